@@ -1,0 +1,38 @@
+/** Test tiers: which folders of test need what before they run. What is named nowhere needs nothing but Node. */
+const tiers = {
+  bundle: { folders: ['layout', 'replay'], setup: 'bundle-setup' },
+  servers: { folders: ['inventory', 'activities', 'api', 'runs', 'workflows'], setup: 'global-setup' },
+  e2e: { folders: ['e2e'], setup: 'clients-setup' },
+  clients: { folders: ['clients'], setup: 'clients-setup' },
+};
+
+const swc = {
+  jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+  module: { type: 'commonjs' },
+  sourceMaps: 'inline',
+};
+
+const project = (displayName, folders, rest) => ({
+  displayName,
+  rootDir: __dirname,
+  roots: ['<rootDir>/test'],
+  testMatch: folders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+  testEnvironment: 'node',
+  transform: { '^.+\\.ts$': ['@swc/jest', swc] },
+  ...rest,
+});
+
+const named = Object.values(tiers).flatMap(({ folders }) => folders);
+
+module.exports = {
+  // A project's set-up runs only when a test of it was selected.
+  projects: [
+    project('pure', ['**'], { testPathIgnorePatterns: named.map((folder) => `<rootDir>/test/${folder}/`) }),
+    ...Object.entries(tiers).map(([name, { folders, setup }]) =>
+      project(name, folders, { globalSetup: `<rootDir>/test/support/${setup}.js` }),
+    ),
+  ],
+  globalTeardown: '<rootDir>/test/support/global-teardown.js',
+  maxWorkers: 2,
+  testTimeout: 60_000,
+};

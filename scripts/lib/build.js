@@ -1,0 +1,72 @@
+/** What runs is built from src when src is newer: JavaScript and data files in dist, and the workflow bundle. */
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { filesOf, fingerprint, readStamp } = require('./fingerprint');
+const { bundle, dist, locks, modules, root, writeFile } = require('./paths');
+const { run } = require('./run');
+const { Stop, say, timed } = require('./say');
+const { withLock } = require('./lock');
+
+const source = path.join(root, 'src');
+const stamp = path.join(dist, '.stamp');
+const configs = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map((name) => path.join(root, name));
+const workflows = path.join(dist, 'workflows', 'index.js');
+
+/** Makes sure that dist and the bundle are what src says. */
+async function ensureBuild() {
+  await withLock(path.join(locks, 'build'), 'building', async () => {
+    const wanted = fingerprint([source, ...configs]);
+    if (readStamp(stamp) !== wanted) await timed('building src to dist', () => compile(wanted));
+    await bundleWorkflows();
+  });
+}
+
+/** A build goes through with wrong types, as long as it can be run; `npm run verify` is where types are refused. */
+async function compile(wanted) {
+  const tsc = path.join(modules, 'typescript', 'bin', 'tsc');
+  const answer = await run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root });
+  const wrong = answer.output.split('\n').filter((line) => line.includes('error TS'));
+  if (!answer.ok && wrong.length === 0) throw new Stop(`tsc failed: ${answer.reason}`);
+  copyData();
+  dropStale();
+  if (answer.ok) return writeFile(stamp, wanted);
+  say(`${wrong.length} type errors, the first is: ${wrong[0]}`);
+}
+
+/** Files that tsc leaves alone (SQL migrations, tables in JSON and YAML) go to the same place in dist. */
+function copyData() {
+  for (const file of filesOf([source]).filter((name) => !name.endsWith('.ts'))) {
+    const target = path.join(dist, path.relative(source, file));
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    fs.copyFileSync(file, target);
+  }
+}
+
+/** What was built from a file that is gone must not go on working. */
+function dropStale() {
+  const origin = (file) => path.join(source, path.relative(dist, file)).replace(/\.js(\.map)?$/, '.ts');
+  const ours = filesOf([dist]).filter((file) => path.dirname(file) !== dist || /\.js(\.map)?$/.test(file));
+  for (const file of ours) {
+    const verbatim = path.join(source, path.relative(dist, file));
+    if (file.startsWith(bundle) || fs.existsSync(origin(file)) || fs.existsSync(verbatim)) continue;
+    fs.rmSync(file);
+  }
+}
+
+/** Bundled in a process of its own: the bundler's memory is not kept by whoever needs the bundle. */
+async function bundleWorkflows() {
+  if (!fs.existsSync(workflows)) return;
+  const stampFile = `${bundle}.stamp`;
+  const inputs = ['workflows', 'model', 'activities'].map((room) => path.join(dist, room));
+  const wanted = fingerprint([...inputs, path.join(root, 'package-lock.json')]);
+  if (fs.existsSync(bundle) && readStamp(stampFile) === wanted) return;
+  await timed('bundling workflows', async () => {
+    const answer = await run(process.execPath, [path.join(__dirname, 'bundle-workflows.js'), workflows, bundle]);
+    if (!answer.ok) throw new Stop(`The workflows cannot be bundled:\n${answer.output}`);
+  });
+  writeFile(stampFile, wanted);
+}
+
+module.exports = { ensureBuild };

@@ -1,0 +1,15 @@
+/** A program: bundles the workflows file given first into the file given second. */
+'use strict';
+
+const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker');
+const { writeFile } = require('./paths');
+
+const [workflowsPath, target] = process.argv.slice(2);
+
+bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') }).then(
+  ({ code }) => writeFile(target, code),
+  (failure) => {
+    process.stderr.write(`${failure.message}\n`);
+    process.exitCode = 1;
+  },
+);

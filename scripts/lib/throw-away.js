@@ -1,0 +1,34 @@
+/** A system of its own for one program: fresh folder, free ports, gone afterwards. Never meets `npm start` or another. */
+'use strict';
+
+const fs = require('node:fs');
+const { run } = require('./run');
+const { say } = require('./say');
+const { sweepTemporary } = require('./orphans');
+const { temporaryDir } = require('./paths');
+const { withSystem } = require('./session');
+
+/**
+ * Runs a Node program against a throw-away system.
+ * @param {'demo' | 'bench'} purpose names the folder
+ * @param {string[]} program file and arguments
+ * @param {{rackSize?: number, seed?: boolean, entry?: (name: string) => string}} [options]
+ * @returns {Promise<number>} the program's exit status; after a failure the folder with the logs stays
+ */
+async function withThrowAwaySystem(purpose, program, options = {}) {
+  await sweepTemporary();
+  const dir = temporaryDir(purpose);
+  let status = 1;
+  try {
+    status = await withSystem(dir, { ...options, fresh: true }, async ({ visitor }) => {
+      const answer = await run(process.execPath, program, { show: true, env: { ...process.env, ...visitor } });
+      return answer.status ?? 1;
+    });
+    return status;
+  } finally {
+    if (status === 0) fs.rmSync(dir, { recursive: true, force: true });
+    else say(`the logs are in ${dir}/logs`);
+  }
+}
+
+module.exports = { withThrowAwaySystem };

@@ -1,0 +1,26 @@
+/** `npm run verify`: format and lint, types, and whether the generated files are what their tables say. */
+'use strict';
+
+require('./lib/node-version');
+const path = require('node:path');
+const { bin, modules, root } = require('./lib/paths');
+const { main, say } = require('./lib/say');
+const { run } = require('./lib/run');
+const { setUp } = require('./lib/setup');
+
+const checks = {
+  'format and lint': [path.join(modules, '@biomejs', 'biome', 'bin', 'biome'), 'ci'],
+  types: [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', '.'],
+  'generated files (npm run gen mends them)': [bin('gen'), '--check'],
+};
+
+main(async () => {
+  await setUp();
+  const failed = [];
+  for (const [name, program] of Object.entries(checks)) {
+    const { ok } = await run(process.execPath, program, { cwd: root, show: true });
+    say(`${ok ? 'right' : 'WRONG'}: ${name}`);
+    if (!ok) failed.push(name);
+  }
+  return failed.length === 0 ? 0 : 1;
+});

@@ -1,0 +1,187 @@
+/** The one activity that touches machines: an act of a step, under the fence, in the BMC's lane, safe to be killed anywhere. */
+import { randomUUID } from 'node:crypto';
+import { activityInfo, cancellationSignal, heartbeat, type Info } from '@temporalio/activity';
+import type { Act, ActContext, BmcNode, Driver, Log } from '../bmc/contract';
+import type { Lanes } from '../bmc/lane';
+import type { Inventory } from '../inventory';
+import type { ActedNode, ActKey } from '../inventory/run-steps';
+import type { Vault } from '../inventory/vault';
+import { isTemperError, raise } from '../model/errors';
+import type { ActOutcome, Lock, Timing } from '../model/runs';
+import { maskSecrets, maskText, resolveSecrets, secretRefs } from '../model/secrets';
+import { type ActName, nameOf, type PlannedStep } from '../model/steps';
+import type { Story } from '../model/verbs';
+import { guarded, toFailure } from './failures';
+import { withLease } from './lease';
+
+export type BmcHands = {
+  readonly inventory: Inventory;
+  readonly vault: Vault;
+  readonly driverOf: (name: string) => Driver | undefined;
+  readonly lanes: Lanes;
+  readonly log: Log;
+  /** How long a BMC's lease lasts without renewal; default 15 s. A killed worker's lane is free after it. */
+  readonly leaseMs?: number;
+};
+
+export type RunActInput = {
+  readonly lock: Lock;
+  readonly step: PlannedStep;
+  readonly act: ActName;
+  /** Whether the step is done when this act is. */
+  readonly last: boolean;
+  readonly timing: Timing;
+  readonly story: Story;
+};
+
+export type BmcActivities = ReturnType<typeof createBmcActivities>;
+
+// The wire shows the running step of these stories in a column of the node.
+const stepColumns: Partial<Record<Story, 'clean_step' | 'service_step'>> = {
+  clean: 'clean_step',
+  service: 'service_step',
+};
+
+// Often enough for the shortest heartbeat timeout that is of use; the SDK sends only what is needed.
+const beatEveryMs = 1_000;
+
+/** @returns the activities of a conductor group's queue */
+export const createBmcActivities = (hands: BmcHands) => {
+  const holder = randomUUID();
+  return {
+    /** Looks, acts if needed, waits until a look agrees. @returns a small outcome; the store has the rest */
+    runAct: guarded(async (input: RunActInput): Promise<ActOutcome> => {
+      const info = activityInfo();
+      const key: ActKey = { index: input.step.index, act: input.act, attempt: info.attempt };
+      const beating = startBeating(info);
+      try {
+        const outcome = await attempt(input, key, hands, holder, beating);
+        return {
+          is: 'done',
+          ...(outcome.note && { note: maskText(outcome.note) }),
+          ...(outcome.rest && { rest: outcome.rest }),
+        };
+      } catch (thrown) {
+        await noteFailure(input, key, thrown, hands);
+        throw thrown;
+      } finally {
+        beating.stop();
+      }
+    }),
+  };
+};
+
+type Beating = { readonly say: (details?: unknown) => void; readonly stop: () => void };
+
+// The timer repeats the newest details an act gave, so that a long wait inside a library call does not look like death.
+const startBeating = (info: Info): Beating => {
+  if (!info.heartbeatTimeoutMs) return { say: () => {}, stop: () => {} };
+  let latest: unknown = info.heartbeatDetails;
+  heartbeat(latest);
+  const timer = setInterval(() => heartbeat(latest), beatEveryMs);
+  return {
+    say(details) {
+      latest = details;
+      heartbeat(details);
+    },
+    stop: () => clearInterval(timer),
+  };
+};
+
+const attempt = async (
+  input: RunActInput,
+  key: ActKey,
+  hands: BmcHands,
+  holder: string,
+  beating: Beating,
+): Promise<ActOutcome> => {
+  const { lock, step, act, last, story } = input;
+  const found = await hands.inventory.runSteps.begin(lock, key, step, stepColumns[story] ?? null);
+  if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  const driver =
+    hands.driverOf(found.driver) ??
+    raise('DriverUnsupported', { driver: found.driver, what: 'anything here: no such driver on this worker' });
+  const perform: Act = driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
+  const { node, args } = await unlocked(found, step, hands);
+  const context = contextOf(input, key, hands, beating);
+  const lane = driver.laneKey(node);
+  const outcome = await hands.lanes.run(lane, context.signal, () =>
+    lane === null
+      ? perform(node, args, context)
+      : withLease(hands.inventory.bmcLeases, lane, holder, hands.leaseMs ?? 15_000, () => perform(node, args, context)),
+  );
+  const stepDone = last || outcome.rest === 'skip';
+  if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
+    raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  return outcome;
+};
+
+/** The node and arguments with their secrets in place; nothing of this leaves the worker. */
+const unlocked = async (
+  found: ActedNode,
+  step: PlannedStep,
+  { inventory, vault }: BmcHands,
+): Promise<{ node: BmcNode; args: Record<string, unknown> }> => {
+  const rows = await inventory.secrets.read([...secretRefs(found.driver_info), ...secretRefs(step.args)]);
+  const values = new Map(rows.map((row) => [row.id, vault.open(row)]));
+  return {
+    node: { ...found, driver_info: resolveSecrets(found.driver_info, values) as Record<string, unknown> },
+    args: resolveSecrets(step.args, values) as Record<string, unknown>,
+  };
+};
+
+const contextOf = (
+  { lock, step, act, timing }: RunActInput,
+  key: ActKey,
+  { inventory, log }: BmcHands,
+  beating: Beating,
+): ActContext => ({
+  run: lock.run,
+  attempt: key.attempt,
+  signal: cancellationSignal(),
+  beat: beating.say,
+  intents: {
+    async last() {
+      const row = await inventory.runSteps.lastIntent(lock.run, key.index, act);
+      return row && { act, sent_at: row.sent_at.toISOString(), detail: row.detail };
+    },
+    async record(detail) {
+      if (!(await inventory.runSteps.recordIntent(lock, key.index, act, detail)))
+        raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+    },
+  },
+  timing,
+  log: {
+    info: (message, facts) =>
+      log.info(message, { ...facts, node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
+    warn: (message, facts) =>
+      log.warn(message, { ...facts, node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
+  },
+});
+
+// Best effort: the engine has the failure anyway, the row only makes it readable where the engine does not answer.
+const noteFailure = async (
+  { lock, step, act }: RunActInput,
+  key: ActKey,
+  thrown: unknown,
+  { inventory, log }: BmcHands,
+): Promise<void> => {
+  const failure = toFailure(thrown);
+  const code = isTemperError(thrown) ? thrown.code : failure.name;
+  log.warn('act failed', {
+    node_uuid: lock.node_uuid,
+    run: lock.run,
+    step: nameOf(step),
+    act,
+    attempt: key.attempt,
+    code,
+    reason: failure.message,
+    ...(isTemperError(thrown) && { facts: maskSecrets(thrown.facts) }),
+  });
+  if (code === 'StaleOperation') return;
+  try {
+    await inventory.runSteps.tried(lock, key, failure.message, code);
+  } catch (again) {
+    log.warn('could not record the failure', { run: lock.run, reason: String(again) });
+  }
+};

@@ -1,0 +1,90 @@
+/** Acts of a run on the store: claim, move, mark, finish; each one transaction, each harmless to repeat. */
+
+import { activityInfo, heartbeat } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import type { Inventory } from '../inventory';
+import { raise } from '../model/errors';
+import type { Lock, RunState, StepState } from '../model/runs';
+import { type Event, next, type ProvisionState } from '../model/states';
+import { type Ending, endRun } from '../runs/ending';
+import { reconcileOnce } from '../runs/reconcile';
+import { guarded } from './failures';
+
+type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
+export type ControlHands = { readonly inventory: Inventory; readonly client: Client; readonly log: Log };
+
+type Projection = { readonly lock: Lock; readonly seq: number };
+export type MoveInput = Projection & {
+  readonly event: Event;
+  readonly state: RunState;
+  readonly waiting_for: string | null;
+};
+export type MarkInput = Projection & {
+  readonly index: number;
+  readonly state: StepState;
+  readonly note?: string;
+  readonly error?: string;
+};
+export type FinishInput = Projection & Ending;
+
+export type ControlActivities = ReturnType<typeof createControlActivities>;
+
+/** @returns the activities of the control queue */
+export const createControlActivities = ({ inventory, client, log }: ControlHands) => ({
+  /** Makes the run this workflow's own. A forged or fenced-off start ends here. */
+  claim: guarded(async ({ lock }: { lock: Lock }): Promise<void> => {
+    const { runId } = activityInfo().workflowExecution!;
+    if (!(await inventory.runs.claim(lock, runId))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  }),
+
+  /** Moves the node along the state table. @returns where it is now */
+  move: guarded(
+    async ({ lock, seq, event, state, waiting_for }: MoveInput): Promise<{ provision_state: ProvisionState }> =>
+      inventory.transaction(async (store) => {
+        const node = (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+        if (!(await store.runs.advance(lock, seq, state, waiting_for)))
+          return { provision_state: node.provision_state };
+        const to = next(node.provision_state, event);
+        if (!to) return { provision_state: node.provision_state };
+        await store.runs.moveNode(lock, to);
+        const { owner: project, lessee } = node;
+        await store.events.append({
+          kind: 'node.moved',
+          node_uuid: lock.node_uuid,
+          run_id: lock.run,
+          project,
+          lessee,
+          data: { from: node.provision_state, to, event },
+        });
+        return { provision_state: to };
+      }),
+  ),
+
+  /** Writes a step that needs no BMC: waiting, parked, skipped, done. */
+  mark: guarded(
+    async ({ lock, index, state, note, error }: MarkInput): Promise<void> =>
+      inventory.transaction(async (store) => {
+        const node = (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+        await store.runSteps.mark(lock.run, index, state, { note, error });
+        const { owner: project, lessee } = node;
+        await store.events.append({
+          kind: `step.${state}`,
+          node_uuid: lock.node_uuid,
+          run_id: lock.run,
+          project,
+          lessee,
+          data: { index, note, error },
+        });
+      }),
+  ),
+
+  /** Ends the run and frees the node. @returns where the node rests; null when the run had nothing to change */
+  finish: guarded(
+    async (input: FinishInput): Promise<{ provision_state: ProvisionState | null }> => ({
+      provision_state: await inventory.transaction((store) => endRun(store, input)),
+    }),
+  ),
+
+  /** Starts what was accepted and ends what is gone. */
+  reconcile: guarded(() => reconcileOnce({ inventory, client, log }, { beat: () => heartbeat() })),
+});

@@ -1,0 +1,91 @@
+/** Translates what was thrown into the wire's error bodies: one table of forms, and everything unknown becomes a plain 500. */
+import type { z } from 'zod';
+import { type ErrorCode, isTemperError, TemperError } from '../model/errors';
+
+/** An error as it is sent. */
+export type ErrorReply = {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the version headers belong on it; what the authentication layer refuses has none. */
+  readonly versioned: boolean;
+};
+
+type Form = 'fault' | 'titled' | 'flat' | 'auth';
+
+// openstack/ironic:ironic/api/middleware/parsable_error.py, json_depth.py: routing errors carry a title, body limits are bare.
+const forms: Partial<Record<ErrorCode, Form>> = {
+  PathNotFound: 'titled',
+  MethodNotAllowed: 'titled',
+  UnsupportedVersion: 'titled',
+  BodyTooDeep: 'flat',
+  BodyTooLarge: 'flat',
+  Unauthenticated: 'auth',
+};
+
+const titles: Readonly<Record<number, string>> = {
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+};
+
+const faultcode = (status: number): string => (status >= 400 && status < 500 ? 'Client' : 'Server');
+
+const fault = (status: number, faultstring: string) => ({ faultcode: faultcode(status), faultstring });
+
+const wrapped = (inner: unknown): string => JSON.stringify({ error_message: JSON.stringify(inner) });
+
+const writers: Record<Form, (error: TemperError) => string> = {
+  fault: ({ status, message }) => wrapped({ ...fault(status, message), debuginfo: null }),
+  titled: ({ status, message }) => wrapped({ code: status, title: titles[status] ?? 'Error', description: message }),
+  flat: ({ status, message }) => JSON.stringify(fault(status, message)),
+  auth: (error) =>
+    JSON.stringify({
+      error: isBasic(error)
+        ? { message: error.message, code: 401 }
+        : { code: 401, title: 'Unauthorized', message: error.message },
+    }),
+};
+
+const challengeOf = (error: TemperError): string =>
+  typeof error.facts.challenge === 'string' ? error.facts.challenge : '';
+const isBasic = (error: TemperError): boolean => challengeOf(error).startsWith('Basic');
+
+/** The reply for an error of the list. */
+export const replyFor = (error: TemperError): ErrorReply => {
+  const form = forms[error.code] ?? 'fault';
+  const challenge = form === 'auth' ? challengeOf(error) : '';
+  return {
+    status: error.status,
+    text: writers[form](error),
+    headers: challenge ? { 'WWW-Authenticate': challenge } : {},
+    versioned: form !== 'auth',
+  };
+};
+
+/** Anything thrown as an error of the list: what is not one becomes `Unexpected`, which says nothing but the request's id. */
+export const asTemperError = (thrown: unknown, requestId: string): TemperError =>
+  isTemperError(thrown) ? thrown : new TemperError('Unexpected', { request_id: requestId }, { cause: thrown });
+
+// What reading a body may throw, by `type`; github.com/expressjs/body-parser README, "Errors".
+type BodyFault = Error & { readonly type?: string; readonly limit?: number; readonly status?: number };
+
+/** An error of the body reader as one of the list. */
+export const bodyError = (thrown: BodyFault): TemperError => {
+  if (thrown.type === 'entity.too.large') return new TemperError('BodyTooLarge', { limit: thrown.limit });
+  // The parser's own text quotes the body, which may hold a secret.
+  return new TemperError('MalformedBody', { reason: thrown.type ?? 'it could not be read' });
+};
+
+/** What a schema found, as one error: the first fault decides, unknown keys are told together. */
+export const schemaError = (error: z.ZodError, where: string): TemperError => {
+  const [issue] = error.issues;
+  if (!issue) return new TemperError('InvalidInput', { field: where, reason: 'is invalid' });
+  if (issue.code === 'unrecognized_keys' && issue.path.length === 0)
+    return new TemperError('UnexpectedArguments', { names: issue.keys.join(', ') });
+  return new TemperError('InvalidInput', {
+    field: issue.path.length === 0 ? where : issue.path.join('.'),
+    reason: issue.message,
+  });
+};
+

@@ -1,0 +1,84 @@
+/** How a resource describes its routes: a table of methods, paths, rules and schemas, walked by the server. */
+import type { z } from 'zod';
+import type { Caller } from '../model/callers';
+import type { Requester } from '../model/runs';
+import type { Rooms } from './rooms';
+
+/** What a handler is asked: parsed, and from a caller who is known. */
+export type Asking<Params, Query, Body> = {
+  readonly who: Caller;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** The request's minor version. */
+  readonly version: number;
+  readonly requestId: string;
+  /** What links begin with: scheme and host, without a trailing slash. */
+  readonly base: string;
+};
+
+/** What a handler answers. Without `body` nothing is sent, and no content type. `text` is JSON that is ready to be sent. */
+export type Answer = {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+type Definition<Params, Query, Body> = {
+  readonly method: Method;
+  /** With its version prefix, parameters as `:name`. */
+  readonly path: string;
+  /** Minor version from which it exists; default 1. */
+  readonly since?: number;
+  /** What an older request gets; default 404. */
+  readonly tooOld?: 404 | 405 | 406;
+  /** Every rule its handler may ask, in order; or that nobody needs to be known. */
+  readonly rules: readonly string[] | 'public';
+  readonly params?: z.ZodType<Params>;
+  readonly query?: z.ZodType<Query>;
+  /** Without a schema a body is refused where it is not empty; on GET and DELETE it is ignored. */
+  readonly body?: z.ZodType<Body>;
+  /** The body is a set of arguments, and query keys count as such: `?target=x` equals `{"target": "x"}`. */
+  readonly arguments?: true;
+  /** Largest body in bytes; default 1 MiB. */
+  readonly bodyLimit?: number;
+  /** Runs after the version check and before the body's schema: what an older version must not name yet (406). */
+  readonly gate?: (given: { readonly body: unknown; readonly query: Readonly<Record<string, unknown>> }, minor: number) => void;
+  handler(asking: Asking<Params, Query, Body>, rooms: Rooms): Promise<Answer>;
+};
+
+/** A route whose types have been forgotten, as the server keeps it. */
+export type Route = Definition<never, never, never>;
+
+/** Defines a route; only there for its types. */
+export const route = <Params = unknown, Query = unknown, Body = unknown>(
+  definition: Definition<Params, Query, Body>,
+): Route => definition as unknown as Route;
+
+export const ok = (body: unknown): Answer => ({ status: 200, body });
+export const created = (body: unknown, location: string): Answer => ({
+  status: 201,
+  body,
+  headers: { Location: location },
+});
+export const accepted = (location?: string): Answer => ({
+  status: 202,
+  headers: location === undefined ? {} : { Location: location },
+});
+export const noContent = (location?: string): Answer => ({
+  status: 204,
+  headers: location === undefined ? {} : { Location: location },
+});
+
+/** Who asked, as the audit trail and a run record it. */
+export const requesterOf = (asking: { readonly who: Caller; readonly requestId: string }): Requester => ({
+  user_id: asking.who.user_id,
+  user_name: asking.who.user_name,
+  project_id: asking.who.project_id,
+  system_scope: asking.who.system_scope,
+  strategy: asking.who.strategy,
+  request_id: asking.requestId,
+});

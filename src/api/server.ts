@@ -1,0 +1,189 @@
+/** The API's HTTP surface: walks the routes, and puts who, which version and what in front of every handler. */
+import { randomUUID } from 'node:crypto';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { z } from 'zod';
+import { presentedFrom } from '../identity';
+import { type Caller, nobody } from '../model/callers';
+import { raise, TemperError } from '../model/errors';
+import { checkText, defaultBodyLimit, readBody } from './body';
+import { asTemperError, replyFor, schemaError } from './errors';
+import { byPrecision, locate } from './paths';
+import type { Rooms } from './rooms';
+import type { Answer, Route } from './route';
+import { routes as allRoutes } from './v1';
+import { negotiate, rangeHeaders, requireMinor, versionHeaders } from './versions';
+
+const publicCaller: Caller = { ...nobody, is_public_api: true };
+
+// The suffix that was taken off a path, so that a name which really ends in it can be tried next.
+const suffixes = new WeakMap<Request, string | null>();
+
+/**
+ * The API on its rooms. `/healthz`, `/readyz` and `/metrics` belong in front of it: every path here needs a caller,
+ * but for the two discovery documents.
+ * @param routes for tests; the product's by default
+ */
+export const createApi = (rooms: Rooms, routes: readonly Route[] = allRoutes): Express => {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.set('case sensitive routing', true);
+  app.use(normalise);
+  for (const [path, methods] of byPath(routes)) {
+    const at = app.route(path);
+    for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(rooms, one, app));
+    at.all(serve(rooms, notOffered(methods), app));
+  }
+  app.use(serve(rooms, nowhere, app));
+  app.use(undecodable);
+  return app;
+};
+
+const byPath = (routes: readonly Route[]): [string, Route[]][] => {
+  const groups = new Map<string, Route[]>();
+  for (const one of routes) groups.set(one.path, [...(groups.get(one.path) ?? []), one]);
+  return [...groups].sort(([a], [b]) => byPrecision(a, b));
+};
+
+/** Answers a method that nothing at this path offers; discovery paths stay public for it. */
+const notOffered = (methods: readonly Route[]): Route => ({
+  method: 'GET',
+  path: '*',
+  rules: methods.every((one) => one.rules === 'public') ? 'public' : [],
+  handler: async () => raise('PathNotFound'),
+  gate: undefined,
+  tooOld: 405,
+  since: Number.POSITIVE_INFINITY,
+});
+
+const nowhere: Route = { method: 'GET', path: '*', rules: [], handler: async () => raise('PathNotFound') };
+
+const normalise = (request: Request, _response: Response, next: NextFunction): void => {
+  if (suffixes.get(request) === undefined) {
+    const { url, suffixed } = locate(request.url, request.headers);
+    request.url = url;
+    if (suffixed) suffixes.set(request, suffixed);
+  }
+  next();
+};
+
+/** A path with a broken percent escape never reaches a route. */
+const undecodable = (_thrown: unknown, _request: Request, response: Response, _next: NextFunction): void => {
+  const requestId = newRequestId();
+  const error = new TemperError('InvalidInput', { field: 'path', reason: 'is not a valid URL path' });
+  write(response, { status: error.status, text: replyFor(error).text }, requestId, rangeHeaders);
+};
+
+const newRequestId = (): string => `req-${randomUUID()}`;
+
+const serve = (rooms: Rooms, route: Route, app: Express) => async (request: Request, response: Response) => {
+  const requestId = newRequestId();
+  let versions: Readonly<Record<string, string>> = rangeHeaders;
+  try {
+    const who = route.rules === 'public' ? publicCaller : await rooms.identity.identify(presentedFrom(request));
+    const version = negotiate(request.headers);
+    versions = versionHeaders(version);
+    refuseOld(route, version, request.method);
+    const given = await read(route, request, response, version);
+    const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
+    const answer = await route.handler({ ...given, who, version, requestId, base } as never, rooms);
+    write(response, answer, requestId, versions);
+  } catch (thrown) {
+    const error = asTemperError(thrown, requestId);
+    const suffixed = suffixes.get(request);
+    if (error.status === 404 && suffixed) {
+      suffixes.set(request, null);
+      request.url = suffixed;
+      app(request, response);
+      return;
+    }
+    report(rooms, error, request, requestId);
+    const reply = replyFor(error);
+    write(response, reply, requestId, reply.versioned ? versions : {});
+  }
+};
+
+const refuseOld = (route: Route, version: number, method: string): void => {
+  const since = route.since ?? 1;
+  if (version >= since) return;
+  const style = route.tooOld ?? 404;
+  if (style === 405) raise('MethodNotAllowed', { method });
+  if (style === 406) requireMinor(version, since, `${route.method} ${route.path}`);
+  raise('PathNotFound');
+};
+
+/** The parts of a request through their schemas. Throws what the caller did wrong. */
+const read = async (route: Route, request: Request, response: Response, version: number) => {
+  const query = request.query as Record<string, unknown>;
+  for (const value of Object.values(query)) if (typeof value === 'string') checkText(value);
+  const body = await bodyOf(route, request, response);
+  route.gate?.({ body: body ?? {}, query }, version);
+  return {
+    params: parse(route.params, request.params, 'path'),
+    query: route.arguments ? {} : parse(route.query ?? nothing, query, 'query'),
+    body: parse(route.body, route.arguments ? merged(query, body) : body, 'body'),
+  };
+};
+
+const nothing = z.strictObject({});
+
+const bodyOf = async (route: Route, request: Request, response: Response): Promise<unknown> => {
+  const takesBody = request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
+  if (!takesBody) return undefined;
+  const body = await readBody(request, response, route.bodyLimit ?? defaultBodyLimit);
+  if (body !== undefined && !route.body) raise('InvalidInput', { field: 'body', reason: 'this request takes no body' });
+  return body;
+};
+
+const merged = (query: Readonly<Record<string, unknown>>, body: unknown): unknown =>
+  body === undefined || body === null
+    ? query
+    : typeof body === 'object' && !Array.isArray(body)
+      ? { ...query, ...body }
+      : body;
+
+const parse = (schema: z.ZodType | undefined, value: unknown, where: string): unknown => {
+  if (!schema) return value;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw schemaError(parsed.error, where);
+  return parsed.data;
+};
+
+const write = (
+  response: Response,
+  answer: Answer,
+  requestId: string,
+  versions: Readonly<Record<string, string>>,
+): void => {
+  const text = answer.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
+  const headers: Record<string, string | number> = {
+    ...versions,
+    'X-OpenStack-Request-Id': requestId,
+    'OpenStack-Request-Id': requestId,
+    ...answer.headers,
+  };
+  if (text === undefined) {
+    // 202 may have a body, so without a length the answer would be chunked; 204 must not name one.
+    if (answer.status !== 204) headers['Content-Length'] = 0;
+    response.writeHead(answer.status, headers).end();
+    return;
+  }
+  headers['Content-Type'] = 'application/json';
+  headers['Content-Length'] = Buffer.byteLength(text);
+  response.writeHead(answer.status, headers).end(text);
+};
+
+const report = (rooms: Rooms, error: TemperError, request: Request, requestId: string): void => {
+  if (error.status < 500) return;
+  const cause = error.cause instanceof Error ? error.cause.stack : error.cause;
+  rooms.log.error('request failed', {
+    request_id: requestId,
+    method: request.method,
+    path: request.path,
+    code: error.code,
+    says: error.message,
+    facts: error.facts,
+    cause,
+  });
+};

@@ -1,0 +1,48 @@
+/** `migrate`: roles, schema and search attributes, each brought to the newest; safe to repeat. */
+import { Connection } from '@temporalio/client';
+import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes';
+import { connect } from '../inventory/database';
+import { migrate } from '../inventory/migrate';
+import { createLog } from '../observe/log';
+import { attributes } from '../workflows/contract';
+import { readConfig } from './config';
+
+const registerAttributes = async (address: string, namespace: string): Promise<string[]> => {
+  const connection = await Connection.connect({ address });
+  try {
+    const known = await connection.operatorService.listSearchAttributes({ namespace });
+    const missing = Object.values(attributes).filter(({ name }) => !known.customAttributes?.[name]);
+    for (const { name, type } of missing)
+      await connection.operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: { [name]: encodeSearchAttributeIndexedValueType(type)! },
+      });
+    return missing.map(({ name }) => name);
+  } finally {
+    await connection.close();
+  }
+};
+
+const main = async (): Promise<void> => {
+  const config = readConfig('migrate');
+  const log = createLog('migrate', config.TEMPER_LOG_LEVEL);
+  const sql = connect(config.TEMPER_DATABASE_URL, { max: 1, name: 'temper-migrate' });
+  try {
+    const applied = await migrate(sql, {
+      temper_api: config.TEMPER_API_DB_PASSWORD,
+      temper_control: config.TEMPER_CONTROL_DB_PASSWORD,
+      temper_bmc: config.TEMPER_BMC_DB_PASSWORD,
+    });
+    const registered = config.TEMPER_TEMPORAL_ADDRESS
+      ? await registerAttributes(config.TEMPER_TEMPORAL_ADDRESS, config.TEMPER_TEMPORAL_NAMESPACE)
+      : [];
+    log.info('migrated', { applied, registered });
+  } finally {
+    await sql.end();
+  }
+};
+
+main().catch((error: Error) => {
+  process.stderr.write(`temper migrate failed: ${error.message}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,67 @@
+/** Connections to Temporal as the settings ask for them. */
+import { hostname } from 'node:os';
+import { Client, Connection, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { attributes, controlQueue, reconcileId } from '../workflows/contract';
+
+export type TemporalSettings = {
+  TEMPER_TEMPORAL_ADDRESS: string;
+  TEMPER_TEMPORAL_NAMESPACE: string;
+  TEMPER_TEMPORAL_API_KEY?: string;
+  TEMPER_TEMPORAL_TLS: boolean;
+};
+
+const options = (settings: TemporalSettings) => ({
+  address: settings.TEMPER_TEMPORAL_ADDRESS,
+  ...(settings.TEMPER_TEMPORAL_API_KEY && { apiKey: settings.TEMPER_TEMPORAL_API_KEY }),
+  ...((settings.TEMPER_TEMPORAL_TLS || settings.TEMPER_TEMPORAL_API_KEY) && { tls: true as const }),
+});
+
+/** A client that connects when it is first used, so that a process starts while Temporal is away. */
+export const lazyClient = (settings: TemporalSettings): { client: Client; close: () => Promise<void> } => {
+  const connection = Connection.lazy(options(settings));
+  return {
+    client: new Client({ connection, namespace: settings.TEMPER_TEMPORAL_NAMESPACE }),
+    close: () => connection.close(),
+  };
+};
+
+/** A worker's connection; throws when Temporal does not answer. */
+export const workerConnection = (settings: TemporalSettings): Promise<NativeConnection> =>
+  NativeConnection.connect(options(settings));
+
+/** How a worker is called in Temporal's UI. */
+export const workerIdentity = (role: string, group: string, name?: string): string =>
+  `${name ?? hostname()}/${role}/${group || 'default'}/${process.pid}`;
+
+/** Fails with the names of the search attributes that the server does not know; starting runs would fail on them. */
+export const checkAttributes = async (connection: NativeConnection, namespace: string): Promise<void> => {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = Object.values(attributes)
+    .map(({ name }) => name)
+    .filter((name) => !customAttributes?.[name]);
+  if (missing.length > 0)
+    throw new Error(
+      `Temporal namespace ${namespace} lacks the search attributes ${missing.join(', ')}; run the migrate command with TEMPER_TEMPORAL_ADDRESS set`,
+    );
+};
+
+/** One schedule for the whole installation, made by whichever worker comes first. */
+export const ensureReconciler = async (client: Client, everyMs = 60_000): Promise<void> => {
+  try {
+    await client.schedule.create({
+      scheduleId: reconcileId,
+      spec: { intervals: [{ every: everyMs }] },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'reconcile',
+        taskQueue: controlQueue,
+        workflowId: reconcileId,
+        staticSummary: 'put right what fell between store and engine',
+      },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '10m' },
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof ScheduleAlreadyRunning)) throw thrown;
+  }
+};

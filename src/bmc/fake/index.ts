@@ -1,0 +1,64 @@
+/** fake-hardware: every act, on nothing but what is recorded of the node. For demonstrations, load and tests of the rest. */
+import { raise } from '../../model/errors';
+import type { ActOutcome, Seen } from '../../model/runs';
+import type { ActName } from '../../model/steps';
+import { acts as known } from '../../model/steps';
+import type { Act, BmcNode, Driver } from '../contract';
+import { pause } from '../wait';
+
+type Args = Readonly<Record<string, unknown>>;
+
+const bootMode = (value: unknown): Seen['boot_mode'] => (value === 'bios' || value === 'uefi' ? value : null);
+
+/** A node never touched before is off. */
+const recorded = (node: BmcNode): Seen => ({
+  power_state: node.power_state === 'power on' ? 'power on' : 'power off',
+  boot_mode: bootMode(node.boot_mode),
+  secure_boot: node.secure_boot,
+  vendor: 'fake',
+  health: 'OK',
+});
+
+/** What an act changes of the record; acts without a row change nothing that is recorded. */
+const effects: Partial<Record<ActName, (args: Args, node: BmcNode) => Seen>> = {
+  verify: (_, node) => recorded(node),
+  power_on: () => ({ power_state: 'power on' }),
+  power_off: () => ({ power_state: 'power off' }),
+  soft_power_off: () => ({ power_state: 'power off' }),
+  set_boot_mode: (args) => ({ boot_mode: bootMode(args.boot_mode) }),
+  set_secure_boot: (args) => ({ secure_boot: args.enabled === true }),
+};
+
+const delayOf = (node: BmcNode): number => {
+  const ms = Number(node.driver_info.fake_delay_ms ?? 0);
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
+};
+
+/** Beats often enough for any heartbeat limit while it pretends to work. */
+const pretend = async (ms: number, beat: () => void, signal: AbortSignal): Promise<void> => {
+  const slice = 1_000;
+  for (let left = ms; left > 0; left -= slice) {
+    beat();
+    await pause(Math.min(left, slice), signal);
+  }
+};
+
+const fakeAct =
+  (name: ActName): Act =>
+  async (node, args, context): Promise<ActOutcome> => {
+    const { says } = known[name];
+    context.signal.throwIfAborted();
+    await pretend(delayOf(node), () => context.beat({ what: says, doing: 'pretending' }), context.signal);
+    if (node.driver_info.fake_fails === name)
+      raise('StepRejected', { node: node.uuid, step: name, reason: 'driver_info fake_fails names it' });
+    context.log.info('pretended an act', { node_uuid: node.uuid, act: name });
+    const seen = effects[name]?.(args, node);
+    return { is: 'done', note: `pretended to ${says}`, ...(seen ? { seen } : {}) };
+  };
+
+export const createFakeDriver = (): Driver => ({
+  name: 'fake-hardware',
+  laneKey: () => null,
+  acts: Object.fromEntries((Object.keys(known) as ActName[]).map((name) => [name, fakeAct(name)])),
+  close: async () => undefined,
+});

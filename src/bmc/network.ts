@@ -1,0 +1,50 @@
+/** The only door to a BMC: a connector that refuses every address outside the operator's networks, at connect time. */
+import { lookup as systemLookup } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
+import { buildConnector } from 'undici';
+import { requireAllowed } from '../model/bmc-addresses';
+import type { DriverHands } from './contract';
+
+type Hands = Pick<DriverHands, 'networks' | 'lookup'>;
+
+/** How a BMC's certificate is judged. */
+export type Tls = { readonly rejectUnauthorized: boolean; readonly ca?: readonly string[] };
+
+const resolve = async (hands: Hands, host: string): Promise<readonly string[]> =>
+  hands.lookup ? hands.lookup(host) : (await systemLookup(host, { all: true })).map((found) => found.address);
+
+/** Resolution and check are one act: what was checked is what is connected to, so a name that changes cannot slip by. */
+const guardedLookup =
+  (hands: Hands): LookupFunction =>
+  (host, options, callback) => {
+    resolve(hands, host)
+      .then((addresses) => {
+        requireAllowed(hands.networks, host, addresses);
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        if (options.all) return callback(null, found);
+        return found[0]
+          ? callback(null, found[0].address, found[0].family)
+          : callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
+      })
+      .catch((error: NodeJS.ErrnoException) => callback(error, ''));
+  };
+
+/** A connector for undici. Literal addresses never reach a lookup, so they are checked here. */
+export const guardedConnector = (hands: Hands, tls: Tls, connectTimeoutMs: number): buildConnector.connector => {
+  const connect = buildConnector({
+    ...tls,
+    ca: tls.ca && [...tls.ca],
+    timeout: connectTimeoutMs,
+    lookup: guardedLookup(hands),
+  } as buildConnector.BuildOptions);
+  return (options, callback) => {
+    const host = options.hostname.replace(/^\[|\]$/g, '');
+    try {
+      if (isIP(host)) requireAllowed(hands.networks, host, [host]);
+    } catch (error) {
+      return callback(error as Error, null);
+    }
+    return connect({ ...options, hostname: host }, callback);
+  };
+};

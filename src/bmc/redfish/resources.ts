@@ -1,0 +1,146 @@
+/** The parts of Redfish resources that acts read, as lenient schemas: what a BMC adds is kept, what it omits is undefined. */
+import { z } from 'zod';
+
+/** Absent, null and ill-typed all mean "the BMC does not say". */
+const maybe = <T extends z.ZodType>(schema: T) =>
+  schema
+    .nullish()
+    .catch(undefined)
+    .transform((value) => value ?? undefined);
+
+const link = z.looseObject({ '@odata.id': z.string() });
+const text = maybe(z.string());
+const flag = maybe(z.boolean());
+const texts = maybe(z.array(z.string()));
+const links = maybe(z.array(link));
+
+const action = maybe(
+  z.looseObject({
+    target: z.string(),
+    'ResetType@Redfish.AllowableValues': texts,
+    'ResetKeysType@Redfish.AllowableValues': texts,
+    '@Redfish.ActionInfo': text,
+  }),
+);
+
+const settings = maybe(
+  z.looseObject({
+    SettingsObject: maybe(link),
+    SupportedApplyTimes: texts,
+  }),
+);
+
+export const ServiceRoot = z.looseObject({
+  Vendor: text,
+  Product: text,
+  Systems: maybe(link),
+  Managers: maybe(link),
+  Registries: maybe(link),
+});
+
+export const Collection = z.looseObject({ Members: z.array(link) });
+
+const boot = maybe(
+  z.looseObject({
+    BootSourceOverrideTarget: text,
+    BootSourceOverrideEnabled: text,
+    BootSourceOverrideMode: text,
+    'BootSourceOverrideTarget@Redfish.AllowableValues': texts,
+    'BootSourceOverrideEnabled@Redfish.AllowableValues': texts,
+  }),
+);
+
+export const System = z.looseObject({
+  '@odata.id': text,
+  PowerState: text,
+  Manufacturer: text,
+  Model: text,
+  IndicatorLED: text,
+  LocationIndicatorActive: flag,
+  Boot: boot,
+  Status: maybe(z.looseObject({ Health: text, HealthRollup: text })),
+  Bios: maybe(link),
+  SecureBoot: maybe(link),
+  VirtualMedia: maybe(link),
+  Actions: maybe(z.looseObject({ '#ComputerSystem.Reset': action })),
+  Links: maybe(z.looseObject({ ManagedBy: links, Chassis: links })),
+  '@Redfish.Settings': settings,
+});
+export type System = z.output<typeof System>;
+
+export const BootSettings = z.looseObject({ Boot: boot });
+
+export const ActionInfo = z.looseObject({
+  Parameters: maybe(z.array(z.looseObject({ Name: text, AllowableValues: texts }))),
+});
+
+export const SecureBoot = z.looseObject({
+  SecureBootEnable: flag,
+  SecureBootCurrentBoot: text,
+  SecureBootMode: text,
+  SecureBootDatabases: maybe(link),
+  Actions: maybe(z.looseObject({ '#SecureBoot.ResetKeys': action })),
+});
+export type SecureBoot = z.output<typeof SecureBoot>;
+
+const Value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+export type BiosValue = z.output<typeof Value>;
+const attributes = z.record(z.string(), Value).catch({}).default({});
+
+export const Bios = z.looseObject({
+  '@odata.id': text,
+  AttributeRegistry: text,
+  Attributes: attributes,
+  '@Redfish.Settings': settings,
+  Actions: maybe(z.looseObject({ '#Bios.ResetBios': action })),
+});
+export type Bios = z.output<typeof Bios>;
+
+export const BiosSettings = z.looseObject({ Attributes: attributes });
+
+export const RegistryFile = z.looseObject({
+  Id: text,
+  Registry: text,
+  Location: maybe(z.array(z.looseObject({ Uri: text, Language: text }))),
+});
+
+export const AttributeRow = z.looseObject({
+  AttributeName: z.string(),
+  Type: text,
+  ReadOnly: flag,
+  GrayOut: flag,
+  Value: maybe(z.array(z.looseObject({ ValueName: text }))),
+  LowerBound: maybe(z.number()),
+  UpperBound: maybe(z.number()),
+  MinLength: maybe(z.number()),
+  MaxLength: maybe(z.number()),
+  DefaultValue: maybe(Value),
+});
+export type AttributeRow = z.output<typeof AttributeRow>;
+
+export const AttributeRegistry = z.looseObject({
+  RegistryEntries: maybe(z.looseObject({ Attributes: maybe(z.array(AttributeRow)) })),
+});
+
+export const VirtualMedia = z.looseObject({
+  '@odata.id': text,
+  MediaTypes: texts,
+  Inserted: flag,
+  Image: text,
+  Actions: maybe(z.looseObject({ '#VirtualMedia.InsertMedia': action, '#VirtualMedia.EjectMedia': action })),
+});
+export type VirtualMedia = z.output<typeof VirtualMedia>;
+
+export const Manager = z.looseObject({
+  '@odata.id': text,
+  LastResetTime: text,
+  FirmwareVersion: text,
+  VirtualMedia: maybe(link),
+  Status: maybe(z.looseObject({ State: text })),
+  Actions: maybe(z.looseObject({ '#Manager.Reset': action })),
+});
+export type Manager = z.output<typeof Manager>;
+
+export const Chassis = z.looseObject({ IndicatorLED: text, LocationIndicatorActive: flag });
+
+export const Anything = z.looseObject({});

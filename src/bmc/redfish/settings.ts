@@ -1,0 +1,83 @@
+/** A redfish node's driver_info, read once into the settings that address its BMC. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BmcAddress, parseBmcAddress } from '../../model/bmc-addresses';
+import { raise } from '../../model/errors';
+import type { BmcNode } from '../contract';
+import type { Tls } from '../network';
+
+export type AuthType = 'auto' | 'basic' | 'session';
+
+export type RedfishSettings = {
+  readonly address: BmcAddress;
+  /** Path of the system at the BMC, prefix included; undefined: the BMC has one. */
+  readonly system: string | undefined;
+  readonly username: string | undefined;
+  readonly password: string;
+  /** false: any certificate; a path: a CA file or a directory of them. */
+  readonly verifyCa: boolean | string;
+  readonly authType: AuthType;
+  /** Same BMC, account, password and trust: one session. Holds a digest, never the password. */
+  readonly key: string;
+};
+
+const authTypes: readonly AuthType[] = ['auto', 'basic', 'session'];
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Accepts booleans and their spellings, as the field's clients write them; anything else is a path. */
+const verifyCaOf = (value: unknown): boolean | string => {
+  if (typeof value === 'boolean') return value;
+  const text = textOf(value);
+  if (text === undefined || /^(true|t|1|on|yes|y)$/i.test(text)) return true;
+  return /^(false|f|0|off|no|n)$/i.test(text) ? false : text;
+};
+
+/** Throws DriverInfoInvalid naming the field. */
+export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'driver_info'>): RedfishSettings => {
+  const info = node.driver_info;
+  const refuse = (field: string, reason: string) => raise('DriverInfoInvalid', { node: node.uuid, field, reason });
+  const address = parseBmcAddress(info, { driver: 'redfish', node: node.uuid })!;
+  const given = textOf(info.redfish_system_id);
+  if (given && (!given.startsWith('/') || given.startsWith('//')))
+    refuse('redfish_system_id', 'is not a path such as /redfish/v1/Systems/1');
+  const authType = (textOf(info.redfish_auth_type) ?? 'auto') as AuthType;
+  if (!authTypes.includes(authType)) refuse('redfish_auth_type', `is not one of ${authTypes.join(', ')}`);
+  const username = textOf(info.redfish_username);
+  const password = textOf(info.redfish_password) ?? '';
+  const verifyCa = verifyCaOf(info.redfish_verify_ca);
+  const digest = createHash('sha256').update(password).digest('hex');
+  return {
+    address,
+    system: given && (given.startsWith(`${address.prefix}/`) ? given : `${address.prefix}${given}`),
+    username,
+    password,
+    verifyCa,
+    authType,
+    key: JSON.stringify([address.origin, address.prefix, username, digest, verifyCa, authType]),
+  };
+};
+
+const certificates = async (path: string): Promise<string[]> => {
+  if (!(await stat(path)).isDirectory()) return [await readFile(path, 'utf8')];
+  const names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name));
+  return Promise.all(names.map((name) => readFile(join(path, name), 'utf8')));
+};
+
+/** What TLS needs of the settings. A CA that this worker cannot read is the node's fault to mend: DriverInfoInvalid. */
+export const tlsOf = async (settings: RedfishSettings, node: string): Promise<Tls> => {
+  if (typeof settings.verifyCa === 'boolean') return { rejectUnauthorized: settings.verifyCa };
+  try {
+    const ca = await certificates(settings.verifyCa);
+    if (ca.length > 0 && ca.every((text) => text.includes('-----BEGIN CERTIFICATE-----')))
+      return { rejectUnauthorized: true, ca };
+  } catch {
+    // Says no more than the refusal below: the path is a caller's, and what lies there is not theirs to learn.
+  }
+  return raise('DriverInfoInvalid', {
+    node,
+    field: 'redfish_verify_ca',
+    reason: 'names no readable PEM certificate on this worker',
+  });
+};

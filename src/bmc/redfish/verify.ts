@@ -1,0 +1,42 @@
+/** The look behind verify and power sync: power, boot mode, secure boot, vendor and health. */
+import type { ActOutcome, Seen } from '../../model/runs';
+import type { Client } from './client';
+import { findSystem, serviceRoot } from './discovery';
+import { powerStateOf } from './power';
+import { SecureBoot, type System } from './resources';
+
+const modes: Readonly<Record<string, Seen['boot_mode']>> = { UEFI: 'uefi', Legacy: 'bios' };
+
+export const bootModeOf = (system: System): Seen['boot_mode'] =>
+  modes[system.Boot?.BootSourceOverrideMode ?? ''] ?? null;
+
+const health = (system: System): Seen['health'] => {
+  const said = system.Status?.HealthRollup ?? system.Status?.Health;
+  return said === 'OK' || said === 'Warning' || said === 'Critical' ? said : null;
+};
+
+/** What is in force now, not what the next boot will have. */
+export const secureBootOf = (secureBoot: SecureBoot | undefined): boolean | null => {
+  if (secureBoot?.SecureBootCurrentBoot !== undefined) return secureBoot.SecureBootCurrentBoot === 'Enabled';
+  return secureBoot?.SecureBootEnable ?? null;
+};
+
+/** The service root's vendor, else the system's manufacturer. */
+export const vendorOf = async (client: Client, system: System): Promise<string | undefined> =>
+  (await serviceRoot(client)).Vendor ?? system.Manufacturer;
+
+export const verify = async (client: Client): Promise<ActOutcome> => {
+  const { value: system } = await (await findSystem(client)).look();
+  const secureBoot = await client.find(system.SecureBoot?.['@odata.id'], SecureBoot);
+  const vendor = await vendorOf(client, system);
+  return {
+    is: 'done',
+    seen: {
+      power_state: powerStateOf(system),
+      boot_mode: bootModeOf(system),
+      secure_boot: secureBootOf(secureBoot?.value),
+      ...(vendor === undefined ? {} : { vendor }),
+      health: health(system),
+    },
+  };
+};

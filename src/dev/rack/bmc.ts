@@ -1,0 +1,67 @@
+/** Makes a BMC: who it is (derived from its number, so that a rack looks the same at every start) and its first state. */
+
+import { createHash } from 'node:crypto';
+import { biosDefaults } from './bios-attributes';
+import type { Profile } from './profiles';
+import type { Bmc, BmcState, Timing } from './types';
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A BMC that left the factory a minute ago: host off, nothing pending. */
+export const factoryState = (profile: Profile): BmcState => ({
+  power: { shows: 'Off', coming: [], onSince: null },
+  indicator: { led: 'Off', assetTag: '' },
+  boot: {
+    target: 'None',
+    enabled: 'Disabled',
+    mode: 'UEFI',
+    pendingMode: null,
+    httpBootUri: null,
+    last: null,
+    boots: 0,
+  },
+  bios: { attributes: biosDefaults(profile.bios), pending: {}, resetPending: false, appliedAt: null },
+  secureBoot: { enable: false, current: false, mode: 'UserMode' },
+  media: Object.fromEntries(
+    profile.mediaSlots.map(({ id }) => [
+      id,
+      { image: null, inserted: false, writeProtected: true, userName: null, transferProtocol: null },
+    ]),
+  ),
+  volumes: {},
+  tasks: [],
+  firmware: { ...profile.firmware },
+  manager: { downUntil: null, lastResetAt: null, clockOffsetMs: 0, localOffset: '+00:00' },
+  sessions: [],
+  lastId: 0,
+});
+
+export const createBmc = (index: number, profile: Profile, timing: Timing, state?: BmcState): Bmc => {
+  const hash = digest(`temper-rack-${index}`);
+  const tail = [index >> 8, index & 255].map((byte) => (byte & 255).toString(16).padStart(2, '0')).join(':');
+  return {
+    index,
+    name: `bmc-${index}`,
+    profile,
+    uuid: `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`,
+    serial: hash.slice(32, 39).toUpperCase(),
+    macs: ['00', '01'].map((nic) => `${profile.oui}:${nic}:${tail}`),
+    username: profile.username,
+    password: `rack-${index}-${hash.slice(40, 48)}`,
+    timing,
+    state: state ?? factoryState(profile),
+    faults: [],
+    sessionUse: new Map(),
+    requests: {},
+  };
+};
+
+/** The next number for a session, task or volume of this BMC. */
+export const nextId = (bmc: Bmc): number => {
+  bmc.state.lastId += 1;
+  return bmc.state.lastId;
+};
+
+export const systemPath = (bmc: Bmc): string => `/redfish/v1/Systems/${bmc.profile.systemId}`;
+export const managerPath = (bmc: Bmc): string => `/redfish/v1/Managers/${bmc.profile.managerId}`;
+export const chassisPath = (bmc: Bmc): string => `/redfish/v1/Chassis/${bmc.profile.chassisId}`;

@@ -1,0 +1,138 @@
+/** What can be made to go wrong with a BMC: the catalogue, and the faults that are switched on. */
+
+import { z } from 'zod';
+import type { Bmc } from './types';
+
+/**
+ * `before`: decided before the request is looked at. `after`: the request was executed, the answer suffers.
+ * `inside`: read by the subject it disturbs. `methods` is what it strikes when the fault names no method.
+ */
+export const faultKinds = {
+  latency: { stage: 'before', methods: 'any', says: 'answers after `ms`' },
+  hang: {
+    stage: 'before',
+    methods: 'any',
+    says: 'does not answer for `ms`, then closes the connection; nothing is executed',
+  },
+  'http-503': { stage: 'before', methods: 'any', says: 'answers 503 with Retry-After `retryAfter` seconds' },
+  'http-500': { stage: 'before', methods: 'any', says: 'answers 500 with a general error' },
+  'html-504': { stage: 'before', methods: 'any', says: 'answers 504 with a page of HTML' },
+  'auth-refused': { stage: 'before', methods: 'any', says: 'answers 401 whatever the credentials' },
+  'drop-before': { stage: 'before', methods: 'any', says: 'closes the connection without executing' },
+  'etag-mismatch': { stage: 'before', methods: 'patch', says: 'answers 412 to writes that carry or need an ETag' },
+  'drop-after-write': { stage: 'after', methods: 'writes', says: 'executes the write, then closes the connection' },
+  'truncated-json': { stage: 'after', methods: 'any', says: 'sends half of the body as if it were all' },
+  'session-table-full': { stage: 'inside', methods: 'any', says: 'refuses logins with 503 and RAC0218' },
+  'wrong-power-state': {
+    stage: 'inside',
+    methods: 'any',
+    says: 'reports `value`, or the state at the time the fault was set',
+  },
+  'power-stuck': { stage: 'inside', methods: 'any', says: 'power commands stay at PoweringOn or PoweringOff' },
+  'ignore-graceful': { stage: 'inside', methods: 'any', says: 'the operating system ignores polite shutdowns' },
+  'post-lock': { stage: 'inside', methods: 'any', says: 'settings answer UnableToModifyDuringSystemPOST' },
+  'boot-override-ignored': { stage: 'inside', methods: 'any', says: 'the host boots from disk all the same' },
+  'bios-not-applied': { stage: 'inside', methods: 'any', says: 'a boot leaves BIOS settings pending' },
+  'media-stale': { stage: 'inside', methods: 'any', says: 'ejected media still look inserted' },
+  'task-fails': { stage: 'inside', methods: 'any', says: 'tasks end as Exception with status Critical' },
+  'task-stuck': { stage: 'inside', methods: 'any', says: 'tasks do not end while the fault is on' },
+  'task-vanishes': { stage: 'inside', methods: 'any', says: 'tasks answer 404' },
+} as const satisfies Record<
+  string,
+  { stage: 'before' | 'after' | 'inside'; methods: 'any' | 'patch' | 'writes'; says: string }
+>;
+
+export type FaultKind = keyof typeof faultKinds;
+
+/** A fault as it is asked for. Without `remaining` and `seconds` it strikes once (`before`, `after`) or lasts 10 s (`inside`). */
+export const Fault = z.strictObject({
+  kind: z.enum(Object.keys(faultKinds) as [FaultKind, ...FaultKind[]]),
+  /** Only requests of this method. */
+  method: z.string().toUpperCase().optional(),
+  /** Only requests whose path (without the /bmc/N prefix) matches this regular expression. */
+  path: z.string().max(200).optional(),
+  /** How many requests it strikes. */
+  remaining: z.number().int().positive().optional(),
+  /** How long it lasts. */
+  seconds: z.number().positive().optional(),
+  /** For latency and hang; 1000 and 60000 when not given. */
+  ms: z.number().int().nonnegative().max(600_000).optional(),
+  /** For http-503: seconds in Retry-After, 1 when not given. */
+  retryAfter: z.number().int().nonnegative().optional(),
+  /** For wrong-power-state. */
+  value: z.enum(['On', 'Off', 'PoweringOn', 'PoweringOff']).optional(),
+});
+export type Fault = z.input<typeof Fault>;
+
+export type ActiveFault = z.output<typeof Fault> & {
+  readonly id: number;
+  /** Epoch milliseconds; null when only the count ends it. */
+  readonly until: number | null;
+  readonly matcher: RegExp | null;
+  struck: number;
+};
+
+let lastFaultId = 0;
+
+/** Switches a fault on. `fault` has been parsed; a bad regular expression throws SyntaxError. */
+export const addFault = (bmc: Bmc, fault: z.output<typeof Fault>, now: number): ActiveFault => {
+  lastFaultId += 1;
+  const inside = faultKinds[fault.kind].stage === 'inside';
+  const bare = fault.remaining === undefined && fault.seconds === undefined;
+  const seconds = fault.seconds ?? (bare && inside ? 10 : undefined);
+  const active: ActiveFault = {
+    ...fault,
+    id: lastFaultId,
+    remaining: fault.remaining ?? (bare && !inside ? 1 : undefined),
+    until: seconds === undefined ? null : now + seconds * 1000,
+    matcher: fault.path === undefined ? null : new RegExp(fault.path),
+    value: fault.value ?? (fault.kind === 'wrong-power-state' ? bmc.state.power.shows : undefined),
+    struck: 0,
+  };
+  bmc.faults.push(active);
+  return active;
+};
+
+const isAlive = (fault: ActiveFault, now: number): boolean =>
+  (fault.until === null || now < fault.until) && (fault.remaining === undefined || fault.remaining > 0);
+
+const strike = (bmc: Bmc, fault: ActiveFault, now: number): ActiveFault => {
+  fault.struck += 1;
+  if (fault.remaining !== undefined) fault.remaining -= 1;
+  bmc.faults = bmc.faults.filter((each) => isAlive(each, now));
+  return fault;
+};
+
+/** The fault of this kind that is on, counted as struck; for subjects that misbehave from inside. */
+export const faultOf = (bmc: Bmc, kind: FaultKind, now: number): ActiveFault | undefined => {
+  const fault = bmc.faults.find((each) => each.kind === kind && isAlive(each, now));
+  return fault && strike(bmc, fault, now);
+};
+
+const strikes = (fault: ActiveFault, method: string, path: string): boolean => {
+  const { methods } = faultKinds[fault.kind];
+  if (fault.matcher && !fault.matcher.test(path)) return false;
+  if (fault.method) return fault.method === method;
+  return methods === 'any' || (methods === 'patch' ? method === 'PATCH' : method !== 'GET' && method !== 'HEAD');
+};
+
+/** The faults of a stage that strike this request, counted as struck, in the order they were switched on. */
+export const faultsFor = (
+  bmc: Bmc,
+  stage: 'before' | 'after',
+  request: { method: string; path: string; now: number },
+): ActiveFault[] =>
+  bmc.faults
+    .filter(
+      (fault) =>
+        faultKinds[fault.kind].stage === stage &&
+        isAlive(fault, request.now) &&
+        strikes(fault, request.method, request.path),
+    )
+    .map((fault) => strike(bmc, fault, request.now));
+
+/** How a fault is listed by the control server. */
+export const faultDoc = ({ matcher: _, until, ...fault }: ActiveFault): Record<string, unknown> => ({
+  ...fault,
+  until: until === null ? null : new Date(until).toISOString(),
+});

@@ -1,0 +1,170 @@
+/** The shapes that the rack's files share: a BMC, what it remembers, one request to it and the rows that answer. */
+
+import type { ActiveFault } from './faults';
+import type { Profile } from './profiles';
+
+export type Doc = Record<string, unknown>;
+
+export type PowerState = 'On' | 'Off' | 'PoweringOn' | 'PoweringOff';
+
+/** Durations of the emulated hardware, all in milliseconds. */
+export type Timing = {
+  powerOnMs: number;
+  powerOffMs: number;
+  /** How long the operating system takes to shut down when asked politely. */
+  gracefulOffMs: number;
+  /** From power on until the operating system runs. */
+  postMs: number;
+  bmcResetMs: number;
+  volumeTaskMs: number;
+  firmwareTaskMs: number;
+  sessionTimeoutMs: number;
+};
+
+export type Medium = {
+  image: string | null;
+  inserted: boolean;
+  writeProtected: boolean;
+  userName: string | null;
+  transferProtocol: string | null;
+};
+
+export type Volume = {
+  id: string;
+  name: string;
+  raidType: string;
+  capacityBytes: number;
+  /** Drive ids of the same controller. */
+  drives: string[];
+};
+
+/** What a task does to its BMC when it ends; plain data, so that it survives a restart of the rack. */
+export type TaskWork =
+  | { is: 'create-volume'; controller: string; volume: Volume }
+  | { is: 'delete-volume'; controller: string; volume: string }
+  | { is: 'initialize-volume'; controller: string; volume: string }
+  | { is: 'firmware'; component: FirmwareComponent; version: string };
+
+export type FirmwareComponent = 'bios' | 'bmc' | 'nic';
+
+export type Task = {
+  id: string;
+  name: string;
+  work: TaskWork;
+  startedAt: number;
+  /** When it ends by itself; null while it waits for the host to boot. */
+  endsAt: number | null;
+  /** Set while the task ends only after a boot of the host. */
+  needsBoot: boolean;
+  endedAt: number | null;
+  failed: boolean;
+};
+
+export type Session = { id: string; user: string; tokenHash: string; createdAt: number };
+
+/** Everything a BMC remembers. Plain JSON with absolute times in epoch milliseconds: a restart changes nothing. */
+export type BmcState = {
+  power: { shows: PowerState; coming: { shows: PowerState; at: number }[]; onSince: number | null };
+  indicator: { led: 'Off' | 'Lit' | 'Blinking'; assetTag: string };
+  boot: {
+    target: string;
+    enabled: 'Disabled' | 'Once' | 'Continuous';
+    mode: 'UEFI' | 'Legacy';
+    pendingMode: 'UEFI' | 'Legacy' | null;
+    httpBootUri: string | null;
+    /** What the host booted from last, for agents that want to follow it. */
+    last: { at: number; target: string; mode: string; image: string | null } | null;
+    boots: number;
+  };
+  bios: {
+    attributes: Record<string, string | number | boolean>;
+    pending: Record<string, string | number | boolean>;
+    resetPending: boolean;
+    appliedAt: number | null;
+  };
+  secureBoot: { enable: boolean; current: boolean; mode: 'SetupMode' | 'UserMode' };
+  media: Record<string, Medium>;
+  volumes: Record<string, Volume[]>;
+  tasks: Task[];
+  firmware: Record<FirmwareComponent, string>;
+  manager: { downUntil: number | null; lastResetAt: number | null; clockOffsetMs: number; localOffset: string };
+  sessions: Session[];
+  /** Never reused, so that ids stay unique over deletions. */
+  lastId: number;
+};
+
+export type Bmc = {
+  readonly index: number;
+  readonly name: string;
+  readonly profile: Profile;
+  readonly uuid: string;
+  readonly serial: string;
+  readonly macs: readonly string[];
+  readonly username: string;
+  readonly password: string;
+  readonly timing: Timing;
+  state: BmcState;
+  faults: ActiveFault[];
+  /** Epoch milliseconds of each session's last use; not worth remembering over a restart. */
+  readonly sessionUse: Map<string, number>;
+  /** Requests answered since start, by method. */
+  readonly requests: Record<string, number>;
+};
+
+/** How dangerous a repeat is: `read` changes nothing, `converge` is harmless twice, `once` may harm. */
+export type Effect = 'converge' | 'once';
+
+export type Subject =
+  | 'power'
+  | 'boot'
+  | 'bios'
+  | 'secure-boot'
+  | 'media'
+  | 'storage'
+  | 'firmware'
+  | 'bmc'
+  | 'indicator'
+  | 'clock'
+  | 'task'
+  | 'session'
+  | 'unknown';
+
+export type Exchange = {
+  readonly bmc: Bmc;
+  readonly now: number;
+  readonly method: string;
+  /** Without the address prefix: always begins with /redfish. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Doc;
+  readonly hasBody: boolean;
+};
+
+export type Answer = {
+  status: number;
+  body?: Doc;
+  headers?: Record<string, string> /** Instead of a body. */;
+  html?: string;
+};
+
+export type Write = {
+  readonly subject: Subject | ((x: Exchange) => Subject);
+  readonly effect: Effect | ((x: Exchange) => Effect);
+  readonly act: (x: Exchange) => Answer;
+};
+
+/** One resource: where it is, how it looks, what may be done to it. */
+export type Row = {
+  readonly path: string;
+  /** Readable without credentials. */
+  readonly open?: true;
+  /** Only on BMCs of these profiles. */
+  readonly when?: (profile: Profile) => boolean;
+  readonly get?: (x: Exchange) => Doc;
+  /** Instead of 200 with the document, for the few that answer otherwise. */
+  readonly read?: (x: Exchange) => Answer;
+  readonly patch?: Write;
+  readonly post?: Write;
+  readonly delete?: Write;
+};

@@ -1,0 +1,68 @@
+/** Asks the configured strategies, in order, who is calling, and turns their verdicts into a caller or an error. */
+import type { Caller } from '../model/callers';
+import { raise, unreachable } from '../model/errors';
+import type { Presented, Strategy, StrategyName } from './strategy';
+
+export type Identity = {
+  /**
+   * The caller of a request.
+   * @throws Unauthenticated with facts {challenge, reason}; IdentityUnavailable with facts {reason}
+   */
+  identify(presented: Presented): Promise<Caller>;
+  /** The value of WWW-Authenticate for a 401; empty under noauth. */
+  readonly challenge: string;
+  readonly strategies: readonly StrategyName[];
+  close(): Promise<void>;
+};
+
+type Setback = { readonly is: 'refused' | 'unavailable'; readonly reason: string };
+
+/**
+ * The first strategy that knows the caller wins. A refused credential is never passed over in favour of another kind of
+ * credential, but a later strategy that judges the same kind may still know it (a static token beside Keystone's).
+ */
+export const createIdentity = (strategies: readonly Strategy[]): Identity => {
+  const names = strategies.map(({ name }) => name);
+  demandSense(names);
+  const challenge = strategies.flatMap((strategy) => strategy.challenge || []).join(', ');
+
+  const identify = async (presented: Presented): Promise<Caller> => {
+    const setbacks = new Map<Strategy['reads'], Setback>();
+    for (const [index, strategy] of strategies.entries()) {
+      const verdict = await strategy.identify(presented);
+      switch (verdict.is) {
+        case 'known':
+          return verdict.caller;
+        case 'absent':
+          break;
+        case 'refused':
+        case 'unavailable':
+          // "Nobody can say" outweighs "not mine": the one who could have vouched may be the one that is down.
+          if (setbacks.get(strategy.reads)?.is !== 'unavailable') setbacks.set(strategy.reads, verdict);
+          break;
+        default:
+          unreachable(verdict);
+      }
+      const setback = setbacks.get(strategy.reads);
+      const second = strategies.slice(index + 1).some(({ reads }) => reads === strategy.reads);
+      if (setback && !second) return fail(setback, challenge);
+    }
+    return raise('Unauthenticated', { challenge, reason: 'no credentials were presented' });
+  };
+
+  const close = async (): Promise<void> => {
+    await Promise.all(strategies.map((strategy) => strategy.close?.()));
+  };
+  return { identify, challenge, strategies: names, close };
+};
+
+const fail = ({ is, reason }: Setback, challenge: string): never =>
+  is === 'refused' ? raise('Unauthenticated', { challenge, reason }) : raise('IdentityUnavailable', { reason });
+
+const demandSense = (names: readonly StrategyName[]): void => {
+  const wrong = (reason: string): never => raise('InvalidInput', { field: 'authentication strategies', reason });
+  if (names.length === 0) wrong('name at least one of keystone, http_basic, static_tokens, noauth');
+  if (new Set(names).size < names.length) wrong('each may be named once');
+  if (names.includes('noauth') && names.length > 1)
+    wrong('noauth lets everybody in, so it cannot be combined with another strategy');
+};

@@ -1,0 +1,174 @@
+/** Talks to Keystone: validates tokens with a token of our own service user, which it renews. */
+import { Agent, type Dispatcher, request } from 'undici';
+import { expiryOf, type KeystoneToken, TokenReply } from './keystone-token';
+import { singleFlight } from './strategy';
+
+type InDomain = { readonly name: string; readonly domain?: string };
+
+/** The service user that validates tokens: a password with a scope, or an application credential. Domains default to `default` (ids). */
+export type ServiceUser =
+  | {
+      readonly username: string;
+      readonly password: string;
+      readonly userDomain?: string;
+      readonly scope: { readonly project: InDomain } | { readonly system: 'all' };
+    }
+  | { readonly applicationCredential: { readonly id: string; readonly secret: string } };
+
+export type KeystoneClientOptions = {
+  /** With or without the final /v3. */
+  readonly identityUrl: string;
+  readonly self: ServiceUser;
+  /** For a whole exchange; 5000 ms. */
+  readonly timeoutMs?: number;
+  /** PEM certificates to trust instead of the system's. */
+  readonly ca?: string;
+  readonly now?: () => number;
+};
+
+export type Validation =
+  | { readonly is: 'valid'; readonly token: KeystoneToken }
+  | { readonly is: 'invalid' }
+  | { readonly is: 'down'; readonly reason: string };
+
+export type KeystoneClient = {
+  /** What Keystone says of a token; `allowExpired` lets one pass that ended recently (a service's long operation). */
+  validate(token: string, allowExpired: boolean): Promise<Validation>;
+  close(): Promise<void>;
+};
+
+type Reply = { readonly status: number; readonly body: unknown; readonly subjectToken: string | null };
+type OwnToken = { readonly token: string; readonly renewAt: number };
+
+/** Why Keystone could not be asked; caught in this file. */
+class Down extends Error {}
+
+const bodyLimitBytes = 1024 * 1024;
+/** How long a refused login of our own is not tried again; ms. */
+const refusalPauseMs = 5_000;
+
+export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneClient => {
+  const { timeoutMs = 5_000, now = Date.now } = options;
+  const base = `${options.identityUrl.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3/auth/tokens`;
+  const dispatcher = new Agent({ connect: { timeout: timeoutMs, ...(options.ca ? { ca: options.ca } : {}) } });
+  const exchange = (method: Dispatcher.HttpMethod, query: string, extra: { headers: Headers; body?: string }) =>
+    ask(`${base}${query}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
+
+  let own: OwnToken | undefined;
+  let refusal: { until: number; fault: unknown } | undefined;
+  const renewal = singleFlight<OwnToken>();
+  const login = async (): Promise<OwnToken> => {
+    // A wrong password tried at every request would get our service user locked out.
+    if (refusal && now() < refusal.until) throw refusal.fault;
+    const body = JSON.stringify(loginBody(options.self));
+    const reply = await exchange('POST', '?nocatalog', { headers: { 'content-type': 'application/json' }, body });
+    try {
+      return readOwn(reply, now());
+    } catch (fault) {
+      refusal = { until: now() + refusalPauseMs, fault };
+      throw fault;
+    }
+  };
+  const ownToken = async (): Promise<string> => {
+    if (!own || own.renewAt <= now()) own = await renewal('own', login);
+    return own.token;
+  };
+
+  const look = async (token: string, allowExpired: boolean, again = true): Promise<Validation> => {
+    const ours = await ownToken();
+    const reply = await exchange('GET', allowExpired ? '?nocatalog&allow_expired=1' : '?nocatalog', {
+      headers: {
+        'x-auth-token': ours,
+        'x-subject-token': token,
+        // Without it Keystone denies knowing tokens that carry access rules (keystone/token/provider.py).
+        'openstack-identity-access-rules': '1.0',
+      },
+    });
+    if (reply.status === 404) return { is: 'invalid' };
+    if (reply.status === 200) return { is: 'valid', token: parseToken(reply.body) };
+    if (reply.status !== 401) throw new Down(`the identity service answered ${reply.status} to a validation`);
+    // A 401 is about us: our token was revoked, or the signing keys were changed.
+    if (own?.token === ours) own = undefined;
+    if (!again) throw new Down('the identity service does not accept the tokens it gives our service user');
+    return look(token, allowExpired, false);
+  };
+
+  return {
+    validate: async (token, allowExpired) => {
+      try {
+        return await look(token, allowExpired);
+      } catch (thrown) {
+        if (thrown instanceof Down) return { is: 'down', reason: thrown.message };
+        throw thrown;
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+};
+
+type Headers = Record<string, string>;
+type Ask = { method: Dispatcher.HttpMethod; dispatcher: Agent; signal: AbortSignal; headers: Headers; body?: string };
+
+/** One exchange; every way of not getting an answer is a Down. A reset connection is tried once more (keep-alive races). */
+const ask = async (url: string, options: Ask, again = true): Promise<Reply> => {
+  try {
+    const reply = await request(url, { ...options, headers: { accept: 'application/json', ...options.headers } });
+    const subject = reply.headers['x-subject-token'];
+    return {
+      status: reply.statusCode,
+      subjectToken: typeof subject === 'string' ? subject : null,
+      body: await readJson(reply.body),
+    };
+  } catch (thrown) {
+    if (thrown instanceof Down) throw thrown;
+    const code = (thrown as { code?: string; name?: string })?.code ?? (thrown as Error)?.name ?? 'unknown';
+    if (again && ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(String(code))) return ask(url, options, false);
+    throw new Down(`the identity service did not answer (${code})`);
+  }
+};
+
+/** A reply's JSON, or undefined when it is something else. */
+const readJson = async (body: AsyncIterable<Buffer>): Promise<unknown> => {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.length;
+    if (bytes > bodyLimitBytes) throw new Down('the identity service answered more than a token can be');
+    parts.push(part);
+  }
+  try {
+    return JSON.parse(Buffer.concat(parts).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+const parseToken = (body: unknown): KeystoneToken => {
+  const parsed = TokenReply.safeParse(body);
+  if (parsed.success) return parsed.data.token;
+  const where = parsed.error.issues.map(({ path }) => path.join('.') || 'the body').join(', ');
+  throw new Down(`the identity service answered a token that cannot be read (${where})`);
+};
+
+/** Our own token from a login's reply; due for renewal five minutes, or a tenth of its life, before its end. */
+const readOwn = ({ status, body, subjectToken }: Reply, at: number): OwnToken => {
+  if (status === 401) throw new Down('the identity service refused the credentials of our service user');
+  if (status !== 201 && status !== 200) throw new Down(`the identity service answered ${status} to our own login`);
+  if (!subjectToken) throw new Down('the identity service answered our login without X-Subject-Token');
+  const lifeMs = expiryOf(parseToken(body)) - at;
+  return { token: subjectToken, renewAt: at + lifeMs - Math.min(300_000, lifeMs / 10) };
+};
+
+const loginBody = (self: ServiceUser): unknown => {
+  if ('applicationCredential' in self) {
+    const application_credential = self.applicationCredential;
+    return { auth: { identity: { methods: ['application_credential'], application_credential } } };
+  }
+  const inDomain = (id = 'default') => ({ domain: { id } });
+  const user = { name: self.username, password: self.password, ...inDomain(self.userDomain) };
+  const scope =
+    'system' in self.scope
+      ? { system: { all: true } }
+      : { project: { name: self.scope.project.name, ...inDomain(self.scope.project.domain) } };
+  return { auth: { identity: { methods: ['password'], password: { user } }, scope } };
+};

@@ -1,0 +1,99 @@
+/** A validated Keystone token: its reply parsed, and what it says of its holder. */
+import { z } from 'zod';
+import { type Caller, nobody } from '../model/callers';
+
+const Named = z.object({ id: z.string(), name: z.string().nullish() });
+const Scoped = Named.extend({ domain: z.object({ id: z.string().nullish() }).nullish() });
+
+const Token = z.object({
+  user: Scoped,
+  /** ISO 8601. */
+  expires_at: z.iso.datetime({ offset: true }),
+  roles: z.array(z.object({ name: z.string() })).default([]),
+  project: Scoped.nullish(),
+  domain: Named.nullish(),
+  system: z.object({ all: z.boolean().nullish() }).nullish(),
+  is_admin_project: z.boolean().nullish(),
+  application_credential: z
+    .object({
+      access_rules: z.array(z.object({ service: z.string(), path: z.string(), method: z.string() })).nullish(),
+    })
+    .nullish(),
+});
+
+/** The body of `GET /v3/auth/tokens`, as far as anybody here reads it. */
+export const TokenReply = z.object({ token: Token });
+export type KeystoneToken = z.infer<typeof Token>;
+
+/** When it ends, in ms since the epoch. */
+export const expiryOf = (token: KeystoneToken): number => Date.parse(token.expires_at);
+
+/** Role names as the token lists them: the identity service has expanded them. */
+export const rolesOf = (token: KeystoneToken): string[] => token.roles.map(({ name }) => name);
+
+/** The caller a token stands for, with the service that acts for them, if one does. */
+export const callerOf = (token: KeystoneToken, service: KeystoneToken | null): Caller => ({
+  ...nobody,
+  user_id: token.user.id,
+  user_name: token.user.name ?? null,
+  user_domain_id: token.user.domain?.id ?? null,
+  project_id: token.project?.id ?? null,
+  project_name: token.project?.name ?? null,
+  project_domain_id: token.project?.domain?.id ?? null,
+  system_scope: token.system?.all ? 'all' : null,
+  domain_id: token.domain?.id ?? null,
+  roles: rolesOf(token),
+  is_admin_project: token.is_admin_project ?? true,
+  service_roles: service ? rolesOf(service) : [],
+  service_user_id: service?.user.id ?? null,
+  service_project_id: service?.project?.id ?? null,
+  strategy: 'keystone',
+});
+
+/**
+ * Whether the access rules of a token's application credential let this request through. Only rules can allow, so no list
+ * means no limit and an empty list means nothing is allowed.
+ */
+export const accessRulesAllow = (
+  token: KeystoneToken,
+  { method, path }: { method: string; path: string },
+  serviceType: string,
+): boolean => {
+  const rules = token.application_credential?.access_rules;
+  if (!rules) return true;
+  return rules.some(
+    (rule) => rule.service === serviceType && rule.method.toUpperCase() === method && pathMatches(rule.path, path),
+  );
+};
+
+/**
+ * `**` is any text, `*` and `{name}` are one path element, all else is itself; a final slash is not told apart.
+ * Walks all possible positions at once: whoever made the credential wrote the pattern, and must not be able to make a
+ * regular expression backtrack for minutes.
+ */
+const pathMatches = (pattern: string, request: string): boolean => {
+  const path = trimSlash(request);
+  let reached = new Set([0]);
+  for (const [part] of trimSlash(pattern).matchAll(/\*\*|\*|\{[^}]*\}|[^*{]+|\{/g)) {
+    const wild = part === '**' ? /./s : part === '*' || /^\{.*\}$/.test(part) ? /[^/]/ : undefined;
+    reached = wild ? spread(path, reached, wild, part === '**' ? 0 : 1) : step(path, reached, part);
+  }
+  return reached.has(path.length);
+};
+
+/** Where a literal leads to from the positions reached so far. */
+const step = (path: string, from: ReadonlySet<number>, literal: string): Set<number> =>
+  new Set([...from].filter((at) => path.startsWith(literal, at)).map((at) => at + literal.length));
+
+/** Where a run of at least `least` characters of a kind leads to. */
+const spread = (path: string, from: ReadonlySet<number>, kind: RegExp, least: 0 | 1): Set<number> => {
+  const to = new Set<number>(least === 0 ? from : []);
+  let running = false;
+  for (let at = 0; at < path.length; at += 1) {
+    running = (running || from.has(at)) && kind.test(path[at] as string);
+    if (running) to.add(at + 1);
+  }
+  return to;
+};
+
+const trimSlash = (path: string): string => (path.length > 1 ? path.replace(/\/$/, '') : path);

@@ -1,0 +1,105 @@
+/** Keystone tokens: validated by the identity service, remembered for a while, limited by access rules. */
+import { LRUCache } from 'lru-cache';
+import {
+  createKeystoneClient,
+  type KeystoneClient,
+  type KeystoneClientOptions,
+  type Validation,
+} from './keystone-client';
+import { accessRulesAllow, callerOf, expiryOf, type KeystoneToken, rolesOf } from './keystone-token';
+import {
+  absent,
+  type Presented,
+  refused,
+  type Strategy,
+  sha256,
+  singleFlight,
+  unavailable,
+  type Verdict,
+} from './strategy';
+
+export type KeystoneOptions = KeystoneClientOptions & {
+  /** The address callers are sent to in a 401; the identity URL unless they reach it by another. */
+  readonly publicUrl?: string;
+  /** How long a validated token is believed without asking again: revocation lags by as much; 300 000 ms. */
+  readonly cacheMs?: number;
+  /** How long an unknown token is remembered as such; 10 000 ms. */
+  readonly negativeCacheMs?: number;
+  /** A service token counts with one of these roles; `service`. */
+  readonly serviceRoles?: readonly string[];
+  /** What access rules call this API; `baremetal`. */
+  readonly serviceType?: string;
+};
+
+/** Tokens are printable and short; anything else is not worth a question. */
+const tokenForm = /^[\x21-\x7e]{1,8192}$/;
+
+/** The keystone strategy. It asks nothing at construction: an identity service that is down must not keep us down. */
+export const createKeystone = (options: KeystoneOptions): Strategy => {
+  const { serviceRoles = ['service'], serviceType = 'baremetal', now = Date.now } = options;
+  const client = createKeystoneClient(options);
+  const validate = createMemory(client, options);
+
+  /** The service that acts for the caller: null when none is named, a verdict when it does not count. */
+  const findService = async (serviceToken: string | null): Promise<{ token: KeystoneToken | null } | Verdict> => {
+    if (serviceToken === null) return { token: null };
+    const found = await validate(serviceToken, false);
+    if (found.is === 'down') return unavailable(found.reason);
+    if (found.is === 'invalid' || expiryOf(found.token) <= now())
+      return refused('the service token is unknown, revoked or expired');
+    if (rolesOf(found.token).some((role) => serviceRoles.includes(role))) return { token: found.token };
+    return refused('the service token does not have a service role');
+  };
+
+  const identify = async (presented: Presented): Promise<Verdict> => {
+    if (presented.token === null) return absent;
+    const service = await findService(presented.serviceToken);
+    if ('is' in service) return service;
+    const found = await validate(presented.token, service.token !== null);
+    if (found.is === 'down') return unavailable(found.reason);
+    if (found.is === 'invalid') return refused('the token is unknown, revoked or expired');
+    const { token } = found;
+    if (!service.token && expiryOf(token) <= now()) return refused('the token has expired');
+    // A service calls on its own paths, not on those that the credential was limited to.
+    if (!service.token && !accessRulesAllow(token, presented, serviceType))
+      return refused(`the access rules of the application credential do not allow ${presented.method} here`);
+    return { is: 'known', caller: callerOf(token, service.token) };
+  };
+
+  const uri = (options.publicUrl ?? options.identityUrl).replace(/\/+$/, '').replace(/\/v3$/, '');
+  return {
+    name: 'keystone',
+    reads: 'token',
+    challenge: `Keystone uri="${uri}"`,
+    identify,
+    close: () => client.close(),
+  };
+};
+
+/** Validation with a memory, and one question at a time per token. Good and bad tokens are kept apart: a flood of the latter must not push out the former. */
+const createMemory = (client: KeystoneClient, options: KeystoneOptions) => {
+  const { cacheMs = 300_000, negativeCacheMs = 10_000, now = Date.now } = options;
+  const good = new LRUCache<string, { until: number; validation: Validation }>({ max: 10_000 });
+  const bad = new LRUCache<string, { until: number }>({ max: 10_000 });
+  const once = singleFlight<Validation>();
+
+  const remember = (key: string, validation: Validation, allowExpired: boolean): Validation => {
+    if (validation.is === 'invalid') bad.set(key, { until: now() + negativeCacheMs });
+    if (validation.is === 'valid') {
+      const fresh = now() + cacheMs;
+      const until = allowExpired ? fresh : Math.min(fresh, expiryOf(validation.token));
+      good.set(key, { until, validation });
+    }
+    return validation;
+  };
+
+  return async (token: string, allowExpired: boolean): Promise<Validation> => {
+    if (!tokenForm.test(token)) return { is: 'invalid' };
+    const key = `${sha256(token)}${allowExpired ? ' expired too' : ''}`;
+    const known = good.get(key);
+    if (known && now() < known.until) return known.validation;
+    const unknown = bad.get(key);
+    if (unknown && now() < unknown.until) return { is: 'invalid' };
+    return once(key, async () => remember(key, await client.validate(token, allowExpired), allowExpired));
+  };
+};

@@ -1,0 +1,73 @@
+/** What every way of establishing a caller has in common: what a request presents, and what can be concluded from it. */
+import { createHash } from 'node:crypto';
+import type { Caller } from '../model/callers';
+
+/** All that identity looks at in a request. Headers such as X-Roles have no place here, so they cannot be believed. */
+export type Presented = {
+  /** X-Auth-Token. */
+  readonly token: string | null;
+  /** X-Service-Token: a service acting on behalf of the caller. */
+  readonly serviceToken: string | null;
+  /** Authorization. */
+  readonly authorization: string | null;
+  readonly method: string;
+  /** As requested, without the query. */
+  readonly path: string;
+};
+
+export type Verdict =
+  | { readonly is: 'known'; readonly caller: Caller }
+  /** The strategy's kind of credential was not presented. */
+  | { readonly is: 'absent' }
+  /** Presented and wrong. The reason is for the log, and holds no credential. */
+  | { readonly is: 'refused'; readonly reason: string }
+  /** Presented, and nobody can say. */
+  | { readonly is: 'unavailable'; readonly reason: string };
+
+export type StrategyName = Exclude<Caller['strategy'], 'public'>;
+
+export type Strategy = {
+  readonly name: StrategyName;
+  /** The credential it judges: a refusal stands unless another strategy judges the same one. */
+  readonly reads: 'token' | 'authorization' | 'nothing';
+  /** Its part of WWW-Authenticate; empty when there is nothing to ask for. */
+  readonly challenge: string;
+  identify(presented: Presented): Promise<Verdict>;
+  close?(): Promise<void>;
+};
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The credentials among a request's headers (lower-case names, as node gives them). Empty ones count as absent. */
+export const presentedFrom = (request: { headers: Headers; method: string; path: string }): Presented => {
+  const header = (name: string): string | null => {
+    const value = request.headers[name];
+    return (Array.isArray(value) ? value.join(', ') : value)?.trim() || null;
+  };
+  return {
+    token: header('x-auth-token'),
+    serviceToken: header('x-service-token'),
+    authorization: header('authorization'),
+    method: request.method,
+    path: request.path,
+  };
+};
+
+export const absent: Verdict = { is: 'absent' };
+export const refused = (reason: string): Verdict => ({ is: 'refused', reason });
+export const unavailable = (reason: string): Verdict => ({ is: 'unavailable', reason });
+
+/** Hex SHA-256: how secrets are looked up, so that no cache holds one and no comparison leaks one. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Runs at most one `work` per key at a time; the others who ask meanwhile share its outcome. */
+export const singleFlight = <T>(): ((key: string, work: () => Promise<T>) => Promise<T>) => {
+  const flying = new Map<string, Promise<T>>();
+  return (key, work) => {
+    const current = flying.get(key);
+    if (current) return current;
+    const flight = work().finally(() => flying.delete(key));
+    flying.set(key, flight);
+    return flight;
+  };
+};

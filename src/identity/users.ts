@@ -1,0 +1,51 @@
+/** The users file: which roles a person has, and on which project or on the whole system. */
+import { z } from 'zod';
+import { type Caller, expandRoles, nobody } from '../model/callers';
+import { fileSource, parseYaml, reloading } from './sources';
+import type { StrategyName } from './strategy';
+
+/** The part of an entry that says what its holder is; shared by the users file and the tokens file. */
+export const standingFields = {
+  roles: z.array(z.string().min(1)).min(1, 'name at least one role'),
+  /** A project id. */
+  project: z.string().min(1).optional(),
+  project_name: z.string().min(1).optional(),
+  system: z.literal('all').optional(),
+  /** The domain of user and project. */
+  domain: z.string().min(1).default('default'),
+};
+
+const Standing = z.strictObject(standingFields);
+export type Standing = z.infer<typeof Standing>;
+
+/** Whether an entry names exactly one scope. */
+export const oneScope = (entry: { project?: string; system?: string }): boolean =>
+  (entry.project === undefined) !== (entry.system === undefined);
+export const oneScopeSays = 'give either "project: <project id>" or "system: all"';
+
+const UsersFile = z.strictObject({
+  users: z.record(z.string().min(1), Standing.refine(oneScope, oneScopeSays)),
+});
+
+export type Users = ReadonlyMap<string, Standing>;
+
+/** Parses a users file. @throws IdentityFileInvalid naming line and entry */
+export const parseUsers = (text: string, file: string): Users =>
+  new Map(Object.entries(parseYaml(UsersFile, text, file).users));
+
+/** Reads a users file once. @throws IdentityFileInvalid naming file, line and entry */
+export const readUsers = async (path: string): Promise<Users> => (await reloading(fileSource(path), parseUsers))();
+
+/** The caller that a standing amounts to; roles are expanded here, because no identity service did it. */
+export const callerFrom = (user: string, standing: Standing, strategy: StrategyName): Caller => ({
+  ...nobody,
+  user_id: user,
+  user_name: user,
+  user_domain_id: standing.domain,
+  project_id: standing.project ?? null,
+  project_name: standing.project ? (standing.project_name ?? standing.project) : null,
+  project_domain_id: standing.project ? standing.domain : null,
+  system_scope: standing.system ?? null,
+  roles: expandRoles(standing.roles),
+  strategy,
+});

@@ -1,0 +1,27 @@
+/** The connection to Postgres, and the one place that knows how values travel. */
+import postgres from 'postgres';
+
+export type Sql = postgres.Sql<{ bigint: number }>;
+/** What a query file is given: the pool, or a transaction of it. */
+export type Db = Sql | postgres.TransactionSql<{ bigint: number }>;
+
+/**
+ * Opens a pool. Timestamps arrive as Date, bigints as number (sequences and fences stay far below 2^53).
+ * @param url role's own URL; @param max connections, default 10
+ */
+export const connect = (url: string, { max = 10, name = 'temper' }: { max?: number; name?: string } = {}): Sql =>
+  postgres(url, {
+    max,
+    onnotice: () => {},
+    connection: { application_name: name },
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+  });
+
+type PgError = Error & { code: string; constraint_name?: string; detail?: string };
+const uniqueViolation = '23505';
+
+/** The constraint that a duplicate broke, or undefined for any other error. */
+export const brokenUnique = (thrown: unknown): string | undefined =>
+  thrown instanceof Error && (thrown as PgError).code === uniqueViolation
+    ? (thrown as PgError).constraint_name
+    : undefined;

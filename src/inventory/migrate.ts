@@ -1,0 +1,49 @@
+/** Brings a database to the newest schema: numbered SQL files, each once, in order, under one lock. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sql } from './database';
+
+export type RolePasswords = Readonly<Record<'temper_api' | 'temper_control' | 'temper_bmc', string | undefined>>;
+
+// Any number will do; it must only be the same for everybody who migrates.
+const migrationLock = 7_241_386;
+
+/**
+ * Makes the roles (with login where a password is given), applies what is missing, and says what it did.
+ * @param sql a pool of the owner of the database
+ */
+export const migrate = async (sql: Sql, passwords: RolePasswords): Promise<string[]> =>
+  sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${migrationLock})`;
+    for (const [role, password] of Object.entries(passwords)) await makeRole(tx as unknown as Sql, role, password);
+    await tx`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
+    const applied = new Set((await tx<{ name: string }[]>`select name from migrations`).map((row) => row.name));
+    const missing = migrationFiles().filter((name) => !applied.has(name));
+    for (const name of missing) {
+      await tx.unsafe(readFileSync(join(__dirname, 'migrations', name), 'utf8'));
+      await tx`insert into migrations (name) values (${name})`;
+    }
+    return missing;
+  }) as Promise<string[]>;
+
+/** Names of all migrations, in order. */
+export const migrationFiles = (): string[] =>
+  readdirSync(join(__dirname, 'migrations'))
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+
+// Roles belong to the whole server, so another database's migration may be making them at this moment.
+const makeRole = async (sql: Sql, role: string, password: string | undefined): Promise<void> => {
+  const login = password ? `login password ${literal(password)}` : 'nologin';
+  await sql.unsafe(`do $$ begin
+    create role ${role} nologin;
+  exception when duplicate_object or unique_violation then null; end $$`);
+  if (password) {
+    await sql.unsafe(`do $$ begin
+      if not exists (select from pg_roles where rolname = '${role}' and rolcanlogin) then alter role ${role} ${login}; end if;
+    end $$`);
+    await sql.unsafe(`alter role ${role} ${login}`);
+  }
+};
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

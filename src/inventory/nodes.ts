@@ -1,0 +1,173 @@
+/** Queries of nodes: one by its identifier, a filtered page, and the writes of the API. */
+import type { NodeUuid, ProjectId } from '../model/ids';
+import type { Predicate } from '../model/predicates';
+import type { Fault, PowerState, ProvisionState } from '../model/states';
+import type { Db } from './database';
+import { afterMarker, orderBy, type Page } from './pages';
+import { where } from './predicates';
+import { workerAlive } from './workers';
+
+type Document = Readonly<Record<string, unknown>>;
+
+export type NodeRow = {
+  readonly id: number;
+  readonly uuid: NodeUuid;
+  readonly name: string | null;
+  readonly driver: string;
+  readonly driver_info: Document;
+  readonly driver_internal_info: Document;
+  readonly properties: Document;
+  readonly extra: Document;
+  readonly instance_uuid: string | null;
+  readonly instance_info: Document;
+  readonly instance_name: string | null;
+  readonly chassis_uuid: string | null;
+  readonly allocation_uuid: string | null;
+  readonly power_state: PowerState | null;
+  readonly target_power_state: string | null;
+  readonly provision_state: ProvisionState;
+  readonly target_provision_state: ProvisionState | null;
+  readonly provision_updated_at: Date | null;
+  readonly maintenance: boolean;
+  readonly maintenance_reason: string | null;
+  readonly fault: Fault | null;
+  readonly last_error: string | null;
+  /** The run that holds the node. */
+  readonly reservation: string | null;
+  readonly console_enabled: boolean;
+  readonly resource_class: string | null;
+  readonly traits: readonly string[];
+  readonly conductor_group: string;
+  readonly automated_clean: boolean | null;
+  readonly protected: boolean;
+  readonly protected_reason: string | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+  readonly description: string | null;
+  readonly retired: boolean;
+  readonly retired_reason: string | null;
+  readonly network_data: Document;
+  readonly boot_mode: string | null;
+  readonly secure_boot: boolean | null;
+  readonly shard: string | null;
+  readonly parent_node: string | null;
+  readonly disable_power_off: boolean;
+  readonly health: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+  /** Host name of a live worker that serves the node's driver and group; read with the row. */
+  readonly conductor: string | null;
+  /** Changes with every write of the row, whoever makes it; what a compare-and-set compares. */
+  readonly revision: string;
+};
+
+/** Values of columns to write, by column name. */
+export type NodeValues = Readonly<Record<string, unknown>>;
+
+export type NodeIdent = { readonly uuid: string } | { readonly name: string };
+
+export type NodeSelection = {
+  readonly visible: Predicate;
+  readonly filter: Predicate;
+  readonly description_contains?: string;
+  readonly conductor?: string;
+};
+
+const documents = new Set([
+  'driver_info',
+  'driver_internal_info',
+  'properties',
+  'extra',
+  'instance_info',
+  'network_data',
+]);
+
+export const nodes = (sql: Db) => {
+  const conductor = sql`(
+    select w.hostname from workers w
+    where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
+      and ${workerAlive(sql, 'w')}
+    order by w.hostname limit 1)`;
+
+  const columns = (names: readonly string[]) => {
+    const real = sql(names.filter((name) => name !== 'conductor').map((name) => `nodes.${name}`));
+    return names.includes('conductor') ? sql`${real}, ${conductor} as conductor` : real;
+  };
+
+  const written = (values: NodeValues): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, documents.has(name) ? sql.json(value as never) : value]),
+    );
+
+  const selected = ({ visible, filter, description_contains, conductor: host }: NodeSelection) => sql`
+    ${where(sql, visible, 'nodes')} and ${where(sql, filter, 'nodes')}
+    ${description_contains === undefined ? sql`` : sql`and strpos(nodes.description, ${description_contains}) > 0`}
+    ${host === undefined ? sql`` : sql`and ${conductor} = ${host}`}`;
+
+  return {
+    /** One node, or undefined. */
+    async find(ident: NodeIdent): Promise<NodeRow | undefined> {
+      const [row] =
+        'uuid' in ident
+          ? await sql<NodeRow[]>`
+              select *, ${conductor} as conductor, xmin::text as revision from nodes where uuid = ${ident.uuid}`
+          : await sql<NodeRow[]>`
+              select *, ${conductor} as conductor, xmin::text as revision from nodes where name = ${ident.name}`;
+      return row;
+    },
+
+    /** Rows of a page with the columns asked for; `conductor` may be one of them. */
+    async list(names: readonly string[], selection: NodeSelection, page: Page): Promise<Partial<NodeRow>[]> {
+      return sql<Partial<NodeRow>[]>`
+        select ${columns(names)} from nodes
+        where ${selected(selection)} and ${afterMarker(sql, 'nodes', page)}
+        ${orderBy(sql, 'nodes', page)} limit ${page.limit}`;
+    },
+
+    /** The place of a marker among the rows that are visible, or undefined. */
+    async marker(
+      uuid: string,
+      sort_key: string,
+      visible: Predicate,
+    ): Promise<{ id: number; empty: boolean } | undefined> {
+      const [row] = await sql<{ id: number; empty: boolean }[]>`
+        select id, ${sql(sort_key)} is null as empty from nodes
+        where uuid = ${uuid} and ${where(sql, visible, 'nodes')}`;
+      return row;
+    },
+
+    /** Stores a new node. Throws what `brokenUnique` recognises. */
+    async insert(values: NodeValues): Promise<NodeRow> {
+      const [row] = await sql<NodeRow[]>`
+        insert into nodes ${sql(written(values))} returning *, ${conductor} as conductor, xmin::text as revision`;
+      return row!;
+    },
+
+    /**
+     * Changes a node that still is as it was read and that no run holds; undefined where it is not.
+     * Throws what `brokenUnique` recognises.
+     */
+    async update(seen: Pick<NodeRow, 'uuid' | 'revision'>, values: NodeValues): Promise<NodeRow | undefined> {
+      const [row] = await sql<NodeRow[]>`
+        update nodes set ${sql(written(values))}, updated_at = now()
+        where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and reservation is null
+        returning *, ${conductor} as conductor, xmin::text as revision`;
+      return row;
+    },
+
+    /** Sets or clears maintenance, whether or not a run holds the node: the fence protects it from that run's end. */
+    async setMaintenance(uuid: NodeUuid, values: { maintenance: boolean; reason: string | null }): Promise<void> {
+      await sql`
+        update nodes set maintenance = ${values.maintenance}, maintenance_reason = ${values.reason},
+          fault = case when ${values.maintenance} then fault else null end, updated_at = now()
+        where uuid = ${uuid}`;
+    },
+
+    /** Removes a node that still is as it was read and that no run holds; false where it is not. */
+    async remove(seen: Pick<NodeRow, 'uuid' | 'revision'>): Promise<boolean> {
+      const gone = await sql`
+        delete from nodes where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and reservation is null returning 1`;
+      return gone.length === 1;
+    },
+  };
+};

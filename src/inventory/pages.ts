@@ -1,0 +1,41 @@
+/** One page of a list: order, and the place after the last row of the page before. */
+import type { Db } from './database';
+
+type Fragment = ReturnType<Db>;
+
+export type Page = {
+  readonly limit: number;
+  /** A column; `id` is the order of creation. */
+  readonly sort_key: string;
+  readonly sort_dir: 'asc' | 'desc';
+  /** The row after which the page begins, and whether it has no value in the sort column. */
+  readonly after?: { readonly id: number; readonly empty: boolean };
+};
+
+/** `order by` of a page; nulls come last going up and first going down, and `id` settles ties. */
+export const orderBy = (sql: Db, alias: string, page: Page): Fragment => {
+  const id = sql(`${alias}.id`);
+  const column = sql(`${alias}.${page.sort_key}`);
+  if (page.sort_key === 'id') return page.sort_dir === 'asc' ? sql`order by ${id}` : sql`order by ${id} desc`;
+  return page.sort_dir === 'asc'
+    ? sql`order by ${column} asc nulls last, ${id}`
+    : sql`order by ${column} desc nulls first, ${id} desc`;
+};
+
+/**
+ * The condition that a row comes after the marker in that order. The marker's value is read by the store itself: a Date
+ * would lose the microseconds.
+ */
+export const afterMarker = (sql: Db, table: string, page: Page): Fragment => {
+  if (!page.after) return sql`true`;
+  const id = sql(`${table}.id`);
+  const column = sql(`${table}.${page.sort_key}`);
+  const up = page.sort_dir === 'asc';
+  const later = up ? sql`${id} > ${page.after.id}` : sql`${id} < ${page.after.id}`;
+  if (page.sort_key === 'id') return later;
+  if (page.after.empty) return up ? sql`(${column} is null and ${later})` : sql`(${column} is not null or ${later})`;
+  const value = sql`(select m.${sql(page.sort_key)} from ${sql(table)} m where m.id = ${page.after.id})`;
+  return up
+    ? sql`(${column} is null or ${column} > ${value} or (${column} = ${value} and ${later}))`
+    : sql`(${column} < ${value} or (${column} = ${value} and ${later}))`;
+};

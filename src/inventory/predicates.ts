@@ -1,0 +1,49 @@
+/** Renders a predicate to SQL with the meaning that `matches` gives it: a null column equals nothing. */
+import type { Predicate } from '../model/predicates';
+import type { Db } from './database';
+
+type Fragment = ReturnType<Db>;
+
+/**
+ * A condition for `where`. Negation is pushed down to the columns, where SQL's third truth value is settled, so that
+ * positive conditions keep their indexes.
+ * @param alias name or alias of the table whose columns are meant
+ */
+export const where = (sql: Db, predicate: Predicate, alias: string, negated = false): Fragment => {
+  switch (predicate.is) {
+    case 'true':
+    case 'false':
+      return (predicate.is === 'true') === negated ? sql`false` : sql`true`;
+    case 'equals': {
+      const column = sql(`${alias}.${predicate.column}`);
+      return negated ? sql`${column} is distinct from ${predicate.value}` : sql`${column} = ${predicate.value}`;
+    }
+    case 'null': {
+      const column = sql(`${alias}.${predicate.column}`);
+      return negated ? sql`${column} is not null` : sql`${column} is null`;
+    }
+    case 'not':
+      return where(sql, predicate.of, alias, !negated);
+    case 'and':
+      return join(sql, predicate.all, alias, negated, negated ? 'or' : 'and');
+    case 'or':
+      return join(sql, predicate.any, alias, negated, negated ? 'and' : 'or');
+  }
+};
+
+/** An empty `and` holds, an empty `or` does not; rendered with its operator already turned by negation. */
+const join = (
+  sql: Db,
+  parts: readonly Predicate[],
+  alias: string,
+  negated: boolean,
+  operator: 'and' | 'or',
+): Fragment => {
+  const [first, ...rest] = parts.map((part) => where(sql, part, alias, negated));
+  if (!first) return operator === 'and' ? sql`true` : sql`false`;
+  const joined = rest.reduce(
+    (left, right) => (operator === 'and' ? sql`${left} and ${right}` : sql`${left} or ${right}`),
+    first,
+  );
+  return sql`(${joined})`;
+};

@@ -1,0 +1,197 @@
+/** Queries of a run's steps: what each act begins, fails and ends with, always under the fence. */
+import type { NodeUuid, RunUuid } from '../model/ids';
+import type { ActOutcome, Lock, StepState } from '../model/runs';
+import type { PlannedStep } from '../model/steps';
+import type { Db } from './database';
+
+export type StepRow = {
+  readonly index: number;
+  readonly interface: string;
+  readonly step: string;
+  readonly args: Record<string, unknown>;
+  readonly state: StepState;
+  readonly act: string | null;
+  readonly acts_done: number;
+  readonly attempt: number;
+  readonly attempts: number;
+  readonly note: string | null;
+  readonly last_error: string | null;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+};
+
+/** What an act needs of its node; only the BMC workers' role asks. */
+export type ActedNode = {
+  readonly uuid: NodeUuid;
+  readonly name: string | null;
+  readonly driver: string;
+  readonly driver_info: Record<string, unknown>;
+  readonly properties: Record<string, unknown>;
+  readonly power_state: string | null;
+  readonly boot_mode: string | null;
+  readonly secure_boot: boolean | null;
+};
+
+/** Which act of which step, at which attempt. */
+export type ActKey = { readonly index: number; readonly act: string; readonly attempt: number };
+
+export const runSteps = (sql: Db) => ({
+  async insert(run: RunUuid, steps: readonly PlannedStep[]): Promise<void> {
+    if (steps.length === 0) return;
+    const rows = steps.map(({ index, interface: of, step, args }) => ({
+      run_id: run,
+      index,
+      interface: of,
+      step,
+      args,
+    }));
+    await sql`insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args')}`;
+  },
+
+  async ofRun(run: RunUuid): Promise<StepRow[]> {
+    return sql<StepRow[]>`
+      select index, interface, step, args, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+      from run_steps where run_id = ${run} order by index`;
+  },
+
+  async ofRuns(runs: readonly RunUuid[]): Promise<(StepRow & { run_id: RunUuid })[]> {
+    if (runs.length === 0) return [];
+    return sql<(StepRow & { run_id: RunUuid })[]>`
+      select run_id, index, interface, step, args, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+      from run_steps where run_id in ${sql(runs)} order by run_id, index`;
+  },
+
+  /**
+   * Marks an act as begun and answers its node, in one statement; undefined when the lock no longer holds the node.
+   * `stepColumn` is the node's column that shows the running step on the wire.
+   */
+  async begin(
+    lock: Lock,
+    key: ActKey,
+    step: PlannedStep,
+    stepColumn: 'clean_step' | 'service_step' | null,
+  ): Promise<ActedNode | undefined> {
+    const shown = sql.json({
+      interface: step.interface,
+      step: step.step,
+      args: step.args,
+      abortable: step.abortable,
+    } as never);
+    const [node] = await sql<ActedNode[]>`
+      with held as (
+        update nodes set
+          clean_step = case when ${stepColumn} = 'clean_step' then ${shown}::jsonb else clean_step end,
+          service_step = case when ${stepColumn} = 'service_step' then ${shown}::jsonb else service_step end
+        where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
+        returning *
+      ), begun as (
+        update run_steps set state = 'running', act = ${key.act}, attempt = ${key.attempt}, attempts = attempts + 1,
+          started_at = coalesce(started_at, now()), finished_at = null
+        where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
+      ), moved as (
+        update runs set cursor = ${key.index}, updated_at = now() where id = ${lock.run} and exists (select 1 from held)
+      ), told as (
+        insert into events (kind, node_uuid, run_id, project, lessee, data)
+        select 'step.begun', uuid, ${lock.run}, owner, lessee,
+          jsonb_build_object('index', ${key.index}::int, 'step', ${`${step.interface}.${step.step}`}::text, 'act', ${key.act}::text, 'attempt', ${key.attempt}::int)
+        from held
+      )
+      select uuid, name, driver, driver_info, properties, power_state, boot_mode, secure_boot from held`;
+    return node;
+  },
+
+  /** Records why an attempt failed; the engine decides whether there is another. */
+  async tried(lock: Lock, key: ActKey, error: string, code: string): Promise<void> {
+    await sql`
+      with told as (
+        update run_steps set last_error = ${error}
+        where run_id = ${lock.run} and index = ${key.index} and attempt <= ${key.attempt} returning run_id, interface, step
+      )
+      insert into events (kind, node_uuid, run_id, project, lessee, data)
+      select 'step.tried', n.uuid, ${lock.run}, n.owner, n.lessee,
+        jsonb_build_object('index', ${key.index}::int, 'step', told.interface || '.' || told.step, 'act', ${key.act}::text,
+          'attempt', ${key.attempt}::int, 'code', ${code}::text, 'error', ${error}::text)
+      from told, nodes n where n.uuid = ${lock.node_uuid}`;
+  },
+
+  /** Records what an act achieved and saw; false when the lock no longer holds the node. */
+  async end(lock: Lock, key: ActKey, outcome: ActOutcome, stepDone: boolean): Promise<boolean> {
+    const seen = outcome.seen ?? {};
+    const has = (name: keyof typeof seen): boolean => seen[name] !== undefined;
+    const ended = await sql`
+      with held as (
+        update nodes set
+          power_state = case when ${has('power_state')} then ${seen.power_state ?? null} else power_state end,
+          boot_mode = case when ${has('boot_mode')} then ${seen.boot_mode ?? null} else boot_mode end,
+          secure_boot = case when ${has('secure_boot')} then ${seen.secure_boot ?? null}::boolean else secure_boot end,
+          health = case when ${has('health')} then ${seen.health ?? null} else health end,
+          properties = case when ${has('vendor')} then properties || jsonb_build_object('vendor', ${seen.vendor ?? null}::text) else properties end,
+          updated_at = now()
+        where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
+        returning uuid, owner, lessee
+      ), ended as (
+        update run_steps set
+          acts_done = acts_done + 1, note = coalesce(${outcome.note ?? null}, note),
+          state = case when ${stepDone} then 'done' else state end, finished_at = case when ${stepDone} then now() end,
+          last_error = case when ${stepDone} then null else last_error end
+        where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
+        returning interface, step, attempts
+      ), moved as (
+        update runs set updated_at = now(), cursor = case when ${stepDone} then ${key.index + 1} else cursor end where id = ${lock.run}
+      )
+      insert into events (kind, node_uuid, run_id, project, lessee, data)
+      select case when ${stepDone} then 'step.done' else 'act.done' end, held.uuid, ${lock.run}, held.owner, held.lessee,
+        jsonb_build_object('index', ${key.index}::int, 'step', ended.interface || '.' || ended.step, 'act', ${key.act}::text,
+          'attempts', ended.attempts, 'note', ${outcome.note ?? null}::text)
+      from held, ended returning 1`;
+    return ended.length === 1;
+  },
+
+  /** A step that the workflow itself carries: waiting, parked, skipped. */
+  async mark(
+    run: RunUuid,
+    index: number,
+    state: StepState,
+    { note, error }: { note?: string | null; error?: string | null },
+  ): Promise<void> {
+    await sql`
+      update run_steps set state = ${state}, note = coalesce(${note ?? null}, note), last_error = coalesce(${error ?? null}, last_error),
+        started_at = coalesce(started_at, now()), finished_at = case when ${state} in ('done', 'skipped', 'failed') then now() end
+      where run_id = ${run} and index = ${index}`;
+    if (state === 'done' || state === 'skipped') await sql`update runs set cursor = ${index + 1} where id = ${run}`;
+    else await sql`update runs set cursor = ${index} where id = ${run}`;
+  },
+
+  /** The step that a failed run stopped in. */
+  async failAt(run: RunUuid, index: number, error: string | null): Promise<void> {
+    await sql`
+      update run_steps set state = 'failed', last_error = coalesce(${error}, last_error), finished_at = now()
+      where run_id = ${run} and index = ${index} and state not in ('done', 'skipped', 'pending')`;
+  },
+
+  async lastIntent(
+    run: RunUuid,
+    index: number,
+    act: string,
+  ): Promise<{ sent_at: Date; detail: Record<string, unknown> } | undefined> {
+    const [row] = await sql<{ sent_at: Date; detail: Record<string, unknown> }[]>`
+      select sent_at, detail from intents where run_id = ${run} and index = ${index} and act = ${act}`;
+    return row;
+  },
+
+  /** Written before a command is sent. Under the fence: false means that somebody else holds the node now. */
+  async recordIntent(
+    lock: Lock,
+    index: number,
+    act: string,
+    detail: Readonly<Record<string, unknown>>,
+  ): Promise<boolean> {
+    const recorded = await sql`
+      insert into intents (run_id, index, act, detail)
+      select ${lock.run}, ${index}, ${act}, ${sql.json(detail as never)}
+      from nodes where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
+      on conflict (run_id, index, act) do update set detail = excluded.detail, sent_at = now()
+      returning 1`;
+    return recorded.length === 1;
+  },
+});

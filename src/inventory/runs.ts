@@ -1,0 +1,287 @@
+/** Queries of runs: acceptance, projections under the fence, and what API and relay read. */
+import { randomUUID } from 'node:crypto';
+import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../model/ids';
+import type { Lock, Requester, RunInput, RunState } from '../model/runs';
+import type { Fault, ProvisionState } from '../model/states';
+import type { Db } from './database';
+
+export type RunRow = {
+  readonly id: RunUuid;
+  readonly node_uuid: NodeUuid;
+  readonly node_name: string | null;
+  readonly fence: number;
+  readonly story: string;
+  readonly verb: string;
+  readonly state: RunState;
+  readonly runbook_uuid: string | null;
+  readonly runbook_name: string | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+  readonly lease_id: LeaseUuid | null;
+  readonly requester: Requester;
+  readonly rule_set: string;
+  readonly batch: string | null;
+  readonly workflow_id: string;
+  readonly workflow_run_id: string | null;
+  readonly provision_state_before: string | null;
+  readonly target: string | null;
+  readonly cursor: number;
+  readonly waiting_for: string | null;
+  readonly last_error: string | null;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+  readonly updated_at: Date;
+};
+
+/** A node as the projections need it. */
+export type HeldNode = {
+  readonly uuid: NodeUuid;
+  readonly provision_state: ProvisionState;
+  readonly target_provision_state: ProvisionState | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+  readonly maintenance: boolean;
+};
+
+export type Acceptance = {
+  readonly run: RunUuid;
+  readonly node_uuid: NodeUuid;
+  /** What the handler saw; acceptance fails when it has changed. */
+  readonly from: ProvisionState;
+  /** Null leaves the provision state alone. */
+  readonly to: ProvisionState | null;
+  readonly target: ProvisionState | null;
+  readonly target_power_state: string | null;
+  readonly story: string;
+  readonly verb: string;
+  readonly runbook: { readonly uuid: string; readonly name: string } | null;
+  readonly requester: Requester;
+  readonly rule_set: string;
+  readonly workflow_id: string;
+  /** The workflow's input but for the fence, which only this statement knows. */
+  readonly input: Omit<RunInput, 'lock'>;
+};
+
+const columns = [
+  'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'owner', 'lessee', 'lease_id',
+  'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'cursor', 'waiting_for',
+  'last_error', 'created_at', 'started_at', 'finished_at', 'updated_at',
+] as const; // biome-ignore format: one row of names
+
+export const runs = (sql: Db) => ({
+  newId: (): RunUuid => randomUUID() as RunUuid,
+
+  /**
+   * Lock, fence, state and run row in one statement; undefined when the node is held, gone, or no longer in `from`.
+   * The caller adds steps, secrets and audit in the same transaction.
+   */
+  async accept(
+    order: Acceptance,
+  ): Promise<{ lock: Lock; owner: ProjectId | null; lessee: ProjectId | null } | undefined> {
+    const [row] = await sql<{ fence: number; owner: ProjectId | null; lessee: ProjectId | null }[]>`
+      with taken as (
+        update nodes set
+          reservation = ${order.run}, fence = fence + 1, updated_at = now(), last_error = null,
+          target_power_state = coalesce(${order.target_power_state}, target_power_state),
+          provision_state = coalesce(${order.to}, provision_state),
+          target_provision_state = case when ${order.to}::text is null then target_provision_state else ${order.target} end,
+          provision_updated_at = case when ${order.to}::text is null then provision_updated_at else now() end
+        where uuid = ${order.node_uuid} and reservation is null and provision_state = ${order.from}
+        returning uuid, name, fence, owner, lessee, lease_id
+      )
+      insert into runs (id, node_uuid, node_name, fence, story, verb, runbook_uuid, runbook_name, input, owner, lessee, lease_id,
+        requester, rule_set, workflow_id, provision_state_before, target)
+      select ${order.run}, uuid, name, fence, ${order.story}, ${order.verb}, ${order.runbook?.uuid ?? null}, ${order.runbook?.name ?? null},
+        ${sql.json(order.input as never)}::jsonb || jsonb_build_object('lock', jsonb_build_object('run', ${order.run}::text, 'node_uuid', uuid::text, 'fence', fence)),
+        owner, lessee, lease_id, ${sql.json(order.requester as never)}, ${order.rule_set}, ${order.workflow_id}, ${order.from}, ${order.target}
+      from taken
+      returning fence, owner, lessee`;
+    if (!row) return undefined;
+    return {
+      lock: { run: order.run, node_uuid: order.node_uuid, fence: row.fence },
+      owner: row.owner,
+      lessee: row.lessee,
+    };
+  },
+
+  /** A move straight to a resting state; false when the node is held or no longer in `from`. */
+  async moveAtOnce(node: NodeUuid, from: ProvisionState, to: ProvisionState): Promise<boolean> {
+    const moved = await sql`
+      update nodes set provision_state = ${to}, target_provision_state = null, provision_updated_at = now(), updated_at = now(), last_error = null
+      where uuid = ${node} and reservation is null and provision_state = ${from} returning 1`;
+    return moved.length === 1;
+  },
+
+  /** One run, or undefined. */
+  async find(id: RunUuid): Promise<RunRow | undefined> {
+    const [row] = await sql<RunRow[]>`select ${sql(columns)} from runs where id = ${id}`;
+    return row;
+  },
+
+  /** What the workflow of a run is started with. */
+  async input(id: RunUuid): Promise<RunInput | undefined> {
+    const [row] = await sql<{ input: RunInput }[]>`select input from runs where id = ${id}`;
+    return row?.input;
+  },
+
+  /** Runs of a node, newest first; with `lease`, only those accepted under it. */
+  async ofNode(
+    node: NodeUuid,
+    { limit = 100, lease, before }: { limit?: number; lease?: LeaseUuid; before?: Date } = {},
+  ): Promise<RunRow[]> {
+    return sql<RunRow[]>`
+      select ${sql(columns)} from runs where node_uuid = ${node}
+        ${lease ? sql`and lease_id = ${lease}` : sql``} ${before ? sql`and created_at < ${before}` : sql``}
+      order by created_at desc, id limit ${limit}`;
+  },
+
+  /** Where a node stands, for an explanation or an event; undefined when it is gone. */
+  async stateOf(
+    node: NodeUuid,
+  ): Promise<
+    | {
+        provision_state: ProvisionState;
+        reservation: RunUuid | null;
+        owner: ProjectId | null;
+        lessee: ProjectId | null;
+      }
+    | undefined
+  > {
+    const [row] = await sql<
+      {
+        provision_state: ProvisionState;
+        reservation: RunUuid | null;
+        owner: ProjectId | null;
+        lessee: ProjectId | null;
+      }[]
+    >`
+      select provision_state, reservation, owner, lessee from nodes where uuid = ${node}`;
+    return row;
+  },
+
+  /** The run that holds a node now. */
+  async holding(node: NodeUuid): Promise<RunRow | undefined> {
+    const [row] = await sql<RunRow[]>`
+      select ${sql(columns.map((name) => `runs.${name}`))} from runs join nodes on nodes.reservation = runs.id where nodes.uuid = ${node}`;
+    return row;
+  },
+
+  /** Compare-and-set accepted -> running. True also for a repeat; false for a run that is unknown, fenced off or ended. */
+  async claim(lock: Lock, workflowRun: string): Promise<boolean> {
+    const claimed = await sql`
+      update runs set state = 'running', workflow_run_id = ${workflowRun}, started_at = coalesce(started_at, now()), updated_at = now()
+      where id = ${lock.run} and fence = ${lock.fence}
+        and (state = 'accepted' or (finished_at is null and workflow_run_id = ${workflowRun}))
+        and exists (select 1 from nodes where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence})
+      returning 1`;
+    return claimed.length === 1;
+  },
+
+  /** The node, if this lock still holds it; locked for the rest of the transaction. */
+  async held(lock: Lock): Promise<HeldNode | undefined> {
+    const [node] = await sql<HeldNode[]>`
+      select uuid, provision_state, target_provision_state, owner, lessee, maintenance from nodes
+      where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence} for update`;
+    return node;
+  },
+
+  /** Whether a projection with this counter has been made already. */
+  async advance(lock: Lock, seq: number, state: RunState, waiting_for: string | null): Promise<boolean> {
+    const advanced = await sql`
+      update runs set seq = ${seq}, state = ${state}, waiting_for = ${waiting_for}, updated_at = now()
+      where id = ${lock.run} and fence = ${lock.fence} and seq < ${seq} and finished_at is null returning 1`;
+    return advanced.length === 1;
+  },
+
+  /** Writes a node's state under the lock. */
+  async moveNode(lock: Lock, to: ProvisionState): Promise<void> {
+    await sql`
+      update nodes set provision_state = ${to}, provision_updated_at = now(), updated_at = now()
+      where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}`;
+  },
+
+  /** Ends a run and frees its node in one statement; false when that was done before. */
+  async finish(
+    lock: Lock,
+    end: {
+      state: RunState;
+      to: ProvisionState | null;
+      target: ProvisionState | null;
+      error: string | null;
+      fault: Fault | null;
+      cursor: number;
+      forgetPower: boolean;
+    },
+  ): Promise<boolean> {
+    const ended = await sql`
+      with ended as (
+        update runs set state = ${end.state}, last_error = ${end.error}, cursor = ${end.cursor}, waiting_for = null,
+          finished_at = now(), updated_at = now(), started_at = coalesce(started_at, now())
+        where id = ${lock.run} and fence = ${lock.fence} and finished_at is null
+        returning id
+      ), freed as (
+        update nodes set
+          reservation = null, target_power_state = null, clean_step = null, service_step = null, updated_at = now(),
+          provision_state = coalesce(${end.to}, provision_state),
+          target_provision_state = case when ${end.to}::text is null then target_provision_state else ${end.target} end,
+          provision_updated_at = case when ${end.to}::text is null then provision_updated_at else now() end,
+          power_state = case when ${end.forgetPower} then null else power_state end,
+          last_error = ${end.error},
+          fault = coalesce(${end.fault}, fault),
+          maintenance = maintenance or ${end.fault !== null},
+          maintenance_reason = case when ${end.fault !== null} and maintenance_reason is null then ${end.error} else maintenance_reason end
+        where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence} and exists (select 1 from ended)
+      )
+      select 1 from ended`;
+    return ended.length === 1;
+  },
+
+  /** Accepted runs that nobody has started for a while, oldest first. */
+  async unstarted(olderThanMs: number, limit = 50): Promise<{ id: RunUuid; workflow_id: string }[]> {
+    return sql`
+      select id, workflow_id from runs where state = 'accepted' and created_at < now() - ${olderThanMs} * interval '1 millisecond'
+      order by created_at limit ${limit}`;
+  },
+
+  /** Runs that the store believes to be going on but has not heard of for a while. */
+  async quiet(olderThanMs: number, limit = 200): Promise<RunRow[]> {
+    return sql<RunRow[]>`
+      select ${sql(columns)} from runs
+      where finished_at is null and state <> 'accepted' and updated_at < now() - ${olderThanMs} * interval '1 millisecond'
+      order by updated_at limit ${limit}`;
+  },
+
+  /** Notes that a quiet run was looked at, so that the next look takes others first. */
+  async touch(ids: readonly RunUuid[]): Promise<void> {
+    if (ids.length > 0) await sql`update runs set updated_at = now() where id in ${sql(ids)} and finished_at is null`;
+  },
+
+  /** Keeps a message until the engine has taken it. */
+  async queueMessage(run: RunUuid, kind: string, payload: Readonly<Record<string, unknown>>): Promise<string> {
+    const [row] = await sql<{ id: string }[]>`
+      insert into run_messages (run_id, kind, payload) values (${run}, ${kind}, ${sql.json(payload as never)}) returning id`;
+    return row!.id;
+  },
+
+  async unsentMessages(
+    limit = 50,
+  ): Promise<
+    {
+      id: string;
+      run_id: RunUuid;
+      workflow_id: string;
+      kind: string;
+      payload: Record<string, unknown>;
+      run_state: RunState;
+    }[]
+  > {
+    return sql`
+      select m.id, m.run_id, r.workflow_id, m.kind, m.payload, r.state as run_state from run_messages m join runs r on r.id = m.run_id
+      where m.sent_at is null order by m.created_at limit ${limit}`;
+  },
+
+  async messageSent(id: string): Promise<void> {
+    await sql`update run_messages set sent_at = now() where id = ${id}`;
+  },
+});

@@ -1,0 +1,53 @@
+/** Workers and what they can do, as they said last. */
+import type { Db } from './database';
+
+export type WorkerRow = {
+  readonly hostname: string;
+  readonly conductor_group: string;
+  readonly drivers: string[];
+  readonly role: 'control' | 'bmc';
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  /** Whether it was heard of within the last minute. */
+  readonly alive: boolean;
+};
+
+// openstack/ironic:ironic/conf/conductor.py heartbeat_timeout
+const silentAfter = '60 seconds';
+
+export const workers = (sql: Db) => ({
+  /** Says that a worker lives. Called every few seconds. */
+  async beat(worker: {
+    hostname: string;
+    conductor_group: string;
+    drivers: readonly string[];
+    role: 'control' | 'bmc';
+  }): Promise<void> {
+    await sql`
+      insert into workers (hostname, conductor_group, drivers, role)
+      values (${worker.hostname}, ${worker.conductor_group}, ${sql.array([...worker.drivers], 25)}, ${worker.role})
+      on conflict (hostname) do update set
+        conductor_group = excluded.conductor_group, drivers = excluded.drivers, role = excluded.role, updated_at = now()`;
+  },
+
+  /** Says that a worker went away in good order. */
+  async leave(hostname: string): Promise<void> {
+    await sql`update workers set updated_at = now() - interval '1 hour' where hostname = ${hostname}`;
+  },
+
+  /** All BMC workers, the silent ones too, by host name. */
+  async list(): Promise<WorkerRow[]> {
+    return sql<WorkerRow[]>`
+      select *, updated_at > now() - ${silentAfter}::interval as alive from workers where role = 'bmc' order by hostname`;
+  },
+
+  /** Host name of a live worker that can serve this driver in this group, or undefined. */
+  async find(conductor_group: string, driver: string): Promise<string | undefined> {
+    const [row] = await sql<{ hostname: string }[]>`
+      select hostname from workers
+      where role = 'bmc' and conductor_group = ${conductor_group} and ${driver} = any (drivers)
+        and updated_at > now() - ${silentAfter}::interval
+      order by hostname limit 1`;
+    return row?.hostname;
+  },
+});

@@ -1,0 +1,164 @@
+/** Where a BMC may live: reading its address from driver_info, and matching addresses against the networks an operator allows. */
+import { type DriverName, driverRow } from './drivers';
+import { raise } from './errors';
+
+/** A parsed BMC address. `host` is without brackets; `prefix` is '' or begins with a slash and does not end with one. */
+export type BmcAddress = {
+  /** `scheme://host:port` as requests need it. */
+  readonly origin: string;
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  readonly port: number;
+  /** Path in front of `/redfish/v1/`. */
+  readonly prefix: string;
+  /** `host[:port][/prefix]`: what errors and lanes call this BMC. Never holds credentials. */
+  readonly label: string;
+};
+
+const defaultPorts = { http: 80, https: 443 } as const;
+
+/** The part of the path before the service root; somebody may paste the service root's own URL. */
+const prefixOf = (path: string): string => path.replace(/\/+$/, '').replace(/(^|\/)redfish(\/v1)?$/i, '');
+
+/**
+ * Reads the address of a driver's BMC: a URL without credentials, query or fragment; the scheme defaults to https.
+ * Undefined for a driver without BMC. Throws DriverInfoInvalid.
+ */
+export const parseBmcAddress = (
+  driver_info: Readonly<Record<string, unknown>>,
+  { driver = 'redfish', node = 'of this request' }: { driver?: DriverName; node?: string } = {},
+): BmcAddress | undefined => {
+  const field = driverRow(driver).addressKey;
+  if (field === null) return undefined;
+  const refuse = (reason: string): never => raise('DriverInfoInvalid', { node, field, reason });
+  const given = driver_info[field];
+  if (typeof given !== 'string' || given.trim() === '') return refuse('is missing');
+  const url = parseUrl(given.trim());
+  if (!url) return refuse('is not a URL of a host, such as https://bmc-17.example.org');
+  if (url.username !== '' || url.password !== '')
+    return refuse('must not hold credentials; use redfish_username and redfish_password');
+  if (url.search !== '' || url.hash !== '') return refuse('must not have a query or a fragment');
+  const scheme = url.protocol === 'http:' ? 'http' : 'https';
+  const prefix = prefixOf(url.pathname);
+  return {
+    origin: url.origin,
+    scheme,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? defaultPorts[scheme] : Number(url.port),
+    prefix,
+    label: `${url.host}${prefix}`,
+  };
+};
+
+const parseUrl = (text: string): URL | undefined => {
+  try {
+    const url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
+    return (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '' ? url : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** An IP address as a number; an IPv4 address mapped into IPv6 counts as the IPv4 address it is. */
+type Ip = { readonly bits: 32 | 128; readonly value: bigint };
+
+const parseV4 = (text: string): bigint | undefined => {
+  const parts = text.split('.');
+  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255))
+    return undefined;
+  return parts.reduce((value, part) => value * 256n + BigInt(part), 0n);
+};
+
+const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'));
+
+/** Writes a dotted tail as two groups, so that the rest sees hexadecimal only. */
+const withoutDots = (text: string): string | undefined => {
+  const tail = /^(.*:)([^:]*\.[^:]*)$/.exec(text);
+  if (!tail) return text;
+  const v4 = parseV4(tail[2]!);
+  return v4 === undefined ? undefined : `${tail[1]}${(v4 >> 16n).toString(16)}:${(v4 & 0xffffn).toString(16)}`;
+};
+
+const parseV6 = (given: string): bigint | undefined => {
+  const text = withoutDots(given);
+  const halves = text?.split('::');
+  if (!halves || halves.length > 2) return undefined;
+  const head = groupsOf(halves[0]!);
+  const tail = groupsOf(halves[1] ?? '');
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
+  const groups = [...head, ...Array<string>(missing).fill('0'), ...tail];
+  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
+  return groups.reduce((value, group) => value * 65536n + BigInt(`0x${group}`), 0n);
+};
+
+const parseRaw = (text: string): Ip | undefined => {
+  const v4 = parseV4(text);
+  if (v4 !== undefined) return { bits: 32, value: v4 };
+  const v6 = parseV6(text);
+  return v6 === undefined ? undefined : { bits: 128, value: v6 };
+};
+
+const mapped = (ip: Ip): boolean => ip.bits === 128 && ip.value >> 32n === 0xffffn;
+const unmapped = (ip: Ip): Ip => (mapped(ip) ? { bits: 32, value: ip.value & 0xffffffffn } : ip);
+
+const parseIp = (text: string): Ip | undefined => {
+  const ip = parseRaw(text);
+  return ip && unmapped(ip);
+};
+
+/** Whether a text is an IP address (no brackets, no zone). */
+export const isIpAddress = (text: string): boolean => parseRaw(text) !== undefined;
+
+type Cidr = Ip & { readonly length: number };
+
+/** A bare address is a network of one. */
+const parseCidr = (text: string): Cidr | undefined => {
+  const parts = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text.trim());
+  const raw = parts ? parseRaw(parts[1]!) : undefined;
+  if (!raw) return undefined;
+  const length = parts![2] === undefined ? raw.bits : Number(parts![2]);
+  if (length > raw.bits) return undefined;
+  return mapped(raw) && length >= 96 ? { ...unmapped(raw), length: length - 96 } : { ...raw, length };
+};
+
+/** Whether a text is a network in CIDR notation, v4 or v6. */
+export const isCidr = (text: string): boolean => parseCidr(text) !== undefined;
+
+/** Whether a network holds an address. Anything that is not an address or network is held by nothing. */
+export const cidrContains = (cidr: string, address: string): boolean => {
+  const network = parseCidr(cidr);
+  const ip = parseIp(address);
+  if (!network || ip?.bits !== network.bits) return false;
+  const host = BigInt(network.bits - network.length);
+  return network.value >> host === ip.value >> host;
+};
+
+/** Throws BmcAddressRefused unless every address lies in one of the networks. No networks: any address will do. */
+export const requireAllowed = (networks: readonly string[], host: string, addresses: readonly string[]): void => {
+  if (networks.length === 0) return;
+  const allowed = (address: string) => networks.some((cidr) => cidrContains(cidr, address));
+  if (addresses.length === 0 || !addresses.every(allowed)) raise('BmcAddressRefused', { address: host });
+};
+
+/**
+ * Refuses a driver_info whose BMC address is malformed or outside the allowed networks, after name resolution.
+ * A name that does not resolve is let through: workers check again at every connection.
+ */
+export const checkBmcAddress = async (
+  hands: {
+    readonly networks: readonly string[];
+    readonly lookup: (host: string) => Promise<readonly string[]>;
+  },
+  given: {
+    readonly driver: DriverName;
+    readonly driver_info: Readonly<Record<string, unknown>>;
+    readonly node?: string;
+  },
+): Promise<void> => {
+  const address = parseBmcAddress(given.driver_info, given);
+  if (!address || hands.networks.length === 0) return;
+  if (isIpAddress(address.host)) return requireAllowed(hands.networks, address.host, [address.host]);
+  const found = await hands.lookup(address.host).catch(() => []);
+  if (found.length > 0) requireAllowed(hands.networks, address.host, found);
+};

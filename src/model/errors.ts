@@ -1,0 +1,173 @@
+/** The closed list of what can go wrong, with a text for the caller and the facts for the log. */
+
+type ErrorRow = {
+  /** HTTP status when it reaches the wire. */
+  readonly status: number;
+  /** Whether an activity that fails so is tried again. */
+  readonly retry: boolean;
+  /** Text for the caller: never a secret, never a stack. `{name}` is filled from the facts. */
+  readonly says: string;
+};
+
+export const errors = {
+  // The request itself.
+  MalformedBody: { status: 400, retry: false, says: 'The request body is not valid JSON: {reason}.' },
+  BodyTooDeep: { status: 400, retry: false, says: 'The request body is nested deeper than {limit} levels.' },
+  BodyTooLarge: { status: 413, retry: false, says: 'The request body is larger than {limit} bytes.' },
+  InvalidInput: { status: 400, retry: false, says: '{field}: {reason}' },
+  UnexpectedArguments: { status: 400, retry: false, says: 'Unexpected arguments: {names}.' },
+  InvalidPatch: { status: 400, retry: false, says: "Couldn't apply patch: {reason}" },
+  NotAcceptable: { status: 406, retry: false, says: '{reason}' },
+  UnsupportedVersion: {
+    status: 406,
+    retry: false,
+    says: 'Version {version} is not supported. Supported versions are {min} to {max}.',
+  },
+  PathNotFound: { status: 404, retry: false, says: 'The resource could not be found.' },
+  MethodNotAllowed: { status: 405, retry: false, says: 'Method {method} is not offered at this path.' },
+  Unexpected: {
+    status: 500,
+    retry: true,
+    says: 'An unexpected error occurred; the log has it under request {request_id}.',
+  },
+
+  // Who and may.
+  Unauthenticated: { status: 401, retry: false, says: 'The request you have made requires authentication.' },
+  IdentityUnavailable: { status: 503, retry: true, says: 'The identity service did not answer; try again shortly.' },
+  PolicyDenied: { status: 403, retry: false, says: 'Access was denied to the following resource: {rule}' },
+  Forbidden: { status: 403, retry: false, says: '{reason}' },
+  IdentityFileInvalid: { status: 500, retry: false, says: 'The identity file {file} cannot be used: {reason}' },
+  PolicyInvalid: { status: 500, retry: false, says: 'The policy could not be loaded: {reason}' },
+
+  // Resources.
+  NodeNotFound: { status: 404, retry: false, says: 'Node {node} could not be found.' },
+  PortNotFound: { status: 404, retry: false, says: 'Port {port} could not be found.' },
+  RunbookNotFound: { status: 404, retry: false, says: 'Runbook {runbook} could not be found.' },
+  RunNotFound: { status: 404, retry: false, says: 'Run {run} could not be found.' },
+  DriverNotFound: { status: 404, retry: false, says: 'The following driver is not known or has no worker: {driver}.' },
+  ConductorNotFound: { status: 404, retry: false, says: 'Conductor {conductor} could not be found.' },
+  TraitNotFound: { status: 404, retry: false, says: 'Node {node} has no trait {trait}.' },
+  MarkerNotFound: { status: 404, retry: false, says: 'The marker {marker} could not be found.' },
+  Duplicate: { status: 409, retry: false, says: 'A {resource} with {field} {value} already exists.' },
+  NodeLocked: { status: 409, retry: true, says: 'Node {node} is busy; try again when its run ends.' },
+  NodeAssociated: { status: 409, retry: false, says: 'Node {node} is associated with instance {instance}.' },
+  Conflict: { status: 409, retry: false, says: '{reason}' },
+  NodeProtected: { status: 403, retry: false, says: 'Node {node} is protected and may not be deleted or rebuilt.' },
+
+  // Verbs.
+  InvalidState: {
+    status: 400,
+    retry: false,
+    says: 'The requested action "{verb}" can not be performed on node "{node}" while it is in state "{state}".',
+  },
+  NodeInMaintenance: {
+    status: 400,
+    retry: false,
+    says: 'The {verb} operation is not possible while node {node} is in maintenance mode.',
+  },
+  NodeRetired: { status: 400, retry: false, says: 'Node {node} is retired and cannot become available.' },
+  InvalidSteps: { status: 400, retry: false, says: '{reason}' },
+  RamdiskNeeded: {
+    status: 400,
+    retry: false,
+    says: 'Step {step} needs the ramdisk agent, which this deployment does not have yet; use out-of-band steps.',
+  },
+  RunbookTraitMissing: {
+    status: 400,
+    retry: false,
+    says: 'Runbook {runbook} is not approved for node {node}: the node needs {wanted}.',
+  },
+  DriverUnsupported: { status: 400, retry: false, says: 'Driver {driver} does not support {what}.' },
+  DriverInfoInvalid: { status: 400, retry: false, says: 'Node {node}: driver_info {field} {reason}.' },
+  BmcAddressRefused: {
+    status: 400,
+    retry: false,
+    says: 'The BMC address {address} is outside the networks that the operator allows; ask for it to be added to TEMPER_BMC_NETWORKS.',
+  },
+  NoWorker: {
+    status: 503,
+    retry: true,
+    says: 'No worker is online for conductor group "{group}" with driver {driver}; try again later.',
+  },
+
+  // Runs.
+  StaleOperation: { status: 409, retry: false, says: 'Node {node} is no longer held by run {run}.' },
+  RunFailed: { status: 500, retry: false, says: '{reason}' },
+
+  // BMCs.
+  BmcAuthFailed: {
+    status: 502,
+    retry: false,
+    says: 'The BMC of node {node} at {bmc} refused the credentials on record.',
+  },
+  BmcUnreachable: { status: 502, retry: true, says: 'The BMC of node {node} at {bmc} did not answer: {reason}.' },
+  BmcServerError: { status: 502, retry: true, says: 'The BMC of node {node} at {bmc} answered {status}: {reason}' },
+  BmcBusy: { status: 502, retry: true, says: 'The BMC of node {node} at {bmc} is busy ({status}): {reason}' },
+  BmcRejected: {
+    status: 502,
+    retry: false,
+    says: 'The BMC of node {node} at {bmc} refused {what} ({status}): {reason}',
+  },
+  BmcUnsupported: { status: 400, retry: false, says: 'The BMC of node {node} at {bmc} does not offer {what}.' },
+  BmcTlsFailed: {
+    status: 502,
+    retry: false,
+    says: 'The certificate of the BMC of node {node} at {bmc} could not be verified: {reason}.',
+  },
+  BmcLeaseHeld: { status: 409, retry: true, says: 'The BMC {bmc} is in use by another worker.' },
+  BmcTimeout: {
+    status: 504,
+    retry: true,
+    says: 'The BMC of node {node} at {bmc} accepted {what} but did not reach it in time; last seen: {seen}.',
+  },
+  InvalidStepArgs: { status: 400, retry: false, says: 'Step {step}: {reason}' },
+  StepRejected: { status: 400, retry: false, says: 'Step {step} was refused: {reason}' },
+  StepOutcomeUnknown: {
+    status: 500,
+    retry: false,
+    says: 'Step {step} was sent, and whether it took effect cannot be known: {reason}',
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof errors;
+export type Facts = Readonly<Record<string, unknown>>;
+
+/** An error of the list. Compare `code`, not class: class identity survives neither the workflow sandbox nor the wire. */
+export class TemperError extends Error {
+  override readonly name = 'TemperError';
+  constructor(
+    readonly code: ErrorCode,
+    readonly facts: Facts = {},
+    options?: { cause?: unknown },
+  ) {
+    super(say(code, facts), options);
+  }
+  get status(): number {
+    return errors[this.code].status;
+  }
+  get retry(): boolean {
+    return errors[this.code].retry;
+  }
+}
+
+/** The caller's text of an error, its placeholders filled from the facts. */
+export const say = (code: ErrorCode, facts: Facts = {}): string =>
+  errors[code].says.replace(/\{(\w+)\}/g, (_, key: string) =>
+    facts[key] === undefined ? `{${key}}` : String(facts[key]),
+  );
+
+/** Throws an error of the list; typed `never`, so that it can end an expression. */
+export const raise = (code: ErrorCode, facts: Facts = {}, options?: { cause?: unknown }): never => {
+  throw new TemperError(code, facts, options);
+};
+
+/** Whether something thrown is an error of the list, and optionally this one. */
+export const isTemperError = (thrown: unknown, code?: ErrorCode): thrown is TemperError =>
+  thrown instanceof Error &&
+  thrown.name === 'TemperError' &&
+  (code === undefined || (thrown as TemperError).code === code);
+
+/** For the end of a switch over a union: a new case fails to compile here. */
+export const unreachable = (value: never): never => {
+  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
+};

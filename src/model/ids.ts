@@ -1,0 +1,24 @@
+/** Branded identifiers, so that a node's id cannot be passed where a run's is meant. */
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type NodeUuid = Branded<'NodeUuid'>;
+export type PortUuid = Branded<'PortUuid'>;
+export type RunbookUuid = Branded<'RunbookUuid'>;
+export type RunUuid = Branded<'RunUuid'>;
+export type LeaseUuid = Branded<'LeaseUuid'>;
+export type SecretUuid = Branded<'SecretUuid'>;
+export type ProjectId = string;
+
+const uuidForm =
+  /^(?:urn:)?(?:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i;
+
+/** The canonical 36-character form of anything a client may call a UUID (dashes, braces, urn prefix and case are free), or undefined. */
+export const asUuid = (text: string): string | undefined => {
+  const parts = uuidForm.exec(text.trim());
+  return parts ? parts.slice(1).join('-').toLowerCase() : undefined;
+};
+
+/** A logical name as the wire allows it: 1-255 characters of the unreserved URL set. */
+export const isLogicalName = (text: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(text);

@@ -1,0 +1,34 @@
+/** The range of minor versions that are spoken, and how a request says which one it wants. */
+
+export const minMinor = 1;
+export const maxMinor = 115;
+export const minVersion = `1.${minMinor}`;
+export const maxVersion = `1.${maxMinor}`;
+
+/** What a request's version headers came to. */
+export type Wanted = { readonly is: 'ok'; readonly minor: number } | { readonly is: 'bad'; readonly asked: string };
+
+// openstack/microversion-parse:microversion_parse/__init__.py: the last entry for the service wins.
+const fromServiceHeader = (header: string): string | undefined => {
+  let found: string | undefined;
+  for (const entry of header.split(',')) {
+    const [service, version] = entry.trim().split(/\s+/, 2);
+    if (service?.toLowerCase() === 'baremetal') found = version ?? '';
+  }
+  return found;
+};
+
+const fromLegacyHeader = (header: string): string => header.slice(header.lastIndexOf(',') + 1).trim();
+
+/**
+ * The minor version that the headers ask for. `service` is OpenStack-API-Version and is read first, `legacy` is
+ * X-OpenStack-Ironic-API-Version. Neither: 1.1. `latest`, in any case: the maximum.
+ */
+export const wantedMinor = (service: string | undefined, legacy: string | undefined): Wanted => {
+  const asked = (service && fromServiceHeader(service)) ?? (legacy ? fromLegacyHeader(legacy) : undefined);
+  if (asked === undefined) return { is: 'ok', minor: minMinor };
+  if (asked.toLowerCase() === 'latest') return { is: 'ok', minor: maxMinor };
+  const minor = /^1\.(\d{1,4})$/.exec(asked)?.[1];
+  if (minor === undefined || Number(minor) < minMinor || Number(minor) > maxMinor) return { is: 'bad', asked };
+  return { is: 'ok', minor: Number(minor) };
+};

@@ -1,0 +1,52 @@
+/** A list's filter as data: policy returns it, inventory renders it to SQL, and neither knows the other. */
+
+export type Predicate =
+  | { readonly is: 'true' }
+  | { readonly is: 'false' }
+  /** A column equals a value. A null value or a null column never matches. */
+  | { readonly is: 'equals'; readonly column: string; readonly value: string | boolean | number }
+  | { readonly is: 'null'; readonly column: string }
+  | { readonly is: 'not'; readonly of: Predicate }
+  | { readonly is: 'and'; readonly all: readonly Predicate[] }
+  | { readonly is: 'or'; readonly any: readonly Predicate[] };
+
+export const always: Predicate = { is: 'true' };
+export const never: Predicate = { is: 'false' };
+
+/** Conjunction, simplified: `false` wins, `true` disappears. */
+export const and = (...all: Predicate[]): Predicate => {
+  const rest = all.filter((part) => part.is !== 'true');
+  if (rest.some((part) => part.is === 'false')) return never;
+  return rest.length === 0 ? always : rest.length === 1 ? rest[0]! : { is: 'and', all: rest };
+};
+
+/** Disjunction, simplified: `true` wins, `false` disappears. */
+export const or = (...any: Predicate[]): Predicate => {
+  const rest = any.filter((part) => part.is !== 'false');
+  if (rest.some((part) => part.is === 'true')) return always;
+  return rest.length === 0 ? never : rest.length === 1 ? rest[0]! : { is: 'or', any: rest };
+};
+
+/** Negation, simplified. */
+export const not = (of: Predicate): Predicate =>
+  of.is === 'true' ? never : of.is === 'false' ? always : { is: 'not', of };
+
+/** What a predicate says of one row; the meaning that its SQL must agree with. */
+export const matches = (predicate: Predicate, row: Readonly<Record<string, unknown>>): boolean => {
+  switch (predicate.is) {
+    case 'true':
+      return true;
+    case 'false':
+      return false;
+    case 'equals':
+      return row[predicate.column] === predicate.value;
+    case 'null':
+      return row[predicate.column] === null || row[predicate.column] === undefined;
+    case 'not':
+      return !matches(predicate.of, row);
+    case 'and':
+      return predicate.all.every((part) => matches(part, row));
+    case 'or':
+      return predicate.any.some((part) => matches(part, row));
+  }
+};

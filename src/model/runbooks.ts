@@ -1,0 +1,110 @@
+/** Runbooks: ordered lists of steps under a name, what the wire shows of one, and on which nodes one is approved. */
+import type { ResourceTable } from './fields';
+import { isLogicalName, type RunbookUuid } from './ids';
+import type { RunbookStep } from './runbook-steps';
+
+/** Minor version from which the wire knows runbooks. */
+export const runbooksSince = 92;
+
+/** Minor version from which approval goes by the runbook's traits and names are free. */
+export const runbookTraitsSince = 112;
+
+const updateRule = 'baremetal:runbook:update';
+
+export const runbookTable: ResourceTable = {
+  resource: 'runbook',
+  collection: 'runbooks',
+  fields: [
+    { name: 'uuid', since: 92, type: 'uuid', inList: true, create: 'optional' },
+    {
+      name: 'name',
+      since: 92,
+      type: 'text',
+      inList: true,
+      create: 'required',
+      patch: updateRule,
+      max: 255,
+      form: { is: isLogicalName, says: '1-255 letters, digits and - . _ ~' },
+    },
+    { name: 'steps', since: 92, type: 'list', create: 'required', patch: updateRule, secret: true },
+    {
+      name: 'disable_ramdisk',
+      since: 92,
+      type: 'boolean',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      default: false,
+    },
+    { name: 'extra', since: 92, type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    {
+      name: 'public',
+      since: 92,
+      type: 'boolean',
+      nullable: true,
+      create: 'optional',
+      patch: 'baremetal:runbook:update:public',
+      default: false,
+    },
+    {
+      name: 'owner',
+      since: 92,
+      type: 'text',
+      nullable: true,
+      create: 'optional',
+      patch: 'baremetal:runbook:update:owner',
+      max: 255,
+    },
+    {
+      name: 'description',
+      since: runbookTraitsSince,
+      type: 'text',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      max: 255,
+    },
+    { name: 'traits', since: runbookTraitsSince, type: 'texts' },
+    { name: 'created_at', since: 92, type: 'timestamp' },
+    { name: 'updated_at', since: 92, type: 'timestamp' },
+    { name: 'links', since: 92, type: 'links', always: true },
+  ],
+  filters: [{ name: 'project', since: 92, type: 'text', column: 'owner' }],
+};
+
+/** A runbook as the store holds it; secrets in `steps` are references. */
+export type Runbook = {
+  readonly uuid: RunbookUuid;
+  readonly name: string;
+  readonly steps: readonly RunbookStep[];
+  readonly disable_ramdisk: boolean;
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly public: boolean;
+  readonly owner: string | null;
+  readonly description: string | null;
+  readonly traits: readonly string[];
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+export type Approval = { readonly ok: true } | { readonly ok: false; readonly wanted: string };
+
+/**
+ * Whether a runbook is approved for a node with these traits, as a request of this minor version sees it: below 1.112 the
+ * node carries the runbook's name as a trait, from then on the two share a trait. `wanted` ends "the node needs ...".
+ * openstack/ironic:ironic/api/controllers/v1/node.py (_handle_runbook)
+ */
+export const runbookApproval = (
+  runbook: { readonly name: string; readonly traits: readonly string[] },
+  nodeTraits: readonly string[],
+  minor: number,
+): Approval => {
+  const accepted = minor < runbookTraitsSince ? [runbook.name] : runbook.traits;
+  if (accepted.some((trait) => nodeTraits.includes(trait))) return { ok: true };
+  if (accepted.length === 0)
+    return { ok: false, wanted: 'a trait in common with the runbook, which has none yet; add one to both' };
+  return {
+    ok: false,
+    wanted: accepted.length === 1 ? `the trait ${accepted[0]}` : `one of the traits ${accepted.join(', ')}`,
+  };
+};

@@ -1,0 +1,90 @@
+/** Which values are secret, how they are masked, and how a document keeps a reference where a secret was. */
+
+// The union of openstack/oslo.utils:oslo_utils/strutils.py and the two SNMP keys the original adds.
+const secretWords = (
+  'adminpass admin_pass password admin_password auth_token new_pass auth_password secret_uuid secret sys_pswd token ' +
+  'configdrive chappassword encrypted_key private_key fernetkey sslkey passphrase cephclusterfsid octaviaheartbeatkey ' +
+  'rabbitcookie cephmanilaclientkey pacemakerremoteauthkey designaterndckey cephadminkey heatauthencryptionkey cephclientkey ' +
+  'keystonecredential barbicansimplecryptokek cephrgwkey swifthashsuffix migrationsshkey cephmdskey cephmonkey chapsecret ' +
+  'snmp_auth_key snmp_priv_key'
+).split(' ');
+
+export const masked = '******';
+
+/** Whether a key of a free-form document looks like it holds a secret. */
+export const isSecretKey = (key: string): boolean => {
+  const lower = key.toLowerCase();
+  return secretWords.some((word) => lower.includes(word));
+};
+
+/** What stands in a stored document in place of a secret; the value lies encrypted in the secrets table. */
+export type SecretRef = { readonly $secret: string };
+export const isSecretRef = (value: unknown): value is SecretRef =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.keys(value).length === 1 &&
+  typeof (value as SecretRef).$secret === 'string';
+
+type Json = unknown;
+const isObject = (value: Json): value is Record<string, Json> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// A step of BIOS settings is {name, value}: there the secret-looking word is a value of `name`, not a key.
+const isNamedSecret = (value: Record<string, Json>): boolean =>
+  typeof value.name === 'string' && 'value' in value && isSecretKey(value.name);
+
+/** Walks a document and replaces every secret value by what `replace` gives for it and its path. */
+export const replaceSecrets = (document: Json, replace: (value: Json, path: string) => Json, path = ''): Json => {
+  if (Array.isArray(document)) return document.map((item, index) => replaceSecrets(item, replace, `${path}/${index}`));
+  if (!isObject(document) || isSecretRef(document)) return document;
+  const named = isNamedSecret(document);
+  return Object.fromEntries(
+    Object.entries(document).map(([key, value]) => {
+      const here = `${path}/${key}`;
+      const secret = isSecretKey(key) || (named && key === 'value');
+      if (secret && value !== null && value !== '' && !isSecretRef(value)) return [key, replace(value, here)];
+      return [key, replaceSecrets(value, replace, here)];
+    }),
+  );
+};
+
+// `password=...` inside a longer text, as command lines and URLs carry it.
+const inText = /((?:password|passwd|secret|token|passphrase)\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)/gi;
+const inUrl = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+@/gi;
+
+/** A text with anything that looks like `password=…` or a URL's password masked. */
+export const maskText = (text: string): string => text.replace(inText, `$1${masked}`).replace(inUrl, `$1${masked}@`);
+
+/** A document for the wire: secrets and references to secrets shown as `******`, secret-looking parts of texts masked. */
+export const maskSecrets = (document: Json): Json => {
+  if (typeof document === 'string') return maskText(document);
+  if (Array.isArray(document)) return document.map(maskSecrets);
+  if (!isObject(document)) return document;
+  if (isSecretRef(document)) return masked;
+  const named = isNamedSecret(document);
+  return Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [
+      key,
+      (isSecretKey(key) || (named && key === 'value')) && value !== null && value !== '' ? masked : maskSecrets(value),
+    ]),
+  );
+};
+
+/** Ids of all references in a document. */
+export const secretRefs = (document: Json): string[] => {
+  if (isSecretRef(document)) return [document.$secret];
+  if (Array.isArray(document)) return document.flatMap(secretRefs);
+  return isObject(document) ? Object.values(document).flatMap(secretRefs) : [];
+};
+
+/** The document with every reference replaced by its value. Throws on an unknown reference. */
+export const resolveSecrets = (document: Json, values: ReadonlyMap<string, Json>): Json => {
+  if (isSecretRef(document)) {
+    if (!values.has(document.$secret)) throw new Error(`secret ${document.$secret} is not in the store`);
+    return values.get(document.$secret);
+  }
+  if (Array.isArray(document)) return document.map((item) => resolveSecrets(item, values));
+  return isObject(document)
+    ? Object.fromEntries(Object.entries(document).map(([key, value]) => [key, resolveSecrets(value, values)]))
+    : document;
+};

@@ -1,0 +1,51 @@
+/** A caller in the spelling that rules use. */
+
+import type { Caller } from '../model/callers';
+
+export type Credentials = Readonly<Record<string, unknown>>;
+
+/** Credentials that rules may name, and what each holds. Anything else on the left of a colon is a slip of the pen. */
+export const credentialKeys: Readonly<Record<string, 'text' | 'boolean' | 'list'>> = {
+  user_id: 'text',
+  user_domain_id: 'text',
+  project_id: 'text',
+  project_name: 'text',
+  project_domain_id: 'text',
+  system_scope: 'text',
+  system: 'text',
+  domain_id: 'text',
+  roles: 'list',
+  is_admin_project: 'boolean',
+  is_public_api: 'boolean',
+  service_user_id: 'text',
+  service_project_id: 'text',
+  service_roles: 'list',
+};
+
+/** Names the project whose service users count as system members; present only when the deployment switches that on. */
+export const serviceProjectKey = 'config.service_project_name';
+
+/** Adds what the language derives: `system` is the system scope, when there is one. */
+export const normalise = (credentials: Credentials): Credentials =>
+  credentials.system_scope && credentials.system !== credentials.system_scope
+    ? { ...credentials, system: credentials.system_scope }
+    : credentials;
+
+/** The credentials of a caller; `elevated` names the project whose service users count as system members. */
+export const credentialsOf = (who: Caller, elevated: string | null): Credentials =>
+  normalise({
+    user_id: who.user_id,
+    user_domain_id: who.user_domain_id,
+    project_id: who.project_id,
+    project_name: who.project_name,
+    project_domain_id: who.project_domain_id,
+    system_scope: who.system_scope,
+    domain_id: who.domain_id,
+    roles: who.roles,
+    is_admin_project: who.is_admin_project,
+    is_public_api: who.is_public_api,
+    service_user_id: who.service_user_id,
+    service_project_id: who.service_project_id,
+    service_roles: who.service_roles,
+    ...(elevated === null ? {} : { [serviceProjectKey]: elevated }),
+  });

@@ -1,0 +1,143 @@
+/** Turns check trees into closures, once per rule set. */
+
+import type { Mode } from '../types';
+import type { Check } from './check';
+import { compileTemplate, type Facts, type Fill, lookUp } from './facts';
+import type { Kind } from './kinds';
+import { anyAtPath, EvaluationFault } from './paths';
+import type { Template } from './template';
+import { textOf } from './text';
+
+export type Decide = (facts: Facts) => boolean;
+
+/** A named rule's place: filled when the rule is compiled, so that rules may refer to one another in any order. */
+export type Slot = { run: Decide };
+
+/** A key that a remote check's address needs is missing; the nearest `rule:` above turns it into false. */
+class MissingKey extends EvaluationFault {}
+
+/** Deeper chains of references than this are taken for a cycle. */
+const maxDepth = 200;
+
+const compileRole = (match: Template, mode: Mode): Decide => {
+  const fill = compileTemplate(match, mode);
+  const fixed = match.constant?.toLowerCase();
+  return (facts) => {
+    const wanted = fixed ?? fill(facts)?.toLowerCase();
+    const roles = facts.credentials.roles;
+    if (wanted === undefined || roles === undefined) return false;
+    if (!Array.isArray(roles)) throw new EvaluationFault('the credentials hold no list of roles');
+    let has = false;
+    for (const role of roles) {
+      if (typeof role !== 'string') throw new EvaluationFault('a role is not a text');
+      if (role.toLowerCase() === wanted) has = true;
+    }
+    return has;
+  };
+};
+
+/** Text against text, as the reference compares. */
+const compareTexts = (kind: Kind, fill: Fill): Decide => {
+  if (kind.is === 'literal') return (facts) => fill(facts) === kind.text;
+  if (kind.is === 'invalid')
+    return (facts) => {
+      if (fill(facts) === undefined) return false;
+      throw new EvaluationFault(`"${kind.source}" is neither a literal nor the name of a credential`);
+    };
+  return (facts) => {
+    const wanted = fill(facts);
+    return wanted !== undefined && anyAtPath(facts.credentials, kind.path, (value) => textOf(value) === wanted);
+  };
+};
+
+/** One target value against a literal or a credential: same type, same value, and null only where `None` asks for it. */
+const compareValues = (kind: Kind, key: string): Decide => {
+  if (kind.is === 'literal') return (facts) => lookUp(facts, key) === kind.value;
+  if (kind.is === 'invalid') return () => false; // refused at load in strict mode; kept total
+  return (facts) => {
+    const wanted = lookUp(facts, key);
+    if (wanted === undefined || wanted === null) return false;
+    return anyAtPath(facts.credentials, kind.path, (value) => value === wanted);
+  };
+};
+
+/** In `strict`, a credential that is null matches no text made from a target. */
+const compareTextsNotNull = (kind: Kind, fill: Fill): Decide =>
+  kind.is !== 'path'
+    ? compareTexts(kind, fill)
+    : (facts) => {
+        const wanted = fill(facts);
+        if (wanted === undefined) return false;
+        return anyAtPath(facts.credentials, kind.path, (value) => value !== null && textOf(value) === wanted);
+      };
+
+const compileCompare = (kind: Kind, match: Template, mode: Mode): Decide => {
+  const fill = compileTemplate(match, mode);
+  if (mode === 'compat' || match.keys.length === 0) return compareTexts(kind, fill);
+  return match.only === undefined ? compareTextsNotNull(kind, fill) : compareValues(kind, match.only);
+};
+
+const compileHttp = (scheme: string, match: Template): Decide => {
+  const fill = compileTemplate(match, 'compat');
+  return (facts) => {
+    if (!facts.remote) return false;
+    const rest = fill(facts);
+    if (rest === undefined) throw new MissingKey(`a key of ${scheme}:${match.source} is missing in the target`);
+    const { rule, target, credentials } = facts;
+    const body = facts.remote({ url: `${scheme}:${rest}`, rule, target: { ...facts.also, ...target }, credentials });
+    return body.replace(/^"+|"+$/g, '') === 'True';
+  };
+};
+
+const compileRule = (slot: Slot | undefined): Decide => {
+  if (!slot) return () => false;
+  return (facts) => {
+    facts.depth += 1;
+    if (facts.depth > maxDepth) throw new EvaluationFault(`references deeper than ${maxDepth}: probably a cycle`);
+    try {
+      return slot.run(facts);
+    } catch (thrown) {
+      if (thrown instanceof MissingKey) return false;
+      throw thrown;
+    } finally {
+      facts.depth -= 1;
+    }
+  };
+};
+
+const compileMany = (parts: readonly Check[], mode: Mode, slotOf: SlotOf, until: boolean): Decide => {
+  const decides = parts.map((part) => compileCheck(part, mode, slotOf));
+  return (facts) => {
+    for (const decide of decides) if (decide(facts) === until) return until;
+    return !until;
+  };
+};
+
+/** Finds the place of a rule by name (or that of the default rule), or undefined. */
+export type SlotOf = (name: string) => Slot | undefined;
+
+/** Compiles a check to a closure. It throws EvaluationFault where the reference raises. */
+export const compileCheck = (check: Check, mode: Mode, slotOf: SlotOf): Decide => {
+  switch (check.is) {
+    case 'true':
+      return () => true;
+    case 'false':
+      return () => false;
+    case 'and':
+      return compileMany(check.all, mode, slotOf, false);
+    case 'or':
+      return compileMany(check.any, mode, slotOf, true);
+    case 'not': {
+      const decide = compileCheck(check.of, mode, slotOf);
+      return (facts) => !decide(facts);
+    }
+    case 'rule':
+      return compileRule(slotOf(check.name));
+    case 'role':
+      return compileRole(check.match, mode);
+    case 'compare':
+      return compileCompare(check.kind, check.match, mode);
+    case 'http':
+      return compileHttp(check.scheme, check.match);
+  }
+};

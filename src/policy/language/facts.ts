@@ -1,0 +1,55 @@
+/** What one decision looks at, and how a template is filled from it. */
+
+import type { Mode, RemoteQuestion } from '../types';
+import { EvaluationFault } from './paths';
+import { brokenPart, type Template } from './template';
+import { textOf } from './text';
+
+export type Facts = {
+  readonly credentials: Readonly<Record<string, unknown>>;
+  readonly target: Readonly<Record<string, unknown>>;
+  /** Where a key missing in the target is looked up next: the caller's credentials, when the product asks. */
+  readonly also?: Readonly<Record<string, unknown>>;
+  /** The rule being enforced, for remote checks. */
+  readonly rule: string;
+  readonly remote?: (question: RemoteQuestion) => string;
+  /** How many `rule:` references deep the evaluation is. */
+  depth: number;
+};
+
+/** A value of the target, or undefined when it has no such key. Only own keys count. */
+export const lookUp = (facts: Pick<Facts, 'target' | 'also'>, key: string): unknown => {
+  const value = Object.hasOwn(facts.target, key) ? facts.target[key] : undefined;
+  if (value !== undefined || !facts.also) return value;
+  return Object.hasOwn(facts.also, key) ? facts.also[key] : undefined;
+};
+
+export type Fill = (facts: Facts) => string | undefined;
+
+/** Whether a value may be compared: a missing one never, a null one only in `compat`. */
+const usable = (value: unknown, mode: Mode): boolean => value !== undefined && (value !== null || mode === 'compat');
+
+/** Compiles a template to a function that gives its text, or undefined when a key is missing (or null, in `strict`). */
+export const compileTemplate = (template: Template, mode: Mode): Fill => {
+  const { constant, only, parts } = template;
+  if (constant !== undefined) return () => constant;
+  if (only !== undefined)
+    return (facts) => {
+      const value = lookUp(facts, only);
+      return usable(value, mode) ? textOf(value) : undefined;
+    };
+  const broken = brokenPart(template);
+  return (facts) => {
+    let text = '';
+    for (const part of parts) {
+      if ('text' in part) text += part.text;
+      else if ('broken' in part) throw new EvaluationFault(`${template.source}: ${broken}`);
+      else {
+        const value = lookUp(facts, part.key);
+        if (!usable(value, mode)) return undefined;
+        text += textOf(value);
+      }
+    }
+    return text;
+  };
+};

@@ -1,0 +1,90 @@
+/** The left side of a check: a literal, a path into the credentials, or nothing that could be evaluated. */
+
+import { floatText } from './text';
+
+export type Kind =
+  | {
+      readonly is: 'literal';
+      readonly source: string;
+      readonly value: string | number | boolean | null;
+      readonly text: string;
+    }
+  | { readonly is: 'path'; readonly source: string; readonly path: readonly string[] }
+  /** Raises when a decision reaches it. */
+  | { readonly is: 'invalid'; readonly source: string };
+
+const constants: Readonly<Record<string, { value: boolean | null; text: string }>> = {
+  None: { value: null, text: 'None' },
+  True: { value: true, text: 'True' },
+  False: { value: false, text: 'False' },
+};
+
+/** Words that cannot be names, so a credential cannot be called so. */
+const reserved = new Set(
+  'and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield'.split(
+    ' ',
+  ),
+);
+
+const escapes: Readonly<Record<string, string>> = { '\\': '\\', "'": "'", '"': '"', n: '\n', t: '\t', r: '\r' };
+
+/** The value of a quoted text, or undefined when it is not one. */
+const unquote = (source: string): string | undefined => {
+  const quote = source[0];
+  if (source.length < 2 || (quote !== "'" && quote !== '"') || source.at(-1) !== quote) return undefined;
+  let value = '';
+  for (let at = 1; at < source.length - 1; at += 1) {
+    const letter = source[at]!;
+    if (letter === quote) return undefined;
+    if (letter !== '\\') value += letter;
+    else {
+      const escaped = escapes[source[++at]!];
+      if (escaped === undefined || at === source.length - 1) return undefined;
+      value += escaped;
+    }
+  }
+  return value;
+};
+
+const whole = /^(?:0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|0(?:_?0)*|[1-9](?:_?\d)*)$/;
+const fraction = /^(?:\d(?:_?\d)*)?(?:\.(?:\d(?:_?\d)*)?)?(?:[eE][+-]?\d(?:_?\d)*)?$/;
+
+const isNumber = (text: string): boolean =>
+  whole.test(text) || (/\d/.test(text) && /[.eE]/.test(text) && fraction.test(text));
+
+const numberKind = (source: string): Kind | undefined => {
+  const unsigned = source.replace(/^[+-]/, '');
+  const sign = source.startsWith('-') ? -1 : 1;
+  const digits = unsigned.replace(/_/g, '');
+  if (whole.test(unsigned)) {
+    const value = BigInt(digits) * BigInt(sign);
+    return { is: 'literal', source, value: Number(value), text: value.toString() };
+  }
+  if (!isNumber(unsigned)) return undefined;
+  const value = Number(digits) * sign;
+  return { is: 'literal', source, value, text: floatText(value) };
+};
+
+const isName = (text: string): boolean => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text) && !reserved.has(text);
+
+/** One operand of an expression: a dotted name or a number. */
+const isOperand = (text: string): boolean => isNumber(text) || text.split('.').every(isName);
+
+/** Whether a text could stand as an expression of names, numbers and operators; such a text is a (strange) path. */
+const isExpression = (source: string): boolean =>
+  source
+    .trim()
+    .replace(/^(?:not\s+)+/, '')
+    .split(/\s*(?:\*\*|\/\/|<<|>>|<=|>=|==|!=|[-+*/@%&|^<>])\s*/)
+    .every(isOperand);
+
+/** Classifies the left side of a check. */
+export const parseKind = (source: string): Kind => {
+  const constant = Object.hasOwn(constants, source) ? constants[source] : undefined;
+  if (constant) return { is: 'literal', source, ...constant };
+  const text = unquote(source);
+  if (text !== undefined) return { is: 'literal', source, value: text, text };
+  const number = numberKind(source);
+  if (number) return number;
+  return isExpression(source) ? { is: 'path', source, path: source.split('.') } : { is: 'invalid', source };
+};

@@ -1,0 +1,173 @@
+/** Reads a rule's value, string or list, into a check tree, and names what its author probably did not mean. */
+
+import type { Check, Fault } from './check';
+import { parseKind } from './kinds';
+import { parseTemplate, type Template } from './template';
+import { type Token, tokenize } from './tokens';
+
+export type Parsed = {
+  readonly check: Check;
+  /** Where the reference would open or close the rule without a word. */
+  readonly faults: readonly Fault[];
+  /** Forms refused in every mode. */
+  readonly refused: readonly Fault[];
+};
+
+type Notes = { faults: Fault[]; refused: Fault[] };
+
+const no: Check = { is: 'false' };
+
+const withMatch = (source: string, notes: Notes, make: (match: Template) => Check): Check => {
+  const match = parseTemplate(source);
+  if (!('refused' in match)) return make(match);
+  notes.refused.push({ text: `"${match.refused}" is not supported`, fix: 'use %(key)s, or %% for a percent sign' });
+  return no;
+};
+
+/** Makes one check of a text that holds no operators. */
+const parseCheck = (source: string, notes: Notes): Check => {
+  if (source === '@') return { is: 'true' };
+  if (source === '!') return no;
+  const colon = source.indexOf(':');
+  if (colon < 0) {
+    notes.faults.push({ text: `"${source}" has no colon and is always false`, fix: 'write kind:value, "@" or "!"' });
+    return no;
+  }
+  const kind = source.slice(0, colon);
+  const match = source.slice(colon + 1);
+  if (kind === 'rule') return { is: 'rule', name: match };
+  if (kind === 'role') return withMatch(match, notes, (template) => ({ is: 'role', match: template }));
+  if (kind === 'http' || kind === 'https')
+    return withMatch(match, notes, (template) => ({ is: 'http', scheme: kind, match: template }));
+  if (/^[[{]/.test(kind))
+    notes.refused.push({ text: `a list or object left of the colon ("${kind}")`, fix: 'compare single values' });
+  return withMatch(match, notes, (template) => ({ is: 'compare', kind: parseKind(kind), match: template }));
+};
+
+class ParseFailure extends Error {}
+
+/** Parentheses and negations within one another; far beyond what people write, well below what the stack bears. */
+const maxNesting = 100;
+const tooDeep = `it nests deeper than ${maxNesting}`;
+
+/** Recursive descent over the tokens; groups are kept as the reference keeps them, so that prints agree. */
+class Reader {
+  private at = 0;
+  private depth = 0;
+  constructor(
+    private readonly tokens: readonly Token[],
+    private readonly notes: Notes,
+  ) {}
+
+  whole(): Check {
+    const check = this.either();
+    const rest = this.tokens[this.at];
+    if (rest) throw new ParseFailure(`"${nameOf(rest)}" stands where "and", "or" or the end was expected`);
+    return check;
+  }
+
+  private take(is: Token['is']): boolean {
+    const found = this.tokens[this.at]?.is === is;
+    if (found) this.at += 1;
+    return found;
+  }
+
+  private either(): Check {
+    const any = [this.both(false)];
+    while (this.take('or')) any.push(this.both(true));
+    return any.length === 1 ? any[0]! : { is: 'or', any };
+  }
+
+  /** Behind an "or", a parenthesised "and" takes further operands in; elsewhere it stays one operand. */
+  private both(behindOr: boolean): Check {
+    const all = [this.factor()];
+    while (this.take('and')) all.push(this.factor());
+    const [first, ...more] = all as [Check, ...Check[]];
+    if (more.length === 0) return first;
+    return { is: 'and', all: behindOr && first.is === 'and' ? [...first.all, ...more] : all };
+  }
+
+  private factor(): Check {
+    this.depth += 1;
+    if (this.depth > maxNesting) throw new ParseFailure(tooDeep);
+    const check = this.operand();
+    this.depth -= 1;
+    return check;
+  }
+
+  private operand(): Check {
+    if (this.take('not')) return { is: 'not', of: this.factor() };
+    if (this.take('(')) {
+      const inner = this.either();
+      if (!this.take(')')) throw new ParseFailure('a "(" is not closed');
+      return inner;
+    }
+    const token = this.tokens[this.at];
+    if (token?.is !== 'check')
+      throw new ParseFailure(
+        token ? `"${nameOf(token)}" stands where a check was expected` : 'it ends where a check was expected',
+      );
+    this.at += 1;
+    return parseCheck(token.source, this.notes);
+  }
+}
+
+const nameOf = (token: Token): string => ('source' in token ? token.source : token.is);
+
+const parseText = (text: string, notes: Notes): Check => {
+  if (text === '') return { is: 'true' };
+  try {
+    return new Reader(tokenize(text), notes).whole();
+  } catch (thrown) {
+    if (!(thrown instanceof ParseFailure)) throw thrown;
+    if (thrown.message === tooDeep)
+      notes.refused.push({ text: tooDeep, fix: 'name parts of it as rules of their own' });
+    notes.faults.push({
+      text: `the text cannot be read (${thrown.message}), so the whole rule is always false`,
+      fix: 'separate checks and operators by spaces and close every parenthesis; write "!" to refuse everyone',
+    });
+    return no;
+  }
+};
+
+const parseInner = (inner: unknown, notes: Notes): Check => {
+  const all = (Array.isArray(inner) ? inner : [inner]).map((item) => {
+    if (typeof item === 'string') return parseCheck(item, notes);
+    notes.refused.push({ text: `a list holds ${JSON.stringify(item)}`, fix: 'use lists of check strings only' });
+    return no;
+  });
+  return all.length === 1 ? all[0]! : { is: 'and', all };
+};
+
+const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);
+
+const parseList = (list: readonly unknown[], notes: Notes): Check => {
+  if (list.length === 0) return { is: 'true' };
+  const any = list.filter((inner) => !isEmpty(inner)).map((inner) => parseInner(inner, notes));
+  if (any.length < list.length)
+    notes.faults.push({ text: 'a list holds an empty entry', fix: 'remove it, or write "!" to refuse everyone' });
+  if (any.length === 0) return no;
+  return any.length === 1 ? any[0]! : { is: 'or', any };
+};
+
+const isFalsy = (value: unknown): boolean =>
+  !value || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0);
+
+/** Parses a rule's value: a check string, a list of lists, or whatever else a file may hold there. Never throws. */
+export const parseRule = (value: unknown): Parsed => {
+  const notes: Notes = { faults: [], refused: [] };
+  const parse = (): Check => {
+    if (typeof value === 'string') return parseText(value, notes);
+    if (Array.isArray(value)) return parseList(value, notes);
+    if (isFalsy(value)) return { is: 'true' };
+    notes.refused.push({ text: `${JSON.stringify(value)} is not a rule`, fix: 'write a check string in quotes' });
+    return no;
+  };
+  const check = parse();
+  if (isFalsy(value) || (Array.isArray(value) && value.length === 0))
+    notes.faults.push({
+      text: 'an empty rule lets everyone pass',
+      fix: 'write "@" for everyone or "!" for nobody, in quotes',
+    });
+  return { check, ...notes };
+};

@@ -1,0 +1,27 @@
+/** Finds a value in the caller's credentials by a dotted path. */
+
+/** A check that cannot be evaluated; the decision that reached it is refused. */
+export class EvaluationFault extends Error {
+  override readonly name = 'EvaluationFault';
+}
+
+const step = (from: unknown, key: string): { found: boolean; value?: unknown } => {
+  if (typeof from !== 'object' || from === null || Array.isArray(from))
+    throw new EvaluationFault(`the credentials hold nothing to look "${key}" up in`);
+  const value = Object.hasOwn(from, key) ? (from as Record<string, unknown>)[key] : undefined;
+  return value === undefined ? { found: false } : { found: true, value };
+};
+
+/** Whether any value at the path satisfies the test. A list on the way, or at its end, matches by any element. */
+export const anyAtPath = (
+  from: unknown,
+  path: readonly string[],
+  test: (value: unknown) => boolean,
+  at = 0,
+): boolean => {
+  if (at === path.length) return test(from);
+  const next = step(from, path[at]!);
+  if (!next.found) return false;
+  if (!Array.isArray(next.value)) return anyAtPath(next.value, path, test, at + 1);
+  return next.value.some((element) => anyAtPath(element, path, test, at + 1));
+};

@@ -1,0 +1,34 @@
+/** How values look as text when a check compares them: the spelling of the language that policy files come from. */
+
+const pad = (exponent: string): string => exponent.replace(/e([+-])(\d)$/, 'e$10$2');
+
+/** A floating-point number, always with a point or an exponent. */
+export const floatText = (value: number): string => {
+  if (!Number.isInteger(value)) return pad(String(value));
+  return Math.abs(value) >= 1e16 ? pad(value.toExponential()) : `${value}.0`;
+};
+
+const numberText = (value: number): string => (Number.isInteger(value) ? BigInt(value).toString() : pad(String(value)));
+
+const quoted = (value: string): string => {
+  const body = value.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/\t/g, '\\t').replace(/\r/g, '\\r');
+  return body.includes("'") && !body.includes('"') ? `"${body}"` : `'${body.replace(/'/g, "\\'")}'`;
+};
+
+/** A value inside a list or an object: as `textOf`, with strings in quotes. */
+const insideText = (value: unknown): string => (typeof value === 'string' ? quoted(value) : textOf(value));
+
+/** Null is `None`, true is `True`, a whole number has no point; lists and objects print in their source language's form. */
+export const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return 'None';
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (typeof value === 'number') return numberText(value);
+  if (Array.isArray(value)) return `[${value.map(insideText).join(', ')}]`;
+  if (typeof value === 'object')
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${quoted(key)}: ${insideText(item)}`)
+      .join(', ')}}`;
+  return String(value);
+};

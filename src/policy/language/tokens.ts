@@ -1,0 +1,44 @@
+/** Cuts a check string into tokens, traps included: parentheses count only at the ends of a piece. */
+
+export type Token =
+  | { readonly is: '(' | ')' | 'and' | 'or' | 'not' }
+  /** A piece in quotes at both ends, which no rule of the grammar takes. */
+  | { readonly is: 'string'; readonly source: string }
+  | { readonly is: 'check'; readonly source: string };
+
+/** White space as the reference splits on it. It differs from JavaScript's class in U+001C-1F, U+0085 and U+FEFF. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the reference splits on U+001C to U+001F too
+const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+
+const words = new Set(['and', 'or', 'not']);
+
+const isQuoted = (piece: string): boolean =>
+  piece.length > 1 &&
+  ((piece.startsWith("'") && piece.endsWith("'")) || (piece.startsWith('"') && piece.endsWith('"')));
+
+const bodyToken = (piece: string, body: string): Token => {
+  const word = body.toLowerCase();
+  if (words.has(word)) return { is: word as 'and' | 'or' | 'not' };
+  return isQuoted(piece) ? { is: 'string', source: piece } : { is: 'check', source: body };
+};
+
+const pieceTokens = (piece: string): Token[] => {
+  const opened = piece.length - piece.replace(/^\(+/, '').length;
+  const rest = piece.slice(opened);
+  const body = rest.replace(/\)+$/, '');
+  return [
+    ...Array.from({ length: opened }, () => ({ is: '(' }) as const),
+    ...(body ? [bodyToken(piece, body)] : []),
+    ...Array.from({ length: rest.length - body.length }, () => ({ is: ')' }) as const),
+  ];
+};
+
+/** The tokens of a check string, in order. */
+export const tokenize = (text: string): Token[] =>
+  text
+    .split(space)
+    .filter((piece) => piece !== '')
+    .flatMap(pieceTokens);
+
+/** Whether a text holds white space anywhere. */
+export const hasSpace = (text: string): boolean => space.test(text);

@@ -1,0 +1,73 @@
+/** The callers and objects that policy tables are drawn for. */
+
+import { type Caller, expandRoles, nobody } from '../model/callers';
+import { allocationTarget, nodeTarget, runbookTarget, runTarget } from './targets';
+import type { Target } from './types';
+
+export const personaGroups = ['system', 'owner', 'lessee', 'stranger'] as const;
+export const personaRoles = ['admin', 'manager', 'member', 'reader', 'service'] as const;
+
+export type PersonaGroup = (typeof personaGroups)[number];
+export type PersonaRole = (typeof personaRoles)[number];
+export type PersonaName = `${PersonaGroup}-${PersonaRole}`;
+
+/** The project of a group's callers. */
+export const projectOf = (group: PersonaGroup): string => `project-${group}`;
+
+const scopeOf = (group: PersonaGroup): Partial<Caller> =>
+  group === 'system'
+    ? { system_scope: 'all' }
+    : { project_id: projectOf(group), project_name: projectOf(group), project_domain_id: 'default' };
+
+const persona = (group: PersonaGroup, role: PersonaRole): Caller => ({
+  ...nobody,
+  user_id: `${group}-${role}`,
+  user_name: `${group}-${role}`,
+  user_domain_id: 'default',
+  roles: expandRoles([role]),
+  strategy: 'static_tokens',
+  ...scopeOf(group),
+});
+
+/** Every group with every role, implied roles included. */
+export const personas = Object.fromEntries(
+  personaGroups.flatMap((group) => personaRoles.map((role) => [`${group}-${role}`, persona(group, role)])),
+) as Readonly<Record<PersonaName, Caller>>;
+
+const owner = projectOf('owner');
+const lessee = projectOf('lessee');
+
+type Scene = { readonly title: string; readonly target: Target; readonly about: RegExp };
+
+const aboutNodes = /^(?:baremetal:(?:node|port|portgroup|volume):|temper:node:)/;
+const aboutRunbooks = /^baremetal:runbook:/;
+const aboutRuns = /^temper:run:/;
+const aboutAllocations = /^baremetal:allocation:/;
+
+/** The objects, and the rules each is asked about. */
+export const scenes: readonly Scene[] = [
+  { title: 'A node that "owner" owns and "lessee" leases', target: nodeTarget({ owner, lessee }), about: aboutNodes },
+  {
+    title: 'A node that "owner" owns and nobody leases',
+    target: nodeTarget({ owner, lessee: null }),
+    about: aboutNodes,
+  },
+  { title: 'A node that nobody owns', target: nodeTarget({ owner: null, lessee: null }), about: aboutNodes },
+  { title: "A runbook of project owner's", target: runbookTarget({ owner, public: false }), about: aboutRunbooks },
+  { title: 'A public runbook', target: runbookTarget({ owner: null, public: true }), about: aboutRunbooks },
+  {
+    title: 'A private runbook without an owner',
+    target: runbookTarget({ owner: null, public: false }),
+    about: aboutRunbooks,
+  },
+  {
+    title: 'A run for the lease that still lasts',
+    target: runTarget({ owner, lessee, tenant: lessee }),
+    about: aboutRuns,
+  },
+  { title: 'A run from before the lease', target: runTarget({ owner, lessee, tenant: null }), about: aboutRuns },
+  { title: "An allocation of project owner's", target: allocationTarget({ owner }), about: aboutAllocations },
+];
+
+/** Rules that no scene is about: asked without an object. */
+export const isAboutNothing = (rule: string): boolean => !scenes.some(({ about }) => about.test(rule));

@@ -1,0 +1,119 @@
+/** What Temper adds to and changes in the reference's rules, and why. */
+
+import type { RegisteredRule, Scope } from '../merge';
+import {
+  anyOf,
+  ownerAdmin,
+  ownerManager,
+  ownerReader,
+  ownerService,
+  systemMember,
+  systemReader,
+  systemService,
+  tenantMember,
+} from './bases';
+
+const scopes: readonly Scope[] = ['system', 'project'];
+
+const ownRunbook = 'project_id:%(runbook.owner)s';
+const publicRunbook = 'True:%(runbook.public)s';
+/** True for every caller with a project: null never matches null. */
+const inSomeProject = 'project_id:%(project_id)s';
+/** Older identity services know no manager role and send admin alone, so rules for managers name both. */
+const manager = '(role:manager or role:admin)';
+
+const runbookEditor = anyOf(
+  systemMember,
+  systemService,
+  `${manager} and ${ownRunbook}`,
+  `role:service and ${ownRunbook}`,
+);
+const freeSteps = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
+const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and project_id:%(run.tenant)s');
+
+type Row = { readonly name: string; readonly check: string; readonly says: string };
+
+/** Texts that differ from the reference's. */
+export const changedRules: readonly Row[] = [
+  {
+    name: 'baremetal:runbook:use',
+    check: anyOf(
+      systemMember,
+      systemService,
+      `role:member and ${ownRunbook}`,
+      `role:member and ${publicRunbook}`,
+      `role:service and ${ownRunbook}`,
+    ),
+    says: 'Run an approved list of steps: members use the runbooks of their project and public ones.',
+  },
+  {
+    name: 'baremetal:runbook:get',
+    check: anyOf(
+      systemReader,
+      `role:reader and ${ownRunbook}`,
+      `role:reader and ${publicRunbook}`,
+      `role:service and ${ownRunbook}`,
+    ),
+    says: 'See a runbook; a service user of another project does not.',
+  },
+  {
+    name: 'baremetal:runbook:update',
+    check: runbookEditor,
+    says: 'Change a runbook: managers of the project that owns it.',
+  },
+  {
+    name: 'baremetal:runbook:delete',
+    check: runbookEditor,
+    says: 'Delete a runbook: managers of the project that owns it.',
+  },
+  {
+    name: 'baremetal:runbook:create',
+    check: anyOf(systemMember, systemService, `${manager} and ${inSomeProject}`, `role:service and ${inSomeProject}`),
+    says: "Create a runbook; a project's caller creates it for that project.",
+  },
+  {
+    name: 'baremetal:node:set_provision_state:clean_steps',
+    check: freeSteps,
+    says: 'Clean with steps of one’s own choice instead of a runbook.',
+  },
+  {
+    name: 'baremetal:node:set_provision_state:service_steps',
+    check: freeSteps,
+    says: 'Service with steps of one’s own choice instead of a runbook.',
+  },
+];
+
+/** Names that the reference does not have. */
+export const addedRules: readonly Row[] = [
+  {
+    name: 'temper:node:run_runbook',
+    check: anyOf(systemMember, systemService, tenantMember),
+    says: 'Clean or service a node by a runbook: members of its owner and of its lessee.',
+  },
+  {
+    name: 'temper:node:steps',
+    check: 'rule:baremetal:node:get',
+    says: 'List the steps that a node can run.',
+  },
+  {
+    name: 'temper:run:get',
+    check: seesRun,
+    says: 'See a run: readers of the owner, and of the lessee for whose lease it runs.',
+  },
+  { name: 'temper:policy:explain', check: systemReader, says: 'Ask why a rule admits or refuses a caller.' },
+];
+
+const runbookAsProvision = 'rule:baremetal:node:set_provision_state';
+
+/** The added names for set `ironic`, where a runbook needs what every provision request needs. */
+export const addedToIronic: readonly Row[] = addedRules.map((row) =>
+  row.name === 'temper:node:run_runbook' ? { ...row, check: runbookAsProvision } : row,
+);
+
+/** The added names for set `closed`. */
+export const addedToClosed: readonly Row[] = addedToIronic.map((row) =>
+  row.name === 'temper:run:get' ? { ...row, check: systemReader } : row,
+);
+
+/** Rows as rules of the product. */
+export const registered = (rows: readonly Row[]): RegisteredRule[] => rows.map((row) => ({ ...row, scopes }));

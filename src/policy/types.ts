@@ -1,0 +1,62 @@
+/** The shapes that other rooms see of policy: a target, a policy, and what one is made from. */
+
+import type { Caller } from '../model/callers';
+import type { Predicate } from '../model/predicates';
+
+/** Facts of the object asked about, under flat keys such as 'node.owner', 'node.lessee', 'runbook.public', 'run.tenant'. */
+export type Target = Readonly<Record<string, unknown>>;
+
+/** A rule as a policy file may hold it: a check string, or the list form (outer list "or", inner list "and"). */
+export type RuleText = string | readonly (string | readonly string[])[];
+
+/** `strict` refuses traps at load and never matches null; `compat` answers as the reference implementation does. */
+export type Mode = 'strict' | 'compat';
+
+/** Which built-in defaults to start from. */
+export type RuleSetName = 'temper' | 'ironic' | 'closed';
+
+/** One remote question, as an `http:` or `https:` check asks it. */
+export type RemoteQuestion = {
+  readonly url: string;
+  /** The name of the rule being enforced. */
+  readonly rule: string;
+  readonly target: Target;
+  readonly credentials: Readonly<Record<string, unknown>>;
+};
+
+export type PolicyOptions = {
+  readonly set: RuleSetName;
+  /** The operator's file, parsed: each entry replaces the whole text of a rule, or defines a helper. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
+  /** Default `strict`. */
+  readonly mode?: Mode;
+  /** Name of the project whose service users act as system members; null (the default) switches that off. */
+  readonly elevatedServiceProject?: string | null;
+  /** False also admits what a rule's deprecated text admits (set `ironic` only). Default true. */
+  readonly newDefaults?: boolean;
+  /** Answers `http:` checks with the reply's body, or throws; without it such checks are false. */
+  readonly remote?: (question: RemoteQuestion) => string;
+  /** Digest of a text as hex; default FNV-1a of 64 bits, which tells rule sets apart but proves nothing. */
+  readonly digest?: (text: string) => string;
+};
+
+export type Policy = {
+  /** Stable over restarts: equal when set, mode, options and every rule's text are equal. */
+  readonly hash: string;
+  /**
+   * Whether the caller may. An unknown rule is refused. An all-powerful caller passes everything but the two rules
+   * that show secrets, which are always evaluated. A rule that cannot be evaluated is refused.
+   */
+  allows(rule: string, who: Caller, target?: Target): boolean;
+  /** Throws PolicyDenied {rule} unless `allows`. */
+  require(rule: string, who: Caller, target?: Target): void;
+  /**
+   * The rows for which `allows` would be true, as a predicate. `columns` names the column behind each target key, e.g.
+   * {'node.owner': 'owner'}. Parts that no predicate can say admit nothing (see `warnings`).
+   */
+  filter(rule: string, who: Caller, columns: Readonly<Record<string, string>>): Predicate;
+  /** Whether the name is defined, e.g. an operator's baremetal:step:execute:<interface>.<step>. */
+  has(rule: string): boolean;
+  /** What an operator should know about the file, one sentence each. */
+  readonly warnings: readonly string[];
+};

@@ -1,0 +1,147 @@
+/** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
+import type { Inventory, Queries } from '../inventory';
+import type { Vault } from '../inventory/vault';
+import { raise } from '../model/errors';
+import type { NodeUuid } from '../model/ids';
+import type { Lock, RunInput, Timing } from '../model/runs';
+import { maskSecrets } from '../model/secrets';
+import { next, type ProvisionState, powerTargets, states } from '../model/states';
+import { lookStep, type PlannedStep } from '../model/steps';
+import { workflowId } from '../workflows/contract';
+import type { RunOrder } from './contract';
+import type { RunFacts } from './engine';
+
+export type Accepted = { readonly workflow_id: string; readonly input: RunInput; readonly facts: RunFacts };
+type Hands = {
+  readonly inventory: Inventory;
+  readonly vault: Vault;
+  readonly timing: Timing;
+  readonly lockRetryMs: number;
+};
+
+// openstack/ironic:ironic/conf/conductor.py node_locked_retry_attempts
+const lockTries = 3;
+
+/** Takes the node for a run. Throws NodeLocked after three tries, NodeNotFound, InvalidState. */
+export const accept = async (order: RunOrder, hands: Hands): Promise<Accepted> => {
+  const to = workingState(order);
+  for (let tried = 1; ; tried++) {
+    const accepted = await hands.inventory.transaction((inventory) => acceptOnce(inventory, order, to, hands));
+    if (accepted) return accepted;
+    await explainRefusal(hands.inventory, order, tried >= lockTries);
+    await new Promise((resolve) => setTimeout(resolve, hands.lockRetryMs));
+  }
+};
+
+const workingState = (order: RunOrder): ProvisionState | null => {
+  if (order.event === null) return null;
+  const { node, verb } = order;
+  return (
+    next(node.provision_state, order.event) ??
+    raise('InvalidState', { verb, node: node.name ?? node.uuid, state: node.provision_state })
+  );
+};
+
+const acceptOnce = async (
+  inventory: Queries,
+  order: RunOrder,
+  to: ProvisionState | null,
+  { vault, timing }: Hands,
+): Promise<Accepted | undefined> => {
+  const run = inventory.runs.newId();
+  const { document: steps, secrets } = vault.seal<readonly PlannedStep[]>(
+    order.steps.length > 0 || order.story === 'clean' ? order.steps : [lookStep],
+  );
+  const input = inputOf(order, steps, to, timing);
+  const workflow_id = workflowId(order.node.uuid, order.verb.replaceAll(' ', '-'), run);
+  const taken = await inventory.runs.accept({
+    run,
+    node_uuid: order.node.uuid,
+    from: order.node.provision_state,
+    to,
+    target: input.target,
+    target_power_state: order.power ? powerTargets[order.power.target].ends : null,
+    story: order.story,
+    verb: order.verb,
+    runbook: order.runbook,
+    requester: order.asked.requester,
+    rule_set: order.asked.rule_set,
+    workflow_id,
+    input,
+  });
+  if (!taken) return undefined;
+  await inventory.runSteps.insert(run, steps);
+  await inventory.secrets.insert('run', run, secrets);
+  await tell(inventory, order, taken.lock, steps, taken);
+  const { user_name, user_id } = order.asked.requester;
+  return {
+    workflow_id,
+    input: { ...input, lock: taken.lock },
+    facts: { owner: taken.owner, lessee: taken.lessee, requester: user_name ?? user_id ?? 'unknown', state: to },
+  };
+};
+
+const inputOf = (
+  order: RunOrder,
+  steps: readonly PlannedStep[],
+  to: ProvisionState | null,
+  timing: Timing,
+): Omit<RunInput, 'lock'> => ({
+  story: order.story,
+  verb: order.verb,
+  node_name: order.node.name,
+  driver: order.node.driver,
+  conductor_group: order.node.conductor_group,
+  steps,
+  target: to === null ? null : ((order.target ?? states[to].target) as ProvisionState | null),
+  ends: order.ends,
+  fault: order.fault,
+  ...(order.power && { power: order.power }),
+  runbook: order.runbook?.name ?? null,
+  rule_set: order.asked.rule_set,
+  timing: order.power?.timeoutMs
+    ? { ...timing, powerTimeoutMs: order.power.timeoutMs, softPowerTimeoutMs: order.power.timeoutMs }
+    : timing,
+});
+
+const tell = async (
+  inventory: Queries,
+  order: RunOrder,
+  lock: Lock,
+  steps: readonly PlannedStep[],
+  { owner, lessee }: { owner: string | null; lessee: string | null },
+): Promise<void> => {
+  const { asked, verb } = order;
+  const data = {
+    verb,
+    runbook: order.runbook?.name ?? null,
+    ...(order.power && { target: order.power.target }),
+    steps: steps.map(({ interface: of, step, args }) => ({ interface: of, step, args: maskSecrets(args) })),
+  };
+  await inventory.audit.write({
+    requester: asked.requester,
+    action: `run.${verb}`,
+    rule: asked.rule,
+    rule_set: asked.rule_set,
+    resource: 'node',
+    resource_id: lock.node_uuid,
+    run_id: lock.run,
+    data,
+  });
+  await inventory.events.append({
+    kind: 'run.accepted',
+    node_uuid: lock.node_uuid,
+    run_id: lock.run,
+    project: owner,
+    lessee,
+    data,
+  });
+};
+
+/** Throws unless trying again may help. */
+const explainRefusal = async (inventory: Inventory, order: RunOrder, lastTry: boolean): Promise<void> => {
+  const held = await inventory.runs.stateOf(order.node.uuid as NodeUuid);
+  if (!held) raise('NodeNotFound', { node: order.node.uuid });
+  const moved = held!.provision_state !== order.node.provision_state;
+  if (moved || lastTry) raise('NodeLocked', { node: order.node.name ?? order.node.uuid });
+};

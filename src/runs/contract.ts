@@ -1,0 +1,68 @@
+/** What the API asks of runs: accept, move at once, send a message, and look. */
+import type { NodeUuid, RunbookUuid, RunUuid } from '../model/ids';
+import type { Requester } from '../model/runs';
+import type { Event, Fault, PowerTarget, ProvisionState } from '../model/states';
+import type { PlannedStep } from '../model/steps';
+import type { Story, Verb } from '../model/verbs';
+
+/** The node as the handler saw it; acceptance compares, so that a change in between is a 409. */
+export type OrderedNode = {
+  readonly uuid: NodeUuid;
+  readonly name: string | null;
+  readonly driver: string;
+  readonly conductor_group: string;
+  readonly provision_state: ProvisionState;
+};
+
+/** Who asked by which rule; goes into the audit row of the acceptance. */
+export type Asked = { readonly requester: Requester; readonly rule: string; readonly rule_set: string };
+
+/** One run to be accepted. Everything in it is frozen. Step args still hold their secrets; acceptance seals them. */
+export type RunOrder = {
+  readonly node: OrderedNode;
+  readonly verb: Verb | 'power';
+  readonly story: Story;
+  /** Event that takes the node into its working state; null for power, which leaves the provision state alone. */
+  readonly event: Event | null;
+  readonly ends: Event | null;
+  readonly target: ProvisionState | null;
+  readonly fault: Fault | null;
+  readonly steps: readonly PlannedStep[];
+  readonly power?: { readonly target: PowerTarget; readonly timeoutMs?: number };
+  readonly runbook: { readonly uuid: RunbookUuid; readonly name: string } | null;
+  readonly asked: Asked;
+};
+
+/** A message to the run that waits on the node. */
+export type MessageOrder = { readonly node: OrderedNode; readonly kind: 'abort' | 'unhold'; readonly asked: Asked };
+
+/** What Temporal adds to the store's knowledge of one run. */
+export type LiveRun = {
+  /** Which answered in time. */
+  readonly sources: readonly ('describe' | 'query')[];
+  readonly status?: string;
+  readonly pending?: readonly {
+    readonly activity: string;
+    readonly attempt: number;
+    readonly last_error: string | null;
+    readonly next_retry_at: string | null;
+    readonly last_heartbeat_at: string | null;
+    readonly heartbeat: unknown;
+    readonly paused: boolean;
+  }[];
+  readonly progress?: unknown;
+};
+
+export type Runs = {
+  /**
+   * Takes the node and starts a run in one acceptance transaction; the engine is told afterwards, by the relay if it is away.
+   * Throws NodeLocked (held, or moved meanwhile), NodeNotFound.
+   */
+  start(order: RunOrder): Promise<{ run: RunUuid }>;
+  /** A transition that needs no work: straight to a resting state. Throws NodeLocked. */
+  move(order: { node: OrderedNode; event: Event; asked: Asked }): Promise<void>;
+  /** Delivers a message to the run that holds the node; kept until the engine takes it. Throws NodeLocked where no run waits. */
+  send(order: MessageOrder): Promise<void>;
+  /** Asks Temporal about one run, each source with a deadline of a second. Never throws for a silent engine. */
+  look(run: RunUuid): Promise<LiveRun>;
+};

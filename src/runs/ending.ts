@@ -1,0 +1,79 @@
+/** How a run ends in the store: one transaction, the same for the run itself and for the reconciler. */
+import type { Queries } from '../inventory';
+import { raise } from '../model/errors';
+import type { Lock } from '../model/runs';
+import { type Event, type Fault, next, type ProvisionState, states } from '../model/states';
+
+export type Ending = {
+  readonly lock: Lock;
+  readonly outcome: 'succeeded' | 'failed' | 'aborted';
+  readonly ends: Event | null;
+  readonly fault: Fault | null;
+  readonly error: string | null;
+  readonly cursor: number;
+  readonly power: { readonly target: string } | null;
+};
+
+/**
+ * Where a node comes to rest. Null ends means that the run never moved the node (power).
+ * Throws Unexpected where the table has no way, which would be a bug of a story.
+ */
+export const restingState = (
+  from: ProvisionState,
+  outcome: Ending['outcome'],
+  ends: Event | null,
+): ProvisionState | null => {
+  if (ends === null) return null;
+  const to = outcome === 'succeeded' ? next(from, ends) : outcome === 'failed' ? next(from, 'fail') : afterAbort(from);
+  return to ?? raise('Unexpected', { request_id: `no way from ${from} after a run that ${outcome}` });
+};
+
+// An aborted service goes back to its node in use; an aborted cleaning stays failed until somebody manages it.
+const afterAbort = (from: ProvisionState): ProvisionState | undefined => {
+  const failed = next(from, 'abort') ?? next(from, 'fail');
+  return failed && (next(failed, 'abort') ?? failed);
+};
+
+const errorText = (ending: Ending): string | null => {
+  if (ending.outcome === 'succeeded') return null;
+  if (ending.power) return `Failed to change power state to ${ending.power.target}: ${ending.error}`;
+  return ending.error;
+};
+
+/**
+ * Ends a run, frees its node, says so. A repeat changes nothing.
+ * @returns the state the node rests in, null where the run had none to change
+ */
+export const endRun = async (inventory: Queries, ending: Ending): Promise<ProvisionState | null> => {
+  const { lock } = ending;
+  const node = await inventory.runs.held(lock);
+  if (!node) return endedBefore(inventory, lock);
+  const to = restingState(node.provision_state, ending.outcome, ending.ends);
+  const error = errorText(ending);
+  const resting = to !== null && states[to].kind === 'stable';
+  await inventory.runSteps.failAt(lock.run, ending.cursor, ending.outcome === 'succeeded' ? null : error);
+  await inventory.runs.finish(lock, {
+    state: ending.outcome,
+    to,
+    target: resting ? null : node.target_provision_state,
+    error,
+    fault: ending.outcome === 'failed' ? ending.fault : null,
+    cursor: ending.cursor,
+    forgetPower: to === 'adopt failed',
+  });
+  await inventory.events.append({
+    kind: `run.${ending.outcome}`,
+    node_uuid: lock.node_uuid,
+    run_id: lock.run,
+    project: node.owner,
+    lessee: node.lessee,
+    data: { from: node.provision_state, to, error },
+  });
+  return to;
+};
+
+const endedBefore = async (inventory: Queries, lock: Lock): Promise<ProvisionState | null> => {
+  const run = await inventory.runs.find(lock.run);
+  if (!run?.finished_at) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  return null;
+};

@@ -1,0 +1,154 @@
+/** The few things asked of Temporal, each with a deadline, so that a silent engine never holds a request. */
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { RunUuid } from '../model/ids';
+import type { RunInput } from '../model/runs';
+import { nameOf } from '../model/steps';
+import {
+  abortSignal,
+  attributes,
+  controlQueue,
+  type Message,
+  progressQuery,
+  unholdSignal,
+} from '../workflows/contract';
+import type { LiveRun } from './contract';
+
+/** Who a run is for, as search attributes and summary show it. */
+export type RunFacts = {
+  readonly owner: string | null;
+  readonly lessee: string | null;
+  readonly requester: string;
+  readonly state: string | null;
+};
+
+const startWithin = 2_000;
+const answerWithin = 1_000;
+
+export type Engine = ReturnType<typeof createEngine>;
+
+/** @param client may be lazy: the API boots without Temporal */
+export const createEngine = (client: Client) => {
+  const within = <T>(ms: number, work: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + ms, work);
+  return {
+    /** Starts the workflow of an accepted run; one that runs or has ended already is as good. */
+    async start(workflowId: string, run: RunInput, facts: RunFacts): Promise<void> {
+      try {
+        await within(startWithin, () =>
+          client.workflow.start(run.story, {
+            workflowId,
+            taskQueue: controlQueue,
+            args: [run],
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            workflowIdConflictPolicy: 'FAIL',
+            staticSummary: summaryOf(run).slice(0, 200),
+            staticDetails: detailsOf(run),
+            typedSearchAttributes: attributesOf(run, facts),
+            memo: { rule_set: run.rule_set },
+          }),
+        );
+      } catch (thrown) {
+        if (!(thrown instanceof WorkflowExecutionAlreadyStartedError)) throw thrown;
+      }
+    },
+
+    /** Delivers a message; false when the run has ended and nobody will hear it. */
+    async send(workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> {
+      try {
+        const handle = client.workflow.getHandle(workflowId);
+        await within(startWithin, () => handle.signal(kind === 'abort' ? abortSignal : unholdSignal, message));
+        return true;
+      } catch (thrown) {
+        if (thrown instanceof WorkflowNotFoundError) return false;
+        throw thrown;
+      }
+    },
+
+    /** Whether a workflow is open, closed (with its status), or unknown to the engine. */
+    async status(workflowId: string): Promise<string> {
+      try {
+        const { status } = await within(5_000, () => client.workflow.getHandle(workflowId).describe());
+        return status.name;
+      } catch (thrown) {
+        if (thrown instanceof WorkflowNotFoundError) return 'UNKNOWN';
+        throw thrown;
+      }
+    },
+
+    /** What the engine knows of a run beyond the store; sources that do not answer in time are left out. */
+    async look(workflowId: string, _run: RunUuid): Promise<LiveRun> {
+      const handle = client.workflow.getHandle(workflowId);
+      const [described, progress] = await Promise.allSettled([
+        within(answerWithin, () => handle.describe()),
+        within(answerWithin, () => handle.query(progressQuery)),
+      ]);
+      return {
+        sources: [
+          ...(described.status === 'fulfilled' ? (['describe'] as const) : []),
+          ...(progress.status === 'fulfilled' ? (['query'] as const) : []),
+        ],
+        ...(described.status === 'fulfilled' && {
+          status: described.value.status.name,
+          pending: pendingOf(described.value.raw),
+        }),
+        ...(progress.status === 'fulfilled' && { progress: progress.value }),
+      };
+    },
+  };
+};
+
+const titleOf = (run: RunInput): string =>
+  run.power ? `${run.power.target}` : run.runbook ? `${run.verb} with runbook ${run.runbook}` : run.verb;
+
+const summaryOf = (run: RunInput): string =>
+  `${titleOf(run)} on ${run.node_name ?? run.lock.node_uuid} (${run.steps.length} ${run.steps.length === 1 ? 'step' : 'steps'})`;
+
+const detailsOf = (run: RunInput): string =>
+  [
+    `Run ${run.lock.run} on node ${run.lock.node_uuid}, driver ${run.driver}.`,
+    '',
+    ...run.steps.map((step) => `${step.index + 1}. ${nameOf(step)}`),
+  ].join('\n');
+
+const attributesOf = (run: RunInput, facts: RunFacts): TypedSearchAttributes =>
+  new TypedSearchAttributes([
+    { key: attributes.nodeUuid, value: run.lock.node_uuid },
+    { key: attributes.verb, value: run.verb },
+    { key: attributes.requester, value: facts.requester },
+    { key: attributes.conductorGroup, value: run.conductor_group || 'default' },
+    { key: attributes.stepIndex, value: 0 },
+    ...(run.node_name ? [{ key: attributes.nodeName, value: run.node_name }] : []),
+    ...(facts.owner ? [{ key: attributes.owner, value: facts.owner }] : []),
+    ...(facts.lessee ? [{ key: attributes.lessee, value: facts.lessee }] : []),
+    ...(facts.state ? [{ key: attributes.provisionState, value: facts.state }] : []),
+    ...(run.runbook ? [{ key: attributes.runbook, value: run.runbook }] : []),
+  ]);
+
+type Described = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>['raw'];
+
+const pendingOf = (raw: Described): NonNullable<LiveRun['pending']> =>
+  (raw.pendingActivities ?? []).map((activity) => ({
+    activity: activity.activityId ?? '',
+    attempt: activity.attempt ?? 1,
+    last_error: activity.lastFailure?.message ?? null,
+    next_retry_at: isoOf(activity.nextAttemptScheduleTime ?? (activity.state === 1 ? activity.scheduledTime : null)),
+    last_heartbeat_at: isoOf(activity.lastHeartbeatTime),
+    heartbeat: heartbeatOf(activity.heartbeatDetails),
+    paused: activity.paused ?? false,
+  }));
+
+type Stamp = { seconds?: unknown; nanos?: number | null } | null | undefined;
+const isoOf = (time: Stamp): string | null =>
+  time?.seconds === undefined || time.seconds === null
+    ? null
+    : new Date(Number(time.seconds) * 1_000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString();
+
+const heartbeatOf = (details: { payloads?: { data?: Uint8Array | null }[] | null } | null | undefined): unknown => {
+  const data = details?.payloads?.[0]?.data;
+  if (!data) return null;
+  try {
+    return JSON.parse(Buffer.from(data).toString('utf8'));
+  } catch {
+    return null; // encoded by a payload codec: not ours to read here
+  }
+};

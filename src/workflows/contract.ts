@@ -1,0 +1,59 @@
+/** The only door from outside: ids, queues, search attributes, and the messages a run understands. */
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { NodeUuid, RunUuid } from '../model/ids';
+import type { RunState } from '../model/runs';
+import type { PlannedStep } from '../model/steps';
+
+/** The queue of workflows and of activities on the store. */
+export const controlQueue = 'temper-control';
+
+/** The queue of one conductor group's workers, the only ones that reach its BMCs. */
+export const groupQueue = (group: string): string => `temper-bmc.${group === '' ? 'default' : group}`;
+
+/** Ids name node, verb and run, so that two runs of one node never share one. */
+export const workflowId = (node: NodeUuid, verb: string, run: RunUuid): string => `node-${node}.${verb}.${run}`;
+
+export const reconcileId = 'reconcile';
+
+/** What operators can filter runs by; registered on the server before the first worker starts. Nothing secret. */
+export const attributes = {
+  nodeUuid: defineSearchAttributeKey('TemperNodeUuid', SearchAttributeType.KEYWORD),
+  nodeName: defineSearchAttributeKey('TemperNodeName', SearchAttributeType.KEYWORD),
+  owner: defineSearchAttributeKey('TemperOwner', SearchAttributeType.KEYWORD),
+  lessee: defineSearchAttributeKey('TemperLessee', SearchAttributeType.KEYWORD),
+  verb: defineSearchAttributeKey('TemperVerb', SearchAttributeType.KEYWORD),
+  provisionState: defineSearchAttributeKey('TemperProvisionState', SearchAttributeType.KEYWORD),
+  runbook: defineSearchAttributeKey('TemperRunbook', SearchAttributeType.KEYWORD),
+  conductorGroup: defineSearchAttributeKey('TemperConductorGroup', SearchAttributeType.KEYWORD),
+  requester: defineSearchAttributeKey('TemperRequester', SearchAttributeType.KEYWORD),
+  paused: defineSearchAttributeKey('TemperPaused', SearchAttributeType.BOOL),
+  deadline: defineSearchAttributeKey('TemperDeadline', SearchAttributeType.DATETIME),
+  stepIndex: defineSearchAttributeKey('TemperStepIndex', SearchAttributeType.INT),
+  traits: defineSearchAttributeKey('TemperTraits', SearchAttributeType.KEYWORD_LIST),
+} as const;
+
+/** Where a run is, as the workflow itself knows it. */
+export type Progress = {
+  readonly verb: string;
+  readonly state: RunState;
+  /** Index of the step it is in; `total` when all are done. */
+  readonly cursor: number;
+  readonly total: number;
+  readonly step: string | null;
+  readonly waitingFor: string | null;
+  readonly parked: boolean;
+  readonly abortAsked: boolean;
+};
+
+/** `operationId` is the run's id; a message for another run is ignored. `requestId` makes a repeat harmless. */
+export type Message = { readonly operationId: RunUuid; readonly requestId: string; readonly by: string };
+export type Decision = { readonly cursor: number; readonly by: string; readonly reason: string };
+
+export const progressQuery = defineQuery<Progress>('progress');
+export const planQuery = defineQuery<readonly PlannedStep[]>('plan');
+export const abortSignal = defineSignal<[Message]>('abort');
+export const unholdSignal = defineSignal<[Message]>('unhold');
+export const retryStep = defineUpdate<void, [Decision]>('retryStep');
+export const skipStep = defineUpdate<void, [Decision]>('skipStep');
+export const failOperation = defineUpdate<void, [Decision]>('failOperation');

@@ -1,0 +1,17 @@
+/** Every minute: what fell between acceptance, engine and store is put right. */
+import { proxyActivities } from '@temporalio/workflow';
+import type { ControlActivities } from '../activities/control';
+import { onStore } from './profiles';
+
+const { reconcile: putRight } = proxyActivities<ControlActivities>({
+  ...onStore,
+  startToCloseTimeout: '50s',
+  heartbeatTimeout: '20s',
+});
+
+/** Answers how many runs were started, ended and freed. */
+export const reconcile = async (): Promise<{ started: number; ended: number }> =>
+  putRight.executeWithOptions(
+    { ...onStore, startToCloseTimeout: '50s', heartbeatTimeout: '20s', summary: 'start accepted runs, end lost ones' },
+    [],
+  );

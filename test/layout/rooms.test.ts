@@ -1,0 +1,113 @@
+/** Reads every import in src and holds it against the table of rooms. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const src = resolve(__dirname, '../../src');
+
+/** What each room may import. `workflows/contract` is one file, the only door into that room. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  policy: ['model'],
+  identity: ['model'],
+  inventory: ['model'],
+  bmc: ['model'],
+  observe: ['model'],
+  workflows: ['model'],
+  runs: ['model', 'inventory', 'workflows/contract'],
+  activities: ['model', 'inventory', 'bmc', 'runs'],
+  api: ['model', 'policy', 'identity', 'inventory', 'runs'],
+  cli: ['model', 'policy'],
+  dev: ['model'],
+  bin: [
+    'model',
+    'policy',
+    'identity',
+    'inventory',
+    'bmc',
+    'observe',
+    'workflows',
+    'runs',
+    'activities',
+    'api',
+    'cli',
+    'dev',
+  ],
+};
+
+/** Rooms that see these rooms as types only: a value would drag a whole worker into the workflow bundle. */
+const typesOnly: Readonly<Record<string, readonly string[]>> = { workflows: ['activities'] };
+
+/** Packages that pure rooms may use beside the language itself. */
+const pure: Readonly<Record<string, readonly RegExp[]>> = {
+  model: [],
+  policy: [],
+  workflows: [/^@temporalio\/(workflow|common)$/],
+};
+
+const files = (dir: string): string[] =>
+  readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? files(join(dir, entry.name)) : entry.name.endsWith('.ts') ? [join(dir, entry.name)] : [],
+  );
+
+type Import = { from: string; to: string; typeOnly: boolean; text: string };
+
+const importsOf = (file: string): Import[] => {
+  const text = readFileSync(file, 'utf8');
+  const found = [
+    ...text.matchAll(
+      /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'\s*\)|\brequire\(\s*'([^']+)'\s*\)/gm,
+    ),
+  ];
+  return found.map((match) => ({
+    from: relative(src, file),
+    to: match[2] ?? match[3] ?? match[4]!,
+    typeOnly: match[1] !== undefined,
+    text: match[0],
+  }));
+};
+
+const all = files(src).flatMap(importsOf);
+const roomOf = (path: string): string => path.split('/')[0]!;
+const target = ({ from, to }: Import): string => relative(src, resolve(src, dirname(from), to));
+
+test('every room is in the table and every file lies in a room', () => {
+  expect(
+    readdirSync(src)
+      .sort()
+      .filter((room) => !Object.hasOwn(mayImport, room)),
+  ).toEqual([]);
+});
+
+test('rooms import only the rooms that the table allows', () => {
+  const wrong = all
+    .filter(({ to }) => to.startsWith('.'))
+    .filter((one) => {
+      const room = roomOf(one.from);
+      const path = target(one);
+      if (roomOf(path) === room) return false;
+      if (one.typeOnly && typesOnly[room]?.includes(roomOf(path))) return false;
+      return !mayImport[room]!.some((allowed) => (allowed.includes('/') ? path === allowed : roomOf(path) === allowed));
+    })
+    .map(({ from, text }) => `${from}: ${text.replace(/\s+/g, ' ')}`);
+  expect(wrong).toEqual([]);
+});
+
+test('pure rooms import no package but those that the table allows', () => {
+  const wrong = all
+    .filter(({ from, to }) => Object.hasOwn(pure, roomOf(from)) && !to.startsWith('.'))
+    .filter(({ from, to }) => !pure[roomOf(from)]!.some((allowed) => allowed.test(to)))
+    .map(({ from, text }) => `${from}: ${text}`);
+  expect(wrong).toEqual([]);
+});
+
+test('only bin reads the environment', () => {
+  const readers = files(src)
+    .filter((file) => /\bprocess\.env\b/.test(readFileSync(file, 'utf8')))
+    .map((file) => relative(src, file));
+  expect(readers.filter((file) => roomOf(file) !== 'bin' && roomOf(file) !== 'cli')).toEqual([]);
+});
+
+test('every file opens with a sentence that says what it is for', () => {
+  const silent = files(src).filter((file) => !/^(?:#!.*\n)?\/\*\*/.test(readFileSync(file, 'utf8')));
+  expect(silent.map((file) => relative(src, file))).toEqual([]);
+});

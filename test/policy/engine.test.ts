@@ -1,0 +1,118 @@
+/** How a policy answers, whatever its rules say. */
+
+import { nobody } from '../../src/model/callers';
+import { createPolicy, nodeTarget, personas, ruleNames } from '../../src/policy';
+import { fnv1a64 } from '../../src/policy/digest';
+import { inProject, inSystem } from './support';
+
+const policy = createPolicy({ set: 'temper' });
+const node = nodeTarget({ owner: 'project-owner', lessee: null });
+
+test('a refusal names the rule', () => {
+  const act = () => policy.require('baremetal:node:delete', personas['owner-admin'], node);
+  expect(act).toThrow(expect.objectContaining({ code: 'PolicyDenied', facts: { rule: 'baremetal:node:delete' } }));
+  expect(() => policy.require('baremetal:node:delete', personas['system-admin'], node)).not.toThrow();
+});
+
+test('a rule that nobody defined refuses everyone', () => {
+  expect(policy.allows('baremetal:node:dance', personas['system-admin'], node)).toBe(false);
+  expect(policy.filter('baremetal:node:dance', personas['system-admin'], {})).toEqual({ is: 'false' });
+  expect(policy.has('baremetal:node:dance')).toBe(false);
+});
+
+test('names that every object has are no rules, credentials or target keys', () => {
+  for (const name of ['constructor', '__proto__', 'toString']) {
+    expect(policy.has(name)).toBe(false);
+    expect(policy.allows(name, personas['system-admin'], node)).toBe(false);
+    const compat = createPolicy({
+      set: 'ironic',
+      mode: 'compat',
+      overrides: { 'baremetal:node:get': `${name}:x or 'x':%(${name})s or not None:None` },
+    });
+    expect(compat.allows('baremetal:node:get', personas['system-admin'], node)).toBe(false);
+  }
+});
+
+test('the all-powerful caller passes every rule but those that show secrets', () => {
+  const all = { ...nobody, all_powerful: true, strategy: 'noauth' as const };
+  expect(ruleNames.filter((rule) => !policy.allows(rule, all, node))).toEqual([
+    'show_password',
+    'show_instance_secrets',
+  ]);
+  expect(policy.filter('baremetal:node:get', all, {})).toEqual({ is: 'true' });
+});
+
+test('roles are compared without regard to case', () => {
+  const who = { ...inSystem(), roles: ['Reader'] };
+  expect(policy.allows('baremetal:node:list_all', who)).toBe(true);
+});
+
+test('a domain token passes no rule that knows scopes', () => {
+  const who = { ...inProject('p', 'admin'), project_id: null, domain_id: 'domain' };
+  expect(
+    ruleNames.filter((rule) => rule.includes(':') && !rule.includes('ipa_') && policy.allows(rule, who, node)),
+  ).toEqual([]);
+});
+
+test('service users of the named project count as system members, when that is switched on', () => {
+  const service = { ...inProject('service', 'service'), project_name: 'service' };
+  const elevated = createPolicy({ set: 'temper', elevatedServiceProject: 'service' });
+  expect(policy.allows('baremetal:node:set_provision_state', service, node)).toBe(false);
+  expect(elevated.allows('baremetal:node:set_provision_state', service, node)).toBe(true);
+  expect(elevated.allows('baremetal:node:set_provision_state', inProject('other', 'service'), node)).toBe(false);
+});
+
+test('a remote check is false until a hand for it is given, and a failing hand admits nobody', () => {
+  const overrides = { 'baremetal:node:get': 'http://pdp.example/%(node.owner)s' };
+  const ask = (remote?: () => string) =>
+    createPolicy({ set: 'temper', overrides, remote }).allows('baremetal:node:get', personas['owner-reader'], node);
+  expect(ask()).toBe(false);
+  expect(ask(() => 'True')).toBe(true);
+  expect(ask(() => 'true')).toBe(false);
+  expect(
+    ask(() => {
+      throw new Error('timed out');
+    }),
+  ).toBe(false);
+});
+
+test('texts that the reference replaced count again when new defaults are off, in set ironic', () => {
+  const ironic = createPolicy({ set: 'ironic', newDefaults: false });
+  expect(ironic.allows('baremetal:node:delete', personas['stranger-admin'], node)).toBe(true);
+  expect(policy.allows('baremetal:node:delete', personas['stranger-admin'], node)).toBe(false);
+});
+
+describe('the hash', () => {
+  const hashOf = (overrides?: Record<string, unknown>) => createPolicy({ set: 'temper', overrides }).hash;
+
+  test('is equal for equal policies, however the file is ordered or spaced', () => {
+    const one = hashOf({ a: 'role:x', 'baremetal:node:get': 'rule:a or  role:y' });
+    expect(hashOf({ 'baremetal:node:get': '(rule:a) or role:y', a: 'role:x' })).toBe(one);
+    expect(hashOf()).toBe(policy.hash);
+  });
+
+  test('differs when a rule, the set, the mode or an option differs', () => {
+    const hashes = [
+      policy,
+      createPolicy({ set: 'temper', overrides: { 'baremetal:node:get': '!' } }),
+      createPolicy({ set: 'ironic' }),
+      createPolicy({ set: 'closed' }),
+      createPolicy({ set: 'temper', mode: 'compat' }),
+      createPolicy({ set: 'temper', elevatedServiceProject: 'service' }),
+    ].map(({ hash }) => hash);
+    expect(new Set(hashes).size).toBe(hashes.length);
+  });
+
+  test('is made by the digest that is handed in', () => {
+    expect(createPolicy({ set: 'temper', digest: (text) => `${text.length}` }).hash).toMatch(/^\d+$/);
+  });
+
+  test.each([
+    // Published vectors of the function.
+    ['', 'cbf29ce484222325'],
+    ['a', 'af63dc4c8601ec8c'],
+    ['foobar', '85944171f73967e8'],
+  ])('is FNV-1a of 64 bits by default: "%s"', (text, hex) => {
+    expect(fnv1a64(text)).toBe(hex);
+  });
+});

@@ -1,0 +1,126 @@
+/** The step table and what is checked of a caller's list before anything is touched. */
+import { isTemperError } from '../../src/model/errors';
+import { acts, automaticSteps, type GivenStep, maxSteps, planSteps, reservedSteps, steps } from '../../src/model/steps';
+
+const refusal = (work: () => unknown): { code: string; says: string } => {
+  try {
+    work();
+  } catch (thrown) {
+    if (isTemperError(thrown)) return { code: thrown.code, says: thrown.message };
+    throw thrown;
+  }
+  throw new Error('was accepted');
+};
+const given = (of: string, args?: Record<string, unknown>, order?: number): GivenStep => {
+  const [group, step] = of.split('.') as [GivenStep['interface'], string];
+  return { interface: group, step, ...(args && { args }), ...(order !== undefined && { order }) };
+};
+
+describe('the step table', () => {
+  test('names each step of a driver once', () => {
+    const keys = steps.flatMap((row) => row.drivers.map((driver) => `${driver} ${row.interface}.${row.step}`));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  test.each(steps.map((row) => [`${row.interface}.${row.step}`, row] as const))(
+    '%s consists of known acts',
+    (_, row) => {
+      expect(row.acts.length).toBeGreaterThan(0);
+      for (const act of row.acts) expect(Object.keys(acts)).toContain(act);
+    },
+  );
+
+  test.each(steps.map((row) => [`${row.interface}.${row.step}`, row] as const))(
+    '%s parks exactly when one of its acts must not happen twice',
+    (_, row) => {
+      expect(row.parks).toBe(row.acts.some((act) => acts[act].effect === 'once'));
+    },
+  );
+
+  test('never parks for power, boot, BIOS and virtual media: they look and converge', () => {
+    const parking = steps.filter((row) => row.parks).map((row) => row.step);
+    expect(parking).toEqual(['reset_bmc']);
+  });
+
+  test('fake-hardware has one automatic step, redfish none', () => {
+    expect(automaticSteps('fake-hardware')).toEqual([{ interface: 'vendor', step: 'log_passthrough' }]);
+    expect(automaticSteps('redfish')).toEqual([]);
+  });
+});
+
+describe('a list of steps', () => {
+  test('runs by order, then by position', () => {
+    const planned = planSteps(
+      [
+        given('power.reboot', {}, 2),
+        given('management.set_boot_mode', { boot_mode: 'uefi' }, 1),
+        given('power.power_off', {}, 1),
+      ],
+      'clean',
+      'redfish',
+    );
+    expect(planned.map(({ step }) => step)).toEqual(['set_boot_mode', 'power_off', 'reboot']);
+    expect(planned.map(({ index }) => index)).toEqual([0, 1, 2]);
+  });
+
+  test('keeps every reserved step, whatever interface carries it', () => {
+    const names = Object.keys(reservedSteps);
+    const planned = planSteps(
+      names.map((name) => given(`deploy.${name}`, name === 'wait' ? { seconds: 5 } : {})),
+      'service',
+      'redfish',
+    );
+    expect(planned.map(({ step }) => step)).toEqual(names);
+  });
+
+  test.each([
+    ['an unknown step', given('bios.dance'), 'InvalidSteps', /bios\.dance.*it has: bios\.apply_configuration/],
+    [
+      'a step that needs the ramdisk',
+      given('deploy.erase_devices'),
+      'RamdiskNeeded',
+      /deploy\.erase_devices needs the ramdisk/,
+    ],
+    [
+      'a step for another verb',
+      given('management.clear_secure_boot_keys'),
+      'InvalidSteps',
+      /cannot be used with service, only with clean/,
+    ],
+    ['a missing argument', given('management.set_boot_mode'), 'InvalidStepArgs', /argument boot_mode is missing/],
+    [
+      'an unknown argument',
+      given('management.reset_bmc', { force: true }),
+      'InvalidStepArgs',
+      /unexpected argument force; known are: none/,
+    ],
+    [
+      'a wrong choice',
+      given('management.set_boot_mode', { boot_mode: 'csm' }),
+      'InvalidStepArgs',
+      /must be one of bios, uefi, got "csm"/,
+    ],
+    [
+      'a wrong type',
+      given('management.set_secure_boot', { enabled: 'yes' }),
+      'InvalidStepArgs',
+      /must be true or false/,
+    ],
+    [
+      'settings that are no list of pairs',
+      given('bios.apply_configuration', { settings: [{ name: 'a', valeu: 1 }] }),
+      'InvalidStepArgs',
+      /list of \{name, value\}/,
+    ],
+    ['a wait of no length', given('power.wait', { seconds: 0 }), 'InvalidStepArgs', /between 1 and 86400/],
+  ])('is refused with %s, saying which step and why', (_, step, code, says) => {
+    const refused = refusal(() => planSteps([step], 'service', 'redfish'));
+    expect(refused.code).toBe(code);
+    expect(refused.says).toMatch(says);
+  });
+
+  test(`is refused beyond ${maxSteps} steps`, () => {
+    const many = Array.from({ length: maxSteps + 1 }, () => given('power.power_on'));
+    expect(refusal(() => planSteps(many, 'clean', 'redfish')).code).toBe('InvalidSteps');
+  });
+});

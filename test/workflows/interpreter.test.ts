@@ -1,0 +1,156 @@
+/** The interpreter on hands of its own: every way a step can go, without an engine. */
+import type { ActOutcome } from '../../src/model/runs';
+import { type GivenStep, planSteps } from '../../src/model/steps';
+import { Aborted, type DecisionKind, FailedByPerson, type Hands, runSteps } from '../../src/workflows/interpreter';
+
+class Unknown extends Error {}
+
+const plan = (...names: (string | [string, Record<string, unknown>])[]) =>
+  planSteps(
+    names.map((name): GivenStep => {
+      const [of, args] = Array.isArray(name) ? name : [name, undefined];
+      const [group, step] = of.split('.') as [GivenStep['interface'], string];
+      return { interface: group, step, ...(args && { args }) };
+    }),
+    'service',
+    'redfish',
+  );
+
+/** Hands that write down what is done; `act` may be replaced. */
+const recording = (over: Partial<Hands> = {}) => {
+  const told: string[] = [];
+  const hands: Hands = {
+    act: async (step, index): Promise<ActOutcome> => {
+      told.push(`act ${step.acts[index]!.act}`);
+      return { is: 'done' };
+    },
+    move: async (event) => void told.push(`move ${event}`),
+    mark: async (step, state) => void told.push(`mark ${step.index} ${state}`),
+    at: (index, state) => void told.push(`at ${index} ${state}`),
+    sleep: async (ms) => void told.push(`sleep ${ms}`),
+    unheld: async () => void told.push('unheld'),
+    decided: async () => 'retry',
+    abortAsked: () => false,
+    scoped: (_abortable, work) => work(),
+    isUnknown: (thrown) => thrown instanceof Unknown,
+    describe: (thrown) => (thrown as Error).message,
+    ...over,
+  };
+  return { told, hands };
+};
+
+test('acts of a step run in order, one after another', async () => {
+  const { told, hands } = recording();
+  await runSteps(plan('power.reboot', 'management.reset_bmc'), hands);
+  expect(told).toEqual(['at 0 running', 'act power_off', 'act power_on', 'at 1 running', 'act reset_bmc']);
+});
+
+test('an act that finds nothing to do ends its step', async () => {
+  const { told, hands } = recording();
+  const act = hands.act;
+  await runSteps(plan(['bios.apply_configuration', { settings: [{ name: 'a', value: 1 }] }], 'power.power_on'), {
+    ...hands,
+    act: async (step, index) => ({
+      ...(await act(step, index)),
+      ...(step.acts[index]!.act === 'stage_bios' && { rest: 'skip' }),
+    }),
+  });
+  expect(told.filter((line) => line.startsWith('act'))).toEqual(['act stage_bios', 'act power_on']);
+});
+
+test('a wait sits in the wait state until its time is over', async () => {
+  const { told, hands } = recording();
+  await runSteps(plan(['power.wait', { seconds: 7 }]), hands);
+  expect(told).toEqual([
+    'at 0 running',
+    'at 0 waiting',
+    'mark 0 waiting',
+    'move wait',
+    'sleep 7000',
+    'move resume',
+    'mark 0 done',
+  ]);
+});
+
+test('a hold goes on at once where its work does, in the active state', async () => {
+  const { told, hands } = recording();
+  await runSteps(plan('power.hold'), hands);
+  expect(told).toEqual([
+    'at 0 running',
+    'at 0 waiting',
+    'mark 0 waiting',
+    'move hold',
+    'unheld',
+    'move unhold',
+    'move resume',
+    'mark 0 done',
+  ]);
+});
+
+test('an abort takes effect between two steps', async () => {
+  let asked = false;
+  const { told, hands } = recording({ abortAsked: () => asked });
+  const act = hands.act;
+  const running = runSteps(plan('power.power_off', 'power.power_on'), {
+    ...hands,
+    act: async (step, index) => {
+      asked = true;
+      return act(step, index);
+    },
+  });
+  await expect(running).rejects.toBeInstanceOf(Aborted);
+  expect(told).toEqual(['at 0 running', 'act power_off']);
+});
+
+describe('a step whose effect cannot be known', () => {
+  const parkOnce = (decision: DecisionKind) => {
+    const { told, hands } = recording({ decided: async () => decision });
+    const act = hands.act;
+    let first = true;
+    return {
+      told,
+      hands: {
+        ...hands,
+        act: async (step, index) => {
+          const outcome = await act(step, index);
+          if (first && step.step !== 'power_on') {
+            first = false;
+            throw new Unknown('nobody knows');
+          }
+          return outcome;
+        },
+      } satisfies Hands,
+    };
+  };
+
+  test('parks in the wait state and is repeated when a person says so', async () => {
+    const { told, hands } = parkOnce('retry');
+    await runSteps(plan('management.reset_bmc'), hands);
+    expect(told).toEqual([
+      'at 0 running',
+      'act reset_bmc',
+      'at 0 parked',
+      'mark 0 parked',
+      'move wait',
+      'move resume',
+      'at 0 running',
+      'act reset_bmc',
+    ]);
+  });
+
+  test('is left behind when a person skips it', async () => {
+    const { told, hands } = parkOnce('skip');
+    await runSteps(plan('management.reset_bmc', 'power.power_on'), hands);
+    expect(told.slice(-3)).toEqual(['mark 0 skipped', 'at 1 running', 'act power_on']);
+  });
+
+  test('fails the run when a person says so', async () => {
+    await expect(runSteps(plan('management.reset_bmc'), parkOnce('fail').hands)).rejects.toBeInstanceOf(FailedByPerson);
+  });
+
+  test('fails the run where its row does not let it park', async () => {
+    const { hands, told } = parkOnce('retry');
+    await expect(runSteps(plan('power.power_off'), hands)).rejects.toBeInstanceOf(Unknown);
+    expect(told).not.toContain('at 0 parked');
+  });
+});
