@@ -1,5 +1,4 @@
 /** `npm run bench`: compiles bench and runs it against a system of its own; arguments go to bench. */
-'use strict';
 
 require('./lib/node-version');
 const path = require('node:path');

@@ -1,5 +1,4 @@
 /** `npm run test:clients`: the suites that drive real OpenStack clients and emulators, which need Python; arguments go to Jest. */
-'use strict';
 
 require('./lib/node-version');
 const { ensureClients } = require('./lib/python');

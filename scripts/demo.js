@@ -1,5 +1,4 @@
 /** `npm run demo`: a system of its own, the story of the product told on it, and everything stopped again. */
-'use strict';
 
 require('./lib/node-version');
 const { bin } = require('./lib/paths');

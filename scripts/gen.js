@@ -1,5 +1,4 @@
 /** `npm run gen`: writes the committed files that are generated from tables; `-- --check` only compares. */
-'use strict';
 
 require('./lib/node-version');
 const { bin, root } = require('./lib/paths');

@@ -1,5 +1,4 @@
 /** `npm run record -- <workflow id> <scenario>`: keeps the history of a run for the replay tests, payloads as they are. */
-'use strict';
 
 require('./lib/node-version');
 const fs = require('node:fs');

@@ -1,5 +1,4 @@
 /** `npm start`: the whole system on this machine, until it is interrupted. */
-'use strict';
 
 require('./lib/node-version');
 const { parseArgs } = require('node:util');
@@ -16,7 +15,12 @@ const usage = `npm start -- [--data DIR] [--rack N] [--no-seed]
 
 /** @returns {{data?: string, rackSize: number, seed: boolean} | undefined} undefined when only help was asked for */
 function options(args) {
-  const known = { data: { type: 'string' }, rack: { type: 'string' }, 'no-seed': { type: 'boolean' }, help: { type: 'boolean' } };
+  const known = {
+    data: { type: 'string' },
+    rack: { type: 'string' },
+    'no-seed': { type: 'boolean' },
+    help: { type: 'boolean' },
+  };
   let values;
   try {
     ({ values } = parseArgs({ args, options: known }));
@@ -25,7 +29,8 @@ function options(args) {
   }
   if (values.help) return undefined;
   const rackSize = Number(values.rack ?? process.env.TEMPER_RACK_SIZE ?? 12);
-  if (!Number.isInteger(rackSize) || rackSize < 0) throw new Stop(`--rack takes a number of nodes, not "${values.rack}".`);
+  if (!Number.isInteger(rackSize) || rackSize < 0)
+    throw new Stop(`--rack takes a number of nodes, not "${values.rack}".`);
   return { data: values.data, rackSize, seed: !values['no-seed'] };
 }
 

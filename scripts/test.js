@@ -1,5 +1,4 @@
 /** `npm test`: every tier but the clients' own suites; arguments go to Jest. */
-'use strict';
 
 require('./lib/node-version');
 const { main } = require('./lib/say');

@@ -1,5 +1,4 @@
 /** `npm run verify`: format and lint, types, and whether the generated files are what their tables say. */
-'use strict';
 
 require('./lib/node-version');
 const path = require('node:path');

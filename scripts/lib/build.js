@@ -1,5 +1,4 @@
 /** What runs is built from src when src is newer: JavaScript and data files in dist, and the workflow bundle. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');

@@ -1,5 +1,4 @@
 /** A program: bundles the workflows file given first into the file given second. */
-'use strict';
 
 const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker');
 const { writeFile } = require('./paths');

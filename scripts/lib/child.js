@@ -1,5 +1,4 @@
 /** One child process: spawned into a group of its own, its output in a file, ready when it says so. */
-'use strict';
 
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');

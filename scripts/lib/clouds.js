@@ -1,5 +1,4 @@
 /** The demo users, as a clouds.yaml for the OpenStack clients. Users and passwords are those of the demo identity service. */
-'use strict';
 
 const path = require('node:path');
 const { writeFile } = require('./paths');
@@ -24,7 +23,13 @@ function project(name) {
 }
 
 function cloud(identityUrl, { user, scope }) {
-  const auth = { auth_url: identityUrl, username: user, password: demoPassword(user), user_domain_id: 'default', ...scope };
+  const auth = {
+    auth_url: identityUrl,
+    username: user,
+    password: demoPassword(user),
+    user_domain_id: 'default',
+    ...scope,
+  };
   // Said, because the stand-alone `baremetal` command takes none for granted.
   return { auth_type: 'password', auth, identity_api_version: 3, interface: 'public' };
 }
@@ -44,7 +49,9 @@ function writeClouds(dir, identityUrl) {
 function yaml(value, indent = '') {
   return Object.entries(value)
     .map(([key, inner]) =>
-      typeof inner === 'object' ? `${indent}${key}:\n${yaml(inner, `${indent}  `)}` : `${indent}${key}: ${JSON.stringify(inner)}\n`,
+      typeof inner === 'object'
+        ? `${indent}${key}:\n${yaml(inner, `${indent}  `)}`
+        : `${indent}${key}: ${JSON.stringify(inner)}\n`,
     )
     .join('');
 }

@@ -1,5 +1,4 @@
 /** The npm packages: installed from the lock file when they are missing or older than it. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -19,7 +18,9 @@ function sameAsLockFile() {
   const installed = packages(path.join(modules, '.package-lock.json'));
   const locked = packages(lockFile);
   return Boolean(
-    installed && locked && Object.keys(installed).every((name) => installed[name].version === locked[name]?.version) &&
+    installed &&
+      locked &&
+      Object.keys(installed).every((name) => installed[name].version === locked[name]?.version) &&
       Object.keys(locked).every((name) => name === '' || locked[name].optional || name in installed),
   );
 }
@@ -45,7 +46,10 @@ async function ensureDependencies() {
 async function install() {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   await timed('installing npm packages (npm ci)', async () => {
-    const answer = await run(npm, ['ci', '--no-audit', '--no-fund'], { cwd: root, shell: process.platform === 'win32' });
+    const answer = await run(npm, ['ci', '--no-audit', '--no-fund'], {
+      cwd: root,
+      shell: process.platform === 'win32',
+    });
     if (!answer.ok) {
       throw new Stop(`npm ci failed: ${answer.reason}\n${answer.output.split('\n').slice(-15).join('\n')}`);
     }

@@ -1,5 +1,4 @@
 /** A program: lets the SDK download the Temporal CLI into the given folder, and gives up when nothing arrives. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -10,7 +9,9 @@ const [folder] = process.argv.slice(2);
 const silenceMs = 15_000;
 
 const bytes = () =>
-  fs.readdirSync(folder).reduce((sum, name) => sum + (fs.statSync(path.join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+  fs
+    .readdirSync(folder)
+    .reduce((sum, name) => sum + (fs.statSync(path.join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
 
 let seen = 0;
 let heard = Date.now();

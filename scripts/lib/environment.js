@@ -1,5 +1,4 @@
 /** What each process of a system is told: a table of environments. The names are those that `src/bin/config.ts` reads. */
-'use strict';
 
 const path = require('node:path');
 const { bundle } = require('./paths');
@@ -46,7 +45,13 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_RACK_HTTPS_PORT: String(ports.rackHttps),
       TEMPER_RACK_CONTROL_PORT: String(ports.rackControl),
     },
-    control: { ...common, ...temporal, ...keys, ...database('temper_control', secrets.control), TEMPER_WORKFLOW_BUNDLE: bundle },
+    control: {
+      ...common,
+      ...temporal,
+      ...database('temper_control', secrets.control),
+      TEMPER_WORKER_HOSTNAME: 'worker-control',
+      TEMPER_WORKFLOW_BUNDLE: bundle,
+    },
     bmc: (group) => ({
       ...common,
       ...temporal,
@@ -74,7 +79,10 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       ...(temporalUi && { TEMPER_TEMPORAL_UI_URL: temporalUi }),
     },
     /** What programs that use the system are told: where its record is, which has all addresses. */
-    visitor: { TEMPER_SYSTEM_FILE: path.join(dir, 'system.json'), OS_CLIENT_CONFIG_FILE: path.join(dir, 'clouds.yaml') },
+    visitor: {
+      TEMPER_SYSTEM_FILE: path.join(dir, 'system.json'),
+      OS_CLIENT_CONFIG_FILE: path.join(dir, 'clouds.yaml'),
+    },
   };
 }
 

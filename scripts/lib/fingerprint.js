@@ -1,5 +1,4 @@
 /** Whether something must be made again: one hash over everything it is made from. */
-'use strict';
 
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');

@@ -1,5 +1,4 @@
 /** Runs Jest to its end and answers its exit status. */
-'use strict';
 
 const path = require('node:path');
 const { modules, root } = require('./paths');

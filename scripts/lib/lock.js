@@ -1,5 +1,4 @@
 /** One at a time across processes: a lock file that names its holder, so that a dead holder's lock can be taken over. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');

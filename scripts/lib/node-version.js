@@ -1,12 +1,11 @@
 /** Refuses a Node that is too old, before any file with newer syntax is read; keep this one in old syntax. */
-'use strict';
 
 var needed = [20, 3];
 var have = process.versions.node.split('.').map(Number);
 
 if (have[0] < needed[0] || (have[0] === needed[0] && have[1] < needed[1])) {
   process.stderr.write(
-    'temper: this is Node ' + process.versions.node + '; Temper needs Node ' + needed.join('.') + ' or newer.\n'
+    `temper: this is Node ${process.versions.node}; Temper needs Node ${needed.join('.')} or newer.\n`,
   );
   process.exit(1);
 }

@@ -1,5 +1,4 @@
 /** What a parent killed with -9 left running: found by what it wrote down, ended only when it is the very same process. */
-'use strict';
 
 const fs = require('node:fs');
 const os = require('node:os');

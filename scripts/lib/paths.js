@@ -1,5 +1,4 @@
 /** Where things are: the checkout, what is built, what is kept between runs, and the user's cache. */
-'use strict';
 
 const fs = require('node:fs');
 const os = require('node:os');

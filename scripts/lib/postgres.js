@@ -1,5 +1,4 @@
 /** A PostgreSQL server of our own: made once, found again after a crash, described so that a supervisor can run it. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -16,7 +15,13 @@ const superuser = 'postgres';
 const settings = { listen_addresses: host, unix_socket_directories: '', max_connections: 200, shared_buffers: '128MB' };
 
 /** A server for tests may lose everything in a crash, and is faster for it. */
-const forgetful = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: 0 };
+const forgetful = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: 0,
+};
 
 /**
  * Makes the cluster if there is none and stops a server that an earlier parent left behind.
@@ -27,10 +32,18 @@ async function preparePostgres({ dir, port, password, durable = true }) {
   const user = serverUser();
   const cluster = clusterDir(dir, user);
   const bin = await programs(user);
-  const spawnOptions = { cwd: path.dirname(cluster), env: serverEnvironment(), ...(user && { uid: user.uid, gid: user.gid }) };
+  const spawnOptions = {
+    cwd: path.dirname(cluster),
+    env: serverEnvironment(),
+    ...(user && { uid: user.uid, gid: user.gid }),
+  };
   if (user) spawnOptions.cwd = '/';
-  if (!fs.existsSync(path.join(cluster, 'PG_VERSION'))) await makeCluster({ bin, cluster, password, spawnOptions, user });
-  const flags = Object.entries({ ...settings, ...(durable ? {} : forgetful) }).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  if (!fs.existsSync(path.join(cluster, 'PG_VERSION')))
+    await makeCluster({ bin, cluster, password, spawnOptions, user });
+  const flags = Object.entries({ ...settings, ...(durable ? {} : forgetful) }).flatMap(([key, value]) => [
+    '-c',
+    `${key}=${value}`,
+  ]);
   const url = `postgres://${superuser}:${encodeURIComponent(password)}@${host}:${port}/postgres`;
   return {
     name: 'postgres',
@@ -57,7 +70,11 @@ async function makeCluster({ bin, cluster, password, spawnOptions, user }) {
   const flags = [`--pgdata=${cluster}`, `--username=${superuser}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
   try {
     await timed('making a PostgreSQL cluster', async () => {
-      const made = await run(path.join(bin, 'initdb'), [...flags, '--encoding=UTF8', '--no-locale', '--no-sync'], spawnOptions);
+      const made = await run(
+        path.join(bin, 'initdb'),
+        [...flags, '--encoding=UTF8', '--no-locale', '--no-sync'],
+        spawnOptions,
+      );
       if (!made.ok) throw new Stop(`PostgreSQL's initdb failed:\n${made.output}`);
     });
   } catch (failure) {
@@ -90,7 +107,8 @@ async function accepts(url) {
     return true;
   } catch (failure) {
     // 57P03: starting up. No connection at all: not listening yet. Anything else will not change by waiting.
-    if (failure.code === '57P03' || String(failure.code).startsWith('ECONN') || failure.code === 'CONNECT_TIMEOUT') return false;
+    if (failure.code === '57P03' || String(failure.code).startsWith('ECONN') || failure.code === 'CONNECT_TIMEOUT')
+      return false;
     throw new Stop(`PostgreSQL answers, but refuses us: ${failure.message}`);
   } finally {
     await sql.end({ timeout: 1 });

@@ -1,5 +1,4 @@
 /** Knowing a process again: a pid alone may have been given to somebody else since. */
-'use strict';
 
 const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
@@ -30,7 +29,8 @@ function startOf(pid) {
 /** The command line of a process, blanks between its words; empty when it cannot be read. */
 function commandOf(pid) {
   try {
-    if (process.platform === 'linux') return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    if (process.platform === 'linux')
+      return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
     return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).trim();
   } catch {
     return '';

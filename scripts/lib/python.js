@@ -1,5 +1,4 @@
 /** Python, for what exists only there: the OpenStack clients that the tests drive, in an environment of their own. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -11,11 +10,11 @@ const { withLock } = require('./lock');
 
 const requirements = path.join(root, 'test', 'clients', 'requirements.txt');
 
-/** What the clients need; older Pythons get older clients, which is not what is tested. */
-const oldest = '3.10';
+/** What the frozen clients need. */
+const clientsNeed = '3.11';
 
-/** Command of a Python that is new enough; throws what was tried. */
-async function findPython() {
+/** Command of a Python of at least the given version; throws what was tried. */
+async function findPython(oldest) {
   const tried = [];
   for (const command of [process.env.TEMPER_PYTHON, 'python3', 'python'].filter(Boolean)) {
     const test = `import sys; assert sys.version_info >= (${oldest.replace('.', ', ')}), sys.version; print(sys.version)`;
@@ -23,7 +22,9 @@ async function findPython() {
     if (answer.ok) return command;
     tried.push(`${command}: ${answer.reason}`);
   }
-  throw new Error(`Python ${oldest} or newer is needed (${tried.join('; ')}); install it or name one with TEMPER_PYTHON`);
+  throw new Error(
+    `Python ${oldest} or newer is needed (${tried.join('; ')}); install it or name one with TEMPER_PYTHON`,
+  );
 }
 
 /** Where the clients are, or would be: one environment per set of pinned versions, shared by all checkouts. */
@@ -49,7 +50,7 @@ async function ensureClients() {
 }
 
 async function install(dir) {
-  const python = await findPython();
+  const python = await findPython(clientsNeed);
   fs.rmSync(dir, { recursive: true, force: true });
   await must(python, ['-m', 'venv', dir]);
   const limits = ['--timeout', '30', '--retries', '2', '--disable-pip-version-check'];

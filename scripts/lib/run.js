@@ -1,5 +1,4 @@
 /** Runs another program to its end. */
-'use strict';
 
 const { spawn } = require('node:child_process');
 

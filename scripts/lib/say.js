@@ -1,5 +1,4 @@
 /** How the set-up talks: one short line per thing it does, on stderr, so that a command's own output stays clean. */
-'use strict';
 
 /** A failure its reader can act on; shown without a stack. */
 class Stop extends Error {}

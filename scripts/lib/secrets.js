@@ -1,5 +1,4 @@
 /** The secrets of a data folder: made once, kept in one file that only its owner reads. */
-'use strict';
 
 const { randomBytes } = require('node:crypto');
 const path = require('node:path');

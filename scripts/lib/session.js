@@ -1,5 +1,4 @@
 /** A system for as long as some work lasts: one per data folder, ended in order whatever happens. */
-'use strict';
 
 const path = require('node:path');
 const { bringUp } = require('./system');
@@ -51,8 +50,14 @@ function interrupt() {
 
 function alreadyRuns(dir, pid) {
   const addresses = Object.entries(readJson(recordOf(dir))?.addresses ?? {});
-  const shown = addresses.filter(([name]) => name !== 'postgresUrl').map(([name, address]) => `  ${name.padEnd(12)} ${address}`);
-  return [`Temper already runs on ${dir} (pid ${pid}).`, ...shown, 'Stop that one, or give another folder with --data.'].join('\n');
+  const shown = addresses
+    .filter(([name]) => name !== 'postgresUrl')
+    .map(([name, address]) => `  ${name.padEnd(12)} ${address}`);
+  return [
+    `Temper already runs on ${dir} (pid ${pid}).`,
+    ...shown,
+    'Stop that one, or give another folder with --data.',
+  ].join('\n');
 }
 
 module.exports = { withSystem };

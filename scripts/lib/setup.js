@@ -1,5 +1,4 @@
 /** What every command begins with: the packages, and what is built from src. */
-'use strict';
 
 const { ensureBuild } = require('./build');
 const { ensureDependencies } = require('./deps');

@@ -1,5 +1,4 @@
 /** Keeps the processes of a system running: starts them in order, restarts what dies, ends them all, and keeps the record. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');

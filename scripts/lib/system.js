@@ -1,5 +1,4 @@
 /** A whole system on this machine: servers, schema, demo identity, emulated rack, workers and API, in that order. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -21,7 +20,9 @@ const { writeClouds } = require('./clouds');
  */
 async function bringUp(supervisor, { fresh = false, rackSize = 12, seed = true, entry = bin } = {}) {
   const { dir } = supervisor;
-  const external = fresh ? {} : { databaseUrl: process.env.TEMPER_DATABASE_URL, temporal: process.env.TEMPER_TEMPORAL_ADDRESS };
+  const external = fresh
+    ? {}
+    : { databaseUrl: process.env.TEMPER_DATABASE_URL, temporal: process.env.TEMPER_TEMPORAL_ADDRESS };
   const ports = await choosePorts(fresh, external);
   const secrets = secretsOf(dir);
 
@@ -63,7 +64,8 @@ async function choosePorts(fresh, external) {
 
 async function startDatabase(supervisor, given, password) {
   if (given) {
-    if (!(await accepts(given))) throw new Stop('Nothing answers at TEMPER_DATABASE_URL; start that server or unset it.');
+    if (!(await accepts(given)))
+      throw new Stop('Nothing answers at TEMPER_DATABASE_URL; start that server or unset it.');
     say('PostgreSQL: the server of TEMPER_DATABASE_URL');
     return given;
   }
@@ -87,7 +89,9 @@ async function rememberedPort(dir) {
 async function startTemporal(supervisor, given, ports) {
   if (given) {
     if (!(await isReady(given, { ours: false }))) {
-      throw new Stop('Nothing answers at TEMPER_TEMPORAL_ADDRESS, or it has no namespace "temper"; start or prepare that server, or unset it.');
+      throw new Stop(
+        'Nothing answers at TEMPER_TEMPORAL_ADDRESS, or it has no namespace "temper"; start or prepare that server, or unset it.',
+      );
     }
     say(`Temporal: the server at ${given}`);
     return given;
@@ -108,7 +112,8 @@ function nodeProcess(name, file, environment, args) {
     args: ['--enable-source-maps', file, ...args],
     options: { env: { ...process.env, ...environment } },
     ipc: true,
-    graceMs: 15_000,
+    // A worker gives its activities 30 s to come to a halt.
+    graceMs: 35_000,
   };
 }
 

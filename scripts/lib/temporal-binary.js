@@ -1,5 +1,4 @@
 /** Finds a `temporal` program, or gets one: six sources, asked in order, each of which says why it has none. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -33,7 +32,10 @@ function fromPath() {
   return folders.map((folder) => path.join(folder, program)).find(isProgram);
 }
 
-const fromCache = () => Object.values(made).map((name) => cacheDir('temporal', name, program)).find(isProgram);
+const fromCache = () =>
+  Object.values(made)
+    .map((name) => cacheDir('temporal', name, program))
+    .find(isProgram);
 
 function isProgram(file) {
   try {
@@ -59,10 +61,14 @@ async function check(file) {
  * `build` alone builds the server from source, `env,path,cache` never fetches anything.
  */
 function chosenSources() {
-  const names = (process.env.TEMPER_TEMPORAL_SOURCES || Object.keys(sources).join(',')).split(',').map((name) => name.trim());
+  const names = (process.env.TEMPER_TEMPORAL_SOURCES || Object.keys(sources).join(','))
+    .split(',')
+    .map((name) => name.trim());
   const unknown = names.filter((name) => !Object.hasOwn(sources, name));
   if (unknown.length > 0) {
-    throw new Stop(`TEMPER_TEMPORAL_SOURCES has "${unknown.join(', ')}"; known are ${Object.keys(sources).join(', ')}.`);
+    throw new Stop(
+      `TEMPER_TEMPORAL_SOURCES has "${unknown.join(', ')}"; known are ${Object.keys(sources).join(', ')}.`,
+    );
   }
   return names;
 }
@@ -88,7 +94,8 @@ async function firstOf(names) {
       return { file, refusals };
     } catch (failure) {
       refusals[name] = failure.message;
-      if (name in made || process.env.TEMPORAL_BIN) say(`Temporal from ${name}: ${failure.message}`);
+      const asked = name in made || (name === 'env' && process.env.TEMPORAL_BIN);
+      if (asked) say(`Temporal from ${name}: ${failure.message}`);
     }
   }
   return { refusals };

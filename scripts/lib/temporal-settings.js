@@ -1,24 +1,9 @@
 /** How Temper runs a Temporal dev server: its search attributes and the settings that make it fast and exact. */
-'use strict';
+
+const path = require('node:path');
+const { dist } = require('./paths');
 
 const namespace = 'temper';
-
-/** What operators can search runs by; the same names as the worker writes. */
-const searchAttributes = {
-  TemperNodeUuid: 'Keyword',
-  TemperNodeName: 'Keyword',
-  TemperOwner: 'Keyword',
-  TemperLessee: 'Keyword',
-  TemperVerb: 'Keyword',
-  TemperProvisionState: 'Keyword',
-  TemperRunbook: 'Keyword',
-  TemperConductorGroup: 'Keyword',
-  TemperRequester: 'Keyword',
-  TemperPaused: 'Bool',
-  TemperDeadline: 'Datetime',
-  TemperStepIndex: 'Int',
-  TemperTraits: 'KeywordList',
-};
 
 const dynamicConfig = {
   // The default of 20 polls a second and shard makes every dispatch wait up to 50 ms.
@@ -32,6 +17,15 @@ const dynamicConfig = {
 /** Without these a file is five to seven times slower. */
 const pragmas = { journal_mode: 'WAL', synchronous: 'NORMAL' };
 
+/** What operators can search runs by, name -> type as the CLI spells it; the product's own list, as it was built. */
+function searchAttributes() {
+  const { TypedSearchAttributes } = require('@temporalio/common');
+  const { attributes } = require(path.join(dist, 'workflows', 'contract.js'));
+  return Object.fromEntries(
+    Object.values(attributes).map(({ name, type }) => [name, TypedSearchAttributes.toMetadataType(type)]),
+  );
+}
+
 const each = (flag, table) => Object.entries(table).flatMap(([key, value]) => [flag, `${key}=${value}`]);
 
 /**
@@ -40,10 +34,11 @@ const each = (flag, table) => Object.entries(table).flatMap(([key, value]) => [f
  */
 function devServerArgs({ port, uiPort, file }) {
   return [
-    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--namespace', namespace, '--log-level', 'error'],
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
+    ...['--namespace', namespace, '--log-level', 'error'],
     ...(uiPort ? ['--ui-port', String(uiPort)] : ['--headless']),
     ...(file ? ['--db-filename', file, ...each('--sqlite-pragma', pragmas)] : []),
-    ...each('--search-attribute', searchAttributes),
+    ...each('--search-attribute', searchAttributes()),
     ...each('--dynamic-config-value', dynamicConfig),
   ];
 }

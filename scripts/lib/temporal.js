@@ -1,5 +1,4 @@
 /** A Temporal dev server of our own, described so that a supervisor can run it, and how to tell that one is ready. */
-'use strict';
 
 const { answers } = require('./ports');
 const { devServerArgs, namespace, searchAttributes } = require('./temporal-settings');
@@ -29,7 +28,7 @@ async function isReady(address, { ours = true } = {}) {
     await connection.workflowService.describeNamespace({ namespace });
     if (!ours) return true;
     const known = await connection.operatorService.listSearchAttributes({ namespace });
-    return Object.keys(searchAttributes).every((name) => name in known.customAttributes);
+    return Object.keys(searchAttributes()).every((name) => name in known.customAttributes);
   } catch {
     return false;
   } finally {

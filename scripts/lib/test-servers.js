@@ -2,7 +2,6 @@
  * A program: PostgreSQL and Temporal for one test run. It ends them when its parent goes, however the parent goes, and
  * tells it once where they are: `{ env }`, or `{ failed }`.
  */
-'use strict';
 
 const { randomBytes } = require('node:crypto');
 const fs = require('node:fs');
@@ -34,7 +33,11 @@ async function bringUp(spec) {
 }
 
 function note() {
-  const processes = running.map(({ spec, identity }) => ({ name: spec.name, stopSignal: spec.stopSignal, ...identity }));
+  const processes = running.map(({ spec, identity }) => ({
+    name: spec.name,
+    stopSignal: spec.stopSignal,
+    ...identity,
+  }));
   writeFile(recordOf(dir), JSON.stringify({ owner, processes }), 0o600);
 }
 
@@ -42,7 +45,9 @@ function note() {
 async function startDatabase(port) {
   const given = process.env.TEMPER_TEST_DATABASE_URL;
   const password = randomBytes(12).toString('hex');
-  const spec = given ? { url: given } : await preparePostgres({ dir: path.join(dir, 'postgres'), port, password, durable: false });
+  const spec = given
+    ? { url: given }
+    : await preparePostgres({ dir: path.join(dir, 'postgres'), port, password, durable: false });
   if (!given) await bringUp(spec);
   return spec.url;
 }

@@ -1,5 +1,4 @@
 /** A system of its own for one program: fresh folder, free ports, gone afterwards. Never meets `npm start` or another. */
-'use strict';
 
 const fs = require('node:fs');
 const { run } = require('./run');

@@ -85,7 +85,7 @@ export const schemaError = (error: z.ZodError, where: string): TemperError => {
     return new TemperError('UnexpectedArguments', { names: issue.keys.join(', ') });
   return new TemperError('InvalidInput', {
     field: issue.path.length === 0 ? where : issue.path.join('.'),
-    reason: issue.message,
+    reason: issue.message.endsWith('received undefined') ? 'is missing' : issue.message,
   });
 };
 

@@ -51,7 +51,14 @@ live(config, { log, metrics }, async (life) => {
     identity,
     inventory,
     vault,
-    runs: createRuns({ inventory, vault, client, timing: timingOf(config), log }),
+    runs: createRuns({
+      inventory,
+      vault,
+      client,
+      timing: timingOf(config),
+      log,
+      queuePrefix: config.TEMPER_QUEUE_PREFIX,
+    }),
     log,
     settings: {
       publicEndpoint: config.TEMPER_PUBLIC_ENDPOINT?.replace(/\/$/, '') ?? null,

@@ -47,6 +47,9 @@ const engine = {
     'Temporal’s frontend, as host:port. No default: nothing is started behind your back.',
   ),
   TEMPER_TEMPORAL_NAMESPACE: text.default('temper').describe('Temporal namespace.'),
+  TEMPER_QUEUE_PREFIX: text
+    .default('temper')
+    .describe('First part of task queue names; differs where installations share a namespace.'),
   TEMPER_TEMPORAL_API_KEY: text.optional().describe('API key for Temporal; implies TLS.'),
   TEMPER_TEMPORAL_TLS: flag.default(false).describe('Whether to speak TLS to Temporal.'),
 };

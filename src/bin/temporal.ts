@@ -47,7 +47,7 @@ export const checkAttributes = async (connection: NativeConnection, namespace: s
 };
 
 /** One schedule for the whole installation, made by whichever worker comes first. */
-export const ensureReconciler = async (client: Client, everyMs = 60_000): Promise<void> => {
+export const ensureReconciler = async (client: Client, prefix: string, everyMs = 60_000): Promise<void> => {
   try {
     await client.schedule.create({
       scheduleId: reconcileId,
@@ -55,7 +55,7 @@ export const ensureReconciler = async (client: Client, everyMs = 60_000): Promis
       action: {
         type: 'startWorkflow',
         workflowType: 'reconcile',
-        taskQueue: controlQueue,
+        taskQueue: controlQueue(prefix),
         workflowId: reconcileId,
         staticSummary: 'put right what fell between store and engine',
       },

@@ -56,13 +56,13 @@ const control = (): void => {
     const { client, close } = lazyClient(config);
     life.onEnd(close);
     await checkAttributes(connection, config.TEMPER_TEMPORAL_NAMESPACE);
-    await ensureReconciler(client);
+    await ensureReconciler(client, config.TEMPER_QUEUE_PREFIX);
     void runRelay({ inventory, client, log }, { signal: life.signal });
     await runWorker(
       {
         connection,
         namespace: config.TEMPER_TEMPORAL_NAMESPACE,
-        taskQueue: controlQueue,
+        taskQueue: controlQueue(config.TEMPER_QUEUE_PREFIX),
         identity: workerIdentity('control', '', config.TEMPER_WORKER_HOSTNAME),
         ...(config.TEMPER_WORKFLOW_BUNDLE
           ? { workflowBundle: { codePath: config.TEMPER_WORKFLOW_BUNDLE } }
@@ -95,7 +95,7 @@ const bmc = (): void => {
       {
         connection,
         namespace: config.TEMPER_TEMPORAL_NAMESPACE,
-        taskQueue: groupQueue(config.TEMPER_CONDUCTOR_GROUP),
+        taskQueue: groupQueue(config.TEMPER_CONDUCTOR_GROUP, config.TEMPER_QUEUE_PREFIX),
         identity: workerIdentity('bmc', config.TEMPER_CONDUCTOR_GROUP, config.TEMPER_WORKER_HOSTNAME),
         activities: createBmcActivities({
           inventory,

@@ -20,7 +20,8 @@ export const quirks: readonly QuirkRow[] = [
   {
     vendor: /supermicro/i,
     what: 'boot settings come together',
-    source: 'without Enabled it falls back to Once and without Mode to Legacy: openstack/sushy system.py, ironic redfish management.py',
+    source:
+      'without Enabled it falls back to Once and without Mode to Legacy: openstack/sushy system.py, ironic redfish management.py',
   },
   {
     vendor: /supermicro/i,

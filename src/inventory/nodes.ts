@@ -5,7 +5,7 @@ import type { Fault, PowerState, ProvisionState } from '../model/states';
 import type { Db } from './database';
 import { afterMarker, orderBy, type Page } from './pages';
 import { where } from './predicates';
-import { workerAlive } from './workers';
+import { silentAfter } from './workers';
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -86,7 +86,7 @@ export const nodes = (sql: Db) => {
   const conductor = sql`(
     select w.hostname from workers w
     where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
-      and ${workerAlive(sql, 'w')}
+      and w.updated_at > now() - ${silentAfter}::interval
     order by w.hostname limit 1)`;
 
   const columns = (names: readonly string[]) => {

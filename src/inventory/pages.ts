@@ -1,7 +1,8 @@
 /** One page of a list: order, and the place after the last row of the page before. */
+import type { PendingQuery, Row } from 'postgres';
 import type { Db } from './database';
 
-type Fragment = ReturnType<Db>;
+type Fragment = PendingQuery<Row[]>;
 
 export type Page = {
   readonly limit: number;

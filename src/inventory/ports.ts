@@ -1,13 +1,25 @@
 /** Queries of the ports table, with what decisions need of the node that a port belongs to. */
 import { asUuid, type PortUuid } from '../model/ids';
 import type { Port, PortNode } from '../model/ports';
+import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
-import { type PageQuery, page } from './pages';
+import { afterMarker, orderBy, type Page } from './pages';
+import { where } from './predicates';
 
 export type NewPort = Omit<Port, 'uuid' | 'internal_info' | 'created_at' | 'updated_at'> & { readonly uuid?: string };
 
 /** A port beside its node. */
 export type FoundPort = { readonly port: Port; readonly node: PortNode };
+
+export type PortSelection = {
+  /** Of the columns of nodes: whose ports the caller may see. */
+  readonly visible: Predicate;
+  /** Of the columns of nodes: whose ports the caller wants. */
+  readonly home: Predicate;
+  /** Of the columns of ports. */
+  readonly filter: Predicate;
+  readonly description_contains?: string;
+};
 
 const nodeColumns = [
   'uuid',
@@ -77,7 +89,27 @@ export const ports = (sql: Db) => ({
     await sql`delete from ports where uuid = ${uuid}`;
   },
 
-  /** One page; predicates may speak of the port's columns as `p.…` and of its node's as `n.…`. Throws MarkerNotFound. */
-  list: (query: PageQuery): Promise<Partial<Port>[]> =>
-    page(sql, { table: 'ports', alias: 'p', key: 'uuid', join: 'join nodes n on n.uuid = p.node_uuid' }, query),
+  /** Rows of a page with the columns asked for. */
+  async list(names: readonly string[], selection: PortSelection, page: Page): Promise<Partial<Port>[]> {
+    const { visible, home, filter, description_contains } = selection;
+    return sql<Partial<Port>[]>`
+      select ${sql(names.map((name) => `ports.${name}`))} from ports join nodes n on n.uuid = ports.node_uuid
+      where ${where(sql, visible, 'n')} and ${where(sql, home, 'n')} and ${where(sql, filter, 'ports')}
+        ${description_contains === undefined ? sql`` : sql`and strpos(ports.description, ${description_contains}) > 0`}
+        and ${afterMarker(sql, 'ports', page)}
+      ${orderBy(sql, 'ports', page)} limit ${page.limit}`;
+  },
+
+  /** The place of a marker among the ports whose nodes are visible, or undefined. */
+  async marker(
+    uuid: string,
+    sort_key: string,
+    visible: Predicate,
+  ): Promise<{ id: number; empty: boolean } | undefined> {
+    const [row] = await sql<{ id: number; empty: boolean }[]>`
+      select ports.id, ${sql(`ports.${sort_key}`)} is null as empty
+      from ports join nodes n on n.uuid = ports.node_uuid
+      where ports.uuid = ${uuid} and ${where(sql, visible, 'n')}`;
+    return row;
+  },
 });

@@ -1,8 +1,9 @@
 /** Renders a predicate to SQL with the meaning that `matches` gives it: a null column equals nothing. */
+import type { PendingQuery, Row } from 'postgres';
 import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
 
-type Fragment = ReturnType<Db>;
+type Fragment = PendingQuery<Row[]>;
 
 /**
  * A condition for `where`. Negation is pushed down to the columns, where SQL's third truth value is settled, so that

@@ -1,8 +1,10 @@
 /** Queries of the runbooks table. */
 import { asUuid, type RunbookUuid } from '../model/ids';
+import type { Predicate } from '../model/predicates';
 import type { Runbook } from '../model/runbooks';
 import type { Db } from './database';
-import { type PageQuery, page } from './pages';
+import { afterMarker, orderBy, type Page } from './pages';
+import { where } from './predicates';
 
 export type NewRunbook = Pick<
   Runbook,
@@ -58,6 +60,28 @@ export const runbooks = (sql: Db) => ({
     await sql`delete from runbooks where uuid = ${uuid}`;
   },
 
-  /** One page; steps are read only where `columns` names them. Throws MarkerNotFound. */
-  list: (query: PageQuery): Promise<Partial<Runbook>[]> => page(sql, { table: 'runbooks', alias: 'r', key: 'uuid' }, query),
+  /** Rows of a page with the columns asked for, so that steps are read only where they are wanted. */
+  async list(
+    names: readonly string[],
+    { visible, filter }: { visible: Predicate; filter: Predicate },
+    page: Page,
+  ): Promise<Partial<Runbook>[]> {
+    return sql<Partial<Runbook>[]>`
+      select ${sql(names.map((name) => `runbooks.${name}`))} from runbooks
+      where ${where(sql, visible, 'runbooks')} and ${where(sql, filter, 'runbooks')}
+        and ${afterMarker(sql, 'runbooks', page)}
+      ${orderBy(sql, 'runbooks', page)} limit ${page.limit}`;
+  },
+
+  /** The place of a marker among the rows that are visible, or undefined. */
+  async marker(
+    uuid: string,
+    sort_key: string,
+    visible: Predicate,
+  ): Promise<{ id: number; empty: boolean } | undefined> {
+    const [row] = await sql<{ id: number; empty: boolean }[]>`
+      select id, ${sql(sort_key)} is null as empty from runbooks
+      where uuid = ${uuid} and ${where(sql, visible, 'runbooks')}`;
+    return row;
+  },
 });

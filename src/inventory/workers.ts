@@ -12,8 +12,8 @@ export type WorkerRow = {
   readonly alive: boolean;
 };
 
-// openstack/ironic:ironic/conf/conductor.py heartbeat_timeout
-const silentAfter = '60 seconds';
+/** How long a worker may be silent and still count as alive; openstack/ironic:ironic/conf/conductor.py heartbeat_timeout. */
+export const silentAfter = '60 seconds';
 
 export const workers = (sql: Db) => ({
   /** Says that a worker lives. Called every few seconds. */

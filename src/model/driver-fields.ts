@@ -49,7 +49,10 @@ export const driverValues = (name: DriverName, hosts: readonly string[]): Record
 /** What may stand in a driver's driver_info, by key. */
 export const driverProperties = (name: DriverName): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(driverRow(name).properties).map(([key, row]) => [key, `${row.says}${row.required ? ' Required.' : ''}`]),
+    Object.entries(driverRow(name).properties).map(([key, row]) => [
+      key,
+      `${row.says}${row.required ? ' Required.' : ''}`,
+    ]),
   );
 
 /** Keys of a logical disk that a RAID request may carry; the wire's vocabulary, equal for all drivers with RAID. */

@@ -375,6 +375,8 @@ export const isSubresource = (ident: string): boolean => subresources.includes(i
 
 /** The implementations that a driver offers for an interface field such as `power_interface`. Unknown drivers offer none. */
 export const offered = (driver: string, field: string): readonly string[] => {
-  const row = (drivers as Readonly<Record<string, { interfaces: Readonly<Record<string, readonly string[]>> }>>)[driver];
+  const row = (drivers as Readonly<Record<string, { interfaces: Readonly<Record<string, readonly string[]>> }>>)[
+    driver
+  ];
   return row?.interfaces[field.replace(/_interface$/, '')] ?? [];
 };

@@ -5,7 +5,6 @@ import type { ProvisionState } from './states';
 
 const updateRule = 'baremetal:port:update';
 
-/** Columns of the port's node are named with their table's alias, as inventory/ports.ts joins it. */
 export const portTable: ResourceTable = {
   resource: 'port',
   collection: 'ports',
@@ -81,10 +80,10 @@ export const portTable: ResourceTable = {
   filters: [
     { name: 'node', type: 'text' },
     { name: 'node_uuid', type: 'text' },
-    { name: 'address', type: 'text', column: 'p.address' },
+    { name: 'address', type: 'text', column: 'address' },
     { name: 'portgroup', since: 24, type: 'text' },
-    { name: 'shard', since: 82, type: 'texts', column: 'n.shard' },
-    { name: 'conductor_groups', type: 'texts', column: 'n.conductor_group' },
+    { name: 'shard', since: 82, type: 'texts' },
+    { name: 'conductor_groups', type: 'texts' },
     { name: 'description_contains', type: 'text' },
   ],
 };

@@ -49,6 +49,8 @@ export type RunInput = {
   readonly runbook: string | null;
   readonly rule_set: string;
   readonly timing: Timing;
+  /** First part of the queue names; the product's own when absent. */
+  readonly queue_prefix?: string;
 };
 
 /** Who asked, as it stands in the run and in the audit trail. */

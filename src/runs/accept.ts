@@ -17,6 +17,7 @@ type Hands = {
   readonly vault: Vault;
   readonly timing: Timing;
   readonly lockRetryMs: number;
+  readonly queuePrefix?: string;
 };
 
 // openstack/ironic:ironic/conf/conductor.py node_locked_retry_attempts
@@ -46,13 +47,13 @@ const acceptOnce = async (
   inventory: Queries,
   order: RunOrder,
   to: ProvisionState | null,
-  { vault, timing }: Hands,
+  { vault, timing, queuePrefix }: Hands,
 ): Promise<Accepted | undefined> => {
   const run = inventory.runs.newId();
   const { document: steps, secrets } = vault.seal<readonly PlannedStep[]>(
     order.steps.length > 0 || order.story === 'clean' ? order.steps : [lookStep],
   );
-  const input = inputOf(order, steps, to, timing);
+  const input = { ...inputOf(order, steps, to, timing), ...(queuePrefix && { queue_prefix: queuePrefix }) };
   const workflow_id = workflowId(order.node.uuid, order.verb.replaceAll(' ', '-'), run);
   const taken = await inventory.runs.accept({
     run,

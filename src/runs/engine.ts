@@ -37,7 +37,7 @@ export const createEngine = (client: Client) => {
         await within(startWithin, () =>
           client.workflow.start(run.story, {
             workflowId,
-            taskQueue: controlQueue,
+            taskQueue: controlQueue(run.queue_prefix),
             args: [run],
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
             workflowIdConflictPolicy: 'FAIL',

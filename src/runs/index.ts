@@ -21,6 +21,8 @@ export type RunsHands = {
   readonly log: Log;
   /** Pause between the three tries for a held node; default a second. */
   readonly lockRetryMs?: number;
+  /** First part of the queue names, where installations share a namespace. */
+  readonly queuePrefix?: string;
 };
 
 /** @returns what the API asks of runs; see the contract for what each throws */
@@ -29,7 +31,13 @@ export const createRuns = (hands: RunsHands): Runs => {
   const { inventory, vault, timing, log } = hands;
   return {
     async start(order) {
-      const accepted = await accept(order, { inventory, vault, timing, lockRetryMs: hands.lockRetryMs ?? 1_000 });
+      const accepted = await accept(order, {
+        inventory,
+        vault,
+        timing,
+        lockRetryMs: hands.lockRetryMs ?? 1_000,
+        queuePrefix: hands.queuePrefix,
+      });
       const { run } = accepted.input.lock;
       try {
         await engine.start(accepted.workflow_id, accepted.input, accepted.facts);

@@ -5,11 +5,15 @@ import type { NodeUuid, RunUuid } from '../model/ids';
 import type { RunState } from '../model/runs';
 import type { PlannedStep } from '../model/steps';
 
+/** First part of queue names; another one separates installations that share a namespace. */
+export const defaultPrefix = 'temper';
+
 /** The queue of workflows and of activities on the store. */
-export const controlQueue = 'temper-control';
+export const controlQueue = (prefix = defaultPrefix): string => `${prefix}-control`;
 
 /** The queue of one conductor group's workers, the only ones that reach its BMCs. */
-export const groupQueue = (group: string): string => `temper-bmc.${group === '' ? 'default' : group}`;
+export const groupQueue = (group: string, prefix = defaultPrefix): string =>
+  `${prefix}-bmc.${group === '' ? 'default' : group}`;
 
 /** Ids name node, verb and run, so that two runs of one node never share one. */
 export const workflowId = (node: NodeUuid, verb: string, run: RunUuid): string => `node-${node}.${verb}.${run}`;

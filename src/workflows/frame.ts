@@ -222,7 +222,7 @@ const details = (run: RunInput, here: Here, error?: string): string =>
 
 const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: CancellationScope | null }): Hands => {
   const bmc = (['read', 'converge', 'once'] as const).map((effect) => {
-    const options = onBmc(effect, groupQueue(run.conductor_group), run.timing);
+    const options = onBmc(effect, groupQueue(run.conductor_group, run.queue_prefix), run.timing);
     return [effect, { options, proxy: proxyActivities<BmcActivities>(options) }] as const;
   });
   const by = Object.fromEntries(bmc) as Record<'read' | 'converge' | 'once', (typeof bmc)[number][1]>;

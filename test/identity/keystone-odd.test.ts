@@ -68,6 +68,16 @@ test('silence is not remembered: the next request asks again', async () => {
   expect((await ask(strategy)).is).toBe('known');
 });
 
+test('our own token is renewed before its end, so that no validation meets an expired one', async () => {
+  const now = clock();
+  const { service, strategy } = await started(() => ({ status: 404 }), { now });
+  for (const [token, pauseMs] of Object.entries({ a: 0, b: 50 * 60_000, c: 6 * 60_000 })) {
+    now.pass(pauseMs);
+    await ask(strategy, token);
+  }
+  expect(service.asked.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'POST', 'GET']);
+});
+
 test('when our own token is no longer accepted, a new one is fetched and the question repeated', async () => {
   let logins = 0;
   const { strategy, service } = await started(
@@ -130,6 +140,19 @@ test('an identity service that says nothing at all is given up on', async () => 
 test('a token that the service vouches for although its end has passed is refused', async () => {
   const { strategy } = await started(() => ({ status: 200, body: tokenBody({ expires_at: '2020-01-01T00:00:00Z' }) }));
   expect((await ask(strategy)).is).toBe('refused');
+});
+
+test('a service token that is vouched for although its end has passed does not count', async () => {
+  const { strategy } = await started(({ headers }) => ({
+    status: 200,
+    body: tokenBody(
+      headers['x-subject-token'] === 'service-token'
+        ? { expires_at: '2020-01-01T00:00:00Z', roles: [{ id: 's', name: 'service' }] }
+        : {},
+    ),
+  }));
+  const verdict = await strategy.identify(presenting({ token: 'user-token', serviceToken: 'service-token' }));
+  expect(verdict.is).toBe('refused');
 });
 
 test('a token of domain scope gives the domain and no project', async () => {

@@ -53,6 +53,7 @@ const administer = async (statement: string): Promise<void> => {
 
 const fromSetup = (name: string): string => {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: this test lies in a folder whose tier starts no servers (jest.config.js).`);
+  if (!value)
+    throw new Error(`${name} is not set: this test lies in a folder whose tier starts no servers (jest.config.js).`);
   return value;
 };

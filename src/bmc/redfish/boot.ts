@@ -30,7 +30,9 @@ const lookAtBoot = async (client: Client, at: { look(): Promise<{ value: System 
   const system = (await at.look()).value;
   const settingsPath = system['@Redfish.Settings']?.SettingsObject?.['@odata.id'];
   const settings = (await client.find(settingsPath, BootSettings))?.value.Boot ?? ({} as Boot);
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== null));
+  const given = Object.fromEntries(
+    Object.entries(settings).filter(([, value]) => value !== undefined && value !== null),
+  );
   return { system, settingsPath, settings: given as Boot, boot: { ...(system.Boot ?? {}), ...given } as Boot };
 };
 
@@ -40,7 +42,13 @@ const quirkOf = async (client: Client, system: System) => {
 };
 
 /** Sends what is wanted, each property to the resource that has it: possibly two PATCHes. */
-const patchBoot = async (client: Client, path: string, state: BootState, wanted: Wanted, what: string): Promise<Sent> => {
+const patchBoot = async (
+  client: Client,
+  path: string,
+  state: BootState,
+  wanted: Wanted,
+  what: string,
+): Promise<Sent> => {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const inSettings = given.filter(([name]) => state.settingsPath !== undefined && name in state.settings);
   const inSystem = given.filter((entry) => !inSettings.includes(entry));
@@ -83,11 +91,17 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
   const act = async (state: BootState): Promise<Sent> => {
     const all = quirk('boot settings come together');
     const send = () =>
-      patchBoot(client, at.path, state, {
-        BootSourceOverrideTarget: target,
-        BootSourceOverrideEnabled: all || state.boot.BootSourceOverrideEnabled !== enabled ? enabled : undefined,
-        BootSourceOverrideMode: all ? state.boot.BootSourceOverrideMode : undefined,
-      }, what);
+      patchBoot(
+        client,
+        at.path,
+        state,
+        {
+          BootSourceOverrideTarget: target,
+          BootSourceOverrideEnabled: all || state.boot.BootSourceOverrideEnabled !== enabled ? enabled : undefined,
+          BootSourceOverrideMode: all ? state.boot.BootSourceOverrideMode : undefined,
+        },
+        what,
+      );
     const sent = await send();
     if (sent.is !== 'refused' || sent.transient || sent.reply.status !== 400 || enabled === 'Once') return sent;
     enabled = 'Once';
@@ -105,7 +119,10 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
     again: 'now',
   });
   const once = persistent && enabled === 'Once';
-  return { is: 'done', note: once ? `${device}, for the next boot only: the BMC knows no persistent override` : device };
+  return {
+    is: 'done',
+    note: once ? `${device}, for the next boot only: the BMC knows no persistent override` : device,
+  };
 };
 
 export const setBootMode = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
@@ -114,7 +131,7 @@ export const setBootMode = async (client: Client, args: Readonly<Record<string, 
   const first = await lookAtBoot(client, at);
   if (first.boot.BootSourceOverrideMode === undefined)
     return raise('BmcUnsupported', client.facts({ what: 'setting the boot mode' }));
-  const quirk = await quirkOf(client, first.system);
+  const together = (await quirkOf(client, first.system))('boot settings come together');
   const what = `set boot mode ${args.boot_mode}`;
   const { state } = await converge<BootState>(client, {
     what,
@@ -123,15 +140,26 @@ export const setBootMode = async (client: Client, args: Readonly<Record<string, 
     look: () => lookAtBoot(client, at),
     reached: ({ boot }) => boot.BootSourceOverrideMode === mode,
     act: (now) =>
-      patchBoot(client, at.path, now, {
-        ...(quirk('boot settings come together') ? now.boot : {}),
-        ...{ BootSourceOverrideMode: mode },
-      }, what),
+      patchBoot(
+        client,
+        at.path,
+        now,
+        {
+          BootSourceOverrideTarget: together ? now.boot.BootSourceOverrideTarget : undefined,
+          BootSourceOverrideEnabled: together ? now.boot.BootSourceOverrideEnabled : undefined,
+          BootSourceOverrideMode: mode,
+        },
+        what,
+      ),
     show,
     again: 'now',
     // Several BMCs make it a job of the next boot and show the old mode until then.
     trusts: true,
   });
   const now = bootModeOf(state.system);
-  return { is: 'done', note: now === args.boot_mode ? what : 'takes effect at the next boot', seen: { boot_mode: now } };
+  return {
+    is: 'done',
+    note: now === args.boot_mode ? what : 'takes effect at the next boot',
+    seen: { boot_mode: now },
+  };
 };

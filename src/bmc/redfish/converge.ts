@@ -87,7 +87,10 @@ export const converge = async <State>(client: Client, goal: Goal<State>): Promis
   };
 
   const outcomeUnknown = (): never =>
-    raise('StepOutcomeUnknown', client.facts({ step: goal.what, reason: `the BMC shows ${seen}, as it would either way` }));
+    raise(
+      'StepOutcomeUnknown',
+      client.facts({ step: goal.what, reason: `the BMC shows ${seen}, as it would either way` }),
+    );
 
   const refused = async (refusal: Extract<Sent, { is: 'refused' }>): Promise<void> => {
     await intents.withdraw();

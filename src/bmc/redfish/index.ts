@@ -2,19 +2,42 @@
 import type { ActOutcome } from '../../model/runs';
 import type { ActName } from '../../model/steps';
 import type { Act, Driver, DriverHands } from '../contract';
+import { confirmBios, confirmBiosReset, stageBios, stageBiosReset } from './bios';
+import { resetBmc } from './bmc-reset';
+import { setBootDevice, setBootMode } from './boot';
 import { type Client, createClient } from './client';
 import { createConnections } from './connections';
+import { setIndicator } from './indicator';
+import { ejectMedia, insertMedia } from './media';
 import { powerActs, setPower } from './power';
+import { resetSecureBootKeys, setSecureBoot } from './secure-boot';
 import { redfishSettings } from './settings';
 import { verify } from './verify';
 
 type RedfishAct = (client: Client, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
 
-const acts: Partial<Record<ActName, RedfishAct>> = {
+const acts: Record<ActName, RedfishAct> = {
   verify,
   power_on: (client) => setPower(client, powerActs.power_on),
   power_off: (client) => setPower(client, powerActs.power_off),
   soft_power_off: (client) => setPower(client, powerActs.soft_power_off),
+  set_boot_device: setBootDevice,
+  set_boot_mode: setBootMode,
+  set_secure_boot: setSecureBoot,
+  reset_secure_boot_keys: (client) => resetSecureBootKeys(client, 'reset'),
+  clear_secure_boot_keys: (client) => resetSecureBootKeys(client, 'clear'),
+  stage_bios: stageBios,
+  confirm_bios: confirmBios,
+  stage_bios_reset: stageBiosReset,
+  confirm_bios_reset: confirmBiosReset,
+  insert_media: insertMedia,
+  eject_media: ejectMedia,
+  set_indicator: setIndicator,
+  reset_bmc: resetBmc,
+  log: async ({ node, context }) => {
+    context.log.info('step log', { node_uuid: node.uuid });
+    return { is: 'done' };
+  },
 };
 
 export const createRedfishDriver = (hands: DriverHands): Driver => {

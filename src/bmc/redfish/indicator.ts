@@ -11,7 +11,11 @@ import { Chassis } from './resources';
 type Light = z.output<typeof Chassis>;
 
 /** The older property tells lit from blinking; the newer one only lit from dark. */
-const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = { on: 'Lit', off: 'Off', blinking: 'Blinking' };
+const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = {
+  on: 'Lit',
+  off: 'Off',
+  blinking: 'Blinking',
+};
 
 const has = (light: Light | undefined): boolean =>
   light !== undefined && (light.IndicatorLED !== undefined || light.LocationIndicatorActive !== undefined);

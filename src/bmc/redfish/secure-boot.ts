@@ -11,8 +11,7 @@ const findSecureBoot = async (client: Client) => {
   const { value: system } = await (await findSystem(client)).look();
   const path = system.SecureBoot?.['@odata.id'];
   const first = await client.find(path, SecureBoot);
-  if (path === undefined || first === undefined)
-    return raise('BmcUnsupported', client.facts({ what: 'secure boot' }));
+  if (path === undefined || first === undefined) return raise('BmcUnsupported', client.facts({ what: 'secure boot' }));
   const look = async () => (await client.get(path, SecureBoot)).value;
   return { path, look, system };
 };
@@ -22,7 +21,10 @@ export const setSecureBoot = async (client: Client, args: Readonly<Record<string
   const what = `set secure boot ${enabled ? 'on' : 'off'}`;
   const { path, look, system } = await findSecureBoot(client);
   if (enabled && system.Boot?.BootSourceOverrideMode === 'Legacy')
-    return raise('StepRejected', client.facts({ step: what, reason: 'the node boots in BIOS mode; set boot mode uefi first' }));
+    return raise(
+      'StepRejected',
+      client.facts({ step: what, reason: 'the node boots in BIOS mode; set boot mode uefi first' }),
+    );
   const { state } = await converge<SecureBoot>(client, {
     what,
     desired: { secure_boot: enabled, path },

@@ -150,7 +150,7 @@ const journal = (
       path: x.path,
       content: x.hasBody ? x.body : null,
       ...what,
-      accepted: answer.status < 300,
+      accepted: answer.status >= 200 && answer.status < 300,
       status: answer.status,
       session: what.subject === 'session',
       ...(answer.fault ? { fault: answer.fault } : {}),

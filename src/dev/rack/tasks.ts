@@ -62,8 +62,9 @@ export const startTask = (
   const finished = bmc.state.tasks.filter(({ endedAt }) => endedAt !== null);
   const forgotten = new Set(finished.slice(0, Math.max(0, finished.length - kept)));
   bmc.state.tasks = [...bmc.state.tasks.filter((each) => !forgotten.has(each)), task];
-  // No body: sushy would take the task in it for the monitor, and a task that answers 200 for finished work.
-  return { status: 202, headers: { Location: monitorOf(task), 'Retry-After': '1' } };
+  // No body: sushy (5.14) would take the task in it for the monitor, and a task that answers 200 for finished work.
+  // No Retry-After: it sleeps for the header's text instead of its number, and fails.
+  return { status: 202, headers: { Location: monitorOf(task) } };
 };
 
 /** Whether a task of the given kind of work is under way. */
@@ -108,8 +109,7 @@ const ended = (bmc: Bmc, task: Task): Answer => {
 
 const monitor = (x: Exchange): Answer => {
   const task = find(x);
-  if (task.endedAt === null)
-    return { status: 202, body: taskDoc(task, x.now), headers: { Location: monitorOf(task), 'Retry-After': '1' } };
+  if (task.endedAt === null) return { status: 202, body: taskDoc(task, x.now), headers: { Location: monitorOf(task) } };
   return ended(x.bmc, task);
 };
 

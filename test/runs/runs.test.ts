@@ -1,0 +1,341 @@
+/** Runs on a real engine and store: how they begin, go on, wait, park, are aborted and end. */
+import type { Act, Driver } from '../../src/bmc/contract';
+import { isTemperError, raise } from '../../src/model/errors';
+import type { RunUuid } from '../../src/model/ids';
+import { type ActName, acts, type GivenStep } from '../../src/model/steps';
+import { reconcileOnce } from '../../src/runs/reconcile';
+import { relayOnce } from '../../src/runs/relay';
+import { failOperation, planQuery, progressQuery, retryStep, skipStep, workflowId } from '../../src/workflows/contract';
+import { startEngineWorld, type World } from '../support/engine';
+
+const quiet = { info() {}, warn() {} };
+const step = (of: string, args?: Record<string, unknown>): GivenStep => {
+  const [group, name] = of.split('.') as [GivenStep['interface'], string];
+  return { interface: group, step: name, ...(args && { args }) };
+};
+
+/** A driver whose acts write down that they were called; single acts may be replaced. */
+const recordingDriver = (over: Partial<Record<ActName, Act>> = {}): { driver: Driver; calls: string[] } => {
+  const calls: string[] = [];
+  const entries = (Object.keys(acts) as ActName[]).map((name): [ActName, Act] => [
+    name,
+    async (node, args, context) => {
+      calls.push(name);
+      return over[name] ? over[name](node, args, context) : { is: 'done' };
+    },
+  ]);
+  return {
+    calls,
+    driver: { name: 'fake-hardware', laneKey: () => null, acts: Object.fromEntries(entries), close: async () => {} },
+  };
+};
+
+let world: World;
+let stopBmc: () => Promise<void> = async () => {};
+const with_ = async (over: Partial<Record<ActName, Act>> = {}): Promise<string[]> => {
+  await stopBmc();
+  const { driver, calls } = recordingDriver(over);
+  stopBmc = await world.bmc({ 'fake-hardware': driver });
+  return calls;
+};
+const nodeOf = async (uuid: string) => (await world.sql`select * from nodes where uuid = ${uuid}`)[0]!;
+const handleOf = (node: string, verb: string, run: RunUuid) =>
+  world.client.workflow.getHandle(workflowId(node as never, verb, run));
+
+beforeAll(async () => {
+  world = await startEngineWorld();
+  await world.control();
+}, 60_000);
+afterAll(() => world?.close());
+
+test('an accepted run shows its state and target before the caller has an answer, and runs its steps in order', async () => {
+  const calls = await with_();
+  const node = await world.node({ name: 'n-1' });
+  const order = await world.order(node, 'clean', [
+    step('power.reboot'),
+    step('management.set_boot_mode', { boot_mode: 'uefi' }),
+  ]);
+  const { run } = await world.runs.start(order);
+  expect(await nodeOf(node)).toMatchObject({ target_provision_state: expect.stringMatching('manageable') });
+  const ended = await world.ended(run);
+  expect(ended).toMatchObject({ state: 'succeeded', cursor: 2, last_error: null });
+  expect(calls).toEqual(['power_off', 'power_on', 'set_boot_mode']);
+  expect(await nodeOf(node)).toMatchObject({
+    provision_state: 'manageable',
+    target_provision_state: null,
+    reservation: null,
+    clean_step: null,
+    last_error: null,
+  });
+  const steps = await world.inventory.runSteps.ofRun(run);
+  expect(steps.map(({ state, acts_done }) => [state, acts_done])).toEqual([
+    ['done', 2],
+    ['done', 1],
+  ]);
+});
+
+test('a node has one run however many callers there are', async () => {
+  await with_();
+  const node = await world.node();
+  const order = await world.order(node, 'clean', [step('power.hold')]);
+  const tried = await Promise.allSettled([1, 2, 3, 4].map(() => world.runs.start(order)));
+  expect(tried.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const one of tried) if (one.status === 'rejected') expect(isTemperError(one.reason, 'NodeLocked')).toBe(true);
+  const { run } = (tried.find(({ status }) => status === 'fulfilled') as PromiseFulfilledResult<{ run: RunUuid }>)
+    .value;
+  await world.reaches(run, 'waiting');
+  await world.runs.send({ ...(await world.order(node, 'abort' as never)), kind: 'abort' } as never);
+  await world.ended(run);
+});
+
+test('a retryable failure is tried again and shown while it lasts', async () => {
+  let failures = 2;
+  await with_({
+    power_on: async () => {
+      if (failures-- > 0) raise('BmcBusy', { node: 'n', bmc: 'b', status: 503, reason: 'booting', retryAfterMs: 50 });
+      return { is: 'done' };
+    },
+  });
+  const node = await world.node();
+  const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_on')]));
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  const [only] = await world.inventory.runSteps.ofRun(run);
+  expect(only).toMatchObject({ attempts: 3, last_error: null });
+  const told = await world.sql<
+    { data: { error: string } }[]
+  >`select data from events where run_id = ${run} and kind = 'step.tried' order by seq`;
+  expect(told.map(({ data }) => data.error)).toEqual([
+    expect.stringContaining('booting'),
+    expect.stringContaining('booting'),
+  ]);
+});
+
+test('a final failure ends the run at once, red in store and engine, with a fault and maintenance', async () => {
+  const calls = await with_({ power_on: async () => raise('BmcAuthFailed', { node: 'n-9', bmc: 'https://b9' }) });
+  const node = await world.node({ name: 'n-9', provision_state: 'active' });
+  const { run } = await world.runs.start(
+    await world.order(node, 'service', [step('power.power_on'), step('power.power_off')]),
+  );
+  const ended = await world.ended(run);
+  expect(ended).toMatchObject({
+    state: 'failed',
+    last_error: 'The BMC of node n-9 at https://b9 refused the credentials on record.',
+  });
+  expect(calls).toEqual(['power_on']);
+  expect(await nodeOf(node)).toMatchObject({
+    provision_state: 'service failed',
+    target_provision_state: 'active',
+    fault: 'service failure',
+    maintenance: true,
+    reservation: null,
+  });
+  await expect(handleOf(node, 'service', run).result()).rejects.toThrow();
+});
+
+test('secrets of a step reach the driver and nobody else', async () => {
+  let seen: unknown;
+  await with_({
+    insert_media: async (_node, args) => {
+      seen = args;
+      return { is: 'done' };
+    },
+  });
+  const node = await world.node({ driver_info: { redfish_address: 'x', redfish_password: 'hunter2-of-the-node' } });
+  const order = await world.order(node, 'clean', [
+    step('management.attach_virtual_media', { image_url: 'http://images/a.iso' }),
+  ]);
+  const withSecret = {
+    ...order,
+    steps: [{ ...order.steps[0]!, args: { image_url: 'http://images/a.iso', image_password: 'hunter2-of-the-step' } }],
+  };
+  const { run } = await world.runs.start(withSecret);
+  await world.ended(run);
+  expect(seen).toEqual({ image_url: 'http://images/a.iso', image_password: 'hunter2-of-the-step' });
+  const { events } = await handleOf(node, 'clean', run).fetchHistory();
+  const history = JSON.stringify(events, (_, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
+  );
+  expect(history).toContain('attach_virtual_media');
+  expect(history).not.toContain('hunter2');
+  const rows =
+    await world.sql`select row_to_json(r)::text as text from runs r union all select row_to_json(s)::text from run_steps s union all select row_to_json(e)::text from events e union all select row_to_json(a)::text from audit a`;
+  expect(rows.map(({ text }) => text).join('\n')).not.toContain('hunter2');
+});
+
+test('the API’s own role can write secrets and cannot read them', async () => {
+  await expect(world.inventory.secrets.read(['00000000-0000-4000-8000-000000000000'])).rejects.toThrow(
+    /permission denied/,
+  );
+});
+
+describe('a run that waits', () => {
+  test('sits in the hold state until unhold, and goes on in the active one', async () => {
+    const calls = await with_();
+    const node = await world.node({ provision_state: 'active' });
+    const { run } = await world.runs.start(
+      await world.order(node, 'service', [step('power.hold'), step('power.power_off')]),
+    );
+    await world.reaches(run, 'waiting');
+    const held = await nodeOf(node);
+    expect(held).toMatchObject({ provision_state: 'service hold', target_provision_state: 'active' });
+    await world.runs.send({
+      node: { ...(await world.order(node, 'service')).node },
+      kind: 'unhold',
+      asked: (await world.order(node, 'service')).asked,
+    });
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    expect(calls).toEqual(['power_off']);
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'active' });
+  });
+
+  test('is aborted in a wait: a service returns the node to its use', async () => {
+    const calls = await with_();
+    const node = await world.node({ provision_state: 'active' });
+    const { run } = await world.runs.start(
+      await world.order(node, 'service', [step('power.wait', { seconds: 3600 }), step('power.power_off')]),
+    );
+    await world.reaches(run, 'waiting');
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'service wait' });
+    const order = await world.order(node, 'abort');
+    await world.runs.send({ node: order.node, kind: 'abort', asked: order.asked });
+    expect(await world.ended(run)).toMatchObject({ state: 'aborted' });
+    expect(calls).toEqual([]);
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'active', maintenance: false });
+  });
+
+  test('is cancelled in the engine’s own UI: the node is freed and says so', async () => {
+    await with_();
+    const node = await world.node();
+    const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.hold')]));
+    await world.reaches(run, 'waiting');
+    await handleOf(node, 'clean', run).cancel();
+    expect(await world.ended(run)).toMatchObject({
+      state: 'aborted',
+      last_error: expect.stringContaining('cancelled in the workflow engine'),
+    });
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean failed', reservation: null });
+  });
+});
+
+describe('a step whose effect cannot be known', () => {
+  const unknownOnce = () => {
+    let first = true;
+    return with_({
+      reset_bmc: async () => {
+        if (first) {
+          first = false;
+          raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'the BMC keeps no record' });
+        }
+        return { is: 'done' };
+      },
+    });
+  };
+  const parked = async () => {
+    const calls = await unknownOnce();
+    const node = await world.node();
+    const { run } = await world.runs.start(
+      await world.order(node, 'clean', [step('management.reset_bmc'), step('power.power_on')]),
+    );
+    await world.reaches(run, 'parked');
+    return { calls, node, run, handle: handleOf(node, 'clean', run) };
+  };
+  const decision = { cursor: 0, by: 'tester', reason: 'looked at it' };
+
+  test('parks, says what it waits for, and goes on when a person retries it', async () => {
+    const { calls, node, run, handle } = await parked();
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean wait' });
+    expect(await handle.query(progressQuery)).toMatchObject({
+      parked: true,
+      cursor: 0,
+      step: 'management.reset_bmc',
+      waitingFor: expect.stringContaining('a person'),
+    });
+    expect(await handle.query(planQuery)).toHaveLength(2);
+    await expect(handle.executeUpdate(retryStep, { args: [{ ...decision, cursor: 1 }] })).rejects.toThrow();
+    await handle.executeUpdate(retryStep, { args: [decision] });
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    expect(calls).toEqual(['reset_bmc', 'reset_bmc', 'power_on']);
+  });
+
+  test('is skipped by a person', async () => {
+    const { calls, run, handle } = await parked();
+    await handle.executeUpdate(skipStep, { args: [decision] });
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    expect(calls).toEqual(['reset_bmc', 'power_on']);
+    expect((await world.inventory.runSteps.ofRun(run))[0]).toMatchObject({ state: 'skipped' });
+  });
+
+  test('is failed by a person', async () => {
+    const { node, run, handle } = await parked();
+    await handle.executeUpdate(failOperation, { args: [decision] });
+    expect(await world.ended(run)).toMatchObject({ state: 'failed' });
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean failed', fault: 'clean failure' });
+  });
+
+  test('is not decided about while nothing is parked', async () => {
+    await with_();
+    const node = await world.node();
+    const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.hold')]));
+    await world.reaches(run, 'waiting');
+    await expect(handleOf(node, 'clean', run).executeUpdate(skipStep, { args: [decision] })).rejects.toThrow();
+    await handleOf(node, 'clean', run).cancel();
+    await world.ended(run);
+  });
+});
+
+describe('what falls between store and engine', () => {
+  test('a run accepted while the engine was away is started by the relay', async () => {
+    await with_();
+    const node = await world.node();
+    const order = await world.order(node, 'manage' as never);
+    const broken = {
+      workflow: { start: async () => Promise.reject(new Error('away')) },
+      withDeadline: (_: number, work: () => Promise<unknown>) => work(),
+    };
+    const { createRuns } = await import('../../src/runs');
+    const { quickTiming } = await import('../support/engine');
+    await world.sql`update nodes set provision_state = 'enroll' where uuid = ${node}`;
+    const runs = createRuns({
+      inventory: world.inventory,
+      vault: world.vault,
+      client: broken as never,
+      timing: quickTiming,
+      log: quiet,
+      queuePrefix: world.prefix,
+    });
+    const { run } = await runs.start({ ...order, node: { ...order.node, provision_state: 'enroll' } });
+    expect(await world.inventory.runs.find(run)).toMatchObject({ state: 'accepted' });
+    await relayOnce({ inventory: world.inventory, client: world.client, log: quiet }, 0);
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'manageable' });
+  });
+
+  test('a run terminated in the engine is ended by the reconciler, and its node is free', async () => {
+    await with_();
+    const node = await world.node();
+    const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.hold')]));
+    await world.reaches(run, 'waiting');
+    await handleOf(node, 'clean', run).terminate('test');
+    await reconcileOnce({ inventory: world.inventory, client: world.client, log: quiet }, { olderThanMs: 0 });
+    expect(await world.inventory.runs.find(run)).toMatchObject({
+      state: 'aborted',
+      last_error: expect.stringContaining('terminated'),
+    });
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean failed', reservation: null });
+  });
+
+  test('a workflow that nobody accepted does nothing', async () => {
+    const calls = await with_();
+    const node = await world.node();
+    const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_on')]));
+    await world.ended(run);
+    const input = (await world.inventory.runs.input(run))!;
+    const forged = await world.client.workflow.start('clean', {
+      workflowId: `forged-${run}`,
+      taskQueue: `${world.prefix}-control`,
+      args: [input],
+    });
+    await expect(forged.result()).rejects.toMatchObject({ cause: { cause: { type: 'StaleOperation' } } });
+    expect(calls).toEqual(['power_on']);
+  });
+});

@@ -1,0 +1,186 @@
+/** A whole engine for one test file: its own database, its own task queues, real Temporal, workers in this process. */
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createBmcActivities } from '../../src/activities/bmc';
+import { createControlActivities } from '../../src/activities/control';
+import type { Driver } from '../../src/bmc/contract';
+import { createLanes } from '../../src/bmc/lane';
+import { createInventory, type Inventory } from '../../src/inventory';
+import { connect, type Sql } from '../../src/inventory/database';
+import { createVault, type Vault } from '../../src/inventory/vault';
+import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import type { RunState, Timing } from '../../src/model/runs';
+import type { ProvisionState } from '../../src/model/states';
+import { type GivenStep, planSteps } from '../../src/model/steps';
+import { type Verb, verbRow } from '../../src/model/verbs';
+import { createRuns, type RunOrder, type Runs } from '../../src/runs';
+import { controlQueue, groupQueue } from '../../src/workflows/contract';
+import { temporalAddress, temporalNamespace, testDatabase, workflowBundle } from './servers';
+
+// Failures are what these tests provoke; what matters of them is asserted.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+const quiet = { info() {}, warn() {}, error() {}, debug() {} };
+
+/** Small durations, so that retries and lost workers are noticed soon; no test depends on them being short. */
+export const quickTiming: Timing = {
+  powerTimeoutMs: 20_000,
+  softPowerTimeoutMs: 20_000,
+  settleMs: 5_000,
+  pollMs: 50,
+  limits: {
+    read: { heartbeatMs: 3_000, retryMs: 100 },
+    converge: { heartbeatMs: 3_000, retryMs: 100 },
+    once: { heartbeatMs: 3_000, retryMs: 100 },
+  },
+};
+
+export type World = {
+  readonly sql: Sql;
+  readonly inventory: Inventory;
+  readonly vault: Vault;
+  readonly runs: Runs;
+  readonly client: Client;
+  readonly prefix: string;
+  /** Starts a control worker; resolves a function that stops it. */
+  control(): Promise<() => Promise<void>>;
+  /** Starts a BMC worker with these drivers; resolves a function that stops it. */
+  bmc(drivers: Readonly<Record<string, Driver>>): Promise<() => Promise<void>>;
+  node(values?: Readonly<Record<string, unknown>>): Promise<NodeUuid>;
+  order(node: NodeUuid, verb: Verb, steps?: readonly GivenStep[]): Promise<RunOrder>;
+  /** Waits until the run has ended, and answers its row. */
+  ended(run: RunUuid): Promise<NonNullable<Awaited<ReturnType<Inventory['runs']['find']>>>>;
+  /** Waits until the run is in a state. */
+  reaches(run: RunUuid, state: RunState): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** @param timing frozen into every run; quick by default */
+export const startEngineWorld = async (timing: Timing = quickTiming): Promise<World> => {
+  const database = await testDatabase();
+  const prefix = `test-${randomUUID().slice(0, 8)}`;
+  const sql = connect(database.ownerUrl, { max: 4 });
+  const pools = {
+    api: connect(database.apiUrl, { max: 4 }),
+    control: connect(database.controlUrl, { max: 4 }),
+    bmc: connect(database.bmcUrl, { max: 4 }),
+  };
+  const inventory = createInventory(pools.api);
+  const vault = createVault(new Map([['k1', Buffer.alloc(32, 7)]]));
+  const connection = await Connection.connect({ address: temporalAddress() });
+  const client = new Client({ connection, namespace: temporalNamespace });
+  const native = await NativeConnection.connect({ address: temporalAddress() });
+  const stops: (() => Promise<void>)[] = [];
+
+  const started = (worker: Worker): (() => Promise<void>) => {
+    const running = worker.run();
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= (async () => {
+        worker.shutdown();
+        await running;
+      })();
+      return stopped;
+    };
+    stops.push(stop);
+    return stop;
+  };
+  const base = {
+    connection: native,
+    namespace: temporalNamespace,
+    shutdownGraceTime: '1s',
+    shutdownForceTime: '5s',
+  } as const;
+
+  const until = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  };
+
+  return {
+    sql,
+    inventory,
+    vault,
+    client,
+    prefix,
+    runs: createRuns({ inventory, vault, client, timing, log: quiet, lockRetryMs: 10, queuePrefix: prefix }),
+    control: async () =>
+      started(
+        await Worker.create({
+          ...base,
+          taskQueue: controlQueue(prefix),
+          workflowBundle: { codePath: workflowBundle() },
+          activities: createControlActivities({ inventory: createInventory(pools.control), client, log: quiet }),
+        }),
+      ),
+    bmc: async (drivers) =>
+      started(
+        await Worker.create({
+          ...base,
+          taskQueue: groupQueue('', prefix),
+          activities: createBmcActivities({
+            inventory: createInventory(pools.bmc),
+            vault,
+            driverOf: (name) => drivers[name],
+            lanes: createLanes(),
+            log: quiet,
+            leaseMs: 2_000,
+          }),
+        }),
+      ),
+    async node(values = {}) {
+      const driver_info = vault.seal(values.driver_info ?? {});
+      const [row] = await sql<{ uuid: NodeUuid }[]>`
+        insert into nodes ${sql({ driver: 'fake-hardware', provision_state: 'manageable', ...values, driver_info: sql.json(driver_info.document as never) })} returning uuid`;
+      await inventory.secrets.insert('node', row!.uuid, driver_info.secrets);
+      return row!.uuid;
+    },
+    async order(uuid, verb, steps = []) {
+      const [node] = await sql<{ name: string | null; driver: string; provision_state: ProvisionState }[]>`
+        select name, driver, provision_state from nodes where uuid = ${uuid}`;
+      const row = verbRow(verb);
+      return {
+        node: { uuid, conductor_group: '', ...node! },
+        verb,
+        story: row.story!,
+        event: row.event,
+        ends: row.ends ?? null,
+        target: row.target ?? null,
+        fault: row.fault ?? null,
+        steps: steps.length === 0 ? [] : planSteps(steps, verb as 'clean' | 'service', node!.driver),
+        runbook: null,
+        asked: {
+          requester: {
+            user_id: 'u',
+            user_name: 'tester',
+            project_id: null,
+            system_scope: 'all',
+            strategy: 'noauth',
+            request_id: `req-${randomUUID()}`,
+          },
+          rule: 'baremetal:node:set_provision_state',
+          rule_set: 'test',
+        },
+      };
+    },
+    ended: (run) =>
+      until(async () => {
+        const row = await inventory.runs.find(run);
+        return row?.finished_at ? row : undefined;
+      }),
+    reaches: async (run, state) => {
+      await until(async () => ((await inventory.runs.find(run))?.state === state ? true : undefined));
+    },
+    async close() {
+      await Promise.all(stops.map((stop) => stop()));
+      await connection.close();
+      await native.close();
+      await Promise.all([sql, pools.api, pools.control, pools.bmc].map((pool) => pool.end({ timeout: 1 })));
+      await database.drop();
+    },
+  };
+};

@@ -1,0 +1,153 @@
+/** The set-up's own promises: one holder of a lock, no port twice, no stranger's process ended, no orphan left. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const lib = (name: string) => jest.requireActual(`../../scripts/lib/${name}`);
+
+let dir: string;
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'scripts-'));
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0))
+    if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A process that does nothing until it is ended. */
+const sleeper = async (): Promise<ChildProcess & { pid: number }> => {
+  const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1e6)'], { detached: true });
+  children.push(child);
+  await once(child.stdout!, 'data');
+  return child as ChildProcess & { pid: number };
+};
+
+test('a lock has one holder, who can be named, and is free again after', () => {
+  const { tryLock } = lib('lock');
+  const file = join(dir, 'lock');
+  const first = tryLock(file);
+  expect(first.held).toBe(true);
+  expect(tryLock(file)).toMatchObject({ held: false, by: { pid: process.pid } });
+  first.release();
+  expect(tryLock(file).held).toBe(true);
+});
+
+test('the lock of a process that died is taken over, also when its pid was given to another', () => {
+  const { tryLock } = lib('lock');
+  const file = join(dir, 'lock');
+  writeFileSync(file, JSON.stringify({ pid: process.pid, started: 'another time' }));
+  expect(tryLock(file).held).toBe(true);
+});
+
+test('a process is ended only when it is the one that was written down', async () => {
+  const { end, identify, runs } = lib('processes');
+  const child = await sleeper();
+  const identity = identify(child.pid);
+  await end({ ...identity, started: 'another time' });
+  expect(runs(identity)).toBe(true);
+  await end(identity);
+  expect(runs(identity)).toBe(false);
+});
+
+test('leftovers of a killed start are ended at the next one, and those of a living start are left alone', async () => {
+  const { endLeftovers, recordOf } = lib('orphans');
+  const { identify, runs } = lib('processes');
+  const child = await sleeper();
+  const left = { name: 'sleeper', ...identify(child.pid) };
+  const write = (owner: object) => writeFileSync(recordOf(dir), JSON.stringify({ owner, processes: [left] }));
+
+  write(identify(process.pid));
+  expect(await endLeftovers(dir)).toBe(false);
+  expect(runs(left)).toBe(true);
+
+  write({ pid: process.pid, started: 'another time' });
+  expect(await endLeftovers(dir)).toBe(true);
+  expect(runs(left)).toBe(false);
+});
+
+test('a taken port is named together with the setting that moves it', async () => {
+  const { claimPorts } = lib('ports');
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const table = { api: { setting: 'TEMPER_API_PORT', port } };
+  await expect(claimPorts(table, {})).rejects.toThrow(
+    `port ${port} is taken; choose another with TEMPER_API_PORT=<port>`,
+  );
+  await expect(claimPorts(table, { TEMPER_API_PORT: 'x' })).rejects.toThrow('must be a port number');
+  await new Promise((resolve) => server.close(resolve));
+  expect(await claimPorts(table, {})).toEqual({ api: port });
+});
+
+test('free ports are all different', async () => {
+  expect(new Set(await lib('ports').freePorts(20)).size).toBe(20);
+});
+
+test('a process that dies is started again, and all are ended at the end', async () => {
+  const { Supervisor } = lib('supervisor');
+  const { recordOf } = lib('orphans');
+  const { until } = lib('processes');
+  const supervisor = new Supervisor(dir);
+  const record = () => JSON.parse(readFileSync(recordOf(dir), 'utf8')).processes[0];
+  await supervisor.start({ name: 'sleeper', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'] });
+  const first = record();
+  process.kill(first.pid, 'SIGKILL');
+  expect(await until(() => record().pid !== first.pid, 30_000)).toBe(true);
+  const second = record();
+  expect(second.restarts).toBe(1);
+  await supervisor.stop();
+  expect(lib('processes').runs(second)).toBe(false);
+  expect(existsSync(recordOf(dir))).toBe(false);
+});
+
+test('a process that does not come up is reported with the end of its log', async () => {
+  const { Supervisor } = lib('supervisor');
+  const supervisor = new Supervisor(dir);
+  const spec = {
+    name: 'broken',
+    command: process.execPath,
+    args: ['-e', 'console.log("no settings"); process.exit(78)'],
+  };
+  await expect(supervisor.start({ ...spec, ready: async () => false })).rejects.toThrow(
+    /broken did not start: it ended with 78\n.*no settings/s,
+  );
+  await supervisor.stop();
+});
+
+test('when no source has a Temporal server, one message names each and what to install', async () => {
+  const { findTemporal } = lib('temporal-binary');
+  const before = { ...process.env };
+  try {
+    Object.assign(process.env, {
+      TEMPER_TEMPORAL_SOURCES: 'env,path',
+      TEMPORAL_BIN: join(dir, 'none'),
+      PATH: dir,
+      XDG_CACHE_HOME: dir,
+    });
+    await expect(findTemporal()).rejects.toThrow(
+      /env .*none.*\n.*path .*no temporal on PATH\nInstall the Temporal CLI/,
+    );
+    process.env.TEMPER_TEMPORAL_SOURCES = 'env,heaven';
+    await expect(findTemporal()).rejects.toThrow('has "heaven"; known are env, path, cache, download, wheel, build');
+  } finally {
+    process.env = before;
+  }
+});
+
+test('the clouds.yaml of the demo users is readable by its owner only', () => {
+  const { writeClouds } = lib('clouds');
+  const file = writeClouds(dir, 'http://127.0.0.1:5000/v3');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const text = readFileSync(file, 'utf8');
+  expect(text).toContain(
+    '\n  operator:\n    auth_type: "password"\n    auth:\n      auth_url: "http://127.0.0.1:5000/v3"',
+  );
+  expect(text).toContain('      system_scope: "all"\n');
+});
