@@ -10,7 +10,7 @@ const { withSystem } = require('./lib/session');
 
 const usage = `npm start -- [--data DIR] [--rack N] [--no-seed]
   --data DIR   where everything is kept (default .temper/data, or TEMPER_DATA_DIR)
-  --rack N     how many nodes the emulated rack has (default 12, or TEMPER_RACK_SIZE)
+  --rack N     how many nodes the emulated rack has (default 8, or TEMPER_RACK_SIZE)
   --no-seed    start with an empty inventory`;
 
 /** @returns {{data?: string, rackSize: number, seed: boolean} | undefined} undefined when only help was asked for */
@@ -28,7 +28,7 @@ function options(args) {
     throw new Stop(`${failure.message}\n${usage}`);
   }
   if (values.help) return undefined;
-  const rackSize = Number(values.rack ?? process.env.TEMPER_RACK_SIZE ?? 12);
+  const rackSize = Number(values.rack ?? process.env.TEMPER_RACK_SIZE ?? 8);
   if (!Number.isInteger(rackSize) || rackSize < 0)
     throw new Stop(`--rack takes a number of nodes, not "${values.rack}".`);
   return { data: values.data, rackSize, seed: !values['no-seed'] };

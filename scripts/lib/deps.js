@@ -50,10 +50,14 @@ async function install() {
       cwd: root,
       shell: process.platform === 'win32',
     });
-    if (!answer.ok) {
-      throw new Stop(`npm ci failed: ${answer.reason}\n${answer.output.split('\n').slice(-15).join('\n')}`);
-    }
+    if (!answer.ok) throw new Stop(`npm ci failed:\n${saying(answer.output)}`);
   });
+}
+
+/** npm's reasons come first, its help text last. */
+function saying(output) {
+  const lines = output.split('\n').filter((line) => line.startsWith('npm error'));
+  return lines.slice(0, 12).join('\n') || output.slice(-1_000);
 }
 
 module.exports = { ensureDependencies };

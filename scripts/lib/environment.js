@@ -36,7 +36,12 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_CONTROL_DB_PASSWORD: secrets.control,
       TEMPER_BMC_DB_PASSWORD: secrets.bmc,
     },
-    identity: { ...common, TEMPER_DEMO_IDENTITY_PORT: String(ports.identity), TEMPER_API_PUBLIC_URL: apiUrl },
+    identity: {
+      ...common,
+      TEMPER_DEMO_IDENTITY_PORT: String(ports.identity),
+      TEMPER_DEMO_IDENTITY_DIR: path.join(dir, 'identity'),
+      TEMPER_API_PUBLIC_URL: apiUrl,
+    },
     rack: {
       ...common,
       TEMPER_RACK_SIZE: String(rackSize),

@@ -18,7 +18,7 @@ const { writeClouds } = require('./clouds');
  *   `fresh` is a throw-away system: free ports, servers of its own whatever the settings say; `entry` finds a program.
  * @returns {Promise<{visitor: Record<string, string>}>} the environment for programs that use the system
  */
-async function bringUp(supervisor, { fresh = false, rackSize = 12, seed = true, entry = bin } = {}) {
+async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, entry = bin } = {}) {
   const { dir } = supervisor;
   const external = fresh
     ? {}

@@ -137,9 +137,7 @@ export const runs = (sql: Db) => ({
   },
 
   /** Where a node stands, for an explanation or an event; undefined when it is gone. */
-  async stateOf(
-    node: NodeUuid,
-  ): Promise<
+  async stateOf(node: NodeUuid): Promise<
     | {
         provision_state: ProvisionState;
         reservation: RunUuid | null;
@@ -157,6 +155,15 @@ export const runs = (sql: Db) => ({
       }[]
     >`
       select provision_state, reservation, owner, lessee from nodes where uuid = ${node}`;
+    return row;
+  },
+
+  /** Whose a node is now, for who may see its runs; undefined when it is gone. */
+  async standingOf(
+    node: NodeUuid,
+  ): Promise<{ owner: ProjectId | null; lessee: ProjectId | null; lease_id: LeaseUuid | null } | undefined> {
+    const [row] = await sql<{ owner: ProjectId | null; lessee: ProjectId | null; lease_id: LeaseUuid | null }[]>`
+      select owner, lessee, lease_id from nodes where uuid = ${node}`;
     return row;
   },
 
@@ -264,9 +271,7 @@ export const runs = (sql: Db) => ({
     return row!.id;
   },
 
-  async unsentMessages(
-    limit = 50,
-  ): Promise<
+  async unsentMessages(limit = 50): Promise<
     {
       id: string;
       run_id: RunUuid;

@@ -11,8 +11,8 @@ const later: Partial<Record<InterfaceName, number>> = { storage: 33, rescue: 38,
 const interfaceFields = (name: InterfaceName): FieldRow[] => {
   const since = later[name] ?? interfacesSince;
   return [
-    { name: `default_${name}_interface`, since, type: 'text', nullable: true, column: null },
-    { name: `enabled_${name}_interfaces`, since, type: 'texts', column: null },
+    { name: `default_${name}_interface`, since, type: 'text', nullable: true },
+    { name: `enabled_${name}_interfaces`, since, type: 'texts' },
   ];
 };
 

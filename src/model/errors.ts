@@ -42,6 +42,7 @@ export const errors = {
   // Resources.
   NodeNotFound: { status: 404, retry: false, says: 'Node {node} could not be found.' },
   PortNotFound: { status: 404, retry: false, says: 'Port {port} could not be found.' },
+  PortgroupNotFound: { status: 404, retry: false, says: 'Portgroup {portgroup} could not be found.' },
   RunbookNotFound: { status: 404, retry: false, says: 'Runbook {runbook} could not be found.' },
   RunNotFound: { status: 404, retry: false, says: 'Run {run} could not be found.' },
   DriverNotFound: { status: 404, retry: false, says: 'The following driver is not known or has no worker: {driver}.' },

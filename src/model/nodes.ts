@@ -380,3 +380,14 @@ export const offered = (driver: string, field: string): readonly string[] => {
   ];
   return row?.interfaces[field.replace(/_interface$/, '')] ?? [];
 };
+
+/** States in which a changed owner needs a rule of its own, because somebody's instance runs there. */
+export const ownerGuardedIn: readonly ProvisionState[] = ['active'];
+
+/** States that refuse every patch of a version from `since` on, because what the node is like is being found out. */
+export const patchRefusedIn: readonly { readonly state: ProvisionState; readonly since: number }[] = [
+  { state: 'inspecting', since: 39 },
+];
+
+/** States in which a node cannot become retired: it would still be handed out. */
+export const retireRefusedIn: readonly ProvisionState[] = ['available'];

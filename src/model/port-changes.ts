@@ -22,12 +22,17 @@ const isDatapathId = (text: string): boolean => /^[0-9a-f]{16}$/i.test(text);
 
 const refuse = (reason: string): never => raise('InvalidInput', { field: 'local_link_connection', reason });
 
+const keysAt = (minor: number): string[] =>
+  Object.entries(connectionKeys)
+    .filter(([, row]) => minor >= (row.since ?? 1) && minor <= (row.until ?? Infinity))
+    .map(([key]) => key);
+
 const checkKey = (key: string, value: unknown, minor: number): void => {
-  const row = Object.hasOwn(connectionKeys, key) ? connectionKeys[key] : undefined;
-  if (!row || minor < (row.since ?? 1) || minor > (row.until ?? Infinity))
-    return refuse(`unknown key ${key}; known are ${Object.keys(connectionKeys).join(', ')}`);
-  if (typeof value !== 'string') return refuse(`${key} must be a text`);
-  if (row.oneOf && !row.oneOf.includes(value)) return refuse(`${key} must be one of ${row.oneOf.join(', ')}`);
+  const known = keysAt(minor);
+  if (!known.includes(key)) refuse(`unknown key ${key}; known are ${known.join(', ')}`);
+  const { oneOf } = connectionKeys[key]!;
+  if (typeof value !== 'string') refuse(`${key} must be a text`);
+  if (oneOf && !oneOf.includes(value as string)) refuse(`${key} must be one of ${oneOf.join(', ')}`);
 };
 
 const identifiesPort = (connection: Connection): boolean =>

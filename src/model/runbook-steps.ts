@@ -1,6 +1,5 @@
-/** The steps of a runbook: their order, what may repeat, and how a masked value that comes back keeps what is stored. */
+/** The steps of a runbook: their order, what may repeat, and which stored step a given one stands for. */
 import { raise } from './errors';
-import { isSecretRef, masked, maskSecrets, secretRefs } from './secrets';
 import { isReserved, maxSteps, type StepInterface } from './steps';
 
 /** A step as a runbook stores it; secrets in `args` are references. `temper` is ours. */
@@ -18,7 +17,8 @@ export type StepSettings = {
   readonly timeout?: number;
 };
 
-const called = (step: { interface: string; step: string }): string => `${step.interface}.${step.step}`;
+/** A step as people write it: `bios.factory_reset`. */
+export const called = (step: { interface: string; step: string }): string => `${step.interface}.${step.step}`;
 
 /** Steps as they run and are listed: by `order`, and by position where that is equal. */
 export const inOrder = <Step extends { order: number }>(steps: readonly Step[]): Step[] =>
@@ -43,7 +43,7 @@ export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
   }
 };
 
-/** Names each step by interface, step and how often that pair came before, so that reserved steps keep apart. */
+/** Names each step by interface, step and how often that pair came before, so that repeated steps keep apart. */
 const keyed = (steps: readonly RunbookStep[]): (readonly [string, RunbookStep])[] => {
   const counts = new Map<string, number>();
   return steps.map((step) => {
@@ -53,53 +53,11 @@ const keyed = (steps: readonly RunbookStep[]): (readonly [string, RunbookStep])[
   });
 };
 
-type Json = unknown;
-const isObject = (value: Json): value is Record<string, Json> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The item of a stored list that an item of a given list stands for: by `name` where it has one, else by position. */
-const counterpart = (item: Json, index: number, stored: readonly Json[]): Json =>
-  isObject(item) && typeof item.name === 'string'
-    ? stored.find((other) => isObject(other) && other.name === item.name)
-    : stored[index];
-
-const keepIn = (given: Json, stored: Json): Json => {
-  if (typeof given === 'string')
-    return given.includes(masked) && stored !== undefined && maskSecrets(stored) === given ? stored : given;
-  if (Array.isArray(given))
-    return given.map((item, index) => keepIn(item, counterpart(item, index, Array.isArray(stored) ? stored : [])));
-  if (!isObject(given) || isSecretRef(given)) return given;
-  const before = isObject(stored) ? stored : {};
-  return Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [
-      key,
-      keepIn(value, Object.hasOwn(before, key) ? before[key] : undefined),
-    ]),
-  );
-};
-
-// Alone, or where a text shows `password=******`.
-const maskInText = /^\*{6}$|[=:]\s*\*{6}/;
-const holdsMask = (value: Json): boolean =>
-  (typeof value === 'string' && maskInText.test(value)) ||
-  (Array.isArray(value) ? value.some(holdsMask) : isObject(value) && Object.values(value).some(holdsMask));
-
-/**
- * The given steps, with the stored value wherever a masked one came back: a client that reads, edits and writes a runbook
- * loses no secret. Matched by interface, step and path. Throws InvalidSteps where a mask stands for nothing, or where a
- * reference to a secret came that this runbook does not hold.
- */
-export const keepMasked = (given: readonly RunbookStep[], stored: readonly RunbookStep[]): RunbookStep[] => {
-  const before = new Map(keyed(stored));
-  const own = new Set(secretRefs(stored));
-  return keyed(given).map(([key, step]) => {
-    const args = keepIn(step.args, before.get(key)?.args) as RunbookStep['args'];
-    if (holdsMask(args))
-      raise('InvalidSteps', {
-        reason: `Step ${called(step)}: ${masked} stands for a stored secret, and there is none at that place; send the value itself.`,
-      });
-    if (secretRefs(args).some((id) => !own.has(id)))
-      raise('InvalidSteps', { reason: `Step ${called(step)}: an object with the single key $secret is reserved.` });
-    return { ...step, args };
-  });
+/** Each given step beside the stored one of the same interface and step, whatever place it has moved to. */
+export const withStored = (
+  given: readonly RunbookStep[],
+  stored: readonly RunbookStep[],
+): { readonly step: RunbookStep; readonly before: RunbookStep | undefined }[] => {
+  const known = new Map(keyed(stored));
+  return keyed(given).map(([key, step]) => ({ step, before: known.get(key) }));
 };

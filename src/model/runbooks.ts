@@ -1,5 +1,5 @@
 /** Runbooks: ordered lists of steps under a name, what the wire shows of one, and on which nodes one is approved. */
-import type { ResourceTable } from './fields';
+import { type ResourceTable, sinceOf } from './fields';
 import { isLogicalName, type RunbookUuid } from './ids';
 import type { RunbookStep } from './runbook-steps';
 
@@ -71,6 +71,18 @@ export const runbookTable: ResourceTable = {
   ],
   filters: [{ name: 'project', since: 92, type: 'text', column: 'owner' }],
 };
+
+const firstTable: ResourceTable = {
+  ...runbookTable,
+  fields: runbookTable.fields.filter((row) => sinceOf(row) < runbookTraitsSince),
+};
+
+/**
+ * The table as a minor version knows it. Runbooks answer 400, not 406, to a field of a later version, so older versions
+ * have a table without them. openstack/ironic:ironic/api/schemas/v1/runbook.py
+ */
+export const runbookTableAt = (minor: number): ResourceTable =>
+  minor < runbookTraitsSince ? firstTable : runbookTable;
 
 /** A runbook as the store holds it; secrets in `steps` are references. */
 export type Runbook = {

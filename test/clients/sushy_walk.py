@@ -260,7 +260,8 @@ class Walk:
         self.check('simple storage sees them too', lambda: self.system.simple_storage.max_size_bytes > 0)
 
     def raid(self):
-        for member in self.system.storage.get_members():
+        """The RAID controller, read afresh: sushy stumbles over cached members that were deleted meanwhile."""
+        for member in self.root.get_system(self.system.path).storage.get_members():
             try:
                 types = member.controllers.get_members()[0].raid_types
             except exceptions.MissingAttributeError:
@@ -268,6 +269,9 @@ class Walk:
             if types:
                 return member
         raise AssertionError('no RAID controller')
+
+    def volume_count(self):
+        return len(self.raid().volumes.members_identities)
 
     def volumes(self):
         raid = self.raid()
@@ -277,19 +281,17 @@ class Walk:
         self.check('a volume is made by a task', lambda: monitor.get_task().task_state == sushy.TASK_STATE_RUNNING)
         monitor.wait(DEADLINE)
         self.check('the task ends with the volume', lambda: monitor.response.status_code == 201)
-        raid.volumes.refresh()
-        volume = raid.volumes.get_members()[0]
+        volume = self.raid().volumes.get_members()[0]
         self.check('the volume is there', lambda: volume.name == 'walk' and volume.raid_type == sushy.RAID_TYPE_RAID1)
         self.check('its drives are taken', lambda: self.refused(lambda: raid.volumes.create(dict(payload))))
-        # iDRAC refuses the apply time here; sushy repeats without it, and then there is a task to wait for.
-        self.check('the volume is deleted', lambda: (volume.delete(apply_time=sushy.APPLY_TIME_IMMEDIATE), True)[1])
-        self.check('and gone', lambda: until(lambda: (raid.volumes.refresh(), len(raid.volumes.members_identities))[1], 0))
-        made = raid.volumes.create(dict(payload, **{'@Redfish.OperationApplyTime': 'Immediate'}), apply_time=sushy.APPLY_TIME_IMMEDIATE)
-        self.check('a blocking create returns the volume', lambda: made.name == 'walk')
-        raid.volumes.refresh()
-        raid.volumes.get_members()[0].delete().wait(DEADLINE)
-        raid.volumes.refresh()
-        self.check('which is deleted too', lambda: raid.volumes.members_identities == ())
+        # iDRAC refuses an apply time here; sushy repeats without it.
+        volume.delete(apply_time=sushy.APPLY_TIME_IMMEDIATE)
+        self.check('the volume is deleted', lambda: until(self.volume_count, 0))
+        made = self.raid().volumes.create(dict(payload), apply_time=sushy.APPLY_TIME_IMMEDIATE)
+        self.check('a create can wait for its task', lambda: self.volume_count() == 1)
+        self.check('and it answers with the volume', lambda: made.name == 'walk')
+        self.raid().volumes.get_members()[0].delete().wait(DEADLINE)
+        self.check('which is deleted too', lambda: self.volume_count() == 0)
 
     def update(self):
         service = self.root.get_update_service()

@@ -9,12 +9,12 @@ import { startRack } from '../../src/dev/rack';
 
 /** Short enough for tests; long enough that an intermediate state is there to be seen. */
 export const quick: Partial<Timing> = {
-  powerOnMs: 250,
-  powerOffMs: 250,
+  powerOnMs: 500,
+  powerOffMs: 500,
   gracefulOffMs: 250,
   postMs: 50,
-  bmcResetMs: 300,
-  volumeTaskMs: 100,
+  bmcResetMs: 2000,
+  volumeTaskMs: 1000,
   firmwareTaskMs: 100,
 };
 

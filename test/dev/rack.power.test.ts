@@ -1,7 +1,7 @@
 /** Power on the emulated rack: states on the way, vendors' refusals, and the front button. */
 
 import type { Rack } from '../../src/dev/rack';
-import { type Client, clientOf, testRack } from './rack-client';
+import { type Client, clientOf, quick, testRack } from './rack-client';
 
 let rack: Rack;
 let dell: Client;
@@ -9,7 +9,11 @@ let hpe: Client;
 let amenable: Client;
 
 beforeAll(async () => {
-  rack = await testRack({ bmcs: 3, profiles: ['idrac9', 'ilo5', 'openbmc'] });
+  rack = await testRack({
+    bmcs: 3,
+    profiles: ['idrac9', 'ilo5', 'openbmc'],
+    timing: { ...quick, powerOnMs: 1500, powerOffMs: 1500 },
+  });
   [dell, hpe, amenable] = rack.bmcs.map((bmc) => clientOf(bmc)) as [Client, Client, Client];
 });
 afterAll(() => rack.close());
@@ -69,4 +73,17 @@ test('the button on the front changes power without a client, and the journal sa
   expect(control.status).toBe(204);
   await amenable.powerReaches('Off');
   expect(rack.journal({ bmc: 2 }).at(-1)).toMatchObject({ source: 'control', subject: 'power', accepted: true });
+});
+
+test('repeating a command does not postpone what it asked for', async () => {
+  const slow = await testRack({ profiles: ['openbmc'], timing: { powerOnMs: 600_000 } });
+  try {
+    const client = clientOf(slow.bmcs[0]!);
+    await client.reset('On');
+    const { at } = slow.state(0).power.coming.at(-1)!;
+    expect((await client.reset('On')).status).toBe(204);
+    expect(slow.state(0).power.coming.at(-1)!.at).toBe(at);
+  } finally {
+    await slow.close();
+  }
 });

@@ -1,4 +1,5 @@
 /** Intents of acts: announced before a command leaves, confirmed when it was accepted, withdrawn when it was refused. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ActContext, Intent } from '../contract';
 
 /** A standing announcement: the command may have been sent at `sentAt` (epoch milliseconds). */
@@ -10,11 +11,9 @@ export type Announced = {
   readonly accepted: boolean;
 };
 
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-/** Only an intent for this very goal counts, and none whose command is known to have been refused. */
+/** Stores may reorder keys, so compare deeply. Only an intent for this very goal counts, and none whose command is known to have been refused. */
 export const standing = (intent: Intent | undefined, desired: unknown): Announced | undefined =>
-  intent && intent.detail.withdrawn !== true && same(intent.detail.desired, desired)
+  intent && intent.detail.withdrawn !== true && isDeepStrictEqual(intent.detail.desired, desired)
     ? {
         sentAt: Date.parse(intent.sent_at),
         before: intent.detail.before,

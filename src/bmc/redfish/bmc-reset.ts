@@ -26,22 +26,25 @@ const find = async (client: Client): Promise<Found> => {
   return { at: { system: system.path, manager: manager.path }, manager: manager.value };
 };
 
-/** Looks once: what the BMC shows, or undefined when it does not answer as it should. */
-const lookOnce = async (client: Client, at: At): Promise<{ manager: Manager; ready: boolean } | undefined> => {
+/** What one look shows. `silent` is how a restart looks from outside; `unready` (odd answers, refused logins) proves nothing. */
+type Look = { readonly manager: Manager; readonly ready: boolean; readonly restarted: boolean } | 'silent' | 'unready';
+
+const lasting: readonly string[] = ['BmcAddressRefused', 'BmcTlsFailed', 'DriverInfoInvalid'];
+const silent: readonly string[] = ['BmcUnreachable', 'BmcBusy'];
+
+const lookOnce = async (client: Client, at: At, before: Before): Promise<Look> => {
   try {
     const { value: manager } = await client.get(at.manager, Manager);
     const { value: system } = await client.get(at.system, System);
-    return { manager, ready: system.PowerState !== undefined };
+    return { manager, ready: system.PowerState !== undefined, restarted: await hasRestarted(client, before, manager) };
   } catch (error) {
     client.context.signal.throwIfAborted();
-    // While it starts, resources may be missing and logins fail for a moment; only certificates and networks do not heal.
-    const lasting = ['BmcAddressRefused', 'BmcTlsFailed', 'DriverInfoInvalid'];
     if (!isTemperError(error) || lasting.includes(error.code)) throw error;
-    return undefined;
+    return silent.includes(error.code) ? 'silent' : 'unready';
   }
 };
 
-/** A BMC that restarted has forgotten our session. Only meaningful where it does not tell the time of its last restart. */
+/** A BMC that restarted has forgotten our session. Only asked where it does not tell the time of its last restart. */
 const sessionIsGone = async (client: Client, session: string | null): Promise<boolean> =>
   session !== null && client.connection.session() !== session && !(await client.find(session, Anything));
 
@@ -83,12 +86,11 @@ const watch = async (client: Client, at: At, announced: Announced): Promise<void
   let begun = false;
   let good = 0;
   for (;;) {
-    const seen = await lookOnce(client, at);
-    // Not answering is how a restart looks from outside; but the BMC's own word, where it gives one, outweighs it.
-    begun ||= seen
-      ? await hasRestarted(client, before, seen.manager)
-      : announced.accepted || before.last_reset_time === null;
-    good = seen?.ready ? good + 1 : 0;
+    const look = await lookOnce(client, at, before);
+    // The BMC's own word, where it gives one, outweighs its silence.
+    const silence = look === 'silent' && (announced.accepted || before.last_reset_time === null);
+    begun ||= typeof look === 'object' ? look.restarted : silence;
+    good = typeof look === 'object' && look.ready ? good + 1 : 0;
     const settled = Date.now() - announced.sentAt >= timing.settleMs;
     if (good >= goodReads && (begun || (announced.accepted && settled))) return;
     if (good >= goodReads && settled)
@@ -98,9 +100,8 @@ const watch = async (client: Client, at: At, announced: Announced): Promise<void
       );
     const doing = begun ? 'waiting for the BMC to come back' : 'waiting for the BMC to restart';
     beat({ what, doing, good_reads: good });
-    if (Date.now() >= deadline)
-      raise('BmcTimeout', client.facts({ what, seen: seen ? `${good} good reads` : 'no answer' }));
-    await pause(seen ? timing.pollMs : nextPause(), signal);
+    if (Date.now() >= deadline) raise('BmcTimeout', client.facts({ what, seen: `${good} good reads in a row` }));
+    await pause(typeof look === 'object' ? timing.pollMs : nextPause(), signal);
   }
 };
 

@@ -39,6 +39,8 @@ export type Connection = {
 const maxReplyBytes = 16 * 1024 * 1024;
 /** After a refused login nobody tries the same credentials for so long: accounts lock. */
 const refusalMs = 10_000;
+/** A worker that ends does not wait longer than this for a BMC to say goodbye. */
+const logoutMs = 5_000;
 
 type Session = { readonly token: string; readonly uri: string | undefined };
 type Auth = { readonly is: 'none' } | { readonly is: 'basic' } | ({ readonly is: 'session' } & Session);
@@ -91,8 +93,12 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
   const send = async (ask: Ask, headers: Record<string, string>): Promise<Answer> => {
     const facts = { node: ask.node, bmc: address.label, what: ask.what };
     ask.signal.throwIfAborted();
+    const url = new URL(ask.path, address.origin);
+    // The last line of defence: credentials go to the node's BMC and nowhere else, whatever a link says.
+    if (url.origin !== address.origin)
+      raise('BmcRejected', { ...facts, status: 'link', reason: 'it points to another host' });
     try {
-      const answer = await request(new URL(ask.path, address.origin), {
+      const answer = await request(url, {
         dispatcher: agent,
         method: ask.method,
         signal: ask.signal,
@@ -134,6 +140,12 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
     }
   };
 
+  /** A path on this BMC, whatever host name it calls itself in Location. */
+  const pathOf = (location: string): string => {
+    const url = new URL(location, address.origin);
+    return `${url.pathname}${url.search}`;
+  };
+
   /** Where sessions are made: the root's link, else the place the standard gives it; undefined when the BMC has none. */
   const findSessions = async (ask: Ask): Promise<string | undefined> => {
     if (sessionsPath !== undefined) return sessionsPath;
@@ -147,16 +159,10 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
       SessionService?: unknown;
     };
     const link = body.Links?.Sessions?.['@odata.id'];
-    if (typeof link === 'string') sessionsPath = link;
+    if (typeof link === 'string') sessionsPath = pathOf(link);
     // A root that wants credentials, or that errs, says nothing about sessions: try the standard's place.
     else if (root.reply.status >= 400) return `${address.prefix}/redfish/v1/SessionService/Sessions`;
     return sessionsPath;
-  };
-
-  /** A path on this BMC, whatever host name it calls itself in Location. */
-  const pathOf = (location: string): string => {
-    const url = new URL(location, address.origin);
-    return `${url.pathname}${url.search}`;
   };
 
   const authFailed = (ask: Ask, status: number): TemperError =>
@@ -230,6 +236,17 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
     answer.reply.status === 403 &&
     errorFor(answer.reply, { node: '', what: '' }).code === 'BmcUnsupported';
 
+  let closed: Promise<void> | undefined;
+  const logOut = async (): Promise<void> => {
+    closing.abort();
+    await login?.catch(() => undefined);
+    if (auth?.is === 'session' && auth.uri !== undefined) {
+      const bye = { method: 'DELETE' as const, path: auth.uri, node: '', what: 'the logout' };
+      await send({ ...bye, signal: AbortSignal.timeout(logoutMs) }, headersOf(auth)).catch(() => undefined);
+    }
+    await agent.destroy();
+  };
+
   return {
     settings,
     errorOf: errorFor,
@@ -251,16 +268,9 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
       if (!denied(replay) || licence(replay)) return replay;
       throw authFailed(ask, 'reply' in replay ? replay.reply.status : 0);
     },
-    async close() {
-      if (closing.signal.aborted) return;
-      closing.abort();
-      await login?.catch(() => undefined);
-      if (auth?.is === 'session' && auth.uri !== undefined) {
-        const bye = { method: 'DELETE' as const, path: auth.uri, node: '', what: 'the logout' };
-        await send({ ...bye, signal: AbortSignal.timeout(5_000) }, headersOf(auth)).catch(() => undefined);
-      }
-      auth = username === undefined ? { is: 'none' } : undefined;
-      await agent.destroy();
+    close() {
+      closed ??= logOut();
+      return closed;
     },
   };
 };

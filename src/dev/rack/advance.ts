@@ -5,10 +5,10 @@ import { bootHost } from './boot';
 import { faultOf } from './faults';
 import { bootSecureBoot } from './secure-boot';
 import { expireSessions } from './sessions';
-import { endStorageWork } from './storage';
 import { bootTasks, endTask, nextTaskDue } from './tasks';
 import type { Bmc } from './types';
 import { endFirmwareWork } from './update';
+import { endStorageWork } from './volumes';
 
 type Due = { at: number; happen: () => void };
 

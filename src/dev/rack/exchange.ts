@@ -1,9 +1,8 @@
 /** One request to one BMC, from the first byte of its path to the journal entry and the answer. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { advance } from './advance';
-import { done, errorAnswer, errorBody, Refusal, refusalAnswer, refuse } from './answers';
-import { withBase, withoutBase } from './base';
+import { errorAnswer, errorBody, Refusal, refusalAnswer } from './answers';
+import { withoutBase } from './base';
 import { checkIfMatch, etagOf } from './etags';
 import { expanded } from './expand';
 import { strikeBefore } from './fault-effects';
@@ -13,46 +12,9 @@ import { managerIs } from './managers';
 import { allowOf, findRow } from './resources';
 import { authenticate } from './sessions';
 import type { Answer, Bmc, Doc, Exchange, Row, Subject, Write } from './types';
-
-const bodyLimit = 1_000_000;
+import { parseBody, type Request, readBody, send } from './wire';
 
 export type Recorder = (bmc: Bmc, entry: Omit<JournalEntry, 'seq' | 'time' | 'bmc'>, now: number) => void;
-
-type Request = {
-  bmc: Bmc;
-  base: string;
-  method: string;
-  path: string;
-  query: string;
-  req: IncomingMessage;
-  res: ServerResponse;
-};
-
-const readBody = async (req: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bodyLimit) refuse(413, 'PayloadTooLarge', `The request body is larger than ${bodyLimit} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-};
-
-const parseBody = (text: string): Doc => {
-  if (text.trim() === '') return {};
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Doc;
-  } catch {
-    // Answered below, like every other body that is no object.
-  }
-  return refuse(
-    400,
-    'MalformedJSON',
-    'The request body submitted was malformed JSON and could not be parsed by the receiving service.',
-  );
-};
 
 const writeOf = (row: Row, method: string): Write | undefined =>
   ({ PATCH: row.patch, POST: row.post, DELETE: row.delete })[method];
@@ -85,8 +47,7 @@ const answerFor = (x: Exchange, query: string): Answer => {
   const { row } = found;
   // Only a login is a write that needs no credentials.
   const open =
-    (row.open && x.method === 'GET') ||
-    (x.method === 'POST' && /\/SessionService\/Sessions(\/Members)?\/?$/.test(x.path));
+    (row.open && x.method === 'GET') || (x.method === 'POST' && /\/SessionService\/Sessions\/?$/.test(x.path));
   if (!open && authenticate(x.bmc, x.headers, x.now) === undefined)
     return errorAnswer(401, 'NoValidSession', 'There is no valid session established with the implementation.', {
       'WWW-Authenticate': 'Basic realm="redfish"',
@@ -109,17 +70,6 @@ const attempt = (x: Exchange, query: string): Answer => {
     if (thrown instanceof Refusal) return refusalAnswer(thrown);
     throw thrown;
   }
-};
-
-const send = ({ res, base, method }: Request, answer: Answer, cut: boolean): void => {
-  const text = answer.html ?? (answer.body === undefined ? '' : JSON.stringify(withBase(answer.body, base)));
-  const shown = cut ? text.slice(0, Math.floor(text.length / 2)) : text;
-  const headers: Record<string, string> = { 'OData-Version': '4.0', 'Cache-Control': 'no-cache', ...answer.headers };
-  if (headers.Location) headers.Location = withBase(headers.Location, base) as string;
-  if (text !== '') headers['Content-Type'] ??= 'application/json';
-  if (answer.status !== 204) headers['Content-Length'] = String(Buffer.byteLength(shown));
-  res.writeHead(answer.status, headers);
-  res.end(method === 'HEAD' ? '' : shown);
 };
 
 const describe = (x: Exchange): Pick<JournalEntry, 'subject' | 'effect'> => {
@@ -226,5 +176,5 @@ const finish = (request: Request, x: Exchange, record: Recorder): void => {
   const dropped = after.some(({ kind }) => kind === 'drop-after-write');
   journal(record, x, { status: answer.status, answered: !dropped, fault: kindOf(after) });
   if (dropped) return void res.destroy();
-  send(request, answer ?? done, after.length > 0);
+  send(request, answer, after.length > 0);
 };

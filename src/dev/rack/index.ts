@@ -5,14 +5,15 @@ import type { z } from 'zod';
 import { raise } from '../../model/errors';
 import { advance } from './advance';
 import { createBmc, systemPath } from './bmc';
-import { type Certificate, certificateIn } from './certificate';
+import { certificateIn } from './certificate';
 import { controlListener, type JournalFilter, type RackHands } from './control';
 import type { Recorder } from './exchange';
 import { type ActiveFault, addFault, Fault } from './faults';
 import { type JournalEntry, openStore } from './journal';
 import { pressPowerButton } from './power';
 import { profileNames, profiles } from './profiles';
-import { type Listening, listen, sharedListener, singleListener } from './server';
+import { listen } from './server';
+import { type Addressed, openSockets } from './sockets';
 import type { Bmc, BmcState, Timing } from './types';
 
 export type { Fault } from './faults';
@@ -106,51 +107,6 @@ const parseFault = (fault: Fault): z.output<typeof Fault> => {
   return parsed.data;
 };
 
-type Addressed = { address: string; secureAddress: string; prefix: string };
-type Sockets = { all: Listening[]; of: (index: number) => Addressed };
-
-const listenShared = async (
-  bmcs: readonly Bmc[],
-  record: Recorder,
-  options: RackOptions,
-  certificate: Certificate,
-): Promise<Sockets> => {
-  const host = options.host ?? '127.0.0.1';
-  const listener = sharedListener(bmcs, record);
-  const plain = await listen(listener, { host, port: options.httpPort ?? 0 });
-  const secure = await listen(listener, { host, port: options.httpsPort ?? 0, certificate });
-  return {
-    all: [plain, secure],
-    of: (index) => ({
-      address: `${plain.url}/bmc/${index}`,
-      secureAddress: `${secure.url}/bmc/${index}`,
-      prefix: `/bmc/${index}`,
-    }),
-  };
-};
-
-const portOf = (first: number | undefined, index: number): number => (first ? first + index : 0);
-
-const listenEach = async (
-  bmcs: readonly Bmc[],
-  record: Recorder,
-  options: RackOptions,
-  certificate: Certificate,
-): Promise<Sockets> => {
-  const host = options.host ?? '127.0.0.1';
-  const pairs: { plain: Listening; secure: Listening }[] = [];
-  for (const bmc of bmcs) {
-    const listener = singleListener(bmc, record);
-    const plain = await listen(listener, { host, port: portOf(options.httpPort, bmc.index) });
-    const secure = await listen(listener, { host, port: portOf(options.httpsPort, bmc.index), certificate });
-    pairs.push({ plain, secure });
-  }
-  return {
-    all: pairs.flatMap(({ plain, secure }) => [plain, secure]),
-    of: (index) => ({ address: pairs[index]!.plain.url, secureAddress: pairs[index]!.secure.url, prefix: '' }),
-  };
-};
-
 const listed = (bmc: Bmc, { address, secureAddress, prefix }: Addressed): RackBmc => ({
   index: bmc.index,
   name: bmc.name,
@@ -209,7 +165,7 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
   };
 
   const certificate = await certificateIn(options.stateDir, options.host ?? '127.0.0.1');
-  const sockets = await (options.ports === 'each' ? listenEach : listenShared)(bmcs, record, options, certificate);
+  const sockets = await openSockets(bmcs, record, options, certificate);
   const control = await listen(controlListener(hands), {
     host: options.host ?? '127.0.0.1',
     port: options.controlPort ?? 0,

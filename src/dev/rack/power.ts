@@ -99,7 +99,11 @@ export const reset = (bmc: Bmc, type: unknown, now: number): void => {
     return;
   }
   if (row.graceful && faultOf(bmc, 'ignore-graceful', now)) return;
-  power.coming = row.move(bmc, now);
+  const next = row.move(bmc, now);
+  const [running, wanted] = [power.coming.at(-1), next.at(-1)];
+  // A repeat does not postpone what is coming sooner anyway.
+  if (running && wanted && running.shows === row.wants && running.at <= wanted.at) return;
+  if (next.length > 0) power.coming = next;
   if (faultOf(bmc, 'power-stuck', now)) power.coming = power.coming.slice(0, 1);
 };
 

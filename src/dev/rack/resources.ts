@@ -15,6 +15,7 @@ import { systemRows } from './systems';
 import { taskRows } from './tasks';
 import type { Bmc, Row } from './types';
 import { updateRows } from './update';
+import { volumeRows } from './volumes';
 
 const rows: readonly Row[] = [
   ...rootRows,
@@ -23,6 +24,7 @@ const rows: readonly Row[] = [
   ...biosRows,
   ...secureBootRows,
   ...storageRows,
+  ...volumeRows,
   ...inventoryRows,
   ...mediaRows,
   ...managerRows,

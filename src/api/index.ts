@@ -1,0 +1,5 @@
+/** The door of the API room. */
+export { defaultSettings, type Log, type Rooms, type Settings } from './rooms';
+export type { Answer, Asking, Route } from './route';
+export { createApi } from './server';
+export { routes } from './v1';

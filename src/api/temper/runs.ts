@@ -1,0 +1,164 @@
+/** Runs on the wire: what was asked, what is going on, which attempt, what it waits for. Ours, so under /temper/v1. */
+import { z } from 'zod';
+import type { StepRow } from '../../inventory/run-steps';
+import type { RunRow } from '../../inventory/runs';
+import type { Caller } from '../../model/callers';
+import { raise } from '../../model/errors';
+import { asUuid, type LeaseUuid, type RunUuid } from '../../model/ids';
+import { endedStates } from '../../model/runs';
+import { maskSecrets } from '../../model/secrets';
+import { runTarget } from '../../policy';
+import type { LiveRun } from '../../runs/contract';
+import type { Rooms } from '../rooms';
+import { ok, route } from '../route';
+import { visibleNode } from '../visibility';
+
+const rule = 'temper:run:get';
+
+type Standing = NonNullable<Awaited<ReturnType<Rooms['inventory']['runs']['standingOf']>>>;
+
+/**
+ * Which runs of a node a caller may see. The node's present owner decides, not the one at acceptance; a lessee sees what was
+ * accepted under its present lease, until that lease ends: leasing the node again does not bring old runs back.
+ */
+const visibleRuns = (rooms: Rooms, who: Caller, node: Standing | undefined): 'all' | { lease: LeaseUuid } | 'none' => {
+  const { owner = null, lessee = null, lease_id = null } = node ?? {};
+  const allows = (tenant: string | null) => rooms.policy().allows(rule, who, runTarget({ owner, lessee, tenant }));
+  if (allows(null)) return 'all';
+  return lease_id !== null && allows(lessee) ? { lease: lease_id } : 'none';
+};
+
+const limit = z
+  .string()
+  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
+
+const listQuery = z.strictObject({ limit: limit.default(100), before: z.iso.datetime({ offset: true }).optional() });
+
+const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
+  method: 'GET',
+  path: '/temper/v1/nodes/:node/runs',
+  rules: ['baremetal:node:get', rule],
+  query: listQuery,
+  async handler(asking, rooms) {
+    const node = await visibleNode(rooms, asking, asking.params.node);
+    const may = visibleRuns(rooms, asking.who, await rooms.inventory.runs.standingOf(node.uuid));
+    if (may === 'none') return raise('PolicyDenied', { rule });
+    const before = asking.query.before === undefined ? undefined : new Date(asking.query.before);
+    const rows = await rooms.inventory.runs.ofNode(node.uuid, {
+      limit: asking.query.limit,
+      before,
+      ...(may !== 'all' && may),
+    });
+    const steps = await rooms.inventory.runSteps.ofRuns(rows.map(({ id }) => id));
+    const runs = rows.map((run) =>
+      shown(
+        run,
+        steps.filter(({ run_id }) => run_id === run.id),
+        asking.base,
+        rooms,
+      ),
+    );
+    return ok({ runs, sources: ['store'] });
+  },
+});
+
+const one = route<{ run: string }>({
+  method: 'GET',
+  path: '/temper/v1/runs/:run',
+  rules: [rule],
+  async handler({ params, who, base }, rooms) {
+    const id = asUuid(params.run) as RunUuid | undefined;
+    const run = id && (await rooms.inventory.runs.find(id));
+    if (!run) return raise('RunNotFound', { run: params.run });
+    const may = visibleRuns(rooms, who, await rooms.inventory.runs.standingOf(run.node_uuid));
+    const hidden = may === 'none' || (may !== 'all' && may.lease !== run.lease_id);
+    if (hidden) raise('RunNotFound', { run: params.run });
+    const steps = await rooms.inventory.runSteps.ofRun(run.id);
+    // An ended run has nothing to add that the store does not know.
+    const live = endedStates.includes(run.state) ? { sources: [] } : await rooms.runs.look(run.id);
+    return ok({
+      ...withLive(shown(run, steps, base, rooms), live),
+      sources: ['store', ...live.sources.map((source) => `temporal:${source}`)],
+    });
+  },
+});
+
+const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+const shownStep = (step: StepRow) => ({
+  index: step.index,
+  interface: step.interface,
+  step: step.step,
+  args: maskSecrets(step.args),
+  state: step.state,
+  /** The act it is in, for steps of several. */
+  act: step.state === 'running' ? step.act : null,
+  attempt: step.attempt,
+  attempts: step.attempts,
+  last_error: step.last_error,
+  next_retry_at: null as string | null,
+  waiting_for: null as string | null,
+  note: step.note,
+  started_at: iso(step.started_at),
+  finished_at: iso(step.finished_at),
+});
+
+const shown = (run: RunRow, steps: readonly StepRow[], base: string, rooms: Rooms) => ({
+  uuid: run.id,
+  node_uuid: run.node_uuid,
+  node_name: run.node_name,
+  verb: run.verb,
+  runbook: run.runbook_uuid === null ? null : { uuid: run.runbook_uuid, name: run.runbook_name },
+  state: run.state,
+  requester: run.requester,
+  rule_set: run.rule_set,
+  owner: run.owner,
+  lessee: run.lessee,
+  lease: run.lease_id,
+  batch: run.batch,
+  target: run.target,
+  cursor: run.cursor,
+  waiting_for: run.waiting_for,
+  last_error: run.last_error,
+  created_at: iso(run.created_at),
+  started_at: iso(run.started_at),
+  finished_at: iso(run.finished_at),
+  updated_at: iso(run.updated_at),
+  steps: steps.map(shownStep),
+  links: { self: `${base}/temper/v1/runs/${run.id}`, ...uiLink(run, rooms) },
+});
+
+type Shown = ReturnType<typeof shown>;
+
+const uiLink = (run: RunRow, { settings }: Rooms): { temporal_ui?: string } =>
+  settings.temporalUi
+    ? {
+        temporal_ui: `${settings.temporalUi}/namespaces/${settings.temporalNamespace}/workflows/${encodeURIComponent(run.workflow_id)}${run.workflow_run_id ? `/${run.workflow_run_id}` : ''}/history`,
+      }
+    : {};
+
+/** The store's picture with what only the engine knows: the attempt that is out now, and when the next one comes. */
+const withLive = (run: Shown, live: LiveRun): Shown => {
+  const pending = live.pending?.find(({ activity }) => activity.startsWith('step-'));
+  const waiting = (live.progress as { waitingFor?: string | null } | undefined)?.waitingFor ?? run.waiting_for;
+  return {
+    ...run,
+    waiting_for: waiting,
+    steps: run.steps.map((step) => {
+      if (step.index !== run.cursor || endedStates.includes(run.state)) return step;
+      return {
+        ...step,
+        waiting_for: waiting,
+        ...(pending && {
+          attempt: pending.attempt,
+          last_error: pending.last_error ?? step.last_error,
+          next_retry_at: pending.next_retry_at,
+        }),
+      };
+    }),
+  };
+};
+
+export const runRoutes = [ofNode, one];

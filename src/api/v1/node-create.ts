@@ -1,0 +1,148 @@
+/** POST /v1/nodes: enrols a node. */
+import { randomUUID } from 'node:crypto';
+import { brokenUnique } from '../../inventory/database';
+import type { NodeRow, NodeValues } from '../../inventory/nodes';
+import type { Caller } from '../../model/callers';
+import { raise } from '../../model/errors';
+import { emptyValue } from '../../model/fields';
+import { firstState, nodeTable } from '../../model/nodes';
+import type { Policy } from '../../policy';
+import { checkBmcAddress } from '../bmc-address';
+import { record } from '../record';
+import type { Rooms } from '../rooms';
+import { type Asking, created, type Route, route } from '../route';
+import { restoreSecrets, sealAll, type Sealed } from '../secrets';
+import { createGate, createSchema } from '../validation';
+import {
+  checkDriverInfo,
+  checkForms,
+  checkInterfaces,
+  checkName,
+  defaultInterfaces,
+  parentUuid,
+  requireDriver,
+} from './node-checks';
+import { nodeProjections, shownTo } from './node-representation';
+
+type Body = Readonly<Record<string, unknown>>;
+type Ask = Asking<unknown, unknown, Body>;
+
+const selfOwned = 'baremetal:node:create:self_owned_node';
+const create = 'baremetal:node:create';
+
+/** Fields whose secrets lie apart. */
+export const sealedFields = ['driver_info', 'instance_info'] as const;
+
+/** What a node that says nothing stores. */
+const defaults: NodeValues = Object.fromEntries(
+  nodeTable.fields.filter((row) => row.create === 'optional').map((row) => [row.name, emptyValue(row)]),
+);
+
+/** Who may enrol: operators anything; where the setting allows it, a project's admin for its own project. */
+const admit = (policy: Policy, who: Caller, ownAllowed: boolean, owner: unknown): { rule: string; owner: unknown } => {
+  if (ownAllowed && who.system_scope === null && !policy.allows(create, who) && policy.allows(selfOwned, who, { 'node.owner': who.project_id })) {
+    if (owner !== undefined && owner !== null && owner !== who.project_id)
+      raise('InvalidInput', { field: 'owner', reason: 'a project may enrol nodes for itself only' });
+    return { rule: selfOwned, owner: who.project_id };
+  }
+  policy.require(create, who);
+  return { rule: create, owner };
+};
+
+/** A reason needs its flag. */
+export const checkReasons = (values: Body): void => {
+  for (const flag of ['retired', 'protected'])
+    if (values[`${flag}_reason`] && values[flag] !== true)
+      raise('InvalidInput', { field: `${flag}_reason`, reason: `needs ${flag} to be true` });
+};
+
+/** The name that an instance shows, where the node has none of its own. */
+export const instanceName = (values: Body): unknown =>
+  values.instance_name ?? (values.instance_info as Body | undefined)?.display_name ?? null;
+
+const completed = async (rooms: Rooms, asking: Ask, owner: unknown): Promise<NodeValues> => {
+  const { body, version } = asking;
+  checkName(body.name, version);
+  const driver = requireDriver(body.driver);
+  checkForms(body);
+  checkReasons(body);
+  checkInterfaces(driver, body);
+  const info = (body.driver_info ?? {}) as Body;
+  checkDriverInfo(String(body.name ?? body.uuid ?? 'of this request'), driver, info, { missing: false });
+  await checkBmcAddress(rooms.settings, driver, info);
+  const values: Body = { ...defaults, ...body, owner: owner ?? null };
+  for (const name of sealedFields) restoreSecrets(name, values[name], {});
+  return {
+    ...values,
+    ...defaultInterfaces(driver, body),
+    uuid: body.uuid ?? randomUUID(),
+    parent_node: body.parent_node
+      ? await parentUuid(rooms, asking, String(body.parent_node), { owner: (owner as string | null) ?? null })
+      : null,
+    instance_name: instanceName(values),
+    provision_state: firstState(version),
+  };
+};
+
+const store = async (
+  rooms: Rooms,
+  asking: Ask,
+  rule: string,
+  { values, secrets }: { values: NodeValues; secrets: Sealed },
+): Promise<NodeRow> => {
+  const policy = rooms.policy();
+  const uuid = String(values.uuid);
+  try {
+    return await rooms.inventory.transaction(async (inventory) => {
+      // Sent together: they travel in one round trip, and the first to fail undoes all.
+      const [node] = await Promise.all([
+        inventory.nodes.insert(values),
+        inventory.secrets.insert('node', uuid, secrets),
+        record(inventory, policy, asking, {
+          action: 'node.create',
+          kind: 'node.created',
+          rule,
+          resource: 'node',
+          resource_id: uuid,
+          node: { uuid, owner: values.owner as string | null, lessee: (values.lessee as string | null) ?? null },
+          data: { name: values.name, driver: values.driver, given: asking.body },
+        }),
+      ]);
+      return node;
+    });
+  } catch (thrown) {
+    throw duplicate(thrown, values) ?? thrown;
+  }
+};
+
+/** The refusal of a value that another node has, or undefined for any other error. */
+export const duplicate = (thrown: unknown, values: NodeValues): Error | undefined => {
+  const field = /^nodes_(uuid|name|instance_uuid)_key$/.exec(brokenUnique(thrown) ?? '')?.[1];
+  if (!field) return undefined;
+  try {
+    return raise('Duplicate', { resource: 'node', field, value: values[field] });
+  } catch (error) {
+    return error as Error;
+  }
+};
+
+export const nodeCreateRoutes: Route[] = [
+  route<unknown, unknown, Body>({
+    method: 'POST',
+    path: '/v1/nodes',
+    rules: [selfOwned, create],
+    body: createSchema(nodeTable),
+    gate: createGate(nodeTable),
+    handler: async (asking, rooms) => {
+      const policy = rooms.policy();
+      const { rule, owner } = admit(policy, asking.who, rooms.settings.projectAdminCanManageOwnNodes, asking.body.owner);
+      const values = await completed(rooms, asking, owner);
+      const node = await store(rooms, asking, rule, sealAll(rooms.vault, values, sealedFields));
+      const shown = shownTo(policy, asking);
+      return created(
+        nodeProjections.full(asking.version).represent(node, shown),
+        `${asking.base}/v1/nodes/${node.uuid}`,
+      );
+    },
+  }),
+];

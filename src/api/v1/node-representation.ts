@@ -1,0 +1,47 @@
+/** How a node looks on the wire: its links, states as older versions know them, and what a viewer does not get to see. */
+import type { Caller } from '../../model/callers';
+import { nodeTable, shownState } from '../../model/nodes';
+import { nodeTarget, type Policy } from '../../policy';
+import { type Extra, links, projections, type Shown } from '../representation';
+
+const below =
+  (part: string): Extra =>
+  (row, { base }) =>
+    links(base, `nodes/${row.uuid}${part}`);
+
+const state =
+  (column: string): Extra =>
+  (row, _shown, minor) =>
+    shownState(row[column] ?? null, minor);
+
+const extras: Readonly<Record<string, Extra>> = {
+  links: below(''),
+  ports: below('/ports'),
+  states: below('/states'),
+  portgroups: below('/portgroups'),
+  volume: below('/volume'),
+  provision_state: state('provision_state'),
+  target_provision_state: state('target_provision_state'),
+};
+
+/** Nodes by version and chosen fields; every row carries owner and lessee, by which redaction is decided. */
+export const nodeProjections = projections(nodeTable, extras, ['uuid', 'owner', 'lessee']);
+
+/** The context of nodes shown to one caller: the four sensitive fields are decided per owner and lessee, once each. */
+export const shownTo = (policy: Policy, asking: { readonly who: Caller; readonly base: string }): Shown => {
+  const { who, base } = asking;
+  if (policy.allows('baremetal:node:get:filter_threshold', who)) return { base };
+  const decided = new Map<string, boolean>();
+  return {
+    base,
+    hides: (rule, row) => {
+      const { owner, lessee } = row as { owner: string | null; lessee: string | null };
+      const key = JSON.stringify([rule, owner, lessee]);
+      const known = decided.get(key);
+      if (known !== undefined) return known;
+      const hidden = !policy.allows(rule, who, nodeTarget({ owner, lessee }));
+      decided.set(key, hidden);
+      return hidden;
+    },
+  };
+};

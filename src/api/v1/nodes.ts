@@ -1,0 +1,172 @@
+/** /v1/nodes: lists, one node, and its removal. */
+import { z } from 'zod';
+import type { NodeSelection } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import { asUuid } from '../../model/ids';
+import { nodeTable } from '../../model/nodes';
+import { and, never, type Predicate } from '../../model/predicates';
+import { states } from '../../model/states';
+import { nodeTarget, type Policy } from '../../policy';
+import { askedList, chosenFields, collection, filterPredicate, type ListAsked, listQuery, nextLink, showQuery } from '../lists';
+import { record } from '../record';
+import type { Projection } from '../representation';
+import type { Rooms } from '../rooms';
+import { type Answer, type Asking, noContent, ok, type Route, route } from '../route';
+import { identOf, visibleNode, visibleNodes } from '../visibility';
+import { nodeProjections, shownTo } from './node-representation';
+
+/** Path of everything below one node. */
+export const nodeParams = z.object({ node_ident: z.string() });
+export type NodeParams = z.output<typeof nodeParams>;
+
+type Query = Readonly<Record<string, unknown>>;
+
+const listRules = ['baremetal:node:list_all', 'baremetal:node:list', 'baremetal:node:get'];
+const redactRules = [
+  'baremetal:node:get:filter_threshold',
+  'baremetal:node:get:last_error',
+  'baremetal:node:get:reservation',
+  'baremetal:node:get:driver_internal_info',
+  'baremetal:node:get:driver_info',
+];
+
+/** Children are shown only to those who ask for them. */
+const family = async (rooms: Rooms, filters: ListAsked['filters'], minor: number): Promise<Predicate> => {
+  const { parent_node: parent, include_children: included } = filters;
+  if (typeof parent === 'string') {
+    const uuid = asUuid(parent) ?? (await rooms.inventory.nodes.find(identOf(parent, minor)))?.uuid;
+    return uuid ? { is: 'equals', column: 'parent_node', value: uuid } : never;
+  }
+  return included ? { is: 'true' } : { is: 'null', column: 'parent_node' };
+};
+
+const text = (value: ListAsked['filters'][string] | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+const selection = async (
+  rooms: Rooms,
+  policy: Policy,
+  asking: Asking<unknown, Query, unknown>,
+  { filters }: ListAsked,
+): Promise<NodeSelection> => ({
+  visible: visibleNodes(policy, asking.who, text(filters.project)),
+  filter: and(filterPredicate(nodeTable, filters), await family(rooms, filters, asking.version)),
+  description_contains: text(filters.description_contains),
+  conductor: text(filters.conductor),
+});
+
+const markerOf = async (rooms: Rooms, asked: ListAsked, visible: Predicate) => {
+  if (asked.marker === undefined) return undefined;
+  const uuid = asUuid(asked.marker) ?? raise('InvalidInput', { field: 'marker', reason: 'must be a UUID' });
+  return (
+    (await rooms.inventory.nodes.marker(uuid, asked.sort_key, visible)) ?? raise('MarkerNotFound', { marker: uuid })
+  );
+};
+
+const answerList = async (
+  asking: Asking<unknown, Query, unknown>,
+  rooms: Rooms,
+  { path, all }: { path: string; all: boolean },
+): Promise<Answer> => {
+  const policy = rooms.policy();
+  const asked = askedList(nodeTable, asking.query, asking.version, rooms.settings.maxLimit);
+  const selected = await selection(rooms, policy, asking, asked);
+  const after = await markerOf(rooms, asked, selected.visible);
+  const projection = projectionOf(asked, asking.version, all);
+  const rows = await rooms.inventory.nodes.list(projection.columns, selected, {
+    limit: asked.limit,
+    sort_key: asked.sort_key,
+    sort_dir: asked.sort_dir,
+    after,
+  });
+  const shown = shownTo(policy, asking);
+  const items = rows.map((row) => projection.represent(row, shown));
+  const next = () => nextLink(asking.base, path, asked, String(rows.at(-1)?.uuid));
+  return ok(collection(nodeTable, items, next, asked.limit));
+};
+
+const projectionOf = (asked: ListAsked, minor: number, all: boolean): Projection => {
+  if (asked.fields) return nodeProjections.chosen(asked.fields, minor);
+  return all || asked.detail ? nodeProjections.full(minor) : nodeProjections.list(minor);
+};
+
+/** Which rule lets this caller delete the node. Throws PolicyDenied. */
+const deleteRule = (rooms: Rooms, policy: Policy, asking: Asking<NodeParams, unknown, unknown>, node: { owner: string | null; lessee: string | null }): string => {
+  const own = 'baremetal:node:delete:self_owned_node';
+  if (policy.allows('baremetal:node:delete', asking.who, nodeTarget(node))) return 'baremetal:node:delete';
+  if (rooms.settings.projectAdminCanManageOwnNodes && policy.allows(own, asking.who, nodeTarget(node))) return own;
+  return raise('PolicyDenied', { rule: 'baremetal:node:delete' });
+};
+
+const remove = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
+  const ident = asking.params.node_ident;
+  const node = await visibleNode(rooms, asking, ident);
+  const policy = rooms.policy();
+  const rule = deleteRule(rooms, policy, asking, node);
+  if (node.protected) raise('NodeProtected', { node: ident });
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+  if (node.instance_uuid !== null && !node.maintenance)
+    raise('NodeAssociated', { node: ident, instance: node.instance_uuid });
+  const deletable =
+    states[node.provision_state].delete &&
+    (node.provision_state !== 'available' || rooms.settings.allowDeletingAvailableNodes);
+  if (!deletable && !node.maintenance)
+    raise('Conflict', {
+      reason: `Node ${ident} cannot be deleted while it is in state "${node.provision_state}"; set it to maintenance first.`,
+    });
+  await rooms.inventory.transaction(async (inventory) => {
+    if (!(await inventory.nodes.remove(node))) raise('NodeLocked', { node: ident });
+    await Promise.all([
+      inventory.secrets.prune('node', node.uuid, []),
+      record(inventory, policy, asking, {
+        action: 'node.delete',
+        kind: 'node.deleted',
+        rule,
+        resource: 'node',
+        resource_id: node.uuid,
+        node,
+        data: { name: node.name, provision_state: node.provision_state },
+      }),
+    ]);
+  });
+  return noContent();
+};
+
+export const nodeRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/nodes',
+    rules: [...listRules, ...redactRules],
+    query: listQuery(nodeTable),
+    handler: (asking, rooms) => answerList(asking, rooms, { path: 'nodes', all: false }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/nodes/detail',
+    rules: [...listRules, ...redactRules],
+    query: listQuery(nodeTable),
+    handler: (asking, rooms) => answerList(asking, rooms, { path: 'nodes/detail', all: true }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident',
+    rules: ['baremetal:node:get', ...redactRules],
+    params: nodeParams,
+    query: showQuery,
+    handler: async (asking, rooms) => {
+      const fields = chosenFields(nodeTable, asking.query.fields, asking.version);
+      const node = await visibleNode(rooms, asking, asking.params.node_ident);
+      const projection = fields
+        ? nodeProjections.chosen(fields, asking.version)
+        : nodeProjections.full(asking.version);
+      return ok(projection.represent(node, shownTo(rooms.policy(), asking)));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/nodes/:node_ident',
+    rules: ['baremetal:node:get', 'baremetal:node:delete', 'baremetal:node:delete:self_owned_node'],
+    params: nodeParams,
+    handler: remove,
+  }),
+];

@@ -1,0 +1,70 @@
+/** A runbook's steps at the edge: their schema, and everything that can be wrong with a list of them. */
+import { z } from 'zod';
+import type { Caller } from '../../model/callers';
+import { raise } from '../../model/errors';
+import { called, checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../model/runbook-steps';
+import type { Runbook } from '../../model/runbooks';
+import { stepInterfaces } from '../../model/steps';
+import { type Policy, runbookTarget } from '../../policy';
+import { schemaError } from '../errors';
+import { restoreSecrets } from '../secrets';
+import { document } from '../validation';
+
+/** A week; a step that takes longer is no step. */
+const longestTimeout = 604_800;
+
+const step = z.strictObject({
+  interface: z.enum(stepInterfaces),
+  step: z.string().min(1).max(255),
+  order: z.union(
+    [
+      z.int().min(0),
+      z
+        .string()
+        .regex(/^\d{1,9}$/)
+        .transform(Number),
+    ],
+    { error: 'must be a whole number of at least 0' },
+  ),
+  args: document.default({}),
+  temper: z.strictObject({ timeout: z.int().min(1).max(longestTimeout).optional() }).optional(),
+});
+
+const steps = z.array(step).min(1, { error: 'a runbook needs at least one step' });
+
+/**
+ * The given steps in the order they run, each with the stored secrets that its masks stand for. Whether a driver knows a
+ * step is asked when the runbook is used: it may be meant for several. Throws InvalidInput, InvalidSteps.
+ */
+export const checkedSteps = (
+  given: unknown,
+  stored: readonly RunbookStep[],
+  disallowed: readonly string[],
+): RunbookStep[] => {
+  const parsed = steps.safeParse(given);
+  if (!parsed.success) throw inSteps(parsed.error);
+  const ordered = inOrder<RunbookStep>(parsed.data);
+  checkRunbookSteps(ordered);
+  for (const one of ordered)
+    if (disallowed.includes(called(one)))
+      raise('InvalidSteps', { reason: `Step ${called(one)} is switched off by the operator.` });
+  return withStored(ordered, stored).map(({ step: one, before }) => ({
+    ...one,
+    args: restoreSecrets(`step ${called(one)}`, one.args, before?.args) as RunbookStep['args'],
+  }));
+};
+
+const inSteps = (error: z.ZodError) =>
+  schemaError(new z.ZodError(error.issues.map((issue) => ({ ...issue, path: ['steps', ...issue.path] }))), 'steps');
+
+/** Asks the rules that an operator made for single steps; a step without rule is free. Throws PolicyDenied. */
+export const requireSteps = (
+  policy: Policy,
+  who: Caller,
+  runbook: Pick<Runbook, 'owner' | 'public'> & { readonly steps: readonly RunbookStep[] },
+): void => {
+  for (const one of runbook.steps) {
+    const rule = `baremetal:step:execute:${called(one)}`;
+    if (policy.has(rule)) policy.require(rule, who, runbookTarget(runbook));
+  }
+};

@@ -1,0 +1,79 @@
+/** May I see it: finds what a path names, and answers a hidden object exactly as a missing one. */
+import type { NodeIdent, NodeRow } from '../inventory/nodes';
+import type { Caller } from '../model/callers';
+import { raise } from '../model/errors';
+import { asUuid, isLogicalName } from '../model/ids';
+import { isSubresource } from '../model/nodes';
+import { and, type Predicate } from '../model/predicates';
+import { nodeTarget, type Policy } from '../policy';
+import type { Rooms } from './rooms';
+
+/** Minor version from which names are identifiers of nodes. */
+const namesSince = 5;
+
+/** Columns behind the target keys of rules about nodes. */
+export const nodeColumns = { 'node.owner': 'owner', 'node.lessee': 'lessee' } as const;
+
+/** How the store finds what a path segment names. Throws InvalidInput for what is neither UUID nor name. */
+export const identOf = (ident: string, minor: number): NodeIdent => {
+  const uuid = asUuid(ident);
+  if (uuid !== undefined) return { uuid };
+  if (isSubresource(ident)) raise('NodeNotFound', { node: ident });
+  if (minor < namesSince || !isLogicalName(ident))
+    raise('InvalidInput', { field: 'node', reason: 'must be a UUID or, from API version 1.5, a name' });
+  return { name: ident };
+};
+
+/** The node that a caller names and may see. Throws NodeNotFound alike for missing and hidden ones. */
+export const visibleNode = async (
+  rooms: Rooms,
+  asking: { readonly who: Caller; readonly version: number },
+  ident: string,
+): Promise<NodeRow> => {
+  const node = await rooms.inventory.nodes.find(identOf(ident, asking.version));
+  if (!node || !rooms.policy().allows('baremetal:node:get', asking.who, nodeTarget(node)))
+    return raise('NodeNotFound', { node: ident });
+  return node;
+};
+
+/** What a list shows: everything by one rule, or by another what the caller may see of its own. */
+export type Scope = {
+  readonly all: string;
+  readonly own: string;
+  /** The rule that decides about a single row. */
+  readonly see: string;
+  readonly columns: Readonly<Record<string, string>>;
+};
+
+/** The rows that a caller's list may hold, as a predicate. Throws PolicyDenied. */
+export const visibleRows = (policy: Policy, who: Caller, scope: Scope): Predicate => {
+  if (policy.allows(scope.all, who)) return { is: 'true' };
+  if (who.project_id === null) raise('PolicyDenied', { rule: scope.all });
+  policy.require(scope.own, who);
+  return policy.filter(scope.see, who, scope.columns);
+};
+
+const nodeScope: Scope = {
+  all: 'baremetal:node:list_all',
+  own: 'baremetal:node:list',
+  see: 'baremetal:node:get',
+  columns: nodeColumns,
+};
+
+/**
+ * The nodes that a caller's list may hold. `project` narrows it to what that project owns or leases; a caller of a project
+ * may name only its own. Throws PolicyDenied.
+ */
+export const visibleNodes = (policy: Policy, who: Caller, project?: string): Predicate => {
+  const rows = visibleRows(policy, who, nodeScope);
+  if (project === undefined) return rows;
+  if (rows.is !== 'true' && project !== who.project_id) raise('PolicyDenied', { rule: nodeScope.all });
+  const mine: Predicate = {
+    is: 'or',
+    any: [
+      { is: 'equals', column: 'owner', value: project },
+      { is: 'equals', column: 'lessee', value: project },
+    ],
+  };
+  return and(rows, mine);
+};

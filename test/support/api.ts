@@ -1,0 +1,156 @@
+/** An API on a database of its own: real policy and store, a fake identity that knows the personas, and runs that are recorded. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createApi, defaultSettings, type Rooms, type Settings } from '../../src/api';
+import type { Identity } from '../../src/identity';
+import { createInventory, type Inventory } from '../../src/inventory';
+import { connect, type Sql } from '../../src/inventory/database';
+import { createVault } from '../../src/inventory/vault';
+import { raise } from '../../src/model/errors';
+import type { RunUuid } from '../../src/model/ids';
+import { maxVersion } from '../../src/model/microversions';
+import { createPolicy, type PolicyOptions } from '../../src/policy';
+import type { MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
+import { testDatabase } from './servers';
+import { type Persona, personas } from './world';
+
+type Moved = Parameters<Runs['move']>[0];
+
+/** What the API asked of runs, in order. */
+export type Recorded = { started: RunOrder[]; moved: Moved[]; sent: MessageOrder[] };
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined where there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at bodies of every shape
+  readonly body: any;
+};
+
+export type Request = {
+  /** Minor version; the newest unless it is given, null for no header. */
+  readonly minor?: number | null;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is instead of `body`. */
+  readonly raw?: string | Buffer;
+};
+
+export type TestApi = {
+  readonly url: string;
+  readonly rooms: Rooms;
+  readonly inventory: Inventory;
+  readonly runs: Recorded;
+  /** As the owner of the database: for looking at what the API may not, and for setting states that runs would set. */
+  readonly sql: Sql;
+  /** Lines that were logged. */
+  readonly log: unknown[];
+  as(who: Persona | null, method: string, path: string, request?: Request): Promise<Reply>;
+  /** Replaces the policy, as a reload does. */
+  setPolicy(options: PolicyOptions): void;
+  close(): Promise<void>;
+};
+
+/** The faultstring or description inside an error body. */
+export const faultOf = (reply: Reply): string => {
+  const inner = JSON.parse(reply.body.error_message);
+  return inner.faultstring ?? inner.description;
+};
+
+const fakeIdentity: Pick<Identity, 'identify'> = {
+  identify: async ({ token }) => {
+    const caller = token === null ? undefined : (personas as Readonly<Record<string, (typeof personas)[Persona]>>)[token];
+    return caller ?? raise('Unauthenticated', { challenge: 'Keystone uri="http://identity.example.org"' });
+  },
+};
+
+const recordingRuns = (recorded: Recorded): Runs => ({
+  start: async (order) => {
+    recorded.started.push(order);
+    return { run: randomUUID() as RunUuid };
+  },
+  move: async (order) => {
+    recorded.moved.push(order);
+  },
+  send: async (order) => {
+    recorded.sent.push(order);
+  },
+  look: async () => ({ sources: [] }),
+});
+
+/** @param options settings that differ from the defaults, and a policy other than the built-in one */
+export const startTestApi = async (
+  options: { settings?: Partial<Settings>; policy?: PolicyOptions; runs?: Partial<Runs> } = {},
+): Promise<TestApi> => {
+  const database = await testDatabase();
+  const api = connect(database.apiUrl, { max: 4 });
+  const sql = connect(database.ownerUrl, { max: 2 });
+  const inventory = createInventory(api);
+  const recorded: Recorded = { started: [], moved: [], sent: [] };
+  const log: unknown[] = [];
+  const line = (level: string) => (says: string, facts?: unknown) => log.push({ level, says, facts });
+  let policy = createPolicy(options.policy ?? { set: 'temper' });
+  const rooms: Rooms = {
+    policy: () => policy,
+    identity: fakeIdentity,
+    inventory,
+    vault: createVault(new Map([['test', Buffer.alloc(32, 7)]])),
+    runs: { ...recordingRuns(recorded), ...options.runs },
+    log: { info: line('info'), warn: line('warn'), error: line('error') },
+    settings: { ...defaultSettings, lookup: async () => [], ...options.settings },
+  };
+  const server: Server = createServer(createApi(rooms));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    rooms,
+    inventory,
+    runs: recorded,
+    sql,
+    log,
+    as: (who, method, path, request) => ask(`${url}${path}`, who, method, request),
+    setPolicy: (given) => {
+      policy = createPolicy(given);
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await inventory.close();
+      await sql.end({ timeout: 5 });
+      await database.drop();
+    },
+  };
+};
+
+const ask = async (
+  url: string,
+  who: string | null,
+  method: string,
+  { minor, body, headers, raw }: Request = {},
+): Promise<Reply> => {
+  const reply = await fetch(url, {
+    method,
+    headers: {
+      ...(who === null ? {} : { 'x-auth-token': who }),
+      ...(minor === null ? {} : { 'x-openstack-ironic-api-version': minor === undefined ? maxVersion : `1.${minor}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: (raw ?? (body === undefined ? undefined : JSON.stringify(body))) as string | undefined,
+  });
+  const text = await reply.text();
+  return { status: reply.status, headers: reply.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+};
+
+/** Makes a live worker for a driver and group, so that verbs find one. */
+export const addWorker = async (
+  sql: Sql,
+  { hostname = 'worker-1', group = '', drivers = ['redfish', 'fake-hardware'] } = {},
+): Promise<void> => {
+  await sql`insert into workers (hostname, conductor_group, drivers, role) values (${hostname}, ${group}, ${drivers}, 'bmc')`;
+};

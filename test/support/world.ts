@@ -1,0 +1,44 @@
+/** The people of the API tests: one token each, named for role and project. */
+import { type Caller, expandRoles, nobody } from '../../src/model/callers';
+
+const inProject = (project_id: string, ...roles: string[]): Caller => ({
+  ...nobody,
+  user_id: `user-of-${project_id}`,
+  user_name: `user-of-${project_id}`,
+  project_id,
+  project_name: project_id,
+  project_domain_id: 'default',
+  user_domain_id: 'default',
+  roles: expandRoles(roles),
+  strategy: 'static_tokens',
+});
+
+const inSystem = (...roles: string[]): Caller => ({
+  ...nobody,
+  user_id: 'user-of-system',
+  user_name: 'user-of-system',
+  system_scope: 'all',
+  roles: expandRoles(roles),
+  strategy: 'static_tokens',
+});
+
+export const owner = 'project-owner';
+export const lessee = 'project-lessee';
+export const stranger = 'project-stranger';
+
+export const personas = {
+  operator: inSystem('admin'),
+  'system-member': inSystem('member'),
+  'system-reader': inSystem('reader'),
+  'owner-admin': inProject(owner, 'admin'),
+  'owner-manager': inProject(owner, 'manager'),
+  'owner-member': inProject(owner, 'member'),
+  'owner-reader': inProject(owner, 'reader'),
+  'lessee-admin': inProject(lessee, 'admin'),
+  'lessee-manager': inProject(lessee, 'manager'),
+  'lessee-member': inProject(lessee, 'member'),
+  'lessee-reader': inProject(lessee, 'reader'),
+  'stranger-admin': inProject(stranger, 'admin'),
+} as const satisfies Record<string, Caller>;
+
+export type Persona = keyof typeof personas;
