@@ -1,6 +1,7 @@
 /** `npm run verify`: format and lint, types, and whether the generated files are what their tables say. */
 
 require('./lib/node-version');
+const fs = require('node:fs');
 const path = require('node:path');
 const { bin, modules, root } = require('./lib/paths');
 const { main, say } = require('./lib/say');
@@ -17,6 +18,10 @@ main(async () => {
   await setUp();
   const failed = [];
   for (const [name, program] of Object.entries(checks)) {
+    if (!fs.existsSync(program[0])) {
+      say(`missing: ${name}: there is no ${path.relative(root, program[0])}`);
+      continue;
+    }
     const { ok } = await run(process.execPath, program, { cwd: root, show: true });
     say(`${ok ? 'right' : 'WRONG'}: ${name}`);
     if (!ok) failed.push(name);

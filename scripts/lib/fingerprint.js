@@ -3,6 +3,7 @@
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
+const { root } = require('./paths');
 
 /** All files below the given files and folders, in a fixed order; what does not exist is left out. */
 function filesOf(entries) {
@@ -15,10 +16,10 @@ function filesOf(entries) {
   });
 }
 
-/** A hash over names and contents of files and folders, and over any further words. */
+/** A hash over contents of files and folders and their names within the checkout, and over any further words. */
 function fingerprint(entries, ...words) {
   const hash = createHash('sha256').update(words.join('\0'));
-  for (const file of filesOf(entries)) hash.update(`\0${file}\0`).update(fs.readFileSync(file));
+  for (const file of filesOf(entries)) hash.update(`\0${path.relative(root, file)}\0`).update(fs.readFileSync(file));
   return hash.digest('hex');
 }
 

@@ -45,7 +45,7 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
     node('api', 'api', env.api),
   ];
   await startInOrder(supervisor, watched);
-  if (seed) await seedOnce(supervisor, node('seed', 'seed', env.visitor));
+  if (seed && fs.existsSync(entry('seed'))) await seedOnce(supervisor, node('seed', 'seed', env.visitor));
   return { visitor: env.visitor };
 }
 

@@ -88,4 +88,3 @@ export const schemaError = (error: z.ZodError, where: string): TemperError => {
     reason: issue.message.endsWith('received undefined') ? 'is missing' : issue.message,
   });
 };
-

@@ -1,7 +1,15 @@
 /** The parameters of a list, checked against the resource's table, and the `next` link that repeats them. */
 import { z } from 'zod';
 import { raise } from '../model/errors';
-import { choosable, type FieldRow, fieldOf, type FilterRow, isSortable, type ResourceTable, sinceOf } from '../model/fields';
+import {
+  choosable,
+  type FieldRow,
+  type FilterRow,
+  fieldOf,
+  isSortable,
+  type ResourceTable,
+  sinceOf,
+} from '../model/fields';
 import { always, and, not, or, type Predicate } from '../model/predicates';
 import { commaList, flag, uuid } from './validation';
 import { requireMinor } from './versions';
@@ -43,7 +51,12 @@ const filterSchema = (row: FilterRow): z.ZodType => {
   if (row.type === 'uuid') return uuid;
   // Names of shards are not lower-cased: the store compares them as they are.
   if (row.type === 'texts')
-    return z.string().transform((given) => given.split(',').map((part) => part.trim()).filter(Boolean));
+    return z.string().transform((given) =>
+      given
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    );
   return row.oneOf ? z.enum(row.oneOf as [string, ...string[]]) : z.string();
 };
 
@@ -94,7 +107,9 @@ export const askedList = (
 ): ListAsked => {
   const given = query as PageQuery;
   const filters = Object.fromEntries(
-    table.filters.filter((row) => query[row.name] !== undefined).map((row) => [row.name, query[row.name] as FilterValue]),
+    table.filters
+      .filter((row) => query[row.name] !== undefined)
+      .map((row) => [row.name, query[row.name] as FilterValue]),
   );
   for (const row of table.filters)
     if (filters[row.name] !== undefined) requireMinor(minor, sinceOf(row), `filter ${row.name}`);
@@ -155,4 +170,6 @@ export const collection = (
   next: () => string,
   limit: number,
 ): Record<string, unknown> =>
-  items.length === limit && items.length > 0 ? { [table.collection]: items, next: next() } : { [table.collection]: items };
+  items.length === limit && items.length > 0
+    ? { [table.collection]: items, next: next() }
+    : { [table.collection]: items };

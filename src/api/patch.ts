@@ -103,7 +103,9 @@ const emptyOrMissing = (table: ResourceTable, name: string): unknown => {
 const attempt = (draft: Record<string, unknown>, one: Operation): (Error | null)[] => {
   try {
     // An object that is null in the store shows as {}, so clients add into it.
-    return applyPatch(draft, [one.op === 'remove' ? { op: 'remove', path: one.path } : { ...one, value: one.value }] as never);
+    return applyPatch(draft, [
+      one.op === 'remove' ? { op: 'remove', path: one.path } : { ...one, value: one.value },
+    ] as never);
   } catch (thrown) {
     return [thrown as Error];
   }
@@ -111,10 +113,13 @@ const attempt = (draft: Record<string, unknown>, one: Operation): (Error | null)
 
 /** The library splices at whatever number it reads; an index outside the list is a fault. */
 const checkIndex = (draft: unknown, segments: readonly string[], one: Operation): void => {
-  const parent = segments.slice(0, -1).reduce<unknown>(
-    (value, part) => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined),
-    draft,
-  );
+  const parent = segments
+    .slice(0, -1)
+    .reduce<unknown>(
+      (value, part) =>
+        typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined,
+      draft,
+    );
   if (typeof parent !== 'object' || parent === null) raise('InvalidPatch', { reason: `${one.path} does not exist.` });
   if (!Array.isArray(parent)) return;
   const last = segments.at(-1)!;

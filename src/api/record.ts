@@ -1,7 +1,7 @@
 /** The two lines that every change writes beside itself: who did it by which rule, and what became of it. */
 import type { Queries } from '../inventory';
-import { maskSecrets } from '../model/secrets';
 import type { Caller } from '../model/callers';
+import { maskSecrets } from '../model/secrets';
 import type { Policy } from '../policy';
 import { requesterOf } from './route';
 

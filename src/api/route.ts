@@ -46,7 +46,10 @@ type Definition<Params, Query, Body> = {
   /** Largest body in bytes; default 1 MiB. */
   readonly bodyLimit?: number;
   /** Runs after the version check and before the body's schema: what an older version must not name yet (406). */
-  readonly gate?: (given: { readonly body: unknown; readonly query: Readonly<Record<string, unknown>> }, minor: number) => void;
+  readonly gate?: (
+    given: { readonly body: unknown; readonly query: Readonly<Record<string, unknown>> },
+    minor: number,
+  ) => void;
   handler(asking: Asking<Params, Query, Body>, rooms: Rooms): Promise<Answer>;
 };
 

@@ -21,7 +21,10 @@ const keep = (given: Json, stored: Json): Json => {
   if (!isObject(given) || isSecretRef(given)) return given;
   const before = isObject(stored) ? stored : {};
   return Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [key, keep(value, Object.hasOwn(before, key) ? before[key] : undefined)]),
+    Object.entries(given).map(([key, value]) => [
+      key,
+      keep(value, Object.hasOwn(before, key) ? before[key] : undefined),
+    ]),
   );
 };
 

@@ -1,6 +1,6 @@
 /** Builds schemas from a resource's table, once, and gives the small schemas that every resource shares. */
 import { z } from 'zod';
-import { type FieldRow, fieldOf, type ResourceTable, sinceOf } from '../model/fields';
+import { emptyValue, type FieldRow, fieldOf, type ResourceTable, sinceOf } from '../model/fields';
 import { asUuid } from '../model/ids';
 import { requireMinor } from './versions';
 
@@ -70,7 +70,7 @@ const textSchema = (row: FieldRow): z.ZodType => {
 export const fieldSchema = (row: FieldRow): z.ZodType => {
   const schema = bare(row);
   if (!row.nullable) return schema;
-  const empty = row.type === 'object' ? {} : row.type === 'list' || row.type === 'texts' ? [] : null;
+  const empty = emptyValue(row);
   return schema.nullable().transform((value) => value ?? empty);
 };
 

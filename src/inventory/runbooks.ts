@@ -37,7 +37,7 @@ export const runbooks = (sql: Db) => ({
   async insert(runbook: NewRunbook): Promise<Runbook> {
     const columns = {
       ...columnsOf(sql, runbook),
-      traits: sql.array([...runbook.traits], 25),
+      traits: sql.array([...runbook.traits], 1009),
       ...(runbook.uuid === undefined ? {} : { uuid: runbook.uuid }),
     };
     const [row] = await sql<Runbook[]>`insert into runbooks ${sql(columns)} returning *`;
@@ -53,7 +53,7 @@ export const runbooks = (sql: Db) => ({
 
   /** Replaces the trait set. */
   async setTraits(uuid: RunbookUuid, traits: readonly string[]): Promise<void> {
-    await sql`update runbooks set traits = ${sql.array([...traits], 25)}, updated_at = now() where uuid = ${uuid}`;
+    await sql`update runbooks set traits = ${sql.array([...traits], 1009)}, updated_at = now() where uuid = ${uuid}`;
   },
 
   async delete(uuid: RunbookUuid): Promise<void> {

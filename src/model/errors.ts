@@ -46,6 +46,7 @@ export const errors = {
   RunbookNotFound: { status: 404, retry: false, says: 'Runbook {runbook} could not be found.' },
   RunNotFound: { status: 404, retry: false, says: 'Run {run} could not be found.' },
   DriverNotFound: { status: 404, retry: false, says: 'The following driver is not known or has no worker: {driver}.' },
+  DriverWithoutRaid: { status: 404, retry: false, says: 'Driver {driver} does not offer RAID.' },
   ConductorNotFound: { status: 404, retry: false, says: 'Conductor {conductor} could not be found.' },
   TraitNotFound: { status: 404, retry: false, says: 'Node {node} has no trait {trait}.' },
   MarkerNotFound: { status: 404, retry: false, says: 'The marker {marker} could not be found.' },

@@ -1,5 +1,6 @@
 /** What can run on a node: every step with its arguments, effect and acts, and the pure checks of a caller's list. */
 import { raise } from './errors';
+import { type PowerTarget, powerTargets } from './states';
 
 /**
  * How an act relates to the world, which decides how it is retried.
@@ -292,6 +293,20 @@ export const lookStep: PlannedStep = {
   abortable: false,
   parks: false,
 };
+
+/** The one step of a power request. */
+export const powerSteps = (target: PowerTarget): PlannedStep[] => [
+  {
+    index: 0,
+    interface: 'power',
+    step: target.replaceAll(' ', '_'),
+    args: {},
+    acts: powerTargets[target].acts.map((act) => ({ act, effect: acts[act].effect })),
+    waits: null,
+    abortable: false,
+    parks: false,
+  },
+];
 
 /** Steps that exist in the field but need the ramdisk agent, so that the refusal can say so. */
 const inBand =

@@ -24,7 +24,7 @@ type Case = {
   readonly args?: (bench: Bench) => Args;
   /** Acts that bring the BMC to where this one has something to do. */
   readonly before?: readonly (readonly [ActName, (bench: Bench) => Args])[];
-  /** Which commands it may send at most when it is run twice, or killed and run again; default 1. */
+  /** How many commands a kill may lead to at most; default 1. */
   readonly commands?: number;
   /** Cannot always be told from outside whether it was carried out; then it must say so instead of repeating it. */
   readonly mayBeUnknown?: true;
@@ -38,7 +38,8 @@ export const cases: Partial<Record<ActName, Case>> = {
   power_off: { before: [['power_on', none]] },
   soft_power_off: { before: [['power_on', none]] },
   set_boot_device: { args: () => ({ boot_device: 'pxe' }) },
-  set_boot_mode: { args: () => ({ boot_mode: 'bios' }) },
+  // Where the new mode shows only after the next boot, a repeated PATCH is the same statement again.
+  set_boot_mode: { args: () => ({ boot_mode: 'bios' }), commands: 2 },
   set_secure_boot: { args: () => ({ enabled: true }) },
   reset_secure_boot_keys: { mayBeUnknown: true },
   clear_secure_boot_keys: { mayBeUnknown: true },
@@ -136,7 +137,8 @@ export const driverContract = (
           const again = await run(bench, act, args, intents, { attempt: 2 }).catch((error: unknown) => error);
           if (cases[act]?.mayBeUnknown && isTemperError(again)) expect(again.code).toBe('StepOutcomeUnknown');
           else expect(again).toMatchObject({ is: 'done' });
-          expect(commands(bench) - before).toBe(1);
+          expect(commands(bench) - before).toBeGreaterThanOrEqual(1);
+          expect(commands(bench) - before).toBeLessThanOrEqual(cases[act]?.commands ?? 1);
         }),
     );
 

@@ -1,38 +1,17 @@
 /** Runs on a real engine and store: how they begin, go on, wait, park, are aborted and end. */
-import type { Act, Driver } from '../../src/bmc/contract';
 import { isTemperError, raise } from '../../src/model/errors';
 import type { RunUuid } from '../../src/model/ids';
-import { type ActName, acts, type GivenStep } from '../../src/model/steps';
+import { createRuns } from '../../src/runs';
 import { reconcileOnce } from '../../src/runs/reconcile';
 import { relayOnce } from '../../src/runs/relay';
 import { failOperation, planQuery, progressQuery, retryStep, skipStep, workflowId } from '../../src/workflows/contract';
-import { startEngineWorld, type World } from '../support/engine';
+import { quickTiming, startEngineWorld, type World } from '../support/engine';
+import { type ActsOver, recordingDriver, step } from '../support/recording-driver';
 
 const quiet = { info() {}, warn() {} };
-const step = (of: string, args?: Record<string, unknown>): GivenStep => {
-  const [group, name] = of.split('.') as [GivenStep['interface'], string];
-  return { interface: group, step: name, ...(args && { args }) };
-};
-
-/** A driver whose acts write down that they were called; single acts may be replaced. */
-const recordingDriver = (over: Partial<Record<ActName, Act>> = {}): { driver: Driver; calls: string[] } => {
-  const calls: string[] = [];
-  const entries = (Object.keys(acts) as ActName[]).map((name): [ActName, Act] => [
-    name,
-    async (node, args, context) => {
-      calls.push(name);
-      return over[name] ? over[name](node, args, context) : { is: 'done' };
-    },
-  ]);
-  return {
-    calls,
-    driver: { name: 'fake-hardware', laneKey: () => null, acts: Object.fromEntries(entries), close: async () => {} },
-  };
-};
-
 let world: World;
 let stopBmc: () => Promise<void> = async () => {};
-const with_ = async (over: Partial<Record<ActName, Act>> = {}): Promise<string[]> => {
+const with_ = async (over: ActsOver = {}): Promise<string[]> => {
   await stopBmc();
   const { driver, calls } = recordingDriver(over);
   stopBmc = await world.bmc({ 'fake-hardware': driver });
@@ -292,8 +271,6 @@ describe('what falls between store and engine', () => {
       workflow: { start: async () => Promise.reject(new Error('away')) },
       withDeadline: (_: number, work: () => Promise<unknown>) => work(),
     };
-    const { createRuns } = await import('../../src/runs');
-    const { quickTiming } = await import('../support/engine');
     await world.sql`update nodes set provision_state = 'enroll' where uuid = ${node}`;
     const runs = createRuns({
       inventory: world.inventory,

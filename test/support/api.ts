@@ -62,7 +62,8 @@ export const faultOf = (reply: Reply): string => {
 
 const fakeIdentity: Pick<Identity, 'identify'> = {
   identify: async ({ token }) => {
-    const caller = token === null ? undefined : (personas as Readonly<Record<string, (typeof personas)[Persona]>>)[token];
+    const caller =
+      token === null ? undefined : (personas as Readonly<Record<string, (typeof personas)[Persona]>>)[token];
     return caller ?? raise('Unauthenticated', { challenge: 'Keystone uri="http://identity.example.org"' });
   },
 };

@@ -86,7 +86,8 @@ export const followed = (node: NodeRow, values: Values): Values => {
   if (values.maintenance === false) Object.assign(more, { maintenance_reason: null, fault: null });
   for (const flag of ['protected', 'retired']) if (values[flag] === false) more[`${flag}_reason`] = null;
   const display = (values.instance_info as Values | undefined)?.display_name;
-  if (typeof display === 'string' && (values.instance_name ?? node.instance_name) === null) more.instance_name = display;
+  if (typeof display === 'string' && (values.instance_name ?? node.instance_name) === null)
+    more.instance_name = display;
   return { ...values, ...more };
 };
 

@@ -4,10 +4,10 @@ import { type DriverName, driverRow, isDriver, type PropertyRow } from '../../mo
 import { raise } from '../../model/errors';
 import { interfaceFieldNames, nameFault, networkDataFault, offered, propertiesFault } from '../../model/nodes';
 import { isSecretRef } from '../../model/secrets';
-import type { Asking } from '../route';
 import type { Rooms } from '../rooms';
-import { visibleNode } from '../visibility';
+import type { Asking } from '../route';
 import { requireMinor } from '../versions';
+import { visibleNode } from '../visibility';
 
 type Values = Readonly<Record<string, unknown>>;
 type Document = Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ import { checkBmcAddress } from '../bmc-address';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
 import { type Asking, created, type Route, route } from '../route';
-import { restoreSecrets, sealAll, type Sealed } from '../secrets';
+import { restoreSecrets, type Sealed, sealAll } from '../secrets';
 import { createGate, createSchema } from '../validation';
 import {
   checkDriverInfo,
@@ -40,7 +40,12 @@ const defaults: NodeValues = Object.fromEntries(
 
 /** Who may enrol: operators anything; where the setting allows it, a project's admin for its own project. */
 const admit = (policy: Policy, who: Caller, ownAllowed: boolean, owner: unknown): { rule: string; owner: unknown } => {
-  if (ownAllowed && who.system_scope === null && !policy.allows(create, who) && policy.allows(selfOwned, who, { 'node.owner': who.project_id })) {
+  if (
+    ownAllowed &&
+    who.system_scope === null &&
+    !policy.allows(create, who) &&
+    policy.allows(selfOwned, who, { 'node.owner': who.project_id })
+  ) {
     if (owner !== undefined && owner !== null && owner !== who.project_id)
       raise('InvalidInput', { field: 'owner', reason: 'a project may enrol nodes for itself only' });
     return { rule: selfOwned, owner: who.project_id };
@@ -135,7 +140,12 @@ export const nodeCreateRoutes: Route[] = [
     gate: createGate(nodeTable),
     handler: async (asking, rooms) => {
       const policy = rooms.policy();
-      const { rule, owner } = admit(policy, asking.who, rooms.settings.projectAdminCanManageOwnNodes, asking.body.owner);
+      const { rule, owner } = admit(
+        policy,
+        asking.who,
+        rooms.settings.projectAdminCanManageOwnNodes,
+        asking.body.owner,
+      );
       const values = await completed(rooms, asking, owner);
       const node = await store(rooms, asking, rule, sealAll(rooms.vault, values, sealedFields));
       const shown = shownTo(policy, asking);

@@ -42,7 +42,8 @@ const ruleOf = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? upd
 /** Switching cleaning off leaves one tenant's data to the next, so it has a rule of its own. */
 const ruleFor = (one: Operation): string => {
   const name = attributeOf(one);
-  if (name === 'automated_clean' && one.op !== 'remove' && flag.safeParse(one.value).data === false) return disableCleaning;
+  if (name === 'automated_clean' && one.op !== 'remove' && flag.safeParse(one.value).data === false)
+    return disableCleaning;
   return ruleOf.get(name)!;
 };
 
@@ -76,8 +77,7 @@ type Next = { readonly values: NodeValues; readonly whole: NodeValues };
 /** The new values of a node: applied, checked, completed. `whole` is the node as it would be. */
 const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Next> => {
   const given = applied(nodeTable, node as never, asking.body);
-  for (const name of sealedFields)
-    if (name in given) given[name] = restoreSecrets(name, given[name], node[name]);
+  for (const name of sealedFields) if (name in given) given[name] = restoreSecrets(name, given[name], node[name]);
   checkName(given.name, asking.version);
   checkForms(given);
   const driver = requireDriver(given.driver ?? node.driver);

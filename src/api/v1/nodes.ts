@@ -7,7 +7,16 @@ import { nodeTable } from '../../model/nodes';
 import { and, never, type Predicate } from '../../model/predicates';
 import { states } from '../../model/states';
 import { nodeTarget, type Policy } from '../../policy';
-import { askedList, chosenFields, collection, filterPredicate, type ListAsked, listQuery, nextLink, showQuery } from '../lists';
+import {
+  askedList,
+  chosenFields,
+  collection,
+  filterPredicate,
+  type ListAsked,
+  listQuery,
+  nextLink,
+  showQuery,
+} from '../lists';
 import { record } from '../record';
 import type { Projection } from '../representation';
 import type { Rooms } from '../rooms';
@@ -91,7 +100,12 @@ const projectionOf = (asked: ListAsked, minor: number, all: boolean): Projection
 };
 
 /** Which rule lets this caller delete the node. Throws PolicyDenied. */
-const deleteRule = (rooms: Rooms, policy: Policy, asking: Asking<NodeParams, unknown, unknown>, node: { owner: string | null; lessee: string | null }): string => {
+const deleteRule = (
+  rooms: Rooms,
+  policy: Policy,
+  asking: Asking<NodeParams, unknown, unknown>,
+  node: { owner: string | null; lessee: string | null },
+): string => {
   const own = 'baremetal:node:delete:self_owned_node';
   if (policy.allows('baremetal:node:delete', asking.who, nodeTarget(node))) return 'baremetal:node:delete';
   if (rooms.settings.projectAdminCanManageOwnNodes && policy.allows(own, asking.who, nodeTarget(node))) return own;
@@ -156,9 +170,7 @@ export const nodeRoutes: Route[] = [
     handler: async (asking, rooms) => {
       const fields = chosenFields(nodeTable, asking.query.fields, asking.version);
       const node = await visibleNode(rooms, asking, asking.params.node_ident);
-      const projection = fields
-        ? nodeProjections.chosen(fields, asking.version)
-        : nodeProjections.full(asking.version);
+      const projection = fields ? nodeProjections.chosen(fields, asking.version) : nodeProjections.full(asking.version);
       return ok(projection.represent(node, shownTo(rooms.policy(), asking)));
     },
   }),

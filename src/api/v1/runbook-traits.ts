@@ -6,7 +6,9 @@ import { isTrait, maxTraits, traitRefusal } from '../../model/traits';
 import { runbookTarget } from '../../policy';
 import type { Rooms } from '../rooms';
 import { type Asking, noContent, ok, route } from '../route';
-import { findVisibleRunbook, record, runbookParams } from './runbooks';
+import { record } from './runbook-edits';
+import { runbookParams } from './runbook-representation';
+import { findVisibleRunbook } from './visible-runbook';
 
 const rule = 'baremetal:runbook:update';
 const allPath = '/v1/runbooks/:runbook_ident/traits';

@@ -1,0 +1,79 @@
+/** /v1/conductors: our BMC workers, alive or silent. */
+import { z } from 'zod';
+import type { WorkerRow } from '../../inventory/workers';
+import { conductorsSince, conductorTable } from '../../model/conductors';
+import { raise } from '../../model/errors';
+import { askedList, chosenFields, collection, type ListAsked, listQuery, nextLink, showQuery } from '../lists';
+import { links, projections } from '../representation';
+import { ok, route } from '../route';
+
+const rule = 'baremetal:conductor:get';
+
+const shown = projections(conductorTable, { links: (row, { base }) => links(base, `conductors/${row.hostname}`) }, [
+  'hostname',
+]);
+
+const orderKey = (sort_key: string, row: WorkerRow): string | number => {
+  const value = sort_key === 'id' ? row.created_at : (row as unknown as Record<string, unknown>)[sort_key];
+  return value instanceof Date ? value.getTime() : String(value);
+};
+
+const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** A page in memory: there are as many workers as there are machines that run us, never thousands. */
+const pageOf = (rows: readonly WorkerRow[], asked: ListAsked): WorkerRow[] => {
+  const up = [...rows].sort(
+    (a, b) => compare(orderKey(asked.sort_key, a), orderKey(asked.sort_key, b)) || compare(a.hostname, b.hostname),
+  );
+  const sorted = asked.sort_dir === 'asc' ? up : up.reverse();
+  if (asked.marker === undefined) return sorted.slice(0, asked.limit);
+  const at = sorted.findIndex((row) => row.hostname === asked.marker);
+  if (at < 0) raise('MarkerNotFound', { marker: asked.marker });
+  return sorted.slice(at + 1, at + 1 + asked.limit);
+};
+
+const listConductors = route<unknown, Record<string, unknown>>({
+  method: 'GET',
+  path: '/v1/conductors',
+  since: conductorsSince,
+  rules: [rule],
+  query: listQuery(conductorTable),
+  handler: async ({ who, query, version, base }, rooms) => {
+    const asked = askedList(conductorTable, query, version, rooms.settings.maxLimit);
+    rooms.policy().require(rule, who);
+    const { represent } = asked.fields
+      ? shown.chosen(asked.fields, version)
+      : shown[asked.detail ? 'full' : 'list'](version);
+    const rows = pageOf(await rooms.inventory.workers.list(), asked);
+    const next = () => nextLink(base, 'conductors', asked, rows.at(-1)!.hostname);
+    return ok(
+      collection(
+        conductorTable,
+        rows.map((row) => represent(row, { base })),
+        next,
+        asked.limit,
+      ),
+    );
+  },
+});
+
+const params = z.object({ hostname: z.string() });
+
+const showConductor = route<z.output<typeof params>, z.output<typeof showQuery>>({
+  method: 'GET',
+  path: '/v1/conductors/:hostname',
+  since: conductorsSince,
+  rules: [rule],
+  params,
+  query: showQuery,
+  handler: async ({ who, params, query, version, base }, rooms) => {
+    const fields = chosenFields(conductorTable, query.fields, version);
+    rooms.policy().require(rule, who);
+    const found = (await rooms.inventory.workers.list()).find((row) => row.hostname === params.hostname);
+    const row = found ?? raise('ConductorNotFound', { conductor: params.hostname });
+    const { represent } = fields ? shown.chosen(fields, version) : shown.full(version);
+    return ok(represent(row, { base }));
+  },
+});
+
+export const conductorRoutes = [listConductors, showConductor];

@@ -1,0 +1,114 @@
+/** /v1/drivers: which drivers can be used now, that is, which some live worker serves. */
+import { z } from 'zod';
+import {
+  driverProperties,
+  driverTable,
+  driverValues,
+  interfacesSince,
+  logicalDiskProperties,
+} from '../../model/driver-fields';
+import { type DriverName, drivers, isDriver } from '../../model/drivers';
+import { raise } from '../../model/errors';
+import { chosenFields } from '../lists';
+import { links, projections } from '../representation';
+import type { Rooms } from '../rooms';
+import { ok, route } from '../route';
+import { commaList, flag } from '../validation';
+import { requireMinor } from '../versions';
+
+const fieldsSince = 77;
+
+const shown = projections(driverTable, {
+  links: (row, { base }) => links(base, `drivers/${row.name}`),
+  properties: (row, { base }) => links(base, `drivers/${row.name}/properties`),
+});
+
+const names = Object.keys(drivers).sort() as DriverName[];
+
+/** Hosts of live workers by driver; a driver without any is left out. */
+const hostsByDriver = async ({ inventory }: Rooms): Promise<Map<DriverName, string[]>> => {
+  const alive = (await inventory.workers.list()).filter((worker) => worker.alive);
+  const hosts = names.map(
+    (name) => [name, alive.filter((one) => one.drivers.includes(name)).map((one) => one.hostname)] as const,
+  );
+  return new Map(hosts.filter(([, serving]) => serving.length > 0));
+};
+
+/** A driver that some live worker serves, and where. Throws DriverNotFound. */
+const liveDriver = async (rooms: Rooms, name: string): Promise<{ name: DriverName; hosts: string[] }> => {
+  const hosts = isDriver(name) ? (await hostsByDriver(rooms)).get(name) : undefined;
+  return hosts ? { name: name as DriverName, hosts } : raise('DriverNotFound', { driver: name });
+};
+
+const listQuery = z.strictObject({
+  type: z.enum(['classic', 'dynamic']).optional(),
+  detail: flag.optional(),
+  fields: commaList.optional(),
+});
+
+const listDrivers = route<unknown, z.output<typeof listQuery>>({
+  method: 'GET',
+  path: '/v1/drivers',
+  rules: ['baremetal:driver:get'],
+  query: listQuery,
+  handler: async ({ who, query, version, base }, rooms) => {
+    if (query.type !== undefined) requireMinor(version, interfacesSince, 'the parameter type');
+    if (query.detail !== undefined) requireMinor(version, interfacesSince, 'the parameter detail');
+    if (query.detail && query.fields)
+      raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail=true' });
+    const fields = chosenFields(driverTable, query.fields, version, fieldsSince);
+    rooms.policy().require('baremetal:driver:get', who);
+    // Classic drivers ended long ago; the word is still a valid question.
+    const live = query.type === 'classic' ? new Map<DriverName, string[]>() : await hostsByDriver(rooms);
+    const { represent } = fields ? shown.chosen(fields, version) : shown[query.detail ? 'full' : 'list'](version);
+    return ok({ drivers: [...live].map(([name, hosts]) => represent(driverValues(name, hosts), { base })) });
+  },
+});
+
+const params = z.object({ driver_name: z.string() });
+type Params = z.output<typeof params>;
+const showQuery = z.strictObject({ fields: commaList.optional() });
+
+const showDriver = route<Params, z.output<typeof showQuery>>({
+  method: 'GET',
+  path: '/v1/drivers/:driver_name',
+  rules: ['baremetal:driver:get'],
+  params,
+  query: showQuery,
+  handler: async ({ who, params, query, version, base }, rooms) => {
+    const fields = chosenFields(driverTable, query.fields, version, fieldsSince);
+    rooms.policy().require('baremetal:driver:get', who);
+    const { name, hosts } = await liveDriver(rooms, params.driver_name);
+    const { represent } = fields ? shown.chosen(fields, version) : shown.full(version);
+    return ok(represent(driverValues(name, hosts), { base }));
+  },
+});
+
+const showProperties = route<Params>({
+  method: 'GET',
+  path: '/v1/drivers/:driver_name/properties',
+  rules: ['baremetal:driver:get_properties'],
+  params,
+  handler: async ({ who, params }, rooms) => {
+    rooms.policy().require('baremetal:driver:get_properties', who);
+    return ok(driverProperties((await liveDriver(rooms, params.driver_name)).name));
+  },
+});
+
+const raidRule = 'baremetal:driver:get_raid_logical_disk_properties';
+
+const showRaidProperties = route<Params>({
+  method: 'GET',
+  path: '/v1/drivers/:driver_name/raid/logical_disk_properties',
+  since: 12,
+  tooOld: 406,
+  rules: [raidRule],
+  params,
+  handler: async ({ who, params }, rooms) => {
+    rooms.policy().require(raidRule, who);
+    const { name } = await liveDriver(rooms, params.driver_name);
+    return ok(logicalDiskProperties(name) ?? raise('DriverWithoutRaid', { driver: name }));
+  },
+});
+
+export const driverRoutes = [listDrivers, showDriver, showProperties, showRaidProperties];

@@ -1,0 +1,31 @@
+/** What every order to runs has in common: the node as it was seen, who asked, and whether anybody could do it. Can it happen. */
+import type { NodeRow } from '../../inventory/nodes';
+import type { Caller } from '../../model/callers';
+import { raise } from '../../model/errors';
+import type { Policy } from '../../policy';
+import type { Asked, OrderedNode } from '../../runs/contract';
+import { requesterOf } from '../route';
+import { checkDriverInfo, requireDriver } from './node-checks';
+
+/** The part of a node that an acceptance compares. */
+export const orderedNode = ({ uuid, name, driver, conductor_group, provision_state }: NodeRow): OrderedNode => ({
+  uuid,
+  name,
+  driver,
+  conductor_group,
+  provision_state,
+});
+
+/** Who asked by which rule. */
+export const askedBy = (
+  policy: Policy,
+  asking: { readonly who: Caller; readonly requestId: string },
+  rule: string,
+): Asked => ({ requester: requesterOf(asking), rule, rule_set: policy.hash });
+
+/** Throws DriverInfoInvalid where the BMC cannot be reached with what is on record, and NoWorker where nobody serves the node. */
+export const checkWorkable = (node: NodeRow, ident: string): void => {
+  checkDriverInfo(ident, requireDriver(node.driver), node.driver_info, { missing: true });
+  // The row came with a live worker's name, if there was one.
+  if (node.conductor === null) raise('NoWorker', { group: node.conductor_group, driver: node.driver });
+};

@@ -1,0 +1,130 @@
+/** GET /v1/nodes/{ident}/states, and the power request. */
+import { z } from 'zod';
+import type { NodeRow } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import { shownState, stateFields } from '../../model/nodes';
+import { type PowerTarget, powerRefusedIn, powerTargets } from '../../model/states';
+import { acts, type PlannedStep } from '../../model/steps';
+import { nodeTarget } from '../../policy';
+import { timestamp } from '../representation';
+import type { Rooms } from '../rooms';
+import { type Answer, type Asking, accepted, ok, type Route, route } from '../route';
+import { requireMinor } from '../versions';
+import { visibleNode } from '../visibility';
+import { askedBy, checkWorkable, orderedNode } from './node-orders';
+import { type NodeParams, nodeParams } from './nodes';
+
+const setPower = 'baremetal:node:set_power_state';
+
+const documents: readonly string[] = ['raid_config', 'target_raid_config'];
+
+const shown = (node: NodeRow, name: string, minor: number): unknown => {
+  const value = (node as unknown as Record<string, unknown>)[name] ?? (documents.includes(name) ? {} : null);
+  return value instanceof Date ? timestamp(value) : shownState(value, minor);
+};
+
+const showStates = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  rooms.policy().require('baremetal:node:get_states', asking.who, nodeTarget(node));
+  return ok(
+    Object.fromEntries(
+      stateFields
+        .filter(({ since }) => since <= asking.version)
+        .map(({ name }) => [name, shown(node, name, asking.version)]),
+    ),
+  );
+};
+
+const powerBody = z.strictObject({
+  target: z.string(),
+  timeout: z
+    .union(
+      [
+        z.int(),
+        z
+          .string()
+          .regex(/^\d{1,9}$/)
+          .transform(Number),
+      ],
+      { error: 'must be a whole number of seconds' },
+    )
+    .nullish(),
+});
+type PowerBody = z.output<typeof powerBody>;
+type PowerAsk = Asking<NodeParams, unknown, PowerBody>;
+
+const isTarget = (text: string): text is PowerTarget => Object.hasOwn(powerTargets, text);
+
+const powerTarget = ({ body, version }: PowerAsk): PowerTarget => {
+  const names = Object.keys(powerTargets).join(', ');
+  if (!isTarget(body.target)) return raise('InvalidInput', { field: 'target', reason: `must be one of ${names}` });
+  requireMinor(version, powerTargets[body.target].since, `target ${body.target}`);
+  if (body.timeout !== undefined && body.timeout !== null) {
+    requireMinor(version, 27, 'timeout');
+    if (body.timeout < 1) raise('InvalidInput', { field: 'timeout', reason: 'must be at least 1 second' });
+  }
+  return body.target;
+};
+
+const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => {
+  if (powerRefusedIn.includes(node.provision_state))
+    raise('InvalidState', { verb: target, node: ident, state: node.provision_state });
+  if (node.disable_power_off && target.endsWith('power off'))
+    raise('Conflict', { reason: `Powering off node ${ident} is disabled (disable_power_off).` });
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+};
+
+const powerStep = (target: PowerTarget): PlannedStep => ({
+  index: 0,
+  interface: 'power',
+  step: target,
+  args: {},
+  acts: powerTargets[target].acts.map((act) => ({ act, effect: acts[act].effect })),
+  waits: null,
+  abortable: false,
+  parks: false,
+});
+
+const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => {
+  const ident = asking.params.node_ident;
+  const policy = rooms.policy();
+  const node = await visibleNode(rooms, asking, ident);
+  policy.require(setPower, asking.who, nodeTarget(node));
+  const target = powerTarget(asking);
+  checkPower(node, ident, target);
+  checkWorkable(node, ident);
+  const { timeout } = asking.body;
+  await rooms.runs.start({
+    node: orderedNode(node),
+    verb: 'power',
+    story: 'power',
+    event: null,
+    ends: null,
+    target: null,
+    fault: null,
+    steps: [powerStep(target)],
+    power: { target, ...(typeof timeout === 'number' ? { timeoutMs: timeout * 1000 } : {}) },
+    runbook: null,
+    asked: askedBy(policy, asking, setPower),
+  });
+  return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+};
+
+export const nodeStateRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident/states',
+    rules: ['baremetal:node:get', 'baremetal:node:get_states'],
+    params: nodeParams,
+    handler: showStates,
+  }),
+  route<NodeParams, unknown, PowerBody>({
+    method: 'PUT',
+    path: '/v1/nodes/:node_ident/states/power',
+    rules: ['baremetal:node:get', setPower],
+    params: nodeParams,
+    body: powerBody,
+    arguments: true,
+    handler: requestPower,
+  }),
+];

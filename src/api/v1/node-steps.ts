@@ -1,0 +1,80 @@
+/** The steps of a provision request: their wire form, the rules per step, and what the operator forbids. */
+import { z } from 'zod';
+import type { Caller } from '../../model/callers';
+import { raise } from '../../model/errors';
+import { secretRefs } from '../../model/secrets';
+import { type GivenStep, type PlannedStep, planSteps, stepInterfaces } from '../../model/steps';
+import type { Policy, Target } from '../../policy';
+import type { Rooms } from '../rooms';
+import { flag } from '../validation';
+
+const order = z.union([z.int().min(0), z.string().regex(/^\d+$/).transform(Number)], {
+  error: 'must be a whole number that is not negative',
+});
+
+/** A clean or service step as a request carries it. `temper` is ours. */
+export const stepSchema = z.strictObject({
+  interface: z.enum(stepInterfaces),
+  step: z.string().min(1),
+  args: z.record(z.string(), z.unknown()).optional(),
+  order: order.optional(),
+  execute_on_child_nodes: flag.optional(),
+  limit_child_node_execution: z.array(z.string()).optional(),
+  temper: z.strictObject({ timeout: z.int().min(1).optional() }).optional(),
+});
+
+export type WireStep = z.output<typeof stepSchema>;
+
+const called = (step: { interface: string; step: string }): string => `${step.interface}.${step.step}`;
+
+/** Refuses steps that ask for child nodes, and arguments that point at stored secrets. Throws InvalidSteps. */
+export const checkRawSteps = (steps: readonly WireStep[]): void => {
+  for (const step of steps) {
+    if (step.execute_on_child_nodes || step.limit_child_node_execution?.length)
+      raise('InvalidSteps', { reason: `Step ${called(step)}: steps on child nodes are not offered by this release.` });
+    if (secretRefs(step.args ?? {}).length > 0)
+      raise('InvalidSteps', { reason: `Step ${called(step)}: an object with the single key $secret is reserved.` });
+  }
+};
+
+/** Rules that an operator may define for single steps; an undefined one leaves the step free. Throws PolicyDenied. */
+export const requireStepRules = (
+  policy: Policy,
+  who: Caller,
+  target: Target,
+  steps: readonly { interface: string; step: string }[],
+): void => {
+  for (const step of steps) {
+    const rule = `baremetal:step:execute:${called(step)}`;
+    if (policy.has(rule)) policy.require(rule, who, target);
+  }
+};
+
+/** Refuses what the operator forbids whoever asks. Throws InvalidSteps. */
+export const refuseDisallowed = (rooms: Rooms, steps: readonly { interface: string; step: string }[]): void => {
+  const wrong = steps.map(called).filter((name) => rooms.settings.disallowedSteps.includes(name));
+  if (wrong.length > 0)
+    raise('InvalidSteps', { reason: `The operator does not allow ${[...new Set(wrong)].join(', ')} here.` });
+};
+
+// A plan checks what arguments are; a reference stands for a text that was checked when it was stored.
+const readable = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_key, inner) =>
+    secretRefs(inner).length === 1 && isRef(inner) ? 'secret' : inner,
+  );
+const isRef = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 1 && '$secret' in value;
+
+/** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
+export const planStored = (steps: readonly GivenStep[], verb: 'clean' | 'service', driver: string): PlannedStep[] => {
+  const planned = planSteps(
+    steps.map(({ interface: name, step, args }) => ({
+      interface: name,
+      step,
+      args: readable(args ?? {}) as Record<string, unknown>,
+    })),
+    verb,
+    driver,
+  );
+  return planned.map((step, index) => ({ ...step, args: steps[index]!.args ?? {} }));
+};

@@ -1,0 +1,158 @@
+/** Writes of /v1/ports: create, patch, delete; each one transaction with its audit row and event. */
+import type { z } from 'zod';
+import type { Queries } from '../../inventory';
+import { brokenUnique } from '../../inventory/database';
+import { raise } from '../../model/errors';
+import { asUuid } from '../../model/ids';
+import { checkNodeFree, checkPortDelete, checkPortUpdate } from '../../model/port-changes';
+import { type Port, type PortNode, portTable } from '../../model/ports';
+import { nodeTarget } from '../../policy';
+import { attributesOf, checkAttributes, type Operation, patchBody } from '../patch';
+import type { Rooms } from '../rooms';
+import { type Asking, created, noContent, ok, requesterOf, route } from '../route';
+import { createGate, createSchema } from '../validation';
+import { findVisiblePort, visibleNodeOf } from './port-nodes';
+import { portCollection, portParams, portPath, shownPort } from './port-representation';
+import { homeIdent, newPort, patchedPort } from './port-writes';
+
+type Params = z.output<typeof portParams>;
+
+const createPort = route<unknown, unknown, Readonly<Record<string, unknown>>>({
+  method: 'POST',
+  path: portCollection,
+  rules: ['baremetal:node:get', 'baremetal:port:create'],
+  body: createSchema(portTable),
+  gate: createGate(portTable),
+  handler: async (asking, rooms) => {
+    const { who, body, version, base } = asking;
+    const ident = homeIdent(body);
+    const port = await refusingDuplicates(body, () =>
+      rooms.inventory.transaction(async (inventory) => {
+        const node = await visibleNodeOf({ ...rooms, inventory }, who, ident, { lock: true });
+        // A node that is hidden counts as one without owner, so that the answer tells nothing of it.
+        rooms.policy().require('baremetal:port:create', who, nodeTarget(node ?? { owner: null, lessee: null }));
+        if (!node) return raise('InvalidInput', { field: 'node_uuid', reason: `node ${ident} could not be found` });
+        checkNodeFree(node);
+        const stored = await inventory.ports.insert(newPort(body, node.uuid, version));
+        await record(inventory, asking, rooms, 'create', { port: stored, node }, { ...body });
+        return stored;
+      }),
+    );
+    return created(shownPort.full(version).represent(port, { base }), `${base}${portCollection}/${port.uuid}`);
+  },
+});
+
+const updatePort = route<Params, unknown, Operation[]>({
+  method: 'PATCH',
+  path: portPath,
+  rules: ['baremetal:node:get', 'baremetal:port:update'],
+  params: portParams,
+  body: patchBody,
+  handler: async (asking, rooms) => {
+    const { who, params, body, version, base } = asking;
+    checkAttributes(portTable, body, version);
+    const port = await rooms.inventory.transaction(async (inventory) => {
+      const here = { ...rooms, inventory };
+      const found = await findVisiblePort(here, who, params.port_ident, version, { lock: true });
+      rooms.policy().require('baremetal:port:update', who, nodeTarget(found.node));
+      const { port, changed, moveTo } = patchedPort(found.port, body, version);
+      const node = moveTo === undefined ? found.node : await newHome(here, who, found.node, moveTo);
+      checkPortUpdate(found.node, changed, version);
+      checkNodeFree(node);
+      const stored = await refusingDuplicates(port, () =>
+        inventory.ports.update(found.port.uuid, { ...port, node_uuid: node.uuid }),
+      );
+      const what = Object.fromEntries(attributesOf(body).map((name) => [name, stored[name as keyof Port]]));
+      await record(inventory, asking, rooms, 'update', { port: stored, node }, what);
+      return stored;
+    });
+    return ok(shownPort.full(version).represent(port, { base }));
+  },
+});
+
+/** One text for missing, hidden and foreign, so that it tells nothing of the node. */
+const newHome = async (
+  rooms: Parameters<typeof visibleNodeOf>[0],
+  who: Asking<unknown, unknown, unknown>['who'],
+  old: PortNode,
+  ident: string,
+): Promise<PortNode> => {
+  const node = await visibleNodeOf(rooms, who, ident, { lock: true });
+  if (node && node.owner === old.owner) return node;
+  return raise('InvalidInput', {
+    field: 'node_uuid',
+    reason: `the port cannot move to node ${ident}: it must exist, be visible to you and have the same owner`,
+  });
+};
+
+const deletePort = route<Params>({
+  method: 'DELETE',
+  path: portPath,
+  rules: ['baremetal:node:get', 'baremetal:port:delete'],
+  params: portParams,
+  handler: async (asking, rooms) => {
+    const { who, params, version } = asking;
+    if (asUuid(params.port_ident) === undefined)
+      raise('InvalidInput', { field: 'port', reason: 'a port is deleted by its UUID, not by its name' });
+    await rooms.inventory.transaction(async (inventory) => {
+      const { port, node } = await findVisiblePort({ ...rooms, inventory }, who, params.port_ident, version, {
+        lock: true,
+      });
+      rooms.policy().require('baremetal:port:delete', who, nodeTarget(node));
+      checkPortDelete(node, port);
+      await inventory.ports.delete(port.uuid);
+      await record(inventory, asking, rooms, 'delete', { port, node }, {});
+    });
+    return noContent();
+  },
+});
+
+const kinds = { create: 'port.created', update: 'port.updated', delete: 'port.deleted' } as const;
+
+/** Writes who did what to a port, and tells of it. */
+const record = async (
+  inventory: Queries,
+  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId'>,
+  rooms: Rooms,
+  act: keyof typeof kinds,
+  { port, node }: { readonly port: Port; readonly node: PortNode },
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  await inventory.audit.write({
+    requester: requesterOf(asking),
+    action: `port.${act}`,
+    rule: `baremetal:port:${act}`,
+    rule_set: rooms.policy().hash,
+    resource: 'port',
+    resource_id: port.uuid,
+    data,
+  });
+  await inventory.events.append({
+    kind: kinds[act],
+    node_uuid: node.uuid,
+    project: node.owner,
+    lessee: node.lessee,
+    data: { port_uuid: port.uuid, address: port.address, changed: Object.keys(data) },
+  });
+};
+
+const uniques: Readonly<Record<string, string>> = {
+  ports_uuid_key: 'uuid',
+  ports_address_key: 'address',
+  ports_name_key: 'name',
+};
+
+const refusingDuplicates = async <T>(
+  values: Readonly<Record<string, unknown>>,
+  write: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await write();
+  } catch (thrown) {
+    const field = uniques[brokenUnique(thrown) ?? ''];
+    if (!field) throw thrown;
+    return raise('Duplicate', { resource: 'port', field, value: values[field] }, { cause: thrown });
+  }
+};
+
+export const portEditRoutes = [createPort, updatePort, deletePort];

@@ -1,0 +1,110 @@
+/** /v1/ports: the network interfaces of nodes; who may see the node may see its ports. */
+import { z } from 'zod';
+import { raise } from '../../model/errors';
+import { asUuid } from '../../model/ids';
+import { isMac, portTable } from '../../model/ports';
+import { and, type Predicate } from '../../model/predicates';
+import { nodeTarget } from '../../policy';
+import { askedList, chosenFields, collection, type ListAsked, listQuery, nextLink, showQuery } from '../lists';
+import type { Rooms } from '../rooms';
+import { type Answer, type Asking, ok, route } from '../route';
+import { portEditRoutes } from './port-edits';
+import { findVisiblePort, homeOf, visiblePorts } from './port-nodes';
+import { portCollection, portParams, portPath, shownPort } from './port-representation';
+
+type Query = Record<string, unknown>;
+type Params = z.output<typeof portParams>;
+const listRules = ['baremetal:port:list_all', 'baremetal:port:list'];
+
+type Listing = { readonly path: string; readonly home?: string; readonly detail?: true };
+
+const answerList = async (
+  { who, query, version, base }: Asking<unknown, Query, unknown>,
+  rooms: Rooms,
+  { path, home, detail }: Listing,
+): Promise<Answer> => {
+  const asked = askedList(portTable, query, version, rooms.settings.maxLimit);
+  const whole = detail ?? asked.detail;
+  if (detail && asked.fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail' });
+  const wanted = await homeOf(rooms, who, asked.filters, home);
+  const visible = visiblePorts(rooms.policy(), who);
+  const { columns, represent } = asked.fields
+    ? shownPort.chosen(asked.fields, version)
+    : shownPort[whole ? 'full' : 'list'](version);
+  const rows = await rooms.inventory.ports.list(
+    columns,
+    { visible, home: wanted, filter: ownFilter(asked.filters), description_contains: containsOf(asked.filters) },
+    { ...asked, after: await afterMarker(rooms, asked, visible) },
+  );
+  const next = () => nextLink(base, path, asked, rows.at(-1)!.uuid!);
+  return ok(
+    collection(
+      portTable,
+      rows.map((row) => represent(row, { base })),
+      next,
+      asked.limit,
+    ),
+  );
+};
+
+const ownFilter = ({ address }: ListAsked['filters']): Predicate => {
+  if (address === undefined) return and();
+  if (!isMac(String(address))) raise('InvalidInput', { field: 'address', reason: 'must be a MAC address' });
+  return { is: 'equals', column: 'address', value: String(address).toLowerCase() };
+};
+
+const containsOf = ({ description_contains }: ListAsked['filters']): string | undefined =>
+  description_contains === undefined ? undefined : String(description_contains);
+
+const afterMarker = async ({ inventory }: Rooms, { marker, sort_key }: ListAsked, visible: Predicate) => {
+  if (marker === undefined) return undefined;
+  const uuid = asUuid(marker) ?? raise('InvalidInput', { field: 'marker', reason: 'must be the UUID of a port' });
+  return (await inventory.ports.marker(uuid, sort_key, visible)) ?? raise('MarkerNotFound', { marker });
+};
+
+const query = listQuery(portTable);
+
+const listPorts = route<unknown, Query>({
+  method: 'GET',
+  path: portCollection,
+  rules: ['baremetal:node:get', ...listRules],
+  query,
+  handler: (asking, rooms) => answerList(asking, rooms, { path: 'ports' }),
+});
+
+const listPortDetails = route<unknown, Query>({
+  method: 'GET',
+  path: `${portCollection}/detail`,
+  rules: ['baremetal:node:get', ...listRules],
+  query,
+  handler: (asking, rooms) => answerList(asking, rooms, { path: 'ports/detail', detail: true }),
+});
+
+const listNodePorts = route<{ node_ident: string }, Query>({
+  method: 'GET',
+  path: '/v1/nodes/:node_ident/ports',
+  rules: ['baremetal:node:get', ...listRules],
+  params: z.object({ node_ident: z.string() }),
+  query,
+  handler: (asking, rooms) => {
+    const { node_ident } = asking.params;
+    return answerList(asking, rooms, { path: `nodes/${node_ident}/ports`, home: node_ident });
+  },
+});
+
+const showPort = route<Params, z.output<typeof showQuery>>({
+  method: 'GET',
+  path: portPath,
+  rules: ['baremetal:node:get', 'baremetal:port:get'],
+  params: portParams,
+  query: showQuery,
+  handler: async ({ who, params, query, version, base }, rooms) => {
+    const fields = chosenFields(portTable, query.fields, version);
+    const { port, node } = await findVisiblePort(rooms, who, params.port_ident, version);
+    rooms.policy().require('baremetal:port:get', who, nodeTarget(node));
+    const { represent } = fields ? shownPort.chosen(fields, version) : shownPort.full(version);
+    return ok(represent(port, { base }));
+  },
+});
+
+export const portRoutes = [listPorts, listPortDetails, listNodePorts, showPort, ...portEditRoutes];

@@ -1,0 +1,155 @@
+/** Writes of /v1/runbooks: create, patch, delete; each one transaction with its audit row and event. */
+import { z } from 'zod';
+import type { Queries } from '../../inventory';
+import { brokenUnique } from '../../inventory/database';
+import { raise } from '../../model/errors';
+import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../model/runbooks';
+import { maskSecrets, secretRefs } from '../../model/secrets';
+import { runbookTarget } from '../../policy';
+import { attributesOf, checkAttributes, type Operation, patchBody, rulesFor } from '../patch';
+import type { Rooms } from '../rooms';
+import { type Asking, created, noContent, ok, requesterOf, route } from '../route';
+import { sealAll } from '../secrets';
+import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './runbook-representation';
+import { requireSteps } from './runbook-steps';
+import { newRunbook, patchedRunbook } from './runbook-writes';
+import { findVisibleRunbook } from './visible-runbook';
+
+type Params = z.output<typeof runbookParams>;
+
+const createRunbook = route({
+  method: 'POST',
+  path: runbookCollection,
+  since: runbooksSince,
+  tooOld: 405,
+  rules: ['baremetal:runbook:create', 'baremetal:step:execute:*'],
+  body: z.unknown(),
+  handler: async (asking, rooms) => {
+    const { who, body, version, base } = asking;
+    const policy = rooms.policy();
+    policy.require('baremetal:runbook:create', who);
+    const { values, secrets } = sealAll(rooms.vault, newRunbook(body, who, version, rooms.settings), ['steps']);
+    requireSteps(policy, who, values);
+    const runbook = await refusingDuplicates(values, () =>
+      rooms.inventory.transaction(async (inventory) => {
+        const stored = await inventory.runbooks.insert(values);
+        await inventory.secrets.insert('runbook', stored.uuid, secrets);
+        await record(
+          inventory,
+          asking,
+          rooms,
+          { act: 'create', kind: 'created' },
+          stored,
+          'baremetal:runbook:create',
+          stored,
+        );
+        return stored;
+      }),
+    );
+    return created(
+      shownRunbook.full(version).represent(runbook, { base }),
+      `${base}${runbookCollection}/${runbook.uuid}`,
+    );
+  },
+});
+
+const updateRunbook = route<Params, unknown, Operation[]>({
+  method: 'PATCH',
+  path: runbookPath,
+  since: runbooksSince,
+  tooOld: 405,
+  rules: [
+    'baremetal:runbook:get',
+    'baremetal:runbook:update',
+    'baremetal:runbook:update:public',
+    'baremetal:runbook:update:owner',
+    'baremetal:step:execute:*',
+  ],
+  params: runbookParams,
+  body: patchBody,
+  handler: async (asking, rooms) => {
+    const { who, params, body, version, base } = asking;
+    checkAttributes(runbookTableAt(version), body, version);
+    const named = rulesFor(runbookTable, body);
+    const rules = named.length > 0 ? named : ['baremetal:runbook:update'];
+    const policy = rooms.policy();
+    const runbook = await rooms.inventory.transaction(async (inventory) => {
+      const stored = await findVisibleRunbook({ ...rooms, inventory }, who, params.runbook_ident, { lock: true });
+      for (const rule of rules) policy.require(rule, who, runbookTarget(stored));
+      const { values, secrets } = sealAll(rooms.vault, patchedRunbook(stored, body, rooms.settings), ['steps']);
+      if (attributesOf(body).includes('steps')) requireSteps(policy, who, values);
+      const changed = await refusingDuplicates(values, () => inventory.runbooks.update(stored.uuid, values));
+      await inventory.secrets.insert('runbook', stored.uuid, secrets);
+      await inventory.secrets.prune('runbook', stored.uuid, secretRefs(changed.steps));
+      const what = Object.fromEntries(attributesOf(body).map((name) => [name, changed[name as keyof Runbook]]));
+      await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, changed, rules.join(', '), what);
+      return changed;
+    });
+    return ok(shownRunbook.full(version).represent(runbook, { base }));
+  },
+});
+
+const deleteRunbook = route<Params>({
+  method: 'DELETE',
+  path: runbookPath,
+  since: runbooksSince,
+  tooOld: 405,
+  rules: ['baremetal:runbook:get', 'baremetal:runbook:delete'],
+  params: runbookParams,
+  handler: async (asking, rooms) => {
+    const rule = 'baremetal:runbook:delete';
+    await rooms.inventory.transaction(async (inventory) => {
+      const stored = await findVisibleRunbook({ ...rooms, inventory }, asking.who, asking.params.runbook_ident, {
+        lock: true,
+      });
+      rooms.policy().require(rule, asking.who, runbookTarget(stored));
+      await inventory.runbooks.delete(stored.uuid);
+      await inventory.secrets.prune('runbook', stored.uuid, []);
+      await record(inventory, asking, rooms, { act: 'delete', kind: 'deleted' }, stored, rule, {});
+    });
+    return noContent();
+  },
+});
+
+/** Writes who did what to a runbook, and tells of it. Belongs into the transaction of the change. */
+export const record = async (
+  inventory: Queries,
+  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId'>,
+  rooms: Rooms,
+  { act, kind }: { readonly act: string; readonly kind: string },
+  runbook: Runbook,
+  rule: string,
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  await inventory.audit.write({
+    requester: requesterOf(asking),
+    action: `runbook.${act}`,
+    rule,
+    rule_set: rooms.policy().hash,
+    resource: 'runbook',
+    resource_id: runbook.uuid,
+    data: maskSecrets(data) as Record<string, unknown>,
+  });
+  await inventory.events.append({
+    kind: `runbook.${kind}`,
+    project: runbook.owner,
+    data: { runbook_uuid: runbook.uuid, name: runbook.name, public: runbook.public, changed: Object.keys(data) },
+  });
+};
+
+const uniques: Readonly<Record<string, 'uuid' | 'name'>> = { runbooks_uuid_key: 'uuid', runbooks_name_key: 'name' };
+
+const refusingDuplicates = async <T>(
+  values: { readonly name: string; readonly uuid?: string },
+  write: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await write();
+  } catch (thrown) {
+    const field = uniques[brokenUnique(thrown) ?? ''];
+    if (!field) throw thrown;
+    return raise('Duplicate', { resource: 'runbook', field, value: values[field] }, { cause: thrown });
+  }
+};
+
+export const runbookEditRoutes = [createRunbook, updateRunbook, deleteRunbook];

@@ -1,0 +1,64 @@
+/**
+ * Every scenario ends on a real engine as it should, and its fresh history replays on the same code. With
+ * TEMPER_RECORD_HISTORIES=1 the histories that are missing from test/replay/histories are written there.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { Worker } from '@temporalio/worker';
+import { keptHistory } from '../../scripts/lib/history';
+import { startEngineWorld, type World } from '../support/engine';
+import { recordingDriver } from '../support/recording-driver';
+import { begin, type Scenario, scenarios } from '../support/scenarios';
+import { workflowBundle } from '../support/servers';
+
+const folder = join(__dirname, '../replay/histories');
+const recording = process.env.TEMPER_RECORD_HISTORIES === '1';
+
+let world: World;
+beforeAll(async () => {
+  world = await startEngineWorld();
+  await world.control();
+}, 60_000);
+afterAll(() => world?.close());
+
+const play = async (scenario: Scenario) => {
+  const { driver } = recordingDriver(scenario.acts);
+  const stop = await world.bmc({ 'fake-hardware': driver });
+  try {
+    const on = await begin(world, scenario);
+    await scenario.meanwhile?.(world, on);
+    await world.ended(on.run);
+    const colour = await on.handle.result().then(
+      () => 'green',
+      () => 'red',
+    );
+    return { ...on, colour };
+  } finally {
+    await stop();
+  }
+};
+
+test.each(scenarios().map((scenario) => [scenario.story, scenario.ends, scenario] as const))(
+  '%s that ends %s replays',
+  async (story, ends, scenario) => {
+    const { handle, colour } = await play(scenario);
+    expect(colour).toBe(scenario.red ? 'red' : 'green');
+    const history = await handle.fetchHistory();
+    await Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundle() } }, history, handle.workflowId);
+    const file = join(folder, `${story}.${ends}.1.json`);
+    if (recording && !existsSync(file)) writeFileSync(file, keptHistory(handle.workflowId, historyToJSON(history)));
+  },
+);
+
+test('a pass of the reconciler replays', async () => {
+  const handle = await world.client.workflow.start('reconcile', {
+    workflowId: `reconcile-${world.prefix}`,
+    taskQueue: `${world.prefix}-control`,
+  });
+  expect(await handle.result()).toEqual({ started: 0, ended: expect.any(Number) });
+  const history = await handle.fetchHistory();
+  await Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundle() } }, history, handle.workflowId);
+  const file = join(folder, 'reconcile.succeeded.1.json');
+  if (recording && !existsSync(file)) writeFileSync(file, keptHistory(handle.workflowId, historyToJSON(history)));
+});

@@ -1,0 +1,205 @@
+/** Every story in every way it can end, played on a real engine: the source of the recorded histories. */
+import type { WorkflowHandle } from '@temporalio/client';
+import { raise } from '../../src/model/errors';
+import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import { type GivenStep, powerSteps } from '../../src/model/steps';
+import type { Verb } from '../../src/model/verbs';
+import { failOperation, retryStep, skipStep, workflowId } from '../../src/workflows/contract';
+import type { World } from './engine';
+import { type ActsOver, step } from './recording-driver';
+
+export type Scenario = {
+  readonly story: string;
+  /** How it ends; the file's name is `<story>.<ends>`. */
+  readonly ends: string;
+  readonly acts?: ActsOver;
+  readonly from: string;
+  readonly verb: Verb | 'power';
+  readonly steps?: readonly GivenStep[];
+  /** What happens while it runs. */
+  readonly meanwhile?: (world: World, on: { node: NodeUuid; run: RunUuid; handle: WorkflowHandle }) => Promise<void>;
+  /** Whether the workflow is red in the engine's UI. */
+  readonly red?: boolean;
+};
+
+const refused = async () => raise('BmcAuthFailed', { node: 'n', bmc: 'b' });
+const unknown =
+  (times = 1) =>
+  async () =>
+    times-- > 0
+      ? raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'no record' })
+      : { is: 'done' as const };
+const decision = { cursor: 0, by: 'tester', reason: 'looked' };
+const settings = { settings: [{ name: 'a', value: 1 }] };
+
+const message =
+  (kind: 'abort' | 'unhold'): Scenario['meanwhile'] =>
+  async (world, { node, run }) => {
+    await world.reaches(run, 'waiting');
+    const order = await world.order(node, kind);
+    await world.runs.send({ node: order.node, kind, asked: order.asked });
+  };
+
+const decided =
+  (by: typeof retryStep): Scenario['meanwhile'] =>
+  async (world, { run, handle }) => {
+    await world.reaches(run, 'parked');
+    await handle.executeUpdate(by, { args: [decision] });
+  };
+
+/** Made anew for every use: some acts count their calls. */
+export const scenarios = (): readonly Scenario[] => [
+  { story: 'verify', ends: 'succeeded', verb: 'manage', from: 'enroll' },
+  { story: 'verify', ends: 'failed', verb: 'manage', from: 'enroll', acts: { verify: refused }, red: true },
+  {
+    story: 'clean',
+    ends: 'succeeded',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('power.reboot'), step('bios.apply_configuration', settings)],
+  },
+  {
+    story: 'clean',
+    ends: 'succeeded-without-need',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('bios.apply_configuration', settings)],
+    acts: { stage_bios: async () => ({ is: 'done', rest: 'skip' }) },
+  },
+  {
+    story: 'clean',
+    ends: 'succeeded-after-wait',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('power.wait', { seconds: 1 }), step('power.power_on')],
+  },
+  { story: 'clean', ends: 'succeeded-without-steps', verb: 'provide', from: 'manageable' },
+  {
+    story: 'clean',
+    ends: 'failed',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('power.power_on'), step('power.power_off')],
+    acts: { power_off: refused },
+    red: true,
+  },
+  {
+    story: 'clean',
+    ends: 'aborted',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('power.hold'), step('power.power_on')],
+    meanwhile: message('abort'),
+  },
+  {
+    story: 'clean',
+    ends: 'aborted-in-wait',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('power.wait', { seconds: 3600 })],
+    meanwhile: message('abort'),
+  },
+  {
+    story: 'clean',
+    ends: 'cancelled',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('power.hold')],
+    meanwhile: async (world, { run, handle }) => {
+      await world.reaches(run, 'waiting');
+      await handle.cancel();
+    },
+    red: true,
+  },
+  {
+    story: 'clean',
+    ends: 'parked-retried',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('management.reset_bmc')],
+    acts: { reset_bmc: unknown() },
+    meanwhile: decided(retryStep),
+  },
+  {
+    story: 'clean',
+    ends: 'parked-skipped',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('management.reset_bmc'), step('power.power_on')],
+    acts: { reset_bmc: unknown() },
+    meanwhile: decided(skipStep),
+  },
+  {
+    story: 'clean',
+    ends: 'parked-failed',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [step('management.reset_bmc')],
+    acts: { reset_bmc: unknown() },
+    meanwhile: decided(failOperation),
+    red: true,
+  },
+  {
+    story: 'service',
+    ends: 'succeeded',
+    verb: 'service',
+    from: 'active',
+    steps: [step('management.set_boot_device', { boot_device: 'disk' }), step('power.reboot')],
+  },
+  {
+    story: 'service',
+    ends: 'succeeded-after-hold',
+    verb: 'service',
+    from: 'active',
+    steps: [step('power.hold'), step('power.power_on')],
+    meanwhile: message('unhold'),
+  },
+  {
+    story: 'service',
+    ends: 'failed',
+    verb: 'service',
+    from: 'active',
+    steps: [step('power.power_off')],
+    acts: { power_off: refused },
+    red: true,
+  },
+  {
+    story: 'service',
+    ends: 'aborted',
+    verb: 'service',
+    from: 'active',
+    steps: [step('power.hold')],
+    meanwhile: message('abort'),
+  },
+  { story: 'adopt', ends: 'succeeded', verb: 'adopt', from: 'manageable' },
+  { story: 'adopt', ends: 'failed', verb: 'adopt', from: 'manageable', acts: { verify: refused }, red: true },
+  { story: 'power', ends: 'succeeded', verb: 'power', from: 'active' },
+  { story: 'power', ends: 'failed', verb: 'power', from: 'active', acts: { power_on: refused }, red: true },
+];
+
+/** Starts a scenario's run on a node made for it. */
+export const begin = async (
+  world: World,
+  scenario: Scenario,
+): Promise<{ node: NodeUuid; run: RunUuid; handle: WorkflowHandle }> => {
+  const node = await world.node({
+    provision_state: scenario.from,
+    name: `${scenario.story}-${scenario.ends}-${world.prefix}`,
+  });
+  const order =
+    scenario.verb === 'power'
+      ? {
+          ...(await world.order(node, 'clean')),
+          verb: 'power' as const,
+          story: 'power' as const,
+          event: null,
+          ends: null,
+          target: null,
+          fault: null,
+          power: { target: 'rebooting' as const },
+          steps: powerSteps('rebooting'),
+        }
+      : await world.order(node, scenario.verb, scenario.steps);
+  const { run } = await world.runs.start(order);
+  return { node, run, handle: world.client.workflow.getHandle(workflowId(node, scenario.verb, run)) };
+};
