@@ -8,5 +8,5 @@ const { withThrowAwaySystem } = require('./lib/throw-away');
 
 main(async () => {
   await setUp();
-  return withThrowAwaySystem('demo', [bin('demo'), ...process.argv.slice(2)]);
+  return withThrowAwaySystem('demo', [bin('demo'), ...process.argv.slice(2)], { seed: false });
 });

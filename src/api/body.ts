@@ -22,6 +22,8 @@ const readerFor = (limit: number): Reader => {
 
 /** The parsed body, or undefined where there is none. Throws MalformedBody, BodyTooLarge, BodyTooDeep, InvalidInput. */
 export const readBody = async (request: Request, response: Response, limit: number): Promise<unknown> => {
+  // The parser would make an object of nothing; here nothing is no body.
+  if (request.headers['content-length'] === '0') return undefined;
   if (request.body === undefined)
     await new Promise<void>((done, fail) => {
       readerFor(limit)(request, response, (thrown?: unknown) => (thrown ? fail(bodyError(thrown as Error)) : done()));
@@ -40,7 +42,7 @@ export const checkText = (text: string): void => {
 };
 
 const checkValue = (value: unknown, depth: number): void => {
-  if (typeof value === 'string') return checkText(value);
+  if (typeof value === 'string') checkText(value);
   if (typeof value !== 'object' || value === null) return;
   if (depth >= maxDepth) raise('BodyTooDeep', { limit: maxDepth });
   for (const [key, inner] of Object.entries(value)) {

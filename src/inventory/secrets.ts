@@ -12,9 +12,26 @@ export const secrets = (sql: Db) => ({
     await sql`insert into secrets ${sql(rows, 'id', 'holder', 'holder_id', 'path', 'key_id', 'nonce', 'ciphertext')}`;
   },
 
-  /** Deletes what a holder no longer refers to. `keep` are the ids still in its documents. */
+  /**
+   * Deletes what a holder no longer refers to. `keep` are the ids still in its documents. What the frozen steps of an
+   * unfinished run refer to stays until the sweep after its end.
+   */
   async prune(holder: SecretHolder, holder_id: string, keep: readonly string[]): Promise<void> {
-    await sql`delete from secrets where holder = ${holder} and holder_id = ${holder_id} and id <> all (${sql.array([...keep], 2951)})`;
+    await sql`
+      delete from secrets
+      where holder = ${holder} and holder_id = ${holder_id} and id <> all (${sql.array([...keep], 2951)})
+        and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)`;
+  },
+
+  /** Deletes secrets of runbooks that neither a runbook nor an unfinished run refers to any more. @returns how many */
+  async sweep(): Promise<number> {
+    const gone = await sql`
+      delete from secrets
+      where holder = 'runbook'
+        and not exists (select 1 from runbooks where runbooks.uuid = secrets.holder_id and strpos(steps::text, secrets.id::text) > 0)
+        and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)
+      returning 1`;
+    return gone.length;
   },
 
   /** Sealed rows by id; only the BMC workers' role may ask. */

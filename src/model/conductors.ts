@@ -14,7 +14,7 @@ export const conductorTable: ResourceTable = {
     { name: 'drivers', since: 49, type: 'texts' },
     { name: 'created_at', since: 49, type: 'timestamp' },
     { name: 'updated_at', since: 49, type: 'timestamp' },
-    { name: 'links', since: 49, type: 'links', always: true },
+    { name: 'links', since: 49, type: 'links', column: null, always: true },
   ],
   filters: [],
 };

@@ -24,8 +24,8 @@ export const driverTable: ResourceTable = {
     { name: 'hosts', type: 'texts', inList: true },
     { name: 'type', since: interfacesSince, type: 'text', inList: true },
     ...interfaceNames.flatMap(interfaceFields),
-    { name: 'properties', since: 14, type: 'links', inList: true },
-    { name: 'links', type: 'links', always: true },
+    { name: 'properties', since: 14, type: 'links', column: null, inList: true },
+    { name: 'links', type: 'links', column: null, always: true },
   ],
   filters: [],
 };

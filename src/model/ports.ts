@@ -75,7 +75,7 @@ export const portTable: ResourceTable = {
     },
     { name: 'created_at', type: 'timestamp' },
     { name: 'updated_at', type: 'timestamp' },
-    { name: 'links', type: 'links', always: true },
+    { name: 'links', type: 'links', column: null, always: true },
   ],
   filters: [
     { name: 'node', type: 'text' },

@@ -67,7 +67,7 @@ export const runbookTable: ResourceTable = {
     { name: 'traits', since: runbookTraitsSince, type: 'texts' },
     { name: 'created_at', since: 92, type: 'timestamp' },
     { name: 'updated_at', since: 92, type: 'timestamp' },
-    { name: 'links', since: 92, type: 'links', always: true },
+    { name: 'links', since: 92, type: 'links', column: null, always: true },
   ],
   filters: [{ name: 'project', since: 92, type: 'text', column: 'owner' }],
 };

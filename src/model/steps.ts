@@ -252,6 +252,8 @@ export type GivenStep = {
   readonly step: string;
   readonly args?: Readonly<Record<string, unknown>>;
   readonly order?: number;
+  /** What is ours: `timeout` in seconds for all attempts of all its acts together. */
+  readonly temper?: { readonly timeout?: number };
 };
 
 /** A step as a run carries it: resolved against the table, frozen at acceptance. Secrets in `args` are references. */
@@ -264,6 +266,8 @@ export type PlannedStep = {
   readonly waits: null | 'unhold' | 'time';
   readonly abortable: boolean;
   readonly parks: boolean;
+  /** For all attempts of all its acts together; the profile's limits when absent. */
+  readonly timeoutMs?: number;
 };
 
 /** At most this many steps in one run; keeps a run's history far below the engine's limits. */
@@ -378,7 +382,14 @@ export const planSteps = (given: readonly GivenStep[], verb: 'clean' | 'service'
 
 const planStep = (step: GivenStep, index: number, verb: 'clean' | 'service', driver: string): PlannedStep => {
   const args = step.args ?? {};
-  const base = { index, interface: step.interface, step: step.step, args };
+  const timeout = step.temper?.timeout;
+  const base = {
+    index,
+    interface: step.interface,
+    step: step.step,
+    args,
+    ...(timeout && { timeoutMs: timeout * 1_000 }),
+  };
   if (isReserved(step.step)) {
     const row = reservedSteps[step.step];
     checkArgs(nameOf(step), row.args, args);

@@ -46,5 +46,6 @@ export const reconcileOnce = async (
     ended++;
   }
   await hands.inventory.runs.touch(quiet.map((run) => run.id));
+  await hands.inventory.secrets.sweep();
   return { started, ended };
 };

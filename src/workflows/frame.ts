@@ -227,6 +227,15 @@ const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: C
   });
   const by = Object.fromEntries(bmc) as Record<'read' | 'converge' | 'once', (typeof bmc)[number][1]>;
   const tries = new Map<string, number>();
+  const deadlines = new Map<number, number>();
+
+  // A step's own timeout is for all its acts; the engine's clock is the same in every replay.
+  const limited = (step: PlannedStep) => {
+    if (step.timeoutMs === undefined) return {};
+    const deadline = deadlines.get(step.index) ?? Date.now() + step.timeoutMs;
+    deadlines.set(step.index, deadline);
+    return { scheduleToCloseTimeout: Math.max(1, deadline - Date.now()) };
+  };
 
   const unless = async (met: () => boolean): Promise<void> => {
     await condition(() => met() || here.aborted);
@@ -243,6 +252,7 @@ const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: C
       return by[effect].proxy.runAct.executeWithOptions(
         {
           ...by[effect].options,
+          ...limited(step),
           activityId: time === 1 ? key : `${key}-${time}`,
           summary: `${label(run, step)}${what}`,
         },

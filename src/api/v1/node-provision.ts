@@ -205,6 +205,7 @@ export const nodeProvisionRoutes: Route[] = [
       runRunbook,
       'baremetal:runbook:get',
       'baremetal:runbook:use',
+      'baremetal:step:execute:*',
       ...Object.keys(verbs).flatMap((verb) => verbRow(verb as Verb).stepsRule ?? []),
     ],
     params: nodeParams,

@@ -5,7 +5,7 @@ import { raise } from '../../model/errors';
 import { called, checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../model/runbook-steps';
 import type { Runbook } from '../../model/runbooks';
 import { stepInterfaces } from '../../model/steps';
-import { type Policy, runbookTarget } from '../../policy';
+import { type Policy, runbookTarget, stepRulePrefix } from '../../policy';
 import { schemaError } from '../errors';
 import { restoreSecrets } from '../secrets';
 import { document } from '../validation';
@@ -64,7 +64,7 @@ export const requireSteps = (
   runbook: Pick<Runbook, 'owner' | 'public'> & { readonly steps: readonly RunbookStep[] },
 ): void => {
   for (const one of runbook.steps) {
-    const rule = `baremetal:step:execute:${called(one)}`;
+    const rule = `${stepRulePrefix}${called(one)}`;
     if (policy.has(rule)) policy.require(rule, who, runbookTarget(runbook));
   }
 };

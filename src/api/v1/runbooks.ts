@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
-import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../model/runbooks';
+import { runbooksSince, runbookTable, runbookTableAt } from '../../model/runbooks';
 import { askedList, chosenFields, collection, filterPredicate, listQuery, nextLink, showQuery } from '../lists';
 import type { Rooms } from '../rooms';
 import { ok, route } from '../route';

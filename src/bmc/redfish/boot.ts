@@ -78,6 +78,10 @@ const enabledFor = (persistent: boolean, { boot }: BootState): 'Once' | 'Continu
   return persistent && allowed?.includes('Continuous') !== false ? 'Continuous' : 'Once';
 };
 
+const durations: Readonly<Record<string, string>> = { Once: 'for the next boot', Continuous: 'for every boot' };
+
+const isInForce = (boot: Boot): boolean => Object.hasOwn(durations, boot.BootSourceOverrideEnabled ?? '');
+
 export const setBootDevice = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const device = args.boot_device as keyof typeof targets;
   const persistent = args.persistent === true;
@@ -108,20 +112,22 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
     return send();
   };
 
-  await converge<BootState>(client, {
+  const { state } = await converge<BootState>(client, {
     what,
     desired: { boot_device: device, persistent, system: at.path },
     timeoutMs: client.context.timing.powerTimeoutMs,
     look: () => lookAtBoot(client, at),
-    reached: ({ boot }) => boot.BootSourceOverrideTarget === target && boot.BootSourceOverrideEnabled === enabled,
+    // Some BMCs accept either duration and keep one; asking again would not change that, so the note says what they keep.
+    reached: ({ boot }, announced) =>
+      boot.BootSourceOverrideTarget === target &&
+      (boot.BootSourceOverrideEnabled === enabled || (announced !== undefined && isInForce(boot))),
     act,
     show,
     again: 'now',
   });
-  const once = persistent && enabled === 'Once';
   return {
     is: 'done',
-    note: once ? `${device}, for the next boot only: the BMC knows no persistent override` : device,
+    note: `${device}, ${durations[state.boot.BootSourceOverrideEnabled ?? ''] ?? 'for the next boot'}`,
   };
 };
 

@@ -2,8 +2,9 @@
 import type { z } from 'zod';
 import { raise, type TemperError } from '../../model/errors';
 import type { ActContext, BmcNode } from '../contract';
-import type { Answer, Connection } from './connection';
+import type { Connection } from './connection';
 import { isTransientRefusal, type Reply, wordsOf } from './replies';
+import type { Answer } from './wire';
 
 /** How a write ended. `unknown`: no answer came, or one that says nothing; only a later look can tell. */
 export type Sent =

@@ -59,10 +59,20 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'driver_info'>): Re
   };
 };
 
+const maxCaBytes = 1024 * 1024;
+const maxCaFiles = 300;
+
+/** Regular files of a sane size only: the path is a caller's, and a device would never end. */
+const readCa = async (path: string): Promise<string> => {
+  const found = await stat(path);
+  if (!found.isFile() || found.size > maxCaBytes) throw new Error('not a CA file');
+  return readFile(path, 'utf8');
+};
+
 const certificates = async (path: string): Promise<string[]> => {
-  if (!(await stat(path)).isDirectory()) return [await readFile(path, 'utf8')];
-  const names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name));
-  return Promise.all(names.map((name) => readFile(join(path, name), 'utf8')));
+  if (!(await stat(path)).isDirectory()) return [await readCa(path)];
+  const names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name)).slice(0, maxCaFiles);
+  return Promise.all(names.map((name) => readCa(join(path, name))));
 };
 
 /** What TLS needs of the settings. A CA that this worker cannot read is the node's fault to mend: DriverInfoInvalid. */

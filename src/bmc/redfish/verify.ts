@@ -1,4 +1,5 @@
 /** The look behind verify and power sync: power, boot mode, secure boot, vendor and health. */
+import { isTemperError } from '../../model/errors';
 import type { ActOutcome, Seen } from '../../model/runs';
 import type { Client } from './client';
 import { findSystem, serviceRoot } from './discovery';
@@ -25,9 +26,14 @@ export const secureBootOf = (secureBoot: SecureBoot | undefined): boolean | null
 export const vendorOf = async (client: Client, system: System): Promise<string | undefined> =>
   (await serviceRoot(client)).Vendor ?? system.Manufacturer;
 
+/** A BMC that errs over secure boot alone is still a BMC that can be used. */
+const unlessTelling = (error: unknown): undefined => {
+  if (!isTemperError(error, 'BmcServerError') && !isTemperError(error, 'BmcRejected')) throw error;
+};
+
 export const verify = async (client: Client): Promise<ActOutcome> => {
   const { value: system } = await (await findSystem(client)).look();
-  const secureBoot = await client.find(system.SecureBoot?.['@odata.id'], SecureBoot);
+  const secureBoot = await client.find(system.SecureBoot?.['@odata.id'], SecureBoot).catch(unlessTelling);
   const vendor = await vendorOf(client, system);
   return {
     is: 'done',

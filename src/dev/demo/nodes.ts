@@ -59,6 +59,16 @@ export const rests = (person: Person, node: string, state: string, withinMs = 18
     return undefined;
   }).then(() => undefined);
 
+/** Powers a node on and waits until it is. */
+export const powerOn = async (person: Person, node: string, withinMs = 60_000): Promise<void> => {
+  await person.must('PUT', `/v1/nodes/${node}/states/power`, { target: 'power on' });
+  await until(`${node} to be on`, withinMs, async () => {
+    const { power_state, target_power_state, last_error } = await person.must('GET', `/v1/nodes/${node}/states`);
+    if (target_power_state === null && last_error) throw new Error(`${node}: ${last_error}`);
+    return power_state === 'power on' && target_power_state === null ? true : undefined;
+  });
+};
+
 /** The newest run of a node, as this person sees it. */
 export const newestRun = async (person: Person, node: string): Promise<Json> =>
   (await person.must('GET', `/temper/v1/nodes/${node}/runs?limit=1`)).runs[0];

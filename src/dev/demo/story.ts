@@ -1,6 +1,6 @@
 /** The story of the product, told on a running system through its public API, as the people who use it. */
 import { crashChapter } from './crash';
-import { ask, enrol, rests, set } from './nodes';
+import { ask, enrol, powerOn, rests, set } from './nodes';
 import { type Person, type Rack, rackOf, readSystem, signIn } from './system';
 import type { Teller } from './tell';
 
@@ -54,7 +54,8 @@ const fillTheRack = async ({ people: { operator, owner }, rack, names }: Scene, 
   const used = names.slice(0, 2);
   await Promise.all(used.map((name) => ask(operator, name, 'adopt')));
   await Promise.all(used.map((name) => rests(operator, name, 'active')));
-  teller.says('operator', `takes ${used.join(' and ')} in use as they stand: active`);
+  await Promise.all(used.map((name) => powerOn(operator, name)));
+  teller.says('operator', `takes ${used.join(' and ')} in use as they stand (active) and powers them on`);
   teller.claim(
     'enrol, verify, clean, adopt',
     true,

@@ -12,6 +12,7 @@ grant select (id, holder, holder_id, path, key_id, created_at) on secrets to tem
 grant update (holder, holder_id) on secrets to temper_api;
 
 grant select, update on nodes to temper_control;
+grant select on runbooks to temper_control;
 grant select, insert, update on runs, run_steps, run_messages, workers, leases to temper_control;
 grant select, insert on events, audit to temper_control;
 grant delete on workers to temper_control;

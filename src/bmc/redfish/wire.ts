@@ -1,0 +1,100 @@
+/** The sockets to one BMC: a request is sent exactly once, to that BMC and nowhere else, and its failure is named. */
+import { Agent, request } from 'undici';
+import { isTemperError, raise, type TemperError } from '../../model/errors';
+import type { DriverHands } from '../contract';
+import { guardedConnector, type Tls } from '../network';
+import { errorOfFailure, type Reply } from './replies';
+import type { RedfishSettings } from './settings';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+export type Ask = {
+  readonly method: Method;
+  /** Path at the BMC's authority. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** For errors: which node asks, and for what. */
+  readonly node: string;
+  readonly what: string;
+};
+
+/** A request that got no answer. `neverSent` false on a write: its outcome is unknown. */
+export type Failed = { readonly error: TemperError; readonly neverSent: boolean };
+export type Answer = { readonly reply: Reply } | { readonly failed: Failed };
+
+export type Wire = {
+  /** Throws BmcAddressRefused, BmcTlsFailed, BmcRejected for a foreign link, and the signal's reason. */
+  send(ask: Ask, credentials: Readonly<Record<string, string>>): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+const maxReplyBytes = 16 * 1024 * 1024;
+const connectMs = 30_000;
+const answerMs = 60_000;
+
+const parse = (text: string): { body: unknown; garbled: boolean } => {
+  if (text.trim() === '') return { body: undefined, garbled: false };
+  try {
+    return { body: JSON.parse(text), garbled: false };
+  } catch {
+    return { body: undefined, garbled: true };
+  }
+};
+
+const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
+
+const always = { accept: 'application/json', 'accept-encoding': 'identity', 'odata-version': '4.0' } as const;
+
+/** Failures that no later attempt can mend are thrown at once. */
+const lasting = (error: TemperError): boolean =>
+  isTemperError(error, 'BmcAddressRefused') || isTemperError(error, 'BmcTlsFailed');
+
+export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: DriverHands): Wire => {
+  const limitMs = hands.limits?.answerMs ?? answerMs;
+  const agent = new Agent({
+    connect: guardedConnector(hands, tls, hands.limits?.connectMs ?? connectMs),
+    // No keep-alive: several BMCs drop the connection after a reply, and the next request on it fails.
+    pipelining: 0,
+    headersTimeout: limitMs,
+    bodyTimeout: limitMs,
+    maxResponseSize: maxReplyBytes,
+    maxRedirections: 0,
+  });
+
+  return {
+    async send(ask, credentials) {
+      const facts = { node: ask.node, bmc: address.label, what: ask.what };
+      ask.signal.throwIfAborted();
+      const url = new URL(ask.path, address.origin);
+      // The last line of defence: credentials go to the node's BMC and nowhere else, whatever a link says.
+      if (url.origin !== address.origin)
+        raise('BmcRejected', { ...facts, status: 'link', reason: 'it points to another host' });
+      try {
+        const answer = await request(url, {
+          dispatcher: agent,
+          method: ask.method,
+          signal: ask.signal,
+          reset: true,
+          headers: {
+            ...always,
+            ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...credentials,
+            ...ask.headers,
+          },
+          body: ask.body === undefined ? undefined : JSON.stringify(ask.body),
+        });
+        const text = await answer.body.text();
+        return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parse(text) } };
+      } catch (thrown) {
+        ask.signal.throwIfAborted();
+        const failed = errorOfFailure(thrown, facts);
+        if (lasting(failed.error)) throw failed.error;
+        return { failed };
+      }
+    },
+    close: () => agent.destroy(),
+  };
+};

@@ -1,0 +1,30 @@
+/** The route table itself: every route says by which rules it is decided, and the rules exist. */
+import { routes } from '../../src/api';
+import { createPolicy } from '../../src/policy';
+
+/** Rules for single steps exist only where an operator defined them. */
+const optional = /^baremetal:step:execute:\*$/;
+
+const policy = createPolicy({ set: 'temper' });
+const named = routes.map((one) => [`${one.method} ${one.path}`, one] as const);
+
+test('every route names the rules that decide about it, or is public', () => {
+  const silent = named.filter(([, { rules }]) => rules !== 'public' && rules.length === 0).map(([name]) => name);
+  expect(silent).toEqual([]);
+});
+
+test('only the two discovery documents are public', () => {
+  expect(named.filter(([, { rules }]) => rules === 'public').map(([name]) => name)).toEqual(['GET /', 'GET /v1']);
+});
+
+test('every rule that a route names is defined', () => {
+  const unknown = named.flatMap(([name, { rules }]) =>
+    rules === 'public' ? [] : rules.filter((rule) => !optional.test(rule) && !policy.has(rule)).map((rule) => `${name}: ${rule}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('no method and path is served twice', () => {
+  const names = named.map(([name]) => name.replace(/:\w+/g, ':x'));
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+});
