@@ -36,9 +36,10 @@ async function withSystem(dir, options, work) {
   }
 }
 
-/** Resolves with the exit status once somebody wants us to end. */
+/** Resolves with the exit status once somebody wants us to end, or who started us over a channel is gone. */
 function interrupt() {
   return new Promise((resolve) => {
+    if (process.connected) process.once('disconnect', () => resolve(statusOf.SIGHUP));
     for (const [name, status] of Object.entries(statusOf)) {
       process.once(name, () => {
         process.once(name, () => process.exit(status));

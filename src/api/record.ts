@@ -1,5 +1,6 @@
 /** The two lines that every change writes beside itself: who did it by which rule, and what became of it. */
 import type { Queries } from '../inventory';
+import type { AuditRow, EventRow } from '../inventory/events';
 import type { Caller } from '../model/callers';
 import { maskSecrets } from '../model/secrets';
 import type { Policy } from '../policy';
@@ -20,16 +21,15 @@ export type Change = {
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
-/** Writes the audit row and the event of a change into its transaction. */
-export const record = async (
-  store: Pick<Queries, 'audit' | 'events'>,
+/** The audit row and the event of a change, secrets masked. */
+export const recorded = (
   policy: Policy,
   asking: { readonly who: Caller; readonly requestId: string },
   change: Change,
-): Promise<void> => {
+): { audit: AuditRow; event: EventRow } => {
   const data = maskSecrets(change.data ?? {}) as Record<string, unknown>;
-  await Promise.all([
-    store.audit.write({
+  return {
+    audit: {
       requester: requesterOf(asking),
       action: change.action,
       rule: change.rule,
@@ -37,13 +37,24 @@ export const record = async (
       resource: change.resource,
       resource_id: change.resource_id,
       data,
-    }),
-    store.events.append({
+    },
+    event: {
       kind: change.kind,
       node_uuid: change.node?.uuid,
       project: change.node?.owner,
       lessee: change.node?.lessee,
       data: { ...data, [`${change.resource}_uuid`]: change.resource_id },
-    }),
-  ]);
+    },
+  };
+};
+
+/** Writes the audit row and the event of a change into its transaction. */
+export const record = async (
+  store: Pick<Queries, 'audit' | 'events'>,
+  policy: Policy,
+  asking: { readonly who: Caller; readonly requestId: string },
+  change: Change,
+): Promise<void> => {
+  const { audit, event } = recorded(policy, asking, change);
+  await Promise.all([store.audit.write(audit), store.events.append(event)]);
 };

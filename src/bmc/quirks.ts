@@ -4,9 +4,7 @@ export type Quirk =
   /** Target, Enabled and Mode have to come in one PATCH. */
   | 'boot settings come together'
   /** The virtual CD is called UsbCd as a boot target. */
-  | 'cd is UsbCd'
-  /** EjectMedia without a body is refused; `{}` is what it wants. */
-  | 'eject wants a body';
+  | 'cd is UsbCd';
 
 export type QuirkRow = {
   readonly vendor: RegExp;
@@ -33,11 +31,6 @@ export const quirks: readonly QuirkRow[] = [
     vendor: /^ami$|asrockrack|american megatrends|gigabyte|redfish_compatible/i,
     what: 'boot settings come together',
     source: 'openstack/ironic redfish/management.py; answers PropertyMissing otherwise',
-  },
-  {
-    vendor: /hpe|hewlett/i,
-    what: 'eject wants a body',
-    source: 'iLO answers 400 or 415 to EjectMedia without one: openstack/sushy virtual_media.py',
   },
 ];
 

@@ -3,8 +3,11 @@ import type { NodeUuid, ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Fault, PowerState, ProvisionState } from '../model/states';
 import type { Db } from './database';
+import { type AuditRow, auditInsert, type EventRow, eventInsert } from './events';
 import { afterMarker, orderBy, type Page } from './pages';
 import { where } from './predicates';
+import { secretsInsert } from './secrets';
+import type { SealedSecret } from './vault';
 import { silentAfter } from './workers';
 
 type Document = Readonly<Record<string, unknown>>;
@@ -136,9 +139,20 @@ export const nodes = (sql: Db) => {
       return row;
     },
 
-    /** Stores a new node. Throws what `brokenUnique` recognises. */
-    async insert(values: NodeValues): Promise<NodeRow> {
+    /**
+     * Stores a new node with its secrets and its record, in one statement: enrolment comes by the thousand, and a
+     * transaction would cost two more round trips. `values` must hold the uuid. Throws what `brokenUnique` recognises.
+     */
+    async enrol(
+      values: NodeValues & { readonly uuid: string },
+      beside: { readonly audit: AuditRow; readonly event: EventRow; readonly secrets: readonly SealedSecret[] },
+    ): Promise<NodeRow> {
+      const sealed =
+        beside.secrets.length > 0
+          ? sql`, sealed as (${secretsInsert(sql, 'node', values.uuid, beside.secrets)})`
+          : sql``;
       const [row] = await sql<NodeRow[]>`
+        with audited as (${auditInsert(sql, beside.audit)}), told as (${eventInsert(sql, beside.event)}) ${sealed}
         insert into nodes ${sql(written(values))} returning *, ${conductor} as conductor, xmin::text as revision`;
       return row!;
     },

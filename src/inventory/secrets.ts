@@ -4,12 +4,16 @@ import type { SealedSecret } from './vault';
 
 export type SecretHolder = 'node' | 'runbook' | 'run';
 
+/** The statement that stores sealed secrets of one holder; at least one. Also part of a larger statement. */
+export const secretsInsert = (sql: Db, holder: SecretHolder, holder_id: string, sealed: readonly SealedSecret[]) => {
+  const rows = sealed.map((secret) => ({ ...secret, holder, holder_id }));
+  return sql`insert into secrets ${sql(rows, 'id', 'holder', 'holder_id', 'path', 'key_id', 'nonce', 'ciphertext')}`;
+};
+
 export const secrets = (sql: Db) => ({
   /** Stores sealed secrets of one holder. */
   async insert(holder: SecretHolder, holder_id: string, sealed: readonly SealedSecret[]): Promise<void> {
-    if (sealed.length === 0) return;
-    const rows = sealed.map((secret) => ({ ...secret, holder, holder_id }));
-    await sql`insert into secrets ${sql(rows, 'id', 'holder', 'holder_id', 'path', 'key_id', 'nonce', 'ciphertext')}`;
+    if (sealed.length > 0) await secretsInsert(sql, holder, holder_id, sealed);
   },
 
   /**

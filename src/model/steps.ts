@@ -9,29 +9,37 @@ import { type PowerTarget, powerTargets } from './states';
  */
 export type Effect = 'read' | 'converge' | 'once';
 
+/** For how long one attempt of an act may wait for the world to agree. */
+export type Patience = 'power' | 'soft power' | 'start';
+
+type ActRow = { readonly effect: Effect; readonly patience?: Patience; readonly says: string };
+
 /** Single acts on a BMC. A step is one or more of them in order; each is one activity, so a crash loses at most one. */
 export const acts = {
   verify: { effect: 'read', says: 'read power, boot mode and identity' },
-  power_on: { effect: 'converge', says: 'power on' },
-  power_off: { effect: 'converge', says: 'power off' },
-  soft_power_off: { effect: 'converge', says: 'ask the system to shut down' },
+  power_on: { effect: 'converge', patience: 'power', says: 'power on' },
+  power_off: { effect: 'converge', patience: 'power', says: 'power off' },
+  soft_power_off: { effect: 'converge', patience: 'soft power', says: 'ask the system to shut down' },
   set_boot_device: { effect: 'converge', says: 'set the boot device' },
   set_boot_mode: { effect: 'converge', says: 'set the boot mode' },
   stage_bios: { effect: 'converge', says: 'stage BIOS settings' },
   stage_bios_reset: { effect: 'converge', says: 'stage a reset of the BIOS settings' },
-  confirm_bios: { effect: 'read', says: 'wait for the BIOS to show the settings' },
-  confirm_bios_reset: { effect: 'read', says: 'wait for the BIOS to show its defaults' },
+  confirm_bios: { effect: 'read', patience: 'start', says: 'wait for the BIOS to show the settings' },
+  confirm_bios_reset: { effect: 'read', patience: 'start', says: 'wait for the BIOS to show its defaults' },
   set_secure_boot: { effect: 'converge', says: 'set secure boot' },
-  reset_secure_boot_keys: { effect: 'converge', says: 'reset the secure boot keys to default' },
-  clear_secure_boot_keys: { effect: 'converge', says: 'clear the secure boot keys' },
+  reset_secure_boot_keys: { effect: 'once', says: 'reset the secure boot keys to default' },
+  clear_secure_boot_keys: { effect: 'once', says: 'clear the secure boot keys' },
   insert_media: { effect: 'converge', says: 'insert virtual media' },
   eject_media: { effect: 'converge', says: 'eject virtual media' },
   set_indicator: { effect: 'converge', says: 'set the indicator' },
   reset_bmc: { effect: 'once', says: 'reset the BMC and wait until it is back' },
   log: { effect: 'converge', says: 'write a line to the log' },
-} as const satisfies Record<string, { effect: Effect; says: string }>;
+} as const satisfies Record<string, ActRow>;
 
 export type ActName = keyof typeof acts;
+
+/** An act's row with every optional column present in its type. */
+export const actRow = (act: ActName): ActRow => acts[act];
 
 /** The interfaces a caller's step may name on the wire. */
 export const stepInterfaces = ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid'] as const;
@@ -146,7 +154,7 @@ export const steps: readonly StepRow[] = [
     acts: ['reset_secure_boot_keys'],
     args: {},
     abortable: false,
-    parks: false,
+    parks: true,
     says: 'Restore the vendor’s secure boot keys.',
   },
   {
@@ -158,7 +166,7 @@ export const steps: readonly StepRow[] = [
     acts: ['clear_secure_boot_keys'],
     args: {},
     abortable: false,
-    parks: false,
+    parks: true,
     says: 'Delete all secure boot keys.',
   },
   {

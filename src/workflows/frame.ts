@@ -65,7 +65,7 @@ export const story =
     } catch (thrown) {
       return await CancellationScope.nonCancellable(() => endBadly(thrown, here, store));
     } finally {
-      await condition(allHandlersFinished);
+      await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     }
   };
 
@@ -221,11 +221,8 @@ const details = (run: RunInput, here: Here, error?: string): string =>
   ].join('\n');
 
 const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: CancellationScope | null }): Hands => {
-  const bmc = (['read', 'converge', 'once'] as const).map((effect) => {
-    const options = onBmc(effect, groupQueue(run.conductor_group, run.queue_prefix), run.timing);
-    return [effect, { options, proxy: proxyActivities<BmcActivities>(options) }] as const;
-  });
-  const by = Object.fromEntries(bmc) as Record<'read' | 'converge' | 'once', (typeof bmc)[number][1]>;
+  const queue = groupQueue(run.conductor_group, run.queue_prefix);
+  const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queue, startToCloseTimeout: '1m' }); // each call says its own
   const tries = new Map<string, number>();
   const deadlines = new Map<number, number>();
 
@@ -249,9 +246,9 @@ const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: C
       const time = (tries.get(key) ?? 0) + 1;
       tries.set(key, time);
       const what = step.acts.length > 1 || nameOf(step) !== `power.${act}` ? `: ${acts[act].says}` : '';
-      return by[effect].proxy.runAct.executeWithOptions(
+      return runAct.executeWithOptions(
         {
-          ...by[effect].options,
+          ...onBmc(act, effect, queue, run.timing),
           ...limited(step),
           activityId: time === 1 ? key : `${key}-${time}`,
           summary: `${label(run, step)}${what}`,

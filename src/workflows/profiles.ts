@@ -1,7 +1,7 @@
 /** How each class of act is tried again; the one place where retries are decided. */
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { Timing } from '../model/runs';
-import type { Effect } from '../model/steps';
+import { type ActName, actRow, type Effect, type Patience } from '../model/steps';
 
 // Codes of model/errors.ts that no repeat can cure.
 const final = [
@@ -34,19 +34,20 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
+// A BMC that does not answer for longer than `scheduleToCloseMs` fails the run.
 const profiles = {
-  /** Only looks. Confirming a BIOS change waits through a whole start, hence the long limits. */
+  /** Only looks. */
   read: {
-    startToCloseMs: 15 * minute,
-    scheduleToCloseMs: hour,
+    startToCloseMs: 90 * second,
+    scheduleToCloseMs: 5 * minute,
     heartbeatMs: 20 * second,
     retryMs: second,
     maxRetryMs: 30 * second,
   },
   /** Looks before it acts, so a repeat is harmless. */
   converge: {
-    startToCloseMs: 15 * minute,
-    scheduleToCloseMs: hour,
+    startToCloseMs: 5 * minute,
+    scheduleToCloseMs: 15 * minute,
     heartbeatMs: 20 * second,
     retryMs: 2 * second,
     maxRetryMs: minute,
@@ -61,22 +62,28 @@ const profiles = {
   },
 } as const satisfies Record<Effect, Profile>;
 
+/** How long an act that waits for the world may wait, beyond what its profile allows. */
+const patience: Readonly<Record<Patience, (timing: Timing) => number>> = {
+  power: (timing) => timing.powerTimeoutMs,
+  'soft power': (timing) => timing.softPowerTimeoutMs,
+  start: () => 15 * minute, // a start with memory training and option ROMs
+};
+
 /** Options for an act on a BMC. What the run froze at acceptance wins over today's defaults. */
-export const onBmc = (effect: Effect, taskQueue: string, timing: Timing): ActivityOptions => {
-  const { startToCloseMs, scheduleToCloseMs, heartbeatMs, retryMs, maxRetryMs }: Profile = {
-    ...profiles[effect],
-    ...timing.limits?.[effect],
-  };
+export const onBmc = (act: ActName, effect: Effect, taskQueue: string, timing: Timing): ActivityOptions => {
+  const profile: Profile = { ...profiles[effect], ...timing.limits?.[effect] };
+  const wait = actRow(act).patience;
+  const longestWait = wait === undefined ? 0 : patience[wait](timing) + minute;
   return {
     taskQueue,
-    startToCloseTimeout: startToCloseMs,
-    scheduleToCloseTimeout: scheduleToCloseMs,
-    heartbeatTimeout: heartbeatMs,
+    startToCloseTimeout: Math.max(profile.startToCloseMs, longestWait),
+    scheduleToCloseTimeout: Math.max(profile.scheduleToCloseMs, 2 * longestWait),
+    heartbeatTimeout: profile.heartbeatMs,
     cancellationType: 'WAIT_CANCELLATION_COMPLETED', // the lock is not given up while a call may still be out
     retry: {
-      initialInterval: retryMs,
+      initialInterval: profile.retryMs,
       backoffCoefficient: 2,
-      maximumInterval: Math.max(maxRetryMs, retryMs),
+      maximumInterval: Math.max(profile.maxRetryMs, profile.retryMs),
       nonRetryableErrorTypes: final,
     },
   };

@@ -22,8 +22,10 @@ beforeEach(async () => {
 });
 
 type Operation = { op: string; path: string; value?: unknown };
-const patch = (operations: unknown, { who = 'operator', minor, query = '' }: { who?: Persona; minor?: number; query?: string } = {}) =>
-  api.as(who, 'PATCH', `/v1/nodes/n1${query}`, { body: operations, minor });
+const patch = (
+  operations: unknown,
+  { who = 'operator', minor, query = '' }: { who?: Persona; minor?: number; query?: string } = {},
+) => api.as(who, 'PATCH', `/v1/nodes/n1${query}`, { body: operations, minor });
 const replace = (path: string, value: unknown): Operation[] => [{ op: 'replace', path, value }];
 const set = (columns: Record<string, unknown>) => api.sql`update nodes set ${api.sql(columns)} where name = 'n1'`;
 
@@ -117,7 +119,8 @@ test.each([
   ['/disable_power_off', true, 94],
 ])('%s is not acceptable before its version', async (path, value, minor) => {
   const { uuid } = (await api.as('operator', 'GET', '/v1/nodes/n1')).body;
-  const ask = (at: number) => api.as('operator', 'PATCH', `/v1/nodes/${uuid}`, { body: [{ op: 'add', path, value }], minor: at });
+  const ask = (at: number) =>
+    api.as('operator', 'PATCH', `/v1/nodes/${uuid}`, { body: [{ op: 'add', path, value }], minor: at });
   expect((await ask(minor)).status).toBe(406);
   expect((await ask(minor + 1)).status).toBe(200);
 });
@@ -143,12 +146,23 @@ describe('rules', () => {
     ['/automated_clean', true, 200, 200, 200, 403, 200, 200, 404],
     ['/automated_clean', false, 200, 403, 403, 403, 403, 403, 404],
     ['/automated_clean', 'False', 200, 403, 403, 403, 403, 403, 404],
-  ] as const)('%s %j: operator %s, owner-manager %s, owner-member %s, owner-reader %s, lessee-manager %s, lessee-member %s, stranger-admin %s', async (path, value, ...statuses) => {
-    const personas = ['operator', 'owner-manager', 'owner-member', 'owner-reader', 'lessee-manager', 'lessee-member', 'stranger-admin'] as const;
-    const got: number[] = [];
-    for (const who of personas) got.push((await patch([{ op: 'add', path, value }], { who })).status);
-    expect(got).toEqual(statuses);
-  });
+  ] as const)(
+    '%s %j: operator %s, owner-manager %s, owner-member %s, owner-reader %s, lessee-manager %s, lessee-member %s, stranger-admin %s',
+    async (path, value, ...statuses) => {
+      const personas = [
+        'operator',
+        'owner-manager',
+        'owner-member',
+        'owner-reader',
+        'lessee-manager',
+        'lessee-member',
+        'stranger-admin',
+      ] as const;
+      const got: number[] = [];
+      for (const who of personas) got.push((await patch([{ op: 'add', path, value }], { who })).status);
+      expect(got).toEqual(statuses);
+    },
+  );
 
   test('every rule of a patch must pass, not only the first', async () => {
     const both = [...replace('/extra', { a: 1 }), ...replace('/owner', stranger)];
@@ -178,8 +192,18 @@ describe('states', () => {
     [{ provision_state: 'inspecting', target_provision_state: 'manageable' }, replace('/extra', {}), 39, 409],
     [{ provision_state: 'inspecting', target_provision_state: 'manageable' }, replace('/extra', {}), 38, 200],
     [{ provision_state: 'active' }, replace('/boot_interface', 'redfish-virtual-media'), 115, 200],
-    [{ provision_state: 'active', boot_interface: 'old' }, replace('/boot_interface', 'redfish-virtual-media'), 115, 409],
-    [{ provision_state: 'active', boot_interface: 'old', maintenance: true }, replace('/boot_interface', 'redfish-virtual-media'), 115, 200],
+    [
+      { provision_state: 'active', boot_interface: 'old' },
+      replace('/boot_interface', 'redfish-virtual-media'),
+      115,
+      409,
+    ],
+    [
+      { provision_state: 'active', boot_interface: 'old', maintenance: true },
+      replace('/boot_interface', 'redfish-virtual-media'),
+      115,
+      200,
+    ],
     [{ provision_state: 'active', resource_class: 'a' }, replace('/resource_class', 'b'), 115, 409],
     [{ provision_state: 'manageable', resource_class: 'a' }, replace('/resource_class', 'b'), 115, 200],
     [{ provision_state: 'manageable' }, replace('/protected', true), 115, 409],
@@ -246,8 +270,12 @@ describe('driver', () => {
 });
 
 describe('secrets', () => {
-  const secretOf = async () => (await api.sql`select driver_info from nodes where name = 'n1'`)[0]!.driver_info.redfish_password;
-  const stored = async () => (await api.sql`select id from secrets where holder = 'node' and holder_id = (select uuid from nodes where name = 'n1')`).map((row) => row.id);
+  const secretOf = async () =>
+    (await api.sql`select driver_info from nodes where name = 'n1'`)[0]!.driver_info.redfish_password;
+  const stored = async () =>
+    (
+      await api.sql`select id from secrets where holder = 'node' and holder_id = (select uuid from nodes where name = 'n1')`
+    ).map((row) => row.id);
 
   test('a client that reads, edits and writes driver_info loses no secret', async () => {
     const before = await secretOf();
@@ -282,7 +310,9 @@ describe('secrets', () => {
 });
 
 test('a patch that lost a race is made again on what the other one left', async () => {
-  const replies = await Promise.all(['a', 'b', 'c'].map((key) => patch([{ op: 'add', path: `/extra/${key}`, value: 1 }])));
+  const replies = await Promise.all(
+    ['a', 'b', 'c'].map((key) => patch([{ op: 'add', path: `/extra/${key}`, value: 1 }])),
+  );
   const kept = (await api.as('operator', 'GET', '/v1/nodes/n1')).body.extra;
   const done = ['a', 'b', 'c'].filter((_, at) => replies[at]!.status === 200);
   expect(Object.keys(kept).sort()).toEqual(done);

@@ -47,17 +47,17 @@ const addRunbook = async (columns: Record<string, unknown> = {}) => {
 };
 
 describe('the answer', () => {
-  test.each([
-    ['n1'],
-    ['uuid'],
-  ])('is 202 without a body, and says where the states of the node are, named as it was (%s)', async (kind) => {
-    const ident = kind === 'uuid' ? uuid.toUpperCase() : kind;
-    const reply = await api.as('operator', 'PUT', `/v1/nodes/${ident}/states/provision`, { body: clean() });
-    expect([reply.status, reply.text]).toEqual([202, '']);
-    expect(reply.headers.get('content-type')).toBeNull();
-    expect(reply.headers.get('location')).toBe(`${api.url}/v1/nodes/${ident}/states`);
-    expect(reply.headers.get('x-openstack-ironic-api-version')).toBe('1.115');
-  });
+  test.each([['n1'], ['uuid']])(
+    'is 202 without a body, and says where the states of the node are, named as it was (%s)',
+    async (kind) => {
+      const ident = kind === 'uuid' ? uuid.toUpperCase() : kind;
+      const reply = await api.as('operator', 'PUT', `/v1/nodes/${ident}/states/provision`, { body: clean() });
+      expect([reply.status, reply.text]).toEqual([202, '']);
+      expect(reply.headers.get('content-type')).toBeNull();
+      expect(reply.headers.get('location')).toBe(`${api.url}/v1/nodes/${ident}/states`);
+      expect(reply.headers.get('x-openstack-ironic-api-version')).toBe('1.115');
+    },
+  );
 
   test('arguments may come in the query', async () => {
     expect((await api.as('operator', 'PUT', '/v1/nodes/n1/states/provision?target=provide')).status).toBe(202);
@@ -218,14 +218,17 @@ describe('states', () => {
     ...(target === 'clean' ? { clean_steps: [step] } : target === 'service' ? { service_steps: [step] } : {}),
   });
 
-  test.each(refused)('from %s, %s is a bad request, and a conflict while a run holds the node', async (state, target, status) => {
-    await set({ provision_state: state });
-    const reply = await ask(bodyOf(target));
-    expect(reply.status).toBe(status);
-    await set({ reservation: run });
-    expect((await ask(bodyOf(target))).status).toBe(target === 'unknown' ? 400 : 409);
-    expect(asked()).toBe(0);
-  });
+  test.each(refused)(
+    'from %s, %s is a bad request, and a conflict while a run holds the node',
+    async (state, target, status) => {
+      await set({ provision_state: state });
+      const reply = await ask(bodyOf(target));
+      expect(reply.status).toBe(status);
+      await set({ reservation: run });
+      expect((await ask(bodyOf(target))).status).toBe(target === 'unknown' ? 400 : 409);
+      expect(asked()).toBe(0);
+    },
+  );
 
   test('a verb that is legal conflicts while a run holds the node', async () => {
     await set({ reservation: run });
@@ -262,7 +265,12 @@ describe('states', () => {
   test.each([
     [{ maintenance: true }, clean(), 400, /maintenance/],
     [{ maintenance: true }, { target: 'provide' }, 202, null],
-    [{ maintenance: true, provision_state: 'active' }, { target: 'service', service_steps: [step] }, 400, /maintenance/],
+    [
+      { maintenance: true, provision_state: 'active' },
+      { target: 'service', service_steps: [step] },
+      400,
+      /maintenance/,
+    ],
     [{ retired: true }, { target: 'provide' }, 400, /retired/],
     [{ retired: true }, clean(), 202, null],
     [{ conductor_group: 'nowhere' }, clean(), 503, /No worker is online for conductor group "nowhere"/],
@@ -309,7 +317,9 @@ describe('steps', () => {
   });
 
   test('a step may carry a limit of ours, and disable_ramdisk is accepted', async () => {
-    expect((await ask(clean({ clean_steps: [{ ...step, temper: { timeout: 60 } }], disable_ramdisk: 'true' }))).status).toBe(202);
+    expect(
+      (await ask(clean({ clean_steps: [{ ...step, temper: { timeout: 60 } }], disable_ramdisk: 'true' }))).status,
+    ).toBe(202);
   });
 
   test('a rule for one step decides about that step, and the others stay free', async () => {
@@ -340,14 +350,17 @@ describe('who', () => {
     ['lessee-member', 403, 403, 202],
     ['lessee-reader', 403, 403, 403],
     ['stranger-admin', 404, 404, 404],
-  ] as const)('%s: provide %s, steps of one’s own choice %s, a public approved runbook %s', async (who, ...statuses) => {
-    await addRunbook();
-    const got: number[] = [];
-    for (const body of [{ target: 'provide' }, clean(), { target: 'clean', runbook: 'CUSTOM_BIOS' }])
-      got.push((await ask(body, { who })).status);
-    expect(got).toEqual(statuses);
-    expect(asked()).toBe(statuses.filter((status) => status === 202).length);
-  });
+  ] as const)(
+    '%s: provide %s, steps of one’s own choice %s, a public approved runbook %s',
+    async (who, ...statuses) => {
+      await addRunbook();
+      const got: number[] = [];
+      for (const body of [{ target: 'provide' }, clean(), { target: 'clean', runbook: 'CUSTOM_BIOS' }])
+        got.push((await ask(body, { who })).status);
+      expect(got).toEqual(statuses);
+      expect(asked()).toBe(statuses.filter((status) => status === 202).length);
+    },
+  );
 
   test.each([
     ['owner-member', 202],
@@ -401,13 +414,16 @@ describe('runbooks', () => {
     ]);
   });
 
-  test.each(['clean_steps', 'service_steps', 'deploy_steps'])('a runbook beside %s is refused, even beside an empty one', async (key) => {
-    await addRunbook();
-    for (const value of [[], {}, [step], null])
-      for (const who of ['operator', 'lessee-member'] as const)
-        expect((await ask({ ...use, [key]: value }, { who })).status).toBe(400);
-    expect(asked()).toBe(0);
-  });
+  test.each(['clean_steps', 'service_steps', 'deploy_steps'])(
+    'a runbook beside %s is refused, even beside an empty one',
+    async (key) => {
+      await addRunbook();
+      for (const value of [[], {}, [step], null])
+        for (const who of ['operator', 'lessee-member'] as const)
+          expect((await ask({ ...use, [key]: value }, { who })).status).toBe(400);
+      expect(asked()).toBe(0);
+    },
+  );
 
   test.each(Object.keys(verbs).filter((verb) => verb !== 'clean' && verb !== 'service'))(
     'a runbook with %s is refused, so it opens no other verb',
@@ -475,7 +491,8 @@ describe('runbooks', () => {
   test('a missing trait is named', async () => {
     await addRunbook({ traits: ['CUSTOM_X', 'CUSTOM_Y'] });
     expect(faultOf(await ask(use))).toContain('one of the traits CUSTOM_X, CUSTOM_Y');
-    expect(faultOf(await ask({ ...use }, { minor: 111 }).then(async (reply) => (reply.status === 202 ? await ask(use) : reply)))).toContain('CUSTOM_X');
+    await set({ traits: [] });
+    expect(faultOf(await ask(use, { minor: 111 }))).toContain('the trait CUSTOM_BIOS');
   });
 
   test.each([
@@ -504,7 +521,10 @@ describe('runbooks', () => {
   test('steps that the operator forbids, or that the driver lacks, are refused in a runbook too', async () => {
     await addRunbook({ steps: api.sql.json([{ interface: 'vendor', step: 'send_raw', order: 1, args: {} }]) });
     expect(faultOf(await ask(use))).toContain('vendor.send_raw');
-    await addRunbook({ name: 'CUSTOM_RAID', steps: api.sql.json([{ interface: 'raid', step: 'create_configuration', order: 1, args: {} }]) });
+    await addRunbook({
+      name: 'CUSTOM_RAID',
+      steps: api.sql.json([{ interface: 'raid', step: 'create_configuration', order: 1, args: {} }]),
+    });
     expect(faultOf(await ask({ ...use, runbook: 'CUSTOM_RAID' }))).toContain('ramdisk');
     expect(asked()).toBe(0);
   });

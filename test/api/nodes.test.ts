@@ -7,7 +7,8 @@ beforeAll(async () => {
   api = await startTestApi({
     settings: {
       bmcNetworks: ['192.0.2.0/24'],
-      lookup: async (host) => (host === 'bmc.example.org' ? ['192.0.2.7'] : host === 'far.example.org' ? ['203.0.113.9'] : []),
+      lookup: async (host) =>
+        host === 'bmc.example.org' ? ['192.0.2.7'] : host === 'far.example.org' ? ['203.0.113.9'] : [],
     },
   });
   await addWorker(api.sql);
@@ -92,7 +93,9 @@ describe('enrolment', () => {
     });
     const [row] = await api.sql`select driver_info::text || instance_info::text as stored from nodes`;
     expect(row!.stored).not.toMatch(/hunter[235]/);
-    expect((await api.sql`select * from secrets where holder = 'node' and holder_id = ${made.body.uuid}`).length).toBe(3);
+    expect((await api.sql`select * from secrets where holder = 'node' and holder_id = ${made.body.uuid}`).length).toBe(
+      3,
+    );
     const told = await api.sql`select data::text as data from audit union all select data::text from events`;
     expect(JSON.stringify(told)).not.toMatch(/hunter/);
   });
@@ -219,13 +222,17 @@ describe('enrolment', () => {
     expect((await create({ instance_info: { display_name: 'web-1' } })).body.instance_name).toBe('web-1');
   });
 
-  test.each(['system-member', 'system-reader', 'owner-admin', 'owner-manager', 'lessee-manager', 'stranger-admin'] as const)(
-    '%s may not enrol nodes',
-    async (who) => {
-      const reply = await create({ owner }, undefined, who);
-      expect([reply.status, faultOf(reply)]).toEqual([403, expect.stringContaining('baremetal:node:create')]);
-    },
-  );
+  test.each([
+    'system-member',
+    'system-reader',
+    'owner-admin',
+    'owner-manager',
+    'lessee-manager',
+    'stranger-admin',
+  ] as const)('%s may not enrol nodes', async (who) => {
+    const reply = await create({ owner }, undefined, who);
+    expect([reply.status, faultOf(reply)]).toEqual([403, expect.stringContaining('baremetal:node:create')]);
+  });
 
   test('where the setting allows it, a project admin enrols and deletes nodes of its own project only', async () => {
     const own = await startTestApi({ settings: { projectAdminCanManageOwnNodes: true } });
@@ -258,7 +265,9 @@ describe('one node', () => {
     ['stranger-admin', 404, 404, 200, 404],
   ] as const)('%s sees leased %s, owned %s, foreign %s, spare %s', async (who, ...statuses) => {
     const names = ['leased', 'owned', 'foreign', 'spare'];
-    expect(await Promise.all(names.map(async (name) => (await api.as(who, 'GET', `/v1/nodes/${name}`)).status))).toEqual(statuses);
+    expect(
+      await Promise.all(names.map(async (name) => (await api.as(who, 'GET', `/v1/nodes/${name}`)).status)),
+    ).toEqual(statuses);
   });
 
   test('a hidden node and a missing one are told apart by nothing but the name asked for', async () => {
@@ -331,7 +340,10 @@ describe('one node', () => {
     const shown = async (fields: string, minor?: number) =>
       api.as('operator', 'GET', `/v1/nodes/owned?fields=${fields}`, { minor });
     expect(Object.keys((await shown('uuid,NAME,uuid')).body).sort()).toEqual(['links', 'name', 'uuid']);
-    expect((await shown('conductor,conductor_group')).body).toMatchObject({ conductor: null, conductor_group: 'rack-1' });
+    expect((await shown('conductor,conductor_group')).body).toMatchObject({
+      conductor: null,
+      conductor_group: 'rack-1',
+    });
     expect((await shown('uuid', 7)).status).toBe(406);
     expect((await shown('owner', 49)).status).toBe(406);
     expect((await shown('colour')).status).toBe(400);
@@ -469,24 +481,34 @@ describe('lists', () => {
     expect((await api.as('operator', 'GET', `/v1/nodes?${query}`, { minor })).status).toBe(status);
   });
 
-  test.each(['', '&sort_key=name', '&sort_key=name&sort_dir=desc', '&sort_key=resource_class', '&sort_key=resource_class&sort_dir=desc', '&sort_key=created_at&sort_dir=desc', '&sort_key=maintenance', '&sort_dir=desc'])(
-    'pages of one, followed by next, are the whole list%s',
-    async (order) => {
-      const whole = namesOf(await api.as('operator', 'GET', `/v1/nodes?detail=false${order}`));
-      const found: string[] = [];
-      let path: string | undefined = `/v1/nodes?limit=1${order}`;
-      while (path && found.length <= whole.length) {
-        const reply = await api.as('operator', 'GET', path);
-        found.push(...namesOf(reply));
-        path = reply.body.next?.replace(api.url, '');
-      }
-      expect(found).toEqual(whole);
-      expect(whole).toHaveLength(4);
-    },
-  );
+  test.each([
+    '',
+    '&sort_key=name',
+    '&sort_key=name&sort_dir=desc',
+    '&sort_key=resource_class',
+    '&sort_key=resource_class&sort_dir=desc',
+    '&sort_key=created_at&sort_dir=desc',
+    '&sort_key=maintenance',
+    '&sort_dir=desc',
+  ])('pages of one, followed by next, are the whole list%s', async (order) => {
+    const whole = namesOf(await api.as('operator', 'GET', `/v1/nodes?detail=false${order}`));
+    const found: string[] = [];
+    let path: string | undefined = `/v1/nodes?limit=1${order}`;
+    while (path && found.length <= whole.length) {
+      const reply = await api.as('operator', 'GET', path);
+      found.push(...namesOf(reply));
+      path = reply.body.next?.replace(api.url, '');
+    }
+    expect(found).toEqual(whole);
+    expect(whole).toHaveLength(4);
+  });
 
   test('next repeats every filter, and is there only when the page is full', async () => {
-    const reply = await api.as('operator', 'GET', '/v1/nodes?limit=1&maintenance=False&fields=uuid,name&sort_key=name&project=project-owner');
+    const reply = await api.as(
+      'operator',
+      'GET',
+      '/v1/nodes?limit=1&maintenance=False&fields=uuid,name&sort_key=name&project=project-owner',
+    );
     const next = new URL(reply.body.next);
     expect(next.origin + next.pathname).toBe(`${api.url}/v1/nodes`);
     expect(Object.fromEntries(next.searchParams)).toEqual({
@@ -538,7 +560,9 @@ describe('removal', () => {
     const { uuid } = (await api.as('operator', 'GET', '/v1/nodes/leased')).body;
     await api.as('operator', 'DELETE', '/v1/nodes/leased');
     expect(await api.sql`select 1 from secrets where holder_id = ${uuid}`).toEqual([]);
-    const kinds = (await api.sql`select kind from events where node_uuid = ${uuid} order by seq`).map((row) => row.kind);
+    const kinds = (await api.sql`select kind from events where node_uuid = ${uuid} order by seq`).map(
+      (row) => row.kind,
+    );
     expect(kinds).toEqual(['node.created', 'node.deleted']);
   });
 

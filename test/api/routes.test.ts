@@ -19,7 +19,9 @@ test('only the two discovery documents are public', () => {
 
 test('every rule that a route names is defined', () => {
   const unknown = named.flatMap(([name, { rules }]) =>
-    rules === 'public' ? [] : rules.filter((rule) => !optional.test(rule) && !policy.has(rule)).map((rule) => `${name}: ${rule}`),
+    rules === 'public'
+      ? []
+      : rules.filter((rule) => !optional.test(rule) && !policy.has(rule)).map((rule) => `${name}: ${rule}`),
   );
   expect(unknown).toEqual([]);
 });

@@ -32,7 +32,11 @@ describe('discovery', () => {
       { href: `${api.url}/v1/nodes/`, rel: 'self' },
       { href: `${api.url}/nodes/`, rel: 'bookmark' },
     ]);
-    expect([old.body.lookup !== undefined, old.body.portgroups, old.body.runbooks]).toEqual([true, undefined, undefined]);
+    expect([old.body.lookup !== undefined, old.body.portgroups, old.body.runbooks]).toEqual([
+      true,
+      undefined,
+      undefined,
+    ]);
     expect(old.body.version).toMatchObject({ id: 'v1', version: '1.115' });
     expect(old.body.media_types).toEqual({
       base: 'application/json',
@@ -145,7 +149,9 @@ describe('errors', () => {
   });
 
   test('what nobody expected is a 500 that names the request and nothing else, and is logged', async () => {
-    const spy = jest.spyOn(api.inventory.nodes, 'find').mockRejectedValueOnce(new Error('password=hunter2 in a driver'));
+    const spy = jest
+      .spyOn(api.inventory.nodes, 'find')
+      .mockRejectedValueOnce(new Error('password=hunter2 in a driver'));
     const reply = await api.as('operator', 'GET', '/v1/nodes/n1');
     spy.mockRestore();
     expect(reply.status).toBe(500);
@@ -205,7 +211,9 @@ describe('bodies', () => {
       body: { driver: 'fake-hardware', extra: nested(24) },
     });
     expect(deepest.status).toBe(201);
-    const reply = await api.as('operator', 'POST', '/v1/nodes', { body: { driver: 'fake-hardware', extra: nested(25) } });
+    const reply = await api.as('operator', 'POST', '/v1/nodes', {
+      body: { driver: 'fake-hardware', extra: nested(25) },
+    });
     expect([reply.status, reply.body]).toEqual([400, { faultcode: 'Client', faultstring: expect.any(String) }]);
     await api.sql`delete from nodes`;
   });

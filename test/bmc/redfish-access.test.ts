@@ -242,6 +242,26 @@ describe('sessions', () => {
     expect(logins()).toHaveLength(2);
   });
 
+  test('what the account may not see leaves no sessions behind', async () => {
+    let sessions = 0;
+    const body = { Links: { Sessions: { '@odata.id': '/sessions' } } };
+    const double = await doubled((req) => {
+      if (req.url === '/redfish/v1/') return { status: 200, body };
+      if (req.method === 'POST') {
+        sessions += 1;
+        return { status: 201, headers: { 'x-auth-token': `token-${sessions}`, location: `/sessions/${sessions}` } };
+      }
+      if (req.method === 'DELETE') {
+        sessions -= 1;
+        return { status: 204 };
+      }
+      return { status: 403 };
+    });
+    const info = { redfish_address: double.url, redfish_username: 'u', redfish_password: 'p', redfish_system_id: '/1' };
+    expect(await verifyAt(info, {}, 3)).toMatchObject({ code: 'BmcAuthFailed' });
+    expect(sessions).toBeLessThanOrEqual(1);
+  });
+
   test('with a full session table, auto goes on with basic credentials', async () => {
     const { run, fault, state } = racks.bench('idrac9');
     fault({ kind: 'session-table-full', seconds: 60 });

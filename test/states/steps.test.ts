@@ -39,7 +39,7 @@ describe('the step table', () => {
 
   test('never parks for power, boot, BIOS and virtual media: they look and converge', () => {
     const parking = steps.filter((row) => row.parks).map((row) => row.step);
-    expect(parking).toEqual(['reset_bmc']);
+    expect(parking).toEqual(['reset_secure_boot_keys_to_default', 'clear_secure_boot_keys', 'reset_bmc']);
   });
 
   test('fake-hardware has one automatic step, redfish none', () => {

@@ -8,7 +8,7 @@ import { emptyValue } from '../../model/fields';
 import { firstState, nodeTable } from '../../model/nodes';
 import type { Policy } from '../../policy';
 import { checkBmcAddress } from '../bmc-address';
-import { record } from '../record';
+import { recorded } from '../record';
 import type { Rooms } from '../rooms';
 import { type Asking, created, type Route, route } from '../route';
 import { restoreSecrets, type Sealed, sealAll } from '../secrets';
@@ -95,26 +95,18 @@ const store = async (
   rule: string,
   { values, secrets }: { values: NodeValues; secrets: Sealed },
 ): Promise<NodeRow> => {
-  const policy = rooms.policy();
-  const uuid = String(values.uuid);
+  const { uuid, name, driver, owner, lessee } = values as Record<string, string | null>;
+  const told = recorded(rooms.policy(), asking, {
+    action: 'node.create',
+    kind: 'node.created',
+    rule,
+    resource: 'node',
+    resource_id: uuid!,
+    node: { uuid: uuid!, owner: owner ?? null, lessee: lessee ?? null },
+    data: { name, driver, given: asking.body },
+  });
   try {
-    return await rooms.inventory.transaction(async (inventory) => {
-      // Sent together: they travel in one round trip, and the first to fail undoes all.
-      const [node] = await Promise.all([
-        inventory.nodes.insert(values),
-        inventory.secrets.insert('node', uuid, secrets),
-        record(inventory, policy, asking, {
-          action: 'node.create',
-          kind: 'node.created',
-          rule,
-          resource: 'node',
-          resource_id: uuid,
-          node: { uuid, owner: values.owner as string | null, lessee: (values.lessee as string | null) ?? null },
-          data: { name: values.name, driver: values.driver, given: asking.body },
-        }),
-      ]);
-      return node;
-    });
+    return await rooms.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...told, secrets });
   } catch (thrown) {
     throw duplicate(thrown, values) ?? thrown;
   }

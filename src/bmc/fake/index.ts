@@ -50,7 +50,7 @@ const fakeAct =
     context.signal.throwIfAborted();
     await pretend(delayOf(node), () => context.beat({ what: says, doing: 'pretending' }), context.signal);
     if (node.driver_info.fake_fails === name)
-      raise('StepRejected', { node: node.uuid, step: name, reason: 'driver_info fake_fails names it' });
+      raise('StepRejected', { node: node.name ?? node.uuid, step: name, reason: 'driver_info fake_fails names it' });
     context.log.info('pretended an act', { node_uuid: node.uuid, act: name });
     const seen = effects[name]?.(args, node);
     return { is: 'done', note: `pretended to ${says}`, ...(seen ? { seen } : {}) };

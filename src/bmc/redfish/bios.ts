@@ -1,5 +1,5 @@
 /** BIOS settings: staging changes or a reset for the next boot, and waiting until the BIOS shows them. */
-import { raise } from '../../model/errors';
+import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
 import { backOff, pause } from '../wait';
 import { checkSettings, defaultsOf, type Registry, readRegistry } from './bios-registry';
@@ -103,7 +103,8 @@ const isAtDefaults = (values: Values, registry: Registry, has: (name: string) =>
 
 /**
  * Skips the rest when everything is at its default and stays so. After a crash between sending and hearing, pending
- * defaults prove that the BMC obeyed; where the BMC shows none, the outcome is unknown and the reset is not sent again.
+ * defaults prove that the BMC obeyed. Where it shows none, the reset is not sent again: the restart that follows anyway
+ * shows whether it was taken. Only a BMC that publishes no defaults leaves the outcome unknown.
  */
 export const stageBiosReset = async (client: Client): Promise<ActOutcome> => {
   const at = await findBios(client);
@@ -111,7 +112,7 @@ export const stageBiosReset = async (client: Client): Promise<ActOutcome> => {
   const defaults = defaultsOf(registry);
   const staged = (state: BiosState) => isAtDefaults(defaults, registry, (name) => effective(state, name));
   const what = 'reset the BIOS settings';
-  const { state } = await converge<BiosState>(client, {
+  const converged = await converge<BiosState>(client, {
     what,
     desired: { bios: 'defaults', path: at.path },
     timeoutMs: client.context.timing.powerTimeoutMs,
@@ -127,7 +128,12 @@ export const stageBiosReset = async (client: Client): Promise<ActOutcome> => {
     show: (now) => (staged(now) ? 'defaults staged' : 'no defaults staged'),
     again: 'never',
     trusts: true,
+  }).catch((thrown: unknown) => {
+    if (isTemperError(thrown, 'StepOutcomeUnknown') && Object.keys(defaults).length > 0) return undefined;
+    throw thrown;
   });
+  if (!converged) return { is: 'done', note: 'whether the reset was taken shows after the restart' };
+  const { state } = converged;
   const already = isAtDefaults(defaults, registry, (name) => state.bios.Attributes[name]);
   if (already) return { is: 'done', rest: 'skip', note: 'the BIOS is at its defaults already' };
   return { is: 'done', note: 'a reset of the BIOS settings is staged' };

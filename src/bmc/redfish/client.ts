@@ -42,7 +42,8 @@ const isPrecondition = (reply: Reply): boolean =>
 export const createClient = (node: BmcNode, context: ActContext, connection: Connection): Client => {
   const { address } = connection.settings;
   const label = address.label;
-  const facts = (more?: Readonly<Record<string, unknown>>) => ({ node: node.uuid, bmc: label, ...more });
+  const called = node.name ?? node.uuid;
+  const facts = (more?: Readonly<Record<string, unknown>>) => ({ node: called, bmc: label, ...more });
 
   /** A link stays at the BMC: whatever leads elsewhere is refused before anything is sent there. */
   const resolve = (path: string, what: string): string => {
@@ -54,7 +55,7 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
 
   const read = async (path: string, follow = 3): Promise<Reply> => {
     const what = `GET ${path}`;
-    const ask = { method: 'GET' as const, path: resolve(path, what), signal: context.signal, node: node.uuid, what };
+    const ask = { method: 'GET' as const, path: resolve(path, what), signal: context.signal, node: called, what };
     let answer = await connection.ask(ask);
     // Some BMCs refuse uncompressed replies for their registries.
     if ('reply' in answer && answer.reply.status === 406)
@@ -70,7 +71,7 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
 
   const parsed = <T>(reply: Reply, schema: z.ZodType<T>, path: string): Read<T> => {
     const what = `GET ${path}`;
-    if (reply.status >= 400 || reply.garbled) throw connection.errorOf(reply, { node: node.uuid, what });
+    if (reply.status >= 400 || reply.garbled) throw connection.errorOf(reply, { node: called, what });
     const result = schema.safeParse(reply.body);
     if (!result.success) {
       const [issue] = result.error.issues;
@@ -89,7 +90,7 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
     }
     const { reply } = answer;
     if (reply.status < 300) return { is: 'accepted', reply };
-    const error = connection.errorOf(reply, { node: node.uuid, what });
+    const error = connection.errorOf(reply, { node: called, what });
     if (redirects.includes(reply.status)) throw error;
     const transient = isTransientRefusal(reply);
     if (reply.status >= 500 && ![501, 503].includes(reply.status) && !transient) return { is: 'unknown', error };
@@ -98,7 +99,7 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
 
   const write = async (method: 'POST' | 'PATCH', path: string, body: unknown, what: string, etag?: string) => {
     const headers = etag === undefined ? undefined : { 'if-match': etag };
-    const asked = { method, path: resolve(path, what), body, headers, signal: context.signal, node: node.uuid, what };
+    const asked = { method, path: resolve(path, what), body, headers, signal: context.signal, node: called, what };
     return settle(await connection.ask(asked), what);
   };
 
@@ -135,7 +136,7 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
     async find(path, schema) {
       if (path === undefined) return undefined;
       const reply = await read(path);
-      const absent = connection.errorOf(reply, { node: node.uuid, what: `GET ${path}` });
+      const absent = connection.errorOf(reply, { node: called, what: `GET ${path}` });
       if (reply.status === 404 || (reply.status >= 400 && absent.code === 'BmcUnsupported')) return undefined;
       return parsed(reply, schema, path);
     },

@@ -105,14 +105,19 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
     answer.reply.status === 403 &&
     errorFor(answer.reply, { node: '', what: '' }).code === 'BmcUnsupported';
 
+  /** Best effort: a BMC that is gone forgets its sessions by itself. */
+  const logOut = async (used: Auth): Promise<void> => {
+    if (used.is !== 'session' || used.uri === undefined) return;
+    const signal = AbortSignal.timeout(logoutMs);
+    const bye = { method: 'DELETE' as const, path: used.uri, node: '', what: 'the logout', signal };
+    await wire.send(bye, headersOf(used)).catch(() => undefined);
+  };
+
   let closed: Promise<void> | undefined;
-  const logOut = async (): Promise<void> => {
+  const closeAll = async (): Promise<void> => {
     closing.abort();
     await login?.catch(() => undefined);
-    if (auth?.is === 'session' && auth.uri !== undefined) {
-      const bye = { method: 'DELETE' as const, path: auth.uri, node: '', what: 'the logout' };
-      await wire.send({ ...bye, signal: AbortSignal.timeout(logoutMs) }, headersOf(auth)).catch(() => undefined);
-    }
+    if (auth) await logOut(auth);
     await wire.close();
   };
 
@@ -131,6 +136,8 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
         if (using.is === 'basic') refuse(error);
         throw error;
       }
+      // A session that is still good for other things would be left behind, and BMCs have few.
+      if (status === 403) await logOut(using);
       // A denied request was not carried out, so that even a write may be replayed, once.
       const renewed = auth ?? (await authenticate(ask));
       const replay = await wire.send(ask, headersOf(renewed));
@@ -138,7 +145,7 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
       throw authFailed(ask, 'reply' in replay ? replay.reply.status : 0);
     },
     close() {
-      closed ??= logOut();
+      closed ??= closeAll();
       return closed;
     },
   };

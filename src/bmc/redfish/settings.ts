@@ -35,10 +35,11 @@ const verifyCaOf = (value: unknown): boolean | string => {
 };
 
 /** Throws DriverInfoInvalid naming the field. */
-export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'driver_info'>): RedfishSettings => {
+export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_info'>): RedfishSettings => {
+  const called = node.name ?? node.uuid;
   const info = node.driver_info;
-  const refuse = (field: string, reason: string) => raise('DriverInfoInvalid', { node: node.uuid, field, reason });
-  const address = parseBmcAddress(info, { driver: 'redfish', node: node.uuid })!;
+  const refuse = (field: string, reason: string) => raise('DriverInfoInvalid', { node: called, field, reason });
+  const address = parseBmcAddress(info, { driver: 'redfish', node: called })!;
   const given = textOf(info.redfish_system_id);
   if (given && (!given.startsWith('/') || given.startsWith('//')))
     refuse('redfish_system_id', 'is not a path such as /redfish/v1/Systems/1');

@@ -1,0 +1,262 @@
+/** The one activity that touches machines, against a real store: fence, lane, secrets, repeats, and being killed. */
+import { randomUUID } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
+import type { ActContext, Driver } from '../../src/bmc/contract';
+import { createLanes } from '../../src/bmc/lane';
+import { createInventory, type Inventory } from '../../src/inventory';
+import { connect, type Sql } from '../../src/inventory/database';
+import { createVault } from '../../src/inventory/vault';
+import { raise } from '../../src/model/errors';
+import type { NodeUuid } from '../../src/model/ids';
+import type { Lock } from '../../src/model/runs';
+import { planSteps } from '../../src/model/steps';
+import { quickTiming } from '../support/engine';
+import { type ActsOver, recordingDriver } from '../support/recording-driver';
+import { type TestDatabase, testDatabase } from '../support/servers';
+
+const quiet = { info() {}, warn() {} };
+const vault = createVault(new Map([['k1', Buffer.alloc(32, 3)]]));
+
+let database: TestDatabase;
+let owner: Sql;
+let api: Inventory;
+let bmc: Inventory;
+beforeAll(async () => {
+  database = await testDatabase();
+  owner = connect(database.ownerUrl, { max: 2 });
+  api = createInventory(connect(database.apiUrl, { max: 2 }));
+  bmc = createInventory(connect(database.bmcUrl, { max: 4 }));
+});
+afterAll(async () => {
+  await Promise.all([owner.end(), api.close(), bmc.close()]);
+  await database.drop();
+});
+
+/** A node held by an accepted run of one step. */
+const held = async (
+  driver_info: Record<string, unknown> = {},
+  args: Record<string, unknown> = {},
+): Promise<RunActInput> => {
+  const sealedNode = vault.seal(driver_info);
+  const [node] = await owner<{ uuid: NodeUuid }[]>`
+    insert into nodes (driver, provision_state, driver_info) values ('fake-hardware', 'manageable', ${owner.json(sealedNode.document as never)}) returning uuid`;
+  await api.secrets.insert('node', node!.uuid, sealedNode.secrets);
+  const run = api.runs.newId();
+  const steps = planSteps([{ interface: 'power', step: 'power_on' }], 'clean', 'fake-hardware').map((step) => ({
+    ...step,
+    args,
+  }));
+  const sealed = vault.seal(steps);
+  const taken = await api.runs.accept({
+    run,
+    node_uuid: node!.uuid,
+    from: 'manageable',
+    to: 'cleaning',
+    target: 'manageable',
+    target_power_state: null,
+    story: 'clean',
+    verb: 'clean',
+    runbook: null,
+    requester: {
+      user_id: null,
+      user_name: 't',
+      project_id: null,
+      system_scope: 'all',
+      strategy: 'noauth',
+      request_id: 'r',
+    },
+    rule_set: 'x',
+    workflow_id: `w-${run}`,
+    input: {
+      story: 'clean',
+      verb: 'clean',
+      node_name: null,
+      driver: 'fake-hardware',
+      conductor_group: '',
+      steps: sealed.document,
+      target: 'manageable',
+      ends: 'manage',
+      fault: null,
+      runbook: null,
+      rule_set: 'x',
+      timing: quickTiming,
+    },
+  });
+  await api.runSteps.insert(run, sealed.document);
+  await api.secrets.insert('run', run, sealed.secrets);
+  return {
+    lock: taken!.lock,
+    step: sealed.document[0]!,
+    act: 'power_on',
+    last: true,
+    timing: quickTiming,
+    story: 'clean',
+  };
+};
+
+const withDriver = (over: ActsOver, lane: string | null = null) => {
+  const { driver, calls } = recordingDriver(over);
+  const laned: Driver = { ...driver, laneKey: () => lane };
+  const activities = createBmcActivities({
+    inventory: bmc,
+    vault,
+    driverOf: () => laned,
+    lanes: createLanes(),
+    log: quiet,
+    leaseMs: 1_000,
+  });
+  return {
+    calls,
+    perform: (input: RunActInput, attempt = 1) =>
+      new MockActivityEnvironment({ attempt, heartbeatTimeoutMs: 3_000 }).run(activities.runAct, input),
+  };
+};
+const stepOf = async ({ lock }: { lock: Lock }) => (await api.runSteps.ofRun(lock.run))[0]!;
+
+test('an act that succeeds leaves what it saw on the node and its step done', async () => {
+  const input = await held();
+  const { perform } = withDriver({
+    power_on: async () => ({
+      is: 'done',
+      note: 'was off',
+      seen: { power_state: 'power on', boot_mode: 'uefi', secure_boot: true },
+    }),
+  });
+  expect(await perform(input)).toEqual({ is: 'done', note: 'was off' });
+  expect(await stepOf(input)).toMatchObject({ state: 'done', attempts: 1, note: 'was off', last_error: null });
+  const [node] =
+    await owner`select power_state, boot_mode, secure_boot, clean_step from nodes where uuid = ${input.lock.node_uuid}`;
+  expect(node).toMatchObject({
+    power_state: 'power on',
+    boot_mode: 'uefi',
+    secure_boot: true,
+    clean_step: { interface: 'power', step: 'power_on' },
+  });
+});
+
+test('an act whose lock was taken over never reaches the BMC', async () => {
+  const input = await held();
+  await owner`update nodes set fence = fence + 1 where uuid = ${input.lock.node_uuid}`;
+  const { calls, perform } = withDriver({});
+  await expect(perform(input)).rejects.toMatchObject({ type: 'StaleOperation', nonRetryable: true });
+  expect(calls).toEqual([]);
+});
+
+test('an act that loses its lock while it works does not write the node', async () => {
+  const input = await held();
+  const { perform } = withDriver({
+    power_on: async () => {
+      await owner`update nodes set fence = fence + 1 where uuid = ${input.lock.node_uuid}`;
+      return { is: 'done', seen: { power_state: 'power on' } };
+    },
+  });
+  await expect(perform(input)).rejects.toMatchObject({ type: 'StaleOperation' });
+  const [node] = await owner`select power_state from nodes where uuid = ${input.lock.node_uuid}`;
+  expect(node).toEqual({ power_state: null });
+});
+
+test('an intent of a run that was fenced off is not written, so its command is not sent', async () => {
+  const input = await held();
+  let sent = false;
+  const { perform } = withDriver({
+    power_on: async (_node, _args, context) => {
+      await owner`update nodes set reservation = null where uuid = ${input.lock.node_uuid}`;
+      await context.intents.record({ desired: 'power on' });
+      sent = true;
+      return { is: 'done' };
+    },
+  });
+  await expect(perform(input)).rejects.toMatchObject({ type: 'StaleOperation' });
+  expect(sent).toBe(false);
+});
+
+test('the next attempt reads the intent of a killed one, whatever worker wrote it', async () => {
+  const input = await held();
+  const first = withDriver({
+    power_on: async (_node, _args, context) => {
+      await context.intents.record({ desired: 'power on', etag: '"7"' });
+      throw new Error('the worker died here');
+    },
+  });
+  await expect(first.perform(input)).rejects.toMatchObject({ type: 'Unexpected', nonRetryable: false });
+  let found: Awaited<ReturnType<ActContext['intents']['last']>>;
+  const second = withDriver({
+    power_on: async (_node, _args, context) => {
+      found = await context.intents.last();
+      return { is: 'done' };
+    },
+  });
+  await second.perform(input, 2);
+  expect(found).toMatchObject({ act: 'power_on', detail: { desired: 'power on', etag: '"7"' } });
+  expect(await stepOf(input)).toMatchObject({ state: 'done', attempt: 2, attempts: 2 });
+});
+
+test('secrets of node and step reach the act as values', async () => {
+  const input = await held({ redfish_address: 'b', redfish_password: 'p1' }, { image_password: 'p2' });
+  let seen: unknown;
+  const { perform } = withDriver({
+    power_on: async (node, args) => {
+      seen = [node.driver_info, args];
+      return { is: 'done' };
+    },
+  });
+  await perform(input);
+  expect(seen).toEqual([{ redfish_address: 'b', redfish_password: 'p1' }, { image_password: 'p2' }]);
+});
+
+test('a busy BMC is tried again when it asked for, with what it said kept in the step', async () => {
+  const input = await held();
+  const { perform } = withDriver({
+    power_on: async () =>
+      raise('BmcBusy', { node: 'n', bmc: 'b', status: 503, reason: 'booting', retryAfterMs: 7_000 }),
+  });
+  await expect(perform(input)).rejects.toMatchObject({ type: 'BmcBusy', nonRetryable: false, nextRetryDelay: 7_000 });
+  expect(await stepOf(input)).toMatchObject({ state: 'running', last_error: expect.stringContaining('booting') });
+});
+
+test('a failure’s text never carries a password', async () => {
+  const input = await held();
+  const { perform } = withDriver({
+    power_on: async () => Promise.reject(new Error('login to https://root:hunter2@bmc failed, password=hunter2')),
+  });
+  const failure = await perform(input).then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  expect(failure?.message).toContain('login to');
+  expect(failure?.message).not.toContain('hunter2');
+  expect((await stepOf(input)).last_error).not.toContain('hunter2');
+});
+
+test('a lane that another worker holds is tried again later, and is free when its lease has run out', async () => {
+  const input = await held();
+  const lane = `bmc-${randomUUID()}`;
+  await bmc.bmcLeases.take(lane, randomUUID(), 60_000);
+  const { calls, perform } = withDriver({}, lane);
+  await expect(perform(input)).rejects.toMatchObject({ type: 'BmcLeaseHeld', nextRetryDelay: 2_000 });
+  expect(calls).toEqual([]);
+  await owner`update bmc_leases set expires_at = now() - interval '1 second' where lane = ${lane}`;
+  await perform(input, 2);
+  expect(calls).toEqual(['power_on']);
+  expect(await owner`select 1 from bmc_leases where lane = ${lane}`).toHaveLength(0);
+});
+
+test('two acts on one BMC never overlap in one worker', async () => {
+  const inputs = await Promise.all([held(), held(), held()]);
+  let inside = 0;
+  let most = 0;
+  const { perform } = withDriver(
+    {
+      power_on: async () => {
+        most = Math.max(most, ++inside);
+        await new Promise((resolve) => setImmediate(resolve));
+        inside--;
+        return { is: 'done' };
+      },
+    },
+    `bmc-${randomUUID()}`,
+  );
+  await Promise.all(inputs.map((input) => perform(input)));
+  expect(most).toBe(1);
+});

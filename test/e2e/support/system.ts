@@ -1,0 +1,181 @@
+/** A whole system for one test file: started as `npm start` does it, on ports and in a folder of its own, gone afterwards. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Person, type Rack, rackOf, readSystem, type SystemRecord, signIn } from '../../../src/dev/demo/system';
+
+const script = (name: string) => jest.requireActual(`../../../scripts/${name}`);
+
+export type System = {
+  /** The data folder. */
+  readonly data: string;
+  readonly logs: string;
+  /** What the supervisor wrote down last. */
+  record(): SystemRecord;
+  readonly rack: Rack;
+  /** Somebody of clouds.yaml, signed in anew. */
+  person(cloud: string): Promise<Person>;
+  /** Kills one process with -9 and answers with its pid. */
+  kill(name: string): number;
+  /** Resolves when the process runs again under another pid than this and says that it is ready. */
+  back(name: string, pid: number): Promise<void>;
+  /** Kills the supervisor and everything it started with -9, all at once. */
+  killAll(): Promise<void>;
+  /** As `npm start` a second time, on the same data and ports. */
+  startAgain(): Promise<void>;
+  /** Ends everything and removes the folder; throws when a process outlived it. */
+  stop(): Promise<void>;
+};
+
+// Everything on two busy cores; only what never ends fails.
+const startWithinMs = 180_000;
+const stopWithinMs = 90_000;
+
+/** Settings of ours that the developer's shell may hold; none of them is meant for this system. */
+const ours = /^TEMPER_(?!TEMPORAL_SOURCES$|PYTHON$)/;
+const inherited = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+
+const portSettings = [
+  'TEMPER_API_PORT',
+  'TEMPER_IDENTITY_PORT',
+  'TEMPER_TEMPORAL_PORT',
+  'TEMPER_TEMPORAL_UI_PORT',
+  'TEMPER_RACK_HTTP_PORT',
+  'TEMPER_RACK_HTTPS_PORT',
+  'TEMPER_RACK_CONTROL_PORT',
+];
+
+/**
+ * Free ports below those that outgoing connections get, so that they are still free when a process that was killed comes
+ * back to its own.
+ */
+const quietPorts = async (): Promise<NodeJS.ProcessEnv> => {
+  const { isFree } = script('lib/ports');
+  const ports: NodeJS.ProcessEnv = {};
+  for (const setting of portSettings) {
+    let port: number;
+    do port = 12_000 + Math.floor(Math.random() * 18_000);
+    while (Object.values(ports).includes(String(port)) || !(await isFree(port)));
+    ports[setting] = String(port);
+  }
+  return ports;
+};
+
+/**
+ * Starts a system; its database is empty but for the schema.
+ * @param settings added to every process's environment
+ */
+export const startSystem = async (
+  rackSize: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<System> => {
+  const folder: string = script('lib/paths').temporaryDir('test');
+  claim(folder);
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o711 });
+  const environment = { ...inherited(), ...(await quietPorts()), ...settings };
+  const start = () => launch(folder, data, rackSize, environment);
+  let supervisor: ChildProcess;
+  try {
+    supervisor = await start();
+  } catch (failure) {
+    rmSync(folder, { recursive: true, force: true });
+    throw failure;
+  }
+  const systemFile = join(data, 'system.json');
+  const record = () => readSystem(systemFile);
+  const pidOf = (name: string): number => {
+    const found = record().processes.find((one) => one.name === name);
+    if (!found) throw new Error(`no process ${name} in ${systemFile}`);
+    return found.pid;
+  };
+
+  return {
+    data,
+    logs: join(data, 'logs'),
+    record,
+    rack: rackOf(record()),
+    person: (cloud) => signIn(record(), cloud),
+    kill(name) {
+      const pid = pidOf(name);
+      process.kill(pid, 'SIGKILL');
+      return pid;
+    },
+    back: (name, pid) => cameBack(supervisorLog(folder), name, () => pidOf(name) !== pid),
+    async killAll() {
+      const { identify, runs, until } = script('lib/processes');
+      const all = [supervisor.pid!, ...record().processes.map(({ pid }) => pid)].map(identify);
+      for (const { pid } of all) process.kill(pid, 'SIGKILL');
+      await until(() => !all.some(runs), stopWithinMs);
+    },
+    async startAgain() {
+      supervisor = await start();
+    },
+    async stop() {
+      const { runs, until } = script('lib/processes');
+      const processes = safely(() => record().processes, []);
+      supervisor.kill('SIGTERM');
+      const ended = await until(() => supervisor.exitCode !== null || supervisor.signalCode !== null, stopWithinMs);
+      if (!ended) supervisor.kill('SIGKILL');
+      const left = processes.filter(runs);
+      rmSync(folder, { recursive: true, force: true });
+      if (!ended || left.length > 0)
+        throw new Error(`the system did not stop: ${left.map(({ name }) => name).join(', ') || 'the supervisor'}`);
+    },
+  };
+};
+
+/** The sweeper of left-behind folders leaves this one alone while we live, also when its own supervisor was killed. */
+const claim = (folder: string): void => {
+  const { identify } = script('lib/processes');
+  writeFileSync(join(folder, 'system.json'), JSON.stringify({ owner: identify(process.pid), processes: [] }));
+};
+
+const supervisorLog = (folder: string): string => join(folder, 'supervisor.log');
+
+/** The channel lets the supervisor notice our own end, however that comes. */
+const launch = async (
+  folder: string,
+  data: string,
+  rackSize: number,
+  env: NodeJS.ProcessEnv,
+): Promise<ChildProcess> => {
+  const { until } = script('lib/processes');
+  const file = supervisorLog(folder);
+  const log = openSync(file, 'w', 0o600);
+  const args = ['--data', data, '--rack', String(rackSize), '--no-seed'];
+  const child = fork(script('lib/paths').root.concat('/scripts/start.js'), args, {
+    stdio: ['ignore', log, log, 'ipc'],
+    env,
+    detached: true,
+    execArgv: [],
+  });
+  closeSync(log);
+  const up = () => readFileSync(file, 'utf8').includes('Temper is up.');
+  const over = () => child.exitCode !== null || child.signalCode !== null;
+  await until(() => up() || over(), startWithinMs);
+  if (up() && !over()) return child;
+  child.kill('SIGTERM');
+  await until(over, stopWithinMs);
+  throw new Error(`the system did not start:\n${readFileSync(file, 'utf8')}`);
+};
+
+/** The supervisor says so once per return; the pid tells this return from an earlier one. */
+const cameBack = async (log: string, name: string, another: () => boolean): Promise<void> => {
+  const { until } = script('lib/processes');
+  const endings = () => count(log, `temper: ${name} ended with `);
+  const returns = () => count(log, `temper: ${name} is ready again`);
+  const back = await until(() => safely(another, false) && returns() >= endings(), startWithinMs);
+  if (!back) throw new Error(`${name} did not come back:\n${readFileSync(log, 'utf8')}`);
+};
+
+const count = (file: string, text: string): number => readFileSync(file, 'utf8').split(text).length - 1;
+
+const safely = <T>(work: () => T, otherwise: T): T => {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+};
