@@ -39,7 +39,8 @@ async function withSystem(dir, options, work) {
 /** Resolves with the exit status once somebody wants us to end, or who started us over a channel is gone. */
 function interrupt() {
   return new Promise((resolve) => {
-    if (process.connected) process.once('disconnect', () => resolve(statusOf.SIGHUP));
+    process.once('disconnect', () => resolve(statusOf.SIGHUP));
+    process.channel?.unref(); // the channel alone is no reason to stay
     for (const [name, status] of Object.entries(statusOf)) {
       process.once(name, () => {
         process.once(name, () => process.exit(status));

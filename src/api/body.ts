@@ -28,7 +28,7 @@ export const readBody = async (request: Request, response: Response, limit: numb
     await new Promise<void>((done, fail) => {
       readerFor(limit)(request, response, (thrown?: unknown) => (thrown ? fail(bodyError(thrown as Error)) : done()));
     });
-  checkValue(request.body, 0);
+  checkValue(request.body);
   return request.body;
 };
 
@@ -41,7 +41,8 @@ export const checkText = (text: string): void => {
     raise('InvalidInput', { field: 'request', reason: 'a text holds a NUL character or half a surrogate pair' });
 };
 
-const checkValue = (value: unknown, depth: number): void => {
+/** Refuses a document that is too deep, or holds a text that cannot be stored. Throws BodyTooDeep, InvalidInput. */
+export const checkValue = (value: unknown, depth = 0): void => {
   if (typeof value === 'string') checkText(value);
   if (typeof value !== 'object' || value === null) return;
   if (depth >= maxDepth) raise('BodyTooDeep', { limit: maxDepth });

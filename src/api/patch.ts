@@ -3,6 +3,7 @@ import { applyPatch } from 'rfc6902';
 import { z } from 'zod';
 import { raise, TemperError } from '../model/errors';
 import { emptyValue, fieldOf, patchable, type ResourceTable } from '../model/fields';
+import { checkValue } from './body';
 import { schemaError } from './errors';
 import { fieldSchema, refuseNewer } from './validation';
 
@@ -68,6 +69,7 @@ export const applied = (
   const names = attributesOf(patch);
   const draft = structuredClone(Object.fromEntries(names.map((name) => [name, row[name] ?? null])));
   for (const one of patch) apply(table, draft, one);
+  checkValue(draft); // many small patches must not build what no single body may hold
   return Object.fromEntries(names.map((name) => [name, valid(table, name, draft[name])]));
 };
 

@@ -309,6 +309,14 @@ describe('secrets', () => {
   });
 });
 
+test('patches one after another build nothing deeper than a body may be', async () => {
+  const nested = (levels: number): unknown => (levels === 0 ? {} : { a: nested(levels - 1) });
+  expect((await patch(replace('/extra', nested(20)))).status).toBe(200);
+  const below = `/extra${'/a'.repeat(20)}/b`;
+  expect((await patch([{ op: 'add', path: below, value: nested(1) }])).status).toBe(200);
+  expect((await patch([{ op: 'add', path: `${below}/a/a`, value: nested(20) }])).status).toBe(400);
+});
+
 test('a patch that lost a race is made again on what the other one left', async () => {
   const replies = await Promise.all(
     ['a', 'b', 'c'].map((key) => patch([{ op: 'add', path: `/extra/${key}`, value: 1 }])),

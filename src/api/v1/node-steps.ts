@@ -68,9 +68,10 @@ const isRef = (value: unknown): boolean =>
 /** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
 export const planStored = (steps: readonly GivenStep[], verb: 'clean' | 'service', driver: string): PlannedStep[] => {
   const planned = planSteps(
-    steps.map(({ interface: name, step, args }) => ({
+    steps.map(({ interface: name, step, args, temper }) => ({
       interface: name,
       step,
+      temper,
       args: readable(args ?? {}) as Record<string, unknown>,
     })),
     verb,

@@ -105,8 +105,9 @@ export const startSystem = async (
     back: (name, pid) => cameBack(supervisorLog(folder), name, () => pidOf(name) !== pid),
     async killAll() {
       const { identify, runs, until } = script('lib/processes');
-      const all = [supervisor.pid!, ...record().processes.map(({ pid }) => pid)].map(identify);
-      for (const { pid } of all) process.kill(pid, 'SIGKILL');
+      const pids = [supervisor.pid!, ...record().processes.map(({ pid }) => pid)];
+      const all = pids.map(identify);
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
       await until(() => !all.some(runs), stopWithinMs);
     },
     async startAgain() {

@@ -1,0 +1,12 @@
+/** Activities that do nothing; a step beats once, as every act does. */
+import { heartbeat } from '@temporalio/activity';
+
+export type NoopActivities = ReturnType<typeof createNoopActivities>;
+
+export const createNoopActivities = () => ({
+  async claim(): Promise<void> {},
+  async step(_index: number): Promise<void> {
+    heartbeat();
+  },
+  async finish(): Promise<void> {},
+});

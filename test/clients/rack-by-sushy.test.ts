@@ -1,0 +1,56 @@
+/** The emulated rack, walked by the library that Ironic itself uses for Redfish. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { profileNames, type Rack, startRack } from '../../src/dev/rack';
+import { clientsMissing } from '../support/clients';
+import { judge } from '../support/python';
+
+const program = join(__dirname, 'sushy_walk.py');
+const missing = clientsMissing();
+const whenThere = missing ? describe.skip : describe;
+// Long enough that a client which polls is sure to see a power state in between, HTTPS handshakes included.
+const timing = {
+  powerOnMs: 2_000,
+  powerOffMs: 2_000,
+  gracefulOffMs: 2_000,
+  postMs: 300,
+  bmcResetMs: 800,
+  volumeTaskMs: 500,
+  firmwareTaskMs: 500,
+};
+
+whenThere('sushy walks the rack', () => {
+  let rack: Rack;
+  let stateDir: string;
+  beforeAll(async () => {
+    stateDir = await mkdtemp(join(tmpdir(), 'rack-'));
+    rack = await startRack({ stateDir, bmcs: profileNames.length, timing });
+  });
+  afterAll(async () => {
+    await rack?.close();
+    await rm(stateDir, { recursive: true, force: true });
+  });
+
+  test('every vendor, over HTTP', async () => {
+    const { passed, failed, output } = await judge(program, [
+      '--control',
+      rack.controlUrl.replace(/\/control\/?$/, ''),
+    ]);
+    expect({ failed, output: failed === 0 ? '' : output }).toEqual({ failed: 0, output: '' });
+    expect(passed).toBeGreaterThan(50 * profileNames.length);
+  }, 600_000);
+
+  test('one vendor, over HTTPS with its self-signed certificate', async () => {
+    const { secureAddress, username, password } = rack.bmcs[0]!;
+    const { passed, failed, output } = await judge(program, [
+      '--user',
+      username,
+      '--password',
+      password,
+      secureAddress,
+    ]);
+    expect({ failed, output: failed === 0 ? '' : output }).toEqual({ failed: 0, output: '' });
+    expect(passed).toBeGreaterThan(50);
+  }, 300_000);
+});
