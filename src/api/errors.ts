@@ -1,5 +1,6 @@
 /** Translates what was thrown into the wire's error bodies: one table of forms, and everything unknown becomes a plain 500. */
 import type { z } from 'zod';
+import { isStoreAway } from '../inventory/database';
 import { type ErrorCode, isTemperError, TemperError } from '../model/errors';
 
 /** An error as it is sent. */
@@ -64,8 +65,11 @@ export const replyFor = (error: TemperError): ErrorReply => {
 };
 
 /** Anything thrown as an error of the list: what is not one becomes `Unexpected`, which says nothing but the request's id. */
-export const asTemperError = (thrown: unknown, requestId: string): TemperError =>
-  isTemperError(thrown) ? thrown : new TemperError('Unexpected', { request_id: requestId }, { cause: thrown });
+export const asTemperError = (thrown: unknown, requestId: string): TemperError => {
+  if (isTemperError(thrown)) return thrown;
+  if (isStoreAway(thrown)) return new TemperError('StoreUnavailable', {}, { cause: thrown });
+  return new TemperError('Unexpected', { request_id: requestId }, { cause: thrown });
+};
 
 // What reading a body may throw, by `type`; github.com/expressjs/body-parser README, "Errors".
 type BodyFault = Error & { readonly type?: string; readonly limit?: number; readonly status?: number };

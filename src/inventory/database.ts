@@ -25,3 +25,21 @@ export const brokenUnique = (thrown: unknown): string | undefined =>
   thrown instanceof Error && (thrown as PgError).code === uniqueViolation
     ? (thrown as PgError).constraint_name
     : undefined;
+
+// What postgres.js says when the server is away, and what a server says that starts or ends (class 57P).
+const awayCodes = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  '57P01',
+  '57P02',
+  '57P03',
+]);
+
+/** Whether a query failed because the database could not be reached, rather than because of the query. */
+export const isStoreAway = (thrown: unknown): boolean =>
+  typeof thrown === 'object' && thrown !== null && awayCodes.has(String((thrown as Partial<PgError>).code));

@@ -32,6 +32,11 @@ export const errors = {
   },
 
   // Who and may.
+  StoreUnavailable: {
+    status: 503,
+    retry: true,
+    says: 'The database does not answer; nothing was changed that is not shown. Try again shortly.',
+  },
   Unauthenticated: { status: 401, retry: false, says: 'The request you have made requires authentication.' },
   IdentityUnavailable: { status: 503, retry: true, says: 'The identity service did not answer; try again shortly.' },
   PolicyDenied: { status: 403, retry: false, says: 'Access was denied to the following resource: {rule}' },
