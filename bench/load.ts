@@ -59,7 +59,7 @@ let sent = 0;
 
 /** A fresh body for every request. */
 const withBody =
-  (body: string): autocannon.SetupRequest =>
-  (request) => ({ ...request, body: body.replace('%id%', `${process.pid}-${(sent++).toString(36)}`) });
+  (body: string) =>
+  (request: autocannon.Request): autocannon.Request => ({ ...request, body: body.replace('%id%', `${process.pid}-${(sent++).toString(36)}`) });
 
 answerParent(run);

@@ -1,0 +1,78 @@
+/** Nodes of a system's rack, brought through the API to where a test begins; and their runs. */
+import { ask, enrol, rests, set, until } from '../../../src/dev/demo/nodes';
+import type { Json, Person, RackBmc, RackEntry } from '../../../src/dev/demo/system';
+import type { System } from './system';
+
+/** Only a run that never ends is too slow. */
+export const withinMs = 180_000;
+
+/** Names in clouds.yaml, here also as the demo identity service knows the projects. */
+export { demoProjects as projects } from '../../../src/dev/identity-people';
+
+/** Enrols BMCs of the rack by their index and verifies them. @returns the nodes' names */
+export const manageable = async (
+  system: System,
+  operator: Person,
+  ...indexes: readonly number[]
+): Promise<string[]> => {
+  const bmcs = (await system.rack.bmcs()).filter(({ index }) => indexes.includes(index));
+  await Promise.all(bmcs.map((bmc) => enrol(operator, bmc)));
+  const names = bmcs.map(({ name }) => name);
+  await reach(operator, names, 'manage', 'manageable');
+  return names;
+};
+
+/** As `manageable`, and in use. */
+export const active = async (system: System, operator: Person, ...indexes: readonly number[]): Promise<string[]> => {
+  const names = await manageable(system, operator, ...indexes);
+  await reach(operator, names, 'adopt', 'active');
+  return names;
+};
+
+const reach = async (operator: Person, names: readonly string[], verb: string, state: string): Promise<void> => {
+  await Promise.all(names.map((name) => ask(operator, name, verb)));
+  await Promise.all(names.map((name) => rests(operator, name, state, withinMs)));
+};
+
+export const lease = (
+  operator: Person,
+  node: string,
+  to: { readonly owner?: string; readonly lessee?: string },
+): Promise<Json> => set(operator, node, to);
+
+export const bmcOf = async (system: System, node: string): Promise<RackBmc> =>
+  (await system.rack.bmcs()).find(({ name }) => name === node)!;
+
+/** The newest sequence number of a BMC's journal: what comes later belongs to what is asked now. */
+export const journalNow = async (system: System, node: string): Promise<number> =>
+  (await system.rack.accepted((await bmcOf(system, node)).index)).at(-1)?.seq ?? 0;
+
+/** State-changing commands that a node's BMC accepted since. */
+export const acceptedSince = async (system: System, node: string, since: number): Promise<RackEntry[]> =>
+  system.rack.accepted((await bmcOf(system, node)).index, since);
+
+export const commandOf = ({ method, path, content }: RackEntry): string =>
+  `${method} ${path.split('/redfish/v1')[1]} ${JSON.stringify(content)}`;
+
+/** Commands that came more than once. */
+export const repeated = (entries: readonly RackEntry[]): string[] => {
+  const commands = entries.map(commandOf);
+  return commands.filter((command, index) => commands.indexOf(command) !== index);
+};
+
+/** Waits until a run has ended. Replies that fail meanwhile are part of the story. */
+export const ended = (person: Person, run: string): Promise<Json> =>
+  until(`run ${run} to end`, withinMs, async () => {
+    const seen = await look(person, run);
+    return seen?.finished_at ? seen : undefined;
+  });
+
+/** A run as it is now; undefined while the API does not answer. */
+export const look = async (person: Person, run: string): Promise<Json | undefined> => {
+  try {
+    const { status, body } = await person.ask('GET', `/temper/v1/runs/${run}`);
+    return status === 200 ? body : undefined;
+  } catch {
+    return undefined;
+  }
+};
