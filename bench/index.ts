@@ -10,10 +10,6 @@ import { measureRuns } from './runs';
 import { openSystem } from './system';
 import { measureStart } from './warm-start';
 
-const usage = `npm run bench -- [--quick] [--json]
-  --quick   a short run: one round of a second each, few runs; good for a trend, not for a figure
-  --json    print the result as JSON instead of tables; it is kept in .temper/bench.json either way`;
-
 const efforts = {
   full: { http: { rounds: 5, seconds: 3 }, runs: 40, starts: 3 },
   quick: { http: { rounds: 1, seconds: 1 }, runs: 10, starts: 1 },
@@ -43,23 +39,20 @@ const measure = async (systemFile: string, quick: boolean): Promise<Result> => {
   return { machine, quick, goals, http, runs, start, memory };
 };
 
+// scripts/bench.js explains the options and refuses others.
+const options = { quick: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+
 const main = async (): Promise<number> => {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
-  });
-  if (values.help) {
-    process.stdout.write(`${usage}\n`);
-    return 0;
-  }
+  const { quick = false, json: asJson = false } = parseArgs({ options }).values;
   const systemFile = process.env.TEMPER_SYSTEM_FILE;
   if (!systemFile) {
     process.stderr.write('TEMPER_SYSTEM_FILE is not set: start this with `npm run bench`.\n');
     return 64;
   }
-  const result = await measure(systemFile, values.quick ?? false);
+  const result = await measure(systemFile, quick);
   const json = JSON.stringify(result, null, 2);
   writeFileSync(resolve(root, '.temper', 'bench.json'), `${json}\n`);
-  process.stdout.write(`${values.json ? json : report(result)}\n`);
+  process.stdout.write(`${asJson ? json : report(result)}\n`);
   return 0;
 };
 

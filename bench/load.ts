@@ -60,6 +60,9 @@ let sent = 0;
 /** A fresh body for every request. */
 const withBody =
   (body: string) =>
-  (request: autocannon.Request): autocannon.Request => ({ ...request, body: body.replace('%id%', `${process.pid}-${(sent++).toString(36)}`) });
+  (request: autocannon.Request): autocannon.Request => ({
+    ...request,
+    body: body.replace('%id%', `${process.pid}-${(sent++).toString(36)}`),
+  });
 
 answerParent(run);

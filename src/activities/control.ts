@@ -19,6 +19,7 @@ export type MoveInput = Projection & {
   readonly state: RunState;
   readonly waiting_for: string | null;
 };
+export type ShowInput = Projection & { readonly state: RunState; readonly waiting_for: string | null };
 export type MarkInput = Projection & {
   readonly index: number;
   readonly state: StepState;
@@ -59,6 +60,11 @@ export const createControlActivities = ({ inventory, client, log }: ControlHands
         return { provision_state: to };
       }),
   ),
+
+  /** Shows a state of the run that changes neither node nor step. */
+  show: guarded(async ({ lock, seq, state, waiting_for }: ShowInput): Promise<void> => {
+    await inventory.runs.advance(lock, seq, state, waiting_for);
+  }),
 
   /** Writes a step that needs no BMC: waiting, parked, skipped, done. */
   mark: guarded(

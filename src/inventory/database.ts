@@ -12,6 +12,7 @@ export type Db = Sql | postgres.TransactionSql<{ bigint: number }>;
 export const connect = (url: string, { max = 10, name = 'temper' }: { max?: number; name?: string } = {}): Sql =>
   postgres(url, {
     max,
+    connect_timeout: 10, // seconds; callers wait for it while Postgres is silent
     onnotice: () => {},
     connection: { application_name: name },
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },

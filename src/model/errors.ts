@@ -32,6 +32,11 @@ export const errors = {
   },
 
   // Who and may.
+  EngineUnavailable: {
+    status: 503,
+    retry: true,
+    says: 'The workflow engine or its worker does not answer; nothing was changed. Try again shortly.',
+  },
   StoreUnavailable: {
     status: 503,
     retry: true,

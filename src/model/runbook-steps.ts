@@ -1,6 +1,6 @@
 /** The steps of a runbook: their order, what may repeat, and which stored step a given one stands for. */
 import { raise } from './errors';
-import { isReserved, maxSteps, type StepInterface } from './steps';
+import { isReserved, maxSteps, nameOf, type StepInterface, type StepSettings } from './steps';
 
 /** A step as a runbook stores it; secrets in `args` are references. `temper` is ours. */
 export type RunbookStep = {
@@ -10,15 +10,6 @@ export type RunbookStep = {
   readonly args: Readonly<Record<string, unknown>>;
   readonly temper?: StepSettings;
 };
-
-/** What only Temper understands of a step. */
-export type StepSettings = {
-  /** Seconds after which the step counts as failed. */
-  readonly timeout?: number;
-};
-
-/** A step as people write it: `bios.factory_reset`. */
-export const called = (step: { interface: string; step: string }): string => `${step.interface}.${step.step}`;
 
 /** Steps as they run and are listed: by `order`, and by position where that is equal. */
 export const inOrder = <Step extends { order: number }>(steps: readonly Step[]): Step[] =>
@@ -37,9 +28,9 @@ export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
     raise('InvalidSteps', { reason: `A runbook has at most ${maxSteps} steps; ${steps.length} came.` });
   const seen = new Set<string>();
   for (const step of steps.filter((one) => !isReserved(one.step))) {
-    if (seen.has(called(step)))
-      raise('InvalidSteps', { reason: `Step ${called(step)} comes twice; a runbook may hold each step once.` });
-    seen.add(called(step));
+    if (seen.has(nameOf(step)))
+      raise('InvalidSteps', { reason: `Step ${nameOf(step)} comes twice; a runbook may hold each step once.` });
+    seen.add(nameOf(step));
   }
 };
 
@@ -47,9 +38,9 @@ export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
 const keyed = (steps: readonly RunbookStep[]): (readonly [string, RunbookStep])[] => {
   const counts = new Map<string, number>();
   return steps.map((step) => {
-    const nth = counts.get(called(step)) ?? 0;
-    counts.set(called(step), nth + 1);
-    return [`${called(step)}#${nth}`, step] as const;
+    const nth = counts.get(nameOf(step)) ?? 0;
+    counts.set(nameOf(step), nth + 1);
+    return [`${nameOf(step)}#${nth}`, step] as const;
   });
 };
 

@@ -4,7 +4,7 @@ import type { Event, Fault, PowerTarget, ProvisionState } from './states';
 import type { PlannedStep } from './steps';
 import type { Story, Verb } from './verbs';
 
-export type RunState = 'accepted' | 'running' | 'waiting' | 'parked' | 'succeeded' | 'failed' | 'aborted';
+export type RunState = 'accepted' | 'running' | 'paused' | 'waiting' | 'parked' | 'succeeded' | 'failed' | 'aborted';
 
 /** States from which a run does not go on. */
 export const endedStates: readonly RunState[] = ['succeeded', 'failed', 'aborted'];

@@ -260,8 +260,21 @@ export type GivenStep = {
   readonly step: string;
   readonly args?: Readonly<Record<string, unknown>>;
   readonly order?: number;
-  /** What is ours: `timeout` in seconds for all attempts of all its acts together. */
-  readonly temper?: { readonly timeout?: number };
+  readonly temper?: StepSettings;
+};
+
+/** What a run does when a step has failed for a known reason. */
+export const failureChoices = ['fail', 'park', 'continue'] as const;
+export type OnFailure = (typeof failureChoices)[number];
+
+/** What only Temper understands of a step; the key `temper` of a step on the wire. */
+export type StepSettings = {
+  /** Seconds for all attempts of all its acts together. */
+  readonly timeout?: number;
+  /** Attempts of each act at most. It can only lower what the act's class allows: what must not happen twice never is. */
+  readonly retry?: { readonly attempts: number };
+  /** Default `fail`. `park` waits for a person, `continue` goes on with the next step. */
+  readonly on_failure?: OnFailure;
 };
 
 /** A step as a run carries it: resolved against the table, frozen at acceptance. Secrets in `args` are references. */
@@ -276,6 +289,8 @@ export type PlannedStep = {
   readonly parks: boolean;
   /** For all attempts of all its acts together; the profile's limits when absent. */
   readonly timeoutMs?: number;
+  readonly attempts?: number;
+  readonly on_failure?: OnFailure;
 };
 
 /** At most this many steps in one run; keeps a run's history far below the engine's limits. */
@@ -390,14 +405,7 @@ export const planSteps = (given: readonly GivenStep[], verb: 'clean' | 'service'
 
 const planStep = (step: GivenStep, index: number, verb: 'clean' | 'service', driver: string): PlannedStep => {
   const args = step.args ?? {};
-  const timeout = step.temper?.timeout;
-  const base = {
-    index,
-    interface: step.interface,
-    step: step.step,
-    args,
-    ...(timeout && { timeoutMs: timeout * 1_000 }),
-  };
+  const base = { index, interface: step.interface, step: step.step, args, ...settingsOf(step) };
   if (isReserved(step.step)) {
     const row = reservedSteps[step.step];
     checkArgs(nameOf(step), row.args, args);
@@ -407,6 +415,12 @@ const planStep = (step: GivenStep, index: number, verb: 'clean' | 'service', dri
   checkArgs(nameOf(step), row.args, args);
   return { ...base, acts: planActs(row.acts), waits: null, abortable: row.abortable, parks: row.parks };
 };
+
+const settingsOf = ({ temper }: GivenStep): Pick<PlannedStep, 'timeoutMs' | 'attempts' | 'on_failure'> => ({
+  ...(temper?.timeout && { timeoutMs: temper.timeout * 1_000 }),
+  ...(temper?.retry && { attempts: temper.retry.attempts }),
+  ...(temper?.on_failure && temper.on_failure !== 'fail' && { on_failure: temper.on_failure }),
+});
 
 const planActs = (names: readonly ActName[]) => names.map((act) => ({ act, effect: acts[act].effect }));
 

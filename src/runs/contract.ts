@@ -36,6 +36,20 @@ export type RunOrder = {
 /** A message to the run that waits on the node. */
 export type MessageOrder = { readonly node: OrderedNode; readonly kind: 'abort' | 'unhold'; readonly asked: Asked };
 
+/** What a person may do to a run that is going on. */
+export const runActs = ['abort', 'pause', 'resume', 'retry', 'skip', 'fail'] as const;
+export type RunAct = (typeof runActs)[number];
+
+/** An act of a person on a run. `reason` stands in the audit trail. */
+export type ActOrder = {
+  readonly run: RunUuid;
+  readonly act: RunAct;
+  /** The step that the person saw the run in; a run that has moved on refuses. */
+  readonly cursor: number;
+  readonly reason: string;
+  readonly asked: Asked;
+};
+
 /** What Temporal adds to the store's knowledge of one run. */
 export type LiveRun = {
   /** Which answered in time. */
@@ -63,6 +77,11 @@ export type Runs = {
   move(order: { node: OrderedNode; event: Event; asked: Asked }): Promise<void>;
   /** Delivers a message to the run that holds the node; kept until the engine takes it. Throws NodeLocked where no run waits. */
   send(order: MessageOrder): Promise<void>;
+  /**
+   * Does what a person asks of a run. Throws RunNotFound, Conflict (the run is not in a state for it, or has moved on),
+   * EngineUnavailable.
+   */
+  operate(order: ActOrder): Promise<void>;
   /** Asks Temporal about one run, each source with a deadline of a second. Never throws for a silent engine. */
   look(run: RunUuid): Promise<LiveRun>;
 };

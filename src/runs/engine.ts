@@ -1,6 +1,12 @@
 /** The few things asked of Temporal, each with a deadline, so that a silent engine never holds a request. */
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import type { RunInput } from '../model/runs';
 import { nameOf } from '../model/steps';
@@ -8,11 +14,15 @@ import {
   abortSignal,
   attributes,
   controlQueue,
+  failOperation,
   type Message,
   progressQuery,
+  retryStep,
+  setPaused,
+  skipStep,
   unholdSignal,
 } from '../workflows/contract';
-import type { LiveRun } from './contract';
+import type { LiveRun, RunAct } from './contract';
 
 /** Who a run is for, as search attributes and summary show it. */
 export type RunFacts = {
@@ -24,6 +34,10 @@ export type RunFacts = {
 
 const startWithin = 2_000;
 const answerWithin = 1_000;
+const updateWithin = 5_000;
+
+/** Acts that the run answers, as against signals it only hears. */
+export type UpdateAct = Exclude<RunAct, 'abort'>;
 
 export type Engine = ReturnType<typeof createEngine>;
 
@@ -61,6 +75,38 @@ export const createEngine = (client: Client) => {
       } catch (thrown) {
         if (thrown instanceof WorkflowNotFoundError) return false;
         throw thrown;
+      }
+    },
+
+    /** Asks a run to do something and hears whether it did. Throws Conflict with the run's own words, EngineUnavailable. */
+    async update(
+      workflowId: string,
+      act: UpdateAct,
+      order: { cursor: number; by: string; reason: string; requestId: string },
+    ): Promise<void> {
+      const handle = client.workflow.getHandle(workflowId);
+      const { cursor, by, reason, requestId: updateId } = order;
+      const ask = (): Promise<void> => {
+        switch (act) {
+          case 'pause':
+            return handle.executeUpdate(setPaused, { args: [{ paused: true, by }], updateId });
+          case 'resume':
+            return handle.executeUpdate(setPaused, { args: [{ paused: false, by }], updateId });
+          case 'retry':
+            return handle.executeUpdate(retryStep, { args: [{ cursor, by, reason }], updateId });
+          case 'skip':
+            return handle.executeUpdate(skipStep, { args: [{ cursor, by, reason }], updateId });
+          case 'fail':
+            return handle.executeUpdate(failOperation, { args: [{ cursor, by, reason }], updateId });
+        }
+      };
+      try {
+        await within(updateWithin, ask);
+      } catch (thrown) {
+        if (thrown instanceof WorkflowUpdateFailedError)
+          raise('Conflict', { reason: thrown.cause?.message ?? 'The run refused.' });
+        if (thrown instanceof WorkflowNotFoundError) raise('Conflict', { reason: 'The run has ended.' });
+        raise('EngineUnavailable', {}, { cause: thrown });
       }
     },
 

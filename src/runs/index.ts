@@ -1,12 +1,13 @@
 /** The room that accepts, starts and follows runs; the only one that holds a Temporal client. */
 import type { Client } from '@temporalio/client';
-import type { Inventory } from '../inventory';
+import type { Inventory, Queries } from '../inventory';
+import type { RunRow } from '../inventory/runs';
 import type { Vault } from '../inventory/vault';
 import { raise } from '../model/errors';
 import type { Timing } from '../model/runs';
 import { next } from '../model/states';
 import { accept } from './accept';
-import type { MessageOrder, Runs } from './contract';
+import type { ActOrder, Asked, MessageOrder, Runs } from './contract';
 import { createEngine, type Engine } from './engine';
 
 export type { LiveRun, MessageOrder, OrderedNode, RunOrder, Runs } from './contract';
@@ -75,6 +76,8 @@ export const createRuns = (hands: RunsHands): Runs => {
 
     send: (order) => sendMessage(order, inventory, engine, log),
 
+    operate: (order) => operate(order, inventory, engine, log),
+
     async look(run) {
       const row = await inventory.runs.find(run);
       return row ? engine.look(row.workflow_id, run) : { sources: [] };
@@ -82,35 +85,55 @@ export const createRuns = (hands: RunsHands): Runs => {
   };
 };
 
-const sendMessage = async (order: MessageOrder, inventory: Inventory, engine: Engine, log: Log): Promise<void> => {
-  const { node, kind, asked } = order;
-  const { request_id, user_name, user_id } = asked.requester;
-  const by = user_name ?? user_id ?? 'unknown';
-  const message = await inventory.transaction(async (store) => {
-    const run = (await store.runs.holding(node.uuid)) ?? raise('NodeLocked', { node: node.name ?? node.uuid });
-    const payload = { operationId: run.id, requestId: request_id, by };
-    const id = await store.runs.queueMessage(run.id, kind, payload);
-    await store.audit.write({
-      ...asked,
-      action: `run.${kind}`,
-      resource: 'node',
-      resource_id: node.uuid,
-      run_id: run.id,
-    });
-    await store.events.append({
-      kind: `run.${kind}`,
-      node_uuid: node.uuid,
-      run_id: run.id,
-      project: run.owner,
-      lessee: run.lessee,
-      data: { by },
-    });
-    return { id, payload, workflow_id: run.workflow_id };
+const byOf = ({ requester: { user_name, user_id } }: Asked): string => user_name ?? user_id ?? 'unknown';
+
+/** Keeps a message with its audit row, then delivers it; what cannot be delivered now is left to the relay. */
+const deliver = async (
+  run: RunRow,
+  kind: 'abort' | 'unhold',
+  { asked, reason }: { asked: Asked; reason?: string },
+  { inventory, engine, log }: { inventory: Inventory; engine: Engine; log: Log },
+): Promise<void> => {
+  const payload = { operationId: run.id, requestId: asked.requester.request_id, by: byOf(asked) };
+  const id = await inventory.transaction(async (store) => {
+    await record(store, run, kind, asked, reason);
+    return store.runs.queueMessage(run.id, kind, payload);
   });
   try {
-    await engine.send(message.workflow_id, kind, message.payload);
-    await inventory.runs.messageSent(message.id);
+    await engine.send(run.workflow_id, kind, payload);
+    await inventory.runs.messageSent(id);
   } catch (thrown) {
-    log.warn('message kept for the relay', { kind, run: message.payload.operationId, reason: String(thrown) });
+    log.warn('message kept for the relay', { kind, run: run.id, reason: String(thrown) });
   }
+};
+
+const record = async (store: Queries, run: RunRow, act: string, asked: Asked, reason?: string): Promise<void> => {
+  const { node_uuid, id: run_id, owner: project, lessee } = run;
+  const data = { by: byOf(asked), ...(reason !== undefined && { reason }) };
+  await store.audit.write({ ...asked, action: `run.${act}`, resource: 'node', resource_id: node_uuid, run_id, data });
+  await store.events.append({ kind: `run.${act}`, node_uuid, run_id, project, lessee, data });
+};
+
+const sendMessage = async (
+  { node, kind, asked }: MessageOrder,
+  inventory: Inventory,
+  engine: Engine,
+  log: Log,
+): Promise<void> => {
+  const run = (await inventory.runs.holding(node.uuid)) ?? raise('NodeLocked', { node: node.name ?? node.uuid });
+  await deliver(run, kind, { asked }, { inventory, engine, log });
+};
+
+const operate = async (
+  { run: id, act, cursor, reason, asked }: ActOrder,
+  inventory: Inventory,
+  engine: Engine,
+  log: Log,
+): Promise<void> => {
+  const run = (await inventory.runs.find(id)) ?? raise('RunNotFound', { run: id });
+  if (run.finished_at) raise('Conflict', { reason: `Run ${id} has ended: ${run.state}.` });
+  if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
+  // What the run refuses is not part of the trail; what it did is written even if this process dies before it hears so twice.
+  await engine.update(run.workflow_id, act, { cursor, by: byOf(asked), reason, requestId: asked.requester.request_id });
+  await inventory.transaction((store) => record(store, run, act, asked, reason));
 };

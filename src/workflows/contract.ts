@@ -61,3 +61,4 @@ export const unholdSignal = defineSignal<[Message]>('unhold');
 export const retryStep = defineUpdate<void, [Decision]>('retryStep');
 export const skipStep = defineUpdate<void, [Decision]>('skipStep');
 export const failOperation = defineUpdate<void, [Decision]>('failOperation');
+export const setPaused = defineUpdate<void, [{ readonly paused: boolean; readonly by: string }]>('setPaused');

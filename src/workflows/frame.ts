@@ -1,5 +1,6 @@
 /** What every story has in common: it claims its run, answers questions, hears messages, ends well or says why not. */
 import {
+  type ActivityOptions,
   ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
@@ -14,7 +15,7 @@ import {
 } from '@temporalio/workflow';
 import type { BmcActivities } from '../activities/bmc';
 import type { ControlActivities } from '../activities/control';
-import type { RunInput, RunState } from '../model/runs';
+import { endedStates, type RunInput, type RunState } from '../model/runs';
 import type { Event } from '../model/states';
 import { acts, nameOf, type PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
@@ -29,6 +30,7 @@ import {
   planQuery,
   progressQuery,
   retryStep,
+  setPaused,
   skipStep,
   unholdSignal,
 } from './contract';
@@ -42,6 +44,7 @@ type Here = {
   cursor: number;
   waitingFor: string | null;
   aborted: boolean;
+  paused: boolean;
   unheld: boolean;
   decision: DecisionKind | null;
 };
@@ -52,7 +55,15 @@ export const story =
   async (run: RunInput): Promise<RunResult> => {
     if (run.story !== name)
       throw ApplicationFailure.nonRetryable(`This input is for ${run.story}, not ${name}`, 'StaleOperation');
-    const here: Here = { state: 'running', cursor: 0, waitingFor: null, aborted: false, unheld: false, decision: null };
+    const here: Here = {
+      state: 'running',
+      cursor: 0,
+      waitingFor: null,
+      aborted: false,
+      paused: false,
+      unheld: false,
+      decision: null,
+    };
     const scope = new CancellationScope();
     const abortable = { now: null as CancellationScope | null };
     listen(run, here, abortable);
@@ -133,6 +144,20 @@ const listen = (run: RunInput, here: Here, abortable: { now: CancellationScope |
     if (decision.cursor !== here.cursor) throw new Error(`The run is at step ${here.cursor}, not ${decision.cursor}`);
     if (here.decision) throw new Error('Somebody has decided already');
   };
+  setHandler(
+    setPaused,
+    ({ paused }) => {
+      here.paused = paused;
+      upsertSearchAttributes([{ key: attributes.paused, value: paused }]);
+    },
+    {
+      description: 'Stop before the next step, or go on',
+      validator: ({ paused }: { paused: boolean; by: string }): void => {
+        if (endedStates.includes(here.state)) throw new Error('The run has ended');
+        if (paused === here.paused) throw new Error(paused ? 'The run is paused already' : 'The run is not paused');
+      },
+    },
+  );
   setHandler(retryStep, decide('retry'), { validator, description: 'Run the parked step again' });
   setHandler(skipStep, decide('skip'), { validator, description: 'Go on as if the parked step were done' });
   setHandler(failOperation, decide('fail'), { validator, description: 'End the run as failed' });
@@ -168,6 +193,11 @@ const recorder = (run: RunInput, here: Here) => {
         { key: attributes.stepIndex, value: here.cursor },
       ]);
     },
+    /** Shows a state that no move of the node and no step goes with. */
+    show: () =>
+      control.show.executeWithOptions({ ...onStore, summary: `run: ${here.state}` }, [
+        { ...next(), state: here.state, waiting_for: here.waitingFor },
+      ]),
     mark: (
       step: PlannedStep,
       state: 'waiting' | 'parked' | 'skipped' | 'done' | 'pending' | 'running' | 'failed',
@@ -227,11 +257,12 @@ const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: C
   const deadlines = new Map<number, number>();
 
   // A step's own timeout is for all its acts; the engine's clock is the same in every replay.
-  const limited = (step: PlannedStep) => {
-    if (step.timeoutMs === undefined) return {};
+  const limited = (step: PlannedStep, options: ActivityOptions): ActivityOptions => {
+    const retry = { ...options.retry, ...(step.attempts && { maximumAttempts: step.attempts }) };
+    if (step.timeoutMs === undefined) return { ...options, retry };
     const deadline = deadlines.get(step.index) ?? Date.now() + step.timeoutMs;
     deadlines.set(step.index, deadline);
-    return { scheduleToCloseTimeout: Math.max(1, deadline - Date.now()) };
+    return { ...options, retry, scheduleToCloseTimeout: Math.max(1, deadline - Date.now()) };
   };
 
   const unless = async (met: () => boolean): Promise<void> => {
@@ -248,8 +279,7 @@ const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: C
       const what = step.acts.length > 1 || nameOf(step) !== `power.${act}` ? `: ${acts[act].says}` : '';
       return runAct.executeWithOptions(
         {
-          ...onBmc(act, effect, queue, run.timing),
-          ...limited(step),
+          ...limited(step, onBmc(act, effect, queue, run.timing)),
           activityId: time === 1 ? key : `${key}-${time}`,
           summary: `${label(run, step)}${what}`,
         },
@@ -268,13 +298,24 @@ const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: C
     },
     sleep: (ms, summary) => sleep(ms, { summary }),
     unheld: () => unless(() => here.unheld),
-    async decided() {
+    async decided(step) {
       await unless(() => here.decision !== null);
+      deadlines.delete(step.index);
       return here.decision!;
     },
     abortAsked: () => here.aborted,
+    async unpaused(step) {
+      if (!here.paused) return;
+      here.cursor = step.index;
+      here.state = 'paused';
+      here.waitingFor = 'somebody to resume it';
+      setCurrentDetails(details(run, here));
+      await store.show();
+      await unless(() => !here.paused);
+    },
     async scoped(canAbort, work) {
       if (!canAbort) return CancellationScope.nonCancellable(work);
+      if (here.aborted) throw new Aborted(); // heard while nothing was there to cancel
       const scope = new CancellationScope();
       abortable.now = scope;
       try {
@@ -285,6 +326,7 @@ const handsOf = (run: RunInput, here: Here, store: Recorder, abortable: { now: C
         abortable.now = null;
       }
     },
+    isFailure: (thrown) => !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown)),
     isUnknown: (thrown) => codeOf(thrown) === 'StepOutcomeUnknown',
     describe: messageOf,
   };

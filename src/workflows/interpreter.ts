@@ -30,10 +30,14 @@ export type Hands = {
   /** Resolves with what a person decided; throws Aborted when abort comes first. */
   decided(step: PlannedStep): Promise<DecisionKind>;
   abortAsked(): boolean;
+  /** Resolves when the run is not paused; throws Aborted when abort comes first. */
+  unpaused(step: PlannedStep): Promise<void>;
   /** Runs work that an abort may cancel in the middle, or may not. */
   scoped<T>(abortable: boolean, work: () => Promise<T>): Promise<T>;
   /** Whether an error says that an act's effect cannot be known. */
   isUnknown(thrown: unknown): boolean;
+  /** Whether an act failed for a reason that is known: not a lost lock, not a cancellation, not a bug of ours. */
+  isFailure(thrown: unknown): boolean;
   describe(thrown: unknown): string;
 };
 
@@ -41,6 +45,7 @@ export type Hands = {
 export const runSteps = async (steps: readonly PlannedStep[], hands: Hands): Promise<void> => {
   for (const step of steps) {
     if (hands.abortAsked()) throw new Aborted();
+    await hands.unpaused(step);
     hands.at(step.index, 'running', null);
     await runStep(step, hands);
   }
@@ -84,8 +89,14 @@ const actStep = async (step: PlannedStep, hands: Hands): Promise<void> => {
       const outcome = await hands.act(step, index);
       if (outcome.rest === 'skip') return;
     } catch (thrown) {
-      if (!step.parks || !hands.isUnknown(thrown)) throw thrown;
-      switch (await park(step, hands.describe(thrown), hands)) {
+      const unknown = hands.isUnknown(thrown);
+      if (!unknown && hands.isFailure(thrown) && step.on_failure === 'continue') {
+        await hands.mark(step, 'failed', { error: hands.describe(thrown) });
+        return;
+      }
+      const mayPark = unknown ? step.parks : hands.isFailure(thrown) && step.on_failure === 'park';
+      if (!mayPark) throw thrown;
+      switch (await park(step, hands.describe(thrown), unknown, hands)) {
         case 'retry':
           index -= 1;
           break;
@@ -98,8 +109,9 @@ const actStep = async (step: PlannedStep, hands: Hands): Promise<void> => {
   }
 };
 
-const park = async (step: PlannedStep, error: string, hands: Hands): Promise<DecisionKind> => {
-  hands.at(step.index, 'parked', 'a person: whether the step took effect cannot be known');
+const park = async (step: PlannedStep, error: string, unknown: boolean, hands: Hands): Promise<DecisionKind> => {
+  const why = unknown ? 'whether the step took effect cannot be known' : 'the step failed';
+  hands.at(step.index, 'parked', `a person: ${why}`);
   await hands.mark(step, 'parked', { error });
   await hands.move('wait');
   const decision = await hands.decided(step);

@@ -316,3 +316,52 @@ describe('what falls between store and engine', () => {
     expect(calls).toEqual(['power_on']);
   });
 });
+
+describe('a person who operates a run', () => {
+  const waiting = async (steps = [step('power.hold'), step('power.power_on')]) => {
+    const calls = await with_();
+    const node = await world.node({ provision_state: 'active' });
+    const order = await world.order(node, 'service', steps);
+    const { run } = await world.runs.start(order);
+    await world.reaches(run, 'waiting');
+    return { calls, node, run, asked: order.asked };
+  };
+  const fresh = async (node: Parameters<World['order']>[0]) => (await world.order(node, 'abort')).asked;
+
+  test('aborts it; act, reason and person stand in the audit trail', async () => {
+    const { node, run } = await waiting();
+    await world.runs.operate({ run, act: 'abort', cursor: 0, reason: 'wrong node', asked: await fresh(node) });
+    expect(await world.ended(run)).toMatchObject({ state: 'aborted' });
+    const rows = await world.sql`select action, data from audit where run_id = ${run} order by seq`;
+    expect(rows.map(({ action, data }) => [action, data.reason])).toContainEqual(['run.abort', 'wrong node']);
+  });
+
+  test('pauses and resumes it', async () => {
+    const { calls, node, run } = await waiting();
+    await world.runs.operate({ run, act: 'pause', cursor: 0, reason: 'a look', asked: await fresh(node) });
+    const order = await world.order(node, 'service');
+    await world.runs.send({ node: order.node, kind: 'unhold', asked: order.asked });
+    await world.reaches(run, 'paused');
+    expect(calls).toEqual([]);
+    await world.runs.operate({ run, act: 'resume', cursor: 0, reason: 'seen', asked: await fresh(node) });
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    expect(calls).toEqual(['power_on']);
+  });
+
+  test('hears why the run refuses, and the trail does not say it was done', async () => {
+    const { node, run } = await waiting();
+    const refused = world.runs.operate({ run, act: 'retry', cursor: 0, reason: 'x', asked: await fresh(node) });
+    await expect(refused).rejects.toMatchObject({ code: 'Conflict', message: expect.stringContaining('not parked') });
+    expect(await world.sql`select 1 from audit where run_id = ${run} and action = 'run.retry'`).toHaveLength(0);
+    await world.runs.operate({ run, act: 'abort', cursor: 0, reason: 'end', asked: await fresh(node) });
+    await world.ended(run);
+  });
+
+  test('cannot touch a run that has ended', async () => {
+    const { node, run } = await waiting();
+    await world.runs.operate({ run, act: 'abort', cursor: 0, reason: 'end', asked: await fresh(node) });
+    await world.ended(run);
+    const late = world.runs.operate({ run, act: 'pause', cursor: 0, reason: 'late', asked: await fresh(node) });
+    await expect(late).rejects.toMatchObject({ code: 'Conflict' });
+  });
+});

@@ -12,14 +12,14 @@ import { raise } from '../../src/model/errors';
 import type { RunUuid } from '../../src/model/ids';
 import { maxVersion } from '../../src/model/microversions';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
-import type { MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
+import type { ActOrder, MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
 import { testDatabase } from './servers';
 import { type Persona, personas } from './world';
 
 type Moved = Parameters<Runs['move']>[0];
 
 /** What the API asked of runs, in order. */
-export type Recorded = { started: RunOrder[]; moved: Moved[]; sent: MessageOrder[] };
+export type Recorded = { started: RunOrder[]; moved: Moved[]; sent: MessageOrder[]; operated: ActOrder[] };
 
 export type Reply = {
   readonly status: number;
@@ -79,6 +79,9 @@ const recordingRuns = (recorded: Recorded): Runs => ({
   send: async (order) => {
     recorded.sent.push(order);
   },
+  operate: async (order) => {
+    recorded.operated.push(order);
+  },
   look: async () => ({ sources: [] }),
 });
 
@@ -90,7 +93,7 @@ export const startTestApi = async (
   const api = connect(database.apiUrl, { max: 4 });
   const sql = connect(database.ownerUrl, { max: 2 });
   const inventory = createInventory(api);
-  const recorded: Recorded = { started: [], moved: [], sent: [] };
+  const recorded: Recorded = { started: [], moved: [], sent: [], operated: [] };
   const log: unknown[] = [];
   const line = (level: string) => (says: string, facts?: unknown) => log.push({ level, says, facts });
   let policy = createPolicy(options.policy ?? { set: 'temper' });

@@ -4,7 +4,7 @@ import { raise } from '../../src/model/errors';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { type GivenStep, powerSteps } from '../../src/model/steps';
 import type { Verb } from '../../src/model/verbs';
-import { failOperation, retryStep, skipStep, workflowId } from '../../src/workflows/contract';
+import { failOperation, retryStep, setPaused, skipStep, workflowId } from '../../src/workflows/contract';
 import type { World } from './engine';
 import { type ActsOver, step } from './recording-driver';
 
@@ -23,6 +23,10 @@ export type Scenario = {
 };
 
 const refused = async () => raise('BmcAuthFailed', { node: 'n', bmc: 'b' });
+const refusedOnce =
+  (times = 1) =>
+  async () =>
+    times-- > 0 ? refused() : { is: 'done' as const };
 const unknown =
   (times = 1) =>
   async () =>
@@ -138,6 +142,37 @@ export const scenarios = (): readonly Scenario[] => [
     acts: { reset_bmc: unknown() },
     meanwhile: decided(failOperation),
     red: true,
+  },
+  {
+    story: 'clean',
+    ends: 'succeeded-after-failure',
+    verb: 'clean',
+    from: 'manageable',
+    steps: [{ ...step('power.power_off'), temper: { on_failure: 'continue' } }, step('power.power_on')],
+    acts: { power_off: refused },
+  },
+  {
+    story: 'service',
+    ends: 'failed-step-retried',
+    verb: 'service',
+    from: 'active',
+    steps: [{ ...step('power.power_off'), temper: { on_failure: 'park', retry: { attempts: 2 }, timeout: 600 } }],
+    acts: { power_off: refusedOnce() },
+    meanwhile: decided(retryStep),
+  },
+  {
+    story: 'service',
+    ends: 'paused-and-resumed',
+    verb: 'service',
+    from: 'active',
+    steps: [step('power.hold'), step('power.power_on')],
+    meanwhile: async (world, on) => {
+      await world.reaches(on.run, 'waiting');
+      await on.handle.executeUpdate(setPaused, { args: [{ paused: true, by: 'tester' }] });
+      await message('unhold')!(world, on);
+      await world.reaches(on.run, 'paused');
+      await on.handle.executeUpdate(setPaused, { args: [{ paused: false, by: 'tester' }] });
+    },
   },
   {
     story: 'service',

@@ -4,6 +4,7 @@ import { type GivenStep, planSteps } from '../../src/model/steps';
 import { Aborted, type DecisionKind, FailedByPerson, type Hands, runSteps } from '../../src/workflows/interpreter';
 
 class Unknown extends Error {}
+class Failed extends Error {}
 
 const plan = (...names: (string | [string, Record<string, unknown>])[]) =>
   planSteps(
@@ -31,6 +32,8 @@ const recording = (over: Partial<Hands> = {}) => {
     unheld: async () => void told.push('unheld'),
     decided: async () => 'retry',
     abortAsked: () => false,
+    unpaused: async () => {},
+    isFailure: (thrown) => thrown instanceof Failed,
     scoped: (_abortable, work) => work(),
     isUnknown: (thrown) => thrown instanceof Unknown,
     describe: (thrown) => (thrown as Error).message,
@@ -153,4 +156,75 @@ describe('a step whose effect cannot be known', () => {
     await expect(runSteps(plan('power.power_off'), hands)).rejects.toBeInstanceOf(Unknown);
     expect(told).not.toContain('at 0 parked');
   });
+});
+
+describe('a step that fails for a known reason', () => {
+  const failing = (on_failure: 'fail' | 'park' | 'continue', decision: DecisionKind = 'retry') => {
+    const { told, hands } = recording({ decided: async () => decision });
+    const act = hands.act;
+    let first = true;
+    const steps = planSteps(
+      [
+        { interface: 'power', step: 'power_off', temper: { on_failure } },
+        { interface: 'power', step: 'power_on' },
+      ],
+      'service',
+      'redfish',
+    );
+    const acting: Hands = {
+      ...hands,
+      act: async (step, index) => {
+        const outcome = await act(step, index);
+        if (first) {
+          first = false;
+          throw new Failed('refused');
+        }
+        return outcome;
+      },
+    };
+    return { told, run: () => runSteps(steps, acting) };
+  };
+
+  test('ends the run by default', async () => {
+    const { told, run } = failing('fail');
+    await expect(run()).rejects.toBeInstanceOf(Failed);
+    expect(told).toEqual(['at 0 running', 'act power_off']);
+  });
+
+  test('is left behind as failed where the step says continue', async () => {
+    const { told, run } = failing('continue');
+    await run();
+    expect(told).toEqual(['at 0 running', 'act power_off', 'mark 0 failed', 'at 1 running', 'act power_on']);
+  });
+
+  test('waits for a person where the step says park', async () => {
+    const { told, run } = failing('park');
+    await run();
+    expect(told).toEqual([
+      'at 0 running',
+      'act power_off',
+      'at 0 parked',
+      'mark 0 parked',
+      'move wait',
+      'move resume',
+      'at 0 running',
+      'act power_off',
+      'at 1 running',
+      'act power_on',
+    ]);
+  });
+});
+
+test('a paused run stops before its next step', async () => {
+  const told: string[] = [];
+  const { hands } = recording();
+  await runSteps(plan('power.power_off', 'power.power_on'), {
+    ...hands,
+    unpaused: async (step) => void told.push(`asked before ${step.index}`),
+    act: async (step) => {
+      told.push(`act ${step.index}`);
+      return { is: 'done' };
+    },
+  });
+  expect(told).toEqual(['asked before 0', 'act 0', 'asked before 1', 'act 1']);
 });

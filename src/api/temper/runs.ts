@@ -7,7 +7,7 @@ import { raise } from '../../model/errors';
 import { asUuid, type LeaseUuid, type RunUuid } from '../../model/ids';
 import { endedStates } from '../../model/runs';
 import { maskSecrets } from '../../model/secrets';
-import { runTarget } from '../../policy';
+import { runTarget, type Target } from '../../policy';
 import type { LiveRun } from '../../runs/contract';
 import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
@@ -64,17 +64,36 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
   },
 });
 
+/** The target of rules about one run; the lessee's project counts while the lease lasts under which it was accepted. */
+export const targetOfRun = (run: RunRow, node: Standing | undefined): Target => {
+  const leaseLasts = run.lease_id !== null && run.lease_id === node?.lease_id;
+  return runTarget({
+    owner: node?.owner ?? null,
+    lessee: node?.lessee ?? null,
+    tenant: leaseLasts ? run.lessee : null,
+  });
+};
+
+/** The run that a caller names and may see. Throws RunNotFound alike for missing and hidden ones. */
+export const visibleRun = async (
+  rooms: Rooms,
+  who: Caller,
+  ident: string,
+): Promise<{ run: RunRow; node: Standing | undefined }> => {
+  const id = asUuid(ident) as RunUuid | undefined;
+  const run = id && (await rooms.inventory.runs.find(id));
+  if (!run) return raise('RunNotFound', { run: ident });
+  const node = await rooms.inventory.runs.standingOf(run.node_uuid);
+  if (!rooms.policy().allows(rule, who, targetOfRun(run, node))) raise('RunNotFound', { run: ident });
+  return { run, node };
+};
+
 const one = route<{ run: string }>({
   method: 'GET',
   path: '/temper/v1/runs/:run',
   rules: [rule],
   async handler({ params, who, base }, rooms) {
-    const id = asUuid(params.run) as RunUuid | undefined;
-    const run = id && (await rooms.inventory.runs.find(id));
-    if (!run) return raise('RunNotFound', { run: params.run });
-    const may = visibleRuns(rooms, who, await rooms.inventory.runs.standingOf(run.node_uuid));
-    const hidden = may === 'none' || (may !== 'all' && may.lease !== run.lease_id);
-    if (hidden) raise('RunNotFound', { run: params.run });
+    const { run } = await visibleRun(rooms, who, params.run);
     const steps = await rooms.inventory.runSteps.ofRun(run.id);
     // An ended run has nothing to add that the store does not know.
     const live = endedStates.includes(run.state) ? { sources: [] } : await rooms.runs.look(run.id);

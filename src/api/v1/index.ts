@@ -1,6 +1,8 @@
 /** Every resource's routes, one line each. */
 import type { Route } from '../route';
+import { runActRoutes } from '../temper/run-acts';
 import { runRoutes } from '../temper/runs';
+import { stepRoutes } from '../temper/steps';
 import { conductorRoutes } from './conductors';
 import { driverRoutes } from './drivers';
 import { nodeCreateRoutes } from './node-create';
@@ -32,4 +34,6 @@ export const routes: readonly Route[] = [
   ...driverRoutes,
   ...conductorRoutes,
   ...runRoutes,
+  ...runActRoutes,
+  ...stepRoutes,
 ];

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { secretRefs } from '../../model/secrets';
-import { type GivenStep, type PlannedStep, planSteps, stepInterfaces } from '../../model/steps';
+import { type GivenStep, nameOf, type PlannedStep, planSteps, stepInterfaces } from '../../model/steps';
 import type { Policy, Target } from '../../policy';
 import type { Rooms } from '../rooms';
+import { stepSettings } from '../step-settings';
 import { flag } from '../validation';
 
 const order = z.union([z.int().min(0), z.string().regex(/^\d+$/).transform(Number)], {
@@ -20,20 +21,18 @@ export const stepSchema = z.strictObject({
   order: order.optional(),
   execute_on_child_nodes: flag.optional(),
   limit_child_node_execution: z.array(z.string()).optional(),
-  temper: z.strictObject({ timeout: z.int().min(1).optional() }).optional(),
+  temper: stepSettings.optional(),
 });
 
 export type WireStep = z.output<typeof stepSchema>;
-
-const called = (step: { interface: string; step: string }): string => `${step.interface}.${step.step}`;
 
 /** Refuses steps that ask for child nodes, and arguments that point at stored secrets. Throws InvalidSteps. */
 export const checkRawSteps = (steps: readonly WireStep[]): void => {
   for (const step of steps) {
     if (step.execute_on_child_nodes || step.limit_child_node_execution?.length)
-      raise('InvalidSteps', { reason: `Step ${called(step)}: steps on child nodes are not offered by this release.` });
+      raise('InvalidSteps', { reason: `Step ${nameOf(step)}: steps on child nodes are not offered by this release.` });
     if (secretRefs(step.args ?? {}).length > 0)
-      raise('InvalidSteps', { reason: `Step ${called(step)}: an object with the single key $secret is reserved.` });
+      raise('InvalidSteps', { reason: `Step ${nameOf(step)}: an object with the single key $secret is reserved.` });
   }
 };
 
@@ -45,14 +44,14 @@ export const requireStepRules = (
   steps: readonly { interface: string; step: string }[],
 ): void => {
   for (const step of steps) {
-    const rule = `baremetal:step:execute:${called(step)}`;
+    const rule = `baremetal:step:execute:${nameOf(step)}`;
     if (policy.has(rule)) policy.require(rule, who, target);
   }
 };
 
 /** Refuses what the operator forbids whoever asks. Throws InvalidSteps. */
 export const refuseDisallowed = (rooms: Rooms, steps: readonly { interface: string; step: string }[]): void => {
-  const wrong = steps.map(called).filter((name) => rooms.settings.disallowedSteps.includes(name));
+  const wrong = steps.map(nameOf).filter((name) => rooms.settings.disallowedSteps.includes(name));
   if (wrong.length > 0)
     raise('InvalidSteps', { reason: `The operator does not allow ${[...new Set(wrong)].join(', ')} here.` });
 };

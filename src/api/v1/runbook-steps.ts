@@ -2,16 +2,14 @@
 import { z } from 'zod';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
-import { called, checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../model/runbook-steps';
+import { checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../model/runbook-steps';
 import type { Runbook } from '../../model/runbooks';
-import { stepInterfaces } from '../../model/steps';
+import { nameOf, stepInterfaces } from '../../model/steps';
 import { type Policy, runbookTarget, stepRulePrefix } from '../../policy';
 import { schemaError } from '../errors';
 import { restoreSecrets } from '../secrets';
+import { stepSettings } from '../step-settings';
 import { document } from '../validation';
-
-/** A week; a step that takes longer is no step. */
-const longestTimeout = 604_800;
 
 const step = z.strictObject({
   interface: z.enum(stepInterfaces),
@@ -27,7 +25,7 @@ const step = z.strictObject({
     { error: 'must be a whole number of at least 0' },
   ),
   args: document.default({}),
-  temper: z.strictObject({ timeout: z.int().min(1).max(longestTimeout).optional() }).optional(),
+  temper: stepSettings.optional(),
 });
 
 const steps = z.array(step).min(1, { error: 'a runbook needs at least one step' });
@@ -46,11 +44,11 @@ export const checkedSteps = (
   const ordered = inOrder<RunbookStep>(parsed.data);
   checkRunbookSteps(ordered);
   for (const one of ordered)
-    if (disallowed.includes(called(one)))
-      raise('InvalidSteps', { reason: `Step ${called(one)} is switched off by the operator.` });
+    if (disallowed.includes(nameOf(one)))
+      raise('InvalidSteps', { reason: `Step ${nameOf(one)} is switched off by the operator.` });
   return withStored(ordered, stored).map(({ step: one, before }) => ({
     ...one,
-    args: restoreSecrets(`step ${called(one)}`, one.args, before?.args) as RunbookStep['args'],
+    args: restoreSecrets(`step ${nameOf(one)}`, one.args, before?.args) as RunbookStep['args'],
   }));
 };
 
@@ -64,7 +62,7 @@ export const requireSteps = (
   runbook: Pick<Runbook, 'owner' | 'public'> & { readonly steps: readonly RunbookStep[] },
 ): void => {
   for (const one of runbook.steps) {
-    const rule = `${stepRulePrefix}${called(one)}`;
+    const rule = `${stepRulePrefix}${nameOf(one)}`;
     if (policy.has(rule)) policy.require(rule, who, runbookTarget(runbook));
   }
 };

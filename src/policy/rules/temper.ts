@@ -5,6 +5,7 @@ import {
   anyOf,
   ownerAdmin,
   ownerManager,
+  ownerMember,
   ownerReader,
   ownerService,
   systemMember,
@@ -30,6 +31,11 @@ const runbookEditor = anyOf(
 );
 const freeSteps = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
 const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and project_id:%(run.tenant)s');
+
+const tenant = 'project_id:%(run.tenant)s';
+const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member and ${tenant}`);
+// A skipped step is a change of what somebody approved.
+const changesRun = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
 
 type Row = { readonly name: string; readonly check: string; readonly says: string };
 
@@ -100,6 +106,16 @@ export const addedRules: readonly Row[] = [
     check: seesRun,
     says: 'See a run: readers of the owner, and of the lessee for whose lease it runs.',
   },
+  ...['abort', 'pause', 'resume', 'retry', 'fail'].map((act) => ({
+    name: `temper:run:${act}`,
+    check: operatesRun,
+    says: `${act[0]!.toUpperCase()}${act.slice(1)} a run: members of the owner, and of the lessee for whose lease it runs.`,
+  })),
+  {
+    name: 'temper:run:skip',
+    check: changesRun,
+    says: 'Go on with a run as if the step it is parked in were done: managers of the owner.',
+  },
   { name: 'temper:policy:explain', check: systemReader, says: 'Ask why a rule admits or refuses a caller.' },
 ];
 
@@ -112,7 +128,11 @@ export const addedToIronic: readonly Row[] = addedRules.map((row) =>
 
 /** The added names for set `closed`. */
 export const addedToClosed: readonly Row[] = addedToIronic.map((row) =>
-  row.name === 'temper:run:get' ? { ...row, check: systemReader } : row,
+  row.name === 'temper:run:get'
+    ? { ...row, check: systemReader }
+    : row.name.startsWith('temper:run:')
+      ? { ...row, check: anyOf(systemMember, systemService) }
+      : row,
 );
 
 /** Rows as rules of the product. */

@@ -1,5 +1,5 @@
 /** Nodes of a system's rack, brought through the API to where a test begins; and their runs. */
-import { ask, enrol, rests, set, until } from '../../../src/dev/demo/nodes';
+import { ask, enrol, newestRun, rests, set, until } from '../../../src/dev/demo/nodes';
 import type { Json, Person, RackBmc, RackEntry } from '../../../src/dev/demo/system';
 import type { System } from './system';
 
@@ -55,20 +55,36 @@ export const commandOf = ({ method, path, content }: RackEntry): string =>
   `${method} ${path.split('/redfish/v1')[1]} ${JSON.stringify(content)}`;
 
 /** Commands that came more than once. */
-export const repeated = (entries: readonly RackEntry[]): string[] => {
-  const commands = entries.map(commandOf);
-  return commands.filter((command, index) => commands.indexOf(command) !== index);
-};
+export const repeated = (commands: readonly string[]): string[] =>
+  commands.filter((command, index) => commands.indexOf(command) !== index);
+
+/** A run of a node, and where the journal of its BMC stood when it was asked for. */
+export type Run = { readonly uuid: string; readonly node: string; readonly since: number };
+
+/** The id of a node's newest run. */
+export const newestOf = async (person: Person, node: string): Promise<string> => (await newestRun(person, node)).uuid;
 
 /** Waits until a run has ended. Replies that fail meanwhile are part of the story. */
-export const ended = (person: Person, run: string): Promise<Json> =>
-  until(`run ${run} to end`, withinMs, async () => {
-    const seen = await look(person, run);
-    return seen?.finished_at ? seen : undefined;
-  });
+export const ended = (person: Person, run: string): Promise<Json> => comes(person, run, (seen) => seen.finished_at);
+
+/** Waits until a run has ended or waits for a person. */
+export const settled = (person: Person, run: string): Promise<Json> =>
+  comes(person, run, (seen) => seen.finished_at || seen.state === 'parked');
+
+const comes = async (person: Person, run: string, there: (seen: Json) => unknown): Promise<Json> => {
+  let last: Json;
+  try {
+    return await until(`run ${run} to end`, withinMs, async () => {
+      last = (await look(person, run)) ?? last;
+      return last && there(last) ? last : undefined;
+    });
+  } catch (failure) {
+    throw new Error(`${(failure as Error).message}; it is ${JSON.stringify(last)}`);
+  }
+};
 
 /** A run as it is now; undefined while the API does not answer. */
-export const look = async (person: Person, run: string): Promise<Json | undefined> => {
+const look = async (person: Person, run: string): Promise<Json | undefined> => {
   try {
     const { status, body } = await person.ask('GET', `/temper/v1/runs/${run}`);
     return status === 200 ? body : undefined;

@@ -19,6 +19,10 @@ export type System = {
   kill(name: string): number;
   /** Resolves when the process runs again under another pid than this and says that it is ready. */
   back(name: string, pid: number): Promise<void>;
+  /** Kills one process with -9 and does the work while it stays away; afterwards it comes back. */
+  without<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** What /readyz of one process of ours answers. */
+  readyz(name: string): Promise<number>;
   /** Kills the supervisor and everything it started with -9, all at once. */
   killAll(): Promise<void>;
   /** As `npm start` a second time, on the same data and ports. */
@@ -103,6 +107,24 @@ export const startSystem = async (
       return pid;
     },
     back: (name, pid) => cameBack(supervisorLog(folder), name, () => pidOf(name) !== pid),
+    async without(name, work) {
+      // A stopped supervisor starts nothing again.
+      const pid = pidOf(name);
+      supervisor.kill('SIGSTOP');
+      try {
+        process.kill(pid, 'SIGKILL');
+        return await work();
+      } finally {
+        supervisor.kill('SIGCONT');
+        await cameBack(supervisorLog(folder), name, () => pidOf(name) !== pid);
+      }
+    },
+    async readyz(name) {
+      const ports = [
+        ...readFileSync(join(data, 'logs', `${name}.log`), 'utf8').matchAll(/"port":(\d+),"message":"health"/g),
+      ];
+      return (await fetch(`http://127.0.0.1:${ports.at(-1)![1]}/readyz`)).status;
+    },
     async killAll() {
       const { identify, runs, until } = script('lib/processes');
       const pids = [supervisor.pid!, ...record().processes.map(({ pid }) => pid)];
