@@ -33,8 +33,12 @@ const isObject = (value: Json): value is Record<string, Json> =>
 const isNamedSecret = (value: Record<string, Json>): boolean =>
   typeof value.name === 'string' && 'value' in value && isSecretKey(value.name);
 
+// A URL with a password in it is a secret as a whole: an image's address may carry the account of the image server.
+const carriesPassword = (text: string): boolean => /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:[^\s/@]+@/i.test(text);
+
 /** Walks a document and replaces every secret value by what `replace` gives for it and its path. */
 export const replaceSecrets = (document: Json, replace: (value: Json, path: string) => Json, path = ''): Json => {
+  if (typeof document === 'string') return carriesPassword(document) ? replace(document, path) : document;
   if (Array.isArray(document)) return document.map((item, index) => replaceSecrets(item, replace, `${path}/${index}`));
   if (!isObject(document) || isSecretRef(document)) return document;
   const named = isNamedSecret(document);

@@ -1,0 +1,75 @@
+/** What counts as a secret, and that nothing of it is left where a reference stands. */
+import {
+  isSecretRef,
+  maskSecrets,
+  maskText,
+  replaceSecrets,
+  resolveSecrets,
+  secretRefs,
+} from '../../src/model/secrets';
+
+const sealed = (document: unknown) => {
+  const values = new Map<string, unknown>();
+  const clean = replaceSecrets(document, (value, path) => {
+    values.set(path, value);
+    return { $secret: path };
+  });
+  return { clean, values };
+};
+
+const document = {
+  redfish_address: 'https://bmc',
+  redfish_password: 'p1',
+  deep: [{ auth_token: 'p2', note: 'plain' }],
+  settings: [
+    { name: 'AdminPassword', value: 'p3' },
+    { name: 'BootMode', value: 'Uefi' },
+  ],
+  image_url: 'https://user:p4@images/a.iso',
+  empty_password: '',
+  no_password: null,
+};
+
+test('secret keys, named settings and URLs with a password are taken out, the rest stays', () => {
+  const { clean, values } = sealed(document);
+  expect([...values.values()]).toEqual(['p1', 'p2', 'p3', 'https://user:p4@images/a.iso']);
+  expect(JSON.stringify(clean)).not.toMatch(/p[1-4]/);
+  expect(clean).toMatchObject({
+    redfish_address: 'https://bmc',
+    deep: [{ note: 'plain' }],
+    empty_password: '',
+    no_password: null,
+  });
+});
+
+test('references put back give the document as it was', () => {
+  const { clean, values } = sealed(document);
+  expect(secretRefs(clean)).toHaveLength(4);
+  expect(resolveSecrets(clean, values)).toEqual(document);
+});
+
+test('a reference that nobody knows is an error, not an empty password', () => {
+  expect(() => resolveSecrets({ redfish_password: { $secret: 'gone' } }, new Map())).toThrow(/gone/);
+});
+
+test('the wire shows neither secrets nor references', () => {
+  expect(maskSecrets(sealed(document).clean)).toMatchObject({
+    redfish_password: '******',
+    image_url: '******',
+    settings: [{ value: '******' }, { value: 'Uefi' }],
+  });
+  expect(JSON.stringify(maskSecrets(document))).not.toMatch(/p[1-4]/);
+});
+
+test.each([
+  ['login password=geheim failed', 'login password=****** failed'],
+  ['GET https://root:geheim@bmc/redfish', 'GET https://root:******@bmc/redfish'],
+  ['token: "geheim"', 'token: ******'],
+  ['nothing here', 'nothing here'],
+])('in a text, %s becomes %s', (text, masked) => {
+  expect(maskText(text)).toBe(masked);
+});
+
+test('an object with more than the one key is no reference', () => {
+  expect(isSecretRef({ $secret: 'x', other: 1 })).toBe(false);
+});
