@@ -16,18 +16,36 @@ const family = (pid: number, all: readonly Entry[]): Entry[] =>
     .filter((entry) => entry.pid === pid)
     .concat(all.filter((e) => e.parent === pid).flatMap((e) => family(e.pid, all)));
 
-export type Memory = { readonly name: string; readonly processes: number; readonly mib: number };
+/** In MiB. `shared_once` counts a page that several processes share once, in parts; null where the machine does not tell. */
+export type Memory = {
+  readonly name: string;
+  readonly processes: number;
+  readonly resident: number;
+  readonly shared_once: number | null;
+};
 
-/**
- * Resident memory of each process with its children, in MiB. Pages that several share (PostgreSQL's buffers) count in each
- * of them, so a group's figure is an upper bound.
- */
+/** Memory of each process with its children. Resident counts PostgreSQL's buffers in every one of its processes. */
 export const memoryOf = (processes: readonly { readonly name: string; readonly pid: number }[]): Memory[] => {
   const all = entries();
   return processes.map(({ name, pid }) => {
     const members = family(pid, all);
-    return { name, processes: members.length, mib: members.reduce((sum, { kib }) => sum + kib, 0) / 1024 };
+    const parts = members.map((member) => proportional(member.pid));
+    return {
+      name,
+      processes: members.length,
+      resident: members.reduce((sum, { kib }) => sum + kib, 0) / 1024,
+      shared_once: parts.includes(undefined) ? null : parts.reduce<number>((sum, kib) => sum + kib!, 0) / 1024,
+    };
   });
+};
+
+/** Proportional set size in KiB (proc(5)); undefined where there is none, or for a process of another user. */
+const proportional = (pid: number): number | undefined => {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
 };
 
 // Fields after the name in brackets, counted from 0: utime is 11, stime is 12; in ticks of 10 ms (proc(5)).

@@ -81,16 +81,18 @@ const runTable = ({ real, noop, ratio_whole, ratio_engine }: RunTimes): string =
     ],
   );
 
-const memoryTable = (memory: readonly Memory[]): string =>
-  table(
-    ['process', 'count', 'MiB'],
-    [...memory, { name: 'all', processes: sum(memory, 'processes'), mib: sum(memory, 'mib') }].map(
-      ({ name, processes, mib }) => [name, String(processes), mib.toFixed(0)],
-    ),
-  );
-
-const sum = (memory: readonly Memory[], of: 'processes' | 'mib'): number =>
-  memory.reduce((total, row) => total + row[of], 0);
+const memoryTable = (memory: readonly Memory[]): string => {
+  const mib = (value: number | null) => (value === null ? '-' : value.toFixed(0));
+  const rows = memory.map((row) => [row.name, String(row.processes), mib(row.resident), mib(row.shared_once)]);
+  const sum = (of: (row: Memory) => number | null) => memory.reduce((total, row) => total + (of(row) ?? 0), 0);
+  const total = [
+    'all',
+    String(sum((row) => row.processes)),
+    mib(sum((row) => row.resident)),
+    mib(sum((row) => row.shared_once)),
+  ];
+  return table(['process', 'count', 'resident', 'shared once'], [...rows, total]);
+};
 
 /** Everything, ready to be printed. */
 export const report = (result: Result): string => {
@@ -108,7 +110,7 @@ export const report = (result: Result): string => {
     '',
     `npm start: ${start.warm_s.toFixed(1)} s on an existing data folder, ${start.cold_s.toFixed(1)} s on a new one with seed data`,
     '',
-    'Memory after all that (resident; what PostgreSQL’s processes share counts in each)',
+    'Memory after all that, MiB (resident: what PostgreSQL’s processes share counts in each of them)',
     memoryTable(memory),
     '',
     ...missed.map(({ what, is, goal }) => `goal missed: ${what}: ${is.toFixed(2)}, wanted ${goal}`),

@@ -17,6 +17,7 @@ const { setTimeout: pause } = require('node:timers/promises');
  * @property {() => Promise<void>} [beforeStart] done before every start
  * @property {() => Promise<boolean>} [ready] asked until it is true
  * @property {number} [readyTimeoutMs]
+ * @property {number} [tries] how often its first start is tried when it ends at once; 1 unless said otherwise
  */
 
 /** Logs larger than this are put aside at the next start. */

@@ -53,6 +53,8 @@ async function preparePostgres({ dir, port, password, durable = true }) {
     // SIGINT is PostgreSQL's "fast" shutdown: it ends sessions instead of waiting for them.
     stopSignal: 'SIGINT',
     beforeStart: () => stopLeftover(cluster),
+    // One that was killed blocks the next for a moment: its sessions are still ending, or nobody has reaped its process yet.
+    tries: 10,
     ready: () => accepts(url),
     url,
   };

@@ -52,9 +52,17 @@ class Supervisor {
    * @throws Stop with the end of its log, when it does not become ready
    */
   async start(spec) {
-    const trouble = await this.#launch(spec, 0);
+    let trouble = await this.#launch(spec, 0);
+    for (let tried = 1; trouble && this.#mayTryAgain(spec, tried); tried++) {
+      await pause(500, undefined, { signal: this.#over.signal }).catch(() => {});
+      trouble = await this.#launch(spec, 0);
+    }
     if (trouble) throw new Stop(`${spec.name} did not start: ${trouble}\n${tail(this.logOf(spec.name))}`);
     this.#watch(spec.name);
+  }
+
+  #mayTryAgain({ name, tries = 1 }, tried) {
+    return tried < tries && !this.#stopping && this.#entries.get(name)?.running.isOver();
   }
 
   async #launch(spec, restarts) {

@@ -150,6 +150,9 @@ const parse = (schema: z.ZodType | undefined, value: unknown, where: string): un
   return parsed.data;
 };
 
+/** Characters; a shorter text goes out in one write with its headers. */
+const encodeOnceFrom = 65_536;
+
 const write = (
   response: Response,
   answer: Answer,
@@ -169,9 +172,11 @@ const write = (
     response.writeHead(answer.status, headers).end();
     return;
   }
+  // A long text would be encoded twice, once to be measured and once to be sent.
+  const bytes = text.length > encodeOnceFrom ? Buffer.from(text) : text;
   headers['Content-Type'] = 'application/json';
-  headers['Content-Length'] = Buffer.byteLength(text);
-  response.writeHead(answer.status, headers).end(text);
+  headers['Content-Length'] = Buffer.byteLength(bytes);
+  response.writeHead(answer.status, headers).end(bytes);
 };
 
 const report = (rooms: Rooms, error: TemperError, request: Request, requestId: string): void => {

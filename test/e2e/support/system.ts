@@ -12,7 +12,8 @@ export type System = {
   readonly logs: string;
   /** What the supervisor wrote down last. */
   record(): SystemRecord;
-  readonly rack: Rack;
+  /** Its emulated rack; `faults` are those that are still to strike. */
+  readonly rack: Rack & { faults(bmc: number): Promise<object[]> };
   /** Somebody of clouds.yaml, signed in anew. */
   person(cloud: string): Promise<Person>;
   /** Kills one process with -9 and answers with its pid. */
@@ -99,7 +100,7 @@ export const startSystem = async (
     data,
     logs: join(data, 'logs'),
     record,
-    rack: rackOf(record()),
+    rack: { ...rackOf(record()), faults: (bmc) => faultsOf(record(), bmc) },
     person: (cloud) => signIn(record(), cloud),
     kill(name) {
       const pid = pidOf(name);
@@ -147,6 +148,11 @@ export const startSystem = async (
         throw new Error(`the system did not stop: ${left.map(({ name }) => name).join(', ') || 'the supervisor'}`);
     },
   };
+};
+
+const faultsOf = async ({ addresses }: SystemRecord, bmc: number): Promise<object[]> => {
+  const response = await fetch(`${addresses.rackControl}/control/bmcs/${bmc}/faults`);
+  return ((await response.json()) as { faults: object[] }).faults;
 };
 
 /** The sweeper of left-behind folders leaves this one alone while we live, also when its own supervisor was killed. */

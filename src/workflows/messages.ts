@@ -1,0 +1,71 @@
+/** What a run answers and hears: queries, signals, and updates that a person sends. */
+import { setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { endedStates, type RunInput } from '../model/runs';
+import {
+  abortSignal,
+  attributes,
+  type Decision,
+  failOperation,
+  type Message,
+  planQuery,
+  progressQuery,
+  retryStep,
+  setPaused,
+  skipStep,
+  unholdSignal,
+} from './contract';
+import { type Here, progressOf } from './here';
+import type { DecisionKind } from './interpreter';
+
+/** Registers every handler; called before the first await, so that no message finds none. Handlers only note, they never act. */
+export const listen = (run: RunInput, here: Here): void => {
+  const heard = new Set<string>();
+  const fresh = (message: Message): boolean => {
+    if (message.operationId !== run.lock.run || heard.has(message.requestId)) return false;
+    heard.add(message.requestId);
+    return true;
+  };
+  setHandler(progressQuery, () => progressOf(run, here), { description: 'Where the run is' });
+  setHandler(planQuery, () => run.steps, { description: 'The steps as they were accepted' });
+  setHandler(
+    abortSignal,
+    (message) => {
+      if (!fresh(message)) return;
+      here.aborted = true;
+      here.cutShort?.();
+    },
+    { description: 'End the run; a step that must not be cut short ends first' },
+  );
+  setHandler(
+    unholdSignal,
+    (message) => {
+      if (fresh(message)) here.unheld = true;
+    },
+    { description: 'Go on after a hold step' },
+  );
+  const decide = (kind: DecisionKind) => (_decision: Decision) => {
+    here.decision = kind;
+  };
+  const validator = (decision: Decision): void => {
+    if (here.state !== 'parked') throw new Error('The run is not parked: there is nothing to decide');
+    if (decision.cursor !== here.cursor) throw new Error(`The run is at step ${here.cursor}, not ${decision.cursor}`);
+    if (here.decision) throw new Error('Somebody has decided already');
+  };
+  setHandler(
+    setPaused,
+    ({ paused }) => {
+      here.paused = paused;
+      upsertSearchAttributes([{ key: attributes.paused, value: paused }]);
+    },
+    {
+      description: 'Stop before the next step, or go on',
+      validator: ({ paused }: { paused: boolean; by: string }): void => {
+        if (endedStates.includes(here.state)) throw new Error('The run has ended');
+        if (paused === here.paused) throw new Error(paused ? 'The run is paused already' : 'The run is not paused');
+      },
+    },
+  );
+  setHandler(retryStep, decide('retry'), { validator, description: 'Run the parked step again' });
+  setHandler(skipStep, decide('skip'), { validator, description: 'Go on as if the parked step were done' });
+  setHandler(failOperation, decide('fail'), { validator, description: 'End the run as failed' });
+};
