@@ -6,9 +6,9 @@ import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
 import type { Vault } from '../inventory/vault';
-import { isTemperError, raise } from '../model/errors';
+import { isTemperError, raise, TemperError } from '../model/errors';
 import type { ActOutcome, Lock, Timing } from '../model/runs';
-import { maskSecrets, maskText, resolveSecrets, secretRefs } from '../model/secrets';
+import { hideTexts, maskSecrets, maskText, resolveSecrets, secretRefs, secretTexts } from '../model/secrets';
 import { type ActName, nameOf, type PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
 import { guarded, toFailure } from './failures';
@@ -41,6 +41,8 @@ const stepColumns: Partial<Record<Story, 'clean_step' | 'service_step'>> = {
   clean: 'clean_step',
   service: 'service_step',
 };
+
+const defaultLeaseMs = 15_000;
 
 // Often enough for the shortest heartbeat timeout that is of use; the SDK sends only what is needed.
 const beatEveryMs = 1_000;
@@ -102,18 +104,34 @@ const attempt = async (
     hands.driverOf(found.driver) ??
     raise('DriverUnsupported', { driver: found.driver, what: 'anything here: no such driver on this worker' });
   const perform: Act = driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
-  const { node, args } = await unlocked(found, step, hands);
-  const context = contextOf(input, key, hands, beating);
+  const { node, args, texts } = await unlocked(found, step, hands);
+  const context = contextOf(input, key, hands, beating, texts);
   const lane = driver.laneKey(node);
-  const outcome = await hands.lanes.run(lane, context.signal, () =>
-    lane === null
-      ? perform(node, args, context)
-      : withLease(hands.inventory.bmcLeases, lane, holder, hands.leaseMs ?? 15_000, () => perform(node, args, context)),
-  );
+  const work = () => perform(node, args, context);
+  const outcome = await hands.lanes
+    .run(lane, context.signal, () =>
+      lane === null
+        ? work()
+        : withLease(hands.inventory.bmcLeases, lane, holder, hands.leaseMs ?? defaultLeaseMs, work),
+    )
+    .then(
+      (done) => hideTexts(done, texts),
+      (thrown: unknown) => {
+        throw hiddenError(thrown, texts);
+      },
+    );
   const stepDone = last || outcome.rest === 'skip';
   if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   return outcome;
+};
+
+/** The error without the secrets of this act: a BMC may quote in its refusal what it was sent. */
+const hiddenError = (thrown: unknown, texts: readonly string[]): unknown => {
+  if (isTemperError(thrown)) return new TemperError(thrown.code, hideTexts(thrown.facts, texts));
+  if (!(thrown instanceof Error) || thrown.name === 'CancelledFailure') return thrown;
+  thrown.message = hideTexts(thrown.message, texts);
+  return thrown;
 };
 
 /** The node and arguments with their secrets in place; nothing of this leaves the worker. */
@@ -121,12 +139,13 @@ const unlocked = async (
   found: ActedNode,
   step: PlannedStep,
   { inventory, vault }: BmcHands,
-): Promise<{ node: BmcNode; args: Record<string, unknown> }> => {
+): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
   const rows = await inventory.secrets.read([...secretRefs(found.driver_info), ...secretRefs(step.args)]);
   const values = new Map(rows.map((row) => [row.id, vault.open(row)]));
   return {
     node: { ...found, driver_info: resolveSecrets(found.driver_info, values) as Record<string, unknown> },
     args: resolveSecrets(step.args, values) as Record<string, unknown>,
+    texts: secretTexts(values.values()),
   };
 };
 
@@ -135,11 +154,12 @@ const contextOf = (
   key: ActKey,
   { inventory, log }: BmcHands,
   beating: Beating,
+  texts: readonly string[],
 ): ActContext => ({
   run: lock.run,
   attempt: key.attempt,
   signal: cancellationSignal(),
-  beat: beating.say,
+  beat: (details) => beating.say(hideTexts(details, texts)),
   intents: {
     async last() {
       const row = await inventory.runSteps.lastIntent(lock.run, key.index, act);
@@ -153,9 +173,9 @@ const contextOf = (
   timing,
   log: {
     info: (message, facts) =>
-      log.info(message, { ...facts, node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
+      log.info(message, { ...hideTexts(facts, texts), node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
     warn: (message, facts) =>
-      log.warn(message, { ...facts, node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
+      log.warn(message, { ...hideTexts(facts, texts), node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
   },
 });
 

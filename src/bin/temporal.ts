@@ -50,13 +50,13 @@ export const checkAttributes = async (connection: NativeConnection, namespace: s
 export const ensureReconciler = async (client: Client, prefix: string, everyMs = 60_000): Promise<void> => {
   try {
     await client.schedule.create({
-      scheduleId: reconcileId,
+      scheduleId: reconcileId(prefix),
       spec: { intervals: [{ every: everyMs }] },
       action: {
         type: 'startWorkflow',
         workflowType: 'reconcile',
         taskQueue: controlQueue(prefix),
-        workflowId: reconcileId,
+        workflowId: reconcileId(prefix),
         staticSummary: 'put right what fell between store and engine',
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '10m' },

@@ -85,7 +85,7 @@ export const runSteps = (sql: Db) => ({
         where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
         returning *
       ), begun as (
-        update run_steps set state = 'running', act = ${key.act}, attempt = ${key.attempt}, attempts = attempts + 1,
+        update run_steps set state = 'running', act = ${key.act}, attempt = ${key.attempt}, attempts = case when attempts = 0 or ${key.attempt} > 1 then attempts + 1 else attempts end,
           started_at = coalesce(started_at, now()), finished_at = null
         where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
       ), moved as (
@@ -158,6 +158,16 @@ export const runSteps = (sql: Db) => ({
       update run_steps set state = ${state}, note = coalesce(${note ?? null}, note), last_error = coalesce(${error ?? null}, last_error),
         started_at = coalesce(started_at, now()), finished_at = case when ${state} in ('done', 'skipped', 'failed') then now() end
       where run_id = ${run} and index = ${index}`;
+    // The wire shows a waiting step as it shows a running one.
+    if (state === 'waiting' || state === 'parked')
+      await sql`
+        update nodes set
+          clean_step = case when r.story = 'clean' then shown.step else clean_step end,
+          service_step = case when r.story = 'service' then shown.step else service_step end
+        from runs r,
+          lateral (select jsonb_build_object('interface', s.interface, 'step', s.step, 'args', s.args) as step
+            from run_steps s where s.run_id = r.id and s.index = ${index}) shown
+        where r.id = ${run} and nodes.uuid = r.node_uuid and nodes.reservation = r.id and nodes.fence = r.fence`;
     if (state === 'done' || state === 'skipped') await sql`update runs set cursor = ${index + 1} where id = ${run}`;
     else await sql`update runs set cursor = ${index} where id = ${run}`;
   },

@@ -51,6 +51,19 @@ export const runbooks = (sql: Db) => ({
     return row!;
   },
 
+  /**
+   * Keeps a runbook from being changed or deleted for the rest of the transaction; false when that has happened since it
+   * was read. An `updated_at` of undefined asks only whether it is there.
+   */
+  async hold(uuid: string, updated_at: Date | null | undefined): Promise<boolean> {
+    // Dates travel in milliseconds, the column has microseconds.
+    const held = await sql`
+        select 1 from runbooks where uuid = ${uuid}
+          and (${updated_at === undefined} or date_trunc('milliseconds', updated_at) is not distinct from ${updated_at ?? null}::timestamptz)
+        for share`;
+    return held.length === 1;
+  },
+
   /** Replaces the trait set. */
   async setTraits(uuid: RunbookUuid, traits: readonly string[]): Promise<void> {
     await sql`update runbooks set traits = ${sql.array([...traits], 1009)}, updated_at = now() where uuid = ${uuid}`;

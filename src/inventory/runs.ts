@@ -49,6 +49,7 @@ export type Acceptance = {
   readonly node_uuid: NodeUuid;
   /** What the handler saw; acceptance fails when it has changed. */
   readonly from: ProvisionState;
+  readonly revision: string | null;
   /** Null leaves the provision state alone. */
   readonly to: ProvisionState | null;
   readonly target: ProvisionState | null;
@@ -88,6 +89,7 @@ export const runs = (sql: Db) => ({
           target_provision_state = case when ${order.to}::text is null then target_provision_state else ${order.target} end,
           provision_updated_at = case when ${order.to}::text is null then provision_updated_at else now() end
         where uuid = ${order.node_uuid} and reservation is null and provision_state = ${order.from}
+          and (${order.revision}::text is null or xmin::text = ${order.revision})
         returning uuid, name, fence, owner, lessee, lease_id
       )
       insert into runs (id, node_uuid, node_name, fence, story, verb, runbook_uuid, runbook_name, input, owner, lessee, lease_id,
@@ -249,6 +251,19 @@ export const runs = (sql: Db) => ({
     return sql`
       select id, workflow_id from runs where state = 'accepted' and created_at < now() - ${olderThanMs} * interval '1 millisecond'
       order by created_at limit ${limit}`;
+  },
+
+  /** Locks a run that has not begun, for the rest of the transaction; false when it has. */
+  async lockAccepted(id: RunUuid): Promise<boolean> {
+    const locked = await sql`select 1 from runs where id = ${id} and state = 'accepted' for update`;
+    return locked.length === 1;
+  },
+
+  /** Counts a start that the engine refused. @returns how many there were */
+  async startFailed(id: RunUuid): Promise<number> {
+    const [row] = await sql<{ attempts_to_start: number }[]>`
+      update runs set attempts_to_start = attempts_to_start + 1, updated_at = now() where id = ${id} returning attempts_to_start`;
+    return row?.attempts_to_start ?? 0;
   },
 
   /** Runs that the store believes to be going on but has not heard of for a while. */

@@ -27,11 +27,17 @@ export const secrets = (sql: Db) => ({
         and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)`;
   },
 
-  /** Deletes secrets of runbooks that neither a runbook nor an unfinished run refers to any more. @returns how many */
+  /**
+   * Deletes what nobody can need any more: secrets of runs that ended (of failed ones a week later, for they may be looked
+   * into and repeated), and of runbooks that neither a runbook nor an unfinished run refers to. @returns how many
+   */
   async sweep(): Promise<number> {
     const gone = await sql`
       delete from secrets
-      where holder = 'runbook'
+      where (holder = 'run' and not exists (
+          select 1 from runs where runs.id = secrets.holder_id
+            and (finished_at is null or (state = 'failed' and finished_at > now() - interval '7 days'))))
+        or holder = 'runbook'
         and not exists (select 1 from runbooks where runbooks.uuid = secrets.holder_id and strpos(steps::text, secrets.id::text) > 0)
         and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)
       returning 1`;

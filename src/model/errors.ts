@@ -134,6 +134,11 @@ export const errors = {
   },
   InvalidStepArgs: { status: 400, retry: false, says: 'Step {step}: {reason}' },
   StepRejected: { status: 400, retry: false, says: 'Step {step} was refused: {reason}' },
+  SecretMissing: {
+    status: 500,
+    retry: false,
+    says: 'A secret that this needs is no longer in the store; give it again and start anew.',
+  },
   StepOutcomeUnknown: {
     status: 500,
     retry: false,

@@ -1,4 +1,5 @@
 /** Which values are secret, how they are masked, and how a document keeps a reference where a secret was. */
+import { raise } from './errors';
 
 // The union of openstack/oslo.utils:oslo_utils/strutils.py and the two SNMP keys the original adds.
 const secretWords = (
@@ -81,10 +82,37 @@ export const secretRefs = (document: Json): string[] => {
   return isObject(document) ? Object.values(document).flatMap(secretRefs) : [];
 };
 
-/** The document with every reference replaced by its value. Throws on an unknown reference. */
+/** The texts of a secret's value, longest first: what must not be seen again anywhere else. */
+export const secretTexts = (values: Iterable<Json>): string[] => {
+  const texts = (value: Json): string[] => {
+    if (typeof value === 'string') return [value];
+    if (typeof value === 'number') return [String(value)];
+    if (Array.isArray(value)) return value.flatMap(texts);
+    return isObject(value) ? Object.values(value).flatMap(texts) : [];
+  };
+  // Shorter ones would blot out half of every text and hide nothing.
+  const all = [...values].flatMap(texts).filter((text) => text.length >= 3);
+  return [...new Set(all)].sort((a, b) => b.length - a.length);
+};
+
+/** A document in which none of these texts is left; a BMC quotes what it was sent when it refuses it. */
+export const hideTexts = <T>(document: T, texts: readonly string[]): T => {
+  if (texts.length === 0) return document;
+  const hide = (value: Json): Json => {
+    if (typeof value === 'string') return texts.reduce((text, secret) => text.replaceAll(secret, masked), value);
+    if (typeof value === 'number') return texts.includes(String(value)) ? masked : value;
+    if (Array.isArray(value)) return value.map(hide);
+    return isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, hide(inner)]))
+      : value;
+  };
+  return hide(document) as T;
+};
+
+/** The document with every reference replaced by its value. Throws SecretMissing on an unknown reference. */
 export const resolveSecrets = (document: Json, values: ReadonlyMap<string, Json>): Json => {
   if (isSecretRef(document)) {
-    if (!values.has(document.$secret)) throw new Error(`secret ${document.$secret} is not in the store`);
+    if (!values.has(document.$secret)) raise('SecretMissing', { secret: document.$secret });
     return values.get(document.$secret);
   }
   if (Array.isArray(document)) return document.map((item) => resolveSecrets(item, values));

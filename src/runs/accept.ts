@@ -23,6 +23,9 @@ type Hands = {
 // openstack/ironic:ironic/conf/conductor.py node_locked_retry_attempts
 const lockTries = 3;
 
+// A run's input stays in its history and goes with every act.
+const maxPlanBytes = 64 * 1024;
+
 /** Takes the node for a run. Throws NodeLocked after three tries, NodeNotFound, InvalidState. */
 export const accept = async (order: RunOrder, hands: Hands): Promise<Accepted> => {
   const to = workingState(order);
@@ -49,16 +52,26 @@ const acceptOnce = async (
   to: ProvisionState | null,
   { vault, timing, queuePrefix }: Hands,
 ): Promise<Accepted | undefined> => {
+  if (order.runbook && !(await inventory.runbooks.hold(order.runbook.uuid, order.runbook.updated_at)))
+    raise('Conflict', {
+      reason: `Runbook ${order.runbook.name} was changed or deleted meanwhile; look at it and try again.`,
+    });
   const run = inventory.runs.newId();
   const { document: steps, secrets } = vault.seal<readonly PlannedStep[]>(
     order.steps.length > 0 || order.story === 'clean' ? order.steps : [lookStep],
   );
   const input = { ...inputOf(order, steps, to, timing), ...(queuePrefix && { queue_prefix: queuePrefix }) };
+  const bytes = Buffer.byteLength(JSON.stringify(steps));
+  if (bytes > maxPlanBytes)
+    raise('InvalidSteps', {
+      reason: `The steps hold ${bytes} bytes; a run carries at most ${maxPlanBytes}. Split them into several runs.`,
+    });
   const workflow_id = workflowId(order.node.uuid, order.verb.replaceAll(' ', '-'), run);
   const taken = await inventory.runs.accept({
     run,
     node_uuid: order.node.uuid,
     from: order.node.provision_state,
+    revision: order.node.revision ?? null,
     to,
     target: input.target,
     target_power_state: order.power ? powerTargets[order.power.target].ends : null,

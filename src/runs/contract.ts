@@ -12,6 +12,8 @@ export type OrderedNode = {
   readonly driver: string;
   readonly conductor_group: string;
   readonly provision_state: ProvisionState;
+  /** Of the row that the rules were asked about; a change in between is a 409, so that nobody runs on yesterday's permission. */
+  readonly revision?: string;
 };
 
 /** Who asked by which rule; goes into the audit row of the acceptance. */
@@ -29,7 +31,8 @@ export type RunOrder = {
   readonly fault: Fault | null;
   readonly steps: readonly PlannedStep[];
   readonly power?: { readonly target: PowerTarget; readonly timeoutMs?: number };
-  readonly runbook: { readonly uuid: RunbookUuid; readonly name: string } | null;
+  /** `updated_at` as it was read: a runbook that was changed or deleted meanwhile is a 409. */
+  readonly runbook: { readonly uuid: RunbookUuid; readonly name: string; readonly updated_at?: Date | null } | null;
   readonly asked: Asked;
 };
 

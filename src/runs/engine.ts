@@ -1,6 +1,7 @@
 /** The few things asked of Temporal, each with a deadline, so that a silent engine never holds a request. */
 import {
   type Client,
+  ServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -38,6 +39,18 @@ const updateWithin = 5_000;
 
 /** Acts that the run answers, as against signals it only hears. */
 export type UpdateAct = Exclude<RunAct, 'abort'>;
+
+// gRPC status codes with which the server says that this very request will never do.
+const refusals = new Set([3, 8, 9, 11]); // INVALID_ARGUMENT, RESOURCE_EXHAUSTED (too large), FAILED_PRECONDITION, OUT_OF_RANGE
+
+const causeOf = (thrown: unknown): { code?: unknown; details?: unknown } =>
+  thrown instanceof ServiceError ? ((thrown.cause ?? {}) as { code?: unknown; details?: unknown }) : {};
+
+/** Whether the engine refused this request, rather than being away. */
+export const isRefusal = (thrown: unknown): boolean => refusals.has(Number(causeOf(thrown).code));
+
+/** The engine's own words for a refusal. */
+export const refusalOf = (thrown: unknown): string => String(causeOf(thrown).details ?? thrown).slice(0, 300);
 
 export type Engine = ReturnType<typeof createEngine>;
 

@@ -9,6 +9,7 @@ import { next } from '../model/states';
 import { accept } from './accept';
 import type { ActOrder, Asked, MessageOrder, Runs } from './contract';
 import { createEngine, type Engine } from './engine';
+import { endUnstarted } from './relay';
 
 export type { LiveRun, MessageOrder, OrderedNode, RunOrder, Runs } from './contract';
 
@@ -100,8 +101,7 @@ const deliver = async (
     return store.runs.queueMessage(run.id, kind, payload);
   });
   try {
-    await engine.send(run.workflow_id, kind, payload);
-    await inventory.runs.messageSent(id);
+    if (await engine.send(run.workflow_id, kind, payload)) await inventory.runs.messageSent(id);
   } catch (thrown) {
     log.warn('message kept for the relay', { kind, run: run.id, reason: String(thrown) });
   }
@@ -112,6 +112,18 @@ const record = async (store: Queries, run: RunRow, act: string, asked: Asked, re
   const data = { by: byOf(asked), ...(reason !== undefined && { reason }) };
   await store.audit.write({ ...asked, action: `run.${act}`, resource: 'node', resource_id: node_uuid, run_id, data });
   await store.events.append({ kind: `run.${act}`, node_uuid, run_id, project, lessee, data });
+};
+
+/** A run that has not begun is ended in the store at once; false when it has begun meanwhile. */
+const abortUnstarted = async (run: RunRow, asked: Asked, reason: string, inventory: Inventory): Promise<boolean> => {
+  const input = await inventory.runs.input(run.id);
+  if (
+    !input ||
+    !(await endUnstarted(run, input, 'By request, the run was aborted before it began.', 'aborted', inventory))
+  )
+    return false;
+  await inventory.transaction((store) => record(store, run, 'abort', asked, reason));
+  return true;
 };
 
 const sendMessage = async (
@@ -132,6 +144,7 @@ const operate = async (
 ): Promise<void> => {
   const run = (await inventory.runs.find(id)) ?? raise('RunNotFound', { run: id });
   if (run.finished_at) raise('Conflict', { reason: `Run ${id} has ended: ${run.state}.` });
+  if (act === 'abort' && run.state === 'accepted' && (await abortUnstarted(run, asked, reason, inventory))) return;
   if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
   // What the run refuses is not part of the trail; what it did is written even if this process dies before it hears so twice.
   await engine.update(run.workflow_id, act, { cursor, by: byOf(asked), reason, requestId: asked.requester.request_id });

@@ -21,7 +21,14 @@ export const reconcileOnce = async (
   hands: RelayHands,
   { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},
 ): Promise<{ started: number; ended: number }> => {
-  const { started } = await relayOnce(hands);
+  // What is gone is ended whether or not something can be started.
+  const started = await relayOnce(hands).then(
+    (relayed) => relayed.started,
+    (thrown) => {
+      hands.log.warn('nothing can be started now', { reason: String(thrown) });
+      return 0;
+    },
+  );
   const engine = createEngine(hands.client);
   const quiet = await hands.inventory.runs.quiet(olderThanMs);
   let ended = 0;

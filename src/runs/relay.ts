@@ -1,45 +1,97 @@
 /** Starts and delivers what was accepted while the engine was away. */
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
-import { endedStates } from '../model/runs';
+import type { RunRow } from '../inventory/runs';
+import type { RunUuid } from '../model/ids';
+import { endedStates, type RunInput } from '../model/runs';
 import type { Message } from '../workflows/contract';
-import { createEngine, type Engine } from './engine';
+import { endRun } from './ending';
+import { createEngine, type Engine, isRefusal, refusalOf } from './engine';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 export type RelayHands = { readonly inventory: Inventory; readonly client: Client; readonly log: Log };
 
-/** One pass. @returns how many runs were started and messages delivered */
-export const relayOnce = async (
-  { inventory, client, log }: RelayHands,
-  olderThanMs = 2_500,
-): Promise<{ started: number; sent: number }> => {
-  const engine = createEngine(client);
+// As often is the engine asked to start a run that it refuses; each pass is one try.
+const maxStarts = 5;
+
+/**
+ * One pass. A run or message that the engine refuses never keeps the others waiting; an engine that is away ends the pass.
+ * @returns how many runs were started and messages delivered
+ */
+export const relayOnce = async (hands: RelayHands, olderThanMs = 2_500): Promise<{ started: number; sent: number }> => {
+  const engine = createEngine(hands.client);
   let started = 0;
-  for (const { id, workflow_id } of await inventory.runs.unstarted(olderThanMs)) {
-    const [run, input] = await Promise.all([inventory.runs.find(id), inventory.runs.input(id)]);
-    if (!run || !input) continue;
-    const { user_name, user_id } = run.requester;
-    const state = input.ends === null ? null : run.target;
-    await engine.start(workflow_id, input, {
+  for (const { id } of await hands.inventory.runs.unstarted(olderThanMs))
+    if (await startOne(id, engine, hands)) started++;
+  return { started, sent: await deliver(hands, engine) };
+};
+
+const startOne = async (id: RunUuid, engine: Engine, { inventory, log }: RelayHands): Promise<boolean> => {
+  const [run, input] = await Promise.all([inventory.runs.find(id), inventory.runs.input(id)]);
+  if (!run || !input) return false;
+  const { user_name, user_id } = run.requester;
+  const state = input.ends === null ? null : run.target;
+  try {
+    await engine.start(run.workflow_id, input, {
       owner: run.owner,
       lessee: run.lessee,
       requester: user_name ?? user_id ?? 'unknown',
       state,
     });
     log.info('relay started a run', { run: id });
-    started++;
+    return true;
+  } catch (thrown) {
+    if (!isRefusal(thrown)) throw thrown;
+    const tried = await inventory.runs.startFailed(id);
+    log.warn('the engine refuses a run', { run: id, tried, reason: String(thrown) });
+    if (tried >= maxStarts)
+      await endUnstarted(
+        run,
+        input,
+        `The workflow engine refuses to start this run: ${refusalOf(thrown)}`,
+        'failed',
+        inventory,
+      );
+    return false;
   }
-  return { started, sent: await deliver(inventory, engine) };
 };
 
-const deliver = async (inventory: Inventory, engine: Engine): Promise<number> => {
+/** Ends a run that never began; claiming it afterwards fails, so a start that comes late does nothing. */
+export const endUnstarted = (
+  run: RunRow,
+  input: RunInput,
+  error: string,
+  outcome: 'failed' | 'aborted',
+  inventory: Inventory,
+): Promise<boolean> =>
+  inventory.transaction(async (store) => {
+    if (!(await store.runs.lockAccepted(run.id))) return false;
+    await endRun(store, {
+      lock: { run: run.id, node_uuid: run.node_uuid, fence: run.fence },
+      outcome,
+      ends: input.ends,
+      fault: null, // nothing was touched
+      error,
+      cursor: 0,
+      power: input.power ?? null,
+    });
+    return true;
+  });
+
+const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<number> => {
   let sent = 0;
-  for (const { id, workflow_id, kind, payload, run_state } of await inventory.runs.unsentMessages()) {
-    // A run that has ended hears nothing any more; its message is done with.
-    if (!endedStates.includes(run_state))
-      await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
-    await inventory.runs.messageSent(id);
-    sent++;
+  for (const { id, run_id, workflow_id, kind, payload, run_state } of await inventory.runs.unsentMessages()) {
+    if (run_state === 'accepted') continue; // there is nobody to hear it yet
+    try {
+      // A run that has ended hears nothing any more; its message is done with.
+      if (!endedStates.includes(run_state))
+        await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
+      await inventory.runs.messageSent(id);
+      sent++;
+    } catch (thrown) {
+      if (!isRefusal(thrown)) throw thrown;
+      log.warn('the engine refuses a message', { run: run_id, kind, reason: String(thrown) });
+    }
   }
   return sent;
 };

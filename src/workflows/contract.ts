@@ -18,7 +18,9 @@ export const groupQueue = (group: string, prefix = defaultPrefix): string =>
 /** Ids name node, verb and run, so that two runs of one node never share one. */
 export const workflowId = (node: NodeUuid, verb: string, run: RunUuid): string => `node-${node}.${verb}.${run}`;
 
-export const reconcileId = 'reconcile';
+/** Id of the schedule and of the workflow that it starts; one for each installation in a namespace. */
+export const reconcileId = (prefix = defaultPrefix): string =>
+  prefix === defaultPrefix ? 'reconcile' : `${prefix}-reconcile`;
 
 /** What operators can filter runs by; registered on the server before the first worker starts. Nothing secret. */
 export const attributes = {

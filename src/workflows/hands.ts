@@ -7,11 +7,12 @@ import {
   proxyActivities,
   setCurrentDetails,
   sleep,
+  upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { BmcActivities } from '../activities/bmc';
 import type { RunInput } from '../model/runs';
 import { acts, nameOf, type PlannedStep } from '../model/steps';
-import { groupQueue } from './contract';
+import { attributes, groupQueue } from './contract';
 import { codeOf, messageOf } from './failures';
 import type { Here } from './here';
 import { Aborted, type Hands } from './interpreter';
@@ -59,6 +60,8 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     move: (event) => store.move(event),
     mark: (step, state, facts) => store.mark(step, state, facts).then(() => undefined),
     at(index, state, waitingFor) {
+      // The first step is where the attribute begins.
+      if (index !== here.cursor) upsertSearchAttributes([{ key: attributes.stepIndex, value: index }]);
       here.cursor = index;
       here.state = state;
       here.waitingFor = waitingFor;

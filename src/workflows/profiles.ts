@@ -15,6 +15,7 @@ const final = [
   'StepOutcomeUnknown',
   'StaleOperation',
   'DriverInfoInvalid',
+  'SecretMissing',
 ];
 
 /** Single statements on the store: repeated until it answers. */

@@ -23,10 +23,7 @@ export const recorder = (run: RunInput, here: Here) => {
       const { provision_state } = await control.move.executeWithOptions({ ...onStore, summary }, [
         { ...next(), event, state: here.state, waiting_for: here.waitingFor },
       ]);
-      upsertSearchAttributes([
-        { key: attributes.provisionState, value: provision_state },
-        { key: attributes.stepIndex, value: here.cursor },
-      ]);
+      upsertSearchAttributes([{ key: attributes.provisionState, value: provision_state }]);
     },
     /** Shows a state that no move of the node and no step goes with. */
     show: () =>

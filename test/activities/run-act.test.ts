@@ -52,6 +52,7 @@ const held = async (
     run,
     node_uuid: node!.uuid,
     from: 'manageable',
+    revision: null,
     to: 'cleaning',
     target: 'manageable',
     target_power_state: null,
@@ -259,4 +260,47 @@ test('two acts on one BMC never overlap in one worker', async () => {
   );
   await Promise.all(inputs.map((input) => perform(input)));
   expect(most).toBe(1);
+});
+
+test('a secret that the BMC quotes in its refusal is hidden in failure, step, heartbeat and note', async () => {
+  const input = await held({}, { settings: [{ name: 'AdminPassword', value: 'B1osEcho777' }] });
+  const beats: unknown[] = [];
+  const { driver } = recordingDriver({
+    power_on: async (_node, args, context) => {
+      const { value } = (args.settings as { value: string }[])[0]!;
+      context.beat({ seen: `still ${value}` });
+      return raise('BmcRejected', {
+        node: 'n',
+        bmc: 'b',
+        status: 400,
+        what: 'settings',
+        reason: `The value '${value}' is of a different format`,
+      });
+    },
+  });
+  const activities = createBmcActivities({
+    inventory: bmc,
+    vault,
+    driverOf: () => driver,
+    lanes: createLanes(),
+    log: quiet,
+  });
+  const environment = new MockActivityEnvironment({ attempt: 1, heartbeatTimeoutMs: 3_000 });
+  environment.on('heartbeat', (details) => beats.push(details));
+  const failure = await environment.run(activities.runAct, input).then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  expect(failure?.message).toContain('different format');
+  expect(JSON.stringify([failure?.message, failure?.stack, (await stepOf(input)).last_error, beats])).not.toContain(
+    'B1osEcho777',
+  );
+});
+
+test('a secret that is gone fails the step at once and says so', async () => {
+  const input = await held({ redfish_password: 'p1' });
+  await owner`delete from secrets where holder_id = ${input.lock.node_uuid}`;
+  const { calls, perform } = withDriver({});
+  await expect(perform(input)).rejects.toMatchObject({ type: 'SecretMissing', nonRetryable: true });
+  expect(calls).toEqual([]);
 });

@@ -32,6 +32,7 @@ const acceptedRun = async (node: NodeUuid, { holds = false } = {}): Promise<RunU
     run,
     node_uuid: node,
     from: 'active',
+    revision: null,
     to: holds ? 'servicing' : null,
     target: 'active',
     target_power_state: null,

@@ -1,4 +1,7 @@
 /** Runs on a real engine and store: how they begin, go on, wait, park, are aborted and end. */
+
+import { ServiceError } from '@temporalio/client';
+import { createInventory } from '../../src/inventory';
 import { isTemperError, raise } from '../../src/model/errors';
 import type { RunUuid } from '../../src/model/ids';
 import { createRuns } from '../../src/runs';
@@ -364,4 +367,115 @@ describe('a person who operates a run', () => {
     const late = world.runs.operate({ run, act: 'pause', cursor: 0, reason: 'late', asked: await fresh(node) });
     await expect(late).rejects.toMatchObject({ code: 'Conflict' });
   });
+});
+
+describe('a run that the engine will never take', () => {
+  const refusing = (code: number) => ({
+    workflow: {
+      start: async () => {
+        throw new ServiceError('refused', {
+          cause: Object.assign(new Error('x'), { code, details: 'message is too large' }),
+        });
+      },
+      getHandle: () => ({ signal: async () => {} }),
+    },
+    withDeadline: (_: number, work: () => Promise<unknown>) => work(),
+  });
+  const stuck = async (code: number) => {
+    const node = await world.node();
+    const client = refusing(code) as never;
+    const runs = createRuns({
+      inventory: world.inventory,
+      vault: world.vault,
+      client,
+      timing: quickTiming,
+      log: quiet,
+      queuePrefix: `${world.prefix}-stuck`,
+    });
+    const { run } = await runs.start(await world.order(node, 'clean', [step('power.power_on')]));
+    return { node, run, runs, hands: { inventory: world.inventory, client, log: quiet } };
+  };
+
+  test('is ended after some tries with the engine’s words, and keeps nobody else waiting', async () => {
+    const { node, run, hands } = await stuck(8);
+    for (let pass = 0; pass < 5; pass++) await relayOnce(hands, 0);
+    expect(await world.inventory.runs.find(run)).toMatchObject({
+      state: 'failed',
+      last_error: expect.stringContaining('message is too large'),
+    });
+    expect(await nodeOf(node)).toMatchObject({
+      provision_state: 'clean failed',
+      reservation: null,
+      maintenance: false,
+    });
+  });
+
+  test('is aborted at once, and a start that comes late does nothing', async () => {
+    const { node, run, runs } = await stuck(14);
+    const { asked } = await world.order(node, 'abort');
+    await runs.operate({ run, act: 'abort', cursor: 0, reason: 'enough', asked });
+    expect(await world.inventory.runs.find(run)).toMatchObject({ state: 'aborted' });
+    expect(await nodeOf(node)).toMatchObject({ reservation: null });
+  });
+
+  test('waits while the engine is away, however often it is tried', async () => {
+    const { run, hands } = await stuck(14);
+    for (let pass = 0; pass < 7; pass++) await expect(relayOnce(hands, 0)).rejects.toThrow();
+    expect(await world.inventory.runs.find(run)).toMatchObject({ state: 'accepted' });
+    await world.sql`update runs set state = 'failed', finished_at = now() where id = ${run}`;
+  });
+
+  test('is not accepted when its steps are larger than a run carries', async () => {
+    const node = await world.node();
+    const settings = Array.from({ length: 4_000 }, (_, index) => ({ name: `Setting${index}`, value: 'a'.repeat(20) }));
+    const order = await world.order(node, 'clean', [step('bios.apply_configuration', { settings })]);
+    await expect(world.runs.start(order)).rejects.toMatchObject({
+      code: 'InvalidSteps',
+      message: expect.stringMatching(/at most 65536/),
+    });
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'manageable', reservation: null });
+  });
+});
+
+describe('what changed between decision and acceptance', () => {
+  test('a node that was written meanwhile is a conflict: nobody runs on yesterday’s permission', async () => {
+    const node = await world.node();
+    const order = await world.order(node, 'clean', [step('power.power_on')]);
+    const [{ revision }] =
+      (await world.sql`select xmin::text as revision from nodes where uuid = ${node}`) as unknown as [
+        { revision: string },
+      ];
+    await world.sql`update nodes set lessee = 'somebody' where uuid = ${node}`;
+    await expect(world.runs.start({ ...order, node: { ...order.node, revision } })).rejects.toMatchObject({
+      code: 'NodeLocked',
+    });
+  });
+
+  test('a runbook that was changed or deleted meanwhile is a conflict', async () => {
+    const [runbook] =
+      await world.sql`insert into runbooks (name, steps) values (${`CUSTOM_${world.prefix}`}, '[]') returning uuid, name, updated_at`;
+    const node = await world.node();
+    const order = { ...(await world.order(node, 'clean', [step('power.power_on')])), runbook: runbook as never };
+    await world.sql`update runbooks set updated_at = now() where uuid = ${runbook!.uuid}`;
+    await expect(world.runs.start(order)).rejects.toMatchObject({
+      code: 'Conflict',
+      message: expect.stringContaining('changed or deleted'),
+    });
+    await world.sql`delete from runbooks where uuid = ${runbook!.uuid}`;
+    await expect(world.runs.start(order)).rejects.toMatchObject({ code: 'Conflict' });
+  });
+});
+
+test('secrets of a run are swept when it has ended well', async () => {
+  await with_();
+  const node = await world.node();
+  const order = await world.order(node, 'clean', [
+    step('management.attach_virtual_media', { image_url: 'https://u:geheim@images/a.iso' }),
+  ]);
+  const { run } = await world.runs.start(order);
+  await world.ended(run);
+  const left = () => world.sql`select 1 from secrets where holder = 'run' and holder_id = ${run}`;
+  expect(await left()).toHaveLength(1);
+  await reconcileOnce({ inventory: createInventory(world.pools.control), client: world.client, log: quiet });
+  expect(await left()).toHaveLength(0);
 });

@@ -43,6 +43,8 @@ export type World = {
   readonly runs: Runs;
   readonly client: Client;
   readonly prefix: string;
+  /** Each process's own role. */
+  readonly pools: { readonly api: Sql; readonly control: Sql; readonly bmc: Sql };
   /** Starts a control worker; resolves a function that stops it. */
   control(): Promise<() => Promise<void>>;
   /** Starts a BMC worker with these drivers; resolves a function that stops it. */
@@ -107,6 +109,7 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
     vault,
     client,
     prefix,
+    pools,
     runs: createRuns({ inventory, vault, client, timing, log: quiet, lockRetryMs: 10, queuePrefix: prefix }),
     control: async () =>
       started(

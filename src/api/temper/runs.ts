@@ -5,6 +5,7 @@ import type { RunRow } from '../../inventory/runs';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { asUuid, type LeaseUuid, type RunUuid } from '../../model/ids';
+import { maxMinor } from '../../model/microversions';
 import { endedStates } from '../../model/runs';
 import { maskSecrets } from '../../model/secrets';
 import { runTarget, type Target } from '../../policy';
@@ -42,7 +43,7 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
   rules: ['baremetal:node:get', rule],
   query: listQuery,
   async handler(asking, rooms) {
-    const node = await visibleNode(rooms, asking, asking.params.node);
+    const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
     const may = visibleRuns(rooms, asking.who, await rooms.inventory.runs.standingOf(node.uuid));
     if (may === 'none') return raise('PolicyDenied', { rule });
     const before = asking.query.before === undefined ? undefined : new Date(asking.query.before);

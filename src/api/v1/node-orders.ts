@@ -8,12 +8,20 @@ import { requesterOf } from '../route';
 import { checkDriverInfo, requireDriver } from './node-checks';
 
 /** The part of a node that an acceptance compares. */
-export const orderedNode = ({ uuid, name, driver, conductor_group, provision_state }: NodeRow): OrderedNode => ({
+export const orderedNode = ({
   uuid,
   name,
   driver,
   conductor_group,
   provision_state,
+  revision,
+}: NodeRow): OrderedNode => ({
+  uuid,
+  name,
+  driver,
+  conductor_group,
+  provision_state,
+  revision,
 });
 
 /** Who asked by which rule. */

@@ -171,7 +171,7 @@ const act = async (
     target: row.target ?? (states[to].target as ProvisionState | null),
     fault: row.fault ?? null,
     steps,
-    runbook: runbook && { uuid: runbook.uuid, name: runbook.name },
+    runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
     asked,
   });
 };

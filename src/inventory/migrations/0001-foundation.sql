@@ -214,7 +214,7 @@ create table run_steps (
   act         text,                                      -- the act it is in
   acts_done   int not null default 0,
   attempt     int not null default 0,                    -- of the act it is in
-  attempts    int not null default 0,                    -- of all its acts together
+  attempts    int not null default 0,                    -- of the step: 1, and one more for every repeat of one of its acts
   note        text,
   last_error  text,
   started_at  timestamptz,

@@ -1,0 +1,86 @@
+/** Where a secret could have left a trace in a system: files, tables, histories. Each as named texts, to be searched. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import postgres from 'postgres';
+import { z } from 'zod';
+import { temporalNamespace } from '../../support/servers';
+import type { System } from './system';
+
+/** `where` names the place for people; `text` is searched. Bytes are read one to a character, so that binary files count too. */
+export type Trace = { readonly where: string; readonly text: string };
+
+const Addresses = z.object({ postgresUrl: z.string(), temporal: z.string() });
+
+/** All files of the data folder but the emulated BMCs' own memory: logs, the cluster and its log of changes, Temporal's file. */
+export const filesOf = (system: System): Trace[] =>
+  readdirSync(system.data, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .map((file) => ({ where: relative(system.data, file), file }))
+    .filter(({ where }) => !where.startsWith('rack/'))
+    .flatMap(({ where, file }) => {
+      try {
+        return [{ where, text: readFileSync(file, 'latin1') }];
+      } catch {
+        return []; // the servers are at work: a file may go while we look
+      }
+    });
+
+/** Every row of every table but the one that holds what is encrypted. */
+export const tablesOf = async (system: System): Promise<Trace[]> => {
+  const sql = postgres(Addresses.parse(system.record().addresses).postgresUrl, { max: 1, onnotice: () => {} });
+  try {
+    const tables = await sql<{ name: string }[]>`
+      select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'secrets'`;
+    const rows = tables.map(async ({ name }) => {
+      const all = await sql<{ row: string }[]>`select row_to_json(t)::text as row from ${sql(name)} t`;
+      return { where: `table ${name}`, text: all.map(({ row }) => row).join('\n') };
+    });
+    return await Promise.all(rows);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+};
+
+/** The history of every workflow, payloads as text, with what the list of workflows shows of it. */
+export const historiesOf = async (system: System): Promise<Trace[]> => {
+  const connection = await Connection.connect({ address: Addresses.parse(system.record().addresses).temporal });
+  try {
+    const { workflow } = new Client({ connection, namespace: temporalNamespace });
+    const traces: Trace[] = [];
+    for await (const { workflowId, runId, raw } of workflow.list()) {
+      const history = await workflow.getHandle(workflowId, runId).fetchHistory();
+      traces.push({ where: `workflow ${workflowId}`, text: JSON.stringify([raw, history], readable) });
+    }
+    return traces;
+  } finally {
+    await connection.close();
+  }
+};
+
+/** Bytes as the text they spell. Buffers reach a replacer as `{type, data}`, having been turned into that already. */
+const readable = (_key: string, value: unknown): unknown => {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  const data = (value as { type?: unknown; data?: unknown } | null)?.data;
+  if ((value as { type?: unknown } | null)?.type === 'Buffer' && Array.isArray(data))
+    return Buffer.from(data).toString('utf8');
+  return value;
+};
+
+/** Spellings under which a secret could be found. */
+const spellings = (secret: string): string[] => [
+  secret,
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+  Buffer.from(secret).toString('hex'),
+];
+
+/** Places in which one of the secrets can be read. */
+export const found = (traces: readonly Trace[], secrets: Readonly<Record<string, string>>): string[] =>
+  Object.entries(secrets).flatMap(([name, secret]) =>
+    traces
+      .filter(({ text }) => spellings(secret).some((spelling) => text.includes(spelling)))
+      .map(({ where }) => `${name} in ${where}`),
+  );
