@@ -1,5 +1,6 @@
 /** TCP ports on the loopback address: free ones, and the well-known ones a setting can move. */
 
+const { randomInt } = require('node:crypto');
 const net = require('node:net');
 const { Stop } = require('./say');
 
@@ -15,9 +16,25 @@ function listen(port) {
 
 const close = (server) => new Promise((resolve) => server.close(resolve));
 
+// Below the range from which the system serves outgoing connections (Linux: 32768 and up): a port from that range may be
+// taken by anybody's connection between its choice and its use.
+const range = { from: 20_000, to: 32_000 };
+
+/** Listens on a free port of the range. Where none of many tries is free, the system chooses. */
+async function listenSomewhere() {
+  for (let tried = 0; tried < 100; tried++) {
+    try {
+      return await listen(randomInt(range.from, range.to));
+    } catch (failure) {
+      if (failure.code !== 'EADDRINUSE' && failure.code !== 'EACCES') throw failure;
+    }
+  }
+  return listen(0);
+}
+
 /** Different free ports; all are held until all are known, so that none comes twice. */
 async function freePorts(count) {
-  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
+  const servers = await Promise.all(Array.from({ length: count }, listenSomewhere));
   const ports = servers.map((server) => server.address().port);
   await Promise.all(servers.map(close));
   return ports;

@@ -52,7 +52,7 @@ export const historiesOf = async (system: System): Promise<Trace[]> => {
     const traces: Trace[] = [];
     for await (const { workflowId, runId, raw } of workflow.list()) {
       const history = await workflow.getHandle(workflowId, runId).fetchHistory();
-      traces.push({ where: `workflow ${workflowId}`, text: JSON.stringify([raw, history], readable) });
+      traces.push({ where: `workflow ${workflowId}`, text: textsOf([raw, history]).join('\n') });
     }
     return traces;
   } finally {
@@ -60,13 +60,13 @@ export const historiesOf = async (system: System): Promise<Trace[]> => {
   }
 };
 
-/** Bytes as the text they spell. Buffers reach a replacer as `{type, data}`, having been turned into that already. */
-const readable = (_key: string, value: unknown): unknown => {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-  const data = (value as { type?: unknown; data?: unknown } | null)?.data;
-  if ((value as { type?: unknown } | null)?.type === 'Buffer' && Array.isArray(data))
-    return Buffer.from(data).toString('utf8');
-  return value;
+/** All texts within a value, bytes as the text that they spell. Not as JSON: there bytes would be base64. */
+const textsOf = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value];
+  if (value instanceof Uint8Array) return [Buffer.from(value).toString('utf8')];
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)])
+    : [];
 };
 
 /** Spellings under which a secret could be found. */
