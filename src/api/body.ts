@@ -1,32 +1,26 @@
-/** Reads a request's JSON body within its limits: size, depth, and characters that no store takes. */
+/** Reads a request's JSON body within its limits: size, depth, number of values, and characters that no store takes. */
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { raise } from '../model/errors';
 import { bodyError } from './errors';
 
-/** openstack/ironic:ironic/conf/api.py */
-export const defaultBodyLimit = 1024 * 1024;
-export const provisionBodyLimit = 64 * 1024 * 1024;
+/** Bytes; openstack/ironic:ironic/conf/api.py */
+export const bodyLimit = 1024 * 1024;
 export const maxDepth = 25;
+/** Values in one body, lists and objects counted too: what a body may cost does not follow from its bytes alone. */
+export const maxValues = 100_000;
 
 type Reader = (request: Request, response: Response, next: NextFunction) => void;
-const readers = new Map<number, Reader>();
 
 // Clients send JSON under other content types too, or under none.
-const readerFor = (limit: number): Reader => {
-  const known = readers.get(limit);
-  if (known) return known;
-  const reader = express.json({ limit, strict: false, type: () => true }) as Reader;
-  readers.set(limit, reader);
-  return reader;
-};
+const reader = express.json({ limit: bodyLimit, strict: false, type: () => true }) as Reader;
 
-/** The parsed body, or undefined where there is none. Throws MalformedBody, BodyTooLarge, BodyTooDeep, InvalidInput. */
-export const readBody = async (request: Request, response: Response, limit: number): Promise<unknown> => {
+/** The parsed body, or undefined where there is none. Throws what `bodyError` and `checkValue` throw. */
+export const readBody = async (request: Request, response: Response): Promise<unknown> => {
   // The parser would make an object of nothing; here nothing is no body.
   if (request.headers['content-length'] === '0') return undefined;
   if (request.body === undefined)
     await new Promise<void>((done, fail) => {
-      readerFor(limit)(request, response, (thrown?: unknown) => (thrown ? fail(bodyError(thrown as Error)) : done()));
+      reader(request, response, (thrown?: unknown) => (thrown ? fail(bodyError(thrown as Error)) : done()));
     });
   checkValue(request.body);
   return request.body;
@@ -35,19 +29,44 @@ export const readBody = async (request: Request, response: Response, limit: numb
 // Postgres stores neither NUL nor half a surrogate pair.
 const unstorable = /[\0\p{Surrogate}]/u;
 
-/** Refuses a text that cannot be stored. Throws InvalidInput. */
-export const checkText = (text: string): void => {
-  if (unstorable.test(text))
-    raise('InvalidInput', { field: 'request', reason: 'a text holds a NUL character or half a surrogate pair' });
+const refuseText = (field: string): never =>
+  raise('InvalidInput', { field, reason: 'holds a NUL character or half a surrogate pair; leave it out' });
+
+/** Refuses a text that cannot be stored. Throws InvalidInput naming the field. */
+export const checkText = (text: string, field: string): void => {
+  if (unstorable.test(text)) refuseText(field);
 };
 
-/** Refuses a document that is too deep, or holds a text that cannot be stored. Throws BodyTooDeep, InvalidInput. */
-export const checkValue = (value: unknown, depth = 0): void => {
-  if (typeof value === 'string') checkText(value);
-  if (typeof value !== 'object' || value === null) return;
-  if (depth >= maxDepth) raise('BodyTooDeep', { limit: maxDepth });
-  for (const [key, inner] of Object.entries(value)) {
-    checkText(key);
-    checkValue(inner, depth + 1);
-  }
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/**
+ * Refuses a document that is too deep, holds too many values, or a text that cannot be stored.
+ * Throws BodyTooDeep, BodyTooManyValues, InvalidInput naming the field.
+ */
+export const checkValue = (document: unknown): void => {
+  let values = 0;
+  // Answers the path to a text that cannot be stored, the innermost key first; it is put together only if there is one.
+  const faultIn = (value: unknown, depth: number): string[] | undefined => {
+    values += 1;
+    if (values > maxValues) raise('BodyTooManyValues', { limit: maxValues });
+    if (typeof value === 'string') return unstorable.test(value) ? [] : undefined;
+    if (!isContainer(value)) return undefined;
+    if (depth >= maxDepth) raise('BodyTooDeep', { limit: maxDepth });
+    if (Array.isArray(value)) return faultInList(value, depth + 1);
+    for (const key of Object.keys(value)) {
+      if (unstorable.test(key)) return ['a key'];
+      const fault = faultIn((value as Record<string, unknown>)[key], depth + 1);
+      if (fault) return [...fault, key];
+    }
+    return undefined;
+  };
+  const faultInList = (list: readonly unknown[], depth: number): string[] | undefined => {
+    for (let index = 0; index < list.length; index++) {
+      const fault = faultIn(list[index], depth);
+      if (fault) return [...fault, String(index)];
+    }
+    return undefined;
+  };
+  const fault = faultIn(document, 0);
+  if (fault) refuseText(fault.reverse().join('.').slice(0, 200) || 'body');
 };

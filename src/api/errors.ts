@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { isStoreAway } from '../inventory/database';
 import { type ErrorCode, isTemperError, TemperError } from '../model/errors';
+import { came } from './validation';
 
 /** An error as it is sent. */
 export type ErrorReply = {
@@ -21,6 +22,7 @@ const forms: Partial<Record<ErrorCode, Form>> = {
   UnsupportedVersion: 'titled',
   BodyTooDeep: 'flat',
   BodyTooLarge: 'flat',
+  BodyTooManyValues: 'flat',
   Unauthenticated: 'auth',
 };
 
@@ -52,14 +54,24 @@ const challengeOf = (error: TemperError): string =>
   typeof error.facts.challenge === 'string' ? error.facts.challenge : '';
 const isBasic = (error: TemperError): boolean => challengeOf(error).startsWith('Basic');
 
+// Facts that an answer carries as a header.
+const headerFacts = [
+  { code: 'Unauthenticated', fact: 'challenge', header: 'WWW-Authenticate' },
+  { code: 'MethodNotAllowed', fact: 'allow', header: 'Allow' },
+] as const satisfies readonly { code: ErrorCode; fact: string; header: string }[];
+
+const headerOf = (row: (typeof headerFacts)[number], { code, facts }: TemperError): [string, string][] => {
+  const value = facts[row.fact];
+  return code === row.code && typeof value === 'string' ? [[row.header, value]] : [];
+};
+
 /** The reply for an error of the list. */
 export const replyFor = (error: TemperError): ErrorReply => {
   const form = forms[error.code] ?? 'fault';
-  const challenge = form === 'auth' ? challengeOf(error) : '';
   return {
     status: error.status,
     text: writers[form](error),
-    headers: challenge ? { 'WWW-Authenticate': challenge } : {},
+    headers: Object.fromEntries(headerFacts.flatMap((row) => headerOf(row, error))),
     versioned: form !== 'auth',
   };
 };
@@ -74,21 +86,68 @@ export const asTemperError = (thrown: unknown, requestId: string): TemperError =
 // What reading a body may throw, by `type`; github.com/expressjs/body-parser README, "Errors".
 type BodyFault = Error & { readonly type?: string; readonly limit?: number; readonly status?: number };
 
+type BodyRefusal = { readonly code: ErrorCode; readonly reason: string };
+
+const bodyFaults: Readonly<Record<string, BodyRefusal>> = {
+  'entity.parse.failed': {
+    code: 'MalformedBody',
+    reason: 'look for a missing or extra quote, comma, brace or bracket',
+  },
+  'charset.unsupported': {
+    code: 'UnreadableBody',
+    reason: 'its Content-Type names a charset that is not supported; send UTF-8',
+  },
+  'encoding.unsupported': {
+    code: 'UnreadableBody',
+    reason: 'its Content-Encoding is not supported; send it without one, or with gzip, deflate or br',
+  },
+  'request.aborted': { code: 'UnreadableBody', reason: 'the connection ended before all of it had come' },
+  'request.size.invalid': {
+    code: 'UnreadableBody',
+    reason: 'its length is not the one that Content-Length names',
+  },
+};
+
+const undecodedBody: BodyRefusal = {
+  code: 'UnreadableBody',
+  reason: 'it is not encoded as its Content-Encoding says',
+};
+
 /** An error of the body reader as one of the list. */
 export const bodyError = (thrown: BodyFault): TemperError => {
   if (thrown.type === 'entity.too.large') return new TemperError('BodyTooLarge', { limit: thrown.limit });
   // The parser's own text quotes the body, which may hold a secret.
-  return new TemperError('MalformedBody', { reason: thrown.type ?? 'it could not be read' });
+  const { code, reason } = bodyFaults[thrown.type ?? ''] ?? undecodedBody;
+  return new TemperError(code, { reason });
 };
 
-/** What a schema found, as one error: the first fault decides, unknown keys are told together. */
-export const schemaError = (error: z.ZodError, where: string): TemperError => {
+const quoted = ({ path }: z.core.$ZodIssue, given: Readonly<Record<string, unknown>> | undefined): string => {
+  const value = path.length === 1 ? given?.[String(path[0])] : undefined;
+  return value === undefined ? '' : `; ${came(value)} came`;
+};
+
+/** The items of a body that is a list are the operations of a patch, told by their number. */
+const fieldAt = ([first, ...rest]: readonly PropertyKey[], where: string): string => {
+  if (first === undefined) return where;
+  if (where !== 'body' || typeof first !== 'number') return [first, ...rest].join('.');
+  return [`operation ${first + 1}`, ...(rest.length === 0 ? [] : [rest.join('.')])].join(': ');
+};
+
+/**
+ * What a schema found, as one error: the first fault decides, unknown keys are told together.
+ * @param given what came, to be quoted; left out wherever a value may be a secret
+ */
+export const schemaError = (
+  error: z.ZodError,
+  where: string,
+  given?: Readonly<Record<string, unknown>>,
+): TemperError => {
   const [issue] = error.issues;
   if (!issue) return new TemperError('InvalidInput', { field: where, reason: 'is invalid' });
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0)
     return new TemperError('UnexpectedArguments', { names: issue.keys.join(', ') });
   return new TemperError('InvalidInput', {
-    field: issue.path.length === 0 ? where : issue.path.join('.'),
-    reason: issue.message.endsWith('received undefined') ? 'is missing' : issue.message,
+    field: fieldAt(issue.path, where),
+    reason: issue.message.endsWith('received undefined') ? 'is missing' : `${issue.message}${quoted(issue, given)}`,
   });
 };

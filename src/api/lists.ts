@@ -11,11 +11,11 @@ import {
   sinceOf,
 } from '../model/fields';
 import { always, and, not, or, type Predicate } from '../model/predicates';
-import { commaList, flag, uuid } from './validation';
+import { came, fieldNames, flag, uuid } from './validation';
 import { requireMinor } from './versions';
 
 export const fieldsSince = 8;
-export const detailSince = 43;
+const detailSince = 43;
 
 type FilterValue = string | boolean | readonly string[];
 
@@ -34,7 +34,7 @@ export type ListAsked = {
 
 const number = z
   .string()
-  .regex(/^-?\d{1,9}$/, { error: 'must be a whole number' })
+  .regex(/^-?\d{1,9}$/, { error: 'must be a whole number of at least 1' })
   .transform(Number);
 
 const page = {
@@ -42,7 +42,7 @@ const page = {
   marker: z.string().optional(),
   sort_key: z.string().optional(),
   sort_dir: z.enum(['asc', 'desc']).optional(),
-  fields: commaList.optional(),
+  fields: fieldNames.optional(),
   detail: flag.optional(),
 };
 
@@ -71,7 +71,7 @@ export const listQuery = (table: ResourceTable, more: Readonly<Record<string, z.
   });
 
 /** `fields=` alone, as a show route takes it. */
-export const showQuery = z.strictObject({ fields: commaList.optional() });
+export const showQuery = z.strictObject({ fields: fieldNames.optional() });
 
 /** The chosen fields, checked: known (400), not newer than the version (406), and `fields` itself known (406). */
 export const chosenFields = (
@@ -90,10 +90,19 @@ export const chosenFields = (
   return fields;
 };
 
+const sortKeys = (table: ResourceTable, minor: number): string[] => [
+  'id',
+  ...table.fields.filter((row) => isSortable(row) && sinceOf(row) <= minor).map((row) => row.name),
+];
+
 const sortField = (table: ResourceTable, name: string, minor: number): string => {
   if (name === 'id') return name;
   const row: FieldRow | undefined = fieldOf(table, name);
-  if (!row || !isSortable(row)) return raise('InvalidInput', { field: 'sort_key', reason: `cannot sort by ${name}` });
+  if (!row || !isSortable(row))
+    return raise('InvalidInput', {
+      field: 'sort_key',
+      reason: `${came(name)} came; sort keys are: ${sortKeys(table, minor).join(', ')}`,
+    });
   requireMinor(minor, sinceOf(row), `sort_key ${name}`);
   return row.column ?? row.name;
 };
@@ -130,7 +139,8 @@ export const askedList = (
 
 const limitOf = (given: number | undefined, max: number): number => {
   if (given === undefined) return max;
-  if (given <= 0) return raise('InvalidInput', { field: 'limit', reason: 'must be greater than 0' });
+  if (given <= 0)
+    return raise('InvalidInput', { field: 'limit', reason: `must be a whole number of at least 1; ${given} came` });
   return Math.min(given, max);
 };
 

@@ -5,17 +5,24 @@ import { raise, TemperError } from '../model/errors';
 import { emptyValue, fieldOf, patchable, type ResourceTable } from '../model/fields';
 import { checkValue } from './body';
 import { schemaError } from './errors';
-import { fieldSchema, refuseNewer } from './validation';
+import { came, fieldSchema, refuseNewer } from './validation';
 
 // openstack/ironic:ironic/common/args.py; the last segment of a list may be "-".
 const pathForm = /^(\/[\w-]+)+$/;
 const poison = ['__proto__', 'constructor', 'prototype'];
 
+const pathRefusal = (path: unknown): string =>
+  'must be a path such as /driver_info/redfish_address: "/" before every key, and keys of letters, digits, "_" and "-" ' +
+  `only, as the Bare Metal API has it; ${came(path)} came. To write a key with other characters, replace the whole ` +
+  'attribute that holds it';
+
 const operation = z.strictObject({
-  op: z.enum(['add', 'replace', 'remove']),
+  op: z.enum(['add', 'replace', 'remove'], {
+    error: ({ input }) => (input === undefined ? undefined : `must be add, replace or remove; ${came(input)} came`),
+  }),
   path: z
     .string()
-    .regex(pathForm, { error: 'must be a path such as /driver_info/redfish_address' })
+    .regex(pathForm, { error: ({ input }) => pathRefusal(input) })
     .refine((path) => !path.split('/').some((part) => poison.includes(part)), { error: 'names no attribute' }),
   value: z.unknown().optional(),
 });
@@ -47,34 +54,26 @@ export const rulesFor = (table: ResourceTable, patch: readonly Operation[]): str
   ...new Set(attributesOf(patch).map((name) => fieldOf(table, name)!.patch!)),
 ];
 
-const remembered = new WeakMap<ResourceTable, Map<string, z.ZodType>>();
-
-const schemaOf = (table: ResourceTable, name: string): z.ZodType => {
-  const schemas = remembered.get(table) ?? new Map<string, z.ZodType>();
-  remembered.set(table, schemas);
-  const schema = schemas.get(name) ?? fieldSchema(fieldOf(table, name)!);
-  schemas.set(name, schema);
-  return schema;
-};
+/** What a patch makes of a row: the new values of the attributes that it changes, by name. */
+export type Patcher = (row: Readonly<Record<string, unknown>>, patch: readonly Operation[]) => Record<string, unknown>;
 
 /**
- * The new values of the attributes that a patch changes, by name. `remove` of a whole attribute sets its default.
- * Throws InvalidPatch where an operation cannot be applied, InvalidInput where the result is not valid.
+ * A resource's patcher, made once. `remove` of a whole attribute sets its default.
+ * It throws InvalidPatch where an operation cannot be applied, InvalidInput where the result is not valid.
  */
-export const applied = (
-  table: ResourceTable,
-  row: Readonly<Record<string, unknown>>,
-  patch: readonly Operation[],
-): Record<string, unknown> => {
-  const names = attributesOf(patch);
-  const draft = structuredClone(Object.fromEntries(names.map((name) => [name, row[name] ?? null])));
-  for (const one of patch) apply(table, draft, one);
-  checkValue(draft); // many small patches must not build what no single body may hold
-  return Object.fromEntries(names.map((name) => [name, valid(table, name, draft[name])]));
+export const patcherOf = (table: ResourceTable): Patcher => {
+  const schemas = new Map(patchable(table).map((name) => [name, fieldSchema(fieldOf(table, name)!)]));
+  return (row, patch) => {
+    const names = attributesOf(patch);
+    const draft = structuredClone(Object.fromEntries(names.map((name) => [name, row[name] ?? null])));
+    for (const one of patch) apply(table, draft, one);
+    checkValue(draft); // many small patches must not build what no single body may hold
+    return Object.fromEntries(names.map((name) => [name, valid(schemas.get(name)!, name, draft[name])]));
+  };
 };
 
-const valid = (table: ResourceTable, name: string, value: unknown): unknown => {
-  const parsed = schemaOf(table, name).safeParse(value);
+const valid = (schema: z.ZodType, name: string, value: unknown): unknown => {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const error = schemaError(parsed.error, name);
   const field = error.facts.field === name ? name : `${name}.${error.facts.field}`;

@@ -43,8 +43,6 @@ type Definition<Params, Query, Body> = {
   readonly body?: z.ZodType<Body>;
   /** The body is a set of arguments, and query keys count as such: `?target=x` equals `{"target": "x"}`. */
   readonly arguments?: true;
-  /** Largest body in bytes; default 1 MiB. */
-  readonly bodyLimit?: number;
   /** Runs after the version check and before the body's schema: what an older version must not name yet (406). */
   readonly gate?: (
     given: { readonly body: unknown; readonly query: Readonly<Record<string, unknown>> },

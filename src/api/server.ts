@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { presentedFrom } from '../identity';
 import { type Caller, nobody } from '../model/callers';
 import { raise, TemperError } from '../model/errors';
-import { checkText, defaultBodyLimit, readBody } from './body';
+import { checkText, readBody } from './body';
 import { asTemperError, replyFor, schemaError } from './errors';
 import { byPrecision, locate } from './paths';
 import type { Rooms } from './rooms';
@@ -32,10 +32,10 @@ export const createApi = (rooms: Rooms, routes: readonly Route[] = allRoutes): E
   app.use(normalise);
   for (const [path, methods] of byPath(routes)) {
     const at = app.route(path);
-    for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(rooms, one, app));
-    at.all(serve(rooms, notOffered(methods), app));
+    for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(rooms, one, app, methods));
+    at.all(serve(rooms, notOffered(methods), app, methods));
   }
-  app.use(serve(rooms, nowhere, app));
+  app.use(serve(rooms, nowhere, app, []));
   app.use(undecodable);
   return app;
 };
@@ -77,46 +77,57 @@ const undecodable = (_thrown: unknown, _request: Request, response: Response, _n
 
 const newRequestId = (): string => `req-${randomUUID()}`;
 
-const serve = (rooms: Rooms, route: Route, app: Express) => async (request: Request, response: Response) => {
-  const requestId = newRequestId();
-  let versions: Readonly<Record<string, string>> = rangeHeaders;
-  try {
-    const who = route.rules === 'public' ? publicCaller : await rooms.identity.identify(presentedFrom(request));
-    const version = negotiate(request.headers);
-    versions = versionHeaders(version);
-    refuseOld(route, version, request.method);
-    const given = await read(route, request, response, version);
-    const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
-    const answer = await route.handler({ ...given, who, version, requestId, base } as never, rooms);
-    write(response, answer, requestId, versions);
-  } catch (thrown) {
-    const error = asTemperError(thrown, requestId);
-    const suffixed = suffixes.get(request);
-    if (error.status === 404 && suffixed) {
-      suffixes.set(request, null);
-      request.url = suffixed;
-      app(request, response);
-      return;
+/** @param here every route at this path, for an answer that says what is offered */
+const serve =
+  (rooms: Rooms, route: Route, app: Express, here: readonly Route[]) =>
+  async (request: Request, response: Response) => {
+    const requestId = newRequestId();
+    let versions: Readonly<Record<string, string>> = rangeHeaders;
+    try {
+      const who = route.rules === 'public' ? publicCaller : await rooms.identity.identify(presentedFrom(request));
+      const version = negotiate(request.headers);
+      versions = versionHeaders(version);
+      refuseOld(route, version, request.method, here);
+      const given = await read(route, request, response, version);
+      const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
+      const answer = await route.handler({ ...given, who, version, requestId, base } as never, rooms);
+      write(response, answer, requestId, versions);
+    } catch (thrown) {
+      const error = asTemperError(thrown, requestId);
+      const suffixed = suffixes.get(request);
+      if (error.status === 404 && suffixed) {
+        suffixes.set(request, null);
+        request.url = suffixed;
+        app(request, response);
+        return;
+      }
+      report(rooms, error, request, requestId);
+      const reply = replyFor(error);
+      write(response, reply, requestId, reply.versioned ? versions : {});
     }
-    report(rooms, error, request, requestId);
-    const reply = replyFor(error);
-    write(response, reply, requestId, reply.versioned ? versions : {});
-  }
-};
+  };
 
-const refuseOld = (route: Route, version: number, method: string): void => {
+const refuseOld = (route: Route, version: number, method: string, here: readonly Route[]): void => {
   const since = route.since ?? 1;
   if (version >= since) return;
   const style = route.tooOld ?? 404;
-  if (style === 405) raise('MethodNotAllowed', { method });
+  if (style === 405) raise('MethodNotAllowed', { method, allow: offeredAt(here, version).join(', ') });
   if (style === 406) requireMinor(version, since, `${route.method} ${route.path}`);
   raise('PathNotFound');
 };
 
+type Query = Readonly<Record<string, unknown>>;
+
+/** Methods that these routes offer to a version; who can GET can HEAD. */
+const offeredAt = (here: readonly Route[], version: number): string[] =>
+  here
+    .filter((one) => version >= (one.since ?? 1))
+    .flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
+
 /** The parts of a request through their schemas. Throws what the caller did wrong. */
 const read = async (route: Route, request: Request, response: Response, version: number) => {
-  const query = request.query as Record<string, unknown>;
-  for (const value of Object.values(query)) if (typeof value === 'string') checkText(value);
+  const query = request.query as Query;
+  for (const [name, value] of Object.entries(query)) if (typeof value === 'string') checkText(value, name);
   const body = await bodyOf(route, request, response);
   route.gate?.({ body: body ?? {}, query }, version);
   return {
@@ -131,7 +142,7 @@ const nothing = z.strictObject({});
 const bodyOf = async (route: Route, request: Request, response: Response): Promise<unknown> => {
   const takesBody = request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
   if (!takesBody) return undefined;
-  const body = await readBody(request, response, route.bodyLimit ?? defaultBodyLimit);
+  const body = await readBody(request, response);
   if (body !== undefined && !route.body) raise('InvalidInput', { field: 'body', reason: 'this request takes no body' });
   return body;
 };
@@ -146,7 +157,7 @@ const merged = (query: Readonly<Record<string, unknown>>, body: unknown): unknow
 const parse = (schema: z.ZodType | undefined, value: unknown, where: string): unknown => {
   if (!schema) return value;
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw schemaError(parsed.error, where);
+  if (!parsed.success) throw schemaError(parsed.error, where, where === 'query' ? (value as Query) : undefined);
   return parsed.data;
 };
 

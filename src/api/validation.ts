@@ -9,6 +9,12 @@ const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['0', 'f', 'false', 'off', 'n', 'no'].map((text) => [text, false] as const),
 ]);
 
+/** A value that came, as a refusal quotes it: as JSON, cut short. Not for what may be a secret. */
+export const came = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+};
+
 /** A boolean, or one of the texts that stand for one; openstack/oslo.utils:oslo_utils/strutils.py bool_from_string. */
 export const flag = z.union([z.boolean(), z.string(), z.number()]).transform((given, context) => {
   if (typeof given === 'boolean') return given;
@@ -26,10 +32,11 @@ export const uuid = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
-/** A comma list: split, trimmed, lower-cased, each once. */
-export const commaList = z
+/** The parameter `fields`: names split at commas, trimmed, lower-cased, each once, at least one. */
+export const fieldNames = z
   .string()
-  .transform((given) => [...new Set(given.split(',').map((part) => part.trim().toLowerCase()))].filter(Boolean));
+  .transform((given) => [...new Set(given.split(',').map((part) => part.trim().toLowerCase()))].filter(Boolean))
+  .refine((names) => names.length > 0, { error: 'must name at least one field; leave it out for all of them' });
 
 /** A JSON object. */
 export const document = z.record(z.string(), z.unknown());

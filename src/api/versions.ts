@@ -1,13 +1,13 @@
 /** The version headers of a request and an answer, and how a handler refuses what its version does not know yet. */
 import { raise } from '../model/errors';
-import { maxVersion, minVersion, wantedMinor } from '../model/microversions';
+import { maxMinor, maxVersion, minVersion, wantedMinor } from '../model/microversions';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 const text = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;
 
-export const legacyHeader = 'x-openstack-ironic-api-version';
+const legacyHeader = 'x-openstack-ironic-api-version';
 
 /** Headers that every answer of the API carries. */
 export const rangeHeaders = {
@@ -15,16 +15,14 @@ export const rangeHeaders = {
   'X-OpenStack-Ironic-API-Maximum-Version': maxVersion,
 } as const;
 
-const answered = new Map<number, Readonly<Record<string, string>>>();
+// By minor version; built once, since every answer carries them.
+const headersOf: readonly Readonly<Record<string, string>>[] = Array.from({ length: maxMinor + 1 }, (_, minor) => ({
+  ...rangeHeaders,
+  'X-OpenStack-Ironic-API-Version': `1.${minor}`,
+}));
 
 /** The range and the version that was used. */
-export const versionHeaders = (minor: number): Readonly<Record<string, string>> => {
-  const known = answered.get(minor);
-  if (known) return known;
-  const headers = { ...rangeHeaders, 'X-OpenStack-Ironic-API-Version': `1.${minor}` };
-  answered.set(minor, headers);
-  return headers;
-};
+export const versionHeaders = (minor: number): Readonly<Record<string, string>> => headersOf[minor]!;
 
 /** The minor version that a request asks for. Throws UnsupportedVersion. */
 export const negotiate = (headers: Headers): number => {

@@ -1,6 +1,7 @@
 /** The API process: Ironic's wire and ours over one store; it never speaks to a BMC. */
 import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createApi } from '../api';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
@@ -10,8 +11,10 @@ import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
 import { type ApiConfig, readConfig } from './config';
+import { together } from './fault';
 import { identityFrom } from './identity';
-import { holdPolicy } from './policy';
+import { gentleEnd, type Listening, listen } from './listen';
+import { holdPolicy, type PolicyHolder } from './policy';
 import { live } from './process';
 import { lazyClient } from './temporal';
 
@@ -30,13 +33,19 @@ const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('api');
 
-live(config, { log, metrics }, async (life) => {
-  const identity = await identityFrom(config, log);
+const policyFrom = async ({ TEMPER_POLICY_SET, TEMPER_POLICY_FILE }: ApiConfig): Promise<PolicyHolder> =>
+  holdPolicy(TEMPER_POLICY_SET, TEMPER_POLICY_FILE, { log, onLoad: () => metrics.policyAge.setToCurrentTime() });
+
+const addressOf = (config: ApiConfig): Listening => ({
+  host: config.TEMPER_API_HOST,
+  port: config.TEMPER_API_PORT,
+  hostSetting: 'TEMPER_API_HOST',
+  portSetting: 'TEMPER_API_PORT',
+});
+
+live('api', config, { log, metrics }, async (life) => {
+  const [identity, policy] = await together(identityFrom(config, log), policyFrom(config));
   life.onEnd(() => identity.close());
-  const policy = holdPolicy(config.TEMPER_POLICY_SET, config.TEMPER_POLICY_FILE, {
-    log,
-    onLoad: () => metrics.policyAge.setToCurrentTime(),
-  });
   life.onEnd(() => policy.close());
   const inventory = createInventory(
     connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-api' }),
@@ -85,20 +94,12 @@ live(config, { log, metrics }, async (life) => {
     app(request as never, response as never);
   });
   server.keepAliveTimeout = 75_000; // longer than the pools of usual proxies, so that they never write into a closing socket
-  await new Promise<void>((done, fail) => {
-    server.once('error', fail);
-    server.listen(config.TEMPER_API_PORT, config.TEMPER_API_HOST, done);
-  });
-  life.onEnd(
-    () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeIdleConnections();
-      }),
-  );
+  const endServer = gentleEnd(server);
+  await listen(server, addressOf(config), (error) => log.warn('api socket', { error }));
+  life.onEnd(endServer);
   log.info('listening', {
     host: config.TEMPER_API_HOST,
-    port: config.TEMPER_API_PORT,
+    port: (server.address() as AddressInfo).port,
     strategies: config.TEMPER_AUTH_STRATEGY,
   });
   life.ready(async () => {

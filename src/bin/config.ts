@@ -1,33 +1,23 @@
 /** Settings: every one with its meaning, read once at start, all faults reported together. */
 import { z } from 'zod';
-
-const text = z.string().min(1);
-const port = z.coerce.number().int().min(0).max(65_535);
-const list = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean),
-);
-const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
-const milliseconds = z.coerce.number().int().min(1);
-
-const keys = z.string().transform((value, context) => {
-  const rows = value
-    .split(',')
-    .filter(Boolean)
-    .map((item) => item.split(':') as [string, string | undefined]);
-  const map = new Map(rows.map(([id, key]) => [id, Buffer.from(key ?? '', 'base64')]));
-  if (map.size === 0 || [...map.values()].some((key) => key.length !== 32))
-    context.addIssue({
-      code: 'custom',
-      message: 'must be <id>:<base64 of 32 bytes>, several separated by commas; the first one seals',
-    });
-  return map;
-});
+import { ConfigFault, configStatus, tellFaults } from './fault';
+import {
+  count,
+  flag,
+  hostPort,
+  keys,
+  milliseconds,
+  networks as networkList,
+  port,
+  postgresUrl,
+  strategies,
+  strategyList,
+  text,
+  webUrl,
+} from './kinds';
 
 /** Settings of every process. */
-const common = {
+export const common = {
   TEMPER_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace'])
     .default('info')
@@ -38,12 +28,14 @@ const common = {
 };
 
 const store = {
-  TEMPER_DATABASE_URL: z.url().describe('Postgres, as this process’s own role; the owner of the database for migrate.'),
-  TEMPER_DATABASE_POOL: z.coerce.number().int().min(1).default(10).describe('Connections to Postgres at most.'),
+  TEMPER_DATABASE_URL: postgresUrl.describe(
+    'Postgres, as this process’s own role; the owner of the database for migrate.',
+  ),
+  TEMPER_DATABASE_POOL: count(1).default(10).describe('Connections to Postgres at most.'),
 };
 
 const engine = {
-  TEMPER_TEMPORAL_ADDRESS: text.describe(
+  TEMPER_TEMPORAL_ADDRESS: hostPort.describe(
     'Temporal’s frontend, as host:port. No default: nothing is started behind your back.',
   ),
   TEMPER_TEMPORAL_NAMESPACE: text.default('temper').describe('Temporal namespace.'),
@@ -61,11 +53,9 @@ const sealing = {
 };
 
 const networks = {
-  TEMPER_BMC_NETWORKS: list
-    .refine((items) => items.length > 0, 'name at least one network; 0.0.0.0/0,::/0 allows any')
-    .describe(
-      'Networks in which BMCs may live (CIDR, comma-separated); checked when a node is written and at every connection.',
-    ),
+  TEMPER_BMC_NETWORKS: networkList.describe(
+    'Networks in which BMCs may live (CIDR, comma-separated); checked when a node is written and at every connection.',
+  ),
 };
 
 const timing = {
@@ -87,28 +77,21 @@ const timing = {
     .describe('Pause before the second attempt of an act; doubles up to a minute.'),
 };
 
-const strategies = ['keystone', 'http_basic', 'static_tokens', 'noauth'] as const;
-
 const api = {
   TEMPER_API_HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
   TEMPER_API_PORT: port.default(6385).describe('Port the API listens on.'),
-  TEMPER_PUBLIC_ENDPOINT: z.url().optional().describe('Base of the links in replies; the request’s host when unset.'),
-  TEMPER_TEMPORAL_UI_URL: z.url().optional().describe('Temporal’s web UI; runs then carry a link into it.'),
-  TEMPER_AUTH_STRATEGY: list
-    .pipe(z.array(z.enum(strategies)).min(1))
-    .describe(
-      `How callers prove who they are: one or several of ${strategies.join(', ')}, tried in this order. No default: nobody is open by accident.`,
-    ),
+  TEMPER_PUBLIC_ENDPOINT: webUrl.optional().describe('Base of the links in replies; the request’s host when unset.'),
+  TEMPER_TEMPORAL_UI_URL: webUrl.optional().describe('Temporal’s web UI; runs then carry a link into it.'),
+  TEMPER_AUTH_STRATEGY: strategyList.describe(
+    `How callers prove who they are: one or several of ${strategies.join(', ')}, tried in this order. No default: nobody is open by accident.`,
+  ),
   TEMPER_NOAUTH_BEYOND_LOOPBACK: flag.default(false).describe('Allows noauth on an address that others can reach.'),
-  TEMPER_IDENTITY_URL: z.url().optional().describe('Keystone, with /v3; for the keystone strategy.'),
+  TEMPER_IDENTITY_URL: webUrl.optional().describe('Keystone, with /v3; for the keystone strategy.'),
   TEMPER_IDENTITY_USERNAME: text.optional().describe('Our own user there, who validates tokens.'),
   TEMPER_IDENTITY_PASSWORD: text.optional().describe('Its password.'),
   TEMPER_IDENTITY_PROJECT: text.default('service').describe('Its project.'),
   TEMPER_IDENTITY_DOMAIN: text.default('Default').describe('Domain of that user and project.'),
-  TEMPER_TOKEN_CACHE_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(0)
+  TEMPER_TOKEN_CACHE_SECONDS: count(0)
     .default(300)
     .describe('How long a validated token is trusted without asking again.'),
   TEMPER_HTPASSWD_FILE: text.optional().describe('bcrypt htpasswd file; for http_basic.'),
@@ -155,25 +138,38 @@ export type ApiConfig = z.infer<typeof processes.api>;
 export type ControlConfig = z.infer<typeof processes.control>;
 export type BmcConfig = z.infer<typeof processes.bmc>;
 
-/** Reads the settings of one process, or says everything that is wrong with them and ends with status 78 (EX_CONFIG). */
-export const readConfig = <Name extends keyof typeof processes>(
-  name: Name,
-  env: NodeJS.ProcessEnv = process.env,
-): z.infer<(typeof processes)[Name]> => {
+/**
+ * The settings as a schema wants them.
+ * @throws ConfigFault naming every setting that is missing or wrong; values that may be secret are not repeated
+ */
+export const parseSettings = <Schema extends z.ZodObject>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> => {
   // An empty variable means the same as none, as it does in compose files.
   const given = Object.fromEntries(
     Object.entries(env).filter(
       ([key, value]) => key.startsWith('TEMPER_') && (value !== '' || key === 'TEMPER_CONDUCTOR_GROUP'),
     ),
   );
-  const read = processes[name].safeParse(given);
-  if (read.success) return read.data as z.infer<(typeof processes)[Name]>;
-  const shape: Record<string, z.ZodType> = processes[name].shape;
-  const faults = read.error.issues.map((issue) => {
-    const key = String(issue.path[0]);
-    const says = given[key] === undefined ? 'is not set' : issue.message;
-    return `  ${key} ${says}. ${shape[key]?.description ?? ''}`;
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  const shape: Readonly<Record<string, z.ZodType>> = schema.shape;
+  const faults = read.error.issues.map(({ path, message }) => {
+    const key = String(path[0]);
+    return `${key} ${given[key] === undefined ? 'is not set' : message}. ${shape[key]?.description ?? ''}`.trimEnd();
   });
-  process.stderr.write(`temper ${name} cannot start; these settings need a look:\n${faults.join('\n')}\n`);
-  process.exit(78);
+  throw new ConfigFault([...new Set(faults)]);
 };
+
+/** The settings of a process; without them it says everything that is wrong and ends with status 78. */
+export const settingsOrEnd = <Schema extends z.ZodObject>(process_name: string, schema: Schema): z.infer<Schema> => {
+  try {
+    return parseSettings(schema, process.env);
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigFault)) throw thrown;
+    tellFaults(process_name, thrown);
+    return process.exit(configStatus);
+  }
+};
+
+/** Reads the settings of one process of the product, or ends as `settingsOrEnd` does. */
+export const readConfig = <Name extends keyof typeof processes>(name: Name): z.infer<(typeof processes)[Name]> =>
+  settingsOrEnd(name, processes[name] as z.ZodObject) as z.infer<(typeof processes)[Name]>;

@@ -42,7 +42,8 @@ const main = async (): Promise<void> => {
   }
 };
 
-main().catch((error: Error) => {
-  process.stderr.write(`temper migrate failed: ${error.message}\n`);
+main().catch((error: NodeJS.ErrnoException) => {
+  // A name with several addresses fails with an error for each and no text of its own.
+  process.stderr.write(`temper migrate failed: ${error.message || error.code}\n`);
   process.exit(1);
 });

@@ -3,6 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
+import { ConfigFault, configStatus, tellFaults } from './fault';
+import { listen } from './listen';
 
 export type Life = {
   /** Aborts when the process should end. */
@@ -18,8 +20,12 @@ type Settings = { TEMPER_HEALTH_PORT?: number; TEMPER_HEALTH_HOST: string; TEMPE
 // A close that hangs must not keep a process that was told to end.
 const endWithinMs = 65_000;
 
-/** Runs a process to its end: SIGTERM, SIGINT or the loss of its supervisor. Exits with 1 when `body` throws. */
+/**
+ * Runs a process to its end: SIGTERM, SIGINT or the loss of its supervisor. When `body` throws a ConfigFault the process
+ * says in plain words what to mend and ends with status 78; any other error is logged, and the status is 1.
+ */
 export const live = (
+  process_name: string,
   settings: Settings,
   { log, metrics }: { log: Logger; metrics: Metrics },
   body: (life: Life) => Promise<void>,
@@ -27,15 +33,13 @@ export const live = (
   const ending = new AbortController();
   const closers: (() => Promise<void> | void)[] = [];
   let check: (() => Promise<void>) | null = null;
-  let status = 0;
 
-  const end = async (why: string, code = 0): Promise<void> => {
+  const end = async (why: string, status = 0): Promise<void> => {
     if (ending.signal.aborted) return;
-    status = code;
     check = null;
-    log.info('ending', { why });
+    if (status !== configStatus) log.info('ending', { why });
     ending.abort();
-    setTimeout(() => process.exit(1), endWithinMs).unref();
+    setTimeout(() => process.exit(status || 1), endWithinMs).unref();
     for (const close of closers.reverse())
       await Promise.resolve(close()).catch((error) => log.warn('close failed', { error }));
     process.exit(status);
@@ -46,24 +50,35 @@ export const live = (
   if (settings.TEMPER_SUPERVISED) process.on('disconnect', () => void end('supervisor gone'));
   process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }));
 
-  if (settings.TEMPER_HEALTH_PORT !== undefined) {
+  const startHealth = async (port: number): Promise<void> => {
     const server = healthServer(() => check, metrics);
-    server.listen(settings.TEMPER_HEALTH_PORT, settings.TEMPER_HEALTH_HOST, () =>
-      log.info('health', { port: (server.address() as AddressInfo).port }),
-    );
     closers.push(() => void server.close());
-  }
+    const at = { host: settings.TEMPER_HEALTH_HOST, port };
+    const names = { hostSetting: 'TEMPER_HEALTH_HOST', portSetting: 'TEMPER_HEALTH_PORT' };
+    await listen(server, { ...at, ...names }, (error) => log.warn('health socket', { error }));
+    log.info('health', { port: (server.address() as AddressInfo).port });
+  };
 
-  body({
-    signal: ending.signal,
-    onEnd: (close) => void closers.push(close),
-    ready: (now = async () => {}) => {
-      check = now;
-      log.info('ready');
-    },
-  }).catch((error) => {
+  const run = async (): Promise<void> => {
+    if (settings.TEMPER_HEALTH_PORT !== undefined) await startHealth(settings.TEMPER_HEALTH_PORT);
+    await body({
+      signal: ending.signal,
+      onEnd: (close) => void closers.push(close),
+      ready: (now = async () => {}) => {
+        if (ending.signal.aborted) return;
+        check = now;
+        log.info('ready');
+      },
+    });
+  };
+
+  run().catch((error) => {
+    if (error instanceof ConfigFault) {
+      tellFaults(process_name, error);
+      return end('settings', configStatus);
+    }
     log.error('failed', { error });
-    void end('failure', 1);
+    return end('failure', 1);
   });
 };
 

@@ -1,4 +1,5 @@
 /** `worker control` runs the stories, `worker bmc` acts on the machines of one conductor group. */
+import { accessSync, constants } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -15,6 +16,7 @@ import { createMetrics } from '../observe/metrics';
 import { runRelay } from '../runs/relay';
 import { controlQueue, groupQueue } from '../workflows/contract';
 import { readConfig } from './config';
+import { ConfigFault } from './fault';
 import { type Life, live } from './process';
 import { checkAttributes, ensureReconciler, lazyClient, workerConnection, workerIdentity } from './temporal';
 
@@ -41,12 +43,27 @@ const runWorker = async (options: WorkerOptions, life: Life): Promise<void> => {
   await running;
 };
 
+const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
+  try {
+    accessSync(codePath, constants.R_OK);
+    return { codePath };
+  } catch (thrown) {
+    const reason = `could not be read (${(thrown as NodeJS.ErrnoException).code})`;
+    throw new ConfigFault([
+      `TEMPER_WORKFLOW_BUNDLE: ${codePath} ${reason}. Build it, or unset this to bundle at start.`,
+    ]);
+  }
+};
+
 const control = (): void => {
   const config = readConfig('control');
   const log = createLog('worker-control', config.TEMPER_LOG_LEVEL);
   const metrics = createMetrics('worker-control');
   installLog(log);
-  live(config, { log, metrics }, async (life) => {
+  live('control', config, { log, metrics }, async (life) => {
+    const workflows = config.TEMPER_WORKFLOW_BUNDLE
+      ? { workflowBundle: bundleFrom(config.TEMPER_WORKFLOW_BUNDLE) }
+      : { workflowsPath: join(__dirname, '../workflows/index.js') };
     const inventory = createInventory(
       connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-control' }),
     );
@@ -64,9 +81,7 @@ const control = (): void => {
         namespace: config.TEMPER_TEMPORAL_NAMESPACE,
         taskQueue: controlQueue(config.TEMPER_QUEUE_PREFIX),
         identity: workerIdentity('control', '', config.TEMPER_WORKER_HOSTNAME),
-        ...(config.TEMPER_WORKFLOW_BUNDLE
-          ? { workflowBundle: { codePath: config.TEMPER_WORKFLOW_BUNDLE } }
-          : { workflowsPath: join(__dirname, '../workflows/index.js') }),
+        ...workflows,
         activities: createControlActivities({ inventory, client, log }),
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },
@@ -81,7 +96,7 @@ const bmc = (): void => {
   const log = createLog('worker-bmc', config.TEMPER_LOG_LEVEL);
   const metrics = createMetrics('worker-bmc');
   installLog(log);
-  live(config, { log, metrics }, async (life) => {
+  live('bmc', config, { log, metrics }, async (life) => {
     const inventory = createInventory(
       connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-bmc' }),
     );

@@ -127,14 +127,19 @@ export const runs = (sql: Db) => ({
     return row?.input;
   },
 
-  /** Runs of a node, newest first; with `lease`, only those accepted under it. */
+  /**
+   * Runs of a node, newest first; with `lease`, only those accepted under it; with `after`, those that follow that run.
+   * Its time is read by the store itself: a Date would lose the microseconds.
+   */
   async ofNode(
     node: NodeUuid,
-    { limit = 100, lease, before }: { limit?: number; lease?: LeaseUuid; before?: Date } = {},
+    { limit = 100, lease, after }: { limit?: number; lease?: LeaseUuid; after?: RunUuid } = {},
   ): Promise<RunRow[]> {
+    const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
     return sql<RunRow[]>`
       select ${sql(columns)} from runs where node_uuid = ${node}
-        ${lease ? sql`and lease_id = ${lease}` : sql``} ${before ? sql`and created_at < ${before}` : sql``}
+        ${lease ? sql`and lease_id = ${lease}` : sql``} 
+        ${after ? sql`and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}
       order by created_at desc, id limit ${limit}`;
   },
 

@@ -140,25 +140,3 @@ export const requireAllowed = (networks: readonly string[], host: string, addres
   const allowed = (address: string) => networks.some((cidr) => cidrContains(cidr, address));
   if (addresses.length === 0 || !addresses.every(allowed)) raise('BmcAddressRefused', { address: host });
 };
-
-/**
- * Refuses a driver_info whose BMC address is malformed or outside the allowed networks, after name resolution.
- * A name that does not resolve is let through: workers check again at every connection.
- */
-export const checkBmcAddress = async (
-  hands: {
-    readonly networks: readonly string[];
-    readonly lookup: (host: string) => Promise<readonly string[]>;
-  },
-  given: {
-    readonly driver: DriverName;
-    readonly driver_info: Readonly<Record<string, unknown>>;
-    readonly node?: string;
-  },
-): Promise<void> => {
-  const address = parseBmcAddress(given.driver_info, given);
-  if (!address || hands.networks.length === 0) return;
-  if (isIpAddress(address.host)) return requireAllowed(hands.networks, address.host, [address.host]);
-  const found = await hands.lookup(address.host).catch(() => []);
-  if (found.length > 0) requireAllowed(hands.networks, address.host, found);
-};

@@ -12,8 +12,10 @@ type ErrorRow = {
 export const errors = {
   // The request itself.
   MalformedBody: { status: 400, retry: false, says: 'The request body is not valid JSON: {reason}.' },
+  UnreadableBody: { status: 400, retry: false, says: 'The request body could not be read: {reason}.' },
   BodyTooDeep: { status: 400, retry: false, says: 'The request body is nested deeper than {limit} levels.' },
   BodyTooLarge: { status: 413, retry: false, says: 'The request body is larger than {limit} bytes.' },
+  BodyTooManyValues: { status: 400, retry: false, says: 'The request body holds more than {limit} values.' },
   InvalidInput: { status: 400, retry: false, says: '{field}: {reason}' },
   UnexpectedArguments: { status: 400, retry: false, says: 'Unexpected arguments: {names}.' },
   InvalidPatch: { status: 400, retry: false, says: "Couldn't apply patch: {reason}" },

@@ -1,6 +1,6 @@
 /** Nodes: every field the wire knows, the list filters, and the pure rules of what a node may be called. */
 import { drivers, type InterfaceName, interfaceNames } from './drivers';
-import { columnOf, type FieldRow, type FilterRow, type ResourceTable } from './fields';
+import type { FieldRow, FilterRow, ResourceTable } from './fields';
 import { asUuid, isLogicalName } from './ids';
 import { faults, type ProvisionState, states } from './states';
 
@@ -321,11 +321,6 @@ export const nodeTable: ResourceTable = { resource: 'node', collection: 'nodes',
 
 /** The fields that name a driver's interface. */
 export const interfaceFieldNames: readonly string[] = interfaceFields.map((row) => row.name);
-
-/** Columns that a create or a patch may write. */
-export const writableColumns: readonly string[] = fields
-  .filter((row) => row.create !== undefined || row.patch !== undefined)
-  .map((row) => columnOf(row)!);
 
 /** GET states: what it shows and since when. `last_error` stays unredacted there: clients poll it to learn why. */
 export const stateFields = [

@@ -35,7 +35,7 @@ const isNamedSecret = (value: Record<string, Json>): boolean =>
   typeof value.name === 'string' && 'value' in value && isSecretKey(value.name);
 
 // A URL with a password in it is a secret as a whole: an image's address may carry the account of the image server.
-const carriesPassword = (text: string): boolean => /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:[^\s/@]+@/i.test(text);
+const carriesPassword = (text: string): boolean => /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*:[^\s/@]+@/i.test(text);
 
 /** Walks a document and replaces every secret value by what `replace` gives for it and its path. */
 export const replaceSecrets = (document: Json, replace: (value: Json, path: string) => Json, path = ''): Json => {
@@ -55,7 +55,8 @@ export const replaceSecrets = (document: Json, replace: (value: Json, path: stri
 
 // `password=...` inside a longer text, as command lines and URLs carry it.
 const inText = /((?:password|passwd|secret|token|passphrase)\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)/gi;
-const inUrl = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+@/gi;
+// The scheme's length is bounded: unbounded, every start of a long word would be tried to its end.
+const inUrl = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*:)[^\s/@]+@/gi;
 
 /** A text with anything that looks like `password=…` or a URL's password masked. */
 export const maskText = (text: string): string => text.replace(inText, `$1${masked}`).replace(inUrl, `$1${masked}@`);

@@ -317,7 +317,7 @@ export const lookStep: PlannedStep = {
   args: {},
   acts: [{ act: 'verify', effect: 'read' }],
   waits: null,
-  abortable: false,
+  abortable: true,
   parks: false,
 };
 

@@ -13,7 +13,7 @@ type Rules = ReadonlyMap<string, ActiveRule>;
 /** Operators may define rules under this prefix: one per step that not everybody may run. */
 export const stepRulePrefix = 'baremetal:step:execute:';
 
-/** Rules whose opening would show passwords or user data. */
+/** Rules of the reference that show passwords or user data there. Secrets are never shown here, so nobody asks for these. */
 export const secretRules: ReadonlySet<string> = new Set(['show_password', 'show_instance_secrets']);
 
 const fault = (text: string, fix: string): Fault => ({ text, fix });
@@ -173,7 +173,9 @@ const ruleWarnings = (rule: ActiveRule): string[] => {
   const taken = rule.from === 'deprecated' ? [`rule "${rule.name}" takes its text from its old name in the file`] : [];
   const opened =
     secretRules.has(rule.name) && rule.check.is !== 'false'
-      ? [`rule "${rule.name}" is opened: replies may show secrets`]
+      ? [
+          `rule "${rule.name}" is opened, which has no effect: secrets are never shown, whatever the file says; drop the rule`,
+        ]
       : [];
   return [...lists, ...taken, ...opened];
 };

@@ -79,7 +79,14 @@ describe('what runs are told', () => {
     expect(reply.status).toBe(202);
     expect(api.runs.started).toEqual([
       {
-        node: { uuid, name: 'n1', driver: 'redfish', conductor_group: '', provision_state: 'manageable' },
+        node: {
+          uuid,
+          name: 'n1',
+          driver: 'redfish',
+          conductor_group: '',
+          provision_state: 'manageable',
+          revision: expect.any(String),
+        },
         verb: 'clean',
         story: 'clean',
         event: 'clean',
@@ -400,7 +407,7 @@ describe('runbooks', () => {
     expect((await ask(use, { who: 'lessee-member' })).status).toBe(202);
     expect(api.runs.started).toEqual([
       expect.objectContaining({
-        runbook: { uuid: id, name: 'CUSTOM_BIOS' },
+        runbook: expect.objectContaining({ uuid: id, name: 'CUSTOM_BIOS' }),
         steps: [
           expect.objectContaining({
             index: 0,

@@ -157,12 +157,43 @@ describe('a run', () => {
   test.each([
     ['limit=0', /limit/],
     ['limit=x', /limit/],
-    ['before=yesterday', /before/],
+    ['marker=yesterday', /marker/],
     ['colour=red', /colour/],
   ])('list refuses %s by name', async (query, says) => {
     const reply = await see('operator', `/temper/v1/nodes/${await leasedNode()}/runs?${query}`);
     expect(reply.status).toBe(400);
     expect(faultOf(reply)).toMatch(says);
+  });
+});
+
+describe('the runs of a node', () => {
+  const listed = async (who: Persona, node: string, query: string) => {
+    const { status, body } = await see(who, `/temper/v1/nodes/${node}/runs?${query}`);
+    return status === 200 ? body.runs.map(({ uuid }: { uuid: string }) => uuid) : status;
+  };
+
+  test('are paged by the last run of the page before, also where several came at one moment', async () => {
+    const node = await leasedNode();
+    const runs: RunUuid[] = [];
+    for (let nth = 0; nth < 5; nth++) runs.push(await acceptedRun(node));
+    await api.sql`update runs set created_at = '2026-01-01T00:00:00.000001Z' where id in ${api.sql(runs.slice(0, 3))}`;
+    const seen: string[] = [];
+    for (let page = await listed('operator', node, 'limit=2'); page.length > 0; ) {
+      seen.push(...page);
+      page = await listed('operator', node, `limit=2&marker=${page.at(-1)}`);
+    }
+    expect(seen).toEqual(await listed('operator', node, 'limit=100'));
+    expect([...seen].sort()).toEqual([...runs].sort());
+  });
+
+  test('have no marker that the list does not hold', async () => {
+    const node = await leasedNode();
+    const old = await acceptedRun(node);
+    expect(await listed('operator', await leasedNode(), `marker=${old}`)).toBe(404);
+    expect(await listed('operator', node, `marker=${api.inventory.runs.newId()}`)).toBe(404);
+    await api.sql`update nodes set lessee = ${stranger} where uuid = ${node}`;
+    expect(await listed('owner-reader', node, `marker=${old}`)).toEqual([]);
+    expect(await listed('stranger-admin', node, `marker=${old}`)).toBe(404);
   });
 });
 

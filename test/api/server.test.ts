@@ -136,6 +136,17 @@ describe('errors', () => {
     expect(JSON.parse(reply.body.error_message)).toEqual({ code: status, title, description: expect.any(String) });
   });
 
+  test.each([
+    ['DELETE', '/v1/nodes', 115, 'GET, HEAD, POST'],
+    ['POST', '/v1/nodes/n1', 115, 'GET, HEAD, DELETE, PATCH'],
+    ['PATCH', '/v1/nodes/n1/traits', 115, 'GET, HEAD, PUT, DELETE'],
+    ['PATCH', '/v1/nodes/n1/traits', 36, ''],
+    ['POST', '/v1/runbooks', 91, ''],
+  ] as const)('%s %s at 1.%s is refused with what is offered instead: %j', async (method, path, minor, allow) => {
+    const reply = await api.as('operator', method, path, { minor });
+    expect([reply.status, reply.headers.get('allow')]).toEqual([405, allow]);
+  });
+
   test('every answer carries one request id under both names', async () => {
     const replies = await Promise.all([
       api.as('operator', 'GET', '/'),
@@ -218,18 +229,50 @@ describe('bodies', () => {
     await api.sql`delete from nodes`;
   });
 
-  test('a body may have 1 MiB, and 64 MiB only where steps and configuration drives are', async () => {
+  test.each([
+    ['half an object', '{"password": "hunter2', {}, /^The request body is not valid JSON: look for a missing/],
+    ['another charset', '{}', { 'content-type': 'application/json; charset=klingon' }, /could not be read: .*charset/],
+    ['another encoding', '{}', { 'content-encoding': 'hunter2' }, /could not be read: its Content-Encoding is not/],
+    [
+      'an encoding that it is not in',
+      'hunter2',
+      { 'content-encoding': 'gzip' },
+      /could not be read: it is not encoded/,
+    ],
+  ])('%s as a body is told in plain words', async (_, raw, headers, says) => {
+    const reply = await api.as('operator', 'POST', '/v1/nodes', { raw, headers: headers as Record<string, string> });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringMatching(says)]);
+    expect(reply.text).not.toMatch(/hunter2|entity\.|\.unsupported/);
+  });
+
+  test.each([99_998, 99_999])('a list of %i values in an object: at most 100000 values make a body', async (length) => {
+    const reply = await api.as('operator', 'POST', '/v1/nodes', { body: { list: Array.from({ length }, () => 0) } });
+    expect(reply.status).toBe(400);
+    if (length === 99_998) expect(faultOf(reply)).toBe('driver: is missing');
+    else expect(reply.body.faultstring).toBe('The request body holds more than 100000 values.');
+  });
+
+  test('a body may have 1 MiB, a provision request’s too', async () => {
     const large = JSON.stringify({ driver: 'fake-hardware', extra: { text: 'x'.repeat(1024 * 1024) } });
     const reply = await api.as('operator', 'POST', '/v1/nodes', { raw: large });
     expect([reply.status, reply.body]).toEqual([413, { faultcode: 'Client', faultstring: expect.any(String) }]);
-    const drive = JSON.stringify({ target: 'active', configdrive: 'x'.repeat(2 * 1024 * 1024) });
-    expect((await api.as('operator', 'PUT', '/v1/nodes/n1/states/provision', { raw: drive })).status).toBe(404);
+    const drive = (bytes: number) => JSON.stringify({ target: 'active', configdrive: 'x'.repeat(bytes) });
+    const provision = (raw: string) => api.as('operator', 'PUT', '/v1/nodes/n1/states/provision', { raw });
+    expect((await provision(drive(1024 * 1024))).status).toBe(413);
+    expect((await provision(drive(1000 * 1000))).status).toBe(404);
   });
 
   test.each(['nul \0', 'half a pair \ud800'])('a text that no store takes is a bad request: %j', async (text) => {
-    expect(
-      (await api.as('operator', 'POST', '/v1/nodes', { body: { driver: 'fake-hardware', extra: { text } } })).status,
-    ).toBe(400);
+    const ask = (extra: unknown) =>
+      api.as('operator', 'POST', '/v1/nodes', { body: { driver: 'fake-hardware', extra } });
+    for (const [extra, field] of [
+      [{ text }, 'extra.text'],
+      [{ list: [1, { text }] }, 'extra.list.1.text'],
+      [{ [text]: 1 }, 'extra.a key'],
+    ] as const) {
+      const reply = await ask(extra);
+      expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining(`${field}: holds a NUL`)]);
+    }
   });
 
   test('a body is JSON whatever its content type says', async () => {

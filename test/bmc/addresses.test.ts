@@ -1,5 +1,5 @@
 /** BMC addresses: how they are read, and which networks hold them. */
-import { checkBmcAddress, cidrContains, isCidr, isIpAddress, parseBmcAddress } from '../../src/model/bmc-addresses';
+import { cidrContains, isCidr, isIpAddress, parseBmcAddress } from '../../src/model/bmc-addresses';
 import { isTemperError } from '../../src/model/errors';
 
 const read = (redfish_address: unknown) => parseBmcAddress({ redfish_address });
@@ -74,37 +74,3 @@ test.each(['', '10.0.0/8', '10.0.0.0/', '10.0.0.0/-1', ':::/0', '1:2:3:4:5:6:7:8
     expect(isIpAddress(text)).toBe(false);
   },
 );
-
-describe('an address is checked when a node is written', () => {
-  const networks = ['192.0.2.0/24'];
-  const check = (
-    redfish_address: string,
-    found: readonly string[] | Error,
-    driver: 'redfish' | 'fake-hardware' = 'redfish',
-  ) =>
-    checkBmcAddress(
-      { networks, lookup: async () => (found instanceof Error ? Promise.reject(found) : found) },
-      { driver, driver_info: { redfish_address } },
-    );
-
-  test.each([
-    ['https://192.0.2.9', []],
-    ['bmc.example.org', ['192.0.2.9']],
-    ['bmc.example.org', new Error('no such name')],
-  ])('%s may be recorded', async (address, found) => {
-    await expect(check(address, found)).resolves.toBeUndefined();
-  });
-
-  test.each([
-    ['https://203.0.113.9', []],
-    ['https://[::1]', []],
-    ['bmc.example.org', ['203.0.113.9']],
-    ['bmc.example.org', ['192.0.2.9', '203.0.113.9']],
-  ])('%s may not', async (address, found) => {
-    await expect(check(address, found)).rejects.toMatchObject({ code: 'BmcAddressRefused' });
-  });
-
-  test('a driver without a BMC is not checked', async () => {
-    await expect(check('https://203.0.113.9', [], 'fake-hardware')).resolves.toBeUndefined();
-  });
-});

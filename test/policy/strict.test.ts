@@ -103,9 +103,12 @@ test('compat mode loads what the reference loads, and says what is odd', () => {
   expect(warnings.join('\n')).toContain('"baremetal:node:updat"');
 });
 
-test('opening the rules that show secrets is warned of', () => {
-  const { warnings } = createPolicy({ set: 'temper', overrides: { show_password: 'role:admin' } });
-  expect(warnings).toEqual([expect.stringContaining('show_password')]);
+test.each(['show_password', 'show_instance_secrets'])('who opens %s is told that it has no effect', (name) => {
+  const { warnings } = createPolicy({ set: 'temper', overrides: { [name]: 'role:admin' } });
+  expect(warnings).toEqual([
+    expect.stringMatching(`"${name}" is opened, which has no effect: secrets are never shown`),
+  ]);
+  expect(createPolicy({ set: 'temper', overrides: { [name]: '!' } }).warnings).toEqual([]);
 });
 
 test('a rule by which lists cannot be filtered is warned of', () => {

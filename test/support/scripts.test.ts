@@ -107,6 +107,22 @@ test('a process that dies is started again, and all are ended at the end', async
   expect(existsSync(recordOf(dir))).toBe(false);
 });
 
+test('a process that may be tried again gets over what a killed one left behind for a moment', async () => {
+  const { Supervisor } = lib('supervisor');
+  const supervisor = new Supervisor(dir);
+  const [tried, up] = [join(dir, 'tried'), join(dir, 'up')];
+  const program = `const fs = require('fs');
+    if (!fs.existsSync('${tried}')) { fs.writeFileSync('${tried}', ''); process.exit(1); }
+    fs.writeFileSync('${up}', '');
+    setInterval(() => {}, 1e6);`;
+  const spec = { name: 'server', command: process.execPath, args: ['-e', program], ready: async () => existsSync(up) };
+  await expect(supervisor.start(spec)).rejects.toThrow('it ended with 1');
+  rmSync(tried);
+  await supervisor.start({ ...spec, tries: 2 });
+  expect(existsSync(up)).toBe(true);
+  await supervisor.stop();
+});
+
 test('a process that does not come up is reported with the end of its log', async () => {
   const { Supervisor } = lib('supervisor');
   const supervisor = new Supervisor(dir);

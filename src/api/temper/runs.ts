@@ -12,6 +12,7 @@ import { runTarget, type Target } from '../../policy';
 import type { LiveRun } from '../../runs/contract';
 import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
+import { uuid } from '../validation';
 import { visibleNode } from '../visibility';
 
 const rule = 'temper:run:get';
@@ -35,7 +36,20 @@ const limit = z
   .transform(Number)
   .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
 
-const listQuery = z.strictObject({ limit: limit.default(100), before: z.iso.datetime({ offset: true }).optional() });
+const listQuery = z.strictObject({ limit: limit.default(100), marker: uuid.optional() });
+
+/** The run after which the page begins, if it is one that the list may hold. Throws MarkerNotFound. */
+const markerOf = async (
+  rooms: Rooms,
+  marker: string | undefined,
+  node: string,
+  may: 'all' | { lease: LeaseUuid },
+): Promise<RunUuid | undefined> => {
+  if (marker === undefined) return undefined;
+  const run = await rooms.inventory.runs.find(marker as RunUuid);
+  const listed = run?.node_uuid === node && (may === 'all' || run.lease_id === may.lease);
+  return listed ? run.id : raise('MarkerNotFound', { marker });
+};
 
 const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
   method: 'GET',
@@ -46,10 +60,10 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
     const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
     const may = visibleRuns(rooms, asking.who, await rooms.inventory.runs.standingOf(node.uuid));
     if (may === 'none') return raise('PolicyDenied', { rule });
-    const before = asking.query.before === undefined ? undefined : new Date(asking.query.before);
+    const after = await markerOf(rooms, asking.query.marker, node.uuid, may);
     const rows = await rooms.inventory.runs.ofNode(node.uuid, {
       limit: asking.query.limit,
-      before,
+      after,
       ...(may !== 'all' && may),
     });
     const steps = await rooms.inventory.runSteps.ofRuns(rows.map(({ id }) => id));

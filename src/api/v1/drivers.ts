@@ -13,7 +13,7 @@ import { chosenFields } from '../lists';
 import { links, projections } from '../representation';
 import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
-import { commaList, flag } from '../validation';
+import { fieldNames, flag } from '../validation';
 import { requireMinor } from '../versions';
 
 const fieldsSince = 77;
@@ -43,7 +43,7 @@ const liveDriver = async (rooms: Rooms, name: string): Promise<{ name: DriverNam
 const listQuery = z.strictObject({
   type: z.enum(['classic', 'dynamic']).optional(),
   detail: flag.optional(),
-  fields: commaList.optional(),
+  fields: fieldNames.optional(),
 });
 
 const listDrivers = route<unknown, z.output<typeof listQuery>>({
@@ -67,7 +67,7 @@ const listDrivers = route<unknown, z.output<typeof listQuery>>({
 
 const params = z.object({ driver_name: z.string() });
 type Params = z.output<typeof params>;
-const showQuery = z.strictObject({ fields: commaList.optional() });
+const showQuery = z.strictObject({ fields: fieldNames.optional() });
 
 const showDriver = route<Params, z.output<typeof showQuery>>({
   method: 'GET',

@@ -1,8 +1,9 @@
 /** What must hold for a node's values whoever writes them: driver, interfaces, driver_info, properties, names. */
 import type { NodeRow } from '../../inventory/nodes';
-import { type DriverName, driverRow, isDriver, type PropertyRow } from '../../model/drivers';
+import { type DriverName, driverRow, drivers, isDriver, type PropertyRow } from '../../model/drivers';
 import { raise } from '../../model/errors';
 import { interfaceFieldNames, nameFault, networkDataFault, offered, propertiesFault } from '../../model/nodes';
+import { systemIdFault } from '../../model/redfish-info';
 import { isSecretRef } from '../../model/secrets';
 import type { Rooms } from '../rooms';
 import type { Asking } from '../route';
@@ -19,7 +20,10 @@ const invalid = (field: string, reason: string | undefined): void => {
 /** The driver of this name. Throws InvalidInput. */
 export const requireDriver = (driver: unknown): DriverName => {
   if (typeof driver === 'string' && isDriver(driver)) return driver;
-  return raise('InvalidInput', { field: 'driver', reason: `no driver ${String(driver).slice(0, 80)} is enabled here` });
+  return raise('InvalidInput', {
+    field: 'driver',
+    reason: `no driver ${String(driver).slice(0, 80)} is enabled here; enabled are: ${Object.keys(drivers).join(', ')}`,
+  });
 };
 
 /** Names need 1.5, and follow the rules of their version. */
@@ -68,6 +72,9 @@ const propertyFault = (row: PropertyRow, value: unknown): string | undefined => 
   return row.oneOf && !row.oneOf.includes(String(value)) ? `must be one of ${row.oneOf.join(', ')}` : undefined;
 };
 
+// What a property must look like beyond its type, where the worker would find out too late.
+const forms: Readonly<Record<string, (value: unknown) => string | undefined>> = { redfish_system_id: systemIdFault };
+
 /** The first known property of a driver_info that is wrong, as field and reason; `missing` also finds what is not there yet. */
 export const driverInfoFault = (
   driver: DriverName,
@@ -76,7 +83,7 @@ export const driverInfoFault = (
 ): { field: string; reason: string } | undefined => {
   for (const [field, row] of Object.entries(driverRow(driver).properties)) {
     if (!missing && driver_info[field] === undefined) continue;
-    const reason = propertyFault(row, driver_info[field]);
+    const reason = propertyFault(row, driver_info[field]) ?? forms[field]?.(driver_info[field]);
     if (reason) return { field, reason };
   }
   return undefined;

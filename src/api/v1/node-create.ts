@@ -1,13 +1,13 @@
 /** POST /v1/nodes: enrols a node. */
 import { randomUUID } from 'node:crypto';
-import { brokenUnique } from '../../inventory/database';
 import type { NodeRow, NodeValues } from '../../inventory/nodes';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { emptyValue } from '../../model/fields';
 import { firstState, nodeTable } from '../../model/nodes';
-import type { Policy } from '../../policy';
+import { nodeTarget, type Policy } from '../../policy';
 import { checkBmcAddress } from '../bmc-address';
+import { refusingDuplicates } from '../duplicates';
 import { recorded } from '../record';
 import type { Rooms } from '../rooms';
 import { type Asking, created, type Route, route } from '../route';
@@ -22,6 +22,7 @@ import {
   parentUuid,
   requireDriver,
 } from './node-checks';
+import { checkCaPath, moveCredentials } from './node-credentials';
 import { nodeProjections, shownTo } from './node-representation';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -62,7 +63,7 @@ export const checkReasons = (values: Body): void => {
 };
 
 /** The name that an instance shows, where the node has none of its own. */
-export const instanceName = (values: Body): unknown =>
+const instanceName = (values: Body): unknown =>
   values.instance_name ?? (values.instance_info as Body | undefined)?.display_name ?? null;
 
 const completed = async (rooms: Rooms, asking: Ask, owner: unknown): Promise<NodeValues> => {
@@ -74,6 +75,12 @@ const completed = async (rooms: Rooms, asking: Ask, owner: unknown): Promise<Nod
   checkInterfaces(driver, body);
   const info = (body.driver_info ?? {}) as Body;
   checkDriverInfo(String(body.name ?? body.uuid ?? 'of this request'), driver, info, { missing: false });
+  const theirs = nodeTarget({
+    owner: (owner as string | null) ?? null,
+    lessee: (body.lessee as string | null) ?? null,
+  });
+  const may = () => rooms.policy().allows(moveCredentials, asking.who, theirs);
+  checkCaPath(may, undefined, { driver, driver_info: info });
   await checkBmcAddress(rooms.settings, driver, info);
   const values: Body = { ...defaults, ...body, owner: owner ?? null };
   for (const name of sealedFields) restoreSecrets(name, values[name], {});
@@ -105,29 +112,16 @@ const store = async (
     node: { uuid: uuid!, owner: owner ?? null, lessee: lessee ?? null },
     data: { name, driver, given: asking.body },
   });
-  try {
-    return await rooms.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...told, secrets });
-  } catch (thrown) {
-    throw duplicate(thrown, values) ?? thrown;
-  }
-};
-
-/** The refusal of a value that another node has, or undefined for any other error. */
-export const duplicate = (thrown: unknown, values: NodeValues): Error | undefined => {
-  const field = /^nodes_(uuid|name|instance_uuid)_key$/.exec(brokenUnique(thrown) ?? '')?.[1];
-  if (!field) return undefined;
-  try {
-    return raise('Duplicate', { resource: 'node', field, value: values[field] });
-  } catch (error) {
-    return error as Error;
-  }
+  return refusingDuplicates(nodeTable, values, () =>
+    rooms.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...told, secrets }),
+  );
 };
 
 export const nodeCreateRoutes: Route[] = [
   route<unknown, unknown, Body>({
     method: 'POST',
     path: '/v1/nodes',
-    rules: [selfOwned, create],
+    rules: [selfOwned, create, moveCredentials],
     body: createSchema(nodeTable),
     gate: createGate(nodeTable),
     handler: async (asking, rooms) => {

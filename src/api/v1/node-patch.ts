@@ -1,13 +1,15 @@
 /** PATCH /v1/nodes/{ident}: changes a node's fields, each by its own rule. */
 import { z } from 'zod';
 import type { NodeRow, NodeValues } from '../../inventory/nodes';
+import type { DriverName } from '../../model/drivers';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
 import { nodeTable, ownerGuardedIn } from '../../model/nodes';
 import { secretRefs } from '../../model/secrets';
 import { nodeTarget, type Policy } from '../../policy';
 import { checkBmcAddress } from '../bmc-address';
-import { applied, attributeOf, attributesOf, checkAttributes, type Operation, patchBody } from '../patch';
+import { refusingDuplicates } from '../duplicates';
+import { attributeOf, attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../patch';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, ok, type Route, route } from '../route';
@@ -25,7 +27,8 @@ import {
   parentUuid,
   requireDriver,
 } from './node-checks';
-import { checkReasons, duplicate, sealedFields } from './node-create';
+import { checkReasons, sealedFields } from './node-create';
+import { checkCaPath, checkMove, moveCredentials } from './node-credentials';
 import { nodeProjections, shownTo } from './node-representation';
 import { type NodeParams, nodeParams } from './nodes';
 
@@ -35,6 +38,8 @@ type Ask = Asking<NodeParams, z.output<typeof query>, readonly Operation[]>;
 const update = 'baremetal:node:update';
 const disableCleaning = 'baremetal:node:disable_cleaning';
 const updateProvisioned = 'baremetal:node:update_owner_provisioned';
+
+const patched = patcherOf(nodeTable);
 
 const patchRules = [...new Set(nodeTable.fields.flatMap((row) => row.patch ?? []))];
 const ruleOf = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? update]));
@@ -72,11 +77,11 @@ const checkOwner = (policy: Policy, asking: Ask, node: NodeRow): void => {
     });
 };
 
-type Next = { readonly values: NodeValues; readonly whole: NodeValues };
+type Next = { readonly values: NodeValues; readonly whole: NodeValues; readonly rules: readonly string[] };
 
-/** The new values of a node: applied, checked, completed. `whole` is the node as it would be. */
+/** The new values of a node: applied, checked, completed. `whole` is the node as it would be, `rules` what admitted it. */
 const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Next> => {
-  const given = applied(nodeTable, node as never, asking.body);
+  const given = patched(node as never, asking.body);
   for (const name of sealedFields) if (name in given) given[name] = restoreSecrets(name, given[name], node[name]);
   checkName(given.name, asking.version);
   checkForms(given);
@@ -85,15 +90,30 @@ const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Nex
   if (given.parent_node) given.parent_node = await parentUuid(rooms, asking, String(given.parent_node), node);
   const values = withDefaults(driver, followed(node, given));
   const whole: NodeValues = { ...node, ...values };
+  const rules = rulesOf(asking.body);
   checkReasons(whole);
   if ('driver' in given || Object.keys(values).some((name) => name.endsWith('_interface')))
     checkInterfaces(driver, whole);
   if ('driver_info' in given || 'driver' in given) {
     const info = whole.driver_info as Record<string, unknown>;
     checkDriverInfo(asking.params.node_ident, driver, info, { missing: false });
+    if (checkCredentials(rooms.policy(), asking, node, { driver, driver_info: info })) rules.push(moveCredentials);
     await checkBmcAddress(rooms.settings, driver, info, asking.params.node_ident);
   }
-  return { values, whole };
+  return { values, whole, rules };
+};
+
+/** Whether stored credentials move by the rule that is for that. Throws where they may not. */
+const checkCredentials = (
+  policy: Policy,
+  { who }: Ask,
+  node: NodeRow,
+  after: { readonly driver: DriverName; readonly driver_info: Readonly<Record<string, unknown>> },
+): boolean => {
+  const may = () => policy.allows(moveCredentials, who, nodeTarget(node));
+  const before = { driver: node.driver as DriverName, driver_info: node.driver_info };
+  checkCaPath(may, before, after);
+  return checkMove(may, before, after);
 };
 
 /** An interface that was removed goes back to the driver's default. */
@@ -107,8 +127,8 @@ const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, n
   const { values, secrets } = sealAll(rooms.vault, next.values, sealedFields);
   const whole: NodeValues = { ...next.whole, ...values };
   const keep = sealedFields.flatMap((name) => secretRefs(whole[name]));
-  try {
-    return await rooms.inventory.transaction(async (inventory) => {
+  return refusingDuplicates(nodeTable, values, () =>
+    rooms.inventory.transaction(async (inventory) => {
       const updated = await inventory.nodes.update(node, values);
       if (!updated) return undefined;
       await inventory.secrets.insert('node', node.uuid, secrets);
@@ -117,7 +137,7 @@ const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, n
         record(inventory, policy, asking, {
           action: 'node.update',
           kind: 'node.updated',
-          rule: rulesOf(asking.body).join(', '),
+          rule: next.rules.join(', '),
           resource: 'node',
           resource_id: node.uuid,
           node: updated,
@@ -125,10 +145,8 @@ const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, n
         }),
       ]);
       return updated;
-    });
-  } catch (thrown) {
-    throw duplicate(thrown, values) ?? thrown;
-  }
+    }),
+  );
 };
 
 /** Runs and other callers write the row too; a patch that lost such a race is made again on what they left. */
@@ -157,7 +175,7 @@ export const nodePatchRoutes: Route[] = [
   route<NodeParams, z.output<typeof query>, Operation[]>({
     method: 'PATCH',
     path: '/v1/nodes/:node_ident',
-    rules: ['baremetal:node:get', ...patchRules, disableCleaning, updateProvisioned],
+    rules: ['baremetal:node:get', ...patchRules, disableCleaning, updateProvisioned, moveCredentials],
     params: nodeParams,
     query,
     gate,

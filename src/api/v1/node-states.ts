@@ -9,6 +9,7 @@ import { nodeTarget } from '../../policy';
 import { timestamp } from '../representation';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, accepted, ok, type Route, route } from '../route';
+import { came } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
@@ -57,7 +58,8 @@ const isTarget = (text: string): text is PowerTarget => Object.hasOwn(powerTarge
 
 const powerTarget = ({ body, version }: PowerAsk): PowerTarget => {
   const names = Object.keys(powerTargets).join(', ');
-  if (!isTarget(body.target)) return raise('InvalidInput', { field: 'target', reason: `must be one of ${names}` });
+  if (!isTarget(body.target))
+    return raise('InvalidInput', { field: 'target', reason: `must be one of ${names}; ${came(body.target)} came` });
   requireMinor(version, powerTargets[body.target].since, `target ${body.target}`);
   if (body.timeout !== undefined && body.timeout !== null) {
     requireMinor(version, 27, 'timeout');

@@ -1,30 +1,14 @@
-/** The steps of a provision request: their wire form, the rules per step, and what the operator forbids. */
-import { z } from 'zod';
+/** The steps of a provision request: the rules per step, and what the operator forbids. */
+import type { z } from 'zod';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { secretRefs } from '../../model/secrets';
-import { type GivenStep, nameOf, type PlannedStep, planSteps, stepInterfaces } from '../../model/steps';
+import { type GivenStep, nameOf, type PlannedStep, planSteps } from '../../model/steps';
 import type { Policy, Target } from '../../policy';
 import type { Rooms } from '../rooms';
-import { stepSettings } from '../step-settings';
-import { flag } from '../validation';
+import type { requestStep } from '../step-schema';
 
-const order = z.union([z.int().min(0), z.string().regex(/^\d+$/).transform(Number)], {
-  error: 'must be a whole number that is not negative',
-});
-
-/** A clean or service step as a request carries it. `temper` is ours. */
-export const stepSchema = z.strictObject({
-  interface: z.enum(stepInterfaces),
-  step: z.string().min(1),
-  args: z.record(z.string(), z.unknown()).optional(),
-  order: order.optional(),
-  execute_on_child_nodes: flag.optional(),
-  limit_child_node_execution: z.array(z.string()).optional(),
-  temper: stepSettings.optional(),
-});
-
-export type WireStep = z.output<typeof stepSchema>;
+export type WireStep = z.output<typeof requestStep>;
 
 /** Refuses steps that ask for child nodes, and arguments that point at stored secrets. Throws InvalidSteps. */
 export const checkRawSteps = (steps: readonly WireStep[]): void => {

@@ -1,12 +1,12 @@
 /** Writes of /v1/ports: create, patch, delete; each one transaction with its audit row and event. */
 import type { z } from 'zod';
 import type { Queries } from '../../inventory';
-import { brokenUnique } from '../../inventory/database';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
 import { checkNodeFree, checkPortDelete, checkPortUpdate } from '../../model/port-changes';
 import { type Port, type PortNode, portTable } from '../../model/ports';
 import { nodeTarget } from '../../policy';
+import { refusingDuplicates } from '../duplicates';
 import { attributesOf, checkAttributes, type Operation, patchBody } from '../patch';
 import type { Rooms } from '../rooms';
 import { type Asking, created, noContent, ok, requesterOf, route } from '../route';
@@ -26,7 +26,7 @@ const createPort = route<unknown, unknown, Readonly<Record<string, unknown>>>({
   handler: async (asking, rooms) => {
     const { who, body, version, base } = asking;
     const ident = homeIdent(body);
-    const port = await refusingDuplicates(body, () =>
+    const port = await refusingDuplicates(portTable, body, () =>
       rooms.inventory.transaction(async (inventory) => {
         const node = await visibleNodeOf({ ...rooms, inventory }, who, ident, { lock: true });
         // A node that is hidden counts as one without owner, so that the answer tells nothing of it.
@@ -59,7 +59,7 @@ const updatePort = route<Params, unknown, Operation[]>({
       const node = moveTo === undefined ? found.node : await newHome(here, who, found.node, moveTo);
       checkPortUpdate(found.node, changed, version);
       checkNodeFree(node);
-      const stored = await refusingDuplicates(port, () =>
+      const stored = await refusingDuplicates(portTable, port, () =>
         inventory.ports.update(found.port.uuid, { ...port, node_uuid: node.uuid }),
       );
       const what = Object.fromEntries(attributesOf(body).map((name) => [name, stored[name as keyof Port]]));
@@ -134,25 +134,6 @@ const record = async (
     lessee: node.lessee,
     data: { port_uuid: port.uuid, address: port.address, changed: Object.keys(data) },
   });
-};
-
-const uniques: Readonly<Record<string, string>> = {
-  ports_uuid_key: 'uuid',
-  ports_address_key: 'address',
-  ports_name_key: 'name',
-};
-
-const refusingDuplicates = async <T>(
-  values: Readonly<Record<string, unknown>>,
-  write: () => Promise<T>,
-): Promise<T> => {
-  try {
-    return await write();
-  } catch (thrown) {
-    const field = uniques[brokenUnique(thrown) ?? ''];
-    if (!field) throw thrown;
-    return raise('Duplicate', { resource: 'port', field, value: values[field] }, { cause: thrown });
-  }
 };
 
 export const portEditRoutes = [createPort, updatePort, deletePort];

@@ -58,7 +58,7 @@ export const visiblePorts = (policy: Policy, who: Caller): Predicate => {
 };
 
 /** Refuses filters that exclude each other. The original answers 403 to that; it is a mistake of the request. */
-export const checkHomeFilters = (filters: ListAsked['filters'], nested: boolean): void => {
+const checkHomeFilters = (filters: ListAsked['filters'], nested: boolean): void => {
   const homes = homeFilters.filter((name) => filters[name] !== undefined);
   if (homes.length + (nested ? 1 : 0) > 1)
     raise('InvalidInput', { field: homes.join(', '), reason: 'only one of node, portgroup and shard may be named' });

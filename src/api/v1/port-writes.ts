@@ -6,9 +6,11 @@ import { emptyValue } from '../../model/fields';
 import type { NodeUuid } from '../../model/ids';
 import { checkConnection, checkSmartNic } from '../../model/port-changes';
 import { type Port, portTable } from '../../model/ports';
-import { applied, attributesOf, type Operation } from '../patch';
+import { attributesOf, type Operation, patcherOf } from '../patch';
 
 type Values = Readonly<Record<string, unknown>>;
+
+const patched = patcherOf(portTable);
 
 const stored = ['node_uuid', ...portTable.fields.filter((row) => row.create && !row.hidden).map((row) => row.name)];
 
@@ -40,7 +42,7 @@ export const newPort = (body: Values, node_uuid: NodeUuid, minor: number): NewPo
 
 /** A port after a patch, the fields that really differ, and the node it is to move to. Throws InvalidPatch, InvalidInput. */
 export const patchedPort = (port: Port, patch: readonly Operation[], minor: number) => {
-  const { node_ident, ...values } = applied(portTable, port as unknown as Values, patch);
+  const { node_ident, ...values } = patched(port as unknown as Values, patch);
   const named = attributesOf(patch);
   if (named.includes('node_ident') && named.includes('node_uuid'))
     raise('InvalidInput', { field: 'node_ident', reason: 'name the node once, by node_uuid or node_ident' });

@@ -1,11 +1,10 @@
 /** Writes of /v1/runbooks: create, patch, delete; each one transaction with its audit row and event. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
-import { brokenUnique } from '../../inventory/database';
-import { raise } from '../../model/errors';
 import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../model/runbooks';
 import { maskSecrets, secretRefs } from '../../model/secrets';
 import { runbookTarget } from '../../policy';
+import { refusingDuplicates } from '../duplicates';
 import { attributesOf, checkAttributes, type Operation, patchBody, rulesFor } from '../patch';
 import type { Rooms } from '../rooms';
 import { type Asking, created, noContent, ok, requesterOf, route } from '../route';
@@ -30,7 +29,7 @@ const createRunbook = route({
     policy.require('baremetal:runbook:create', who);
     const { values, secrets } = sealAll(rooms.vault, newRunbook(body, who, version, rooms.settings), ['steps']);
     requireSteps(policy, who, values);
-    const runbook = await refusingDuplicates(values, () =>
+    const runbook = await refusingDuplicates(runbookTable, values, () =>
       rooms.inventory.transaction(async (inventory) => {
         const stored = await inventory.runbooks.insert(values);
         await inventory.secrets.insert('runbook', stored.uuid, secrets);
@@ -78,7 +77,9 @@ const updateRunbook = route<Params, unknown, Operation[]>({
       for (const rule of rules) policy.require(rule, who, runbookTarget(stored));
       const { values, secrets } = sealAll(rooms.vault, patchedRunbook(stored, body, rooms.settings), ['steps']);
       if (attributesOf(body).includes('steps')) requireSteps(policy, who, values);
-      const changed = await refusingDuplicates(values, () => inventory.runbooks.update(stored.uuid, values));
+      const changed = await refusingDuplicates(runbookTable, values, () =>
+        inventory.runbooks.update(stored.uuid, values),
+      );
       await inventory.secrets.insert('runbook', stored.uuid, secrets);
       await inventory.secrets.prune('runbook', stored.uuid, secretRefs(changed.steps));
       const what = Object.fromEntries(attributesOf(body).map((name) => [name, changed[name as keyof Runbook]]));
@@ -135,21 +136,6 @@ export const record = async (
     project: runbook.owner,
     data: { runbook_uuid: runbook.uuid, name: runbook.name, public: runbook.public, changed: Object.keys(data) },
   });
-};
-
-const uniques: Readonly<Record<string, 'uuid' | 'name'>> = { runbooks_uuid_key: 'uuid', runbooks_name_key: 'name' };
-
-const refusingDuplicates = async <T>(
-  values: { readonly name: string; readonly uuid?: string },
-  write: () => Promise<T>,
-): Promise<T> => {
-  try {
-    return await write();
-  } catch (thrown) {
-    const field = uniques[brokenUnique(thrown) ?? ''];
-    if (!field) throw thrown;
-    return raise('Duplicate', { resource: 'runbook', field, value: values[field] }, { cause: thrown });
-  }
 };
 
 export const runbookEditRoutes = [createRunbook, updateRunbook, deleteRunbook];

@@ -1,34 +1,16 @@
-/** A runbook's steps at the edge: their schema, and everything that can be wrong with a list of them. */
+/** A runbook's steps at the edge: everything that can be wrong with a list of them. */
 import { z } from 'zod';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../model/runbook-steps';
 import type { Runbook } from '../../model/runbooks';
-import { nameOf, stepInterfaces } from '../../model/steps';
+import { nameOf } from '../../model/steps';
 import { type Policy, runbookTarget, stepRulePrefix } from '../../policy';
 import { schemaError } from '../errors';
 import { restoreSecrets } from '../secrets';
-import { stepSettings } from '../step-settings';
-import { document } from '../validation';
+import { runbookStep } from '../step-schema';
 
-const step = z.strictObject({
-  interface: z.enum(stepInterfaces),
-  step: z.string().min(1).max(255),
-  order: z.union(
-    [
-      z.int().min(0),
-      z
-        .string()
-        .regex(/^\d{1,9}$/)
-        .transform(Number),
-    ],
-    { error: 'must be a whole number of at least 0' },
-  ),
-  args: document.default({}),
-  temper: stepSettings.optional(),
-});
-
-const steps = z.array(step).min(1, { error: 'a runbook needs at least one step' });
+const steps = z.array(runbookStep).min(1, { error: 'a runbook needs at least one step' });
 
 /**
  * The given steps in the order they run, each with the stored secrets that its masks stand for. Whether a driver knows a

@@ -3,24 +3,25 @@ import type { z } from 'zod';
 import type { NewRunbook, RunbookChange } from '../../inventory/runbooks';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
-import { type Runbook, runbookTable, runbookTableAt, runbookTraitsSince } from '../../model/runbooks';
+import { type Runbook, runbooksSince, runbookTable, runbookTableAt, runbookTraitsSince } from '../../model/runbooks';
 import { isTrait, traitRefusal } from '../../model/traits';
 import { schemaError } from '../errors';
-import { applied, attributeOf, type Operation } from '../patch';
+import { attributeOf, type Operation, patcherOf } from '../patch';
 import type { Settings } from '../rooms';
 import { createSchema } from '../validation';
 import { checkedSteps } from './runbook-steps';
 
 type Limits = Pick<Settings, 'disallowedSteps'>;
 
-const schemas = new Map<object, z.ZodType>();
+const patched = patcherOf(runbookTable);
 
-const createSchemaAt = (minor: number): z.ZodType => {
-  const table = runbookTableAt(minor);
-  const schema = schemas.get(table) ?? createSchema(table);
-  schemas.set(table, schema);
-  return schema;
-};
+const createSchemas = {
+  first: createSchema(runbookTableAt(runbooksSince)),
+  withTraits: createSchema(runbookTable),
+} as const satisfies Record<string, z.ZodType>;
+
+const createSchemaAt = (minor: number): z.ZodType =>
+  minor < runbookTraitsSince ? createSchemas.first : createSchemas.withTraits;
 
 /** The command line sends a project id of digits only as a number. */
 const asOwner = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
@@ -85,7 +86,7 @@ export const patchedRunbook = (stored: Runbook, patch: readonly Operation[], lim
   const freed = names(patch, 'public').some((one) => one.op !== 'remove');
   const base = freed ? { ...stored, owner: null } : stored;
   const texts = patch.map((one) => (one.path === '/owner' ? { ...one, value: asOwner(one.value) } : one));
-  const values = applied(runbookTable, base, texts) as Partial<Runbook>;
+  const values = patched(base, texts) as Partial<Runbook>;
   const result = { ...base, ...values };
   if (names(patch, 'owner').length > 0 && result.public)
     raise('InvalidInput', { field: 'owner', reason: 'a public runbook belongs to nobody; make it private first' });

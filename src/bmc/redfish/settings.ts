@@ -4,6 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BmcAddress, parseBmcAddress } from '../../model/bmc-addresses';
 import { raise } from '../../model/errors';
+import { systemIdFault, trustOf } from '../../model/redfish-info';
 import type { BmcNode } from '../contract';
 import type { Tls } from '../network';
 
@@ -26,14 +27,6 @@ const authTypes: readonly AuthType[] = ['auto', 'basic', 'session'];
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Accepts booleans and their spellings, as the field's clients write them; anything else is a path. */
-const verifyCaOf = (value: unknown): boolean | string => {
-  if (typeof value === 'boolean') return value;
-  const text = textOf(value);
-  if (text === undefined || /^(true|t|1|on|yes|y)$/i.test(text)) return true;
-  return /^(false|f|0|off|no|n)$/i.test(text) ? false : text;
-};
-
 /** Throws DriverInfoInvalid naming the field. */
 export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_info'>): RedfishSettings => {
   const called = node.name ?? node.uuid;
@@ -41,13 +34,14 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_in
   const refuse = (field: string, reason: string) => raise('DriverInfoInvalid', { node: called, field, reason });
   const address = parseBmcAddress(info, { driver: 'redfish', node: called })!;
   const given = textOf(info.redfish_system_id);
-  if (given && (!given.startsWith('/') || given.startsWith('//')))
-    refuse('redfish_system_id', 'is not a path such as /redfish/v1/Systems/1');
+  const fault = systemIdFault(given);
+  if (fault) refuse('redfish_system_id', fault);
   const authType = (textOf(info.redfish_auth_type) ?? 'auto') as AuthType;
   if (!authTypes.includes(authType)) refuse('redfish_auth_type', `is not one of ${authTypes.join(', ')}`);
   const username = textOf(info.redfish_username);
   const password = textOf(info.redfish_password) ?? '';
-  const verifyCa = verifyCaOf(info.redfish_verify_ca);
+  const trust = trustOf(info.redfish_verify_ca);
+  const verifyCa = typeof trust === 'boolean' ? trust : trust.path;
   const digest = createHash('sha256').update(password).digest('hex');
   return {
     address,

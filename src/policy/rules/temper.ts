@@ -102,6 +102,11 @@ export const addedRules: readonly Row[] = [
     says: 'List the steps that a node can run.',
   },
   {
+    name: 'temper:node:move_credentials',
+    check: anyOf(systemMember, systemService),
+    says: 'Point stored BMC credentials at another address or trust without giving them again, and name CA files of workers.',
+  },
+  {
     name: 'temper:run:get',
     check: seesRun,
     says: 'See a run: readers of the owner, and of the lessee for whose lease it runs.',

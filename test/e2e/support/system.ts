@@ -190,16 +190,14 @@ const launch = async (
   throw new Error(`the system did not start:\n${readFileSync(file, 'utf8')}`);
 };
 
-/** The supervisor says so once per return; the pid tells this return from an earlier one. */
+/** Back is what the supervisor last called ready and does not have under the old pid any more. */
 const cameBack = async (log: string, name: string, another: () => boolean): Promise<void> => {
   const { until } = script('lib/processes');
-  const endings = () => count(log, `temper: ${name} ended with `);
-  const returns = () => count(log, `temper: ${name} is ready again`);
-  const back = await until(() => safely(another, false) && returns() >= endings(), startWithinMs);
+  const about = new RegExp(`^temper: ${name} (ended with|is not ready|is ready again).*`, 'gm');
+  const lastSaid = () => readFileSync(log, 'utf8').match(about)?.at(-1) ?? '';
+  const back = await until(() => safely(another, false) && lastSaid().endsWith('is ready again'), startWithinMs);
   if (!back) throw new Error(`${name} did not come back:\n${readFileSync(log, 'utf8')}`);
 };
-
-const count = (file: string, text: string): number => readFileSync(file, 'utf8').split(text).length - 1;
 
 const safely = <T>(work: () => T, otherwise: T): T => {
   try {

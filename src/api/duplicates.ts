@@ -1,0 +1,25 @@
+/** Tells a caller which value of a write another resource of the kind has already. */
+import { brokenUnique } from '../inventory/database';
+import { raise } from '../model/errors';
+import { fieldOf, type ResourceTable } from '../model/fields';
+
+/** The field behind a broken constraint: those of the store are named `<collection>_<field>_key`. */
+const fieldBehind = (table: ResourceTable, constraint: string): string | undefined => {
+  const field = new RegExp(`^${table.collection}_(\\w+)_key$`).exec(constraint)?.[1];
+  return field !== undefined && fieldOf(table, field) ? field : undefined;
+};
+
+/** Does a write. Throws Duplicate, naming field and value, where the store refuses it for that reason. */
+export const refusingDuplicates = async <T>(
+  table: ResourceTable,
+  values: Readonly<Record<string, unknown>>,
+  write: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await write();
+  } catch (thrown) {
+    const field = fieldBehind(table, brokenUnique(thrown) ?? '');
+    if (field === undefined) throw thrown;
+    return raise('Duplicate', { resource: table.resource, field, value: values[field] }, { cause: thrown });
+  }
+};

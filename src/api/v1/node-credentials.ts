@@ -1,0 +1,65 @@
+/** Keeps a stored BMC password from being sent elsewhere, or to less trust, by somebody who does not know it. */
+import { parseBmcAddress } from '../../model/bmc-addresses';
+import { type DriverName, driverRow } from '../../model/drivers';
+import { isTemperError, raise } from '../../model/errors';
+import { trustOf } from '../../model/redfish-info';
+import { secretRefs } from '../../model/secrets';
+
+/** The rule of those who may point stored credentials elsewhere, and name files of the workers. */
+export const moveCredentials = 'temper:node:move_credentials';
+
+type Document = Readonly<Record<string, unknown>>;
+/** The part of a node that says where its BMC is and whom to trust. */
+type BmcSide = { readonly driver: DriverName; readonly driver_info: Document };
+
+/** Where a driver sends its credentials; undefined where it has no address to send them to. */
+const destinationOf = ({ driver, driver_info }: BmcSide): string | undefined => {
+  try {
+    const address = parseBmcAddress(driver_info, { driver });
+    return address && `${address.origin}${address.prefix}`;
+  } catch (thrown) {
+    if (isTemperError(thrown, 'DriverInfoInvalid')) return undefined;
+    throw thrown;
+  }
+};
+
+const trusted = ({ driver_info }: BmcSide): string => JSON.stringify(trustOf(driver_info.redfish_verify_ca));
+const anyCertificate = JSON.stringify(false);
+
+/** What of a change points the credentials elsewhere, as the name of a field; undefined where nothing does. */
+const moveOf = (before: BmcSide, after: BmcSide): string | undefined => {
+  if (before.driver !== after.driver) return 'driver';
+  const destination = destinationOf(after);
+  if (destination === undefined) return undefined;
+  if (destination !== destinationOf(before)) return driverRow(after.driver).addressKey!;
+  // Only from no trust at all is every change a gain: other authorities may vouch for somebody else.
+  return trusted(before) !== anyCertificate && trusted(before) !== trusted(after) ? 'redfish_verify_ca' : undefined;
+};
+
+/**
+ * Refuses a change that sends secrets elsewhere which the caller did not give anew: what is kept by reference, or behind
+ * its mask. Throws InvalidInput naming what to send.
+ * @param may whether the rule `moveCredentials` admits the caller
+ * @returns whether it was that rule which let the change through
+ */
+export const checkMove = (may: () => boolean, before: BmcSide, after: BmcSide): boolean => {
+  const kept = Object.keys(after.driver_info).filter((key) => secretRefs(after.driver_info[key]).length > 0);
+  const moved = kept.length === 0 ? undefined : moveOf(before, after);
+  if (moved === undefined) return false;
+  if (!may())
+    raise('InvalidInput', {
+      field: 'driver_info',
+      reason: `changing ${moved} needs the password again: send ${kept.join(', ')} in the same request`,
+    });
+  return true;
+};
+
+/** Refuses a CA path that was not there before: it is a file on the workers, which are the operator's. Throws InvalidInput. */
+export const checkCaPath = (may: () => boolean, before: BmcSide | undefined, after: BmcSide): void => {
+  const isNew = before?.driver !== after.driver || trusted(before) !== trusted(after);
+  if (!isNew || typeof trustOf(after.driver_info.redfish_verify_ca) === 'boolean' || may()) return;
+  raise('InvalidInput', {
+    field: 'driver_info.redfish_verify_ca',
+    reason: 'must be true or false; a path is a file on the workers, which only an operator may name',
+  });
+};

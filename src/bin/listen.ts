@@ -1,0 +1,78 @@
+/** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
+import type { Server as HttpServer, ServerResponse } from 'node:http';
+import type { Server } from 'node:net';
+import { ConfigFault } from './fault';
+
+/** An address and the settings that moved it there; `hostSetting` is missing where the host is fixed. */
+export type Listening = {
+  readonly host: string;
+  readonly port: number;
+  readonly portSetting: string;
+  readonly hostSetting?: string;
+};
+
+type ListenError = NodeJS.ErrnoException & { readonly port?: number };
+
+const portFaults: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken by another process; stop that one, or choose another port',
+  EACCES: 'may not be opened by this user; choose a port above 1023',
+};
+const hostFaults: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'is no address of this machine; choose one that it has',
+  ENOTFOUND: 'is no address and no name that resolves; choose an address of this machine',
+  EAI_AGAIN: 'is no address and no name that resolves now; choose an address of this machine',
+  EINVAL: 'cannot be listened on; choose an address of this machine',
+};
+
+/** The fault behind an error of `listen`, told by its settings; any other error comes back as it is. */
+export const listenFault = (thrown: unknown, sockets: readonly Listening[]): unknown => {
+  const { code = '', port, syscall } = thrown as ListenError;
+  const socket = sockets.find((one) => one.port === port) ?? sockets[0];
+  if (!socket || (syscall !== 'listen' && syscall !== 'getaddrinfo')) return thrown;
+  if (portFaults[code])
+    return new ConfigFault([`${socket.portSetting}: port ${socket.port} of ${socket.host} ${portFaults[code]}.`]);
+  if (hostFaults[code] && socket.hostSetting)
+    return new ConfigFault([`${socket.hostSetting}: ${socket.host} ${hostFaults[code]}.`]);
+  return thrown;
+};
+
+/**
+ * Listens, and hands errors of a server that listens already to `later`: unheard they would end the process.
+ * @throws ConfigFault when the address cannot be had
+ */
+export const listen = (server: Server, at: Listening, later: (error: Error) => void): Promise<void> =>
+  new Promise((done, fail) => {
+    server.on('error', (error) => (server.listening ? later(error) : fail(listenFault(error, [at]))));
+    server.listen(at.port, at.host, done);
+  });
+
+// Below the 30 s that orchestrators commonly wait before they kill.
+const answerWithinMs = 25_000;
+
+/**
+ * How to end a server: requests under way are answered, connections without one are closed at once (a client that has
+ * connected and says nothing would hold the process otherwise). To be called before the server listens.
+ */
+export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs): (() => Promise<void>) => {
+  const answering = new Set<ServerResponse>();
+  let ending = false;
+  const closeIfIdle = () => {
+    if (ending && answering.size === 0) server.closeAllConnections();
+  };
+  server.prependListener('request', (_, response) => {
+    if (ending) response.setHeader('Connection', 'close');
+    answering.add(response);
+    response.once('close', () => {
+      answering.delete(response);
+      closeIfIdle();
+    });
+  });
+  return () =>
+    new Promise((done) => {
+      ending = true;
+      setTimeout(() => server.closeAllConnections(), graceMs).unref();
+      server.close(() => done());
+      server.closeIdleConnections();
+      closeIfIdle();
+    });
+};

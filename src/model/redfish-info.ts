@@ -1,0 +1,23 @@
+/** How single values of a redfish node's driver_info are read, alike at the moment of writing and by the worker. */
+
+/**
+ * What is wrong with a `redfish_system_id`, or undefined: a path at the BMC itself. A URL, `//host` and a backslash would
+ * name another host; a query, a fragment or a blank has no place in the path of a system.
+ */
+export const systemIdFault = (value: unknown): string | undefined =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'string' && /^\/(?!\/)[^\s\\?#]*$/.test(value))
+    ? undefined
+    : 'must be a path at the BMC, such as /redfish/v1/Systems/1';
+
+/** Whom a BMC's certificate must satisfy: the system's authorities, nobody (false), or those in a file of the worker. */
+export type Trust = boolean | { readonly path: string };
+
+/** Reads `redfish_verify_ca`: booleans and their spellings, as the field's clients write them; any other text is a path. */
+export const trustOf = (value: unknown): Trust => {
+  if (typeof value === 'boolean') return value;
+  if (typeof value !== 'string' || value === '' || /^(true|t|1|on|yes|y)$/i.test(value)) return true;
+  return /^(false|f|0|off|no|n)$/i.test(value) ? false : { path: value };
+};

@@ -1,0 +1,78 @@
+/** Settings that cannot be right are refused by name before a process does anything. */
+import { parseSettings, processes } from '../../src/bin/config';
+import { ConfigFault } from '../../src/bin/fault';
+import { good } from './support/entries';
+
+/** What is wrong with the settings of a process; empty when nothing is. */
+const faultsOf = (name: keyof typeof processes, change: NodeJS.ProcessEnv = {}): readonly string[] => {
+  try {
+    parseSettings(processes[name], { ...good[name], ...change });
+    return [];
+  } catch (thrown) {
+    if (thrown instanceof ConfigFault) return thrown.faults;
+    throw thrown;
+  }
+};
+
+test.each(Object.keys(processes) as (keyof typeof processes)[])('the settings of %s can be right', (name) => {
+  expect(faultsOf(name)).toEqual([]);
+});
+
+test.each([
+  // setting                  value                         the bad part, as the operator is told it
+  ['TEMPER_BMC_NETWORKS', 'foo', 'has "foo", which is no network'],
+  ['TEMPER_BMC_NETWORKS', '10.0.0.0/33,x', 'has "10.0.0.0/33", "x", which is no network'],
+  ['TEMPER_BMC_NETWORKS', '10.0.0.0/8,fd00::/129', 'has "fd00::/129", which is no network'],
+  ['TEMPER_BMC_NETWORKS', ' , ', 'names no network'],
+  ['TEMPER_DATABASE_URL', 'mysql://x', 'begins with postgres:// or postgresql://'],
+  ['TEMPER_DATABASE_URL', 'postgres:x', 'begins with postgres:// or postgresql://'],
+  ['TEMPER_DATABASE_URL', 'temper', 'begins with postgres:// or postgresql://'],
+  ['TEMPER_TEMPORAL_ADDRESS', 'temporal', 'must be host:port'],
+  ['TEMPER_TEMPORAL_ADDRESS', 'temporal:', 'must be host:port'],
+  ['TEMPER_TEMPORAL_ADDRESS', 'temporal:0', 'must be host:port'],
+  ['TEMPER_TEMPORAL_ADDRESS', 'temporal:70000', 'must be host:port'],
+  ['TEMPER_TEMPORAL_ADDRESS', 'http://temporal:7233', 'must be host:port'],
+  ['TEMPER_TEMPORAL_ADDRESS', '::1:7233', 'must be host:port'],
+  ['TEMPER_TEMPORAL_ADDRESS', '[host]:7233', 'must be host:port'],
+  ['TEMPER_PUBLIC_ENDPOINT', 'localhost:6385', 'begins with http:// or https://'],
+  ['TEMPER_AUTH_STRATEGY', 'noauth,keystone', 'has noauth beside another strategy'],
+  ['TEMPER_AUTH_STRATEGY', 'kerberos', 'names "kerberos"'],
+  ['TEMPER_AUTH_STRATEGY', 'keystone,keystone', 'names a strategy twice'],
+  ['TEMPER_AUTH_STRATEGY', ',', 'names no strategy'],
+  ['TEMPER_API_PORT', '65536', 'must be a port number'],
+  ['TEMPER_API_PORT', 'http', 'must be a port number'],
+  ['TEMPER_PROJECTS_MAY_ENROL', 'yes', 'must be true or false'],
+])('%s=%s is refused', (setting, value, says) => {
+  const faults = faultsOf('api', { [setting]: value });
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatch(new RegExp(`^${setting} `));
+  expect(faults[0]).toContain(says);
+});
+
+test.each([
+  ['TEMPER_BMC_NETWORKS', '0.0.0.0/0, ::/0'],
+  ['TEMPER_BMC_NETWORKS', '192.0.2.7'],
+  ['TEMPER_DATABASE_URL', 'postgresql://temper@db.example.org/temper?sslmode=require'],
+  ['TEMPER_TEMPORAL_ADDRESS', 'temporal:7233'],
+  ['TEMPER_TEMPORAL_ADDRESS', 'temporal_1.example.org:7233'],
+  ['TEMPER_TEMPORAL_ADDRESS', '[2001:db8::7]:7233'],
+  ['TEMPER_AUTH_STRATEGY', 'keystone, static_tokens'],
+  ['TEMPER_IDENTITY_URL', 'https://keystone.example.org/v3'],
+])('%s=%s is accepted', (setting, value) => {
+  expect(faultsOf('api', { [setting]: value })).toEqual([]);
+});
+
+test.each(['control', 'bmc', 'migrate'] as const)('%s, too, refuses what cannot be a database or Temporal', (name) => {
+  const faults = faultsOf(name, { TEMPER_DATABASE_URL: 'mysql://x', TEMPER_TEMPORAL_ADDRESS: 'temporal' });
+  expect(faults).toEqual([
+    expect.stringContaining('TEMPER_DATABASE_URL must'),
+    expect.stringContaining('TEMPER_TEMPORAL_ADDRESS must'),
+  ]);
+});
+
+test('an unset setting is told as such, and an empty one counts as unset', () => {
+  expect(faultsOf('bmc', { TEMPER_BMC_NETWORKS: '', TEMPER_SECRETS_KEYS: undefined })).toEqual([
+    expect.stringContaining('TEMPER_SECRETS_KEYS is not set'),
+    expect.stringContaining('TEMPER_BMC_NETWORKS is not set'),
+  ]);
+});

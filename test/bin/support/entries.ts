@@ -1,0 +1,83 @@
+/** Starts a process of the product from src, with nothing of our environment but what Node needs. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const root = join(__dirname, '../../..');
+const register = join(__dirname, 'register.js');
+
+export type Env = Readonly<Record<string, string>>;
+export type Ending = { readonly status: number | null; readonly out: string; readonly err: string };
+
+/** A started process; `says` resolves with the first line of standard output that has the text. */
+export type Entry = {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ending>;
+  says(text: string): Promise<string>;
+};
+
+const running = new Set<ChildProcess>();
+
+/** For afterEach: no test leaves a process behind. */
+export const endAll = async (): Promise<void> => {
+  for (const child of running) if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+  running.clear();
+};
+
+/** @param command an entry of src/bin and its arguments, such as `worker bmc` */
+export const start = (command: string, env: Env): Entry => {
+  const [entry, ...args] = command.split(' ');
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, ['--require', register, join(root, `src/bin/${entry}.ts`), ...args], {
+    cwd: root,
+    env: { PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const ended = once(child, 'close').then(([status]): Ending => ({ status, out, err }));
+  const says = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        const line = out.split('\n').find((one) => one.includes(text));
+        if (line) resolve(line);
+      };
+      child.stdout.on('data', look);
+      look();
+      ended.then(({ status }) => reject(new Error(`ended with ${status} and never said ${text}:\n${out}${err}`)));
+    });
+  return { child, ended, says };
+};
+
+/** Runs a process that is expected to end by itself. */
+export const run = (command: string, env: Env): Promise<Ending> => start(command, env).ended;
+
+/** Ports at which nobody listens are not needed: these addresses are never asked in these tests. */
+const store: Env = { TEMPER_DATABASE_URL: 'postgres://temper:hunter2@127.0.0.1:9/temper' };
+const engine: Env = { TEMPER_TEMPORAL_ADDRESS: '127.0.0.1:9' };
+const sealing: Env = { TEMPER_SECRETS_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+const networks: Env = { TEMPER_BMC_NETWORKS: '10.0.0.0/8,fd00::/8' };
+
+/** Settings with which each process starts. */
+export const good = {
+  api: {
+    ...store,
+    ...engine,
+    ...sealing,
+    ...networks,
+    TEMPER_API_PORT: '0',
+    TEMPER_AUTH_STRATEGY: 'noauth',
+  },
+  control: { ...store, ...engine },
+  bmc: { ...store, ...engine, ...sealing, ...networks },
+  migrate: { ...store },
+  rack: {},
+  'demo-identity': { TEMPER_DEMO_IDENTITY_PORT: '0', TEMPER_API_PUBLIC_URL: 'http://127.0.0.1:6385' },
+} as const satisfies Record<string, Env>;
