@@ -124,6 +124,8 @@ const migrate = {
     'When set, search attributes are registered there.',
   ),
   TEMPER_TEMPORAL_NAMESPACE: engine.TEMPER_TEMPORAL_NAMESPACE,
+  TEMPER_TEMPORAL_API_KEY: engine.TEMPER_TEMPORAL_API_KEY,
+  TEMPER_TEMPORAL_TLS: engine.TEMPER_TEMPORAL_TLS,
 };
 
 /** Which settings each process reads; walked by the README's generator too. */

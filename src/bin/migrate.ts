@@ -6,9 +6,11 @@ import { migrate } from '../inventory/migrate';
 import { createLog } from '../observe/log';
 import { attributes } from '../workflows/contract';
 import { readConfig } from './config';
+import { connectionOptions, type TemporalSettings } from './temporal';
 
-const registerAttributes = async (address: string, namespace: string): Promise<string[]> => {
-  const connection = await Connection.connect({ address });
+const registerAttributes = async (settings: TemporalSettings): Promise<string[]> => {
+  const namespace = settings.TEMPER_TEMPORAL_NAMESPACE;
+  const connection = await Connection.connect(connectionOptions(settings));
   try {
     const known = await connection.operatorService.listSearchAttributes({ namespace });
     const missing = Object.values(attributes).filter(({ name }) => !known.customAttributes?.[name]);
@@ -34,7 +36,7 @@ const main = async (): Promise<void> => {
       temper_bmc: config.TEMPER_BMC_DB_PASSWORD,
     });
     const registered = config.TEMPER_TEMPORAL_ADDRESS
-      ? await registerAttributes(config.TEMPER_TEMPORAL_ADDRESS, config.TEMPER_TEMPORAL_NAMESPACE)
+      ? await registerAttributes({ ...config, TEMPER_TEMPORAL_ADDRESS: config.TEMPER_TEMPORAL_ADDRESS })
       : [];
     log.info('migrated', { applied, registered });
   } finally {

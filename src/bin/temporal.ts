@@ -11,7 +11,8 @@ export type TemporalSettings = {
   TEMPER_TEMPORAL_TLS: boolean;
 };
 
-const options = (settings: TemporalSettings) => ({
+/** How to reach the server, for any kind of connection. */
+export const connectionOptions = (settings: TemporalSettings) => ({
   address: settings.TEMPER_TEMPORAL_ADDRESS,
   ...(settings.TEMPER_TEMPORAL_API_KEY && { apiKey: settings.TEMPER_TEMPORAL_API_KEY }),
   ...((settings.TEMPER_TEMPORAL_TLS || settings.TEMPER_TEMPORAL_API_KEY) && { tls: true as const }),
@@ -19,7 +20,7 @@ const options = (settings: TemporalSettings) => ({
 
 /** A client that connects when it is first used, so that a process starts while Temporal is away. */
 export const lazyClient = (settings: TemporalSettings): { client: Client; close: () => Promise<void> } => {
-  const connection = Connection.lazy(options(settings));
+  const connection = Connection.lazy(connectionOptions(settings));
   return {
     client: new Client({ connection, namespace: settings.TEMPER_TEMPORAL_NAMESPACE }),
     close: () => connection.close(),
@@ -28,7 +29,7 @@ export const lazyClient = (settings: TemporalSettings): { client: Client; close:
 
 /** A worker's connection; throws when Temporal does not answer. */
 export const workerConnection = (settings: TemporalSettings): Promise<NativeConnection> =>
-  NativeConnection.connect(options(settings));
+  NativeConnection.connect(connectionOptions(settings));
 
 /** How a worker is called in Temporal's UI. */
 export const workerIdentity = (role: string, group: string, name?: string): string =>
