@@ -41,6 +41,9 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     if (here.aborted) throw new Aborted();
   };
 
+  const isFailure = (thrown: unknown): boolean =>
+    !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown));
+
   return {
     act(step, index) {
       const { act, effect } = step.acts[index]!;
@@ -94,12 +97,14 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       try {
         return await scope.run(work);
       } catch (thrown) {
-        throw isCancellation(thrown) && here.aborted ? new Aborted() : thrown;
+        // An attempt that fails while it is being cut short reports its failure, and the engine tries no other.
+        const cutShort = here.aborted && (isCancellation(thrown) || isFailure(thrown));
+        throw cutShort ? new Aborted() : thrown;
       } finally {
         here.cutShort = null;
       }
     },
-    isFailure: (thrown) => !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown)),
+    isFailure,
     isUnknown: (thrown) => codeOf(thrown) === 'StepOutcomeUnknown',
     describe: messageOf,
   };

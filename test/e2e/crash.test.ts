@@ -10,6 +10,7 @@ import {
   journalNow,
   manageable,
   newestOf,
+  patient,
   type Run,
   repeated,
   settled,
@@ -36,7 +37,7 @@ let used: string[];
 
 beforeAll(async () => {
   system = await startSystem(16, settings);
-  operator = await system.person('operator');
+  operator = patient(await system.person('operator'));
   [free, used] = await Promise.all([
     manageable(system, operator, 0, 1, 2, 3, 4, 5, 6, 7),
     active(system, operator, 8, 9, 10, 11, 12, 13, 14, 15),
@@ -134,7 +135,8 @@ test.each(cases)('%s is killed %s (a clean) and %s (a service): both end well', 
 });
 
 test('while Postgres is away the API says so at once, and works again when it is back', async () => {
-  const list = () => operator.ask('GET', '/v1/nodes?limit=1');
+  const hasty = await system.person('operator');
+  const list = () => hasty.ask('GET', '/v1/nodes?limit=1');
   await system.without('postgres', async () => {
     expect(await list()).toMatchObject({ status: 503, says: expect.stringMatching(/try again/i) });
     expect(await system.readyz('api')).toBe(503);
@@ -209,6 +211,6 @@ test('after everything was killed at once, a second start on the same data ends 
   const last = await start(used[6]!, 'service', restart);
   await system.killAll();
   await system.startAgain();
-  operator = await system.person('operator');
+  operator = patient(await system.person('operator'));
   await Promise.all([...cleans, ...services, last].map(endsWell));
 });

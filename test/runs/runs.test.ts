@@ -185,6 +185,26 @@ describe('a run that waits', () => {
     expect(await nodeOf(node)).toMatchObject({ provision_state: 'active', maintenance: false });
   });
 
+  test('is aborted, not failed, when the attempt that is cut short ends with an error of its own', async () => {
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    await with_({
+      power_off: async (_node, _args, { signal }) => {
+        begin();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        return raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'the connection was refused' });
+      },
+    });
+    const node = await world.node();
+    const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_off')]));
+    await begun;
+    const { asked } = await world.order(node, 'abort');
+    await world.runs.operate({ run, act: 'abort', cursor: 0, reason: 'enough', asked });
+    expect(await world.ended(run)).toMatchObject({ state: 'aborted' });
+  });
+
   test('is cancelled in the engine’s own UI: the node is freed and says so', async () => {
     await with_();
     const node = await world.node();

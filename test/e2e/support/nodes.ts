@@ -58,6 +58,24 @@ export const commandOf = ({ method, path, content }: RackEntry): string =>
 export const repeated = (commands: readonly string[]): string[] =>
   commands.filter((command, index) => commands.indexOf(command) !== index);
 
+/** Somebody who asks again when told 503, as the OpenStack clients do. */
+export const patient = (person: Person): Person => {
+  const ask: Person['ask'] = (method, path, body) =>
+    until(`an answer to ${method} ${path}`, withinMs, async () => {
+      const reply = await person.ask(method, path, body);
+      return reply.status === 503 ? undefined : reply;
+    });
+  return {
+    ...person,
+    ask,
+    async must(method, path, body) {
+      const { status, says, body: told } = await ask(method, path, body);
+      if (status >= 300) throw new Error(`${person.name}: ${method} ${path} answered ${status}: ${says}`);
+      return told;
+    },
+  };
+};
+
 /** A run of a node, and where the journal of its BMC stood when it was asked for. */
 export type Run = { readonly uuid: string; readonly node: string; readonly since: number };
 
