@@ -326,7 +326,7 @@ export const powerSteps = (target: PowerTarget): PlannedStep[] => [
   {
     index: 0,
     interface: 'power',
-    step: target.replaceAll(' ', '_'),
+    step: target,
     args: {},
     acts: powerTargets[target].acts.map((act) => ({ act, effect: acts[act].effect })),
     waits: null,

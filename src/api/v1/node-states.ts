@@ -4,7 +4,7 @@ import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import { shownState, stateFields } from '../../model/nodes';
 import { type PowerTarget, powerRefusedIn, powerTargets } from '../../model/states';
-import { acts, type PlannedStep } from '../../model/steps';
+import { powerSteps } from '../../model/steps';
 import { nodeTarget } from '../../policy';
 import { timestamp } from '../representation';
 import type { Rooms } from '../rooms';
@@ -76,17 +76,6 @@ const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => 
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
 };
 
-const powerStep = (target: PowerTarget): PlannedStep => ({
-  index: 0,
-  interface: 'power',
-  step: target,
-  args: {},
-  acts: powerTargets[target].acts.map((act) => ({ act, effect: acts[act].effect })),
-  waits: null,
-  abortable: false,
-  parks: false,
-});
-
 const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => {
   const ident = asking.params.node_ident;
   const policy = rooms.policy();
@@ -104,7 +93,7 @@ const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => 
     ends: null,
     target: null,
     fault: null,
-    steps: [powerStep(target)],
+    steps: powerSteps(target),
     power: { target, ...(typeof timeout === 'number' ? { timeoutMs: timeout * 1000 } : {}) },
     runbook: null,
     asked: askedBy(policy, asking, setPower),
