@@ -4,7 +4,7 @@ import type { Predicate } from '../model/predicates';
 import type { Fault, PowerState, ProvisionState } from '../model/states';
 import type { Db } from './database';
 import { type AuditRow, auditInsert, type EventRow, eventInsert } from './events';
-import { afterMarker, orderBy, type Page } from './pages';
+import { afterMarker, findPlace, orderBy, type Page } from './pages';
 import { where } from './predicates';
 import { secretsInsert } from './secrets';
 import type { SealedSecret } from './vault';
@@ -128,16 +128,8 @@ export const nodes = (sql: Db) => {
     },
 
     /** The place of a marker among the rows that are visible, or undefined. */
-    async marker(
-      uuid: string,
-      sort_key: string,
-      visible: Predicate,
-    ): Promise<{ id: number; empty: boolean } | undefined> {
-      const [row] = await sql<{ id: number; empty: boolean }[]>`
-        select id, ${sql(sort_key)} is null as empty from nodes
-        where uuid = ${uuid} and ${where(sql, visible, 'nodes')}`;
-      return row;
-    },
+    marker: (uuid: string, sort_key: string, visible: Predicate) =>
+      findPlace(sql, 'nodes', { uuid, sort_key, visible }),
 
     /**
      * Stores a new node with its secrets and its record, in one statement: enrolment comes by the thousand, and a

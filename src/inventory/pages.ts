@@ -1,8 +1,12 @@
 /** One page of a list: order, and the place after the last row of the page before. */
 import type { PendingQuery, Row } from 'postgres';
+import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
+import { where } from './predicates';
 
 type Fragment = PendingQuery<Row[]>;
+
+export type Place = { readonly id: number; readonly empty: boolean };
 
 export type Page = {
   readonly limit: number;
@@ -10,7 +14,7 @@ export type Page = {
   readonly sort_key: string;
   readonly sort_dir: 'asc' | 'desc';
   /** The row after which the page begins, and whether it has no value in the sort column. */
-  readonly after?: { readonly id: number; readonly empty: boolean };
+  readonly after?: Place;
 };
 
 /** `order by` of a page; nulls come last going up and first going down, and `id` settles ties. */
@@ -39,4 +43,16 @@ export const afterMarker = (sql: Db, table: string, page: Page): Fragment => {
   return up
     ? sql`(${column} is null or ${column} > ${value} or (${column} = ${value} and ${later}))`
     : sql`(${column} < ${value} or (${column} = ${value} and ${later}))`;
+};
+
+/** The place of a marker among the visible rows of a table that decides about its own visibility, or undefined. */
+export const findPlace = async (
+  sql: Db,
+  table: string,
+  { uuid, sort_key, visible }: { uuid: string; sort_key: string; visible: Predicate },
+): Promise<Place | undefined> => {
+  const [row] = await sql<Place[]>`
+    select id, ${sql(sort_key)} is null as empty from ${sql(table)}
+    where uuid = ${uuid} and ${where(sql, visible, table)}`;
+  return row;
 };

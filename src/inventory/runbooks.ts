@@ -3,7 +3,7 @@ import { asUuid, type RunbookUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Runbook } from '../model/runbooks';
 import type { Db } from './database';
-import { afterMarker, orderBy, type Page } from './pages';
+import { afterMarker, findPlace, orderBy, type Page } from './pages';
 import { where } from './predicates';
 
 export type NewRunbook = Pick<
@@ -87,14 +87,6 @@ export const runbooks = (sql: Db) => ({
   },
 
   /** The place of a marker among the rows that are visible, or undefined. */
-  async marker(
-    uuid: string,
-    sort_key: string,
-    visible: Predicate,
-  ): Promise<{ id: number; empty: boolean } | undefined> {
-    const [row] = await sql<{ id: number; empty: boolean }[]>`
-      select id, ${sql(sort_key)} is null as empty from runbooks
-      where uuid = ${uuid} and ${where(sql, visible, 'runbooks')}`;
-    return row;
-  },
+  marker: (uuid: string, sort_key: string, visible: Predicate) =>
+    findPlace(sql, 'runbooks', { uuid, sort_key, visible }),
 });

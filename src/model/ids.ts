@@ -8,7 +8,6 @@ export type PortUuid = Branded<'PortUuid'>;
 export type RunbookUuid = Branded<'RunbookUuid'>;
 export type RunUuid = Branded<'RunUuid'>;
 export type LeaseUuid = Branded<'LeaseUuid'>;
-export type SecretUuid = Branded<'SecretUuid'>;
 export type ProjectId = string;
 
 const uuidForm =

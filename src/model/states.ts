@@ -176,9 +176,6 @@ const reached = new Map<string, ProvisionState>(transitions.map(({ from, on, to 
 /** The state that an event leads to, or undefined where the table has no such row. */
 export const next = (from: ProvisionState, on: Event): ProvisionState | undefined => reached.get(`${from}\n${on}`);
 
-/** Whether a text is one of the states. */
-export const isProvisionState = (text: string): text is ProvisionState => Object.hasOwn(states, text);
-
 /** Every state from which an event is legal, in table order. */
 export const statesBefore = (on: Event): ProvisionState[] =>
   transitions.filter((row) => row.on === on).map((row) => row.from);

@@ -1,5 +1,5 @@
 /** Metrics in Prometheus' format: states, codes and routes as labels, never a node. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -15,16 +15,10 @@ export const createMetrics = (process_name: string) => {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
-  const acts = new Counter({
-    name: 'temper_acts_total',
-    help: 'Acts on BMCs by how they ended',
-    labelNames: ['act', 'code'],
-    registers: [registry],
-  });
   const policyAge = new Gauge({
     name: 'temper_policy_loaded_timestamp_seconds',
     help: 'When the rule set in force was loaded',
     registers: [registry],
   });
-  return { registry, requests, acts, policyAge };
+  return { registry, requests, policyAge };
 };
