@@ -49,6 +49,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_RACK_HTTP_PORT: String(ports.rackHttp),
       TEMPER_RACK_HTTPS_PORT: String(ports.rackHttps),
       TEMPER_RACK_CONTROL_PORT: String(ports.rackControl),
+      TEMPER_RACK_API_URL: apiUrl,
     },
     control: {
       ...common,

@@ -1,7 +1,7 @@
 /** The one activity that touches machines: an act of a step, under the fence, in the BMC's lane, safe to be killed anywhere. */
 import { randomUUID } from 'node:crypto';
 import { activityInfo, cancellationSignal, heartbeat, type Info } from '@temporalio/activity';
-import type { Act, ActContext, BmcNode, Driver, Log } from '../bmc/contract';
+import type { Act, ActContext, AgentContact, BmcNode, Driver, Log } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
@@ -9,15 +9,20 @@ import type { Vault } from '../inventory/vault';
 import { isTemperError, raise, TemperError } from '../model/errors';
 import type { ActOutcome, Lock, Timing } from '../model/runs';
 import { hideTexts, maskSecrets, maskText, resolveSecrets, secretRefs, secretTexts } from '../model/secrets';
-import { type ActName, nameOf, type PlannedStep } from '../model/steps';
+import { type ActName, actRow, nameOf, type PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
 import { guarded, toFailure } from './failures';
 import { withLease } from './lease';
+import { lookActivities } from './look';
 
 export type BmcHands = {
   readonly inventory: Inventory;
   readonly vault: Vault;
   readonly driverOf: (name: string) => Driver | undefined;
+  /** What the ramdisk does, whatever the hardware type; a driver's own acts of the same name stand in where absent. */
+  readonly agentActs?: Driver['acts'];
+  /** Counts acts as they end; `code` is the error's, or `done`. */
+  readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
   readonly lanes: Lanes;
   readonly log: Log;
   /** How long a BMC's lease lasts without renewal; default 15 s. A killed worker's lane is free after it. */
@@ -36,12 +41,6 @@ export type RunActInput = {
 
 export type BmcActivities = ReturnType<typeof createBmcActivities>;
 
-// The wire shows the running step of these stories in a column of the node.
-const stepColumns: Partial<Record<Story, 'clean_step' | 'service_step'>> = {
-  clean: 'clean_step',
-  service: 'service_step',
-};
-
 const defaultLeaseMs = 15_000;
 
 // Often enough for the shortest heartbeat timeout that is of use; the SDK sends only what is needed.
@@ -51,19 +50,21 @@ const beatEveryMs = 1_000;
 export const createBmcActivities = (hands: BmcHands) => {
   const holder = randomUUID();
   return {
+    ...lookActivities(hands),
     /** Looks, acts if needed, waits until a look agrees. @returns a small outcome; the store has the rest */
     runAct: guarded(async (input: RunActInput): Promise<ActOutcome> => {
       const info = activityInfo();
       const key: ActKey = { index: input.step.index, act: input.act, attempt: info.attempt };
       const beating = startBeating(info);
+      const began = performance.now();
+      const observed = (code: string) =>
+        hands.observe?.act(nameOf(input.step), input.act, code, performance.now() - began);
       try {
         const outcome = await attempt(input, key, hands, holder, beating);
-        return {
-          is: 'done',
-          ...(outcome.note && { note: maskText(outcome.note) }),
-          ...(outcome.rest && { rest: outcome.rest }),
-        };
+        observed('done');
+        return told(outcome);
       } catch (thrown) {
+        observed(isTemperError(thrown) ? thrown.code : 'Unexpected');
         await noteFailure(input, key, thrown, hands);
         throw thrown;
       } finally {
@@ -72,6 +73,15 @@ export const createBmcActivities = (hands: BmcHands) => {
     }),
   };
 };
+
+/** The part of an outcome that the story goes on with; everything else stands in the store. */
+const told = ({ note, rest, then, reported }: ActOutcome): ActOutcome => ({
+  is: 'done',
+  ...(note && { note: maskText(note) }),
+  ...(rest && { rest }),
+  ...(then && { then }),
+  ...(reported && { reported }),
+});
 
 type Beating = { readonly say: (details?: unknown) => void; readonly stop: () => void };
 
@@ -97,16 +107,20 @@ const attempt = async (
   holder: string,
   beating: Beating,
 ): Promise<ActOutcome> => {
-  const { lock, step, act, last, story } = input;
-  const found = await hands.inventory.runSteps.begin(lock, key, step, stepColumns[story] ?? null);
+  const { lock, step, act, last } = input;
+  const row = actRow(act);
+  if (row.effect !== 'read') await refuseFrozen(lock, hands);
+  const found = await hands.inventory.runSteps.begin(lock, key, step);
   if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   const driver =
     hands.driverOf(found.driver) ??
     raise('DriverUnsupported', { driver: found.driver, what: 'anything here: no such driver on this worker' });
-  const perform: Act = driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
+  const byAgent = row.by === 'agent' ? hands.agentActs?.[act] : undefined;
+  const perform: Act =
+    byAgent ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
   const { node, args, texts } = await unlocked(found, step, hands);
   const context = contextOf(input, key, hands, beating, texts);
-  const lane = driver.laneKey(node);
+  const lane = byAgent ? null : driver.laneKey(node);
   const work = () => perform(node, args, context);
   const outcome = await hands.lanes
     .run(lane, context.signal, () =>
@@ -120,10 +134,36 @@ const attempt = async (
         throw hiddenError(thrown, texts);
       },
     );
-  const stepDone = last || outcome.rest === 'skip';
+  await keep(lock, outcome, row.endsAgent === true, hands);
+  const stepDone = (last && outcome.then === undefined) || outcome.rest === 'skip';
   if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   return outcome;
+};
+
+/** What an operator's freeze holds back: no command leaves while it lasts. Throws NodeFrozen. */
+const refuseFrozen = async (lock: Lock, { inventory }: BmcHands): Promise<void> => {
+  const freeze = await inventory.freezes.active(lock.node_uuid);
+  if (freeze)
+    raise('NodeFrozen', {
+      node: lock.node_uuid,
+      who: freeze.requester.user_name ?? freeze.requester.user_id ?? 'somebody',
+      until: freeze.until ? `until ${freeze.until.toISOString()}` : 'until somebody ends it',
+      reason: freeze.reason,
+      freeze: freeze.id,
+    });
+};
+
+/** What an act saw and did, kept before it counts as done: a repeat writes the same. */
+const keep = async (
+  lock: Lock,
+  { seen, reported }: ActOutcome,
+  endsAgent: boolean,
+  { inventory }: BmcHands,
+): Promise<void> => {
+  if (seen) await inventory.sightings.write(lock, seen);
+  if (reported) await inventory.agents.report(lock.node_uuid, reported);
+  if (endsAgent) await inventory.agents.forget(lock.node_uuid);
 };
 
 /** The error without the secrets of this act: a BMC may quote in its refusal what it was sent. */
@@ -140,17 +180,25 @@ const unlocked = async (
   step: PlannedStep,
   { inventory, vault }: BmcHands,
 ): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
-  const rows = await inventory.secrets.read([...secretRefs(found.driver_info), ...secretRefs(step.args)]);
+  const { driver_info, instance_info, agent } = found;
+  const rows = await inventory.secrets.read(
+    [driver_info, instance_info, agent, step.args].flatMap((holder) => secretRefs(holder)),
+  );
   const values = new Map(rows.map((row) => [row.id, vault.open(row)]));
   return {
-    node: { ...found, driver_info: resolveSecrets(found.driver_info, values) as Record<string, unknown> },
+    node: {
+      ...found,
+      driver_info: resolveSecrets(driver_info, values) as Record<string, unknown>,
+      instance_info: resolveSecrets(instance_info, values) as Record<string, unknown>,
+      agent: agent ? (resolveSecrets(agent, values) as AgentContact) : undefined,
+    },
     args: resolveSecrets(step.args, values) as Record<string, unknown>,
     texts: secretTexts(values.values()),
   };
 };
 
 const contextOf = (
-  { lock, step, act, timing }: RunActInput,
+  { lock, step, act, timing, story }: RunActInput,
   key: ActKey,
   { inventory, log }: BmcHands,
   beating: Beating,
@@ -158,6 +206,8 @@ const contextOf = (
 ): ActContext => ({
   run: lock.run,
   attempt: key.attempt,
+  step: { index: step.index, interface: step.interface, step: step.step },
+  story,
   signal: cancellationSignal(),
   beat: (details) => beating.say(hideTexts(details, texts)),
   intents: {

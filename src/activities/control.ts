@@ -1,14 +1,19 @@
 /** Acts of a run on the store: claim, move, mark, finish; each one transaction, each harmless to repeat. */
 
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import { raise } from '../model/errors';
-import type { Lock, RunState, StepState } from '../model/runs';
+import type { Lock, RunInput, RunState, StepState } from '../model/runs';
 import { type Event, next, type ProvisionState } from '../model/states';
 import { type Ending, endRun } from '../runs/ending';
 import { reconcileOnce } from '../runs/reconcile';
+import { contactActivities } from './contacts';
+import { type Displaced, endWorkflow } from './displace';
+import { recordEngineAct } from './engine-acts';
 import { guarded } from './failures';
+import { moveNode } from './moves';
+import { planActivities } from './plans';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 export type ControlHands = { readonly inventory: Inventory; readonly client: Client; readonly log: Log };
@@ -27,15 +32,33 @@ export type MarkInput = Projection & {
   readonly error?: string;
 };
 export type FinishInput = Projection & Ending;
+type Limit = NonNullable<RunInput['limit']>;
+export type ClaimInput = { readonly lock: Lock; readonly previous?: string; readonly limit?: Limit };
+/** Whether it is the run's turn. */
+export type Turn = { readonly turn: boolean };
 
 export type ControlActivities = ReturnType<typeof createControlActivities>;
 
 /** @returns the activities of the control queue */
 export const createControlActivities = ({ inventory, client, log }: ControlHands) => ({
   /** Makes the run this workflow's own. A forged or fenced-off start ends here. */
-  claim: guarded(async ({ lock }: { lock: Lock }): Promise<void> => {
+  claim: guarded(async ({ lock, previous, limit }: ClaimInput): Promise<Turn> => {
     const { runId } = activityInfo().workflowExecution!;
-    if (!(await inventory.runs.claim(lock, runId))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+    if (!(await inventory.runs.claim(lock, runId, previous)))
+      raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+    return { turn: !limit || previous !== undefined || (await inventory.turns.come(lock.run, limit)) };
+  }),
+
+  /** Whether the run may begin, where only so many may work at once. */
+  turn: guarded(
+    async ({ lock, limit }: { lock: Lock; limit: Limit }): Promise<Turn> => ({
+      turn: await inventory.turns.come(lock.run, limit),
+    }),
+  ),
+
+  /** Tells the run that held the node before to end, and waits until it has: nothing of it is under way any more. */
+  displace: guarded(async ({ displaced }: { lock: Lock; displaced: Displaced }): Promise<void> => {
+    await endWorkflow(client, displaced.workflow_id, cancellationSignal(), () => heartbeat());
   }),
 
   /** Moves the node along the state table. @returns where it is now */
@@ -47,7 +70,7 @@ export const createControlActivities = ({ inventory, client, log }: ControlHands
           return { provision_state: node.provision_state };
         const to = next(node.provision_state, event);
         if (!to) return { provision_state: node.provision_state };
-        await store.runs.moveNode(lock, to);
+        await moveNode(store, lock, node, to);
         const { owner: project, lessee } = node;
         await store.events.append({
           kind: 'node.moved',
@@ -82,6 +105,22 @@ export const createControlActivities = ({ inventory, client, log }: ControlHands
           data: { index, note, error },
         });
       }),
+  ),
+
+  ...contactActivities(inventory),
+  ...planActivities(inventory),
+
+  /** Whether an operator's freeze still holds the node back. */
+  frozen: guarded(
+    async ({ lock }: { lock: Lock }): Promise<{ frozen: boolean }> => ({
+      frozen: (await inventory.freezes.active(lock.node_uuid)) !== undefined,
+    }),
+  ),
+
+  /** Writes down what somebody did to the run by the engine's own tools, which know no person of ours. */
+  recordAct: guarded(
+    async ({ lock, act, by, reason }: { lock: Lock; act: string; by: string; reason: string }): Promise<void> =>
+      inventory.transaction((store) => recordEngineAct(store, lock, { act, by, reason })),
   ),
 
   /** Ends the run and frees the node. @returns where the node rests; null when the run had nothing to change */

@@ -1,13 +1,22 @@
 /** The second of two translators of errors: from the list to what Temporal retries, or does not. */
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import { isTemperError } from '../model/errors';
-import { maskText } from '../model/secrets';
+import { type Facts, isTemperError } from '../model/errors';
+import { maskSecrets, maskText } from '../model/secrets';
 
 // Longer texts would only fill histories.
 const longest = 2_000;
+const longestFact = 500;
 
-const benign = new Set(['BmcLeaseHeld', 'BmcBusy']);
+const benign = new Set(['BmcLeaseHeld', 'BmcBusy', 'BmcResting']);
 const waitsFor: Readonly<Record<string, number>> = { BmcLeaseHeld: 2_000 };
+
+/** Facts as a caller may read them: short texts, numbers and flags; nothing nested, no secret. */
+const plain = (facts: Facts): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(maskSecrets(facts) as Facts)
+      .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+      .map(([key, value]) => [key, typeof value === 'string' ? value.slice(0, longestFact) : value]),
+  );
 
 /** An error as the engine understands it: `type` is the code, retryable as its row says, no secret and no stack of ours in it. */
 export const toFailure = (thrown: unknown): Error => {
@@ -20,6 +29,7 @@ export const toFailure = (thrown: unknown): Error => {
   return ApplicationFailure.create({
     message: maskText(thrown.message).slice(0, longest),
     type: thrown.code,
+    details: [plain(thrown.facts)],
     nonRetryable: !thrown.retry,
     ...(wait !== undefined && { nextRetryDelay: wait }),
     ...(benign.has(thrown.code) && { category: ApplicationFailureCategory.BENIGN }),

@@ -1,22 +1,76 @@
 /** Holding a BMC's lane across workers: taken before the first call, renewed while it lasts, given back after. */
 import type { Queries } from '../inventory';
-import { raise } from '../model/errors';
+import { type ErrorCode, isTemperError, raise } from '../model/errors';
+import { maskText } from '../model/secrets';
+
+type Leases = Queries['bmcLeases'];
+
+/** Errors that show that the BMC is there: it said something. */
+const answers: ReadonlySet<ErrorCode> = new Set([
+  'BmcAuthFailed',
+  'BmcServerError',
+  'BmcBusy',
+  'BmcRejected',
+  'BmcUnsupported',
+  'BmcTlsFailed',
+  'BmcTimeout',
+  'BmcWrongSystem',
+] as const);
 
 /**
- * Runs `work` while holding the lane. Throws BmcLeaseHeld (retryable) while another worker has it.
+ * What an act's end says of its BMC: it was silent, it answered, or nothing. A cancelled act, a lost fence or a wrong
+ * address is no news of the BMC.
+ */
+const newsOf = (thrown: unknown): 'silent' | 'answered' | undefined => {
+  if (!isTemperError(thrown)) return undefined;
+  if (thrown.code === 'BmcUnreachable') return 'silent';
+  return answers.has(thrown.code) ? 'answered' : undefined;
+};
+
+/** Takes the lane. Throws BmcLeaseHeld, or BmcResting with the time until somebody may try again. */
+const enter = async (leases: Leases, lane: string, holder: string, ms: number): Promise<{ failures: number }> => {
+  const entry = await leases.enter(lane, holder, ms);
+  switch (entry.is) {
+    case 'taken':
+      return entry;
+    case 'held':
+      return raise('BmcLeaseHeld', { bmc: lane });
+    case 'resting':
+      return raise('BmcResting', {
+        bmc: lane,
+        failures: entry.failures,
+        reason: entry.last_error,
+        seconds: Math.ceil(entry.restMs / 1_000),
+        retryAfterMs: entry.restMs,
+      });
+  }
+};
+
+/**
+ * Runs `work` while holding the lane. Throws BmcLeaseHeld (retryable) while another worker has it, and BmcResting
+ * (retryable) while the BMC's breaker is open; then nothing was sent. The end of the work closes the breaker or counts.
  * Renewal failing is not fatal by itself: the fence still guards every write.
  */
 export const withLease = async <T>(
-  leases: Queries['bmcLeases'],
+  leases: Leases,
   lane: string,
   holder: string,
   ms: number,
   work: () => Promise<T>,
 ): Promise<T> => {
-  if (!(await leases.take(lane, holder, ms))) raise('BmcLeaseHeld', { bmc: lane });
+  const { failures } = await enter(leases, lane, holder, ms);
   const renewal = setInterval(() => void leases.take(lane, holder, ms).catch(() => {}), ms / 3);
+  // Best effort, like the release: what became of the work must not depend on the count.
+  const answered = async () => failures > 0 && leases.health.answered(lane).catch(() => {});
   try {
-    return await work();
+    const done = await work();
+    await answered();
+    return done;
+  } catch (thrown) {
+    const news = newsOf(thrown);
+    if (news === 'answered') await answered();
+    if (news === 'silent') await leases.health.failed(lane, maskText((thrown as Error).message)).catch(() => {});
+    throw thrown;
   } finally {
     clearInterval(renewal);
     await leases.release(lane, holder).catch(() => {}); // it expires by itself

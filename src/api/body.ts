@@ -12,15 +12,25 @@ export const maxValues = 100_000;
 type Reader = (request: Request, response: Response, next: NextFunction) => void;
 
 // Clients send JSON under other content types too, or under none.
-const reader = express.json({ limit: bodyLimit, strict: false, type: () => true }) as Reader;
+const readerOf = (limit: number): Reader => express.json({ limit, strict: false, type: () => true }) as Reader;
 
-/** The parsed body, or undefined where there is none. Throws what `bodyError` and `checkValue` throw. */
-export const readBody = async (request: Request, response: Response): Promise<unknown> => {
+const readers = new Map<number, Reader>();
+const readerFor = (limit: number): Reader => {
+  const known = readers.get(limit) ?? readerOf(limit);
+  readers.set(limit, known);
+  return known;
+};
+
+/**
+ * The parsed body, or undefined where there is none. Throws what `bodyError` and `checkValue` throw.
+ * @param limit bytes
+ */
+export const readBody = async (request: Request, response: Response, limit = bodyLimit): Promise<unknown> => {
   // The parser would make an object of nothing; here nothing is no body.
   if (request.headers['content-length'] === '0') return undefined;
   if (request.body === undefined)
     await new Promise<void>((done, fail) => {
-      reader(request, response, (thrown?: unknown) => (thrown ? fail(bodyError(thrown as Error)) : done()));
+      readerFor(limit)(request, response, (thrown?: unknown) => (thrown ? fail(bodyError(thrown as Error)) : done()));
     });
   checkValue(request.body);
   return request.body;

@@ -2,4 +2,5 @@
 export { defaultSettings, type Log, type Rooms, type Settings } from './rooms';
 export type { Answer, Asking, Route } from './route';
 export { createApi } from './server';
+export { createStreams, type Streams } from './streams';
 export { routes } from './v1';

@@ -4,6 +4,7 @@ import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/vault';
 import type { Policy } from '../policy';
 import type { Runs } from '../runs/contract';
+import type { Streams } from './streams';
 
 export type Log = Record<'info' | 'warn' | 'error', (says: string, facts?: Readonly<Record<string, unknown>>) => void>;
 
@@ -20,8 +21,26 @@ export type Settings = {
   /** Whether project admins may enrol and delete nodes of their own project. */
   readonly projectAdminCanManageOwnNodes: boolean;
   readonly allowDeletingAvailableNodes: boolean;
+  /** Whether a ramdisk must be spoken to with TLS. */
+  readonly agentRequireTls: boolean;
+  /** Networks, as CIDR, that a ramdisk's address must lie in; those of the BMCs when absent. */
+  readonly agentNetworks?: readonly string[];
+  /** How often a ramdisk is to be heard of, in seconds. */
+  readonly heartbeatTimeoutS: number;
+  /** Origins that images and firmware may come from; none means any. */
+  readonly imageOrigins: readonly string[];
   /** `interface.step` names that no request may carry. */
   readonly disallowedSteps: readonly string[];
+  /** Origins that webhooks may be sent to: scheme, host and port. */
+  readonly webhookOrigins: readonly string[];
+  /** How many runs of a kind work at once; the others wait their turn. 0 for any number. */
+  readonly concurrency: Readonly<Record<'clean' | 'deploy', number>>;
+  /** Whether nodes are cleaned of themselves that say nothing about it. */
+  readonly automatedClean: boolean;
+  /** Who becomes lessee of a node that is deployed without one: the project that instance_info names, the caller's, or nobody. */
+  readonly automaticLessee: 'instance' | 'request' | 'off';
+  /** Runbooks that stand in for a node's own list in automated cleaning, by resource class; `*` for all others. */
+  readonly cleaningRunbooks: Readonly<Record<string, string>>;
   /** Addresses of a host name; rejects or answers none where it does not resolve. */
   lookup(host: string): Promise<string[]>;
 };
@@ -34,6 +53,14 @@ export const defaultSettings = {
   projectAdminCanManageOwnNodes: false,
   allowDeletingAvailableNodes: true,
   disallowedSteps: ['vendor.send_raw'],
+  webhookOrigins: [],
+  agentRequireTls: true,
+  heartbeatTimeoutS: 300,
+  imageOrigins: [],
+  concurrency: { clean: 50, deploy: 250 },
+  automatedClean: true,
+  automaticLessee: 'instance',
+  cleaningRunbooks: {},
 } as const satisfies Omit<Settings, 'lookup'>;
 
 export type Rooms = {
@@ -43,6 +70,9 @@ export type Rooms = {
   readonly inventory: Inventory;
   readonly vault: Vault;
   readonly runs: Runs;
+  readonly streams: Streams;
   readonly log: Log;
   readonly settings: Settings;
+  /** What seals the secrets of webhooks; absent where the installation has none. */
+  readonly webhookVault?: Vault;
 };

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Caller } from '../model/callers';
 import type { Requester } from '../model/runs';
 import type { Rooms } from './rooms';
+import type { Stream } from './streaming';
 
 /** What a handler is asked: parsed, and from a caller who is known. */
 export type Asking<Params, Query, Body> = {
@@ -15,6 +16,10 @@ export type Asking<Params, Query, Body> = {
   readonly requestId: string;
   /** What links begin with: scheme and host, without a trailing slash. */
   readonly base: string;
+  /** A request header, by its name in lower case. */
+  header(name: string): string | undefined;
+  /** Asks once more who the caller is, for an answer that goes on: a token may have ended meanwhile. Throws as at first. */
+  readonly again: () => Promise<Caller>;
 };
 
 /** What a handler answers. Without `body` nothing is sent, and no content type. `text` is JSON that is ready to be sent. */
@@ -23,6 +28,8 @@ export type Answer = {
   readonly body?: unknown;
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Server-sent events instead of a body. */
+  readonly stream?: Stream;
 };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -37,9 +44,13 @@ type Definition<Params, Query, Body> = {
   readonly tooOld?: 404 | 405 | 406;
   /** Every rule its handler may ask, in order; or that nobody needs to be known. */
   readonly rules: readonly string[] | 'public';
+  /** Nobody needs to be known, and yet its rules are asked: of a caller about whom nothing is known. */
+  readonly open?: true;
+  /** Bytes of a body at most, where that is not the API's own limit. */
+  readonly bodyLimit?: number;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
-  /** Without a schema a body is refused where it is not empty; on GET and DELETE it is ignored. */
+  /** Without a schema a body is refused where it is not empty; on GET, and on DELETE without a schema, it is ignored. */
   readonly body?: z.ZodType<Body>;
   /** The body is a set of arguments, and query keys count as such: `?target=x` equals `{"target": "x"}`. */
   readonly arguments?: true;

@@ -10,6 +10,7 @@ import { asTemperError, replyFor, schemaError } from './errors';
 import { byPrecision, locate } from './paths';
 import type { Rooms } from './rooms';
 import type { Answer, Route } from './route';
+import { writeStream } from './streaming';
 import { routes as allRoutes } from './v1';
 import { negotiate, rangeHeaders, requireMinor, versionHeaders } from './versions';
 
@@ -46,11 +47,13 @@ const byPath = (routes: readonly Route[]): [string, Route[]][] => {
   return [...groups].sort(([a], [b]) => byPrecision(a, b));
 };
 
+const isOpen = ({ rules, open }: Route): boolean => rules === 'public' || open === true;
+
 /** Answers a method that nothing at this path offers; discovery paths stay public for it. */
 const notOffered = (methods: readonly Route[]): Route => ({
   method: 'GET',
   path: '*',
-  rules: methods.every((one) => one.rules === 'public') ? 'public' : [],
+  rules: methods.every(isOpen) ? 'public' : [],
   handler: async () => raise('PathNotFound'),
   gate: undefined,
   tooOld: 405,
@@ -84,13 +87,17 @@ const serve =
     const requestId = newRequestId();
     let versions: Readonly<Record<string, string>> = rangeHeaders;
     try {
-      const who = route.rules === 'public' ? publicCaller : await rooms.identity.identify(presentedFrom(request));
+      const again = () => rooms.identity.identify(presentedFrom(request));
+      const who = isOpen(route) ? publicCaller : await again();
       const version = negotiate(request.headers);
       versions = versionHeaders(version);
       refuseOld(route, version, request.method, here);
       const given = await read(route, request, response, version);
       const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
-      const answer = await route.handler({ ...given, who, version, requestId, base } as never, rooms);
+      const header = (name: string) => request.get(name);
+      const asking = { ...given, who, version, requestId, base, header, again };
+      const answer = await route.handler(asking as never, rooms);
+      if (answer.stream) return await stream(rooms, request, response, answer, requestId, versions);
       write(response, answer, requestId, versions);
     } catch (thrown) {
       const error = asTemperError(thrown, requestId);
@@ -140,9 +147,11 @@ const read = async (route: Route, request: Request, response: Response, version:
 const nothing = z.strictObject({});
 
 const bodyOf = async (route: Route, request: Request, response: Response): Promise<unknown> => {
-  const takesBody = request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
+  const { method } = request;
+  const takesBody =
+    method === 'POST' || method === 'PUT' || method === 'PATCH' || (method === 'DELETE' && route.body !== undefined);
   if (!takesBody) return undefined;
-  const body = await readBody(request, response);
+  const body = await readBody(request, response, route.bodyLimit);
   if (body !== undefined && !route.body) raise('InvalidInput', { field: 'body', reason: 'this request takes no body' });
   return body;
 };
@@ -161,6 +170,24 @@ const parse = (schema: z.ZodType | undefined, value: unknown, where: string): un
   return parsed.data;
 };
 
+const idHeaders = (requestId: string) => ({
+  'X-OpenStack-Request-Id': requestId,
+  'OpenStack-Request-Id': requestId,
+});
+
+const stream = async (
+  rooms: Rooms,
+  request: Request,
+  response: Response,
+  answer: Answer,
+  requestId: string,
+  versions: Readonly<Record<string, string>>,
+): Promise<void> => {
+  const headers = { ...versions, ...idHeaders(requestId), ...answer.headers };
+  const thrown = await writeStream(request, response, { status: answer.status, headers, stream: answer.stream! });
+  if (thrown) rooms.log.warn('a stream ended early', { request_id: requestId, reason: String(thrown) });
+};
+
 /** Characters; a shorter text goes out in one write with its headers. */
 const encodeOnceFrom = 65_536;
 
@@ -173,8 +200,7 @@ const write = (
   const text = answer.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
   const headers: Record<string, string | number> = {
     ...versions,
-    'X-OpenStack-Request-Id': requestId,
-    'OpenStack-Request-Id': requestId,
+    ...idHeaders(requestId),
     ...answer.headers,
   };
   if (text === undefined) {

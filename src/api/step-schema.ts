@@ -37,5 +37,8 @@ export const requestStep = z.strictObject({
   limit_child_node_execution: z.array(z.string()).optional(),
 });
 
+/** A step of a deployment, which runs by its priority. */
+export const deployStep = z.strictObject({ ...common, args: document, priority: order });
+
 /** A step as a runbook carries it. */
 export const runbookStep = z.strictObject({ ...common, args: document.default({}), order });

@@ -2,39 +2,42 @@
 import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApi } from '../api';
+import { createApi, createStreams } from '../api';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
 import { createVault } from '../inventory/vault';
-import type { Timing } from '../model/runs';
+import { countedPolicy } from '../observe/hooks';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
 import { type ApiConfig, readConfig } from './config';
-import { together } from './fault';
+import { ConfigFault, together } from './fault';
 import { identityFrom } from './identity';
 import { gentleEnd, type Listening, listen } from './listen';
+import { clientInterceptors, tracesFrom } from './observing';
 import { holdPolicy, type PolicyHolder } from './policy';
 import { live } from './process';
 import { lazyClient } from './temporal';
-
-const timingOf = (config: ApiConfig): Timing => {
-  const limit = { heartbeatMs: config.TEMPER_HEARTBEAT_MS, retryMs: config.TEMPER_RETRY_MS };
-  return {
-    powerTimeoutMs: config.TEMPER_POWER_TIMEOUT_MS,
-    softPowerTimeoutMs: config.TEMPER_SOFT_POWER_TIMEOUT_MS,
-    settleMs: config.TEMPER_SETTLE_MS,
-    pollMs: config.TEMPER_POLL_MS,
-    limits: { read: limit, converge: limit, once: { heartbeatMs: config.TEMPER_HEARTBEAT_MS } },
-  };
-};
+import { timingOf } from './timing';
 
 const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('api');
 
 const policyFrom = async ({ TEMPER_POLICY_SET, TEMPER_POLICY_FILE }: ApiConfig): Promise<PolicyHolder> =>
-  holdPolicy(TEMPER_POLICY_SET, TEMPER_POLICY_FILE, { log, onLoad: () => metrics.policyAge.setToCurrentTime() });
+  holdPolicy(TEMPER_POLICY_SET, TEMPER_POLICY_FILE, {
+    log,
+    onLoad: () => metrics.policyAge.setToCurrentTime(),
+    counted: (policy) => countedPolicy(policy, TEMPER_POLICY_SET, metrics),
+  });
+
+const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }: ApiConfig) => {
+  if (TEMPER_WEBHOOK_ORIGINS.length > 0 && !TEMPER_WEBHOOK_KEYS)
+    throw new ConfigFault([
+      'TEMPER_WEBHOOK_KEYS: is not set, and TEMPER_WEBHOOK_ORIGINS allows webhooks; set both or neither.',
+    ]);
+  return TEMPER_WEBHOOK_KEYS && createVault(TEMPER_WEBHOOK_KEYS);
+};
 
 const addressOf = (config: ApiConfig): Listening => ({
   host: config.TEMPER_API_HOST,
@@ -44,6 +47,8 @@ const addressOf = (config: ApiConfig): Listening => ({
 });
 
 live('api', config, { log, metrics }, async (life) => {
+  const webhookVault = webhookVaultFrom(config);
+  const traces = await tracesFrom('api', config, life);
   const [identity, policy] = await together(identityFrom(config, log), policyFrom(config));
   life.onEnd(() => identity.close());
   life.onEnd(() => policy.close());
@@ -51,15 +56,23 @@ live('api', config, { log, metrics }, async (life) => {
     connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-api' }),
   );
   life.onEnd(() => inventory.close());
-  const { client, close } = lazyClient(config);
+  const { client, close } = lazyClient(config, await clientInterceptors(traces));
   life.onEnd(close);
   const vault = createVault(config.TEMPER_SECRETS_KEYS);
+  const streams = createStreams({
+    inventory,
+    log,
+    limit: config.TEMPER_EVENT_STREAMS,
+    onCount: (open) => metrics.streams.set(open),
+  });
 
   const app = createApi({
     policy: policy.now,
     identity,
     inventory,
     vault,
+    streams,
+    webhookVault,
     runs: createRuns({
       inventory,
       vault,
@@ -78,25 +91,32 @@ live('api', config, { log, metrics }, async (life) => {
       projectAdminCanManageOwnNodes: config.TEMPER_PROJECTS_MAY_ENROL,
       allowDeletingAvailableNodes: true,
       disallowedSteps: ['vendor.send_raw'],
+      agentRequireTls: config.TEMPER_AGENT_REQUIRE_TLS,
+      agentNetworks: config.TEMPER_AGENT_NETWORKS,
+      heartbeatTimeoutS: config.TEMPER_HEARTBEAT_TIMEOUT_S,
+      imageOrigins: config.TEMPER_IMAGE_ORIGINS,
+      concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
+      automatedClean: config.TEMPER_AUTOMATED_CLEAN,
+      automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
+      cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
+      webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
       lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     },
   });
 
   const server = createServer((request, response) => {
     const stop = metrics.requests.startTimer();
-    response.on('finish', () =>
-      stop({
-        method: request.method,
-        route: (request as { route?: { path?: string } }).route?.path ?? 'none',
-        status: response.statusCode,
-      }),
-    );
-    app(request as never, response as never);
+    const routeOf = () => (request as { route?: { path?: string } }).route?.path ?? 'none';
+    response.on('finish', () => stop({ method: request.method, route: routeOf(), status: response.statusCode }));
+    const answer = () => app(request as never, response as never);
+    if (traces) traces.serve(request, response, routeOf, answer);
+    else answer();
   });
   server.keepAliveTimeout = 75_000; // longer than the pools of usual proxies, so that they never write into a closing socket
   const endServer = gentleEnd(server);
   await listen(server, addressOf(config), (error) => log.warn('api socket', { error }));
   life.onEnd(endServer);
+  life.onEnd(() => streams.close()); // first of all: what goes on would keep the server
   log.info('listening', {
     host: config.TEMPER_API_HOST,
     port: (server.address() as AddressInfo).port,

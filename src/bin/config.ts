@@ -7,7 +7,9 @@ import {
   hostPort,
   keys,
   milliseconds,
+  namedTexts,
   networks as networkList,
+  origins,
   port,
   postgresUrl,
   strategies,
@@ -24,6 +26,9 @@ export const common = {
     .describe('How much is logged.'),
   TEMPER_HEALTH_PORT: port.optional().describe('Port of /healthz, /readyz and /metrics; none when unset.'),
   TEMPER_HEALTH_HOST: text.default('127.0.0.1').describe('Address of that port.'),
+  TEMPER_OTLP_ENDPOINT: webUrl
+    .optional()
+    .describe('OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318; no traces when unset.'),
   TEMPER_SUPERVISED: z.literal('1').optional().describe('Set by the supervisor of `npm start`: end when it is gone.'),
 };
 
@@ -56,6 +61,11 @@ const networks = {
   TEMPER_BMC_NETWORKS: networkList.describe(
     'Networks in which BMCs may live (CIDR, comma-separated); checked when a node is written and at every connection.',
   ),
+  TEMPER_AGENT_NETWORKS: networkList
+    .optional()
+    .describe(
+      'Networks in which ramdisks may live (CIDR, comma-separated); checked at their first heartbeat and at every connection. Those of the BMCs when unset.',
+    ),
 };
 
 const timing = {
@@ -66,6 +76,9 @@ const timing = {
   TEMPER_SETTLE_MS: milliseconds
     .default(30_000)
     .describe('How long a sent command counts as under way before it may be sent again.'),
+  TEMPER_AGENT_TIMEOUT_MS: milliseconds
+    .default(1_800_000)
+    .describe('How long a run waits for the ramdisk to call back.'),
   TEMPER_POLL_MS: milliseconds
     .default(1_000)
     .describe('First pause between two looks at a BMC; doubles up to eightfold.'),
@@ -75,6 +88,32 @@ const timing = {
   TEMPER_RETRY_MS: milliseconds
     .default(2_000)
     .describe('Pause before the second attempt of an act; doubles up to a minute.'),
+};
+
+const powerSync = {
+  TEMPER_POWER_SYNC_SECONDS: count(0)
+    .default(120)
+    .describe('How often the power of every node of the group is looked at; 0 for never.'),
+  TEMPER_POWER_SYNC_WORKERS: count(1, 100).default(8).describe('Looks at power at once, per BMC worker.'),
+  TEMPER_POWER_SYNC_MAX_FAILURES: count(1)
+    .default(3)
+    .describe('Failed looks in a row after which a node goes to maintenance with fault `power failure`.'),
+  TEMPER_FORCE_POWER_STATE: flag
+    .default(false)
+    .describe('Whether a node that is found in another power state than recorded is brought back, by a run.'),
+};
+
+const webhooks = {
+  TEMPER_WEBHOOK_ORIGINS: origins
+    .default([])
+    .describe(
+      'Origins that webhooks may be sent to, such as https://hooks.example.org (comma-separated); none when empty. Names that resolve to loopback or link-local addresses are refused all the same; such an address is allowed where it is listed itself.',
+    ),
+  TEMPER_WEBHOOK_KEYS: keys
+    .optional()
+    .describe(
+      'Keys for the secrets of webhooks, as TEMPER_SECRETS_KEYS has them, but others: control workers hold these. No webhooks when unset.',
+    ),
 };
 
 const api = {
@@ -101,7 +140,37 @@ const api = {
     .enum(['temper', 'ironic', 'closed'])
     .default('temper')
     .describe('Rules in force where no file says otherwise.'),
+  TEMPER_EVENT_STREAMS: count(1).default(200).describe('Event streams open at once at most, of all callers.'),
   TEMPER_POLICY_FILE: text.optional().describe('Policy file (YAML) whose rules replace those of the set.'),
+  TEMPER_AGENT_REQUIRE_TLS: flag.default(true).describe('Whether ramdisks must be spoken to with TLS.'),
+  TEMPER_HEARTBEAT_TIMEOUT_S: count(10)
+    .default(300)
+    .describe('Within how many seconds a ramdisk is told to call back; it does so at a third to two thirds of them.'),
+  TEMPER_IMAGE_ORIGINS: origins
+    .default([])
+    .describe(
+      'Origins that images and firmware may come from, such as https://images.example.org (comma-separated); any when empty.',
+    ),
+  TEMPER_MAX_CONCURRENT_CLEAN: count(0)
+    .default(50)
+    .describe('Cleanings and tear-downs at work at once; the others wait their turn. 0 for any number.'),
+  TEMPER_MAX_CONCURRENT_DEPLOY: count(0)
+    .default(250)
+    .describe('Deployments at work at once; the others wait their turn. 0 for any number.'),
+  TEMPER_AUTOMATED_CLEAN: flag
+    .default(true)
+    .describe('Whether nodes are cleaned before they become available, where they do not say themselves.'),
+  TEMPER_CLEANING_RUNBOOKS: namedTexts
+    .default({})
+    .describe(
+      'Runbooks for automated cleaning, as <resource class>=<runbook>, comma-separated; * for all other classes. The node’s own list where none is named.',
+    ),
+  TEMPER_AUTOMATIC_LESSEE: z
+    .enum(['instance', 'request', 'off'])
+    .default('instance')
+    .describe(
+      'Who becomes lessee of a node deployed without one: the project of its instance_info, the caller’s, or nobody.',
+    ),
   TEMPER_PROJECTS_MAY_ENROL: flag.default(false).describe('Whether a project’s admins may enrol nodes of their own.'),
 };
 
@@ -113,6 +182,11 @@ const worker = {
     .string()
     .default('')
     .describe('Conductor group a BMC worker serves; empty is the default group.'),
+  TEMPER_SDK_METRICS_ADDRESS: hostPort
+    .optional()
+    .describe(
+      'Where the engine’s own metrics can be fetched, as host:port; nowhere when unset. Each worker of a host needs one of its own.',
+    ),
   TEMPER_WORKFLOW_BUNDLE: text.optional().describe('Built workflow bundle; bundled at start when unset.'),
 };
 
@@ -130,9 +204,9 @@ const migrate = {
 
 /** Which settings each process reads; walked by the README's generator too. */
 export const processes = {
-  api: z.object({ ...common, ...store, ...engine, ...sealing, ...networks, ...timing, ...api }),
-  control: z.object({ ...common, ...store, ...engine, ...worker }),
-  bmc: z.object({ ...common, ...store, ...engine, ...sealing, ...networks, ...worker }),
+  api: z.object({ ...common, ...store, ...engine, ...sealing, ...networks, ...timing, ...webhooks, ...api }),
+  control: z.object({ ...common, ...store, ...engine, ...webhooks, ...worker }),
+  bmc: z.object({ ...common, ...store, ...engine, ...sealing, ...networks, ...timing, ...worker, ...powerSync }),
   migrate: z.object({ ...common, ...store, ...migrate }),
 } as const;
 

@@ -40,9 +40,11 @@ const stateTable = (): string =>
     ]),
   );
 
-// A node in any other kind of state is held by the run that works there, so only a message gets through.
+// A node in any other transient state is held by the run that works there, so only a message gets through.
+const takenOver: readonly ProvisionState[] = statesBefore('delete');
+
 const callableFrom = (row: VerbRow): ProvisionState[] =>
-  statesBefore(row.event).filter((state) => row.does !== 'run' || ['stable', 'failure'].includes(states[state].kind));
+  statesBefore(row.event).filter((state) => row.does !== 'run' || states[state].kind !== 'transient' || takenOver.includes(state));
 
 const atOnceFrom = (row: VerbRow): ProvisionState[] =>
   callableFrom(row).filter((state) => states[next(state, row.event)!].kind === 'stable');
@@ -58,16 +60,14 @@ const does = (row: VerbRow): string => {
       return `a run of story ${row.story}${atOnce(row)}`;
     case 'message':
       return `a message to the run that waits${atOnce(row)}`;
-    case 'later':
-      return `refused with 400: no ${row.missing} yet`;
   }
 };
 
 const stepsOf = (row: VerbRow): string =>
-  ({ given: `${row.stepsKey} or a runbook`, automatic: 'automatic', none: '' })[row.steps ?? 'none'];
+  ({ given: `${row.stepsKey} or a runbook`, optional: `${row.stepsKey}, if any`, automatic: 'automatic', none: '' })[row.steps ?? 'none'];
 
 const refusals = (row: VerbRow): string =>
-  [...(row.maintenance ? ['in maintenance'] : []), ...(row.retired ? ['when retired'] : [])].join(', ');
+  [...(row.maintenance ? ['in maintenance'] : []), ...(row.retired ? ['when retired'] : []), ...(row.protected ? ['when protected'] : [])].join(', ');
 
 const endOf = (row: VerbRow): string => {
   if (!row.ends) return '';

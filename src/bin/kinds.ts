@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { isCidr } from '../model/bmc-addresses';
+import { isOrigin } from '../model/origins';
 
 const whole = (least: number, most: number, says: string) =>
   z.coerce.number({ error: says }).int(says).min(least, says).max(most, says);
@@ -22,6 +23,14 @@ export const list = z.string().transform((value) =>
     .map((item) => item.trim())
     .filter(Boolean),
 );
+
+/** `a=b,c=d` as an object. */
+export const namedTexts = list.transform((items, context) => {
+  const pairs = items.map((item) => item.split('='));
+  if (pairs.some(([key, value, ...more]) => !key?.trim() || !value?.trim() || more.length > 0))
+    context.addIssue({ code: 'custom', message: 'must be <name>=<value>, several separated by commas' });
+  return Object.fromEntries(pairs.map(([key = '', value = '']) => [key.trim(), value.trim()]));
+});
 
 // The texts of both never repeat the value: it may hold a password.
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
@@ -46,6 +55,15 @@ export const networks = list.superRefine((items, context) => {
     context.addIssue({
       code: 'custom',
       message: `has ${wrong.join(', ')}, which is no network; write it as 10.20.0.0/16 or 2001:db8::/32`,
+    });
+});
+
+export const origins = list.superRefine((items, context) => {
+  const wrong = items.filter((item) => !isOrigin(item)).map((item) => `"${item}"`);
+  if (wrong.length > 0)
+    context.addIssue({
+      code: 'custom',
+      message: `has ${wrong.join(', ')}, which is no origin; write it as https://images.example.org or http://192.0.2.7:8080`,
     });
 });
 

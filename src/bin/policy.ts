@@ -42,6 +42,13 @@ const fileFault = (file: string, thrown: unknown): unknown => {
   ]);
 };
 
+/** What looks at every policy that comes into force. */
+export type Watching = {
+  readonly log: Logger;
+  readonly onLoad: () => void;
+  readonly counted?: (policy: Policy) => Policy;
+};
+
 export type PolicyHolder = {
   readonly now: () => Policy;
   readonly fault: () => string | null;
@@ -55,7 +62,7 @@ export type PolicyHolder = {
 export const holdPolicy = (
   set: RuleSetName,
   file: string | undefined,
-  { log, onLoad }: { log: Logger; onLoad: () => void },
+  { log, onLoad, counted = (policy) => policy }: Watching,
 ): PolicyHolder => {
   const compile = (): Policy => {
     try {
@@ -69,7 +76,7 @@ export const holdPolicy = (
     for (const warning of policy.warnings) log.warn('policy', { warning });
     log.info('policy loaded', { set, hash: policy.hash, ...(file && { file }) });
     onLoad();
-    return policy;
+    return counted(policy);
   };
   let current = load();
   let fault: string | null = null;

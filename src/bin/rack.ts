@@ -4,7 +4,7 @@ import { startRack } from '../dev/rack';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { common, settingsOrEnd } from './config';
-import { count, port, text } from './kinds';
+import { count, list, port, text, webUrl } from './kinds';
 import { type Listening, listenFault } from './listen';
 import { live } from './process';
 
@@ -17,9 +17,21 @@ const config = settingsOrEnd(
     TEMPER_RACK_HTTP_PORT: port.default(0),
     TEMPER_RACK_HTTPS_PORT: port.default(0),
     TEMPER_RACK_CONTROL_PORT: port.default(0),
+    TEMPER_RACK_API_URL: webUrl
+      .optional()
+      .describe('URL of the API that emulated ramdisks call; without it hosts boot none.'),
+    TEMPER_RACK_AGENT_PORT: port.default(0),
+    TEMPER_RACK_RAMDISK_IMAGES: list
+      .default([])
+      .describe('URLs of discs that hold the ramdisk, separated by commas; any disc when empty.'),
   }),
 );
-const portSettings = ['TEMPER_RACK_HTTP_PORT', 'TEMPER_RACK_HTTPS_PORT', 'TEMPER_RACK_CONTROL_PORT'] as const;
+const portSettings = [
+  'TEMPER_RACK_HTTP_PORT',
+  'TEMPER_RACK_HTTPS_PORT',
+  'TEMPER_RACK_CONTROL_PORT',
+  'TEMPER_RACK_AGENT_PORT',
+] as const;
 const sockets: Listening[] = portSettings.map((portSetting) => ({
   host: '127.0.0.1',
   port: config[portSetting],
@@ -34,6 +46,13 @@ live('rack', config, { log, metrics: createMetrics('rack') }, async (life) => {
     httpPort: config.TEMPER_RACK_HTTP_PORT,
     httpsPort: config.TEMPER_RACK_HTTPS_PORT,
     controlPort: config.TEMPER_RACK_CONTROL_PORT,
+    ...(config.TEMPER_RACK_API_URL && {
+      ramdisks: {
+        apiUrl: config.TEMPER_RACK_API_URL,
+        port: config.TEMPER_RACK_AGENT_PORT,
+        images: config.TEMPER_RACK_RAMDISK_IMAGES,
+      },
+    }),
   }).catch((error) => {
     throw listenFault(error, sockets);
   });

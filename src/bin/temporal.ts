@@ -1,6 +1,12 @@
 /** Connections to Temporal as the settings ask for them. */
 import { hostname } from 'node:os';
-import { Client, Connection, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  Client,
+  type ClientInterceptors,
+  Connection,
+  ScheduleAlreadyRunning,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { attributes, controlQueue, reconcileId } from '../workflows/contract';
 
@@ -19,10 +25,13 @@ export const connectionOptions = (settings: TemporalSettings) => ({
 });
 
 /** A client that connects when it is first used, so that a process starts while Temporal is away. */
-export const lazyClient = (settings: TemporalSettings): { client: Client; close: () => Promise<void> } => {
+export const lazyClient = (
+  settings: TemporalSettings,
+  interceptors?: ClientInterceptors,
+): { client: Client; close: () => Promise<void> } => {
   const connection = Connection.lazy(connectionOptions(settings));
   return {
-    client: new Client({ connection, namespace: settings.TEMPER_TEMPORAL_NAMESPACE }),
+    client: new Client({ connection, namespace: settings.TEMPER_TEMPORAL_NAMESPACE, interceptors }),
     close: () => connection.close(),
   };
 };

@@ -5,30 +5,35 @@ import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createBmcActivities } from '../activities/bmc';
 import { createControlActivities } from '../activities/control';
-import { createDrivers } from '../bmc';
+import { createDrivers, type Driver, type Drivers } from '../bmc';
 import { createLanes } from '../bmc/lane';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
 import { createVault } from '../inventory/vault';
 import { type DriverName, drivers as driverTable } from '../model/drivers';
+import { countedDriver, countedLanes, countRequests, vendorLabels } from '../observe/hooks';
 import { createLog, type Logger } from '../observe/log';
-import { createMetrics } from '../observe/metrics';
+import { createMetrics, type Metrics } from '../observe/metrics';
+import { eventCounter, relayCounter } from '../observe/runs';
 import { runRelay } from '../runs/relay';
+import { runTelling } from '../runs/webhooks';
 import { controlQueue, groupQueue } from '../workflows/contract';
 import { readConfig } from './config';
 import { ConfigFault } from './fault';
+import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from './observing';
+import { startPowerSync } from './power-sync';
 import { type Life, live } from './process';
 import { checkAttributes, ensureReconciler, lazyClient, workerConnection, workerIdentity } from './temporal';
 
 // Well below the minute after which a worker counts as silent.
 const beatEveryMs = 5_000;
 
-const installLog = (log: Logger): void => {
+const installRuntime = (log: Logger, metricsAddress: string | undefined): void => {
   const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) =>
     log[levels[level as keyof typeof levels] ?? 'info'](message, meta),
   );
-  Runtime.install({ logger, shutdownSignals: [] });
+  Runtime.install({ logger, shutdownSignals: [], ...engineTelemetry(metricsAddress) });
 };
 
 const shutdown = { shutdownGraceTime: '30s', shutdownForceTime: '60s' } as const;
@@ -55,26 +60,48 @@ const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
   }
 };
 
+/** The stories: what was bundled when this was built, or bundled now. */
+const workflowsOf = (
+  bundle: string | undefined,
+): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> & { workflowModules?: string[] } =>
+  bundle
+    ? { workflowBundle: bundleFrom(bundle) }
+    : {
+        workflowsPath: join(__dirname, '../workflows/index.js'),
+        workflowModules: [join(__dirname, '../workflows/trace.js')],
+      };
+
 const control = (): void => {
   const config = readConfig('control');
   const log = createLog('worker-control', config.TEMPER_LOG_LEVEL);
   const metrics = createMetrics('worker-control');
-  installLog(log);
+  installRuntime(log, config.TEMPER_SDK_METRICS_ADDRESS);
   live('control', config, { log, metrics }, async (life) => {
-    const workflows = config.TEMPER_WORKFLOW_BUNDLE
-      ? { workflowBundle: bundleFrom(config.TEMPER_WORKFLOW_BUNDLE) }
-      : { workflowsPath: join(__dirname, '../workflows/index.js') };
+    const traces = await tracesFrom('worker-control', config, life);
+    const { workflowModules, ...workflows } = workflowsOf(config.TEMPER_WORKFLOW_BUNDLE);
     const inventory = createInventory(
       connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-control' }),
     );
     life.onEnd(() => inventory.close());
     const connection = await workerConnection(config);
     life.onEnd(() => connection.close());
-    const { client, close } = lazyClient(config);
+    const { client, close } = lazyClient(config, await clientInterceptors(traces));
     life.onEnd(close);
     await checkAttributes(connection, config.TEMPER_TEMPORAL_NAMESPACE);
     await ensureReconciler(client, config.TEMPER_QUEUE_PREFIX);
-    void runRelay({ inventory, client, log }, { signal: life.signal });
+    const relayHands = { inventory, client, log, observe: relayCounter(metrics) };
+    void runRelay(relayHands, { signal: life.signal });
+    void runTelling(
+      {
+        inventory,
+        log,
+        origins: config.TEMPER_WEBHOOK_ORIGINS,
+        vault: config.TEMPER_WEBHOOK_KEYS && createVault(config.TEMPER_WEBHOOK_KEYS),
+        onEvent: eventCounter(metrics),
+        onDelivery: (outcome, ms) => metrics.deliveries.observe({ outcome }, ms / 1_000),
+      },
+      { signal: life.signal },
+    );
     await runWorker(
       {
         connection,
@@ -82,6 +109,7 @@ const control = (): void => {
         taskQueue: controlQueue(config.TEMPER_QUEUE_PREFIX),
         identity: workerIdentity('control', '', config.TEMPER_WORKER_HOSTNAME),
         ...workflows,
+        interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
         activities: createControlActivities({ inventory, client, log }),
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },
@@ -95,36 +123,54 @@ const bmc = (): void => {
   const config = readConfig('bmc');
   const log = createLog('worker-bmc', config.TEMPER_LOG_LEVEL);
   const metrics = createMetrics('worker-bmc');
-  installLog(log);
+  installRuntime(log, config.TEMPER_SDK_METRICS_ADDRESS);
   live('bmc', config, { log, metrics }, async (life) => {
+    const traces = await tracesFrom('worker-bmc', config, life);
+    life.onEnd(countRequests(metrics));
     const inventory = createInventory(
       connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-bmc' }),
     );
     life.onEnd(() => inventory.close());
-    const bmcs = createDrivers({ log, networks: config.TEMPER_BMC_NETWORKS });
+    const bmcs = createDrivers({
+      log,
+      networks: config.TEMPER_BMC_NETWORKS,
+      agentNetworks: config.TEMPER_AGENT_NETWORKS,
+    });
     life.onEnd(() => bmcs.close());
     const connection = await workerConnection(config);
     life.onEnd(() => connection.close());
     await keepBeating(config, inventory, life);
+    const hands = {
+      inventory,
+      vault: createVault(config.TEMPER_SECRETS_KEYS),
+      driverOf: countedDrivers(bmcs, metrics),
+      lanes: countedLanes(createLanes(), metrics),
+      log,
+    };
+    startPowerSync(config, hands, life);
     await runWorker(
       {
         connection,
         namespace: config.TEMPER_TEMPORAL_NAMESPACE,
         taskQueue: groupQueue(config.TEMPER_CONDUCTOR_GROUP, config.TEMPER_QUEUE_PREFIX),
         identity: workerIdentity('bmc', config.TEMPER_CONDUCTOR_GROUP, config.TEMPER_WORKER_HOSTNAME),
-        activities: createBmcActivities({
-          inventory,
-          vault: createVault(config.TEMPER_SECRETS_KEYS),
-          driverOf: (name) => (Object.hasOwn(driverTable, name) ? bmcs.get(name as DriverName) : undefined),
-          lanes: createLanes(),
-          log,
-        }),
+        activities: createBmcActivities(hands),
+        interceptors: { activity: await activityInterceptors(metrics, traces) },
         maxConcurrentActivityTaskExecutions: 500,
         activityTaskPollerBehavior: { type: 'autoscaling' },
       },
       life,
     );
   });
+};
+
+/** The drivers by name, each wrapped once. */
+const countedDrivers = (bmcs: Drivers, metrics: Metrics): ((name: string) => Driver | undefined) => {
+  const vendorOf = vendorLabels();
+  const counted = new Map<string, Driver>();
+  for (const name of Object.keys(driverTable) as DriverName[])
+    counted.set(name, countedDriver(bmcs.get(name), metrics, vendorOf));
+  return (name) => counted.get(name);
 };
 
 const keepBeating = async (

@@ -14,6 +14,22 @@ export type BmcNode = {
   readonly power_state: string | null;
   readonly boot_mode: string | null;
   readonly secure_boot: boolean | null;
+  readonly boot_interface?: string | null;
+  readonly instance_info?: Readonly<Record<string, unknown>>;
+  readonly target_raid_config?: Readonly<Record<string, unknown>> | null;
+  /** The node's ports, as the ramdisk's commands want them. */
+  readonly ports?: readonly { readonly address: string; readonly pxe_enabled: boolean }[];
+  /** The ramdisk on the node, once it has called back; its token resolved. */
+  readonly agent?: AgentContact;
+};
+
+/** How to reach a ramdisk. */
+export type AgentContact = {
+  readonly url: string;
+  readonly token: string;
+  readonly version: string | null;
+  /** PEM of the certificate it showed with its heartbeat; the only one that is accepted. */
+  readonly verify_ca: string | null;
 };
 
 /** What an act did before it did it: survives the worker, so that the next attempt looks before it acts. */
@@ -28,6 +44,10 @@ export type Intent = {
 export type ActContext = {
   readonly run: RunUuid;
   readonly attempt: number;
+  /** Index and name of the step that the act belongs to. */
+  readonly step?: { readonly index: number; readonly interface: string; readonly step: string };
+  /** What the run does: clean, service, deploy ... */
+  readonly story?: string;
   /** Aborts when the activity must stop: cancelled, timed out, or the worker is going away. Passed to every request. */
   readonly signal: AbortSignal;
   /** Says "still alive", with what an operator may read (no secrets). Cheap; call it in every loop. */
@@ -63,12 +83,42 @@ export type Driver = {
   close(): Promise<void>;
 };
 
+/** How gently a BMC has to be treated; durations in milliseconds. */
+export type Courtesy = {
+  /** From the start of one request to the start of the next. */
+  readonly spacingMs: number;
+  /** From the answer to a write to the start of the next request. */
+  readonly afterWriteMs: number;
+  /** From one login to the next. */
+  readonly loginSpacingMs: number;
+  /** Reads at the same time; a write is always alone. */
+  readonly reads: number;
+};
+
+export type BmcRequestKind = 'read' | 'write' | 'login' | 'logout';
+
+/** Told of every request to a BMC, for metrics. */
+export type BmcObserver = {
+  /** @param ms from sending to the last byte of the answer @param status 0 when no answer came @param bmc its address */
+  request(kind: BmcRequestKind, ms: number, status: number, bmc: string): void;
+};
+
 export type DriverHands = {
   readonly log: Log;
   /** Networks in which BMCs may live, CIDR notation; checked after name resolution, at every connection. Empty: any. */
   readonly networks: readonly string[];
+  /** The same for ramdisks; those of the BMCs when absent. */
+  readonly agentNetworks?: readonly string[];
   /** For tests: replaces the system's name resolution. */
   readonly lookup?: (host: string) => Promise<readonly string[]>;
   /** How long connecting and one answer may take; default 30 s and 60 s. Tests pass small ones. */
-  readonly limits?: { readonly connectMs?: number; readonly answerMs?: number };
+  readonly limits?: {
+    readonly connectMs?: number;
+    readonly answerMs?: number;
+    /** Instead of what the vendor's row says. */
+    readonly courtesy?: Partial<Courtesy>;
+  };
+  readonly observe?: BmcObserver;
+  /** Path of the ipmitool program; looked for where systems keep programs when absent. */
+  readonly ipmitool?: string;
 };

@@ -3,6 +3,7 @@ import { type DriverName, isDriver } from '../model/drivers';
 import { raise } from '../model/errors';
 import type { Driver, DriverHands } from './contract';
 import { createFakeDriver } from './fake';
+import { createIpmiDriver } from './ipmi';
 import { createRedfishDriver } from './redfish';
 
 export type * from './contract';
@@ -19,6 +20,7 @@ export type Drivers = {
 export const createDrivers = (hands: DriverHands): Drivers => {
   const drivers: Record<DriverName, Driver> = {
     redfish: createRedfishDriver(hands),
+    ipmi: createIpmiDriver(hands),
     'fake-hardware': createFakeDriver(),
   };
   return {

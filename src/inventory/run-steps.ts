@@ -1,7 +1,7 @@
 /** Queries of a run's steps: what each act begins, fails and ends with, always under the fence. */
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ActOutcome, Lock, StepState } from '../model/runs';
-import type { PlannedStep } from '../model/steps';
+import { type ActName, actRow, type PlannedStep } from '../model/steps';
 import type { Db } from './database';
 
 export type StepRow = {
@@ -9,6 +9,8 @@ export type StepRow = {
   readonly interface: string;
   readonly step: string;
   readonly args: Record<string, unknown>;
+  /** Of the story itself, not of the caller. */
+  readonly system: boolean;
   readonly state: StepState;
   readonly act: string | null;
   readonly acts_done: number;
@@ -30,58 +32,81 @@ export type ActedNode = {
   readonly power_state: string | null;
   readonly boot_mode: string | null;
   readonly secure_boot: boolean | null;
+  readonly boot_interface: string | null;
+  readonly instance_info: Record<string, unknown>;
+  readonly target_raid_config: Record<string, unknown> | null;
+  readonly ports: { readonly address: string; readonly pxe_enabled: boolean }[];
+  /** Null where no ramdisk has called back; `token` is a reference to its secret. */
+  readonly agent: { url: string; token: unknown; version: string | null; verify_ca: string | null } | null;
 };
 
 /** Which act of which step, at which attempt. */
 export type ActKey = { readonly index: number; readonly act: string; readonly attempt: number };
 
+const deployStates = ['deploying', 'wait call-back', 'deploy hold'] as const;
+
 export const runSteps = (sql: Db) => ({
   async insert(run: RunUuid, steps: readonly PlannedStep[]): Promise<void> {
     if (steps.length === 0) return;
-    const rows = steps.map(({ index, interface: of, step, args }) => ({
+    const rows = steps.map(({ index, interface: of, step, args, system = false }) => ({
       run_id: run,
       index,
       interface: of,
       step,
       args,
+      system,
     }));
-    await sql`insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args')}`;
+    await sql`
+      insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args', 'system')}
+      on conflict (run_id, index) do nothing`;
+  },
+
+  /** The rest of a plan in another shape: what has not begun gives way to it. */
+  async replaceAfter(run: RunUuid, index: number, steps: readonly PlannedStep[]): Promise<void> {
+    await sql`delete from run_steps where run_id = ${run} and index > ${index} and state = 'pending'`;
+    await this.insert(run, steps);
+  },
+
+  /** A step is to be tried again, with other arguments perhaps: what was announced of it no longer counts. */
+  async again(run: RunUuid, index: number, args?: Readonly<Record<string, unknown>>): Promise<void> {
+    if (args)
+      await sql`update run_steps set args = ${sql.json(args as never)} where run_id = ${run} and index = ${index}`;
+    await sql`delete from intents where run_id = ${run} and index = ${index}`;
   },
 
   async ofRun(run: RunUuid): Promise<StepRow[]> {
     return sql<StepRow[]>`
-      select index, interface, step, args, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+      select index, interface, step, args, system, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
       from run_steps where run_id = ${run} order by index`;
   },
 
   async ofRuns(runs: readonly RunUuid[]): Promise<(StepRow & { run_id: RunUuid })[]> {
     if (runs.length === 0) return [];
     return sql<(StepRow & { run_id: RunUuid })[]>`
-      select run_id, index, interface, step, args, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+      select run_id, index, interface, step, args, system, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
       from run_steps where run_id in ${sql(runs)} order by run_id, index`;
   },
 
   /**
    * Marks an act as begun and answers its node, in one statement; undefined when the lock no longer holds the node.
-   * `stepColumn` is the node's column that shows the running step on the wire.
+   * The wire shows the running step in a column of its own for cleaning, deploying and servicing.
    */
-  async begin(
-    lock: Lock,
-    key: ActKey,
-    step: PlannedStep,
-    stepColumn: 'clean_step' | 'service_step' | null,
-  ): Promise<ActedNode | undefined> {
-    const shown = sql.json({
-      interface: step.interface,
-      step: step.step,
-      args: step.args,
-      abortable: step.abortable,
-    } as never);
+  async begin(lock: Lock, key: ActKey, step: PlannedStep): Promise<ActedNode | undefined> {
+    const shown = step.system
+      ? null
+      : sql.json({
+          interface: step.interface,
+          step: step.step,
+          args: step.args,
+          abortable: step.abortable,
+        } as never);
+    const agents = actRow(key.act as ActName).by === 'agent';
     const [node] = await sql<ActedNode[]>`
       with held as (
         update nodes set
-          clean_step = case when ${stepColumn} = 'clean_step' then ${shown}::jsonb else clean_step end,
-          service_step = case when ${stepColumn} = 'service_step' then ${shown}::jsonb else service_step end
+          clean_step = case when provision_state like 'clean%' then ${shown}::jsonb else clean_step end,
+          deploy_step = case when provision_state in ${sql(deployStates)} then ${shown}::jsonb else deploy_step end,
+          service_step = case when provision_state like 'servic%' then ${shown}::jsonb else service_step end
         where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
         returning *
       ), begun as (
@@ -96,7 +121,14 @@ export const runSteps = (sql: Db) => ({
           jsonb_build_object('index', ${key.index}::int, 'step', ${`${step.interface}.${step.step}`}::text, 'act', ${key.act}::text, 'attempt', ${key.attempt}::int)
         from held
       )
-      select uuid, name, driver, driver_info, properties, power_state, boot_mode, secure_boot from held`;
+      select uuid, name, driver, driver_info, properties, power_state, boot_mode, secure_boot, boot_interface, instance_info,
+        target_raid_config,
+        case when ${agents} then (select coalesce(jsonb_agg(jsonb_build_object('address', p.address, 'pxe_enabled', p.pxe_enabled)), '[]')
+          from ports p where p.node_uuid = held.uuid) else '[]' end as ports,
+        case when ${agents} then (select jsonb_build_object('url', a.url, 'version', a.version, 'verify_ca', a.verify_ca,
+            'token', jsonb_build_object('$secret', a.token_secret))
+          from agents a where a.node_uuid = held.uuid and a.url is not null) end as agent
+      from held`;
     return node;
   },
 
@@ -162,12 +194,14 @@ export const runSteps = (sql: Db) => ({
     if (state === 'waiting' || state === 'parked')
       await sql`
         update nodes set
-          clean_step = case when r.story = 'clean' then shown.step else clean_step end,
-          service_step = case when r.story = 'service' then shown.step else service_step end
+          clean_step = case when provision_state like 'clean%' then shown.step else clean_step end,
+          deploy_step = case when provision_state in ${sql(deployStates)} then shown.step else deploy_step end,
+          service_step = case when provision_state like 'servic%' then shown.step else service_step end
         from runs r,
           lateral (select jsonb_build_object('interface', s.interface, 'step', s.step, 'args', s.args) as step
             from run_steps s where s.run_id = r.id and s.index = ${index}) shown
-        where r.id = ${run} and nodes.uuid = r.node_uuid and nodes.reservation = r.id and nodes.fence = r.fence`;
+        where r.id = ${run} and nodes.uuid = r.node_uuid and nodes.reservation = r.id and nodes.fence = r.fence
+          and not exists (select 1 from run_steps s where s.run_id = r.id and s.index = ${index} and s.system)`;
     if (state === 'done' || state === 'skipped') await sql`update runs set cursor = ${index + 1} where id = ${run}`;
     else await sql`update runs set cursor = ${index} where id = ${run}`;
   },

@@ -25,6 +25,7 @@ export type RunRow = {
   readonly workflow_run_id: string | null;
   readonly provision_state_before: string | null;
   readonly target: string | null;
+  readonly resumes: string | null;
   readonly cursor: number;
   readonly waiting_for: string | null;
   readonly last_error: string | null;
@@ -62,13 +63,27 @@ export type Acceptance = {
   readonly workflow_id: string;
   /** The workflow's input but for the fence, which only this statement knows. */
   readonly input: Omit<RunInput, 'lock'>;
+  /** The run that is taken over from; null takes only a free node. */
+  readonly displaces?: RunUuid | null;
+  /** Replaces the node's document, where the run brings something of its own. */
+  readonly instance_info?: Readonly<Record<string, unknown>> | null;
+  /** Becomes the lessee of a node that has none. */
+  readonly lessee?: ProjectId | null;
+  readonly limit_class?: string | null;
+  readonly resumes?: { readonly run: RunUuid; readonly from: number } | null;
 };
 
 const columns = [
   'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'owner', 'lessee', 'lease_id',
-  'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'cursor', 'waiting_for',
+  'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'resumes', 'cursor', 'waiting_for',
   'last_error', 'created_at', 'started_at', 'finished_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names
+
+// What belongs to the instance goes with it; a lessee only if the deployment brought it.
+const withoutInstance = (sql: Db) => sql`
+  instance_info = '{}', instance_uuid = null, instance_name = null, allocation_uuid = null,
+  lessee = case when driver_internal_info ? 'automatic_lessee' then null else lessee end,
+  driver_internal_info = driver_internal_info - '{automatic_lessee,instance,root_uuid_or_disk_id,is_whole_disk_image,is_source_a_path,deploy_boot_mode}'::text[]`;
 
 export const runs = (sql: Db) => ({
   newId: (): RunUuid => randomUUID() as RunUuid,
@@ -84,19 +99,26 @@ export const runs = (sql: Db) => ({
       with taken as (
         update nodes set
           reservation = ${order.run}, fence = fence + 1, updated_at = now(), last_error = null,
+          instance_info = ${!order.instance_info ? sql`instance_info` : sql.json(order.instance_info as never)},
+          driver_internal_info = case when ${order.lessee ?? null}::text is not null and lessee is null
+            then driver_internal_info || '{"automatic_lessee": true}' else driver_internal_info end,
+          lessee = coalesce(lessee, ${order.lessee ?? null}),
+          inspection_started_at = case when ${order.to}::text = 'inspecting' then now() else inspection_started_at end,
+          inspection_finished_at = case when ${order.to}::text = 'inspecting' then null else inspection_finished_at end,
           target_power_state = coalesce(${order.target_power_state}, target_power_state),
           provision_state = coalesce(${order.to}, provision_state),
           target_provision_state = case when ${order.to}::text is null then target_provision_state else ${order.target} end,
           provision_updated_at = case when ${order.to}::text is null then provision_updated_at else now() end
-        where uuid = ${order.node_uuid} and reservation is null and provision_state = ${order.from}
+        where uuid = ${order.node_uuid} and reservation is not distinct from ${order.displaces ?? null}::uuid and provision_state = ${order.from}
           and (${order.revision}::text is null or xmin::text = ${order.revision})
         returning uuid, name, fence, owner, lessee, lease_id
       )
       insert into runs (id, node_uuid, node_name, fence, story, verb, runbook_uuid, runbook_name, input, owner, lessee, lease_id,
-        requester, rule_set, workflow_id, provision_state_before, target)
+        requester, rule_set, workflow_id, provision_state_before, target, limit_class, resumes, resume_from)
       select ${order.run}, uuid, name, fence, ${order.story}, ${order.verb}, ${order.runbook?.uuid ?? null}, ${order.runbook?.name ?? null},
         ${sql.json(order.input as never)}::jsonb || jsonb_build_object('lock', jsonb_build_object('run', ${order.run}::text, 'node_uuid', uuid::text, 'fence', fence)),
-        owner, lessee, lease_id, ${sql.json(order.requester as never)}, ${order.rule_set}, ${order.workflow_id}, ${order.from}, ${order.target}
+        owner, lessee, lease_id, ${sql.json(order.requester as never)}, ${order.rule_set}, ${order.workflow_id}, ${order.from}, ${order.target},
+        ${order.limit_class ?? null}, ${order.resumes?.run ?? null}, ${order.resumes?.from ?? null}
       from taken
       returning fence, owner, lessee`;
     if (!row) return undefined;
@@ -105,6 +127,13 @@ export const runs = (sql: Db) => ({
       owner: row.owner,
       lessee: row.lessee,
     };
+  },
+
+  /** The run that was taken over from: its workflow is told to end, and finds no row any more. */
+  async displaced(run: RunUuid, error: string): Promise<void> {
+    await sql`
+      update runs set state = 'aborted', last_error = ${error}, waiting_for = null, awaits = null, finished_at = now(), updated_at = now()
+      where id = ${run} and finished_at is null`;
   },
 
   /** A move straight to a resting state; false when the node is held or no longer in `from`. */
@@ -182,11 +211,11 @@ export const runs = (sql: Db) => ({
   },
 
   /** Compare-and-set accepted -> running. True also for a repeat; false for a run that is unknown, fenced off or ended. */
-  async claim(lock: Lock, workflowRun: string): Promise<boolean> {
+  async claim(lock: Lock, workflowRun: string, previous?: string): Promise<boolean> {
     const claimed = await sql`
       update runs set state = 'running', workflow_run_id = ${workflowRun}, started_at = coalesce(started_at, now()), updated_at = now()
       where id = ${lock.run} and fence = ${lock.fence}
-        and (state = 'accepted' or (finished_at is null and workflow_run_id = ${workflowRun}))
+        and (state = 'accepted' or (finished_at is null and workflow_run_id in (${workflowRun}, ${previous ?? workflowRun})))
         and exists (select 1 from nodes where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence})
       returning 1`;
     return claimed.length === 1;
@@ -209,9 +238,10 @@ export const runs = (sql: Db) => ({
   },
 
   /** Writes a node's state under the lock. */
-  async moveNode(lock: Lock, to: ProvisionState): Promise<void> {
+  async moveNode(lock: Lock, to: ProvisionState, forgets: 'instance' | null = null): Promise<void> {
     await sql`
       update nodes set provision_state = ${to}, provision_updated_at = now(), updated_at = now()
+        ${forgets === 'instance' ? sql`, ${withoutInstance(sql)}` : sql``}
       where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}`;
   },
 
@@ -226,17 +256,21 @@ export const runs = (sql: Db) => ({
       fault: Fault | null;
       cursor: number;
       forgetPower: boolean;
+      forgetInstance: boolean;
     },
   ): Promise<boolean> {
     const ended = await sql`
       with ended as (
-        update runs set state = ${end.state}, last_error = ${end.error}, cursor = ${end.cursor}, waiting_for = null,
+        update runs set state = ${end.state}, last_error = ${end.error}, cursor = ${end.cursor}, waiting_for = null, awaits = null,
           finished_at = now(), updated_at = now(), started_at = coalesce(started_at, now())
         where id = ${lock.run} and fence = ${lock.fence} and finished_at is null
         returning id
       ), freed as (
         update nodes set
-          reservation = null, target_power_state = null, clean_step = null, service_step = null, updated_at = now(),
+          reservation = null, target_power_state = null, clean_step = null, service_step = null, deploy_step = null, updated_at = now(),
+          ${end.forgetInstance ? sql`${withoutInstance(sql)},` : sql``}
+          inspection_finished_at = case when ${end.to}::text = 'manageable' and provision_state in ('inspecting', 'inspect wait')
+            then now() else inspection_finished_at end,
           provision_state = coalesce(${end.to}, provision_state),
           target_provision_state = case when ${end.to}::text is null then target_provision_state else ${end.target} end,
           provision_updated_at = case when ${end.to}::text is null then provision_updated_at else now() end,

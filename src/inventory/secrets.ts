@@ -2,7 +2,7 @@
 import type { Db } from './database';
 import type { SealedSecret } from './vault';
 
-export type SecretHolder = 'node' | 'runbook' | 'run';
+export type SecretHolder = 'node' | 'runbook' | 'run' | 'agent';
 
 /** The statement that stores sealed secrets of one holder; at least one. Also part of a larger statement. */
 export const secretsInsert = (sql: Db, holder: SecretHolder, holder_id: string, sealed: readonly SealedSecret[]) => {
@@ -29,7 +29,8 @@ export const secrets = (sql: Db) => ({
 
   /**
    * Deletes what nobody can need any more: secrets of runs that ended (of failed ones a week later, for they may be looked
-   * into and repeated), and of runbooks that neither a runbook nor an unfinished run refers to. @returns how many
+   * into and repeated), of runbooks that neither a runbook nor an unfinished run refers to, and tokens of ramdisks that are
+   * gone. @returns how many
    */
   async sweep(): Promise<number> {
     const gone = await sql`
@@ -37,6 +38,7 @@ export const secrets = (sql: Db) => ({
       where (holder = 'run' and not exists (
           select 1 from runs where runs.id = secrets.holder_id
             and (finished_at is null or (state = 'failed' and finished_at > now() - interval '7 days'))))
+        or (holder = 'agent' and not exists (select 1 from agents where agents.token_secret = secrets.id))
         or holder = 'runbook'
         and not exists (select 1 from runbooks where runbooks.uuid = secrets.holder_id and strpos(steps::text, secrets.id::text) > 0)
         and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)

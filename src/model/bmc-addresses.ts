@@ -6,7 +6,7 @@ import { raise } from './errors';
 export type BmcAddress = {
   /** `scheme://host:port` as requests need it. */
   readonly origin: string;
-  readonly scheme: 'http' | 'https';
+  readonly scheme: 'http' | 'https' | 'ipmi';
   readonly host: string;
   readonly port: number;
   /** Path in front of `/redfish/v1/`. */
@@ -20,9 +20,33 @@ const defaultPorts = { http: 80, https: 443 } as const;
 /** The part of the path before the service root; somebody may paste the service root's own URL. */
 const prefixOf = (path: string): string => path.replace(/\/+$/, '').replace(/(^|\/)redfish(\/v1)?$/i, '');
 
+const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*\.?$/i;
+
+/** IPMI is no URL: a bare host or IP address, and a UDP port of its own. Names and options look alike, so no leading dash. */
+const parseIpmiAddress = (
+  { ipmi_address, ipmi_port }: Readonly<Record<string, unknown>>,
+  refuse: (reason: string, field?: string) => never,
+): BmcAddress => {
+  const host =
+    typeof ipmi_address === 'string'
+      ? ipmi_address
+          .trim()
+          .replace(/^\[(.*)\]$/, '$1')
+          .toLowerCase()
+      : '';
+  if (host === '') return refuse('is missing');
+  const literal = isIpAddress(host);
+  if (!literal && !hostName.test(host))
+    return refuse('is not a host name or an IP address, such as bmc-17.example.org');
+  const port = ipmi_port === undefined || ipmi_port === null || ipmi_port === '' ? 623 : Number(ipmi_port);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return refuse('is not a port number', 'ipmi_port');
+  const label = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return { origin: `ipmi://${label}`, scheme: 'ipmi', host, port, prefix: '', label };
+};
+
 /**
  * Reads the address of a driver's BMC: a URL without credentials, query or fragment; the scheme defaults to https.
- * Undefined for a driver without BMC. Throws DriverInfoInvalid.
+ * For ipmi a bare host, and `ipmi_port`. Undefined for a driver without BMC. Throws DriverInfoInvalid.
  */
 export const parseBmcAddress = (
   driver_info: Readonly<Record<string, unknown>>,
@@ -30,7 +54,8 @@ export const parseBmcAddress = (
 ): BmcAddress | undefined => {
   const field = driverRow(driver).addressKey;
   if (field === null) return undefined;
-  const refuse = (reason: string): never => raise('DriverInfoInvalid', { node, field, reason });
+  const refuse = (reason: string, at: string = field): never => raise('DriverInfoInvalid', { node, field: at, reason });
+  if (field === 'ipmi_address') return parseIpmiAddress(driver_info, refuse);
   const given = driver_info[field];
   if (typeof given !== 'string' || given.trim() === '') return refuse('is missing');
   const url = parseUrl(given.trim());

@@ -1,5 +1,5 @@
 /** Hardware types: which interfaces each offers, and what its driver_info must hold. */
-import type { StepDriver } from './steps';
+import type { Equipment, StepDriver } from './steps';
 
 export const interfaceNames = [
   'bios',
@@ -35,21 +35,31 @@ export type DriverRow = {
   readonly addressKey: string | null;
 };
 
+// Where the ramdisk comes from, for interfaces that insert it as virtual media.
+const ramdiskProperties = {
+  deploy_iso: {
+    required: false,
+    type: 'string',
+    says: 'URL of the ramdisk’s boot image, reachable by the BMC; its kernel arguments name this API as ipa-api-url.',
+  },
+  rescue_iso: { required: false, type: 'string', says: 'The same for rescue; deploy_iso when absent.' },
+} as const satisfies Record<string, PropertyRow>;
+
 export const drivers = {
   redfish: {
     addressKey: 'redfish_address',
     interfaces: {
       bios: ['redfish', 'no-bios'],
-      boot: ['redfish-virtual-media'],
+      boot: ['redfish-virtual-media', 'pxe'],
       console: ['no-console'],
-      deploy: ['direct'],
-      firmware: ['no-firmware'],
-      inspect: ['no-inspect'],
+      deploy: ['direct', 'ramdisk', 'noop'],
+      firmware: ['redfish', 'no-firmware'],
+      inspect: ['redfish', 'agent', 'no-inspect'],
       management: ['redfish'],
       network: ['noop'],
       power: ['redfish'],
-      raid: ['no-raid'],
-      rescue: ['no-rescue'],
+      raid: ['redfish', 'agent', 'no-raid'],
+      rescue: ['agent', 'no-rescue'],
       storage: ['noop'],
       vendor: ['no-vendor'],
     },
@@ -63,6 +73,11 @@ export const drivers = {
         required: false,
         type: 'string',
         says: 'Path of the system, such as /redfish/v1/Systems/1; needed only when the BMC has several.',
+      },
+      redfish_system_uuid: {
+        required: false,
+        type: 'string',
+        says: 'UUID that the BMC must show for the system; nothing is done where it shows another one. Not checked when absent.',
       },
       redfish_username: { required: false, type: 'string', says: 'Account on the BMC.' },
       redfish_password: {
@@ -82,22 +97,105 @@ export const drivers = {
         oneOf: ['auto', 'basic', 'session'],
         says: 'How to log in: a session, basic, or auto (session where offered); default auto.',
       },
+      ...ramdiskProperties,
+    },
+  },
+  ipmi: {
+    addressKey: 'ipmi_address',
+    interfaces: {
+      bios: ['no-bios'],
+      boot: ['pxe'],
+      console: ['no-console'],
+      deploy: ['direct', 'noop'],
+      firmware: ['no-firmware'],
+      inspect: ['agent', 'no-inspect'],
+      management: ['ipmitool'],
+      network: ['noop'],
+      power: ['ipmitool'],
+      raid: ['agent', 'no-raid'],
+      rescue: ['agent', 'no-rescue'],
+      storage: ['noop'],
+      vendor: ['ipmitool', 'no-vendor'],
+    },
+    properties: {
+      ipmi_address: { required: true, type: 'string', says: 'Address or host name of the BMC.' },
+      ipmi_port: { required: false, type: 'integer', says: 'Its UDP port; default 623.' },
+      ipmi_username: { required: false, type: 'string', says: 'Account on the BMC, at most 16 bytes.' },
+      ipmi_password: {
+        required: false,
+        type: 'string',
+        secret: true,
+        says: 'Its password, at most 20 bytes; stored encrypted, never shown.',
+      },
+      ipmi_hex_kg_key: {
+        required: false,
+        type: 'string',
+        secret: true,
+        says: 'The BMC’s own key (Kg), an even number of hexadecimal digits, at most 40; stored encrypted, never shown.',
+      },
+      ipmi_priv_level: {
+        required: false,
+        type: 'string',
+        oneOf: ['ADMINISTRATOR', 'OPERATOR', 'USER', 'CALLBACK'],
+        says: 'Privilege that is asked for; default ADMINISTRATOR.',
+      },
+      ipmi_protocol_version: {
+        required: false,
+        type: 'string',
+        oneOf: ['2.0', '1.5'],
+        says: 'Version of IPMI that the BMC speaks; default 2.0.',
+      },
+      ipmi_cipher_suite: {
+        required: false,
+        type: 'integer',
+        says: 'Cipher suite of the session, 17 or 3; the BMC’s best when absent.',
+      },
+      ipmi_bridging: {
+        required: false,
+        type: 'string',
+        oneOf: ['no', 'single', 'dual'],
+        says: 'Whether the BMC stands behind another, or behind two; default no.',
+      },
+      ipmi_transit_channel: {
+        required: false,
+        type: 'string',
+        says: 'Channel to the BMC in between; for dual bridging.',
+      },
+      ipmi_transit_address: { required: false, type: 'string', says: 'Its address; for dual bridging.' },
+      ipmi_target_channel: { required: false, type: 'string', says: 'Channel to the node’s BMC; for bridging.' },
+      ipmi_target_address: { required: false, type: 'string', says: 'Its address; for bridging.' },
+      ipmi_local_address: { required: false, type: 'string', says: 'Address that requests come from; for bridging.' },
+      ipmi_force_boot_device: {
+        required: false,
+        type: 'boolean',
+        says: 'true where the BMC forgets a lasting boot device: it is then set for the next boot only; default false.',
+      },
+      ipmi_disable_boot_timeout: {
+        required: false,
+        type: 'boolean',
+        says: 'false where the BMC cannot keep a boot device for longer than a minute; default true.',
+      },
+      ipmi_terminal_port: {
+        required: false,
+        type: 'integer',
+        says: 'Accepted for consoles, which are not offered yet.',
+      },
     },
   },
   'fake-hardware': {
     addressKey: null,
     interfaces: {
       bios: ['fake', 'no-bios'],
-      boot: ['fake'],
+      boot: ['fake', 'pxe'],
       console: ['fake', 'no-console'],
-      deploy: ['fake'],
+      deploy: ['fake', 'direct', 'noop'],
       firmware: ['fake', 'no-firmware'],
-      inspect: ['fake', 'no-inspect'],
+      inspect: ['fake', 'agent', 'no-inspect'],
       management: ['fake', 'noop'],
       network: ['noop'],
       power: ['fake'],
-      raid: ['fake', 'no-raid'],
-      rescue: ['fake', 'no-rescue'],
+      raid: ['fake', 'agent', 'no-raid'],
+      rescue: ['fake', 'agent', 'no-rescue'],
       storage: ['fake', 'noop'],
       vendor: ['fake', 'no-vendor'],
     },
@@ -123,3 +221,23 @@ export const isDriver = (text: string): text is DriverName => Object.hasOwn(driv
 
 /** A driver's row with every property in its general type. */
 export const driverRow = (driver: DriverName): DriverRow => drivers[driver];
+
+/** The implementation of an interface that a node uses: its own choice, or the first of its driver; `no-<name>` without a driver. */
+export const interfaceOf = (node: Equipment, name: InterfaceName): string =>
+  node[`${name}_interface`] ??
+  (isDriver(node.driver) ? driverRow(node.driver).interfaces[name][0] : undefined) ??
+  `no-${name}`;
+
+type DeployRow = { readonly ramdisk: boolean; readonly says: string };
+
+/** Deploy interfaces: whether they boot the ramdisk, for cleaning and servicing too. */
+export const deployInterfaces: Readonly<Record<string, DeployRow>> = {
+  direct: { ramdisk: true, says: 'The ramdisk writes the image to the disk.' },
+  ramdisk: { ramdisk: true, says: 'The node runs from an image that is booted every time.' },
+  noop: { ramdisk: false, says: 'Deploying powers the node on; what it boots is not ours.' },
+  fake: { ramdisk: false, says: 'Pretends.' },
+};
+
+/** Whether the node runs the ramdisk for its steps. */
+export const bootsRamdisk = (node: Equipment): boolean =>
+  deployInterfaces[interfaceOf(node, 'deploy')]?.ramdisk ?? false;

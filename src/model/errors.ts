@@ -57,13 +57,33 @@ export const errors = {
   PortgroupNotFound: { status: 404, retry: false, says: 'Portgroup {portgroup} could not be found.' },
   RunbookNotFound: { status: 404, retry: false, says: 'Runbook {runbook} could not be found.' },
   RunNotFound: { status: 404, retry: false, says: 'Run {run} could not be found.' },
+  TooManyStreams: {
+    status: 503,
+    retry: true,
+    says: 'There are {limit} event streams {whose}, as many as there may be; close one, or try again later.',
+  },
+  HistoryNotFound: { status: 404, retry: false, says: 'Node {node} has no history event {event}.' },
+  WebhookNotFound: { status: 404, retry: false, says: 'Webhook {webhook} could not be found.' },
+  WebhookTargetRefused: {
+    status: 400,
+    retry: false,
+    says: 'Webhooks may not be sent to {target}: {reason}',
+  },
   DriverNotFound: { status: 404, retry: false, says: 'The following driver is not known or has no worker: {driver}.' },
+  BiosSettingNotFound: { status: 404, retry: false, says: 'Node {node} has no BIOS setting {setting} on record.' },
+  InventoryNotFound: { status: 404, retry: false, says: 'Node {node} has no inventory on record; inspect it first.' },
   DriverWithoutRaid: { status: 404, retry: false, says: 'Driver {driver} does not offer RAID.' },
   ConductorNotFound: { status: 404, retry: false, says: 'Conductor {conductor} could not be found.' },
   TraitNotFound: { status: 404, retry: false, says: 'Node {node} has no trait {trait}.' },
   MarkerNotFound: { status: 404, retry: false, says: 'The marker {marker} could not be found.' },
   Duplicate: { status: 409, retry: false, says: 'A {resource} with {field} {value} already exists.' },
   NodeLocked: { status: 409, retry: true, says: 'Node {node} is busy; try again when its run ends.' },
+  NodeFrozen: {
+    status: 409,
+    retry: true,
+    says: 'Node {node} is frozen by {who} {until}: {reason} (freeze {freeze}). Reading goes on; nothing is written to its BMC until the freeze ends.',
+  },
+  FreezeNotFound: { status: 404, retry: false, says: 'Freeze {freeze} could not be found.' },
   NodeAssociated: { status: 409, retry: false, says: 'Node {node} is associated with instance {instance}.' },
   Conflict: { status: 409, retry: false, says: '{reason}' },
   NodeProtected: { status: 403, retry: false, says: 'Node {node} is protected and may not be deleted or rebuilt.' },
@@ -84,7 +104,7 @@ export const errors = {
   RamdiskNeeded: {
     status: 400,
     retry: false,
-    says: 'Step {step} needs the ramdisk agent, which this deployment does not have yet; use out-of-band steps.',
+    says: 'Step {step} runs in the ramdisk, which deploy interface {deploy} does not boot; give the node deploy interface direct, or use out-of-band steps.',
   },
   RunbookTraitMissing: {
     status: 400,
@@ -93,6 +113,7 @@ export const errors = {
   },
   DriverUnsupported: { status: 400, retry: false, says: 'Driver {driver} does not support {what}.' },
   DriverInfoInvalid: { status: 400, retry: false, says: 'Node {node}: driver_info {field} {reason}.' },
+  InstanceInfoInvalid: { status: 400, retry: false, says: 'Node {node}: instance_info {reason}.' },
   BmcAddressRefused: {
     status: 400,
     retry: false,
@@ -104,9 +125,12 @@ export const errors = {
     says: 'No worker is online for conductor group "{group}" with driver {driver}; try again later.',
   },
 
+  OriginRefused: { status: 400, retry: false, says: 'Nothing is fetched from {origin}: {reason}.' },
+
   // Runs.
   StaleOperation: { status: 409, retry: false, says: 'Node {node} is no longer held by run {run}.' },
   RunFailed: { status: 500, retry: false, says: '{reason}' },
+  CallTimeout: { status: 504, retry: true, says: 'Node {node} has not answered within {seconds} seconds; {then}.' },
 
   // BMCs.
   BmcAuthFailed: {
@@ -123,16 +147,79 @@ export const errors = {
     says: 'The BMC of node {node} at {bmc} refused {what} ({status}): {reason}',
   },
   BmcUnsupported: { status: 400, retry: false, says: 'The BMC of node {node} at {bmc} does not offer {what}.' },
+  ProgramMissing: {
+    status: 503,
+    retry: false,
+    says: 'The program {program} cannot be run on this worker; install it on every BMC worker (Debian: apt-get install ipmitool).',
+  },
   BmcTlsFailed: {
     status: 502,
     retry: false,
     says: 'The certificate of the BMC of node {node} at {bmc} could not be verified: {reason}.',
   },
   BmcLeaseHeld: { status: 409, retry: true, says: 'The BMC {bmc} is in use by another worker.' },
+  BmcResting: {
+    status: 503,
+    retry: true,
+    says: 'The BMC {bmc} did not answer {failures} times in a row and is left alone for {seconds} s; last: {reason}',
+  },
+  BmcWrongSystem: {
+    status: 400,
+    retry: false,
+    says: 'The BMC of node {node} at {bmc} shows system {found}, but redfish_system_uuid in driver_info says {wanted}; it is not touched. Correct redfish_address or redfish_system_uuid.',
+  },
   BmcTimeout: {
     status: 504,
     retry: true,
     says: 'The BMC of node {node} at {bmc} accepted {what} but did not reach it in time; last seen: {seen}.',
+  },
+  BmcJobFailed: {
+    status: 502,
+    retry: false,
+    says: 'The BMC of node {node} at {bmc} accepted {what}, and it failed: {reason}',
+  },
+  BmcJobEndless: {
+    status: 504,
+    retry: false,
+    says: 'The BMC of node {node} at {bmc} accepted {what} {minutes} minutes ago and has not ended it; last seen: {seen}. Reset the BMC (step management.reset_bmc) and look at the node before trying again.',
+  },
+
+  // Ramdisks.
+  AgentUnreachable: {
+    status: 502,
+    retry: true,
+    says: 'The ramdisk of node {node} at {agent} did not answer: {reason}.',
+  },
+  AgentServerError: {
+    status: 502,
+    retry: true,
+    says: 'The ramdisk of node {node} at {agent} answered {status}: {reason}',
+  },
+  AgentBusy: { status: 502, retry: true, says: 'The ramdisk of node {node} at {agent} is busy: {reason}' },
+  AgentAuthFailed: {
+    status: 502,
+    retry: false,
+    says: 'The ramdisk of node {node} at {agent} refused the token on record; boot the node again.',
+  },
+  AgentRejected: {
+    status: 502,
+    retry: false,
+    says: 'The ramdisk of node {node} at {agent} refused {what} ({status}): {reason}',
+  },
+  AgentTlsFailed: {
+    status: 502,
+    retry: false,
+    says: 'The ramdisk of node {node} at {agent} does not show the certificate it announced: {reason}.',
+  },
+  AgentAddressRefused: {
+    status: 400,
+    retry: false,
+    says: 'The ramdisk address {address} is outside the networks that the operator allows; ask for it to be added to TEMPER_AGENT_NETWORKS.',
+  },
+  ConfigDriveFailed: {
+    status: 500,
+    retry: false,
+    says: 'The config drive of node {node} cannot be built: {reason}',
   },
   InvalidStepArgs: { status: 400, retry: false, says: 'Step {step}: {reason}' },
   StepRejected: { status: 400, retry: false, says: 'Step {step} was refused: {reason}' },

@@ -8,6 +8,7 @@ export type PortUuid = Branded<'PortUuid'>;
 export type RunbookUuid = Branded<'RunbookUuid'>;
 export type RunUuid = Branded<'RunUuid'>;
 export type LeaseUuid = Branded<'LeaseUuid'>;
+export type FreezeUuid = Branded<'FreezeUuid'>;
 export type ProjectId = string;
 
 const uuidForm =

@@ -12,6 +12,15 @@ export const systemIdFault = (value: unknown): string | undefined =>
     ? undefined
     : 'must be a path at the BMC, such as /redfish/v1/Systems/1';
 
+/** What is wrong with a `redfish_system_uuid`, or undefined. */
+export const systemUuidFault = (value: unknown): string | undefined =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'string' && /^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(value))
+    ? undefined
+    : 'must be a UUID, such as the BMC shows for its system';
+
 /** Whom a BMC's certificate must satisfy: the system's authorities, nobody (false), or those in a file of the worker. */
 export type Trust = boolean | { readonly path: string };
 

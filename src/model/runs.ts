@@ -1,5 +1,6 @@
 /** What a run is: its frozen input, its states, and what is told of it. */
 import type { NodeUuid, ProjectId, RunUuid } from './ids';
+import type { Joins } from './plans';
 import type { Event, Fault, PowerTarget, ProvisionState } from './states';
 import type { PlannedStep } from './steps';
 import type { Story, Verb } from './verbs';
@@ -23,6 +24,10 @@ export type Timing = {
   readonly settleMs: number;
   /** First pause between two looks; doubles up to 8 times this. */
   readonly pollMs: number;
+  /** How long a run waits for the ramdisk to call back; half an hour when absent. */
+  readonly agentTimeoutMs?: number;
+  /** Pauses between two looks at whether it has, where no message came: the first, doubling up to five times it. */
+  readonly agentPollMs?: number;
   /** Overall limits per effect class, as the engine parses them. */
   readonly limits?: Partial<
     Record<
@@ -36,7 +41,7 @@ export type Timing = {
 export type RunInput = {
   readonly lock: Lock;
   readonly story: Story;
-  readonly verb: Verb | 'power';
+  readonly verb: Verb | 'power' | 'call';
   readonly node_name: string | null;
   readonly driver: string;
   readonly conductor_group: string;
@@ -51,6 +56,26 @@ export type RunInput = {
   readonly timing: Timing;
   /** First part of the queue names; the product's own when absent. */
   readonly queue_prefix?: string;
+  /** The step that boots the ramdisk again after a restart. */
+  readonly boot?: PlannedStep;
+  /** What is tidied when it ends before its time, once the ramdisk has been booted. */
+  readonly tidy?: { readonly failed: readonly PlannedStep[]; readonly aborted: readonly PlannedStep[] };
+  /** How the ramdisk's own steps join the plan. */
+  readonly joins?: Joins;
+  /** The run that held the node before; it is told to end, and nothing is done until it has. */
+  readonly displaces?: { readonly run: RunUuid; readonly workflow_id: string };
+  /** At most so many runs of a class work at once; the others wait in the order of their acceptance. */
+  readonly limit?: { readonly class: 'clean' | 'deploy'; readonly max: number };
+  /** Set where a long run goes on in a new execution. */
+  readonly carries?: Carried;
+};
+
+/** Where a run goes on after its history was cut. */
+export type Carried = {
+  readonly from: number;
+  readonly seq: number;
+  readonly steps: readonly PlannedStep[];
+  readonly paused: boolean;
 };
 
 /** Who asked, as it stands in the run and in the audit trail. */
@@ -70,6 +95,50 @@ export type Seen = {
   readonly secure_boot?: boolean | null;
   readonly vendor?: string;
   readonly health?: 'OK' | 'Warning' | 'Critical' | null;
+  /** Merged into the node's properties. */
+  readonly properties?: Readonly<Record<string, unknown>>;
+  /** Replaces what is known of the BIOS. */
+  readonly bios?: readonly BiosSetting[];
+  /** Replaces what is known of firmware. */
+  readonly firmware?: readonly FirmwareComponent[];
+  readonly raid_config?: Readonly<Record<string, unknown>>;
+  /** What an inspection found, as the wire shows it. */
+  readonly inventory?: Readonly<Record<string, unknown>>;
+  /** Network interfaces; ports are made of those that are not known. */
+  readonly macs?: readonly string[];
+};
+
+/** One BIOS setting with what its registry says of it. */
+export type BiosSetting = {
+  readonly name: string;
+  readonly value: string | null;
+  readonly attribute_type?: string | null;
+  readonly allowable_values?: readonly string[] | null;
+  readonly lower_bound?: number | null;
+  readonly upper_bound?: number | null;
+  readonly min_length?: number | null;
+  readonly max_length?: number | null;
+  readonly read_only?: boolean | null;
+  readonly reset_required?: boolean | null;
+  readonly unique?: boolean | null;
+};
+
+/** One part that has firmware of its own: `bios`, `bmc`, `nic:<serial or id>`. */
+export type FirmwareComponent = {
+  readonly component: string;
+  readonly current_version: string | null;
+  readonly initial_version?: string | null;
+  readonly last_version_flashed?: string | null;
+};
+
+/** A step as the ramdisk reports it. */
+export type ReportedStep = {
+  readonly interface: string;
+  readonly step: string;
+  readonly priority: number;
+  readonly abortable?: boolean;
+  readonly reboot_requested?: boolean;
+  readonly argsinfo?: Readonly<Record<string, { readonly description?: string; readonly required?: boolean }>> | null;
 };
 
 /** How an act ended. `rest: 'skip'` says that the step's remaining acts have nothing to do. */
@@ -78,4 +147,10 @@ export type ActOutcome = {
   readonly note?: string;
   readonly rest?: 'skip';
   readonly seen?: Seen;
+  /** What the ramdisk can do, for the acts that ask it. */
+  readonly reported?: readonly ReportedStep[];
+  /** The step is done when the node has been restarted and the ramdisk is back. */
+  readonly then?: 'reboot';
+  /** What a look answers, for the caller who waits for it; small, and never a secret. Not kept. */
+  readonly value?: unknown;
 };

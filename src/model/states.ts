@@ -176,6 +176,16 @@ const reached = new Map<string, ProvisionState>(transitions.map(({ from, on, to 
 /** The state that an event leads to, or undefined where the table has no such row. */
 export const next = (from: ProvisionState, on: Event): ProvisionState | undefined => reached.get(`${from}\n${on}`);
 
+/** What a node forgets on its way: after a tear-down, well or badly, the instance is gone. */
+export const forgets = (from: ProvisionState, to: ProvisionState): 'instance' | null =>
+  from === 'deleting' && to !== 'deleting' ? 'instance' : null;
+
+/** The fault that a run which failed into a state leaves behind; other failures of the same run leave none. */
+export const faultStates: Readonly<Partial<Record<ProvisionState, Fault>>> = {
+  'clean failed': 'clean failure',
+  'service failed': 'service failure',
+};
+
 /** Every state from which an event is legal, in table order. */
 export const statesBefore = (on: Event): ProvisionState[] =>
   transitions.filter((row) => row.on === on).map((row) => row.from);
@@ -195,6 +205,9 @@ export type PowerTarget = keyof typeof powerTargets;
 
 /** States in which a power request is refused, because a run of steps decides about power there. */
 export const powerRefusedIn: readonly ProvisionState[] = ['cleaning', 'clean wait'];
+
+/** States in which nobody looks at power by the way; openstack/ironic:ironic/conductor/manager.py SYNC_EXCLUDED_STATES. */
+export const powerSyncSkips: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed'];
 
 export type Fault = 'power failure' | 'clean failure' | 'rescue abort failure' | 'service failure';
 export const faults: readonly Fault[] = ['power failure', 'clean failure', 'rescue abort failure', 'service failure'];

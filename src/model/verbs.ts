@@ -1,8 +1,19 @@
 /** The verbs a caller may ask of a node's provision state, and what each does: one row each, walked by API and runs. */
 import type { Event, Fault, ProvisionState } from './states';
 
-/** What a run is the story of. `power` runs beside the provision state and never changes it. */
-export type Story = 'verify' | 'clean' | 'service' | 'adopt' | 'power';
+/** What a run is the story of. `power` and `call` run beside the provision state and never change it. */
+export type Story =
+  | 'verify'
+  | 'inspect'
+  | 'clean'
+  | 'deploy'
+  | 'undeploy'
+  | 'service'
+  | 'adopt'
+  | 'rescue'
+  | 'unrescue'
+  | 'power'
+  | 'call';
 
 export type VerbRow = {
   /** The event it is to the state table. */
@@ -10,15 +21,27 @@ export type VerbRow = {
   /** Minor version from which the wire accepts it. */
   readonly since: number;
   /** How it is done: a run of its own, a message to the run that waits, or at once where the table leads to a stable state. */
-  readonly does: 'run' | 'message' | 'later';
+  readonly does: 'run' | 'message';
   /** The story of its run. */
   readonly story?: Story;
-  /** Steps come from the caller, from the automatic list, or not at all. */
-  readonly steps?: 'given' | 'automatic' | 'none';
+  /** The caller must give steps, may, or the node's automatic list is meant; none where the story has its own. */
+  readonly steps?: 'given' | 'optional' | 'automatic' | 'none';
   /** Key of the request that carries the caller's steps. */
-  readonly stepsKey?: 'clean_steps' | 'service_steps';
-  /** Rule for raw steps; a runbook has a rule of its own instead. */
-  readonly stepsRule?: string;
+  readonly stepsKey?: 'clean_steps' | 'service_steps' | 'deploy_steps';
+  /** Minor version from which that key is accepted. */
+  readonly stepsSince?: number;
+  /** Whether a runbook may stand in for the steps. */
+  readonly runbook?: true;
+  /** Minor version from which a configuration drive is accepted. */
+  readonly configdriveSince?: number;
+  /** Whether it needs a rescue password. */
+  readonly rescuePassword?: true;
+  /** Whether it is refused on a protected node. */
+  readonly protected?: 'refused';
+  /** Interface that must not be switched off. */
+  readonly needs?: 'inspect' | 'rescue';
+  /** Which limit of concurrent runs it counts for. */
+  readonly counts?: 'clean' | 'deploy';
   /** Minor version from which `disable_ramdisk` is accepted. */
   readonly disableRamdiskSince?: number;
   /** The event that ends it well. */
@@ -31,9 +54,29 @@ export type VerbRow = {
   readonly retired?: 'refused';
   /** The fault that a failed step leaves; the node then goes to maintenance. */
   readonly fault?: Fault;
-  /** Needs the ramdisk agent or other parts that do not exist yet: refused with 400, saying so. */
-  readonly missing?: string;
 };
+
+const deployment = {
+  does: 'run',
+  story: 'deploy',
+  steps: 'optional',
+  stepsKey: 'deploy_steps',
+  stepsSince: 69,
+  ends: 'done',
+  maintenance: 'refused',
+  counts: 'deploy',
+} as const;
+
+const tearDown = {
+  event: 'delete',
+  does: 'run',
+  story: 'undeploy',
+  steps: 'automatic',
+  ends: 'done',
+  protected: 'refused',
+  fault: 'clean failure',
+  counts: 'clean',
+} as const;
 
 export const verbs = {
   manage: { event: 'manage', since: 4, does: 'run', story: 'verify', steps: 'none', ends: 'done' },
@@ -46,6 +89,7 @@ export const verbs = {
     ends: 'done',
     retired: 'refused',
     fault: 'clean failure',
+    counts: 'clean',
   },
   clean: {
     event: 'clean',
@@ -54,12 +98,13 @@ export const verbs = {
     story: 'clean',
     steps: 'given',
     stepsKey: 'clean_steps',
-    stepsRule: 'baremetal:node:set_provision_state:clean_steps',
+    runbook: true,
     disableRamdiskSince: 70,
     ends: 'manage',
     target: 'manageable',
     maintenance: 'refused',
     fault: 'clean failure',
+    counts: 'clean',
   },
   service: {
     event: 'service',
@@ -68,7 +113,7 @@ export const verbs = {
     story: 'service',
     steps: 'given',
     stepsKey: 'service_steps',
-    stepsRule: 'baremetal:node:set_provision_state:service_steps',
+    runbook: true,
     disableRamdiskSince: 108,
     ends: 'done',
     maintenance: 'refused',
@@ -77,14 +122,32 @@ export const verbs = {
   adopt: { event: 'adopt', since: 17, does: 'run', story: 'adopt', steps: 'none', ends: 'done' },
   abort: { event: 'abort', since: 13, does: 'message' },
   unhold: { event: 'unhold', since: 85, does: 'message' },
-  inspect: { event: 'inspect', since: 6, does: 'later', missing: 'inspection' },
-  active: { event: 'deploy', since: 1, does: 'later', missing: 'deployment' },
-  deploy: { event: 'deploy', since: 73, does: 'later', missing: 'deployment' },
-  rebuild: { event: 'rebuild', since: 1, does: 'later', missing: 'deployment' },
-  deleted: { event: 'delete', since: 1, does: 'later', missing: 'tear-down' },
-  undeploy: { event: 'delete', since: 73, does: 'later', missing: 'tear-down' },
-  rescue: { event: 'rescue', since: 38, does: 'later', missing: 'rescue' },
-  unrescue: { event: 'unrescue', since: 38, does: 'later', missing: 'rescue' },
+  inspect: { event: 'inspect', since: 6, does: 'run', story: 'inspect', steps: 'none', ends: 'done', needs: 'inspect' },
+  active: { ...deployment, event: 'deploy', since: 1, configdriveSince: 1 },
+  deploy: { ...deployment, event: 'deploy', since: 73, stepsKey: undefined, steps: 'none' },
+  rebuild: { ...deployment, event: 'rebuild', since: 1, configdriveSince: 35, protected: 'refused' },
+  deleted: { ...tearDown, since: 1 },
+  undeploy: { ...tearDown, since: 73 },
+  rescue: {
+    event: 'rescue',
+    since: 38,
+    does: 'run',
+    story: 'rescue',
+    steps: 'none',
+    ends: 'done',
+    maintenance: 'refused',
+    rescuePassword: true,
+    needs: 'rescue',
+  },
+  unrescue: {
+    event: 'unrescue',
+    since: 38,
+    does: 'run',
+    story: 'unrescue',
+    steps: 'none',
+    ends: 'done',
+    maintenance: 'refused',
+  },
 } as const satisfies Record<string, VerbRow>;
 
 export type Verb = keyof typeof verbs;

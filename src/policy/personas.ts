@@ -39,7 +39,7 @@ const lessee = projectOf('lessee');
 
 type Scene = { readonly title: string; readonly target: Target; readonly about: RegExp };
 
-const aboutNodes = /^(?:baremetal:(?:node|port|portgroup|volume):|temper:node:)/;
+const aboutNodes = /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/;
 const aboutRunbooks = /^baremetal:runbook:/;
 const aboutRuns = /^temper:run:/;
 const aboutAllocations = /^baremetal:allocation:/;

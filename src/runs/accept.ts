@@ -1,12 +1,14 @@
 /** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
 import type { Inventory, Queries } from '../inventory';
+import type { RunRow } from '../inventory/runs';
 import type { Vault } from '../inventory/vault';
 import { raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
+import type { Plan } from '../model/plans';
 import type { Lock, RunInput, Timing } from '../model/runs';
 import { maskSecrets } from '../model/secrets';
 import { next, type ProvisionState, powerTargets, states } from '../model/states';
-import { lookStep, type PlannedStep } from '../model/steps';
+import type { PlannedStep } from '../model/steps';
 import { workflowId } from '../workflows/contract';
 import type { RunOrder } from './contract';
 import type { RunFacts } from './engine';
@@ -57,15 +59,20 @@ const acceptOnce = async (
       reason: `Runbook ${order.runbook.name} was changed or deleted meanwhile; look at it and try again.`,
     });
   const run = inventory.runs.newId();
-  const { document: steps, secrets } = vault.seal<readonly PlannedStep[]>(
-    order.steps.length > 0 || order.story === 'clean' ? order.steps : [lookStep],
-  );
-  const input = { ...inputOf(order, steps, to, timing), ...(queuePrefix && { queue_prefix: queuePrefix }) };
-  const bytes = Buffer.byteLength(JSON.stringify(steps));
+  const { document: sealed, secrets } = vault.seal({ steps: order.steps, ...order.ramdisk });
+  const { steps } = sealed;
+  const displaced = order.takesOver ? await inventory.runs.holding(order.node.uuid) : undefined;
+  const input = {
+    ...inputOf(order, sealed, to, timing),
+    ...(queuePrefix && { queue_prefix: queuePrefix }),
+    ...(displaced && { displaces: { run: displaced.id, workflow_id: displaced.workflow_id } }),
+  };
+  const bytes = Buffer.byteLength(JSON.stringify(sealed));
   if (bytes > maxPlanBytes)
     raise('InvalidSteps', {
       reason: `The steps hold ${bytes} bytes; a run carries at most ${maxPlanBytes}. Split them into several runs.`,
     });
+  const instance = order.instance_info && vault.seal(order.instance_info);
   const workflow_id = workflowId(order.node.uuid, order.verb.replaceAll(' ', '-'), run);
   const taken = await inventory.runs.accept({
     run,
@@ -82,8 +89,15 @@ const acceptOnce = async (
     rule_set: order.asked.rule_set,
     workflow_id,
     input,
+    displaces: displaced?.id ?? null,
+    instance_info: instance?.document ?? null,
+    lessee: order.lessee ?? null,
+    limit_class: order.limit?.class ?? null,
+    resumes: order.resumes ?? null,
   });
   if (!taken) return undefined;
+  if (instance) await inventory.secrets.insert('node', order.node.uuid, instance.secrets);
+  if (displaced) await tellDisplaced(inventory, displaced, order);
   await inventory.runSteps.insert(run, steps);
   await inventory.secrets.insert('run', run, secrets);
   await tell(inventory, order, taken.lock, steps, taken);
@@ -97,7 +111,7 @@ const acceptOnce = async (
 
 const inputOf = (
   order: RunOrder,
-  steps: readonly PlannedStep[],
+  { steps, ...ramdisk }: Plan,
   to: ProvisionState | null,
   timing: Timing,
 ): Omit<RunInput, 'lock'> => ({
@@ -111,12 +125,29 @@ const inputOf = (
   ends: order.ends,
   fault: order.fault,
   ...(order.power && { power: order.power }),
+  ...ramdisk,
+  ...(order.limit && { limit: order.limit }),
   runbook: order.runbook?.name ?? null,
   rule_set: order.asked.rule_set,
   timing: order.power?.timeoutMs
     ? { ...timing, powerTimeoutMs: order.power.timeoutMs, softPowerTimeoutMs: order.power.timeoutMs }
     : timing,
 });
+
+/** The run before ends in the store at once; its fence is old, and the new run sees to its workflow. */
+const tellDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): Promise<void> => {
+  const error = `By request, ${order.verb} took the node over.`;
+  await inventory.runSteps.failAt(run.id, run.cursor, error);
+  await inventory.runs.displaced(run.id, error);
+  await inventory.events.append({
+    kind: 'run.aborted',
+    node_uuid: run.node_uuid,
+    run_id: run.id,
+    project: run.owner,
+    lessee: run.lessee,
+    data: { from: order.node.provision_state, to: null, error },
+  });
+};
 
 const tell = async (
   inventory: Queries,

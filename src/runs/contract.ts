@@ -1,9 +1,11 @@
 /** What the API asks of runs: accept, move at once, send a message, and look. */
-import type { NodeUuid, RunbookUuid, RunUuid } from '../model/ids';
-import type { Requester } from '../model/runs';
+import type { NodeUuid, ProjectId, RunbookUuid, RunUuid } from '../model/ids';
+import type { Plan } from '../model/plans';
+import type { Requester, RunInput } from '../model/runs';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../model/states';
-import type { PlannedStep } from '../model/steps';
+import type { ActName, PlannedStep } from '../model/steps';
 import type { Story, Verb } from '../model/verbs';
+import type { ContactKind } from '../workflows/contract';
 
 /** The node as the handler saw it; acceptance compares, so that a change in between is a 409. */
 export type OrderedNode = {
@@ -22,7 +24,7 @@ export type Asked = { readonly requester: Requester; readonly rule: string; read
 /** One run to be accepted. Everything in it is frozen. Step args still hold their secrets; acceptance seals them. */
 export type RunOrder = {
   readonly node: OrderedNode;
-  readonly verb: Verb | 'power';
+  readonly verb: Verb | 'power' | 'call';
   readonly story: Story;
   /** Event that takes the node into its working state; null for power, which leaves the provision state alone. */
   readonly event: Event | null;
@@ -30,10 +32,22 @@ export type RunOrder = {
   readonly target: ProvisionState | null;
   readonly fault: Fault | null;
   readonly steps: readonly PlannedStep[];
+  /** How the ramdisk takes part, where it does. */
+  readonly ramdisk?: Omit<Plan, 'steps'>;
   readonly power?: { readonly target: PowerTarget; readonly timeoutMs?: number };
   /** `updated_at` as it was read: a runbook that was changed or deleted meanwhile is a 409. */
   readonly runbook: { readonly uuid: RunbookUuid; readonly name: string; readonly updated_at?: Date | null } | null;
   readonly asked: Asked;
+  /** Only so many runs of a class work at once; the others wait their turn. */
+  readonly limit?: RunInput['limit'];
+  /** The run that holds the node is told to end, and this one goes on once it has. */
+  readonly takesOver?: true;
+  /** The node's instance_info with what this request brings; secrets still in it. */
+  readonly instance_info?: Readonly<Record<string, unknown>>;
+  /** Becomes the lessee of a node that has none, until it is undeployed. */
+  readonly lessee?: ProjectId;
+  /** The failed run whose steps are taken up, and from which one. */
+  readonly resumes?: { readonly run: RunUuid; readonly from: number };
 };
 
 /** A message to the run that waits on the node. */
@@ -50,6 +64,8 @@ export type ActOrder = {
   /** The step that the person saw the run in; a run that has moved on refuses. */
   readonly cursor: number;
   readonly reason: string;
+  /** With `retry`: the step is tried again with these; checked, secrets still in them. */
+  readonly args?: Readonly<Record<string, unknown>>;
   readonly asked: Asked;
 };
 
@@ -70,6 +86,16 @@ export type LiveRun = {
   readonly progress?: unknown;
 };
 
+/** One act on a node's BMC that somebody waits for. A look takes no lock; anything else is a run of one step. */
+export type CallOrder = {
+  readonly node: OrderedNode;
+  readonly act: ActName;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly asked: Asked;
+  /** The answer is not waited for: the run goes on by itself. */
+  readonly background?: true;
+};
+
 export type Runs = {
   /**
    * Takes the node and starts a run in one acceptance transaction; the engine is told afterwards, by the relay if it is away.
@@ -85,6 +111,16 @@ export type Runs = {
    * EngineUnavailable.
    */
   operate(order: ActOrder): Promise<void>;
+  /**
+   * Tells the run that holds a node that something outside happened: the ramdisk called back, or a freeze has ended. Kept until
+   * the engine takes it; a node whose run waits for nothing of the kind hears nothing. Never throws for a silent engine.
+   */
+  agentContact(contact: { readonly node: NodeUuid; readonly kind: ContactKind }): Promise<void>;
+  /**
+   * Performs one act and answers what a look saw. Throws what the act failed with, NodeLocked, NodeNotFound,
+   * EngineUnavailable, and CallTimeout where the answer did not come in time.
+   */
+  call(order: CallOrder): Promise<unknown>;
   /** Asks Temporal about one run, each source with a deadline of a second. Never throws for a silent engine. */
   look(run: RunUuid): Promise<LiveRun>;
 };

@@ -2,7 +2,7 @@
 import type { Queries } from '../inventory';
 import { raise } from '../model/errors';
 import type { Lock } from '../model/runs';
-import { type Event, type Fault, next, type ProvisionState, states } from '../model/states';
+import { type Event, type Fault, faultStates, forgets, next, type ProvisionState, states } from '../model/states';
 
 export type Ending = {
   readonly lock: Lock;
@@ -24,8 +24,19 @@ export const restingState = (
   ends: Event | null,
 ): ProvisionState | null => {
   if (ends === null) return null;
-  const to = outcome === 'succeeded' ? next(from, ends) : outcome === 'failed' ? next(from, 'fail') : afterAbort(from);
+  const to =
+    outcome === 'succeeded'
+      ? (next(from, ends) ?? afterTearDown(from, ends))
+      : outcome === 'failed'
+        ? next(from, 'fail')
+        : afterAbort(from);
   return to ?? raise('Unexpected', { request_id: `no way from ${from} after a run that ${outcome}` });
+};
+
+// A tear-down whose node is not cleaned passes through cleaning all the same.
+const afterTearDown = (from: ProvisionState, ends: Event): ProvisionState | undefined => {
+  const cleaning = next(from, 'clean');
+  return from === 'deleting' && cleaning ? next(cleaning, ends) : undefined;
 };
 
 // An aborted service goes back to its node in use; an aborted cleaning stays failed until somebody manages it.
@@ -57,9 +68,10 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
     to,
     target: resting ? null : node.target_provision_state,
     error,
-    fault: ending.outcome === 'failed' ? ending.fault : null,
+    fault: ending.outcome === 'failed' && to !== null && faultStates[to] === ending.fault ? ending.fault : null,
     cursor: ending.cursor,
     forgetPower: to === 'adopt failed',
+    forgetInstance: to !== null && forgets(node.provision_state, to) === 'instance',
   });
   await inventory.events.append({
     kind: `run.${ending.outcome}`,

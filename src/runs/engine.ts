@@ -13,7 +13,9 @@ import type { RunInput } from '../model/runs';
 import { nameOf } from '../model/steps';
 import {
   abortSignal,
+  agentContact,
   attributes,
+  type Contact,
   controlQueue,
   failOperation,
   type Message,
@@ -91,26 +93,43 @@ export const createEngine = (client: Client) => {
       }
     },
 
+    /** Tells a run that something outside happened; one that has ended hears nothing. */
+    async contact(workflowId: string, contact: Contact): Promise<void> {
+      try {
+        const handle = client.workflow.getHandle(workflowId);
+        await within(startWithin, () => handle.signal(agentContact, contact));
+      } catch (thrown) {
+        if (!(thrown instanceof WorkflowNotFoundError)) throw thrown;
+      }
+    },
+
     /** Asks a run to do something and hears whether it did. Throws Conflict with the run's own words, EngineUnavailable. */
     async update(
       workflowId: string,
       act: UpdateAct,
-      order: { cursor: number; by: string; reason: string; requestId: string },
+      order: {
+        cursor: number;
+        by: string;
+        reason: string;
+        requestId: string;
+        args?: Readonly<Record<string, unknown>>;
+      },
     ): Promise<void> {
       const handle = client.workflow.getHandle(workflowId);
-      const { cursor, by, reason, requestId: updateId } = order;
+      const { cursor, by, reason, requestId: updateId, args } = order;
+      const decision = { cursor, by, reason, via: 'api' as const };
       const ask = (): Promise<void> => {
         switch (act) {
           case 'pause':
-            return handle.executeUpdate(setPaused, { args: [{ paused: true, by }], updateId });
+            return handle.executeUpdate(setPaused, { args: [{ paused: true, by, via: 'api' }], updateId });
           case 'resume':
-            return handle.executeUpdate(setPaused, { args: [{ paused: false, by }], updateId });
+            return handle.executeUpdate(setPaused, { args: [{ paused: false, by, via: 'api' }], updateId });
           case 'retry':
-            return handle.executeUpdate(retryStep, { args: [{ cursor, by, reason }], updateId });
+            return handle.executeUpdate(retryStep, { args: [{ ...decision, ...(args && { args }) }], updateId });
           case 'skip':
-            return handle.executeUpdate(skipStep, { args: [{ cursor, by, reason }], updateId });
+            return handle.executeUpdate(skipStep, { args: [decision], updateId });
           case 'fail':
-            return handle.executeUpdate(failOperation, { args: [{ cursor, by, reason }], updateId });
+            return handle.executeUpdate(failOperation, { args: [decision], updateId });
         }
       };
       try {

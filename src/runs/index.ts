@@ -1,12 +1,16 @@
 /** The room that accepts, starts and follows runs; the only one that holds a Temporal client. */
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
 import type { Vault } from '../inventory/vault';
 import { raise } from '../model/errors';
+import type { NodeUuid } from '../model/ids';
 import type { Timing } from '../model/runs';
 import { next } from '../model/states';
+import type { ContactKind } from '../workflows/contract';
 import { accept } from './accept';
+import { call } from './call';
 import type { ActOrder, Asked, MessageOrder, Runs } from './contract';
 import { createEngine, type Engine } from './engine';
 import { endUnstarted } from './relay';
@@ -25,30 +29,33 @@ export type RunsHands = {
   readonly lockRetryMs?: number;
   /** First part of the queue names, where installations share a namespace. */
   readonly queuePrefix?: string;
+  /** How long somebody who waits for a BMC is kept waiting; default a minute. */
+  readonly callTimeoutMs?: number;
 };
 
 /** @returns what the API asks of runs; see the contract for what each throws */
 export const createRuns = (hands: RunsHands): Runs => {
   const engine = createEngine(hands.client);
   const { inventory, vault, timing, log } = hands;
+  const start: Runs['start'] = async (order) => {
+    const accepted = await accept(order, {
+      inventory,
+      vault,
+      timing,
+      lockRetryMs: hands.lockRetryMs ?? 1_000,
+      queuePrefix: hands.queuePrefix,
+    });
+    const { run } = accepted.input.lock;
+    try {
+      await engine.start(accepted.workflow_id, accepted.input, accepted.facts);
+    } catch (thrown) {
+      // Accepted is accepted: the relay starts it when the engine is back.
+      log.warn('run accepted, start left to the relay', { run, reason: String(thrown) });
+    }
+    return { run };
+  };
   return {
-    async start(order) {
-      const accepted = await accept(order, {
-        inventory,
-        vault,
-        timing,
-        lockRetryMs: hands.lockRetryMs ?? 1_000,
-        queuePrefix: hands.queuePrefix,
-      });
-      const { run } = accepted.input.lock;
-      try {
-        await engine.start(accepted.workflow_id, accepted.input, accepted.facts);
-      } catch (thrown) {
-        // Accepted is accepted: the relay starts it when the engine is back.
-        log.warn('run accepted, start left to the relay', { run, reason: String(thrown) });
-      }
-      return { run };
-    },
+    start,
 
     async move({ node, event, asked }) {
       const to =
@@ -77,7 +84,11 @@ export const createRuns = (hands: RunsHands): Runs => {
 
     send: (order) => sendMessage(order, inventory, engine, log),
 
-    operate: (order) => operate(order, inventory, engine, log),
+    operate: (order) => operate(order, hands, engine),
+
+    agentContact: (contact) => tellContact(contact, hands, engine),
+
+    call: (order) => call(order, { ...hands, start }),
 
     async look(run) {
       const row = await inventory.runs.find(run);
@@ -95,7 +106,7 @@ const deliver = async (
   { asked, reason }: { asked: Asked; reason?: string },
   { inventory, engine, log }: { inventory: Inventory; engine: Engine; log: Log },
 ): Promise<void> => {
-  const payload = { operationId: run.id, requestId: asked.requester.request_id, by: byOf(asked) };
+  const payload = { operationId: run.id, requestId: asked.requester.request_id, by: byOf(asked), via: 'api' as const };
   const id = await inventory.transaction(async (store) => {
     await record(store, run, kind, asked, reason);
     return store.runs.queueMessage(run.id, kind, payload);
@@ -136,17 +147,50 @@ const sendMessage = async (
   await deliver(run, kind, { asked }, { inventory, engine, log });
 };
 
-const operate = async (
-  { run: id, act, cursor, reason, asked }: ActOrder,
-  inventory: Inventory,
+/** What a run awaits is noted in the store, so that of a thousand heartbeats only the one that counts is sent on. */
+const awaited: Readonly<Record<ContactKind, readonly (string | null)[]>> = {
+  heartbeat: ['heartbeat'],
+  inspection: ['inspection'],
+  thaw: [null, 'heartbeat', 'inspection'],
+};
+
+const tellContact = async (
+  { node, kind }: { node: NodeUuid; kind: ContactKind },
+  { inventory, log }: RunsHands,
   engine: Engine,
-  log: Log,
+): Promise<void> => {
+  const waiting = await inventory.contacts.waiting(node);
+  if (!waiting || !awaited[kind].includes(waiting.awaits)) return;
+  const { run, workflow_id } = waiting;
+  const payload = { operationId: run, contactId: randomUUID(), kind };
+  const id = await inventory.runs.queueMessage(run, 'agentContact', payload);
+  try {
+    await engine.contact(workflow_id, payload);
+    await inventory.runs.messageSent(id);
+  } catch (thrown) {
+    log.warn('message kept for the relay', { kind, run, reason: String(thrown) });
+  }
+};
+
+const operate = async (
+  { run: id, act, cursor, reason, args, asked }: ActOrder,
+  { inventory, vault, log }: RunsHands,
+  engine: Engine,
 ): Promise<void> => {
   const run = (await inventory.runs.find(id)) ?? raise('RunNotFound', { run: id });
   if (run.finished_at) raise('Conflict', { reason: `Run ${id} has ended: ${run.state}.` });
   if (act === 'abort' && run.state === 'accepted' && (await abortUnstarted(run, asked, reason, inventory))) return;
   if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
   // What the run refuses is not part of the trail; what it did is written even if this process dies before it hears so twice.
-  await engine.update(run.workflow_id, act, { cursor, by: byOf(asked), reason, requestId: asked.requester.request_id });
+  const sealed = args && vault.seal(args);
+  // Before they are named: a worker may look for them at once. Unused ones go when the run does.
+  if (sealed) await inventory.secrets.insert('run', run.id, sealed.secrets);
+  await engine.update(run.workflow_id, act, {
+    cursor,
+    by: byOf(asked),
+    reason,
+    requestId: asked.requester.request_id,
+    ...(sealed && { args: sealed.document }),
+  });
   await inventory.transaction((store) => record(store, run, act, asked, reason));
 };

@@ -4,7 +4,7 @@ import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs';
 import type { RunUuid } from '../model/ids';
 import { endedStates, type RunInput } from '../model/runs';
-import type { Message } from '../workflows/contract';
+import type { Contact, Message } from '../workflows/contract';
 import { endRun } from './ending';
 import { createEngine, type Engine, isRefusal, refusalOf } from './engine';
 
@@ -84,8 +84,10 @@ const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<
     if (run_state === 'accepted') continue; // there is nobody to hear it yet
     try {
       // A run that has ended hears nothing any more; its message is done with.
-      if (!endedStates.includes(run_state))
-        await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
+      if (!endedStates.includes(run_state)) {
+        if (kind === 'agentContact') await engine.contact(workflow_id, payload as unknown as Contact);
+        else await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
+      }
       await inventory.runs.messageSent(id);
       sent++;
     } catch (thrown) {

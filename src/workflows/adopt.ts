@@ -1,7 +1,4 @@
 /** Adopting: a node in use is taken as it stands, after one look and without a touch. */
 import { story } from './frame';
-import { runSteps } from './interpreter';
 
-export const adopt = story('adopt', async (run, hands) => {
-  await runSteps(run.steps, hands);
-});
+export const adopt = story('adopt');

@@ -1,7 +1,4 @@
 /** Cleaning: the steps of a caller, of a runbook, or of the automatic list, on a node that nobody uses. */
 import { story } from './frame';
-import { runSteps } from './interpreter';
 
-export const clean = story('clean', async (run, hands) => {
-  await runSteps(run.steps, hands);
-});
+export const clean = story('clean');

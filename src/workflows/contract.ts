@@ -18,6 +18,9 @@ export const groupQueue = (group: string, prefix = defaultPrefix): string =>
 /** Ids name node, verb and run, so that two runs of one node never share one. */
 export const workflowId = (node: NodeUuid, verb: string, run: RunUuid): string => `node-${node}.${verb}.${run}`;
 
+/** Id of a look that somebody waits for; the request's id makes it one. */
+export const callId = (node: NodeUuid, requestId: string): string => `node-${node}.call.${requestId}`;
+
 /** Id of the schedule and of the workflow that it starts; one for each installation in a namespace. */
 export const reconcileId = (prefix = defaultPrefix): string =>
   prefix === defaultPrefix ? 'reconcile' : `${prefix}-reconcile`;
@@ -53,14 +56,36 @@ export type Progress = {
 };
 
 /** `operationId` is the run's id; a message for another run is ignored. `requestId` makes a repeat harmless. */
-export type Message = { readonly operationId: RunUuid; readonly requestId: string; readonly by: string };
-export type Decision = { readonly cursor: number; readonly by: string; readonly reason: string };
+export type Message = {
+  readonly operationId: RunUuid;
+  readonly requestId: string;
+  readonly by: string;
+  readonly via?: Via;
+};
+
+/** `via` says that the API has checked and recorded it; without, it came by the engine's own tools. */
+export type Decision = {
+  readonly cursor: number;
+  readonly by: string;
+  readonly reason: string;
+  readonly via?: Via;
+  /** The step is tried again with these; already checked and sealed. */
+  readonly args?: Readonly<Record<string, unknown>>;
+};
+export type Via = 'api';
+
+/** Something outside happened that a waiting run should look at: the ramdisk called back, or a freeze ended. */
+export type Contact = { readonly operationId: RunUuid; readonly contactId: string; readonly kind: ContactKind };
+export type ContactKind = 'heartbeat' | 'inspection' | 'thaw';
 
 export const progressQuery = defineQuery<Progress>('progress');
 export const planQuery = defineQuery<readonly PlannedStep[]>('plan');
 export const abortSignal = defineSignal<[Message]>('abort');
+export const agentContact = defineSignal<[Contact]>('agentContact');
 export const unholdSignal = defineSignal<[Message]>('unhold');
 export const retryStep = defineUpdate<void, [Decision]>('retryStep');
 export const skipStep = defineUpdate<void, [Decision]>('skipStep');
 export const failOperation = defineUpdate<void, [Decision]>('failOperation');
-export const setPaused = defineUpdate<void, [{ readonly paused: boolean; readonly by: string }]>('setPaused');
+export const setPaused = defineUpdate<void, [{ readonly paused: boolean; readonly by: string; readonly via?: Via }]>(
+  'setPaused',
+);

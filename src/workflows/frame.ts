@@ -3,54 +3,115 @@ import {
   ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
+  ContinueAsNew,
   condition,
   isCancellation,
+  setCurrentDetails,
 } from '@temporalio/workflow';
 import type { RunInput } from '../model/runs';
+import type { PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
 import { codeOf, messageOf } from './failures';
 import { handsOf } from './hands';
 import { type Here, startingPoint } from './here';
-import { Aborted, FailedByPerson, type Hands } from './interpreter';
+import { Aborted, FailedByPerson, type Hands, runSteps, tidy } from './interpreter';
 import { listen } from './messages';
 import { type Recorder, recorder } from './recorder';
+import { details } from './telling';
 
 export type RunResult = { readonly outcome: 'succeeded' | 'aborted' };
 type Tale = (run: RunInput, hands: Hands) => Promise<void>;
 
-/** Makes a workflow of a tale: everything that all runs share is done here, once. */
+/** The plan from its beginning, or from where an execution before this one left off. */
+const wholePlan: Tale = (run, hands) => runSteps(run.carries?.steps ?? run.steps, hands, run.carries?.from);
+
+/** Makes a workflow of a tale, which is its plan where it needs no more: everything that all runs share is done here, once. */
 export const story =
-  (name: Story, tell: Tale) =>
+  (name: Story, tell: Tale = wholePlan) =>
   async (run: RunInput): Promise<RunResult> => {
     if (run.story !== name)
       throw ApplicationFailure.nonRetryable(`This input is for ${run.story}, not ${name}`, 'StaleOperation');
-    const here = startingPoint();
+    const here = startingPoint(run);
     listen(run, here);
     const store = recorder(run, here);
-    await store.claim();
+    const hands = handsOf(run, here, store);
+    const turn = await store.claim();
     try {
-      await new CancellationScope().run(() => tell(run, handsOf(run, here, store)));
+      await new CancellationScope().run(async () => {
+        if (!turn) await takeTurn(run, here, store);
+        if (run.displaces && !run.carries) await store.displace();
+        await tell(run, hands);
+      });
       await CancellationScope.nonCancellable(() => store.finish('succeeded'));
       return { outcome: 'succeeded' };
     } catch (thrown) {
-      return await CancellationScope.nonCancellable(() => endBadly(thrown, here, store));
+      if (thrown instanceof ContinueAsNew) throw thrown;
+      return await CancellationScope.nonCancellable(() => endBadly(thrown, run, here, store, hands));
     } finally {
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     }
   };
 
-const endBadly = async (thrown: unknown, here: Here, store: Recorder): Promise<RunResult> => {
+// Runs wait in the order of their acceptance; a look is one statement, so thousands may wait.
+const firstLookMs = 1_000;
+const longestLookMs = 15_000;
+
+const takeTurn = async (run: RunInput, here: Here, store: Recorder): Promise<void> => {
+  here.state = 'waiting';
+  here.waitingFor = `its turn: at most ${run.limit!.max} runs of this kind (${run.limit!.class}) at once`;
+  setCurrentDetails(details(run, here));
+  await store.show();
+  for (let pause = firstLookMs; ; pause = Math.min(pause * 2, longestLookMs)) {
+    if (await condition(() => here.aborted, pause)) throw new Aborted();
+    if (await store.turn()) break;
+  }
+  here.state = 'running';
+  here.waitingFor = null;
+  await store.show();
+};
+
+const endBadly = async (
+  thrown: unknown,
+  run: RunInput,
+  here: Here,
+  store: Recorder,
+  hands: Hands,
+): Promise<RunResult> => {
   if (codeOf(thrown) === 'StaleOperation') throw thrown; // fenced off: the node belongs to somebody else now
+  const cursor = here.cursor;
   if (thrown instanceof Aborted || (isCancellation(thrown) && here.aborted)) {
-    await store.finish('aborted', 'By request, the run was aborted.');
+    await store.record();
+    await tidyUp(run.tidy?.aborted, cursor, run, here, store, hands);
+    await store.finish('aborted', 'By request, the run was aborted.', cursor);
     return { outcome: 'aborted' };
   }
   if (isCancellation(thrown)) {
-    await store.finish('aborted', 'The run was cancelled in the workflow engine.');
+    here.unrecorded.push({ act: 'cancel', by: '', reason: '' });
+    await store.record();
+    await tidyUp(run.tidy?.aborted, cursor, run, here, store, hands);
+    await store.finish('aborted', 'The run was cancelled in the workflow engine.', cursor);
     throw thrown;
   }
   if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
   const reason = messageOf(thrown);
-  await store.finish('failed', reason);
+  await tidyUp(run.tidy?.failed, cursor, run, here, store, hands);
+  await store.finish('failed', reason, cursor);
   throw ApplicationFailure.nonRetryable(reason, 'RunFailed');
+};
+
+/** Takes the ramdisk off a node whose run ends early; nothing to do before it was booted. */
+const tidyUp = async (
+  steps: readonly PlannedStep[] | undefined,
+  cursor: number,
+  run: RunInput,
+  here: Here,
+  store: Recorder,
+  hands: Hands,
+): Promise<void> => {
+  if (!steps || steps.length === 0 || !run.boot || cursor < run.boot.index) return;
+  const first = here.steps.length;
+  const added = steps.map((step, position) => ({ ...step, index: first + position }));
+  here.steps = [...here.steps, ...added];
+  await store.add(added);
+  await tidy(added, hands);
 };

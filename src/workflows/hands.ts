@@ -1,17 +1,20 @@
 /** The interpreter's hands on the engine: activities, timers, scopes, and what people send. */
 import {
   type ActivityOptions,
+  ApplicationFailure,
   CancellationScope,
   condition,
+  continueAsNew,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
   sleep,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { BmcActivities } from '../activities/bmc';
 import type { RunInput } from '../model/runs';
-import { acts, nameOf, type PlannedStep } from '../model/steps';
+import { type Awaited, acts, nameOf, type PlannedStep } from '../model/steps';
 import { attributes, groupQueue } from './contract';
 import { codeOf, messageOf } from './failures';
 import type { Here } from './here';
@@ -19,6 +22,10 @@ import { Aborted, type Hands } from './interpreter';
 import { onBmc } from './profiles';
 import type { Recorder } from './recorder';
 import { details, label } from './telling';
+
+const minute = 60_000;
+const halfAnHour = 30 * minute;
+const thawLookMs = minute;
 
 /** Hands for one run; `here` is what its messages write. */
 export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
@@ -41,6 +48,19 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     if (here.aborted) throw new Aborted();
   };
 
+  const show = (step: PlannedStep, state: Here['state'], waitingFor: string | null): void => {
+    here.cursor = step.index;
+    here.state = state;
+    here.waitingFor = waitingFor;
+    setCurrentDetails(details(run, here));
+  };
+
+  const agentTimeout = (step: PlannedStep, awaits: Awaited) =>
+    ApplicationFailure.nonRetryable(
+      `The ramdisk did not ${awaits === 'inspection' ? 'send what it found' : 'call back'} in time (${nameOf(step)}); look at the node's console: whether it started from the image, has a network, and can reach this API.`,
+      'AgentTimeout',
+    );
+
   const isFailure = (thrown: unknown): boolean =>
     !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown));
 
@@ -55,9 +75,18 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
         {
           ...limited(step, onBmc(act, effect, queue, run.timing)),
           activityId: time === 1 ? key : `${key}-${time}`,
-          summary: `${label(run, step)}${what}`,
+          summary: `${label(here, step)}${what}`,
         },
-        [{ lock: run.lock, step, act, last: index === step.acts.length - 1, timing: run.timing, story: run.story }],
+        [
+          {
+            lock: run.lock,
+            step,
+            act,
+            last: index === step.acts.length - 1 && !step.awaits,
+            timing: run.timing,
+            story: run.story,
+          },
+        ],
       );
     },
     move: (event) => store.move(event),
@@ -73,12 +102,17 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       setCurrentDetails(details(run, here));
     },
     sleep: (ms, summary) => sleep(ms, { summary }),
-    unheld: () => unless(() => here.unheld),
+    async unheld() {
+      await unless(() => here.unheld);
+      await store.record();
+    },
     async decided(step) {
       await unless(() => here.decision !== null);
+      await store.record();
       deadlines.delete(step.index);
       return here.decision!;
     },
+    again: (step, args) => store.again(step, args),
     abortAsked: () => here.aborted,
     async unpaused(step) {
       if (!here.paused) return;
@@ -88,6 +122,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       setCurrentDetails(details(run, here));
       await store.show();
       await unless(() => !here.paused);
+      await store.record();
     },
     async scoped(canAbort, work) {
       if (!canAbort) return CancellationScope.nonCancellable(work);
@@ -107,5 +142,50 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     isFailure,
     isUnknown: (thrown) => codeOf(thrown) === 'StepOutcomeUnknown',
     describe: messageOf,
+    isFrozen: (thrown) => codeOf(thrown) === 'NodeFrozen',
+    async thawed(step, why) {
+      const { state, waitingFor } = here;
+      show(step, 'waiting', why);
+      await store.show();
+      for (let frozen = true; frozen; frozen = await store.frozen()) {
+        here.thaw = false;
+        await condition(() => here.thaw || here.aborted, thawLookMs);
+        if (here.aborted) throw new Aborted();
+      }
+      deadlines.delete(step.index);
+      show(step, state, waitingFor);
+      await store.show();
+    },
+    async contacted(step, awaits) {
+      const { agentTimeoutMs = halfAnHour, agentPollMs = minute } = run.timing;
+      here.contact = false;
+      show(step, 'waiting', `the ramdisk to ${awaits === 'inspection' ? 'send what it found' : 'call back'}`);
+      const deadline = Date.now() + (step.timeoutMs ?? agentTimeoutMs);
+      let there = await store.awaitContact(step, awaits);
+      for (let pause = agentPollMs; !there; pause = Math.min(pause * 2, 5 * agentPollMs)) {
+        const left = deadline - Date.now();
+        if (left <= 0) throw agentTimeout(step, awaits);
+        const met = await condition(() => here.contact || here.aborted, Math.min(pause, left));
+        if (here.aborted) throw new Aborted();
+        // A message is as good as a look: the API has checked who sent it.
+        there = met || (await store.contacted(awaits));
+      }
+      show(step, 'running', null);
+      await store.heard(step);
+    },
+    async join(step, rest, reported) {
+      const planned = await store.join(step, rest, reported);
+      here.steps = [...here.steps.slice(0, step.index + 1), ...planned];
+      return planned;
+    },
+    boot: run.boot,
+    cutsHistory: () => workflowInfo().continueAsNewSuggested,
+    async goOn(from, steps) {
+      await condition(() => true); // handlers that were heard in this task run first
+      return continueAsNew<(run: RunInput) => Promise<unknown>>({
+        ...run,
+        carries: { from, seq: store.seq, steps, paused: here.paused },
+      });
+    },
   };
 };

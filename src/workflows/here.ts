@@ -1,8 +1,11 @@
 /** Where a run is: the little state that its messages and its story share. */
 import type { RunInput, RunState } from '../model/runs';
-import { nameOf } from '../model/steps';
+import { nameOf, type PlannedStep } from '../model/steps';
 import type { Progress } from './contract';
-import type { DecisionKind } from './interpreter';
+import type { Decided } from './interpreter';
+
+/** An act on the run that came by the engine's own tools. */
+export type Unrecorded = { readonly act: string; readonly by: string; readonly reason: string };
 
 export type Here = {
   state: RunState;
@@ -11,19 +14,31 @@ export type Here = {
   aborted: boolean;
   paused: boolean;
   unheld: boolean;
-  decision: DecisionKind | null;
+  decision: Decided | null;
+  /** Somebody acted on the run without the API; written down before it goes on. */
+  unrecorded: Unrecorded[];
+  /** The ramdisk has called back since the run began to wait for it. */
+  contact: boolean;
+  /** A freeze may have ended. */
+  thaw: boolean;
+  /** The plan as it is now; it grows when the ramdisk tells what it has. */
+  steps: readonly PlannedStep[];
   /** Cancels what an abort may cut short now; null while nothing may be. */
   cutShort: (() => void) | null;
 };
 
-export const startingPoint = (): Here => ({
+export const startingPoint = (run: RunInput): Here => ({
   state: 'running',
-  cursor: 0,
+  cursor: run.carries?.from ?? 0,
   waitingFor: null,
   aborted: false,
-  paused: false,
+  paused: run.carries?.paused ?? false,
   unheld: false,
   decision: null,
+  unrecorded: [],
+  contact: false,
+  thaw: false,
+  steps: run.carries?.steps ?? run.steps,
   cutShort: null,
 });
 
@@ -32,8 +47,8 @@ export const progressOf = (run: RunInput, here: Here): Progress => ({
   verb: run.verb,
   state: here.state,
   cursor: here.cursor,
-  total: run.steps.length,
-  step: run.steps[here.cursor] ? nameOf(run.steps[here.cursor]!) : null,
+  total: here.steps.length,
+  step: here.steps[here.cursor] ? nameOf(here.steps[here.cursor]!) : null,
   waitingFor: here.waitingFor,
   parked: here.state === 'parked',
   abortAsked: here.aborted,

@@ -1,9 +1,12 @@
 /** How steps are run, as pure logic over a few hands: no engine in here, so that plain tests cover every branch. */
-import type { ActOutcome, RunState, StepState } from '../model/runs';
+import type { ActOutcome, ReportedStep, RunState, StepState } from '../model/runs';
 import type { Event } from '../model/states';
-import { nameOf, type PlannedStep } from '../model/steps';
+import { type Awaited, nameOf, type PlannedStep } from '../model/steps';
 
 export type DecisionKind = 'retry' | 'skip' | 'fail';
+
+/** What a person decided about a parked step; `args` are those it is tried again with. */
+export type Decided = { readonly kind: DecisionKind; readonly args?: Readonly<Record<string, unknown>> };
 
 /** Why a run ended before its time, by somebody's wish. */
 export class Aborted extends Error {
@@ -28,7 +31,9 @@ export type Hands = {
   /** Resolves on unhold; throws Aborted when abort comes first. */
   unheld(): Promise<void>;
   /** Resolves with what a person decided; throws Aborted when abort comes first. */
-  decided(step: PlannedStep): Promise<DecisionKind>;
+  decided(step: PlannedStep): Promise<Decided>;
+  /** A person wants the step tried again: what was announced of it no longer counts. */
+  again(step: PlannedStep, args?: PlannedStep['args']): Promise<void>;
   abortAsked(): boolean;
   /** Resolves when the run is not paused; throws Aborted when abort comes first. */
   unpaused(step: PlannedStep): Promise<void>;
@@ -39,28 +44,80 @@ export type Hands = {
   /** Whether an act failed for a reason that is known: not a lost lock, not a cancellation, not a bug of ours. */
   isFailure(thrown: unknown): boolean;
   describe(thrown: unknown): string;
+  /** Whether an act was held back by an operator's freeze of the node. */
+  isFrozen(thrown: unknown): boolean;
+  /** Resolves when no freeze holds the node any more; throws Aborted when abort comes first. */
+  thawed(step: PlannedStep, why: string): Promise<void>;
+  /** Rests in the wait state until the ramdisk has called back, then goes on. Throws where it never does. */
+  contacted(step: PlannedStep, awaits: Awaited): Promise<void>;
+  /** The rest of the plan once the ramdisk has told what it has. Throws what does not fit. */
+  join(
+    step: PlannedStep,
+    rest: readonly PlannedStep[],
+    reported: readonly ReportedStep[],
+  ): Promise<readonly PlannedStep[]>;
+  /** The step that boots the ramdisk, for steps that restart the node. */
+  readonly boot?: PlannedStep;
+  /** Whether the run should go on in a new execution, because its history has grown long. */
+  cutsHistory(): boolean;
+  /** Goes on in a new execution with these steps still to do; never returns. */
+  goOn(from: number, steps: readonly PlannedStep[]): Promise<never>;
 };
 
-/** Runs the steps in order. Throws Aborted, FailedByPerson, or what an act failed with. */
-export const runSteps = async (steps: readonly PlannedStep[], hands: Hands): Promise<void> => {
-  for (const step of steps) {
+/** Runs the steps in order, from one of them on. Throws Aborted, FailedByPerson, or what an act failed with. */
+export const runSteps = async (given: readonly PlannedStep[], hands: Hands, from = 0): Promise<void> => {
+  let steps = given;
+  for (let at = from; at < steps.length; at++) {
+    const step = steps[at]!;
     if (hands.abortAsked()) throw new Aborted();
     await hands.unpaused(step);
+    if (hands.cutsHistory()) await hands.goOn(at, steps);
     hands.at(step.index, 'running', null);
-    await runStep(step, hands);
+    if (step.event) await hands.move(step.event);
+    const reported = await runStep(step, hands);
+    if (reported) steps = [...steps.slice(0, at + 1), ...(await hands.join(step, steps.slice(at + 1), reported))];
   }
   if (hands.abortAsked()) throw new Aborted();
 };
 
-const runStep = async (step: PlannedStep, hands: Hands): Promise<void> => {
+/** What is tidied after a run that ended before its time: each step is tried, none keeps the next from being tried. */
+export const tidy = async (steps: readonly PlannedStep[], hands: Hands): Promise<void> => {
+  for (const step of steps) {
+    hands.at(step.index, 'running', null);
+    try {
+      for (let index = 0; index < step.acts.length; index++) await hands.act(step, index);
+    } catch (thrown) {
+      if (!hands.isFailure(thrown)) throw thrown;
+      await hands.mark(step, 'failed', { error: hands.describe(thrown) });
+    }
+  }
+};
+
+type Reported = readonly ReportedStep[] | undefined;
+
+const runStep = async (step: PlannedStep, hands: Hands): Promise<Reported> => {
   switch (step.waits) {
     case 'time':
-      return waitStep(step, Number(step.args.seconds), hands);
+      await waitStep(step, Number(step.args.seconds), hands);
+      return undefined;
     case 'unhold':
-      return holdStep(step, hands);
-    case null:
-      return hands.scoped(step.abortable, () => actStep(step, hands));
+      await holdStep(step, hands);
+      return undefined;
+    case null: {
+      const end = await hands.scoped(step.abortable, () => actStep(step, hands));
+      if (end.then === 'reboot') await rebooted(step, hands);
+      else if (step.awaits && !end.left) await hands.contacted(step, step.awaits);
+      return end.reported;
+    }
   }
+};
+
+/** The node is restarted within a step, and the ramdisk comes back. */
+const rebooted = async (step: PlannedStep, hands: Hands): Promise<void> => {
+  if (!hands.boot) return;
+  const again: PlannedStep = { ...hands.boot, index: step.index };
+  await hands.scoped(false, () => actStep(again, hands));
+  await hands.contacted(again, 'heartbeat');
 };
 
 const waitStep = async (step: PlannedStep, seconds: number, hands: Hands): Promise<void> => {
@@ -83,33 +140,51 @@ const holdStep = async (step: PlannedStep, hands: Hands): Promise<void> => {
   await hands.mark(step, 'done');
 };
 
-const actStep = async (step: PlannedStep, hands: Hands): Promise<void> => {
+type StepEnd = Pick<ActOutcome, 'then' | 'reported'> & {
+  /** Skipped or given up: nothing comes after it. */
+  readonly left?: true;
+};
+
+const actStep = async (given: PlannedStep, hands: Hands): Promise<StepEnd> => {
+  let step = given;
+  let end: StepEnd = {};
   for (let index = 0; index < step.acts.length; index++) {
     try {
       const outcome = await hands.act(step, index);
-      if (outcome.rest === 'skip') return;
+      if (outcome.rest === 'skip') return { left: true };
+      end = outcome;
     } catch (thrown) {
+      if (hands.isFrozen(thrown)) {
+        await hands.thawed(step, hands.describe(thrown));
+        index -= 1;
+        continue;
+      }
       const unknown = hands.isUnknown(thrown);
       if (!unknown && hands.isFailure(thrown) && step.on_failure === 'continue') {
         await hands.mark(step, 'failed', { error: hands.describe(thrown) });
-        return;
+        return { left: true };
       }
       const mayPark = unknown ? step.parks : hands.isFailure(thrown) && step.on_failure === 'park';
       if (!mayPark) throw thrown;
-      switch (await park(step, hands.describe(thrown), unknown, hands)) {
+      const decided = await park(step, hands.describe(thrown), unknown, hands);
+      switch (decided.kind) {
         case 'retry':
-          index -= 1;
+          await hands.again(step, decided.args);
+          if (decided.args) step = { ...step, args: decided.args };
+          index = decided.args ? -1 : index - 1; // what was done with other arguments is done again
           break;
         case 'skip':
-          return hands.mark(step, 'skipped');
+          await hands.mark(step, 'skipped');
+          return { left: true };
         case 'fail':
           throw new FailedByPerson(hands.describe(thrown));
       }
     }
   }
+  return end;
 };
 
-const park = async (step: PlannedStep, error: string, unknown: boolean, hands: Hands): Promise<DecisionKind> => {
+const park = async (step: PlannedStep, error: string, unknown: boolean, hands: Hands): Promise<Decided> => {
   const why = unknown ? 'whether the step took effect cannot be known' : 'the step failed';
   hands.at(step.index, 'parked', `a person: ${why}`);
   await hands.mark(step, 'parked', { error });

@@ -3,7 +3,9 @@ import { setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import { endedStates, type RunInput } from '../model/runs';
 import {
   abortSignal,
+  agentContact,
   attributes,
+  type Contact,
   type Decision,
   failOperation,
   type Message,
@@ -20,6 +22,9 @@ import type { DecisionKind } from './interpreter';
 /** Registers every handler; called before the first await, so that no message finds none. Handlers only note, they never act. */
 export const listen = (run: RunInput, here: Here): void => {
   const heard = new Set<string>();
+  const unrecorded = (act: string, by: unknown, reason: unknown): void => {
+    here.unrecorded.push({ act, by: String(by ?? '').slice(0, 200), reason: String(reason ?? '').slice(0, 1_000) });
+  };
   const fresh = (message: Message): boolean => {
     if (message.operationId !== run.lock.run || heard.has(message.requestId)) return false;
     heard.add(message.requestId);
@@ -31,6 +36,7 @@ export const listen = (run: RunInput, here: Here): void => {
     abortSignal,
     (message) => {
       if (!fresh(message)) return;
+      if (message.via !== 'api') unrecorded('abort', message.by, '');
       here.aborted = true;
       here.cutShort?.();
     },
@@ -39,12 +45,25 @@ export const listen = (run: RunInput, here: Here): void => {
   setHandler(
     unholdSignal,
     (message) => {
-      if (fresh(message)) here.unheld = true;
+      if (!fresh(message)) return;
+      if (message.via !== 'api') unrecorded('unhold', message.by, '');
+      here.unheld = true;
     },
     { description: 'Go on after a hold step' },
   );
-  const decide = (kind: DecisionKind) => (_decision: Decision) => {
-    here.decision = kind;
+  setHandler(
+    agentContact,
+    ({ operationId, kind }: Contact) => {
+      if (operationId !== run.lock.run) return;
+      if (kind === 'thaw') here.thaw = true;
+      else here.contact = true;
+    },
+    { description: 'Something outside happened: look whether what the run waits for is there' },
+  );
+  const decide = (kind: DecisionKind) => (decision: Decision) => {
+    if (decision.via !== 'api') unrecorded(kind, decision.by, decision.reason);
+    // Arguments are checked and sealed by the API alone.
+    here.decision = { kind, ...(decision.via === 'api' && decision.args && { args: decision.args }) };
   };
   const validator = (decision: Decision): void => {
     if (here.state !== 'parked') throw new Error('The run is not parked: there is nothing to decide');
@@ -53,7 +72,8 @@ export const listen = (run: RunInput, here: Here): void => {
   };
   setHandler(
     setPaused,
-    ({ paused }) => {
+    ({ paused, by, via }) => {
+      if (via !== 'api') unrecorded(paused ? 'pause' : 'resume', by, '');
       here.paused = paused;
       upsertSearchAttributes([{ key: attributes.paused, value: paused }]);
     },

@@ -16,6 +16,9 @@ const final = [
   'StaleOperation',
   'DriverInfoInvalid',
   'SecretMissing',
+  'NodeFrozen',
+  'OriginRefused',
+  'InvalidSteps',
 ];
 
 /** Single statements on the store: repeated until it answers. */
@@ -68,6 +71,7 @@ const patience: Readonly<Record<Patience, (timing: Timing) => number>> = {
   power: (timing) => timing.powerTimeoutMs,
   'soft power': (timing) => timing.softPowerTimeoutMs,
   start: () => 15 * minute, // a start with memory training and option ROMs
+  job: () => 4 * hour,
 };
 
 /** Options for an act on a BMC. What the run froze at acceptance wins over today's defaults. */

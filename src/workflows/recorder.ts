@@ -1,9 +1,15 @@
 /** The store's side of a run: claim, moves, marks and the end, each an activity on the control queue. */
-import { proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
-import type { RunInput, StepState } from '../model/runs';
+import type { ReportedStep, RunInput, StepState } from '../model/runs';
 import type { Event } from '../model/states';
-import type { PlannedStep } from '../model/steps';
+import type { Awaited, PlannedStep } from '../model/steps';
 import { attributes } from './contract';
 import type { Here } from './here';
 import { onStore } from './profiles';
@@ -14,16 +20,55 @@ export type Recorder = ReturnType<typeof recorder>;
 /** Every projection carries a counter, so that a late repeat finds no row. */
 export const recorder = (run: RunInput, here: Here) => {
   const control = proxyActivities<ControlActivities>(onStore);
-  let seq = 0;
+  let seq = run.carries?.seq ?? 0;
   const next = () => ({ lock: run.lock, seq: ++seq });
+  const moved = (provision_state: string | null): void => {
+    if (provision_state) upsertSearchAttributes([{ key: attributes.provisionState, value: provision_state }]);
+  };
+
+  /** What came by the engine's own tools is written before anything follows from it. */
+  const record = async (): Promise<void> => {
+    if (here.unrecorded.length === 0 || !patched('2026-11-engine-tools-recorded')) return;
+    for (const entry of here.unrecorded.splice(0))
+      await control.recordAct.executeWithOptions({ ...onStore, summary: `record: ${entry.act}` }, [
+        { lock: run.lock, ...entry },
+      ]);
+  };
+
   return {
-    claim: () => control.claim.executeWithOptions({ ...onStore, summary: 'take the run' }, [{ lock: run.lock }]),
+    record,
+    get seq() {
+      return seq;
+    },
+    /** Takes the run. @returns whether its turn has come, where only so many may work at once */
+    async claim(): Promise<boolean> {
+      const { continuedFromExecutionRunId: previous } = workflowInfo();
+      const claimed = await control.claim.executeWithOptions({ ...onStore, summary: 'take the run' }, [
+        { lock: run.lock, ...(previous && { previous }), ...(run.limit && { limit: run.limit }) },
+      ]);
+      return claimed?.turn ?? true; // an older worker answered nothing
+    },
+    turn: () =>
+      control.turn
+        .executeWithOptions({ ...onStore, summary: `is it this run's turn?` }, [{ lock: run.lock, limit: run.limit! }])
+        .then(({ turn }) => turn),
+    displace: () =>
+      control.displace.executeWithOptions(
+        {
+          ...onStore,
+          startToCloseTimeout: '10m',
+          heartbeatTimeout: '20s',
+          cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+          summary: 'wait until the run before has ended',
+        },
+        [{ lock: run.lock, displaced: run.displaces! }],
+      ),
     async move(event: Event): Promise<void> {
       const summary = `node: ${event}`;
       const { provision_state } = await control.move.executeWithOptions({ ...onStore, summary }, [
         { ...next(), event, state: here.state, waiting_for: here.waitingFor },
       ]);
-      upsertSearchAttributes([{ key: attributes.provisionState, value: provision_state }]);
+      moved(provision_state);
     },
     /** Shows a state that no move of the node and no step goes with. */
     show: () =>
@@ -31,26 +76,67 @@ export const recorder = (run: RunInput, here: Here) => {
         { ...next(), state: here.state, waiting_for: here.waitingFor },
       ]),
     mark: (step: PlannedStep, state: StepState, facts: { note?: string; error?: string } = {}) =>
-      control.mark.executeWithOptions({ ...onStore, summary: `${label(run, step)}: ${state}` }, [
+      control.mark.executeWithOptions({ ...onStore, summary: `${label(here, step)}: ${state}` }, [
         { ...next(), index: step.index, state, ...facts },
       ]),
-    async finish(outcome: 'succeeded' | 'failed' | 'aborted', error?: string): Promise<void> {
+    /** Into the wait state. @returns whether the ramdisk was quicker */
+    async awaitContact(step: PlannedStep, awaits: Awaited): Promise<boolean> {
+      const summary = `${label(here, step)}: wait for the ramdisk`;
+      const answer = await control.awaitContact.executeWithOptions({ ...onStore, summary }, [
+        { ...next(), index: step.index, awaits, waiting_for: here.waitingFor },
+      ]);
+      moved(answer.provision_state);
+      return answer.contacted;
+    },
+    /** @returns whether the ramdisk has called back, message or not */
+    contacted: (awaits: Awaited) =>
+      control.contacted
+        .executeWithOptions({ ...onStore, summary: 'has the ramdisk called back?' }, [{ lock: run.lock, awaits }])
+        .then(({ contacted }) => contacted),
+    async heard(step: PlannedStep): Promise<void> {
+      const summary = `${label(here, step)}: the ramdisk has called back`;
+      const { provision_state } = await control.heard.executeWithOptions({ ...onStore, summary }, [
+        { ...next(), index: step.index },
+      ]);
+      moved(provision_state);
+    },
+    /** The plan as it goes on once the ramdisk's steps are known. */
+    join: (step: PlannedStep, rest: readonly PlannedStep[], reported: readonly ReportedStep[]) =>
+      control.join.executeWithOptions({ ...onStore, summary: `${label(here, step)}: plan the rest` }, [
+        { lock: run.lock, joins: run.joins ?? 'check', after: step.index, rest, reported },
+      ]),
+    /** Steps that were not part of the plan from the beginning. */
+    add: (steps: readonly PlannedStep[]) =>
+      control.addSteps.executeWithOptions({ ...onStore, summary: 'tidy up' }, [{ lock: run.lock, steps }]),
+    /** A person has decided that the step is tried again. */
+    async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
+      if (!patched('2026-11-retry-forgets-intents')) return;
+      await control.again.executeWithOptions({ ...onStore, summary: `${label(here, step)}: once more` }, [
+        { lock: run.lock, index: step.index, ...(args && { args }) },
+      ]);
+    },
+    frozen: () =>
+      control.frozen
+        .executeWithOptions({ ...onStore, summary: 'is the node still frozen?' }, [{ lock: run.lock }])
+        .then(({ frozen }) => frozen),
+    async finish(outcome: 'succeeded' | 'failed' | 'aborted', error?: string, cursor = here.cursor): Promise<void> {
       here.state = outcome;
       here.waitingFor = null;
-      if (outcome === 'succeeded') here.cursor = run.steps.length;
+      const at = outcome === 'succeeded' ? here.steps.length : cursor;
+      here.cursor = at;
       setCurrentDetails(details(run, here, error));
       const { provision_state } = await control.finish.executeWithOptions({ ...onStore, summary: `end: ${outcome}` }, [
         {
           ...next(),
           outcome,
           ends: run.ends,
-          fault: run.fault,
+          fault: here.steps[at]?.system ? null : run.fault,
           error: error ?? null,
-          cursor: here.cursor,
+          cursor: at,
           power: run.power ?? null,
         },
       ]);
-      if (provision_state) upsertSearchAttributes([{ key: attributes.provisionState, value: provision_state }]);
+      moved(provision_state);
     },
   };
 };

@@ -4,8 +4,8 @@ import { nameOf, type PlannedStep } from '../model/steps';
 import type { Here } from './here';
 
 /** `3/5 power.reboot` */
-export const label = (run: RunInput, step: PlannedStep): string =>
-  `${step.index + 1}/${run.steps.length} ${nameOf(step)}`;
+export const label = (here: Here, step: PlannedStep): string =>
+  `${step.index + 1}/${here.steps.length} ${nameOf(step)}`;
 
 const ticks: Readonly<Record<string, string>> = {
   before: '✓',
@@ -21,7 +21,7 @@ export const details = (run: RunInput, here: Here, error?: string): string =>
   [
     `**${run.verb}** on ${run.node_name ?? run.lock.node_uuid}: ${here.state}${here.waitingFor ? `, waiting for ${here.waitingFor}` : ''}`,
     '',
-    ...run.steps.map((step) => {
+    ...here.steps.map((step) => {
       const tick =
         step.index < here.cursor ? ticks.before : step.index === here.cursor ? (ticks[here.state] ?? ' ') : ' ';
       return `- ${tick} ${nameOf(step)}`;

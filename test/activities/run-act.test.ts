@@ -10,7 +10,7 @@ import { createVault } from '../../src/inventory/vault';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
 import type { Lock } from '../../src/model/runs';
-import { planSteps } from '../../src/model/steps';
+import { planSteps } from '../../src/model/plan-steps';
 import { quickTiming } from '../support/engine';
 import { type ActsOver, recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';
@@ -43,7 +43,7 @@ const held = async (
     insert into nodes (driver, provision_state, driver_info) values ('fake-hardware', 'manageable', ${owner.json(sealedNode.document as never)}) returning uuid`;
   await api.secrets.insert('node', node!.uuid, sealedNode.secrets);
   const run = api.runs.newId();
-  const steps = planSteps([{ interface: 'power', step: 'power_on' }], 'clean', 'fake-hardware').map((step) => ({
+  const steps = planSteps([{ interface: 'power', step: 'power_on' }], 'clean', { driver: 'fake-hardware' }).map((step) => ({
     ...step,
     args,
   }));

@@ -135,7 +135,7 @@ describe('what runs are told', () => {
     await set({ automated_clean: false });
     await ask({ target: 'provide' });
     const [automatic, none] = api.runs.started.map((order) => order.steps.map(({ step: name }) => name));
-    expect(automatic).toEqual(automaticSteps('fake-hardware').map(({ step: name }) => name));
+    expect(automatic).toEqual(automaticSteps({ driver: 'fake-hardware' }).map(({ step: name }) => name));
     expect(automatic!.length).toBeGreaterThan(0);
     expect(none).toEqual([]);
   });

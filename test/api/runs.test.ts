@@ -1,6 +1,6 @@
 /** Runs on the wire: who sees them, through a change of lease and owner, what they show, and who may operate them. */
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { planSteps } from '../../src/model/steps';
+import { planSteps } from '../../src/model/plan-steps';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, stranger } from '../support/world';
 
@@ -26,7 +26,7 @@ const acceptedRun = async (node: NodeUuid, { holds = false } = {}): Promise<RunU
       { interface: 'management', step: 'attach_virtual_media', args: { image_url: 'http://u:geheim@images/a.iso' } },
     ],
     'service',
-    'fake-hardware',
+    { driver: 'fake-hardware' },
   );
   await api.inventory.runs.accept({
     run,

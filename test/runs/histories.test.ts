@@ -28,12 +28,12 @@ const play = async (scenario: Scenario) => {
   try {
     const on = await begin(world, scenario);
     await scenario.meanwhile?.(world, on);
-    await world.ended(on.run);
+    const { last_error } = await world.ended(on.run);
     const colour = await on.handle.result().then(
       () => 'green',
       () => 'red',
     );
-    return { ...on, colour };
+    return { ...on, colour, last_error };
   } finally {
     await stop();
   }
@@ -42,8 +42,16 @@ const play = async (scenario: Scenario) => {
 test.each(scenarios().map((scenario) => [scenario.story, scenario.ends, scenario] as const))(
   '%s that ends %s replays',
   async (story, ends, scenario) => {
-    const { handle, colour } = await play(scenario);
-    expect(colour).toBe(scenario.red ? 'red' : 'green');
+    const { handle, colour, node, last_error } = await play(scenario);
+    // Its last error says why, should it end otherwise.
+    expect([colour, last_error]).toEqual(
+      scenario.red ? ['red', expect.anything()] : ['green', colour === 'green' ? last_error : null],
+    );
+    if (scenario.rests)
+      expect((await world.sql`select provision_state, reservation from nodes where uuid = ${node}`)[0]).toEqual({
+        provision_state: scenario.rests,
+        reservation: null,
+      });
     const history = await handle.fetchHistory();
     await Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundle() } }, history, handle.workflowId);
     const file = join(folder, `${story}.${ends}.1.json`);

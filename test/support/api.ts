@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApi, defaultSettings, type Rooms, type Settings } from '../../src/api';
+import { createApi, createStreams, defaultSettings, type Rooms, type Settings } from '../../src/api';
 import type { Identity } from '../../src/identity';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
@@ -12,14 +12,22 @@ import { raise } from '../../src/model/errors';
 import type { RunUuid } from '../../src/model/ids';
 import { maxVersion } from '../../src/model/microversions';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
-import type { ActOrder, MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
+import type { ActOrder, CallOrder, MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
 import { testDatabase } from './servers';
 import { type Persona, personas } from './world';
 
 type Moved = Parameters<Runs['move']>[0];
+type Contact = Parameters<Runs['agentContact']>[0];
 
 /** What the API asked of runs, in order. */
-export type Recorded = { started: RunOrder[]; moved: Moved[]; sent: MessageOrder[]; operated: ActOrder[] };
+export type Recorded = {
+  started: RunOrder[];
+  moved: Moved[];
+  sent: MessageOrder[];
+  operated: ActOrder[];
+  called: CallOrder[];
+  contacts: Contact[];
+};
 
 export type Reply = {
   readonly status: number;
@@ -82,28 +90,45 @@ const recordingRuns = (recorded: Recorded): Runs => ({
   operate: async (order) => {
     recorded.operated.push(order);
   },
+  call: async (order) => {
+    recorded.called.push(order);
+    return undefined;
+  },
+  agentContact: async (contact) => {
+    recorded.contacts.push(contact);
+  },
   look: async () => ({ sources: [] }),
 });
 
 /** @param options settings that differ from the defaults, and a policy other than the built-in one */
 export const startTestApi = async (
-  options: { settings?: Partial<Settings>; policy?: PolicyOptions; runs?: Partial<Runs> } = {},
+  options: {
+    settings?: Partial<Settings>;
+    policy?: PolicyOptions;
+    runs?: Partial<Runs>;
+    streams?: { limit?: number; limitOfOne?: number };
+    webhooks?: boolean;
+  } = {},
 ): Promise<TestApi> => {
   const database = await testDatabase();
   const api = connect(database.apiUrl, { max: 4 });
   const sql = connect(database.ownerUrl, { max: 2 });
   const inventory = createInventory(api);
-  const recorded: Recorded = { started: [], moved: [], sent: [], operated: [] };
+  const recorded: Recorded = { started: [], moved: [], sent: [], operated: [], called: [], contacts: [] };
   const log: unknown[] = [];
   const line = (level: string) => (says: string, facts?: unknown) => log.push({ level, says, facts });
   let policy = createPolicy(options.policy ?? { set: 'temper' });
+  const lines = { info: line('info'), warn: line('warn'), error: line('error') };
+  const streams = createStreams({ inventory, log: lines, ...options.streams });
   const rooms: Rooms = {
     policy: () => policy,
     identity: fakeIdentity,
     inventory,
     vault: createVault(new Map([['test', Buffer.alloc(32, 7)]])),
     runs: { ...recordingRuns(recorded), ...options.runs },
-    log: { info: line('info'), warn: line('warn'), error: line('error') },
+    streams,
+    ...(options.webhooks && { webhookVault: createVault(new Map([['test', Buffer.alloc(32, 9)]])) }),
+    log: lines,
     settings: { ...defaultSettings, lookup: async () => [], ...options.settings },
   };
   const server: Server = createServer(createApi(rooms));
@@ -122,6 +147,7 @@ export const startTestApi = async (
       policy = createPolicy(given);
     },
     close: async () => {
+      await streams.close();
       server.closeAllConnections();
       server.close();
       await inventory.close();

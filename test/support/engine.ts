@@ -10,9 +10,11 @@ import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import { createVault, type Vault } from '../../src/inventory/vault';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import { planSteps } from '../../src/model/plan-steps';
+import { type PlannedNode, planFor } from '../../src/model/plans';
 import type { RunState, Timing } from '../../src/model/runs';
 import type { ProvisionState } from '../../src/model/states';
-import { type GivenStep, planSteps } from '../../src/model/steps';
+import type { GivenStep, StepVerb } from '../../src/model/steps';
 import { type Verb, verbRow } from '../../src/model/verbs';
 import { createRuns, type RunOrder, type Runs } from '../../src/runs';
 import { controlQueue, groupQueue } from '../../src/workflows/contract';
@@ -29,6 +31,8 @@ export const quickTiming: Timing = {
   softPowerTimeoutMs: 20_000,
   settleMs: 5_000,
   pollMs: 50,
+  agentTimeoutMs: 60_000,
+  agentPollMs: 100,
   limits: {
     read: { heartbeatMs: 3_000, retryMs: 100 },
     converge: { heartbeatMs: 3_000, retryMs: 100 },
@@ -50,9 +54,20 @@ export type World = {
   /** Starts a BMC worker with these drivers; resolves a function that stops it. */
   bmc(drivers: Readonly<Record<string, Driver>>): Promise<() => Promise<void>>;
   node(values?: Readonly<Record<string, unknown>>): Promise<NodeUuid>;
-  order(node: NodeUuid, verb: Verb, steps?: readonly GivenStep[]): Promise<RunOrder>;
+  order(
+    node: NodeUuid,
+    verb: Verb,
+    steps?: readonly GivenStep[],
+    args?: Readonly<Record<string, unknown>>,
+  ): Promise<RunOrder>;
   /** Waits until the run has ended, and answers its row. */
   ended(run: RunUuid): Promise<NonNullable<Awaited<ReturnType<Inventory['runs']['find']>>>>;
+  /** The same runs with other durations. */
+  runsWith(timing: Partial<Timing>): Runs;
+  /** Looks again and again until there is something. */
+  until<T>(look: () => Promise<T | undefined>): Promise<T>;
+  /** Whether the run waits for the ramdisk, for the n-th time. */
+  waitsIn(run: RunUuid, times: number): Promise<boolean>;
   /** Waits until the run is in a state. */
   reaches(run: RunUuid, state: RunState): Promise<void>;
   close(): Promise<void>;
@@ -142,19 +157,27 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
       await inventory.secrets.insert('node', row!.uuid, driver_info.secrets);
       return row!.uuid;
     },
-    async order(uuid, verb, steps = []) {
-      const [node] = await sql<{ name: string | null; driver: string; provision_state: ProvisionState }[]>`
-        select name, driver, provision_state from nodes where uuid = ${uuid}`;
+    async order(uuid, verb, steps = [], args = {}) {
+      const [node] = await sql<(PlannedNode & { provision_state: ProvisionState; reservation: string | null })[]>`
+        select * from nodes where uuid = ${uuid}`;
+      const { name, driver, provision_state, reservation } = node!;
       const row = verbRow(verb);
+      const given = steps.length === 0 ? [] : planSteps(steps, (row.story ?? 'clean') as StepVerb, node!);
+      // Asked of the node as it is: an automatic list is what the node offers, where it has not switched that off.
+      const automatic = row.steps === 'automatic' && node!.automated_clean !== false;
+      const plan = row.story ? planFor(row.story, { node: node!, steps: given, automatic, args }) : { steps: given };
+      const { steps: planned, ...ramdisk } = plan;
       return {
-        node: { uuid, conductor_group: '', ...node! },
+        node: { uuid, conductor_group: '', name, driver, provision_state },
         verb,
         story: row.story!,
         event: row.event,
         ends: row.ends ?? null,
         target: row.target ?? null,
         fault: row.fault ?? null,
-        steps: steps.length === 0 ? [] : planSteps(steps, verb as 'clean' | 'service', node!.driver),
+        steps: planned,
+        ramdisk,
+        ...(reservation !== null && row.does === 'run' && { takesOver: true as const }),
         runbook: null,
         asked: {
           requester: {
@@ -169,6 +192,23 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
           rule_set: 'test',
         },
       };
+    },
+    runsWith: (over) =>
+      createRuns({
+        inventory,
+        vault,
+        client,
+        timing: { ...timing, ...over },
+        log: quiet,
+        lockRetryMs: 10,
+        queuePrefix: prefix,
+      }),
+    until,
+    async waitsIn(run, times) {
+      const [row] = await sql<{ times: number; awaits: string | null }[]>`
+        select (select count(*)::int from events e where e.run_id = r.id and e.kind = 'node.moved' and e.data->>'event' = 'wait') as times, awaits
+        from runs r where r.id = ${run}`;
+      return row?.times === times && row.awaits !== null;
     },
     ended: (run) =>
       until(async () => {

@@ -2,10 +2,12 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import type { Timing } from '../../src/model/runs';
 import { type GivenStep, powerSteps } from '../../src/model/steps';
 import type { Verb } from '../../src/model/verbs';
 import { failOperation, retryStep, setPaused, skipStep, workflowId } from '../../src/workflows/contract';
 import type { World } from './engine';
+import { lifeScenarios } from './life-scenarios';
 import { type ActsOver, step } from './recording-driver';
 
 export type Scenario = {
@@ -18,6 +20,13 @@ export type Scenario = {
   readonly steps?: readonly GivenStep[];
   /** What happens while it runs. */
   readonly meanwhile?: (world: World, on: { node: NodeUuid; run: RunUuid; handle: WorkflowHandle }) => Promise<void>;
+  /** Columns of the node that differ from a plain one of fake-hardware. */
+  readonly node?: Readonly<Record<string, unknown>>;
+  /** What the request carries beside steps. */
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly timing?: Partial<Timing>;
+  /** Where the node comes to rest. */
+  readonly rests?: string;
   /** Whether the workflow is red in the engine's UI. */
   readonly red?: boolean;
 };
@@ -52,7 +61,9 @@ const decided =
   };
 
 /** Made anew for every use: some acts count their calls. */
-export const scenarios = (): readonly Scenario[] => [
+export const scenarios = (): readonly Scenario[] => [...engineScenarios(), ...lifeScenarios()];
+
+const engineScenarios = (): readonly Scenario[] => [
   { story: 'verify', ends: 'succeeded', verb: 'manage', from: 'enroll' },
   { story: 'verify', ends: 'failed', verb: 'manage', from: 'enroll', acts: { verify: refused }, red: true },
   {
@@ -220,6 +231,7 @@ export const begin = async (
   const node = await world.node({
     provision_state: scenario.from,
     name: `${scenario.story}-${scenario.ends}-${world.prefix}`,
+    ...scenario.node,
   });
   const order =
     scenario.verb === 'power'
@@ -234,7 +246,7 @@ export const begin = async (
           power: { target: 'rebooting' as const },
           steps: powerSteps('rebooting'),
         }
-      : await world.order(node, scenario.verb, scenario.steps);
-  const { run } = await world.runs.start(order);
+      : await world.order(node, scenario.verb, scenario.steps, scenario.args);
+  const { run } = await (scenario.timing ? world.runsWith(scenario.timing) : world.runs).start(order);
   return { node, run, handle: world.client.workflow.getHandle(workflowId(node, scenario.verb, run)) };
 };

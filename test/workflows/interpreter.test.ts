@@ -1,6 +1,8 @@
 /** The interpreter on hands of its own: every way a step can go, without an engine. */
+
+import { planSteps } from '../../src/model/plan-steps';
 import type { ActOutcome } from '../../src/model/runs';
-import { type GivenStep, planSteps } from '../../src/model/steps';
+import type { GivenStep } from '../../src/model/steps';
 import { Aborted, type DecisionKind, FailedByPerson, type Hands, runSteps } from '../../src/workflows/interpreter';
 
 class Unknown extends Error {}
@@ -14,7 +16,7 @@ const plan = (...names: (string | [string, Record<string, unknown>])[]) =>
       return { interface: group, step, ...(args && { args }) };
     }),
     'service',
-    'redfish',
+    { driver: 'redfish' },
   );
 
 /** Hands that write down what is done; `act` may be replaced. */
@@ -30,7 +32,16 @@ const recording = (over: Partial<Hands> = {}) => {
     at: (index, state) => void told.push(`at ${index} ${state}`),
     sleep: async (ms) => void told.push(`sleep ${ms}`),
     unheld: async () => void told.push('unheld'),
-    decided: async () => 'retry',
+    decided: async () => ({ kind: 'retry' }),
+    again: async (step, args) => void told.push(`again ${step.index}${args ? ' with others' : ''}`),
+    isFrozen: () => false,
+    thawed: async (step) => void told.push(`thawed ${step.index}`),
+    contacted: async (step, awaits) => void told.push(`contacted ${step.index} ${awaits}`),
+    join: async (_step, rest) => rest,
+    cutsHistory: () => false,
+    goOn: async () => {
+      throw new Error('not asked for');
+    },
     abortAsked: () => false,
     unpaused: async () => {},
     isFailure: (thrown) => thrown instanceof Failed,
@@ -107,7 +118,7 @@ test('an abort takes effect between two steps', async () => {
 
 describe('a step whose effect cannot be known', () => {
   const parkOnce = (decision: DecisionKind) => {
-    const { told, hands } = recording({ decided: async () => decision });
+    const { told, hands } = recording({ decided: async () => ({ kind: decision }) });
     const act = hands.act;
     let first = true;
     return {
@@ -137,6 +148,7 @@ describe('a step whose effect cannot be known', () => {
       'move wait',
       'move resume',
       'at 0 running',
+      'again 0',
       'act reset_bmc',
     ]);
   });
@@ -160,7 +172,7 @@ describe('a step whose effect cannot be known', () => {
 
 describe('a step that fails for a known reason', () => {
   const failing = (on_failure: 'fail' | 'park' | 'continue', decision: DecisionKind = 'retry') => {
-    const { told, hands } = recording({ decided: async () => decision });
+    const { told, hands } = recording({ decided: async () => ({ kind: decision }) });
     const act = hands.act;
     let first = true;
     const steps = planSteps(
@@ -169,7 +181,7 @@ describe('a step that fails for a known reason', () => {
         { interface: 'power', step: 'power_on' },
       ],
       'service',
-      'redfish',
+      { driver: 'redfish' },
     );
     const acting: Hands = {
       ...hands,
@@ -208,6 +220,7 @@ describe('a step that fails for a known reason', () => {
       'move wait',
       'move resume',
       'at 0 running',
+      'again 0',
       'act power_off',
       'at 1 running',
       'act power_on',

@@ -14,6 +14,7 @@ import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
 import { uuid } from '../validation';
 import { visibleNode } from '../visibility';
+import { withOutlook } from './run-outlook';
 
 const rule = 'temper:run:get';
 
@@ -109,11 +110,14 @@ const one = route<{ run: string }>({
   rules: [rule],
   async handler({ params, who, base }, rooms) {
     const { run } = await visibleRun(rooms, who, params.run);
-    const steps = await rooms.inventory.runSteps.ofRun(run.id);
+    const [steps, outlook] = await Promise.all([
+      rooms.inventory.runSteps.ofRun(run.id),
+      rooms.inventory.expectations.ofRun(run.id),
+    ]);
     // An ended run has nothing to add that the store does not know.
     const live = endedStates.includes(run.state) ? { sources: [] } : await rooms.runs.look(run.id);
     return ok({
-      ...withLive(shown(run, steps, base, rooms), live),
+      ...withOutlook(withLive(shown(run, steps, base, rooms), live), outlook),
       sources: ['store', ...live.sources.map((source) => `temporal:${source}`)],
     });
   },

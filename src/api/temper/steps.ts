@@ -40,7 +40,7 @@ export const stepRoutes = [
     async handler(asking, rooms) {
       const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
       rooms.policy().require(rule, asking.who, nodeTarget(node));
-      return ok({ driver: node.driver, steps: [...stepsOf(node.driver).map(shown), ...reserved] });
+      return ok({ driver: node.driver, steps: [...stepsOf(node).map(shown), ...reserved] });
     },
   }),
 ];

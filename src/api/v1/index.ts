@@ -1,19 +1,30 @@
 /** Every resource's routes, one line each. */
 import type { Route } from '../route';
+import { freezeRoutes } from '../temper/freezes';
 import { runActRoutes } from '../temper/run-acts';
+import { runEventRoutes } from '../temper/run-events';
+import { runListRoutes } from '../temper/run-list';
 import { runRoutes } from '../temper/runs';
 import { stepRoutes } from '../temper/steps';
+import { webhookRoutes } from '../temper/webhooks';
 import { conductorRoutes } from './conductors';
 import { driverRoutes } from './drivers';
+import { nodeBootStateRoutes } from './node-boot-states';
 import { nodeCreateRoutes } from './node-create';
+import { nodeDetailRoutes } from './node-details';
+import { nodeHistoryRoutes } from './node-history';
+import { nodeIndicatorRoutes } from './node-indicators';
 import { nodeMaintenanceRoutes } from './node-maintenance';
+import { nodeManagementRoutes } from './node-management';
 import { nodePatchRoutes } from './node-patch';
 import { nodeProvisionRoutes } from './node-provision';
 import { nodeStateRoutes } from './node-states';
 import { nodeTraitRoutes } from './node-traits';
 import { nodeValidateRoutes } from './node-validate';
+import { nodeVmediaRoutes } from './node-vmedia';
 import { nodeRoutes } from './nodes';
 import { portRoutes } from './ports';
+import { ramdiskRoutes } from './ramdisk';
 import { rootRoutes } from './root';
 import { runbookTraitRoutes } from './runbook-traits';
 import { runbookRoutes } from './runbooks';
@@ -28,6 +39,12 @@ export const routes: readonly Route[] = [
   ...nodeMaintenanceRoutes,
   ...nodeTraitRoutes,
   ...nodeValidateRoutes,
+  ...nodeDetailRoutes,
+  ...nodeManagementRoutes,
+  ...nodeIndicatorRoutes,
+  ...nodeVmediaRoutes,
+  ...nodeBootStateRoutes,
+  ...nodeHistoryRoutes,
   ...portRoutes,
   ...runbookRoutes,
   ...runbookTraitRoutes,
@@ -35,5 +52,10 @@ export const routes: readonly Route[] = [
   ...conductorRoutes,
   ...runRoutes,
   ...runActRoutes,
+  ...runEventRoutes,
   ...stepRoutes,
+  ...ramdiskRoutes,
+  ...webhookRoutes,
+  ...freezeRoutes,
+  ...runListRoutes,
 ];

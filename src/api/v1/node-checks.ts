@@ -3,7 +3,7 @@ import type { NodeRow } from '../../inventory/nodes';
 import { type DriverName, driverRow, drivers, isDriver, type PropertyRow } from '../../model/drivers';
 import { raise } from '../../model/errors';
 import { interfaceFieldNames, nameFault, networkDataFault, offered, propertiesFault } from '../../model/nodes';
-import { systemIdFault } from '../../model/redfish-info';
+import { systemIdFault, systemUuidFault } from '../../model/redfish-info';
 import { isSecretRef } from '../../model/secrets';
 import type { Rooms } from '../rooms';
 import type { Asking } from '../route';
@@ -73,7 +73,10 @@ const propertyFault = (row: PropertyRow, value: unknown): string | undefined => 
 };
 
 // What a property must look like beyond its type, where the worker would find out too late.
-const forms: Readonly<Record<string, (value: unknown) => string | undefined>> = { redfish_system_id: systemIdFault };
+const forms: Readonly<Record<string, (value: unknown) => string | undefined>> = {
+  redfish_system_id: systemIdFault,
+  redfish_system_uuid: systemUuidFault,
+};
 
 /** The first known property of a driver_info that is wrong, as field and reason; `missing` also finds what is not there yet. */
 export const driverInfoFault = (

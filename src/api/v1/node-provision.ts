@@ -1,31 +1,40 @@
 /** PUT /v1/nodes/{ident}/states/provision: every verb goes through here, by the rows of model/verbs. */
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
+import { interfaceOf } from '../../model/drivers';
 import { raise } from '../../model/errors';
+import { planSteps } from '../../model/plan-steps';
+import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/plans';
 import { type Runbook, runbooksSince } from '../../model/runbooks';
 import { next, type ProvisionState, states } from '../../model/states';
-import { automaticSteps, type PlannedStep, planSteps } from '../../model/steps';
+import type { PlannedStep, StepVerb } from '../../model/steps';
 import { isVerb, type Verb, type VerbRow, verbRow, verbs } from '../../model/verbs';
 import { nodeTarget, type Policy } from '../../policy';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, accepted, type Route, route } from '../route';
-import { requestStep } from '../step-schema';
+import { deployStep, requestStep } from '../step-schema';
 import { came, flag } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
+import {
+  checkConfigdrive,
+  checkInstance,
+  cleaningRunbook,
+  configdrive,
+  deploymentFacts,
+  hashedPassword,
+} from './node-deploy';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
 import { runRunbook, usableRunbook } from './node-runbook';
 import { checkRawSteps, planStored, refuseDisallowed, requireStepRules, type WireStep } from './node-steps';
 import { type NodeParams, nodeParams } from './nodes';
 
-const configdrive = z.union([z.string(), z.record(z.string(), z.unknown())]).nullish();
-
 const body = z.strictObject({
   target: z.string(),
-  configdrive,
+  configdrive: configdrive.nullish(),
   clean_steps: z.array(requestStep).optional(),
   service_steps: z.array(requestStep).optional(),
-  deploy_steps: z.array(z.record(z.string(), z.unknown())).optional(),
+  deploy_steps: z.array(deployStep).optional(),
   runbook: z.string().min(1).optional(),
   disable_ramdisk: flag.nullish(),
   rescue_password: z.string().optional(),
@@ -45,14 +54,14 @@ const wanted = (body: Body): Wanted => {
     return invalid('target', `must be one of ${Object.keys(verbs).join(', ')}; ${came(body.target)} came`);
   const row = verbRow(body.target);
   if (body.runbook === undefined) return { verb: body.target, row, rule: provision };
-  if (!row.stepsKey)
+  if (!row.runbook)
     return invalid('runbook', `is only possible with ${withSteps.join(' or ')}, not with ${body.target}`);
   const given = stepKeys.filter((key) => body[key] !== undefined);
   if (given.length > 0) return invalid('runbook', `give either ${given.join(', ')} or a runbook, but not both`);
   return { verb: body.target, row, rule: runRunbook };
 };
 
-const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).stepsKey);
+const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).runbook);
 
 // Abort became possible state by state; openstack/ironic:ironic/api/controllers/v1/node.py (provision).
 const messageSince: readonly { readonly state: ProvisionState; readonly since: number }[] = [
@@ -65,22 +74,33 @@ const checkVersions = ({ verb, row }: Wanted, { body, version }: Ask): void => {
   if (body.runbook !== undefined) requireMinor(version, runbooksSince, 'runbook');
 };
 
+/** The rule of each kind of raw steps; a deployment's need none of their own. */
+const stepRules = {
+  clean_steps: 'baremetal:node:set_provision_state:clean_steps',
+  service_steps: 'baremetal:node:set_provision_state:service_steps',
+  deploy_steps: null,
+} as const;
+
 /** Raw steps: the switch for free-form lists, then the rules that an operator defined for single steps. */
 const requireSteps = (policy: Policy, { who, body }: Ask, node: NodeRow): void => {
   const target = nodeTarget(node);
-  for (const verb of withSteps) {
-    const { stepsKey, stepsRule } = verbRow(verb as Verb);
-    const steps = body[stepsKey!];
+  for (const key of stepKeys) {
+    const steps = body[key];
     if (steps === undefined) continue;
-    policy.require(stepsRule!, who, target);
+    const rule = stepRules[key];
+    if (rule) policy.require(rule, who, target);
     requireStepRules(policy, who, target, steps);
   }
 };
 
-/** The state that the verb leads to. A held node is a conflict unless the verb is for its run. */
+// In these a run waits for something; a verb that is legal there is not kept out by it.
+const waiting: readonly string[] = ['transient', 'hold'];
+
+/** The state that the verb leads to. A held node is a conflict unless the verb is for its run, or takes over from one that waits. */
 const reachable = ({ verb, row }: Wanted, node: NodeRow, ident: string): ProvisionState => {
   const to = next(node.provision_state, row.event);
-  if (node.reservation !== null && (to === undefined || row.does !== 'message')) raise('NodeLocked', { node: ident });
+  const passes = row.does === 'message' || waiting.includes(states[node.provision_state].kind);
+  if (node.reservation !== null && (to === undefined || !passes)) raise('NodeLocked', { node: ident });
   return to ?? raise('InvalidState', { verb, node: ident, state: node.provision_state });
 };
 
@@ -94,66 +114,81 @@ const checkArguments = (
     if (row.disableRamdiskSince === undefined) invalid('disable_ramdisk', `is not possible with ${verb}`);
     else requireMinor(version, row.disableRamdiskSince, 'disable_ramdisk');
   }
-  for (const key of ['clean_steps', 'service_steps'] as const)
-    if (body[key] !== undefined && row.stepsKey !== key) invalid(key, `is not possible with ${verb}`);
-  if (body.deploy_steps !== undefined) {
-    requireMinor(version, 69, 'deploy_steps');
-    if (row.missing !== 'deployment') invalid('deploy_steps', `is not possible with ${verb}`);
+  for (const key of stepKeys) {
+    if (body[key] === undefined) continue;
+    if (row.stepsKey !== key) invalid(key, `is not possible with ${verb}`);
+    if (row.stepsSince) requireMinor(version, row.stepsSince, key);
   }
-  if (body.configdrive && row.missing !== 'deployment') invalid('configdrive', `is not possible with ${verb}`);
-  if (body.rescue_password !== undefined && row.missing !== 'rescue')
+  if (body.configdrive) checkConfigdrive(body.configdrive, verb, row, version);
+  if (body.rescue_password !== undefined && !row.rescuePassword)
     invalid('rescue_password', `is not possible with ${verb}`);
+  if (row.rescuePassword && !body.rescue_password?.trim())
+    invalid('rescue_password', 'is missing; it lets somebody log in to the rescue system, and must not be blank');
   const late = messageSince.find((one) => one.state === node.provision_state);
   if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
 };
 
 const checkCondition = ({ verb, row }: Wanted, node: NodeRow, ident: string): void => {
-  if (row.missing)
+  if (row.needs && interfaceOf(node, row.needs).startsWith('no-'))
     raise('DriverUnsupported', {
       driver: node.driver,
-      what: `${row.missing} in this release, so ${verb} is not possible yet`,
+      what: `${row.needs} (the node's ${row.needs}_interface is ${interfaceOf(node, row.needs)})`,
     });
   if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident });
   if (row.retired === 'refused' && node.retired) raise('NodeRetired', { node: ident });
+  if (row.protected === 'refused' && node.protected) raise('NodeProtected', { node: ident });
 };
 
-const rawSteps = (
-  rooms: Rooms,
-  verb: 'clean' | 'service',
-  key: string,
-  steps: readonly WireStep[] | undefined,
-  driver: string,
-) => {
+const rawSteps = (rooms: Rooms, { verb, row }: Wanted, body: Body, node: NodeRow): PlannedStep[] => {
+  const key = row.stepsKey!;
+  const steps: readonly WireStep[] | undefined = body[key];
+  if (steps === undefined && row.steps === 'optional') return [];
   if (steps === undefined) return invalid(key, `is missing; ${verb} needs ${key} or a runbook`);
-  if (steps.length === 0) return invalid(key, 'must hold at least one step');
+  if (steps.length === 0 && row.steps !== 'optional') return invalid(key, 'must hold at least one step');
   checkRawSteps(steps);
   refuseDisallowed(rooms, steps);
-  return planSteps(steps, verb, driver);
+  return row.story === 'deploy' ? planDeploySteps(steps, node) : planSteps(steps, row.story as StepVerb, node);
 };
 
-/** The steps of the run, from the request, the runbook or the driver's own list. */
-const stepsFor = (
+/** Whether a node is cleaned by itself: its own word, or else the installation's. */
+const cleansItself = (rooms: Rooms, node: NodeRow): boolean => node.automated_clean ?? rooms.settings.automatedClean;
+
+/** The plan of the run, from the request, the runbook or the node's own list. Throws what planning throws. */
+const plansFor = async (
   rooms: Rooms,
-  { verb, row }: Wanted,
-  body: Body,
+  want: Wanted,
+  { body }: Ask,
   node: NodeRow,
   runbook: Runbook | null,
-): PlannedStep[] => {
+): Promise<Plan> => {
+  const { row } = want;
+  const plan = (steps: readonly PlannedStep[], automatic = false, args: Record<string, unknown> = {}) =>
+    planFor(row.story!, { node, steps, automatic, args });
   if (runbook) {
     refuseDisallowed(rooms, runbook.steps);
-    return planStored(runbook.steps, verb as 'clean' | 'service', node.driver);
+    return plan(planStored(runbook.steps, row.story as StepVerb, node));
   }
-  if (row.steps === 'automatic')
-    return node.automated_clean === false ? [] : planSteps(automaticSteps(node.driver), 'clean', node.driver);
-  if (row.steps !== 'given') return [];
-  return rawSteps(rooms, verb as 'clean' | 'service', row.stepsKey!, body[row.stepsKey!], node.driver);
+  if (row.rescuePassword) return plan([], false, { rescue_password: await hashedPassword(body.rescue_password!) });
+  if (row.steps === 'automatic') {
+    if (!cleansItself(rooms, node)) return plan([]);
+    const cleaning = await cleaningRunbook(rooms, node);
+    return cleaning ? plan(planStored(cleaning.steps, 'clean', node)) : plan(automaticPlan(node), true);
+  }
+  return plan(row.stepsKey ? rawSteps(rooms, want, body, node) : []);
 };
 
 const act = async (
   rooms: Rooms,
-  { verb, row, rule }: Wanted,
-  { asking, node, to, runbook }: { asking: Ask; node: NodeRow; to: ProvisionState; runbook: Runbook | null },
+  want: Wanted,
+  {
+    asking,
+    node,
+    to,
+    runbook,
+    disable,
+  }: { asking: Ask; node: NodeRow; to: ProvisionState; runbook: Runbook | null; disable: boolean },
 ): Promise<void> => {
+  const { verb, row, rule } = want;
   const asked = askedBy(rooms.policy(), asking, rule);
   const resting = states[to].kind === 'stable';
   if (resting && row.does === 'message' && node.maintenance)
@@ -161,19 +196,27 @@ const act = async (
   const seen = orderedNode(node);
   if (resting) return rooms.runs.move({ node: seen, event: row.event, asked });
   if (row.does === 'message') return rooms.runs.send({ node: seen, kind: verb as 'abort' | 'unhold', asked });
-  const steps = stepsFor(rooms, { verb, row, rule }, asking.body, node, runbook);
+  if (row.story === 'deploy') checkInstance(rooms, node, asking.params.node_ident);
+  const { steps, ...ramdisk } = await plansFor(rooms, want, asking, node, runbook);
+  if (disable && ramdisk.boot)
+    invalid('disable_ramdisk', 'these steps run in the ramdisk; leave it out, or use out-of-band steps only');
   checkWorkable(node, asking.params.node_ident);
+  const limit = row.counts && rooms.settings.concurrency[row.counts];
   await rooms.runs.start({
     node: seen,
     verb,
     story: row.story!,
     event: row.event,
-    ends: row.ends ?? null,
+    ends: row.story === 'undeploy' && node.retired ? 'manage' : (row.ends ?? null),
     target: row.target ?? (states[to].target as ProvisionState | null),
     fault: row.fault ?? null,
     steps,
+    ramdisk,
     runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
     asked,
+    ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
+    ...(node.reservation !== null && { takesOver: true as const }),
+    ...(row.story === 'deploy' && deploymentFacts(rooms, asking, node)),
   });
 };
 
@@ -192,7 +235,7 @@ const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => 
   const disable = runbook ? runbook.disable_ramdisk || null : (asking.body.disable_ramdisk ?? null);
   checkArguments(want, asking, node, disable);
   checkCondition(want, node, ident);
-  await act(rooms, want, { asking, node, to, runbook });
+  await act(rooms, want, { asking, node, to, runbook, disable: disable === true });
   return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };
 
@@ -207,11 +250,10 @@ export const nodeProvisionRoutes: Route[] = [
       'baremetal:runbook:get',
       'baremetal:runbook:use',
       'baremetal:step:execute:*',
-      ...Object.keys(verbs).flatMap((verb) => verbRow(verb as Verb).stepsRule ?? []),
+      ...Object.values(stepRules).filter((rule) => rule !== null),
     ],
     params: nodeParams,
     body,
-    // A configuration drive would need a larger body than others have; no verb of this release takes one.
     arguments: true,
     handler: setProvisionState,
   }),

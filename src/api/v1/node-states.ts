@@ -12,6 +12,7 @@ import { type Answer, type Asking, accepted, ok, type Route, route } from '../ro
 import { came } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
+import { refuseFrozen } from './node-frozen';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
 import { type NodeParams, nodeParams } from './nodes';
 
@@ -82,6 +83,7 @@ const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => 
   const node = await visibleNode(rooms, asking, ident);
   policy.require(setPower, asking.who, nodeTarget(node));
   const target = powerTarget(asking);
+  await refuseFrozen(rooms, node, ident);
   checkPower(node, ident, target);
   checkWorkable(node, ident);
   const { timeout } = asking.body;

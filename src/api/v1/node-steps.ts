@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { secretRefs } from '../../model/secrets';
-import { type GivenStep, nameOf, type PlannedStep, planSteps } from '../../model/steps';
+import { planSteps } from '../../model/plan-steps';
+import { type Equipment, type GivenStep, nameOf, type PlannedStep, type StepVerb } from '../../model/steps';
 import type { Policy, Target } from '../../policy';
 import type { Rooms } from '../rooms';
 import type { requestStep } from '../step-schema';
@@ -49,7 +50,7 @@ const isRef = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 1 && '$secret' in value;
 
 /** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
-export const planStored = (steps: readonly GivenStep[], verb: 'clean' | 'service', driver: string): PlannedStep[] => {
+export const planStored = (steps: readonly GivenStep[], verb: StepVerb, node: Equipment): PlannedStep[] => {
   const planned = planSteps(
     steps.map(({ interface: name, step, args, temper }) => ({
       interface: name,
@@ -58,7 +59,7 @@ export const planStored = (steps: readonly GivenStep[], verb: 'clean' | 'service
       args: readable(args ?? {}) as Record<string, unknown>,
     })),
     verb,
-    driver,
+    node,
   );
   return planned.map((step, index) => ({ ...step, args: steps[index]!.args ?? {} }));
 };

@@ -9,7 +9,8 @@ import { findSystem, serviceRoot } from './discovery';
 import { BootSettings, type System } from './resources';
 import { bootModeOf } from './verify';
 
-const targets: Readonly<Record<(typeof bootDevices)[number], string>> = {
+/** The BMC's names of the devices. */
+export const targets: Readonly<Record<(typeof bootDevices)[number], string>> = {
   pxe: 'Pxe',
   disk: 'Hdd',
   cdrom: 'Cd',
@@ -19,14 +20,14 @@ const targets: Readonly<Record<(typeof bootDevices)[number], string>> = {
 const modes: Readonly<Record<(typeof bootModes)[number], string>> = { bios: 'Legacy', uefi: 'UEFI' };
 
 /** What is in force, over which lies what is set for the next boot on BMCs with a settings resource. */
-type Boot = NonNullable<System['Boot']>;
+export type Boot = NonNullable<System['Boot']>;
 type BootState = { system: System; settingsPath: string | undefined; settings: Boot; boot: Boot };
 
 type Wanted = Partial<
   Record<'BootSourceOverrideTarget' | 'BootSourceOverrideEnabled' | 'BootSourceOverrideMode', string | undefined>
 >;
 
-const lookAtBoot = async (client: Client, at: { look(): Promise<{ value: System }> }): Promise<BootState> => {
+export const lookAtBoot = async (client: Client, at: { look(): Promise<{ value: System }> }): Promise<BootState> => {
   const system = (await at.look()).value;
   const settingsPath = system['@Redfish.Settings']?.SettingsObject?.['@odata.id'];
   const settings = (await client.find(settingsPath, BootSettings))?.value.Boot ?? ({} as Boot);

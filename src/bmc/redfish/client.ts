@@ -29,6 +29,8 @@ export type Client = {
   post(path: string, body: unknown, what: string): Promise<Sent>;
   /** Sends If-Match, working down the ladder of what BMCs accept. */
   patch(path: string, body: unknown, what: string): Promise<Sent>;
+  /** Like post. */
+  remove(path: string, body: unknown, what: string): Promise<Sent>;
 };
 
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
@@ -97,7 +99,13 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
     return { is: 'refused', reply, error, transient };
   };
 
-  const write = async (method: 'POST' | 'PATCH', path: string, body: unknown, what: string, etag?: string) => {
+  const write = async (
+    method: 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body: unknown,
+    what: string,
+    etag?: string,
+  ) => {
     const headers = etag === undefined ? undefined : { 'if-match': etag };
     const asked = { method, path: resolve(path, what), body, headers, signal: context.signal, node: called, what };
     return settle(await connection.ask(asked), what);
@@ -141,6 +149,7 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
       return parsed(reply, schema, path);
     },
     post: (path, body, what) => write('POST', path, body, what),
+    remove: (path, body, what) => write('DELETE', path, body, what),
     patch,
   };
 };

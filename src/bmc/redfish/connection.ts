@@ -3,6 +3,8 @@ import { isTemperError, TemperError } from '../../model/errors';
 import type { DriverHands } from '../contract';
 import type { Tls } from '../network';
 import { type Auth, createLogin } from './login';
+import type { Pace } from './pace';
+import { pacedWire } from './paced-wire';
 import { errorOf, type Reply } from './replies';
 import type { RedfishSettings } from './settings';
 import { type Answer, type Ask, createWire } from './wire';
@@ -34,10 +36,10 @@ const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', stop));
 };
 
-/** Opens nothing yet: the first request logs in. */
-export const createConnection = (settings: RedfishSettings, tls: Tls, hands: DriverHands): Connection => {
+/** Opens nothing yet: the first request logs in. `pace` is that of the BMC, whoever logs in there. */
+export const createConnection = (settings: RedfishSettings, tls: Tls, hands: DriverHands, pace: Pace): Connection => {
   const { address, username, password } = settings;
-  const wire = createWire(settings, tls, hands);
+  const wire = pacedWire(createWire(settings, tls, hands), pace, address.label, hands.observe);
   const basic = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
   let auth: Auth | undefined = username === undefined ? { is: 'none' } : undefined;
@@ -109,7 +111,14 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
   const logOut = async (used: Auth): Promise<void> => {
     if (used.is !== 'session' || used.uri === undefined) return;
     const signal = AbortSignal.timeout(logoutMs);
-    const bye = { method: 'DELETE' as const, path: used.uri, node: '', what: 'the logout', signal };
+    const bye = {
+      method: 'DELETE' as const,
+      kind: 'logout' as const,
+      path: used.uri,
+      node: '',
+      what: 'the logout',
+      signal,
+    };
     await wire.send(bye, headersOf(used)).catch(() => undefined);
   };
 

@@ -2,7 +2,8 @@
 import { LRUCache } from 'lru-cache';
 import type { BmcNode, DriverHands } from '../contract';
 import { type Connection, createConnection } from './connection';
-import { redfishSettings, tlsOf } from './settings';
+import { createPace, type Pace } from './pace';
+import { type RedfishSettings, redfishSettings, tlsOf } from './settings';
 
 export type Connections = {
   /** Throws DriverInfoInvalid. */
@@ -23,11 +24,24 @@ export const createConnections = (hands: DriverHands): Connections => {
     dispose: (connection) => void connection.close().catch(() => undefined),
   });
 
-  /** Every request counts as use, so that a long act does not lose its session in the middle. */
-  const touching = (connection: Connection): Connection => ({
+  const paces = new LRUCache<string, Pace>({ max: most });
+
+  /** One pace per BMC, whatever the account and however many systems there are. */
+  const paceOf = ({ address }: RedfishSettings): Pace => {
+    const known = paces.get(address.label) ?? createPace(hands.limits?.courtesy);
+    paces.set(address.label, known);
+    return known;
+  };
+
+  /**
+   * The shared connection as one node sees it: nodes behind one BMC differ in their system. Every request counts as use,
+   * so that a long act does not lose its session in the middle.
+   */
+  const seenBy = (settings: RedfishSettings, connection: Connection): Connection => ({
     ...connection,
+    settings,
     ask: (ask) => {
-      cache.get(connection.settings.key);
+      cache.get(settings.key);
       return connection.ask(ask);
     },
   });
@@ -36,13 +50,13 @@ export const createConnections = (hands: DriverHands): Connections => {
     async get(node) {
       const settings = redfishSettings(node);
       const known = cache.get(settings.key);
-      if (known) return known;
+      if (known) return seenBy(settings, known);
       const tls = await tlsOf(settings, node.uuid);
       const meanwhile = cache.get(settings.key);
-      if (meanwhile) return meanwhile;
-      const connection = touching(createConnection(settings, tls, hands));
+      if (meanwhile) return seenBy(settings, meanwhile);
+      const connection = createConnection(settings, tls, hands, paceOf(settings));
       cache.set(settings.key, connection);
-      return connection;
+      return seenBy(settings, connection);
     },
     async close() {
       const open = [...cache.values()];

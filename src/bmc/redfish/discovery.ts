@@ -26,10 +26,40 @@ const systemPath = async (client: Client): Promise<string> => {
 
 export type SystemAt = { readonly path: string; look(): Promise<Read<System>> };
 
+const plainUuid = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase();
+
+/**
+ * Throws BmcWrongSystem when the operator said which system it has to be and it is another: the address may have changed
+ * hands, and the next command would hit somebody else's node.
+ */
+const requireSystem = (client: Client, { UUID }: System): void => {
+  const wanted = client.connection.settings.systemUuid;
+  if (wanted === undefined || (UUID !== undefined && plainUuid(UUID) === plainUuid(wanted))) return;
+  if (UUID === undefined)
+    // BMCs that are starting leave it out for a while.
+    raise(
+      'BmcServerError',
+      client.facts({ status: 200, reason: `its system shows no UUID to compare with ${wanted}` }),
+    );
+  raise('BmcWrongSystem', client.facts({ found: UUID, wanted }));
+};
+
 /** The node's system, found once per act and read as often as needed. */
 export const findSystem = async (client: Client): Promise<SystemAt> => {
   const path = await systemPath(client);
-  return { path, look: () => client.get(path, System) };
+  const look = async () => {
+    const read = await client.get(path, System);
+    requireSystem(client, read.value);
+    return read;
+  };
+  return { path, look };
+};
+
+/** The same, looked at once: it is the system that the operator named. */
+export const findChecked = async (client: Client): Promise<SystemAt> => {
+  const at = await findSystem(client);
+  await at.look();
+  return at;
 };
 
 /** The managers of a system; some BMCs link none, then all of the BMC's. */

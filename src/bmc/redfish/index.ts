@@ -3,21 +3,37 @@ import type { ActOutcome } from '../../model/runs';
 import type { ActName } from '../../model/steps';
 import type { Act, Driver, DriverHands } from '../contract';
 import { confirmBios, confirmBiosReset, stageBios, stageBiosReset } from './bios';
+import { readBios } from './bios-look';
 import { resetBmc } from './bmc-reset';
 import { setBootDevice, setBootMode } from './boot';
 import { type Client, createClient } from './client';
+import { setBmcClock } from './clock';
 import { createConnections } from './connections';
+import { updateFirmware } from './firmware';
+import { readFirmware } from './firmware-look';
 import { setIndicator } from './indicator';
+import { readIndicators } from './indicator-look';
+import { inspect } from './inspect';
+import { listBootDevices, readBootDevice, readMedia } from './looks';
 import { ejectMedia, insertMedia } from './media';
+import { injectNmi } from './nmi';
 import { powerActs, setPower } from './power';
+import { applyRaid, createRaid, deleteRaid } from './raid';
 import { resetSecureBootKeys, setSecureBoot } from './secure-boot';
 import { redfishSettings } from './settings';
 import { verify } from './verify';
 
 type RedfishAct = (client: Client, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
 
-const acts: Record<ActName, RedfishAct> = {
+const acts: Partial<Record<ActName, RedfishAct>> = {
   verify,
+  inspect,
+  read_boot_device: readBootDevice,
+  list_boot_devices: listBootDevices,
+  read_bios: readBios,
+  read_firmware: readFirmware,
+  read_media: readMedia,
+  read_indicators: readIndicators,
   power_on: (client) => setPower(client, powerActs.power_on),
   power_off: (client) => setPower(client, powerActs.power_off),
   soft_power_off: (client) => setPower(client, powerActs.soft_power_off),
@@ -34,6 +50,12 @@ const acts: Record<ActName, RedfishAct> = {
   eject_media: ejectMedia,
   set_indicator: setIndicator,
   reset_bmc: resetBmc,
+  inject_nmi: injectNmi,
+  set_bmc_clock: setBmcClock,
+  update_firmware: updateFirmware,
+  create_raid: createRaid,
+  apply_raid: applyRaid,
+  delete_raid: deleteRaid,
   log: async ({ node, context }) => {
     context.log.info('step log', { node_uuid: node.uuid });
     return { is: 'done' };

@@ -1,14 +1,14 @@
 /** The light that shows a technician which node it is, in the older spelling or the newer one. */
-import type { z } from 'zod';
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
 import type { indicatorStates } from '../../model/steps';
 import type { Client } from './client';
 import { converge } from './converge';
 import { findSystem } from './discovery';
+import { type Component, findLights, hasLight, type Light } from './indicator-look';
 import { Chassis } from './resources';
 
-type Light = z.output<typeof Chassis>;
+type Args = Readonly<Record<string, unknown>>;
 
 /** The older property tells lit from blinking; the newer one only lit from dark. */
 const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = {
@@ -17,24 +17,37 @@ const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = {
   blinking: 'Blinking',
 };
 
-const has = (light: Light | undefined): boolean =>
-  light !== undefined && (light.IndicatorLED !== undefined || light.LocationIndicatorActive !== undefined);
-
 /** The system's light, else that of its chassis. */
-const findLight = async (client: Client): Promise<{ path: string; light: Light }> => {
+const findAnyLight = async (client: Client): Promise<{ path: string; light: Light }> => {
   const at = await findSystem(client);
   const { value: system } = await at.look();
   for (const path of [at.path, ...(system.Links?.Chassis ?? []).map((link) => link['@odata.id'])]) {
     const light = (await client.find(path, Chassis))?.value;
-    if (light && has(light)) return { path, light };
+    if (hasLight(light)) return { path, light };
   }
   return raise('BmcUnsupported', client.facts({ what: 'an indicator' }));
 };
 
-export const setIndicator = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
+const components: readonly string[] = ['chassis', 'system', 'disk'] satisfies readonly Component[];
+
+/** The light of one component; `name` tells drives apart. */
+const findNamedLight = async (client: Client, { component, name }: Args): Promise<{ path: string; light: Light }> => {
+  const refuse = (reason: string) => raise('StepRejected', client.facts({ step: 'set the indicator', reason }));
+  if (!components.includes(String(component))) return refuse(`component must be one of ${components.join(', ')}`);
+  const lights = await findLights(client, [component as Component]);
+  const named = lights.filter((light) => name === undefined || light.name === name);
+  if (named.length === 0)
+    return raise('BmcUnsupported', client.facts({ what: `an indicator of ${component} ${name ?? ''}`.trim() }));
+  if (named.length > 1) return refuse(`name one of ${lights.map((light) => light.name).join(', ')}`);
+  return named[0]!;
+};
+
+/** `args`: state, and optionally component and name as `read_indicators` shows them. */
+export const setIndicator = async (client: Client, args: Args): Promise<ActOutcome> => {
   const wanted = args.state as keyof typeof leds;
   const what = `set the indicator ${wanted}`;
-  const { path, light } = await findLight(client);
+  const { path, light } =
+    args.component === undefined ? await findAnyLight(client) : await findNamedLight(client, args);
   const body =
     light.IndicatorLED !== undefined ? { IndicatorLED: leds[wanted] } : { LocationIndicatorActive: wanted !== 'off' };
   await converge<Light>(client, {

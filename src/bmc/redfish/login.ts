@@ -37,7 +37,7 @@ export const createLogin = (settings: RedfishSettings, wire: Wire, { errorFor, a
   const findSessions = async (ask: Ask): Promise<string | undefined> => {
     if (sessionsPath !== undefined) return sessionsPath;
     const path = `${address.prefix}/redfish/v1/`;
-    const root = await wire.send({ ...ask, method: 'GET', path, body: undefined, headers: {} }, {});
+    const root = await wire.send({ ...ask, method: 'GET', kind: 'read', path, body: undefined, headers: {} }, {});
     if ('failed' in root) throw root.failed.error;
     const { reply } = root;
     if (reply.status >= 500 || reply.garbled) throw errorFor(reply, { ...ask, what: `GET ${path}` });
@@ -65,7 +65,15 @@ export const createLogin = (settings: RedfishSettings, wire: Wire, { errorFor, a
         ? { is: 'basic' }
         : raise('BmcUnsupported', { node: ask.node, bmc: address.label, what: 'sessions' });
     const body = { UserName: username, Password: password };
-    const login = { ...ask, method: 'POST' as const, path, body, headers: {}, what: 'the login' };
+    const login = {
+      ...ask,
+      method: 'POST' as const,
+      kind: 'login' as const,
+      path,
+      body,
+      headers: {},
+      what: 'the login',
+    };
     const answer = await wire.send(login, {});
     if ('failed' in answer) throw answer.failed.error;
     const { reply } = answer;

@@ -2,17 +2,17 @@
 import { z } from 'zod';
 
 /** Absent, null and ill-typed all mean "the BMC does not say". */
-const maybe = <T extends z.ZodType>(schema: T) =>
+export const maybe = <T extends z.ZodType>(schema: T) =>
   schema
     .nullish()
     .catch(undefined)
     .transform((value) => value ?? undefined);
 
-const link = z.looseObject({ '@odata.id': z.string() });
-const text = maybe(z.string());
-const flag = maybe(z.boolean());
-const texts = maybe(z.array(z.string()));
-const links = maybe(z.array(link));
+export const link = z.looseObject({ '@odata.id': z.string() });
+export const text = maybe(z.string());
+export const flag = maybe(z.boolean());
+export const texts = maybe(z.array(z.string()));
+export const links = maybe(z.array(link));
 
 const action = maybe(
   z.looseObject({
@@ -52,6 +52,7 @@ const boot = maybe(
 
 export const System = z.looseObject({
   '@odata.id': text,
+  UUID: text,
   PowerState: text,
   Manufacturer: text,
   Model: text,
@@ -85,7 +86,8 @@ export type SecureBoot = z.output<typeof SecureBoot>;
 
 const Value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 export type BiosValue = z.output<typeof Value>;
-const attributes = z.record(z.string(), Value).catch({}).default({});
+// One value that makes no sense must not hide the others.
+const attributes = z.record(z.string(), Value.catch(null)).catch({}).default({});
 
 export const Bios = z.looseObject({
   '@odata.id': text,
@@ -109,6 +111,8 @@ export const AttributeRow = z.looseObject({
   Type: text,
   ReadOnly: flag,
   GrayOut: flag,
+  ResetRequired: flag,
+  IsSystemUniqueProperty: flag,
   Value: maybe(z.array(z.looseObject({ ValueName: text }))),
   LowerBound: maybe(z.number()),
   UpperBound: maybe(z.number()),

@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BmcAddress, parseBmcAddress } from '../../model/bmc-addresses';
 import { raise } from '../../model/errors';
-import { systemIdFault, trustOf } from '../../model/redfish-info';
+import { systemIdFault, systemUuidFault, trustOf } from '../../model/redfish-info';
 import type { BmcNode } from '../contract';
 import type { Tls } from '../network';
 
@@ -14,6 +14,8 @@ export type RedfishSettings = {
   readonly address: BmcAddress;
   /** Path of the system at the BMC, prefix included; undefined: the BMC has one. */
   readonly system: string | undefined;
+  /** UUID that the system must show, as the operator wrote it; undefined: any. */
+  readonly systemUuid: string | undefined;
   readonly username: string | undefined;
   readonly password: string;
   /** false: any certificate; a path: a CA file or a directory of them. */
@@ -36,6 +38,9 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_in
   const given = textOf(info.redfish_system_id);
   const fault = systemIdFault(given);
   if (fault) refuse('redfish_system_id', fault);
+  const systemUuid = textOf(info.redfish_system_uuid);
+  const uuidFault = systemUuidFault(info.redfish_system_uuid);
+  if (uuidFault) refuse('redfish_system_uuid', uuidFault);
   const authType = (textOf(info.redfish_auth_type) ?? 'auto') as AuthType;
   if (!authTypes.includes(authType)) refuse('redfish_auth_type', `is not one of ${authTypes.join(', ')}`);
   const username = textOf(info.redfish_username);
@@ -46,6 +51,7 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_in
   return {
     address,
     system: given && (given.startsWith(`${address.prefix}/`) ? given : `${address.prefix}${given}`),
+    systemUuid,
     username,
     password,
     verifyCa,

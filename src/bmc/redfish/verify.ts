@@ -1,17 +1,20 @@
 /** The look behind verify and power sync: power, boot mode, secure boot, vendor and health. */
 import { isTemperError } from '../../model/errors';
 import type { ActOutcome, Seen } from '../../model/runs';
+import { readSettings } from './bios-look';
 import type { Client } from './client';
 import { findSystem, serviceRoot } from './discovery';
+import { readVersions } from './firmware-look';
 import { powerStateOf } from './power';
 import { SecureBoot, type System } from './resources';
+import { tidyText } from './texts';
 
 const modes: Readonly<Record<string, Seen['boot_mode']>> = { UEFI: 'uefi', Legacy: 'bios' };
 
 export const bootModeOf = (system: System): Seen['boot_mode'] =>
   modes[system.Boot?.BootSourceOverrideMode ?? ''] ?? null;
 
-const health = (system: System): Seen['health'] => {
+export const healthOf = (system: System): Seen['health'] => {
   const said = system.Status?.HealthRollup ?? system.Status?.Health;
   return said === 'OK' || said === 'Warning' || said === 'Critical' ? said : null;
 };
@@ -24,11 +27,31 @@ export const secureBootOf = (secureBoot: SecureBoot | undefined): boolean | null
 
 /** The service root's vendor, else the system's manufacturer. */
 export const vendorOf = async (client: Client, system: System): Promise<string | undefined> =>
-  (await serviceRoot(client)).Vendor ?? system.Manufacturer;
+  tidyText((await serviceRoot(client)).Vendor ?? system.Manufacturer);
 
 /** A BMC that errs over secure boot alone is still a BMC that can be used. */
 const unlessTelling = (error: unknown): undefined => {
   if (!isTemperError(error, 'BmcServerError') && !isTemperError(error, 'BmcRejected')) throw error;
+};
+
+/** Nice to know and no condition: whatever goes wrong here is not the verdict on the BMC. */
+const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await read();
+  } catch (error) {
+    client.context.signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    client.context.log.info('verify goes on without a part', { node_uuid: client.node.uuid, what, why });
+    return undefined;
+  }
+};
+
+/** BIOS settings and firmware, for runs only: power sync looks often, and at power alone. */
+const inDepth = async (client: Client): Promise<Pick<Seen, 'bios' | 'firmware'>> => {
+  if (client.context.story === undefined) return {};
+  const bios = await bestEffort(client, 'BIOS settings', () => readSettings(client));
+  const firmware = await bestEffort(client, 'firmware', () => readVersions(client));
+  return { ...(bios && { bios }), ...(firmware && { firmware }) };
 };
 
 export const verify = async (client: Client): Promise<ActOutcome> => {
@@ -42,7 +65,8 @@ export const verify = async (client: Client): Promise<ActOutcome> => {
       boot_mode: bootModeOf(system),
       secure_boot: secureBootOf(secureBoot?.value),
       ...(vendor === undefined ? {} : { vendor }),
-      health: health(system),
+      health: healthOf(system),
+      ...(await inDepth(client)),
     },
   };
 };

@@ -1,7 +1,7 @@
 /** The sockets to one BMC: a request is sent exactly once, to that BMC and nowhere else, and its failure is named. */
 import { Agent, request } from 'undici';
 import { isTemperError, raise, type TemperError } from '../../model/errors';
-import type { DriverHands } from '../contract';
+import type { BmcRequestKind, DriverHands } from '../contract';
 import { guardedConnector, type Tls } from '../network';
 import { errorOfFailure, type Reply } from './replies';
 import type { RedfishSettings } from './settings';
@@ -10,6 +10,8 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export type Ask = {
   readonly method: Method;
+  /** What it is for the BMC's pace, where the method does not say it. */
+  readonly kind?: BmcRequestKind;
   /** Path at the BMC's authority. */
   readonly path: string;
   readonly body?: unknown;
@@ -30,7 +32,8 @@ export type Wire = {
   close(): Promise<void>;
 };
 
-const maxReplyBytes = 16 * 1024 * 1024;
+// The largest honest documents are BIOS registries of two or three megabytes.
+const maxReplyBytes = 8 * 1024 * 1024;
 const connectMs = 30_000;
 const answerMs = 60_000;
 

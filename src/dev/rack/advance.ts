@@ -5,8 +5,8 @@ import { bootHost } from './boot';
 import { faultOf } from './faults';
 import { bootSecureBoot } from './secure-boot';
 import { expireSessions } from './sessions';
-import { bootTasks, endTask, nextTaskDue } from './tasks';
-import type { Bmc } from './types';
+import { bootTasks, endTask, nextLateDue, nextTaskDue } from './tasks';
+import type { Bmc, TaskWork } from './types';
 import { endFirmwareWork } from './update';
 import { endStorageWork } from './volumes';
 
@@ -30,22 +30,35 @@ const powerDue = (bmc: Bmc): Due | undefined => {
   };
 };
 
+const works = (bmc: Bmc, work: TaskWork, at: number): void => {
+  endStorageWork(bmc, work);
+  endFirmwareWork(bmc, work, at);
+};
+
+const lateDue = (bmc: Bmc): Due | undefined => {
+  const late = nextLateDue(bmc);
+  if (!late) return undefined;
+  return {
+    at: late.at,
+    happen: () => {
+      bmc.state.late = bmc.state.late?.filter((each) => each !== late);
+      works(bmc, late.work, late.at);
+    },
+  };
+};
+
 const taskDue = (bmc: Bmc, now: number): Due | undefined => {
   const task = nextTaskDue(bmc);
   if (!task || (task.endsAt <= now && faultOf(bmc, 'task-stuck', now))) return undefined;
   const { endsAt } = task;
   return {
     at: endsAt,
-    happen: () =>
-      endTask(bmc, task, endsAt, () => {
-        endStorageWork(bmc, task.work);
-        endFirmwareWork(bmc, task.work, endsAt);
-      }),
+    happen: () => endTask(bmc, task, endsAt, () => works(bmc, task.work, endsAt)),
   };
 };
 
 const soonest = (bmc: Bmc, now: number): Due | undefined =>
-  [powerDue(bmc), taskDue(bmc, now)].filter((due) => due !== undefined).sort((a, b) => a.at - b.at)[0];
+  [powerDue(bmc), taskDue(bmc, now), lateDue(bmc)].filter((due) => due !== undefined).sort((a, b) => a.at - b.at)[0];
 
 /** Brings a BMC to `now` (epoch milliseconds). */
 export const advance = (bmc: Bmc, now: number): void => {

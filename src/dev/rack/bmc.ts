@@ -30,6 +30,7 @@ export const factoryState = (profile: Profile): BmcState => ({
   ),
   volumes: {},
   tasks: [],
+  late: [],
   firmware: { ...profile.firmware },
   manager: { downUntil: null, lastResetAt: null, clockOffsetMs: 0, localOffset: '+00:00' },
   sessions: [],

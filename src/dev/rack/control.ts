@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isTemperError, raise } from '../../model/errors';
+import { AgentFault, type Agents, agentFaultKinds } from '../agent';
 import { type ActiveFault, type Fault, faultDoc, faultKinds } from './faults';
 import type { JournalEntry } from './journal';
 import type { BmcState } from './types';
@@ -16,6 +17,9 @@ export type RackHands = {
   faults(index: number): readonly ActiveFault[];
   clearFaults(index: number, id?: number): void;
   pressPowerButton(index: number): void;
+  /** The ramdisks, where this rack boots them. */
+  agents(): Agents | undefined;
+  macOf(index: number): string;
   state(index: number): BmcState & { requests: Record<string, number> };
 };
 
@@ -41,6 +45,15 @@ const count = (query: URLSearchParams, name: string): number | undefined => {
   if (!query.has(name)) return undefined;
   const value = Number(query.get(name));
   return Number.isInteger(value) ? value : raise('InvalidInput', { field: name, reason: 'must be a whole number' });
+};
+
+const agentsOf = (rack: RackHands): Agents =>
+  rack.agents() ?? raise('InvalidInput', { field: 'agents', reason: 'this rack boots no ramdisks' });
+
+const agentFault = (body: unknown): AgentFault => {
+  const parsed = AgentFault.safeParse(body);
+  const issue = parsed.error?.issues[0];
+  return parsed.data ?? raise('InvalidInput', { field: `fault ${issue?.path.join('.')}`, reason: `${issue?.message}` });
 };
 
 type Route = {
@@ -85,6 +98,22 @@ const routes: readonly Route[] = [
     method: 'POST',
     path: /^\/control\/bmcs\/(\d+)\/press-power-button$/,
     act: (rack, { ids }) => rack.pressPowerButton(ids[0]!),
+  },
+  { method: 'GET', path: /^\/control\/agents$/, act: (rack) => ({ agents: agentsOf(rack).list() }) },
+  { method: 'GET', path: /^\/control\/agents\/journal$/, act: (rack) => ({ entries: agentsOf(rack).journal() }) },
+  { method: 'GET', path: /^\/control\/agents\/fault-kinds$/, act: () => agentFaultKinds },
+  {
+    method: 'POST',
+    path: /^\/control\/bmcs\/(\d+)\/agent-faults$/,
+    act: (rack, { ids, body }) => {
+      agentsOf(rack).fault(rack.macOf(ids[0]!), agentFault(body));
+      return {};
+    },
+  },
+  {
+    method: 'DELETE',
+    path: /^\/control\/bmcs\/(\d+)\/agent-faults$/,
+    act: (rack, { ids }) => agentsOf(rack).clearFaults(rack.macOf(ids[0]!)),
   },
 ];
 

@@ -37,6 +37,39 @@ export const faultKinds = {
   'task-fails': { stage: 'inside', methods: 'any', says: 'tasks end as Exception with status Critical' },
   'task-stuck': { stage: 'inside', methods: 'any', says: 'tasks do not end while the fault is on' },
   'task-vanishes': { stage: 'inside', methods: 'any', says: 'tasks answer 404' },
+  'task-late': { stage: 'inside', methods: 'any', says: 'tasks answer 404 until `ms` after their start' },
+  'task-forgotten': { stage: 'inside', methods: 'any', says: 'tasks that have ended answer 404' },
+  'task-new': { stage: 'inside', methods: 'any', says: 'tasks under way show as New' },
+  'task-critical': {
+    stage: 'inside',
+    methods: 'any',
+    says: 'tasks end as Completed with status Critical and change nothing; their monitor says nothing of it',
+  },
+  'task-no-location': {
+    stage: 'inside',
+    methods: 'any',
+    says: 'long work is accepted without saying where its task is',
+  },
+  'task-in-body': {
+    stage: 'inside',
+    methods: 'any',
+    says: 'long work is accepted with the task as body, without Location',
+  },
+  'task-retry-after': {
+    stage: 'inside',
+    methods: 'any',
+    says: 'running tasks ask to be left alone for `retryAfter` seconds',
+  },
+  'work-lost': { stage: 'inside', methods: 'any', says: 'tasks end well and change nothing' },
+  'work-late': { stage: 'inside', methods: 'any', says: 'what a task changes shows `ms` after its good end' },
+  'work-at-boot': {
+    stage: 'inside',
+    methods: 'any',
+    says: 'tasks end well with a reboot pending, and change something only then',
+  },
+  'version-late': { stage: 'inside', methods: 'any', says: 'a new firmware version shows `ms` after its task ended' },
+  'clock-lost': { stage: 'inside', methods: 'any', says: 'a reset of the BMC sets its clock to 1970' },
+  'raid-on-reset': { stage: 'inside', methods: 'any', says: 'volumes change at the next boot only' },
 } as const satisfies Record<
   string,
   { stage: 'before' | 'after' | 'inside'; methods: 'any' | 'patch' | 'writes'; says: string }
@@ -55,9 +88,9 @@ export const Fault = z.strictObject({
   remaining: z.number().int().positive().optional(),
   /** How long it lasts. */
   seconds: z.number().positive().optional(),
-  /** For latency and hang; 1000 and 60000 when not given. */
+  /** For latency, hang and what comes late; 1000 when not given, 60000 for hang. */
   ms: z.number().int().nonnegative().max(600_000).optional(),
-  /** For http-503: seconds in Retry-After, 1 when not given. */
+  /** For http-503 and task-retry-after: seconds in Retry-After, 1 when not given. */
   retryAfter: z.number().int().nonnegative().optional(),
   /** For wrong-power-state. */
   value: z.enum(['On', 'Off', 'PoweringOn', 'PoweringOff']).optional(),

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { raise } from '../../model/errors';
+import type { Agents } from '../agent';
 import { advance } from './advance';
 import { createBmc, systemPath } from './bmc';
 import { certificateIn } from './certificate';
@@ -12,6 +13,7 @@ import { type ActiveFault, addFault, Fault } from './faults';
 import { type JournalEntry, openStore } from './journal';
 import { pressPowerButton } from './power';
 import { profileNames, profiles } from './profiles';
+import { type RamdiskOptions, type Ramdisks, startRamdisks } from './ramdisks';
 import { listen } from './server';
 import { type Addressed, openSockets } from './sockets';
 import type { Bmc, BmcState, Timing } from './types';
@@ -37,6 +39,8 @@ export type RackOptions = {
   timing?: Partial<Timing>;
   /** Names of profiles, dealt out in turn; all of them when not given. */
   profiles?: readonly string[];
+  /** Boots emulated ramdisks that call this API; none when not given. */
+  ramdisks?: RamdiskOptions;
 };
 
 export type RackBmc = {
@@ -67,6 +71,8 @@ export type Rack = {
   fault(index: number, fault: Fault): { id: number };
   clearFaults(index: number, id?: number): void;
   pressPowerButton(index: number): void;
+  /** The ramdisks on its hosts, where the options ask for them. */
+  readonly agents?: Agents;
   /** What the BMC holds true now, whatever faults make it say. */
   state(index: number): BmcState & { requests: Record<string, number> };
   close(): Promise<void>;
@@ -140,9 +146,11 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
   const bmcs = chosen.map((profile, index) => createBmc(index, profile, timing, store.recall(index, profile.name)));
   store.snapshot(bmcs);
 
+  let ramdisks: Ramdisks | undefined;
   const record: Recorder = (bmc, entry, now) => {
     const { seq } = store.record(bmc, entry, now);
     if (seq % snapshotEvery === 0) store.snapshot(bmcs);
+    ramdisks?.hosts.look(bmc);
   };
   const bmcAt = (index: number): Bmc =>
     bmcs[index] ?? raise('InvalidInput', { field: 'bmc', reason: `${index} is not in this rack of ${bmcs.length}` });
@@ -157,6 +165,8 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
       bmc.faults = bmc.faults.filter((fault) => id !== undefined && fault.id !== id);
     },
     pressPowerButton: (index) => press(bmcAt(index), record),
+    agents: () => ramdisks?.agents,
+    macOf: (index) => bmcAt(index).macs[0]!,
     state: (index) => {
       const bmc = bmcAt(index);
       advance(bmc, Date.now());
@@ -164,6 +174,11 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
     },
   };
 
+  if (options.ramdisks) {
+    const bootMs = timing.postMs;
+    const wanted = { ...options.ramdisks, timing: { bootMs, ...options.ramdisks.timing } };
+    ramdisks = await startRamdisks(bmcs, record, { ...wanted, host: options.host });
+  }
   const certificate = await certificateIn(options.stateDir, options.host ?? '127.0.0.1');
   const sockets = await openSockets(bmcs, record, options, certificate);
   const control = await listen(controlListener(hands), {
@@ -181,7 +196,9 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
     clearFaults: hands.clearFaults,
     pressPowerButton: hands.pressPowerButton,
     state: hands.state,
+    agents: ramdisks?.agents,
     close: async () => {
+      await ramdisks?.close();
       await Promise.all([control, ...sockets.all].map((socket) => socket.close()));
       store.snapshot(bmcs);
       store.close();

@@ -2,6 +2,8 @@
 
 import { collection, done, healthy, link, oneOf, onlyProperties, refuse, resource } from './answers';
 import { chassisPath, managerPath, systemPath } from './bmc';
+import { dellJobsLink } from './dell-jobs';
+import { faultOf } from './faults';
 import type { Answer, Bmc, Doc, Exchange, Row } from './types';
 
 /** The share of an outage in which connections are dropped; for the rest of it the answer is 503. */
@@ -12,6 +14,7 @@ export const resetManager = (bmc: Bmc, at: number): void => {
   const { manager } = bmc.state;
   manager.downUntil = at + bmc.timing.bmcResetMs;
   manager.lastResetAt = at;
+  if (faultOf(bmc, 'clock-lost', at)) manager.clockOffsetMs = -at;
   bmc.state.sessions = [];
   bmc.sessionUse.clear();
 };
@@ -26,6 +29,13 @@ export const managerIs = (bmc: Bmc, now: number): 'up' | 'silent' | 'starting' =
 const mediaLink = (bmc: Bmc, path: string): Doc =>
   bmc.profile.media === 'system' ? {} : { VirtualMedia: link(`${path}/VirtualMedia`) };
 
+/** The time as this BMC spells it: local, whole seconds, with its offset. */
+const clockOf = (ms: number, offset: string): string => {
+  const [hours, minutes] = offset.slice(1).split(':').map(Number);
+  const away = (hours! * 60 + minutes!) * 60_000 * (offset.startsWith('-') ? -1 : 1);
+  return `${new Date(ms + away).toISOString().slice(0, 19)}${offset}`;
+};
+
 const managerDoc = ({ bmc, now }: Exchange): Doc => {
   const path = managerPath(bmc);
   const { profile } = bmc;
@@ -36,7 +46,7 @@ const managerDoc = ({ bmc, now }: Exchange): Doc => {
     UUID: bmc.uuid.replace(/^./, 'f'),
     FirmwareVersion: firmware.bmc,
     PowerState: 'On',
-    DateTime: `${new Date(now + manager.clockOffsetMs).toISOString().slice(0, 19)}${manager.localOffset}`,
+    DateTime: clockOf(now + manager.clockOffsetMs, manager.localOffset),
     DateTimeLocalOffset: manager.localOffset,
     ...(profile.lastResetTime && manager.lastResetAt !== null
       ? { LastResetTime: new Date(manager.lastResetAt).toISOString() }
@@ -47,7 +57,11 @@ const managerDoc = ({ bmc, now }: Exchange): Doc => {
     GraphicalConsole: { ServiceEnabled: true, MaxConcurrentSessions: 4, ConnectTypesSupported: ['KVMIP'] },
     SerialConsole: { ServiceEnabled: true, MaxConcurrentSessions: 1, ConnectTypesSupported: ['SSH', 'IPMI'] },
     CommandShell: { ServiceEnabled: true, MaxConcurrentSessions: 4, ConnectTypesSupported: ['SSH'] },
-    Links: { ManagerForServers: [link(systemPath(bmc))], ManagerForChassis: [link(chassisPath(bmc))] },
+    Links: {
+      ManagerForServers: [link(systemPath(bmc))],
+      ManagerForChassis: [link(chassisPath(bmc))],
+      ...dellJobsLink(bmc),
+    },
     Actions: {
       '#Manager.Reset': {
         target: `${path}/Actions/Manager.Reset`,

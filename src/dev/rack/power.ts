@@ -1,6 +1,7 @@
 /** The host's power: commands, the states on the way, and what a vendor says to a command it does not want. */
 
 import { done, oneOf, refuse, refuseMissing } from './answers';
+import type { Recorder } from './exchange';
 import { faultOf } from './faults';
 import type { Answer, Bmc, Effect, Exchange, PowerState } from './types';
 
@@ -110,6 +111,25 @@ export const reset = (bmc: Bmc, type: unknown, now: number): void => {
 /** The power button on the front: on when off, a polite shutdown when on. */
 export const pressPowerButton = (bmc: Bmc, now: number): void => {
   bmc.state.power.coming = resets.PushPowerButton!.move(bmc, now);
+};
+
+export type HostPower = 'off' | 'restart';
+
+/** What the system on the host does to its own power. Nothing happens to a host that is off, or changing already. */
+export const powerFromHost = (bmc: Bmc, what: HostPower, record: Recorder): void => {
+  const now = Date.now();
+  const { power } = bmc.state;
+  if (power.shows !== 'On' || power.coming.length > 0) return;
+  const ms = bmc.timing.powerOffMs;
+  power.coming = what === 'off' ? off(now, ms) : offThenOn(bmc, now, ms);
+  const entry = {
+    source: 'control',
+    method: 'POST',
+    path: `host-${what}`,
+    subject: 'power',
+    effect: 'converge',
+  } as const;
+  record(bmc, { ...entry, content: null, accepted: true, status: 204, session: false, answered: true }, now);
 };
 
 /** What the BMC claims: the truth, unless a fault makes it lag behind. */

@@ -2,6 +2,7 @@
 
 import { biosRows } from './bios';
 import { chassisRows } from './chassis';
+import { dellJobRows } from './dell-jobs';
 import { inventoryRows } from './inventory';
 import { managerRows } from './managers';
 import { mediaRows } from './media';
@@ -30,6 +31,7 @@ const rows: readonly Row[] = [
   ...managerRows,
   ...chassisRows,
   ...taskRows,
+  ...dellJobRows,
   ...updateRows,
   ...registryRows,
 ];

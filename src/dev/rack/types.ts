@@ -43,7 +43,9 @@ export type TaskWork =
   | { is: 'create-volume'; controller: string; volume: Volume }
   | { is: 'delete-volume'; controller: string; volume: string }
   | { is: 'initialize-volume'; controller: string; volume: string }
-  | { is: 'firmware'; component: FirmwareComponent; version: string };
+  | { is: 'firmware'; component: FirmwareComponent; version: string }
+  /** The version alone, where it comes after everything else. */
+  | { is: 'version'; component: FirmwareComponent; version: string };
 
 export type FirmwareComponent = 'bios' | 'bmc' | 'nic';
 
@@ -58,7 +60,13 @@ export type Task = {
   needsBoot: boolean;
   endedAt: number | null;
   failed: boolean;
+  /** Ended as Completed, and badly all the same. */
+  critical?: boolean;
+  rebootPending?: boolean;
 };
+
+/** What a task that has ended will change: at its time, or null for the next boot. */
+export type LateWork = { at: number | null; work: TaskWork };
 
 export type Session = { id: string; user: string; tokenHash: string; createdAt: number };
 
@@ -86,6 +94,7 @@ export type BmcState = {
   media: Record<string, Medium>;
   volumes: Record<string, Volume[]>;
   tasks: Task[];
+  late?: LateWork[];
   firmware: Record<FirmwareComponent, string>;
   manager: { downUntil: number | null; lastResetAt: number | null; clockOffsetMs: number; localOffset: string };
   sessions: Session[];

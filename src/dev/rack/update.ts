@@ -2,8 +2,9 @@
 
 import { collection, healthy, link, notThere, oneOf, refuse, resource, textParameter } from './answers';
 import { managerPath, systemPath } from './bmc';
+import { faultOf } from './faults';
 import { resetManager } from './managers';
-import { isBusyWith, startTask } from './tasks';
+import { isBusyWith, later, startTask } from './tasks';
 import type { Answer, Bmc, Doc, Exchange, FirmwareComponent, Row, TaskWork } from './types';
 
 const service = '/redfish/v1/UpdateService';
@@ -86,9 +87,11 @@ const update = ({ bmc, body, now }: Exchange): Answer => {
 
 /** What the end of a firmware task does: the new version, and for the BMC itself a reset. */
 export const endFirmwareWork = (bmc: Bmc, work: TaskWork, at: number): void => {
-  if (work.is !== 'firmware') return;
-  bmc.state.firmware[work.component] = work.version;
-  if (work.component === 'bmc') resetManager(bmc, at);
+  if (work.is !== 'firmware' && work.is !== 'version') return;
+  const late = work.is === 'firmware' ? faultOf(bmc, 'version-late', at) : undefined;
+  if (late) later(bmc, at + (late.ms ?? 1000), { ...work, is: 'version' });
+  else bmc.state.firmware[work.component] = work.version;
+  if (work.is === 'firmware' && work.component === 'bmc') resetManager(bmc, at);
 };
 
 export const updateRows: readonly Row[] = [

@@ -3,6 +3,7 @@
 import { asObject, collection, healthy, link, notThere, oneOf, refuse, resource } from './answers';
 import { nextId } from './bmc';
 import { type Controller, type Drive, raidLevels } from './drives';
+import { faultOf } from './faults';
 import { controllerOf, pathOf, volumesOf } from './storage';
 import { isBusyWith, startTask } from './tasks';
 import type { Answer, Bmc, Doc, Exchange, Row, TaskWork, Volume } from './types';
@@ -23,7 +24,7 @@ const volumeDoc = (x: Exchange): Doc => {
     Identifiers: [],
     Status: { ...healthy },
     Links: { Drives: volume.drives.map((drive) => link(`${pathOf(x.bmc, controller)}/Drives/${drive}`)) },
-    '@Redfish.OperationApplyTimeSupport': { SupportedValues: x.bmc.profile.applyTimes },
+    '@Redfish.OperationApplyTimeSupport': { SupportedValues: applyTimes(x) },
     Actions: {
       '#Volume.Initialize': {
         target: `${path}/Actions/Volume.Initialize`,
@@ -74,8 +75,13 @@ const refuseBusy = (bmc: Bmc, controller: Controller): void => {
     refuse(409, 'ResourceInUse', 'A job of this controller is under way; only one at a time is possible.');
 };
 
-const applyTimeOf = ({ bmc, body }: Exchange): 'Immediate' | 'OnReset' =>
-  oneOf('@Redfish.OperationApplyTime', body['@Redfish.OperationApplyTime'] ?? 'Immediate', bmc.profile.applyTimes);
+const applyTimes = ({ bmc, now }: Exchange): readonly ('Immediate' | 'OnReset')[] =>
+  faultOf(bmc, 'raid-on-reset', now) ? ['OnReset'] : bmc.profile.applyTimes;
+
+const applyTimeOf = (x: Exchange): 'Immediate' | 'OnReset' => {
+  const known = applyTimes(x);
+  return oneOf('@Redfish.OperationApplyTime', x.body['@Redfish.OperationApplyTime'] ?? known[0], known);
+};
 
 const createVolume = (x: Exchange): Answer => {
   const { bmc, now } = x;
@@ -149,7 +155,7 @@ export const volumeRows: readonly Row[] = [
       const controller = controllerOf(x);
       const ids = volumesOf(x.bmc, controller).map(({ id }) => id);
       return collection(`${pathOf(x.bmc, controller)}/Volumes`, 'VolumeCollection', 'Volumes', ids, {
-        '@Redfish.OperationApplyTimeSupport': { SupportedValues: x.bmc.profile.applyTimes },
+        '@Redfish.OperationApplyTimeSupport': { SupportedValues: applyTimes(x) },
       });
     },
     post: { subject: 'storage', effect: 'once', act: createVolume },

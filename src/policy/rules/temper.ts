@@ -8,6 +8,7 @@ import {
   ownerMember,
   ownerReader,
   ownerService,
+  systemAdmin,
   systemMember,
   systemReader,
   systemService,
@@ -30,6 +31,7 @@ const runbookEditor = anyOf(
   `role:service and ${ownRunbook}`,
 );
 const freeSteps = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
+const operators = anyOf(systemMember, systemService);
 const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and project_id:%(run.tenant)s');
 
 const tenant = 'project_id:%(run.tenant)s';
@@ -121,6 +123,26 @@ export const addedRules: readonly Row[] = [
     check: changesRun,
     says: 'Go on with a run as if the step it is parked in were done: managers of the owner.',
   },
+  {
+    name: 'temper:freeze:get',
+    check: 'rule:baremetal:node:get',
+    says: 'See the freezes of a node: whoever sees the node.',
+  },
+  {
+    name: 'temper:freeze:create',
+    check: operators,
+    says: 'Freeze a node, so that nothing is written to its BMC: operators only.',
+  },
+  {
+    name: 'temper:freeze:delete',
+    check: operators,
+    says: 'End a freeze: operators only.',
+  },
+  ...['get', 'create', 'update', 'delete'].map((act) => ({
+    name: `temper:webhook:${act}`,
+    check: systemAdmin,
+    says: `${act === 'get' ? 'See' : `${act[0]!.toUpperCase()}${act.slice(1)}`} webhooks, which tell of everybody's nodes: system administrators.`,
+  })),
   { name: 'temper:policy:explain', check: systemReader, says: 'Ask why a rule admits or refuses a caller.' },
 ];
 

@@ -7,6 +7,9 @@ import type { ActName } from '../../../src/model/steps';
 
 export const quickTiming: Timing = { powerTimeoutMs: 15_000, softPowerTimeoutMs: 15_000, settleMs: 400, pollMs: 10 };
 
+/** Emulated BMCs do not mind being asked quickly. */
+export const hasty = { courtesy: { spacingMs: 0, afterWriteMs: 0, loginSpacingMs: 0 } };
+
 export const quiet = { info: () => undefined, warn: () => undefined };
 
 export const nodeWith = (driver: string, driver_info: Record<string, unknown>): BmcNode => ({

@@ -2,7 +2,8 @@
 import http, { type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Answer = { status: number; headers?: Record<string, string>; body?: unknown };
+/** `raw` instead of a body: sent as it stands. */
+export type Answer = { status: number; headers?: Record<string, string>; body?: unknown; raw?: string };
 
 export const startDouble = async (answer: (req: IncomingMessage, body: string) => Answer) => {
   const requests: { method: string; url: string; headers: http.IncomingHttpHeaders; body: string }[] = [];
@@ -10,9 +11,9 @@ export const startDouble = async (answer: (req: IncomingMessage, body: string) =
     let body = '';
     for await (const chunk of req) body += chunk;
     requests.push({ method: req.method ?? '', url: req.url ?? '', headers: req.headers, body });
-    const { status, headers, body: reply } = answer(req, body);
+    const { status, headers, body: reply, raw } = answer(req, body);
     res.writeHead(status, { 'content-type': 'application/json', ...headers });
-    res.end(reply === undefined ? '' : JSON.stringify(reply));
+    res.end(raw ?? (reply === undefined ? '' : JSON.stringify(reply)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

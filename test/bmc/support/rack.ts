@@ -7,7 +7,7 @@ import type { ActContext, Driver, DriverHands } from '../../../src/bmc/contract'
 import { type Fault, type RackBmc, type RackOptions, startRack } from '../../../src/dev/rack';
 import { isTemperError, type TemperError } from '../../../src/model/errors';
 import type { ActName } from '../../../src/model/steps';
-import { contextWith, type Intents, intentsOf, nodeWith, quiet } from './context';
+import { contextWith, hasty, type Intents, intentsOf, nodeWith, quiet } from './context';
 
 export const startRackBench = async (options: Partial<RackOptions>) => {
   const stateDir = await mkdtemp(join(tmpdir(), 'rack-'));
@@ -17,7 +17,12 @@ export const startRackBench = async (options: Partial<RackOptions>) => {
   const drivers: { close(): Promise<void> }[] = [];
 
   const driverFor = (hands: Partial<DriverHands> = {}): Driver => {
-    const created = createDrivers({ log: quiet, networks: ['127.0.0.0/8'], ...hands });
+    const created = createDrivers({
+      log: quiet,
+      networks: ['127.0.0.0/8'],
+      ...hands,
+      limits: { ...hasty, ...hands.limits },
+    });
     drivers.push(created);
     return created.get('redfish');
   };

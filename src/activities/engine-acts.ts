@@ -1,0 +1,34 @@
+/** Acts on a run that came by the engine's own tools: recorded without a person, because the engine knows none. */
+import type { Queries } from '../inventory';
+import type { Lock, Requester } from '../model/runs';
+
+const nobody = (lock: Lock): Requester => ({
+  user_id: null,
+  user_name: null,
+  project_id: null,
+  system_scope: null,
+  strategy: 'temporal-ui',
+  request_id: `temporal-ui:${lock.run}`,
+});
+
+/** One row of audit and one event. `by` is what the sender wrote, not who it was. */
+export const recordEngineAct = async (
+  store: Queries,
+  lock: Lock,
+  { act, by, reason }: { act: string; by: string; reason: string },
+): Promise<void> => {
+  const { node_uuid, run: run_id } = lock;
+  const data = { via: 'temporal-ui', ...(by && { by_claim: by }), ...(reason && { reason }) };
+  await store.audit.write({
+    requester: nobody(lock),
+    action: `run.${act}`,
+    rule: null,
+    rule_set: null,
+    resource: 'node',
+    resource_id: node_uuid,
+    run_id,
+    data,
+  });
+  const run = await store.runs.find(run_id);
+  await store.events.append({ kind: `run.${act}`, node_uuid, run_id, project: run?.owner, lessee: run?.lessee, data });
+};

@@ -1,0 +1,47 @@
+/** Acts of a run on its own plan: it grows when the ramdisk tells what it has, and when a run ends early. */
+import type { Inventory } from '../inventory';
+import { raise } from '../model/errors';
+import { type Joins, joined } from '../model/plans';
+import type { Lock, ReportedStep } from '../model/runs';
+import type { PlannedStep } from '../model/steps';
+import { guarded } from './failures';
+
+export type JoinInput = {
+  readonly lock: Lock;
+  readonly joins: Joins;
+  /** Index of the step that asked. */
+  readonly after: number;
+  readonly rest: readonly PlannedStep[];
+  readonly reported: readonly ReportedStep[];
+};
+
+/** @returns the activities that change a plan; every one harmless to repeat */
+export const planActivities = (inventory: Inventory) => ({
+  /** Plans the rest of the run. Throws InvalidSteps where the ramdisk lacks what was asked for. */
+  join: guarded(async ({ lock, joins, after, rest, reported }: JoinInput): Promise<readonly PlannedStep[]> => {
+    const steps = joined(joins, rest, reported, after + 1);
+    await inventory.transaction(async (store) => {
+      if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+      await store.runSteps.replaceAfter(lock.run, after, steps);
+    });
+    return steps;
+  }),
+
+  /** Adds steps at the end. */
+  addSteps: guarded(
+    async ({ lock, steps }: { lock: Lock; steps: readonly PlannedStep[] }): Promise<void> =>
+      inventory.transaction(async (store) => {
+        if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+        await store.runSteps.insert(lock.run, steps);
+      }),
+  ),
+
+  /** A person has decided that a step is tried again: what was announced of it no longer counts. */
+  again: guarded(
+    async ({ lock, index, args }: { lock: Lock; index: number; args?: PlannedStep['args'] }): Promise<void> =>
+      inventory.transaction(async (store) => {
+        if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+        await store.runSteps.again(lock.run, index, args);
+      }),
+  ),
+});

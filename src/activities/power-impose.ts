@@ -1,0 +1,59 @@
+/** Re-imposing the recorded power state: a run like any other, accepted here and started by the relay. */
+import { randomUUID } from 'node:crypto';
+import type { Inventory } from '../inventory';
+import type { DueNode } from '../inventory/power-sync';
+import type { Vault } from '../inventory/vault';
+import { isTemperError } from '../model/errors';
+import type { Timing } from '../model/runs';
+import { type PowerState, powerRefusedIn } from '../model/states';
+import { powerSteps } from '../model/steps';
+import { accept } from '../runs/accept';
+
+export type ImposeHands = {
+  readonly inventory: Inventory;
+  readonly vault: Vault;
+  readonly timing: Timing;
+  readonly queuePrefix?: string;
+};
+
+const asked = () => ({
+  requester: {
+    user_id: null,
+    user_name: 'power sync',
+    project_id: null,
+    system_scope: 'all',
+    strategy: 'none',
+    request_id: `power-sync-${randomUUID()}`,
+  },
+  rule: 'TEMPER_FORCE_POWER_STATE',
+  rule_set: 'none',
+});
+
+const orderOf = (node: DueNode, target: 'power on' | 'power off') => ({
+  node,
+  verb: 'power' as const,
+  story: 'power' as const,
+  event: null,
+  ends: null,
+  target: null,
+  fault: null,
+  steps: powerSteps(target),
+  power: { target },
+  runbook: null,
+  asked: asked(),
+});
+
+/** @returns a hand that brings a node back to its recorded power state, unless it is frozen or must not be powered off */
+export const createImpose =
+  (hands: ImposeHands) =>
+  async (node: DueNode, state: PowerState): Promise<void> => {
+    const barred = state === 'error' || (state === 'power off' && node.disable_power_off);
+    if (barred || powerRefusedIn.includes(node.provision_state)) return;
+    if (await hands.inventory.freezes.active(node.uuid)) return;
+    try {
+      await accept(orderOf(node, state), { ...hands, lockRetryMs: 100 });
+    } catch (thrown) {
+      // Somebody else has the node by now; the next look sees what came of it.
+      if (!isTemperError(thrown, 'NodeLocked') && !isTemperError(thrown, 'NodeNotFound')) throw thrown;
+    }
+  };

@@ -1,0 +1,193 @@
+/** Freezes on the wire: an operator's lock-outs on nodes, several at once, each with who, why and until when. */
+import { z } from 'zod';
+import type { Freeze, ListedFreeze } from '../../inventory/freezes';
+import type { NodeRow } from '../../inventory/nodes';
+import type { Caller } from '../../model/callers';
+import { raise } from '../../model/errors';
+import { asUuid, type FreezeUuid, type NodeUuid } from '../../model/ids';
+import { maxMinor } from '../../model/microversions';
+import { and } from '../../model/predicates';
+import { nodeTarget } from '../../policy';
+import { record } from '../record';
+import type { Rooms } from '../rooms';
+import { type Answer, type Asking, created, noContent, ok, type Route, requesterOf, route } from '../route';
+import { flag, uuid } from '../validation';
+import { nodeColumns, visibleNode } from '../visibility';
+
+const rules = {
+  node: 'baremetal:node:get',
+  get: 'temper:freeze:get',
+  create: 'temper:freeze:create',
+  delete: 'temper:freeze:delete',
+} as const;
+
+const limit = z
+  .string()
+  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
+
+/** `all` also shows those that have ended or are over. */
+const listQuery = z.strictObject({ limit: limit.default(100), marker: uuid.optional(), all: flag.default(false) });
+type ListQuery = z.output<typeof listQuery>;
+
+const body = z.strictObject({
+  reason: z.string().trim().min(1, { error: 'say why; whoever is refused reads it' }).max(1_000),
+  until: z.iso
+    .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
+    .transform((text) => new Date(text))
+    .refine((time) => time.getTime() > Date.now(), { error: 'is over already; give a time to come, or none' })
+    .nullish(),
+});
+type Body = z.output<typeof body>;
+
+type OfNode = { node: string };
+type OfFreeze = { freeze: string };
+
+const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+const shown = (freeze: Freeze, node_name: string | null) => ({
+  uuid: freeze.id,
+  node_uuid: freeze.node_uuid,
+  node_name,
+  reason: freeze.reason,
+  requester: freeze.requester,
+  created_at: iso(freeze.created_at),
+  until: iso(freeze.until),
+  active: freeze.active,
+  ended_at: iso(freeze.ended_at),
+  ended_by: freeze.ended_by,
+});
+
+const shownNode = (rooms: Rooms, asking: Asking<OfNode, unknown, unknown>): Promise<NodeRow> =>
+  visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
+
+/** The rows a caller may see: freezes are as visible as their nodes, by rules of their own. */
+const visible = (rooms: Rooms, who: Caller) =>
+  and(rooms.policy().filter(rules.node, who, nodeColumns), rooms.policy().filter(rules.get, who, nodeColumns));
+
+const findFreeze = async (rooms: Rooms, who: Caller, ident: string): Promise<ListedFreeze | undefined> => {
+  const id = asUuid(ident) as FreezeUuid | undefined;
+  const freeze = id && (await rooms.inventory.freezes.find(id));
+  const seen = freeze && [rules.node, rules.get].every((rule) => rooms.policy().allows(rule, who, nodeTarget(freeze)));
+  return seen ? freeze : undefined;
+};
+
+/** The freeze that a caller names and may see. Throws FreezeNotFound alike for missing and hidden ones. */
+const visibleFreeze = async (rooms: Rooms, who: Caller, ident: string): Promise<ListedFreeze> =>
+  (await findFreeze(rooms, who, ident)) ?? raise('FreezeNotFound', { freeze: ident });
+
+/** The freeze after which the page begins, if the list may hold it. Throws MarkerNotFound. */
+const markerOf = async (
+  rooms: Rooms,
+  asking: Asking<unknown, ListQuery, unknown>,
+  node: NodeUuid | undefined,
+): Promise<FreezeUuid | undefined> => {
+  const { marker } = asking.query;
+  if (marker === undefined) return undefined;
+  const found = await findFreeze(rooms, asking.who, marker);
+  return found && (!node || found.node_uuid === node) ? found.id : raise('MarkerNotFound', { marker });
+};
+
+const answerList = async (
+  rooms: Rooms,
+  asking: Asking<unknown, ListQuery, unknown>,
+  node?: NodeUuid,
+): Promise<Answer> => {
+  const { limit: most, all } = asking.query;
+  const after = await markerOf(rooms, asking, node);
+  const rows = await rooms.inventory.freezes.list({
+    visible: visible(rooms, asking.who),
+    node,
+    all,
+    limit: most,
+    after,
+  });
+  return ok({ freezes: rows.map((row) => shown(row, row.node_name)) });
+};
+
+const listOfNode = async (asking: Asking<OfNode, ListQuery, unknown>, rooms: Rooms): Promise<Answer> => {
+  const node = await shownNode(rooms, asking);
+  rooms.policy().require(rules.get, asking.who, nodeTarget(node));
+  return answerList(rooms, asking, node.uuid);
+};
+
+const create = async (asking: Asking<OfNode, unknown, Body>, rooms: Rooms): Promise<Answer> => {
+  const node = await shownNode(rooms, asking);
+  const policy = rooms.policy();
+  policy.require(rules.create, asking.who, nodeTarget(node));
+  const { reason, until = null } = asking.body;
+  const freeze = await rooms.inventory.transaction(async (store) => {
+    const made = await store.freezes.create({ node_uuid: node.uuid, reason, until, requester: requesterOf(asking) });
+    await record(store, policy, asking, {
+      action: 'freeze.create',
+      kind: 'node.frozen',
+      rule: rules.create,
+      resource: 'freeze',
+      resource_id: made.id,
+      node,
+      data: { node_uuid: node.uuid, reason, until: iso(until) },
+    });
+    return made;
+  });
+  return created(shown(freeze, node.name), `${asking.base}/temper/v1/freezes/${freeze.id}`);
+};
+
+const end = async (asking: Asking<OfFreeze, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
+  const freeze = await visibleFreeze(rooms, asking.who, asking.params.freeze);
+  const policy = rooms.policy();
+  policy.require(rules.delete, asking.who, nodeTarget(freeze));
+  await rooms.inventory.transaction(async (store) => {
+    if (!(await store.freezes.end(freeze.id, requesterOf(asking))))
+      raise('Conflict', { reason: `Freeze ${freeze.id} is no longer active.` });
+    await record(store, policy, asking, {
+      action: 'freeze.delete',
+      kind: 'node.thawed',
+      rule: rules.delete,
+      resource: 'freeze',
+      resource_id: freeze.id,
+      node: { ...freeze, uuid: freeze.node_uuid },
+      data: { node_uuid: freeze.node_uuid, reason: freeze.reason },
+    });
+  });
+  return noContent();
+};
+
+export const freezeRoutes: Route[] = [
+  route<OfNode, ListQuery>({
+    method: 'GET',
+    path: '/temper/v1/nodes/:node/freezes',
+    rules: [rules.node, rules.get],
+    query: listQuery,
+    handler: listOfNode,
+  }),
+  route<OfNode, unknown, Body>({
+    method: 'POST',
+    path: '/temper/v1/nodes/:node/freezes',
+    rules: [rules.node, rules.create],
+    body,
+    handler: create,
+  }),
+  route<unknown, ListQuery>({
+    method: 'GET',
+    path: '/temper/v1/freezes',
+    rules: [rules.node, rules.get],
+    query: listQuery,
+    handler: (asking, rooms) => answerList(rooms, asking),
+  }),
+  route<OfFreeze>({
+    method: 'GET',
+    path: '/temper/v1/freezes/:freeze',
+    rules: [rules.node, rules.get],
+    handler: async (asking, rooms) => {
+      const freeze = await visibleFreeze(rooms, asking.who, asking.params.freeze);
+      return ok(shown(freeze, freeze.node_name));
+    },
+  }),
+  route<OfFreeze>({
+    method: 'DELETE',
+    path: '/temper/v1/freezes/:freeze',
+    rules: [rules.node, rules.get, rules.delete],
+    handler: end,
+  }),
+];

@@ -1,0 +1,108 @@
+/** The events of a run as they happen: server-sent events that resume where a client left off and end with the run. */
+import { type FeedEvent, type FeedPlace, feedStart } from '../../inventory/feed';
+import type { RunRow } from '../../inventory/runs';
+import type { Caller } from '../../model/callers';
+import { isTemperError, raise } from '../../model/errors';
+import type { RunUuid } from '../../model/ids';
+import { endedStates } from '../../model/runs';
+import { maskSecrets } from '../../model/secrets';
+import type { Rooms } from '../rooms';
+import { type Answer, type Asking, noContent, route } from '../route';
+import type { Sink } from '../streaming';
+import type { Ear } from '../streams';
+import { visibleRun } from './runs';
+
+const pageSize = 200;
+/** Without an announcement a stream looks this often. */
+const lookEveryMs = 5_000;
+/** Something has come but an older transaction is under way; that is over in a moment. */
+const unsettledMs = 50;
+/** Proxies commonly close what is silent for half a minute or more. */
+const keepAliveMs = 15_000;
+
+const endKinds: readonly string[] = endedStates.map((state) => `run.${state}`);
+
+const shown = ({ seq, at, kind, node_uuid, run_id, data }: FeedEvent) => ({
+  seq,
+  at: at.toISOString(),
+  kind,
+  node_uuid,
+  run_uuid: run_id,
+  data: maskSecrets(data),
+});
+
+const written = (event: FeedEvent): string =>
+  `id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(shown(event))}\n\n`;
+
+/** The run while this caller may see it; undefined when it may not, or no longer is who it was. */
+const stillSeen = async (rooms: Rooms, who: () => Promise<Caller>, run: RunUuid): Promise<RunRow | undefined> => {
+  try {
+    return (await visibleRun(rooms, await who(), run)).run;
+  } catch (thrown) {
+    if (isTemperError(thrown, 'RunNotFound') || isTemperError(thrown, 'Unauthenticated')) return undefined;
+    throw thrown;
+  }
+};
+
+type Following = {
+  readonly run: RunUuid;
+  readonly after: FeedPlace;
+  readonly again: () => Promise<Caller>;
+  readonly ear: Ear;
+};
+
+/** Writes events until the run has ended, the caller may no longer see it, the client leaves or the API ends. */
+const follow = async (rooms: Rooms, { run, after, again, ear }: Following, sink: Sink): Promise<void> => {
+  let place = after;
+  let spoke = Date.now();
+  await sink.write('retry: 2000\n\n');
+  while (!sink.signal.aborted && !ear.closing.aborted) {
+    const { rows, unsettled } = await rooms.inventory.feed.ofRun(run, place, pageSize);
+    const silent = Date.now() - spoke >= keepAliveMs;
+    if (rows.length > 0 || silent) {
+      const seen = await stillSeen(rooms, again, run);
+      if (!seen) return;
+      await sink.write(rows.length > 0 ? rows.map(written).join('') : ': keep-alive\n\n');
+      spoke = Date.now();
+      place = rows.at(-1) ?? place;
+      if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen, rows))) return;
+    }
+    if (rows.length < pageSize) await ear.news(unsettled ? unsettledMs : lookEveryMs, sink.signal);
+  }
+};
+
+/** A run may have ended before the place where the client resumes. */
+const over = (run: RunRow, rows: readonly FeedEvent[]): boolean => run.finished_at !== null && rows.length === 0;
+
+/** Where the client left off: the header that browsers send by themselves. Throws InvalidInput. */
+const placeAfter = async (rooms: Rooms, run: RunUuid, last: string | undefined): Promise<FeedPlace> => {
+  if (last === undefined || last === '') return feedStart;
+  const place = /^\d{1,15}$/.test(last) ? await rooms.inventory.feed.placeOf(run, Number(last)) : undefined;
+  return (
+    place ??
+    raise('InvalidInput', { field: 'Last-Event-ID', reason: 'is no event of this run; leave it out to get all events' })
+  );
+};
+
+const callerKey = ({ strategy, user_id, user_name, project_id }: Caller): string =>
+  JSON.stringify([strategy, user_id ?? user_name, project_id]);
+
+const handler = async (asking: Asking<{ run: string }, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
+  const { run } = await visibleRun(rooms, asking.who, asking.params.run);
+  const after = await placeAfter(rooms, run.id, asking.header('last-event-id'));
+  const waiting = await rooms.inventory.feed.ofRun(run.id, after, 1);
+  // To a client that reconnects by itself, 204 means that nothing will come any more.
+  if (run.finished_at && waiting.rows.length === 0 && !waiting.unsettled) return noContent();
+  const ear = await rooms.streams.open(run.id, callerKey(asking.who));
+  const following = { run: run.id, after, again: asking.again, ear };
+  return { status: 200, stream: (sink) => follow(rooms, following, sink).finally(() => ear.close()) };
+};
+
+export const runEventRoutes = [
+  route<{ run: string }>({
+    method: 'GET',
+    path: '/temper/v1/runs/:run/events',
+    rules: ['temper:run:get'],
+    handler,
+  }),
+];

@@ -1,0 +1,53 @@
+/** What a run is about at this moment, in one word, and how long its steps can be expected to take. */
+import type { Expectation } from '../../inventory/expectations';
+import { endedStates, type RunState, type StepState } from '../../model/runs';
+
+/** `queued`: accepted, not begun. `retrying`: an attempt failed and the next one has its time. */
+export type Phase =
+  | 'queued'
+  | 'starting'
+  | 'acting'
+  | 'retrying'
+  | 'waiting'
+  | 'parked'
+  | 'paused'
+  | 'ending'
+  | 'ended';
+
+const byState: Partial<Record<RunState, Phase>> = {
+  accepted: 'queued',
+  waiting: 'waiting',
+  parked: 'parked',
+  paused: 'paused',
+};
+
+type Seen = {
+  readonly state: RunState;
+  readonly cursor: number;
+  readonly waiting_for: string | null;
+  readonly steps: readonly {
+    readonly index: number;
+    readonly state: StepState;
+    readonly next_retry_at: string | null;
+  }[];
+};
+
+/** The phase of a run as it is shown. */
+export const phaseOf = ({ state, cursor, waiting_for, steps }: Seen): Phase => {
+  if (endedStates.includes(state)) return 'ended';
+  const known = byState[state];
+  if (known) return known;
+  if (waiting_for !== null) return 'waiting';
+  const step = steps.find(({ index }) => index === cursor);
+  if (step?.next_retry_at && Date.parse(step.next_retry_at) > Date.now()) return 'retrying';
+  if (!step) return steps.length > 0 && cursor >= steps.length ? 'ending' : 'starting';
+  return step.state === 'pending' ? 'starting' : 'acting';
+};
+
+/** A run as it is shown, with what only the past tells. */
+export const withOutlook = <Run extends Seen>(run: Run, { waiting_since, expected_ms }: Expectation) => ({
+  ...run,
+  phase: phaseOf(run),
+  waiting_since: run.waiting_for === null ? null : (waiting_since?.toISOString() ?? null),
+  steps: run.steps.map((step) => ({ ...step, expected_ms: expected_ms[step.index] ?? null })),
+});

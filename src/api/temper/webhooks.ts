@@ -1,0 +1,204 @@
+/** Webhooks: system administrators say who is told of which events, and see what became of it. */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import type { DeliveryRow, WebhookRow, WebhookValues } from '../../inventory/webhooks';
+import { raise } from '../../model/errors';
+import { masked } from '../../model/secrets';
+import { allowedTarget, eventKindForm, requireFarAway } from '../../model/webhooks';
+import { record } from '../record';
+import type { Rooms } from '../rooms';
+import { type Asking, created, noContent, ok, route } from '../route';
+import { uuid } from '../validation';
+
+const base = '/temper/v1/webhooks';
+
+const fields = {
+  url: z.string().max(2_000),
+  kinds: z
+    .array(
+      z.string().regex(eventKindForm, {
+        error:
+          'must be *, a family such as run.*, or a kind of event such as run.failed; families are node, run and step',
+      }),
+    )
+    .min(1, { error: 'must name at least one kind of event; * is all of them' })
+    .max(50),
+  secret: z
+    .string()
+    .min(16, { error: 'must have at least 16 characters; deliveries are signed with it' })
+    .max(255)
+    .refine((text) => text !== masked, { error: 'is the mask of a secret; send the secret itself, or leave it out' }),
+  enabled: z.boolean(),
+  description: z.string().max(255).nullable(),
+};
+const creation = z.strictObject({
+  ...fields,
+  enabled: fields.enabled.default(true),
+  description: fields.description.default(null),
+});
+const change = z.strictObject(fields).partial();
+const params = z.object({ webhook: uuid });
+type One = z.output<typeof params>;
+
+const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+const shown = (row: WebhookRow, link: string) => ({
+  uuid: row.uuid,
+  url: row.url,
+  kinds: row.kinds,
+  enabled: row.enabled,
+  description: row.description,
+  secret: masked,
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+  links: { self: `${link}${base}/${row.uuid}`, deliveries: `${link}${base}/${row.uuid}/deliveries` },
+});
+
+const shownDelivery = (row: DeliveryRow) => ({
+  ...row,
+  next_at: row.state === 'pending' ? iso(row.next_at) : null,
+  created_at: iso(row.created_at),
+  finished_at: iso(row.finished_at),
+});
+
+/** Refuses early what the control worker would refuse at every delivery; a name that does not resolve now may later. */
+const checkTarget = async ({ settings }: Rooms, text: string): Promise<void> => {
+  const host = allowedTarget(settings.webhookOrigins, text).hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host)) return;
+  requireFarAway(host, await settings.lookup(host).catch(() => []));
+};
+
+const vaultOf = ({ webhookVault }: Rooms) =>
+  webhookVault ?? raise('Forbidden', { reason: 'Webhooks are off: TEMPER_WEBHOOK_KEYS is not set.' });
+
+const sealed = (rooms: Rooms, secret: string) => vaultOf(rooms).seal({ secret }).secrets[0]!;
+
+const found = async (rooms: Rooms, webhook: string): Promise<WebhookRow> =>
+  (await rooms.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
+
+const acts = { create: 'created', update: 'updated', delete: 'deleted' } as const;
+
+/** What is told of a change. The URL's path may be a secret of its receiver, so only the origin is. */
+const told = (
+  rooms: Rooms,
+  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId'>,
+  act: keyof typeof acts,
+  row: WebhookRow,
+  secret: boolean,
+) => {
+  const data = { origin: new URL(row.url).origin, kinds: row.kinds, enabled: row.enabled, new_secret: secret };
+  const change = { action: `webhook.${act}`, kind: `webhook.${acts[act]}`, rule: `temper:webhook:${act}` };
+  return [rooms.policy(), asking, { ...change, resource: 'webhook', resource_id: row.uuid, data }] as const;
+};
+
+const listWebhooks = route({
+  method: 'GET',
+  path: base,
+  rules: ['temper:webhook:get'],
+  async handler({ who, base: link }, rooms) {
+    rooms.policy().require('temper:webhook:get', who);
+    const rows = await rooms.inventory.webhooks.list();
+    return ok({ webhooks: rows.map((row) => shown(row, link)) });
+  },
+});
+
+const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
+  method: 'POST',
+  path: base,
+  rules: ['temper:webhook:create'],
+  body: creation,
+  async handler(asking, rooms) {
+    rooms.policy().require('temper:webhook:create', asking.who);
+    const { secret, ...values } = asking.body;
+    await checkTarget(rooms, values.url);
+    const seal = sealed(rooms, secret);
+    const row = await rooms.inventory.transaction(async (store) => {
+      const made = await store.webhooks.create(values);
+      await store.webhooks.setSecret(made.uuid, seal);
+      await record(store, ...told(rooms, asking, 'create', made, true));
+      return made;
+    });
+    return created(shown(row, asking.base), `${asking.base}${base}/${row.uuid}`);
+  },
+});
+
+const showWebhook = route<One>({
+  method: 'GET',
+  path: `${base}/:webhook`,
+  rules: ['temper:webhook:get'],
+  params,
+  async handler({ who, params: { webhook }, base: link }, rooms) {
+    rooms.policy().require('temper:webhook:get', who);
+    return ok(shown(await found(rooms, webhook), link));
+  },
+});
+
+const updateWebhook = route<One, unknown, z.output<typeof change>>({
+  method: 'PATCH',
+  path: `${base}/:webhook`,
+  rules: ['temper:webhook:update'],
+  params,
+  body: change,
+  async handler(asking, rooms) {
+    rooms.policy().require('temper:webhook:update', asking.who);
+    const { secret, ...values } = asking.body;
+    const { url, kinds, enabled, description } = await found(rooms, asking.params.webhook);
+    const next: WebhookValues = { url, kinds, enabled, description, ...values };
+    // Switching one off must be possible also where its target is no longer allowed.
+    if (next.enabled) await checkTarget(rooms, next.url);
+    const seal = secret === undefined ? undefined : sealed(rooms, secret);
+    const row = await rooms.inventory.transaction(async (store) => {
+      const { webhook } = asking.params;
+      const changed = (await store.webhooks.update(webhook, next)) ?? raise('WebhookNotFound', { webhook });
+      if (seal) await store.webhooks.setSecret(changed.uuid, seal);
+      await record(store, ...told(rooms, asking, 'update', changed, seal !== undefined));
+      return changed;
+    });
+    return ok(shown(row, asking.base));
+  },
+});
+
+const deleteWebhook = route<One>({
+  method: 'DELETE',
+  path: `${base}/:webhook`,
+  rules: ['temper:webhook:delete'],
+  params,
+  async handler(asking, rooms) {
+    const { webhook } = asking.params;
+    rooms.policy().require('temper:webhook:delete', asking.who);
+    const row = await found(rooms, webhook);
+    await rooms.inventory.transaction(async (store) => {
+      if (!(await store.webhooks.delete(webhook))) raise('WebhookNotFound', { webhook });
+      await record(store, ...told(rooms, asking, 'delete', row, false));
+    });
+    return noContent();
+  },
+});
+
+const page = z.strictObject({
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' })
+    .default(100),
+  marker: uuid.optional(),
+});
+
+const listDeliveries = route<One, z.output<typeof page>>({
+  method: 'GET',
+  path: `${base}/:webhook/deliveries`,
+  rules: ['temper:webhook:get'],
+  params,
+  query: page,
+  async handler({ who, params: { webhook }, query: { limit, marker } }, rooms) {
+    rooms.policy().require('temper:webhook:get', who);
+    await found(rooms, webhook);
+    if (marker !== undefined && !(await rooms.inventory.webhooks.hasDelivery(webhook, marker)))
+      raise('MarkerNotFound', { marker });
+    const rows = await rooms.inventory.webhooks.deliveries(webhook, { limit, after: marker });
+    return ok({ deliveries: rows.map(shownDelivery) });
+  },
+});
+
+export const webhookRoutes = [listWebhooks, createWebhook, showWebhook, updateWebhook, deleteWebhook, listDeliveries];

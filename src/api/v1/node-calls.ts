@@ -1,0 +1,69 @@
+/** What every call to a node's BMC has in common: who may, what fits the node, and whether it can happen now. */
+import type { NodeRow } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import { planSteps } from '../../model/plan-steps';
+import type { ActName, GivenStep } from '../../model/steps';
+import { nodeTarget } from '../../policy';
+import type { Rooms } from '../rooms';
+import type { Asking } from '../route';
+import { visibleNode } from '../visibility';
+import { refuseFrozen } from './node-frozen';
+import { askedBy, checkWorkable, orderedNode } from './node-orders';
+
+type Ask = Asking<{ readonly node_ident: string }, unknown, unknown>;
+type Args = Readonly<Record<string, unknown>>;
+
+const allowed = async (asking: Ask, rooms: Rooms, rule: string): Promise<NodeRow> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  rooms.policy().require(rule, asking.who, nodeTarget(node));
+  return node;
+};
+
+/** Looks at the BMC now, whoever holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
+export const lookAt = async (asking: Ask, rooms: Rooms, rule: string, act: ActName): Promise<unknown> => {
+  const node = await allowed(asking, rooms, rule);
+  checkWorkable(node, asking.params.node_ident);
+  return rooms.runs.call({
+    node: orderedNode(node),
+    act,
+    args: {},
+    asked: askedBy(rooms.policy(), asking, rule),
+  });
+};
+
+/** What is to be done: a step of the table that is one act, or an act that is no step. */
+export type Deed = {
+  readonly rule: string;
+  /** Of the management interface; its arguments are checked against the table. */
+  readonly step?: string;
+  readonly act?: ActName;
+  readonly args?: Args;
+  /** Arguments of the act beyond those of the step. */
+  readonly more?: Args;
+  /** The caller does not wait for its end. */
+  readonly background?: true;
+};
+
+/** The act behind a step. Throws InvalidSteps where the node does not offer it, InvalidStepArgs. */
+const actOf = (node: NodeRow, { step, act, args }: Deed): ActName => {
+  if (step === undefined) return act!;
+  const given: GivenStep = { interface: 'management', step, args };
+  return planSteps([given], 'service', node)[0]!.acts[0]!.act;
+};
+
+/** Acts on the node as a run of its own. Throws what `Runs.call` throws, and what stands in the way of any run. */
+export const actOn = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<void> => {
+  const ident = asking.params.node_ident;
+  const node = await allowed(asking, rooms, deed.rule);
+  const act = actOf(node, deed);
+  await refuseFrozen(rooms, node, ident);
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+  checkWorkable(node, ident);
+  await rooms.runs.call({
+    node: orderedNode(node),
+    act,
+    args: { ...deed.args, ...deed.more },
+    asked: askedBy(rooms.policy(), asking, deed.rule),
+    ...(deed.background && { background: true as const }),
+  });
+};

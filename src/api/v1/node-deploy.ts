@@ -1,0 +1,117 @@
+/** What a deployment and a rescue bring: the image, the configuration drive, the password, the lessee. What, and can it happen. */
+import { z } from 'zod';
+import type { NodeRow } from '../../inventory/nodes';
+import type { Caller } from '../../model/callers';
+import { interfaceOf } from '../../model/drivers';
+import { raise } from '../../model/errors';
+import { requireOrigin } from '../../model/origins';
+import { inOrder } from '../../model/runbook-steps';
+import type { Runbook } from '../../model/runbooks';
+import { isSecretRef } from '../../model/secrets';
+import type { VerbRow } from '../../model/verbs';
+import type { RunOrder } from '../../runs/contract';
+import type { Rooms } from '../rooms';
+
+const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
+
+const anyObject = z.record(z.string(), z.unknown());
+
+/** A configuration drive: base64 of its image, a URL of it, or what it is made of. */
+export const configdrive = z.union([
+  z.string(),
+  z.strictObject({
+    meta_data: anyObject.optional(),
+    network_data: anyObject.optional(),
+    user_data: z.union([anyObject, z.array(z.unknown()), z.string(), z.null()]).optional(),
+    vendor_data: anyObject.optional(),
+  }),
+]);
+type Configdrive = z.output<typeof configdrive>;
+
+/** Throws InvalidInput and NotAcceptable as the wire has them. */
+export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow, minor: number): void => {
+  if (row.configdriveSince === undefined) return invalid('configdrive', `is not possible with ${verb}`);
+  if (minor < row.configdriveSince)
+    invalid('configdrive', `is possible with ${verb} from version 1.${row.configdriveSince} on`);
+  if (typeof drive === 'string') {
+    if (!drive.includes('://') && !/^[A-Za-z0-9+/=\s]+$/.test(drive))
+      invalid('configdrive', 'must be base64 text, a URL, or an object');
+    return;
+  }
+  if (minor < 56) invalid('configdrive', 'may be an object from version 1.56 on');
+  if (drive.vendor_data !== undefined && minor < 59)
+    invalid('configdrive', 'vendor_data is possible from version 1.59 on');
+};
+
+type Info = Readonly<Record<string, unknown>>;
+const textOf = (info: Info, key: string): string | undefined =>
+  typeof info[key] === 'string' && info[key] !== '' ? info[key] : undefined;
+
+const checksums: readonly string[] = ['sha256', 'sha512'];
+
+/** What is wrong with the image that a node's instance_info names; undefined where it can be written. */
+const imageFault = (info: Info): string | undefined => {
+  const source = textOf(info, 'image_source');
+  if (!isSecretRef(info.image_source) && !source) return 'image_source is missing: the URL of the image to write';
+  if (textOf(info, 'image_checksum')) return undefined;
+  const algorithm = textOf(info, 'image_os_hash_algo');
+  if (!algorithm || !textOf(info, 'image_os_hash_value'))
+    return 'image_checksum is missing, or image_os_hash_algo with image_os_hash_value: an image is not written unchecked';
+  return checksums.includes(algorithm) ? undefined : `image_os_hash_algo must be one of ${checksums.join(', ')}`;
+};
+
+const refuse = (node: string, reason: string): never => raise('InstanceInfoInvalid', { node, reason });
+
+/** Per deploy interface, what a deployment needs to be told by instance_info. */
+const needs: Readonly<Record<string, (info: Info) => string | undefined>> = {
+  direct: imageFault,
+  ramdisk: (info) => (textOf(info, 'boot_iso') ? undefined : 'boot_iso is missing: the URL of the image to start from'),
+};
+
+/** The instance that is to be deployed is described well enough. Throws InstanceInfoInvalid, OriginRefused. */
+export const checkInstance = (rooms: Rooms, node: NodeRow, ident: string): void => {
+  const fault = needs[interfaceOf(node, 'deploy')]?.(node.instance_info);
+  if (fault) refuse(ident, fault);
+  const wanted = node.instance_info.traits;
+  const lacking = (Array.isArray(wanted) ? wanted.map(String) : []).filter((trait) => !node.traits.includes(trait));
+  if (lacking.length > 0) refuse(ident, `traits: the node lacks ${lacking.join(', ')}`);
+  for (const key of ['image_source', 'boot_iso']) {
+    const url = textOf(node.instance_info, key);
+    if (url) requireOrigin(rooms.settings.imageOrigins, url);
+  }
+};
+
+/** What a deployment writes to the node as it is accepted. */
+export const deploymentFacts = (
+  rooms: Rooms,
+  { who, body }: { readonly who: Caller; readonly body: { readonly configdrive?: Configdrive | null } },
+  node: NodeRow,
+): Pick<RunOrder, 'instance_info' | 'lessee'> => {
+  const named = textOf(node.instance_info, 'project_id');
+  const lessee = { instance: named, request: who.project_id ?? undefined, off: undefined }[
+    rooms.settings.automaticLessee
+  ];
+  return {
+    ...(body.configdrive && { instance_info: { ...node.instance_info, configdrive: body.configdrive } }),
+    ...(lessee && node.lessee === null && { lessee }),
+  };
+};
+
+/** The password as the ramdisk stores it (SHA-512 crypt); the text itself goes no further. */
+export const hashedPassword = async (password: string): Promise<string> => {
+  const { encrypt } = await import('unixcrypt');
+  return encrypt(password);
+};
+
+/** The runbook by which a node is cleaned of itself: by its resource class, or for all; none where the node's own list is meant. */
+export const cleaningRunbook = async (rooms: Rooms, node: NodeRow): Promise<Runbook | undefined> => {
+  const { cleaningRunbooks } = rooms.settings;
+  const name = cleaningRunbooks[node.resource_class ?? ''] ?? cleaningRunbooks['*'];
+  if (name === undefined) return undefined;
+  const runbook = await rooms.inventory.runbooks.find(name);
+  if (!runbook)
+    return raise('Conflict', {
+      reason: `Runbook ${name}, by which this node is cleaned, does not exist; the operator named it in TEMPER_CLEANING_RUNBOOKS.`,
+    });
+  return { ...runbook, steps: inOrder(runbook.steps) };
+};

@@ -1,0 +1,97 @@
+/** /v1/nodes/{node}/history: what happened to a node, read from its events. */
+import { z } from 'zod';
+import type { HistoryEventRow } from '../../inventory/history';
+import { raise } from '../../model/errors';
+import {
+  historyRow,
+  historySeq,
+  historySince,
+  historyTable,
+  historyType,
+  historyUuid,
+  shortEvent,
+} from '../../model/history';
+import type { NodeUuid } from '../../model/ids';
+import { maskText } from '../../model/secrets';
+import { nodeTarget } from '../../policy';
+import { askedList, collection, listQuery, nextLink } from '../lists';
+import { projections } from '../representation';
+import type { Rooms } from '../rooms';
+import { type Asking, ok, route } from '../route';
+import { visibleNode } from '../visibility';
+
+const rule = 'baremetal:node:history:get';
+
+const shown = projections(historyTable, {
+  links: ({ node_uuid, uuid }, { base }) => [{ href: `${base}/v1/nodes/${node_uuid}/history/${uuid}`, rel: 'self' }],
+});
+
+/** An event's row as the table of the wire's fields reads it. Which worker acted is not known of an event. */
+const wireRow = (row: HistoryEventRow, whole: boolean): Record<string, unknown> => {
+  const { severity, says } = historyRow(row.kind);
+  const event = maskText(says(row));
+  return {
+    ...row,
+    uuid: historyUuid(row.node_uuid, row.seq),
+    severity,
+    event: whole ? event : shortEvent(event),
+    event_type: historyType(row),
+    conductor: null,
+  };
+};
+
+/** The node whose history a caller may see. Throws NodeNotFound, PolicyDenied. */
+const nodeOf = async (rooms: Rooms, asking: Asking<{ node: string }, unknown, unknown>): Promise<NodeUuid> => {
+  const node = await visibleNode(rooms, asking, asking.params.node);
+  rooms.policy().require(rule, asking.who, nodeTarget(node));
+  return node.uuid;
+};
+
+const markerSeq = async (rooms: Rooms, node: NodeUuid, marker: string | undefined): Promise<number | undefined> => {
+  if (marker === undefined) return undefined;
+  const seq = historySeq(node, marker.toLowerCase());
+  const known = seq !== undefined && (await rooms.inventory.history.find(node, seq));
+  return known ? known.seq : raise('MarkerNotFound', { marker });
+};
+
+const listHistory = route<{ node: string }, Record<string, unknown>>({
+  method: 'GET',
+  path: '/v1/nodes/:node/history',
+  since: historySince,
+  rules: ['baremetal:node:get', rule],
+  query: listQuery(historyTable),
+  async handler(asking, rooms) {
+    const { version, base } = asking;
+    const asked = askedList(historyTable, asking.query, version, rooms.settings.maxLimit);
+    const node = await nodeOf(rooms, asking);
+    const after = await markerSeq(rooms, node, asked.marker);
+    const rows = await rooms.inventory.history.ofNode(node, { limit: asked.limit, sort_dir: asked.sort_dir, after });
+    const whole = asked.detail || asked.fields !== undefined;
+    const { represent } = asked.fields
+      ? shown.chosen(asked.fields, version)
+      : shown[asked.detail ? 'full' : 'list'](version);
+    const items = rows.map((row) => represent(wireRow(row, whole), { base }));
+    const next = () => nextLink(base, `nodes/${node}/history`, asked, historyUuid(node, rows.at(-1)!.seq));
+    return ok(collection(historyTable, items, next, asked.limit));
+  },
+});
+
+const params = z.object({ node: z.string(), event: z.string() });
+
+const showHistory = route<z.output<typeof params>>({
+  method: 'GET',
+  path: '/v1/nodes/:node/history/:event',
+  since: historySince,
+  rules: ['baremetal:node:get', rule],
+  params,
+  async handler(asking, rooms) {
+    const node = await nodeOf(rooms, asking);
+    const { event } = asking.params;
+    const seq = historySeq(node, event.toLowerCase());
+    const row = seq === undefined ? undefined : await rooms.inventory.history.find(node, seq);
+    if (!row) return raise('HistoryNotFound', { node: asking.params.node, event });
+    return ok(shown.full(asking.version).represent(wireRow(row, true), { base: asking.base }));
+  },
+});
+
+export const nodeHistoryRoutes = [listHistory, showHistory];

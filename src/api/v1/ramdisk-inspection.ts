@@ -1,0 +1,91 @@
+/** POST /v1/continue_inspection: a ramdisk sends what it found on its node, before it knows which node that is. */
+import { z } from 'zod';
+import type { NodeRow } from '../../inventory/nodes';
+import { inspectionStates } from '../../model/agents';
+import { cidrContains, isIpAddress, parseBmcAddress } from '../../model/bmc-addresses';
+import { interfaceOf, isDriver } from '../../model/drivers';
+import { isTemperError, raise } from '../../model/errors';
+import type { NodeUuid } from '../../model/ids';
+import type { Rooms } from '../rooms';
+import { type Answer, type Asking, route } from '../route';
+import { uuid } from '../validation';
+import { tell } from './ramdisk-heartbeat';
+import { lookupBody, macsAmong, nodeAt } from './ramdisk-lookup';
+
+const rule = 'baremetal:driver:ipa_continue_inspection';
+
+/** Bytes; openstack/ironic:ironic/conf/api.py */
+const bodyLimit = 16 * 1024 * 1024;
+
+/** Version of the answer with the node in it; before, there is only the form of 1.1. */
+const since = 84;
+
+const body = z.looseObject({
+  inventory: z.looseObject({
+    interfaces: z.array(z.looseObject({ mac_address: z.string() })).min(1),
+    bmc_address: z.string().nullish(),
+    bmc_v6address: z.string().nullish(),
+  }),
+});
+const query = z.strictObject({ node_uuid: uuid.optional() });
+type Found = z.output<typeof body>;
+type Ask = Asking<unknown, z.output<typeof query>, Found>;
+
+const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>): string | undefined => {
+  try {
+    return isDriver(driver) ? parseBmcAddress(driver_info, { driver })?.host : undefined;
+  } catch (thrown) {
+    if (isTemperError(thrown, 'DriverInfoInvalid')) return undefined;
+    throw thrown;
+  }
+};
+
+/** The one node under inspection whose BMC has such an address; nobody where several have. */
+const nodeByBmc = async (rooms: Rooms, { inventory }: Found): Promise<NodeUuid | undefined> => {
+  const given = [inventory.bmc_address, inventory.bmc_v6address].filter(
+    (text): text is string => typeof text === 'string' && isIpAddress(text) && !/^[0.:]*$/.test(text),
+  );
+  if (given.length === 0) return undefined;
+  const waiting = await rooms.inventory.agents.bmcsIn(inspectionStates);
+  const fitting = waiting.filter(({ driver, driver_info }) => {
+    const host = hostOf(driver, driver_info);
+    return host !== undefined && given.some((address) => cidrContains(address, host));
+  });
+  return fitting.length === 1 ? fitting[0]!.uuid : undefined;
+};
+
+const inspected = async (rooms: Rooms, asking: Ask): Promise<NodeRow> => {
+  const macs = macsAmong(asking.body.inventory.interfaces.map((one) => one.mac_address));
+  const named = asking.query.node_uuid as NodeUuid | undefined;
+  const byPorts = await nodeAt(rooms, macs, named);
+  const nobodys = byPorts === undefined && (await rooms.inventory.agents.withPorts(macs)).length === 0;
+  const found = byPorts ?? (nobodys ? await nodeByBmc(rooms, asking.body) : undefined);
+  const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
+  const awaited =
+    node && inspectionStates.includes(node.provision_state) && interfaceOf(node, 'inspect') === 'agent';
+  return awaited ? node : raise('NodeNotFound', { node: named ?? macs.join(', ') });
+};
+
+const continueInspection = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
+  rooms.policy().require(rule, asking.who);
+  if (asking.version !== 1 && asking.version < since) raise('PathNotFound');
+  const node = await inspected(rooms, asking);
+  const { inventory, ...plugin_data } = asking.body;
+  await rooms.inventory.details.write(node.uuid, { inventory, plugin_data });
+  if (!node.maintenance) tell(rooms, node.uuid, 'inspection');
+  return {
+    status: 202,
+    body: asking.version === 1 ? { uuid: node.uuid } : await lookupBody(rooms, asking, node),
+  };
+};
+
+export const inspectionRoute = route<unknown, z.output<typeof query>, Found>({
+  method: 'POST',
+  path: '/v1/continue_inspection',
+  rules: [rule],
+  open: true,
+  bodyLimit,
+  query,
+  body,
+  handler: continueInspection,
+});

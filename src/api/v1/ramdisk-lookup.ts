@@ -1,0 +1,85 @@
+/** GET /v1/lookup: a ramdisk asks which node it runs on, by its network addresses, and gets its token: once. */
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { NodeRow } from '../../inventory/nodes';
+import { agentConfig, lookupFields, tokenSince } from '../../model/agents';
+import { raise } from '../../model/errors';
+import type { NodeUuid } from '../../model/ids';
+import { isMac } from '../../model/ports';
+import { masked } from '../../model/secrets';
+import { states } from '../../model/states';
+import type { Rooms } from '../rooms';
+import { type Asking, ok, route } from '../route';
+import { uuid } from '../validation';
+import { nodeProjections } from './node-representation';
+
+const rule = 'baremetal:driver:ipa_lookup';
+
+/** What a token is compared by: SHA-256, hexadecimal. */
+export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** The texts among these that are MAC addresses, in lower case, each once. */
+export const macsAmong = (texts: readonly string[]): string[] => [
+  ...new Set(texts.map((text) => text.trim().toLowerCase()).filter(isMac)),
+];
+
+/**
+ * The node with a port of these addresses; with `named`, that node, unless one of them is another's.
+ * Undefined where that is nobody, or nobody in particular.
+ */
+export const nodeAt = async (
+  rooms: Rooms,
+  macs: readonly string[],
+  named: NodeUuid | undefined,
+): Promise<NodeUuid | undefined> => {
+  const homes = await rooms.inventory.agents.withPorts(macs);
+  if (named !== undefined) return homes.every((home) => home === named) ? named : undefined;
+  return homes.length === 1 ? homes[0] : undefined;
+};
+
+/** The token of a ramdisk that nobody has met yet; the mask where the node has one already. */
+const tokenOf = async (rooms: Rooms, node: NodeUuid): Promise<string> => {
+  const agent_token = randomBytes(32).toString('base64url');
+  const { secrets } = rooms.vault.seal({ agent_token });
+  return (await rooms.inventory.agents.meet(node, hashOf(agent_token), secrets[0]!)) ? agent_token : masked;
+};
+
+/** What a ramdisk is told of its node and of itself. */
+export const lookupBody = async (
+  rooms: Rooms,
+  { version, base }: { readonly version: number; readonly base: string },
+  node: NodeRow,
+): Promise<object> => ({
+  node: nodeProjections.chosen(lookupFields, version).represent(node, { base }),
+  config: {
+    ...agentConfig,
+    heartbeat_timeout: rooms.settings.heartbeatTimeoutS,
+    ...(version >= tokenSince && { agent_token: await tokenOf(rooms, node.uuid) }),
+  },
+});
+
+const query = z.strictObject({ addresses: z.string().optional(), node_uuid: uuid.optional() });
+
+const lookUp = async (asking: Asking<unknown, z.output<typeof query>, unknown>, rooms: Rooms) => {
+  rooms.policy().require(rule, asking.who);
+  const { addresses, node_uuid } = asking.query;
+  const macs = macsAmong((addresses ?? '').split(','));
+  if (macs.length === 0 && node_uuid === undefined)
+    raise('InvalidInput', { field: 'addresses', reason: 'must hold a MAC address, unless node_uuid is given' });
+  const found = await nodeAt(rooms, macs, node_uuid as NodeUuid | undefined);
+  const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
+  // Who only knows an address must not learn more from a refusal than that nobody waits for it.
+  if (!node || !states[node.provision_state].lookup)
+    return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
+  return ok(await lookupBody(rooms, asking, node));
+};
+
+export const lookupRoute = route<unknown, z.output<typeof query>>({
+  method: 'GET',
+  path: '/v1/lookup',
+  since: 22,
+  rules: [rule],
+  open: true,
+  query,
+  handler: lookUp,
+});

@@ -1,0 +1,47 @@
+/** What processes are watched with, as their settings ask for it: counts always, traces and the engine's own metrics by choice. */
+import type { ClientInterceptors } from '@temporalio/client';
+import type { ActivityInterceptorsFactory, RuntimeOptions } from '@temporalio/worker';
+import type { Metrics } from '../observe/metrics';
+import { activityCounter } from '../observe/runs';
+import { startTraces, type Traces } from '../observe/traces';
+import type { Life } from './process';
+
+type Settings = { TEMPER_OTLP_ENDPOINT?: string };
+
+/** Starts tracing where the settings name a collector. */
+export const tracesFrom = async (
+  process_name: string,
+  { TEMPER_OTLP_ENDPOINT: endpoint }: Settings,
+  life: Life,
+): Promise<Traces | undefined> => {
+  if (!endpoint) return undefined;
+  const traces = await startTraces({ process_name, endpoint });
+  life.onEnd(() => traces.close());
+  return traces;
+};
+
+/** What makes a client carry the trace of the request into the run that it starts. */
+export const clientInterceptors = async (traces: Traces | undefined): Promise<ClientInterceptors | undefined> => {
+  if (!traces) return undefined;
+  const { OpenTelemetryWorkflowClientInterceptor } = await import('@temporalio/interceptors-opentelemetry');
+  return { workflow: [new OpenTelemetryWorkflowClientInterceptor({ tracer: traces.tracer })] };
+};
+
+/** What every activity of a worker passes through: a count, and a span in the trace of the request. */
+export const activityInterceptors = async (
+  metrics: Metrics,
+  traces: Traces | undefined,
+): Promise<ActivityInterceptorsFactory[]> => {
+  const count = activityCounter(metrics);
+  const counted: ActivityInterceptorsFactory = ({ info }) => ({
+    inbound: { execute: (input, next) => count({ activity: info.activityType, work: () => next(input) }) },
+  });
+  if (!traces) return [counted];
+  const { OpenTelemetryActivityInboundInterceptor } = await import('@temporalio/interceptors-opentelemetry');
+  const { tracer } = traces;
+  return [counted, (context) => ({ inbound: new OpenTelemetryActivityInboundInterceptor(context, { tracer }) })];
+};
+
+/** The engine's own metrics, on a port of their own where the settings name one. */
+export const engineTelemetry = (address: string | undefined): Pick<RuntimeOptions, 'telemetryOptions'> =>
+  address ? { telemetryOptions: { metrics: { prometheus: { bindAddress: address } } } } : {};

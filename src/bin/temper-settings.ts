@@ -1,0 +1,22 @@
+/** The settings of the processes that the `temper` command looks at where the environment holds them. */
+import type { z } from 'zod';
+import { parseSettings, processes } from './config';
+
+const schema = processes.api
+  .pick({
+    TEMPER_DATABASE_URL: true,
+    TEMPER_TEMPORAL_ADDRESS: true,
+    TEMPER_TEMPORAL_NAMESPACE: true,
+    TEMPER_TEMPORAL_API_KEY: true,
+    TEMPER_TEMPORAL_TLS: true,
+    TEMPER_QUEUE_PREFIX: true,
+    TEMPER_POLICY_SET: true,
+    TEMPER_POLICY_FILE: true,
+  })
+  .extend(processes.control.pick({ TEMPER_WORKFLOW_BUNDLE: true }).shape)
+  .partial({ TEMPER_DATABASE_URL: true, TEMPER_TEMPORAL_ADDRESS: true });
+
+export type LookedAt = z.infer<typeof schema>;
+
+/** Throws ConfigFault. */
+export const lookedAt = (env: NodeJS.ProcessEnv): LookedAt => parseSettings(schema, env) as LookedAt;

@@ -1,0 +1,74 @@
+#!/usr/bin/env node
+/** The `temper` command: wires the command line to the terminal, the network and this environment's settings. */
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import { Agent } from 'undici';
+import { CliFault, type Hands, runCli, stop, type Trust } from '../cli';
+
+// Shells report a program that a signal ended as 128 plus the signal's number.
+const interrupted = 130;
+
+const readFile = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    return stop('usage', `${path} could not be read (${(thrown as NodeJS.ErrnoException).code}).`);
+  }
+};
+
+const fetchWith = ({ caFile, insecure }: Trust): typeof fetch => {
+  if (!caFile && !insecure) return fetch;
+  const ca = caFile && (readFile(caFile) ?? stop('usage', `There is no ${caFile}, which is to say whom to trust.`));
+  const dispatcher = new Agent({ connect: { ...(ca && { ca }), ...(insecure && { rejectUnauthorized: false }) } });
+  // Node's fetch takes a dispatcher of the same library; its types do not say so.
+  return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit);
+};
+
+const confirm = async (question: string): Promise<boolean> => {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+};
+
+// Both load Temporal's SDK, which takes longer than most commands do.
+const checks = (): ReturnType<Hands['checks']> =>
+  (require('./temper-checks') as typeof import('./temper-checks')).checksOf(process.env);
+const replay: Hands['replay'] = (of) =>
+  (require('./temper-replay') as typeof import('./temper-replay')).replayRun(of, process.env);
+
+const main = async (): Promise<number> => {
+  const ending = new AbortController();
+  process.once('SIGINT', () => ending.abort());
+  process.once('SIGTERM', () => ending.abort());
+  // Whoever reads only the first lines has what they wanted.
+  process.stdout.on('error', () => process.exit(0));
+  const hands: Hands = {
+    env: process.env,
+    fetchWith,
+    readFile,
+    home: homedir(),
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    ...(process.stdin.isTTY && { confirm }),
+    signal: ending.signal,
+    checks,
+    replay,
+  };
+  const status = await runCli(process.argv.slice(2), hands);
+  return ending.signal.aborted ? interrupted : status;
+};
+
+main().then(
+  (status) => {
+    process.exitCode = status;
+  },
+  (thrown) => {
+    process.stderr.write(`temper: ${thrown instanceof CliFault ? thrown.message : (thrown?.stack ?? thrown)}\n`);
+    process.exitCode = 1;
+  },
+);

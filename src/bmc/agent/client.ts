@@ -1,0 +1,163 @@
+/** Requests of one act to one ramdisk: bounded, never redirected, never repeated, their failures named. */
+import { Agent, request } from 'undici';
+import type { z } from 'zod';
+import { isTemperError, TemperError } from '../../model/errors';
+import type { ActContext, BmcNode, DriverHands } from '../contract';
+import { guardedConnector } from '../network';
+import { type Contact, contactOf } from './contact';
+import { Command, Commands, errorOfSilence, errorOfStatus, Status } from './replies';
+
+/** How a command's posting ended. `unknown`: it may run; only a look can tell. */
+export type Posted =
+  | { readonly is: 'taken'; readonly command: Command }
+  | { readonly is: 'refused'; readonly error: TemperError }
+  | { readonly is: 'unknown'; readonly error: TemperError };
+
+export type AgentClient = {
+  readonly node: BmcNode;
+  readonly context: ActContext;
+  /** Facts for an error of this node and ramdisk. */
+  facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** Since when this life of the ramdisk runs. */
+  startedAt(): Promise<number | string>;
+  /** Oldest first. */
+  commands(): Promise<Command[]>;
+  /** Undefined when the ramdisk does not know it (any more). */
+  command(id: string): Promise<Command | undefined>;
+  /** `name` with its extension: `clean.execute_clean_step`. Throws only where nothing was sent, or on abort. */
+  post(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
+};
+
+const maxAnswerBytes = 1024 * 1024;
+const connectMs = 30_000;
+const answerMs = 60_000;
+const lasting: readonly string[] = ['AgentTlsFailed', 'AgentAddressRefused'];
+
+type Answer = { readonly status: number; readonly body: unknown };
+type Asked = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: unknown; readonly what: string };
+
+const parsedOrText = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Thrown inside to say that no answer came; never leaves this file. */
+class Silence extends Error {
+  constructor(readonly failed: ReturnType<typeof errorOfSilence>) {
+    super('silence');
+  }
+}
+
+/** Runs `work` with a client of the node's ramdisk and closes its sockets. Throws what contactOf throws. */
+export const withAgent = async <T>(
+  hands: DriverHands,
+  node: BmcNode,
+  context: ActContext,
+  work: (client: AgentClient) => Promise<T>,
+): Promise<T> => {
+  const contact = contactOf(node);
+  const limitMs = hands.limits?.answerMs ?? answerMs;
+  const networks = hands.agentNetworks ?? hands.networks;
+  const sockets = new Agent({
+    connect: guardedConnector({ ...hands, networks }, contact.tls, hands.limits?.connectMs ?? connectMs),
+    headersTimeout: limitMs,
+    bodyTimeout: limitMs,
+    maxResponseSize: maxAnswerBytes,
+    maxRedirections: 0,
+    connections: 1,
+  });
+  try {
+    return await work(createClient(contact, sockets, node, context));
+  } finally {
+    await sockets.destroy();
+  }
+};
+
+const createClient = (contact: Contact, sockets: Agent, node: BmcNode, context: ActContext): AgentClient => {
+  const called = node.name ?? node.uuid;
+  const factsOf = (what: string) => ({ node: called, agent: contact.label, what });
+  // A ramdisk may quote the request, and with it the token.
+  const masked = (error: TemperError): TemperError =>
+    new TemperError(error.code, {
+      ...error.facts,
+      ...(typeof error.facts.reason === 'string' && { reason: error.facts.reason.replaceAll(contact.token, '***') }),
+    });
+
+  const ask = async ({ method, path, body, what }: Asked): Promise<Answer> => {
+    context.signal.throwIfAborted();
+    const url = new URL(`${contact.base}${path}`);
+    if (path !== '/v1/status') url.searchParams.set('agent_token', contact.token);
+    try {
+      const answer = await request(url, {
+        dispatcher: sockets,
+        method,
+        signal: context.signal,
+        headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
+      return { status: answer.statusCode, body: parsedOrText(await answer.body.text()) };
+    } catch (thrown) {
+      context.signal.throwIfAborted();
+      throw new Silence(errorOfSilence(thrown, factsOf(what)));
+    }
+  };
+
+  const parsed = <T>({ status, body }: Answer, schema: z.ZodType<T>, what: string): T => {
+    if (status >= 300) throw masked(errorOfStatus(status, body, factsOf(what)));
+    const result = schema.safeParse(body);
+    if (result.success) return result.data;
+    const where =
+      body === undefined
+        ? 'it is not JSON'
+        : `it makes no sense at ${result.error.issues[0]?.path.join('.') || 'the top'}`;
+    throw new TemperError('AgentServerError', {
+      ...factsOf(what),
+      status,
+      reason: `of its reply to ${what}, ${where}`,
+    });
+  };
+
+  const loud = (thrown: unknown): never => {
+    throw thrown instanceof Silence ? thrown.failed.error : thrown;
+  };
+  const get = async <T>(path: string, schema: z.ZodType<T>, what: string): Promise<T> =>
+    parsed(await ask({ method: 'GET', path, what }).catch(loud), schema, what);
+
+  return {
+    node,
+    context,
+    facts: (more) => ({ node: called, agent: contact.label, ...more }),
+    startedAt: async () => (await get('/v1/status', Status, 'the question for its status')).started_at,
+    commands: async () => (await get('/v1/commands/', Commands, 'the question for its commands')).commands,
+    async command(id) {
+      const what = 'the question for a command';
+      const path = `/v1/commands/${encodeURIComponent(id)}`;
+      const answer = await ask({ method: 'GET', path, what }).catch(loud);
+      return answer.status === 404 ? undefined : parsed(answer, Command, what);
+    },
+    async post(name, params) {
+      const path = '/v1/commands/?wait=false';
+      try {
+        const answer = await ask({ method: 'POST', path, body: { name, params }, what: name });
+        return { is: 'taken', command: parsed(answer, Command, name) };
+      } catch (thrown) {
+        if (thrown instanceof Silence) {
+          const { error, neverSent } = thrown.failed;
+          if (neverSent || lasting.includes(error.code)) throw error;
+          return { is: 'unknown', error };
+        }
+        if (!isTemperError(thrown)) throw thrown;
+        return { is: thrown.code === 'AgentServerError' ? 'unknown' : 'refused', error: thrown };
+      }
+    },
+  };
+};
+
+const closed: readonly unknown[] = ['the connection was refused', 'the connection was closed without an answer'];
+
+/** Whether the ramdisk serves nobody any more, while its host still answers. */
+export const isClosed = (thrown: unknown): boolean =>
+  isTemperError(thrown, 'AgentUnreachable') && closed.includes(thrown.facts.reason);

@@ -1,0 +1,97 @@
+/** The config drive as the ramdisk wants it: text as it was given, or an ISO made of its documents, compressed, in base64. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { raise } from '../../model/errors';
+import type { BmcNode } from '../contract';
+
+const execute = promisify(execFile);
+
+/** Programs that make such an ISO, in the order in which they are tried; all take the same arguments. */
+const isoPrograms = ['genisoimage', 'mkisofs', 'xorrisofs'] as const;
+const isoMs = 60_000;
+/** Of the compressed drive: what nodes of this kind are given room for. */
+const maxBytes = 64 * 1024 * 1024;
+
+type Doc = Readonly<Record<string, unknown>>;
+
+const isDoc = (value: unknown): value is Doc => typeof value === 'object' && value !== null && !Array.isArray(value);
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Files below openstack/<version>/. Instances look for their uuid in meta_data, so it is never without. */
+const filesOf = (node: BmcNode, drive: Doc): Record<string, string> => {
+  const meta = {
+    uuid: node.uuid,
+    ...(node.name && { name: node.name }),
+    ...(isDoc(drive.meta_data) && drive.meta_data),
+  };
+  return {
+    'meta_data.json': asText(meta),
+    ...(drive.user_data != null && { user_data: asText(drive.user_data) }),
+    ...(drive.network_data != null && { 'network_data.json': asText(drive.network_data) }),
+    ...(drive.vendor_data != null && { 'vendor_data.json': asText(drive.vendor_data) }),
+  };
+};
+
+// https://docs.openstack.org/nova/latest/user/metadata.html: readers know one of these directories.
+const versions = ['latest', '2012-08-10'] as const;
+
+const lay = async (root: string, files: Record<string, string>): Promise<void> => {
+  for (const version of versions) {
+    const dir = join(root, 'openstack', version);
+    await mkdir(dir, { recursive: true });
+    for (const [name, content] of Object.entries(files)) await writeFile(join(dir, name), content, { mode: 0o600 });
+  }
+};
+
+/** Undefined where this worker has no such program. */
+const pack = async (program: string, from: string, to: string, signal: AbortSignal): Promise<true | undefined> => {
+  try {
+    await execute(program, ['-quiet', '-o', to, '-V', 'config-2', '-J', '-r', from], { timeout: isoMs, signal });
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+type Options = { readonly signal: AbortSignal; readonly programs?: readonly string[] };
+
+const build = async (node: BmcNode, drive: Doc, { signal, programs = isoPrograms }: Options): Promise<Buffer> => {
+  const fail = (reason: string) => raise('ConfigDriveFailed', { node: node.name ?? node.uuid, reason });
+  // mkdtemp makes it readable for us alone: user_data holds passwords.
+  const dir = await mkdtemp(join(tmpdir(), 'config-drive-'));
+  try {
+    await lay(join(dir, 'files'), filesOf(node, drive));
+    for (const program of programs) {
+      const packed = await pack(program, join(dir, 'files'), join(dir, 'iso'), signal).catch(() => {
+        signal.throwIfAborted();
+        return fail(`${program} failed on this worker`);
+      });
+      if (packed) return await readFile(join(dir, 'iso'));
+    }
+    return fail(
+      `this worker has none of ${programs.join(', ')}; install one, or give the config drive as base64 of a gzipped ISO`,
+    );
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+};
+
+/**
+ * What goes into prepare_image; undefined where the node has no config drive.
+ * @throws ConfigDriveFailed
+ */
+export const configDrive = async (node: BmcNode, options: Options): Promise<string | undefined> => {
+  const given = node.instance_info?.configdrive;
+  if (given === undefined || given === null || given === '') return undefined;
+  if (typeof given === 'string') return given;
+  const fail = (reason: string) => raise('ConfigDriveFailed', { node: node.name ?? node.uuid, reason });
+  if (!isDoc(given)) return fail('instance_info configdrive is neither a text nor an object');
+  const compressed = await promisify(gzip)(await build(node, given, options));
+  return compressed.length > maxBytes ? fail(`it is larger than ${maxBytes} bytes`) : compressed.toString('base64');
+};

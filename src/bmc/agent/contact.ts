@@ -1,0 +1,70 @@
+/** Where a node's ramdisk is reached and how it proves who it is, read once from what it said in its heartbeat. */
+import { X509Certificate } from 'node:crypto';
+import type { PeerCertificate } from 'node:tls';
+import { raise } from '../../model/errors';
+import type { BmcNode } from '../contract';
+import type { Tls } from '../network';
+
+/** Trust in one certificate: the name in it does not count, it does. */
+export type Pinned = Tls & {
+  readonly checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
+};
+
+export type Contact = {
+  /** Scheme, authority and path in front of `/v1/`. */
+  readonly base: string;
+  /** `host:port`, for errors; never holds the token. */
+  readonly label: string;
+  readonly token: string;
+  readonly tls: Pinned;
+};
+
+const parse = (text: string): URL | undefined => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.search === ''
+    ? url
+    : undefined;
+};
+
+const certificate = (pem: string): X509Certificate | undefined => {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
+};
+
+// The ramdisk makes its certificate for an address it may lose, so identity is the certificate itself. One that the pinned
+// one has signed would satisfy the chain, and is not it.
+const pin = (pem: string, known: X509Certificate): Pinned => ({
+  rejectUnauthorized: true,
+  ca: [pem],
+  checkServerIdentity: (_, shown) =>
+    known.raw.equals(shown.raw)
+      ? undefined
+      : Object.assign(new Error('another certificate'), { code: 'ERR_TLS_CERT_NOT_PINNED' }),
+});
+
+/** @throws AgentUnreachable while the ramdisk has not called back; AgentTlsFailed where what it said cannot be trusted */
+export const contactOf = ({ agent, name, uuid }: BmcNode): Contact => {
+  const node = name ?? uuid;
+  if (!agent) return raise('AgentUnreachable', { node, agent: 'no address', reason: 'it has not called back yet' });
+  const url = parse(agent.url);
+  if (!url)
+    return raise('AgentRejected', {
+      node,
+      agent: 'its callback URL',
+      what: 'the connection',
+      status: 'url',
+      reason: 'it is no plain http or https URL',
+    });
+  const facts = { node, agent: url.host };
+  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const rest = { base, label: url.host, token: agent.token };
+  if (agent.verify_ca === null) return { ...rest, tls: { rejectUnauthorized: true } };
+  if (url.protocol === 'http:') return raise('AgentTlsFailed', { ...facts, reason: 'it calls back over plain http' });
+  const known = certificate(agent.verify_ca);
+  return known
+    ? { ...rest, tls: pin(agent.verify_ca, known) }
+    : raise('AgentTlsFailed', { ...facts, reason: 'what it announced is no PEM certificate' });
+};

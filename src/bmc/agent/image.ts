@@ -1,0 +1,92 @@
+/** What the ramdisk is told of the image to write, made of instance_info. */
+import { raise } from '../../model/errors';
+import type { BmcNode } from '../contract';
+
+type Info = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Whether the image brings its own partitions; so unless it is said to be one, or comes with a kernel of its own. */
+export const isWholeDisk = ({ instance_info: info = {} }: BmcNode): boolean =>
+  info.image_type === undefined ? !(info.kernel && info.ramdisk) : info.image_type !== 'partition';
+
+const refuse = (reason: string): never => raise('StepRejected', { step: 'write the image', reason });
+
+/** Where the ramdisk fetches the image itself. */
+const urlOf = (info: Info): string => {
+  const url = text(info.image_url) ?? text(info.image_source) ?? refuse('instance_info has no image_source');
+  return /^https?:\/\//i.test(url)
+    ? url
+    : refuse('instance_info image_source is no http or https URL, and the ramdisk fetches nothing else');
+};
+
+/** The part after the last slash, without a query: it may hold a signature. */
+const idOf = (info: Info, url: string): string =>
+  (text(info.image_source) ?? url).replace(/[?#].*$/, '').replace(/^.*\//, '') || 'image';
+
+const checksums = (info: Info): Record<string, string> => {
+  const [algo, value, sum] = [text(info.image_os_hash_algo), text(info.image_os_hash_value), text(info.image_checksum)];
+  if (!(algo && value) && !sum)
+    refuse('instance_info has neither image_checksum nor image_os_hash_algo and image_os_hash_value');
+  return { ...(sum && { checksum: sum }), ...(algo && value && { os_hash_algo: algo, os_hash_value: value }) };
+};
+
+/** Keys of instance_info that travel under a name of the ramdisk's. */
+const renamed: Readonly<Record<string, string>> = {
+  image_disk_format: 'disk_format',
+  image_container_format: 'container_format',
+  image_no_proxy: 'no_proxy',
+  image_server_auth_strategy: 'image_server_auth_strategy',
+  image_server_user: 'image_server_user',
+  image_server_password: 'image_server_password',
+};
+
+const present = (info: Info, names: Readonly<Record<string, string>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(names)
+      .filter(([from]) => info[from] !== undefined && info[from] !== null)
+      .map(([from, to]) => [to, info[from]]),
+  );
+
+const proxiesOf = (info: Info): Record<string, unknown> => {
+  const proxies = present(info, { image_http_proxy: 'http', image_https_proxy: 'https' });
+  return Object.keys(proxies).length > 0 ? { proxies } : {};
+};
+
+const inMb = (info: Info, what: 'root' | 'swap' | 'ephemeral'): number =>
+  Number(info[`${what}_mb`] ?? Number(info[`${what}_gb`] ?? 0) * 1024);
+
+/** The ramdisk lays out the disk itself for an image of one partition. Sizes in MiB. */
+const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
+  const root_mb = inMb(info, 'root');
+  if (!(root_mb > 0)) refuse('instance_info has no root_gb, which an image of one partition needs');
+  return {
+    image_type: 'partition',
+    root_mb,
+    swap_mb: inMb(info, 'swap'),
+    ephemeral_mb: inMb(info, 'ephemeral'),
+    ephemeral_format: info.ephemeral_format ?? null,
+    preserve_ephemeral: info.preserve_ephemeral === true,
+    deploy_boot_mode: bootModeOf(node),
+  };
+};
+
+/** What the node boots with: as seen, else as the instance wants it, else UEFI. */
+export const bootModeOf = ({ boot_mode, instance_info: info = {} }: BmcNode): string =>
+  boot_mode ?? text(info.deploy_boot_mode) ?? 'uefi';
+
+/** `image_info` of prepare_image. Throws StepRejected that names the key of instance_info. */
+export const imageInfo = (node: BmcNode): Record<string, unknown> => {
+  const info = node.instance_info ?? {};
+  const url = urlOf(info);
+  return {
+    id: idOf(info, url),
+    urls: [url],
+    ...checksums(info),
+    ...present(info, renamed),
+    ...proxiesOf(info),
+    stream_raw_images: true,
+    node_uuid: node.uuid,
+    ...(isWholeDisk(node) ? { image_type: 'whole-disk-image' } : partitions(node, info)),
+  };
+};

@@ -1,0 +1,34 @@
+/** The acts that the ramdisk performs, whatever the hardware type: each with a client of its own for the node's ramdisk. */
+import { type ActName, actRow, type acts as known } from '../../model/acts';
+import type { ActOutcome } from '../../model/runs';
+import type { Act, DriverHands } from '../contract';
+import { type AgentClient, withAgent } from './client';
+import { finalizeRescue, installBootloader, powerOffByAgent, writeImage } from './standby';
+import { agentStep, agentSteps } from './steps';
+
+type AgentAct = (client: AgentClient, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
+type ByAgent = { [name in ActName]: (typeof known)[name] extends { by: 'agent' } ? name : never }[ActName];
+
+const acts: Record<ByAgent, AgentAct> = {
+  agent_steps: agentSteps,
+  agent_step: agentStep,
+  agent_write_image: writeImage,
+  agent_install_bootloader: installBootloader,
+  agent_finalize_rescue: finalizeRescue,
+  agent_power_off: powerOffByAgent,
+};
+
+/** Whether the ramdisk performs an act, not the node's hardware type. */
+export const isAgentAct = (act: ActName): boolean => actRow(act).by === 'agent';
+
+/**
+ * Each act needs `node.agent`; without it AgentUnreachable, which is retried. Throws the Agent errors of the list,
+ * StepRejected, StepOutcomeUnknown and ConfigDriveFailed.
+ */
+export const createAgentActs = (hands: DriverHands): Readonly<Partial<Record<ActName, Act>>> => {
+  const bound =
+    (act: AgentAct): Act =>
+    (node, args, context) =>
+      withAgent(hands, node, context, (client) => act(client, args));
+  return Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, bound(act)]));
+};

@@ -1,0 +1,116 @@
+/** What the ramdisk does for deploying and rescuing: write the image, make it boot, set the password, go down. */
+import { isTemperError } from '../../model/errors';
+import type { ActOutcome } from '../../model/runs';
+import { pause } from '../wait';
+import { type AgentClient, isClosed } from './client';
+import { askAgent, runCommand } from './command';
+import { configDrive } from './config-drive';
+import { bootModeOf, imageInfo, isWholeDisk } from './image';
+import { type Command, tidy } from './replies';
+
+type Args = Readonly<Record<string, unknown>>;
+
+const wordsOf = ({ command_result }: Command): string =>
+  typeof command_result?.result === 'string' ? tidy(command_result.result) : 'the ramdisk says it is done';
+
+/** Writes the image of instance_info, with its config drive. */
+export const writeImage = async (client: AgentClient): Promise<ActOutcome> => {
+  const { node, context } = client;
+  const image_info = imageInfo(node);
+  const command = await runCommand(client, {
+    name: 'standby.prepare_image',
+    what: 'write the image',
+    // Not the drive that is sent: the same documents make another ISO every time.
+    identity: [image_info, node.instance_info?.configdrive],
+    effect: 'converge',
+    params: async () => {
+      const configdrive = await configDrive(node, { signal: context.signal });
+      return { image_info, ...(configdrive !== undefined && { configdrive }) };
+    },
+  });
+  return { is: 'done', note: wordsOf(command) };
+};
+
+const idAt = (uuids: Args, name: string): string | null => (typeof uuids[name] === 'string' ? uuids[name] : null);
+
+const uuidsOf = async (client: AgentClient): Promise<Args> => {
+  const order = { name: 'standby.get_partition_uuids', what: 'the question for the partitions', params: () => ({}) };
+  return (await askAgent(client, order)).command_result ?? {};
+};
+
+/** Makes the written image boot. An image of a whole disk needs that only under UEFI, whose entries are not on the disk. */
+export const installBootloader = async (client: AgentClient): Promise<ActOutcome> => {
+  const { node } = client;
+  const target_boot_mode = bootModeOf(node);
+  const whole = isWholeDisk(node);
+  if (whole && target_boot_mode === 'bios') return { is: 'done', note: 'the image brings its own boot loader' };
+  await runCommand(client, {
+    name: 'image.install_bootloader',
+    what: 'install the boot loader',
+    identity: [target_boot_mode, whole],
+    effect: 'converge',
+    params: async () => {
+      const uuids = whole ? {} : await uuidsOf(client);
+      const efi_system_part_uuid = idAt(uuids, 'efi system partition uuid');
+      const prep_boot_part_uuid = idAt(uuids, 'PReP Boot partition uuid');
+      return { root_uuid: idAt(uuids, 'root uuid'), efi_system_part_uuid, prep_boot_part_uuid, target_boot_mode };
+    },
+  });
+  return { is: 'done', note: 'the node boots what was written' };
+};
+
+/** Sets `args.rescue_password`, which is a hash. The ramdisk closes its door once it has. */
+export const finalizeRescue = async (client: AgentClient, { rescue_password }: Args): Promise<ActOutcome> => {
+  const before = await client.context.intents.last();
+  const params = () => ({ rescue_password, hashed: true });
+  const order = {
+    name: 'rescue.finalize_rescue',
+    what: 'set the rescue password',
+    identity: rescue_password,
+    closes: true,
+  } as const;
+  try {
+    await runCommand(client, { ...order, effect: 'converge', params });
+  } catch (error) {
+    client.context.signal.throwIfAborted();
+    const announced = before ?? (await client.context.intents.last());
+    if (!isClosed(error) || !announced || announced.detail.withdrawn === true) throw error;
+    return { is: 'done', note: 'the ramdisk has closed its door, as it does once the password is set' };
+  }
+  return { is: 'done', note: 'the rescue password is set' };
+};
+
+const downMs = 30_000;
+
+/** Waits until the ramdisk is gone, but not long: the BMC makes sure afterwards. */
+const waitUntilGone = async (client: AgentClient): Promise<boolean> => {
+  const { timing, signal, beat } = client.context;
+  const deadline = Date.now() + Math.min(downMs, timing.powerTimeoutMs);
+  while (Date.now() < deadline) {
+    beat({ what: 'shut down', doing: 'waiting for the ramdisk to go' });
+    try {
+      await client.startedAt();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isTemperError(error, 'AgentUnreachable')) return true;
+    }
+    await pause(timing.pollMs, signal);
+  }
+  return false;
+};
+
+/** Writes buffers to the disk and shuts down. An earlier attempt that got so far has done it. */
+export const powerOffByAgent = async (client: AgentClient): Promise<ActOutcome> => {
+  const { context } = client;
+  const asked = async (): Promise<void> => {
+    await askAgent(client, { name: 'standby.sync', what: 'write buffers to the disk', params: () => ({}) });
+    await context.intents.record({ command: 'standby.power_off' });
+    await client.post('standby.power_off', {});
+  };
+  const before = await context.intents.last();
+  await asked().catch(async (error: unknown) => {
+    context.signal.throwIfAborted();
+    if (!isTemperError(error, 'AgentUnreachable') || !(before ?? (await context.intents.last()))) throw error;
+  });
+  return { is: 'done', note: (await waitUntilGone(client)) ? 'the ramdisk is down' : 'asked; the BMC makes sure' };
+};

@@ -1,0 +1,144 @@
+/** The ramdisk's own steps: which it has, and running one. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { raise } from '../../model/errors';
+import type { ActOutcome, ReportedStep } from '../../model/runs';
+import type { AgentClient } from './client';
+import { askAgent, runCommand } from './command';
+import { nodeDocument, portDocuments } from './document';
+import type { Command } from './replies';
+
+type Kind = 'clean' | 'deploy' | 'service';
+
+/** Whose steps a run uses; what is not named here cleans. */
+const kinds: Readonly<Record<string, Kind>> = { deploy: 'deploy', rebuild: 'deploy', service: 'service' };
+const kindOf = ({ context }: AgentClient): Kind => kinds[context.story ?? ''] ?? 'clean';
+
+const short = z.string().min(1).max(255);
+const Arg = z.looseObject({ description: z.string().nullish(), required: z.boolean().nullish() });
+const Step = z.looseObject({
+  interface: short,
+  step: short,
+  priority: z.coerce.number().int().min(0).max(1_000_000),
+  abortable: z.boolean().nullish(),
+  reboot_requested: z.boolean().nullish(),
+  argsinfo: z.record(z.string().max(255), Arg).nullish(),
+});
+type Step = z.infer<typeof Step>;
+
+const most = 1_000;
+const Steps = z.union([
+  z.array(Step).max(most),
+  z.record(z.string(), z.array(Step).max(most)).transform((by) => Object.values(by).flat()),
+]);
+const Version = z.record(z.string(), z.unknown());
+
+const argsinfoOf = (step: Step): ReportedStep['argsinfo'] =>
+  step.argsinfo &&
+  Object.fromEntries(
+    Object.entries(step.argsinfo).map(([name, { description, required }]) => [
+      name,
+      { ...(description && { description: description.slice(0, 500) }), ...(required && { required }) },
+    ]),
+  );
+
+const reportedOf = (step: Step): ReportedStep => ({
+  interface: step.interface,
+  step: step.step,
+  priority: step.priority,
+  ...(step.abortable && { abortable: true }),
+  ...(step.reboot_requested && { reboot_requested: true }),
+  ...(step.argsinfo && { argsinfo: argsinfoOf(step) }),
+});
+
+type Listed = { readonly steps: readonly ReportedStep[]; readonly version: Record<string, unknown> | undefined };
+
+const list = async (client: AgentClient): Promise<Listed> => {
+  const kind = kindOf(client);
+  const name = `${kind}.get_${kind}_steps`;
+  const params = () => ({ node: nodeDocument(client.node), ports: portDocuments(client.node) });
+  const { command_result } = await askAgent(client, { name, what: 'the question for its steps', params });
+  const Shape = z.object({ [`${kind}_steps`]: Steps, hardware_manager_version: Version.nullish() });
+  const result = Shape.safeParse(command_result);
+  if (!result.success) {
+    const reason = `its list of steps makes no sense at ${result.error.issues[0]?.path.join('.') || 'the top'}`;
+    return raise('AgentServerError', client.facts({ status: 200, reason }));
+  }
+  const { hardware_manager_version: version, [`${kind}_steps`]: steps } = result.data;
+  const flat = steps as Step[];
+  if (flat.length > most)
+    raise('AgentServerError', client.facts({ status: 200, reason: `it lists more than ${most} steps` }));
+  return { steps: flat.map(reportedOf), version: (version as Listed['version']) ?? undefined };
+};
+
+/** `reported` is all it offers for what the run does: clean, deploy or service. */
+export const agentSteps = async (client: AgentClient): Promise<ActOutcome> => {
+  const { steps } = await list(client);
+  return { is: 'done', note: `the ramdisk offers ${steps.length} steps`, reported: steps };
+};
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** The step as it is sent, with what the ramdisk itself says of it. Throws StepRejected where it has no such step. */
+const stepFor = async (client: AgentClient, args: Args) => {
+  const wanted =
+    client.context.step ?? raise('StepRejected', client.facts({ step: 'of the ramdisk', reason: 'nobody said which' }));
+  const { steps, version } = await list(client);
+  const known = steps.find((one) => one.interface === wanted.interface && one.step === wanted.step);
+  if (!known) {
+    const names = steps.map((one) => `${one.interface}.${one.step}`).join(', ');
+    const step = `${wanted.interface}.${wanted.step}`;
+    return raise(
+      'StepRejected',
+      client.facts({ step, reason: `the ramdisk has no such step; it has: ${names || 'none'}` }),
+    );
+  }
+  const { argsinfo: _, ...row } = known;
+  return { step: { ...row, args }, version };
+};
+
+const record = (value: unknown): Record<string, unknown> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+
+/** Runs `context.step`. A step that asks for a restart is done when the node has been restarted. */
+export const agentStep = async (client: AgentClient, args: Args): Promise<ActOutcome> => {
+  const kind = kindOf(client);
+  const { step } = client.context;
+  const name = `${kind}.execute_${kind}_step`;
+  const same = (command: Command): boolean => {
+    const ran = record(command.command_result?.[`${kind}_step`]);
+    return (
+      ran !== undefined &&
+      ran.interface === step?.interface &&
+      ran.step === step?.step &&
+      isDeepStrictEqual(ran.args ?? {}, args)
+    );
+  };
+  const command = await runCommand(client, {
+    name,
+    what: step ? `${step.interface}.${step.step}` : 'the step',
+    identity: [step?.interface, step?.step, args],
+    effect: 'once',
+    fits: same,
+    params: async () => {
+      const { step: sent, version } = await stepFor(client, args);
+      const about = { node: nodeDocument(client.node), ports: portDocuments(client.node) };
+      return { step: sent, ...about, ...(version && { [`${kind}_version`]: version }) };
+    },
+  });
+  if (!same(command))
+    raise('StepOutcomeUnknown', client.facts({ step: name, reason: 'the result is that of another step' }));
+  return outcomeOf(kind, command);
+};
+
+const outcomeOf = (kind: Kind, { command_result }: Command): ActOutcome => {
+  const ran = record(command_result?.[`${kind}_step`]);
+  const result = record(command_result?.[`${kind}_result`]);
+  return {
+    is: 'done',
+    note: 'the ramdisk says it is done',
+    // biome-ignore lint/suspicious/noThenProperty: the contract's word; a text is never called
+    ...(ran?.reboot_requested === true && { then: 'reboot' }),
+    ...(ran?.interface === 'raid' && result && { seen: { raid_config: result } }),
+  };
+};

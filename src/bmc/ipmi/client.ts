@@ -1,0 +1,76 @@
+/** Commands of one act to one BMC: reads that answer a text, writes that say whether their outcome is known. */
+import { raise, TemperError } from '../../model/errors';
+import type { ActContext, BmcNode } from '../contract';
+import type { Sent } from '../converge';
+import type { Verdict, Why } from './replies';
+import { type IpmiSettings, ipmiSettings } from './settings';
+import type { Tool } from './tool';
+
+export type Client = {
+  readonly node: BmcNode;
+  readonly context: ActContext;
+  readonly settings: IpmiSettings;
+  /** Facts for an error of this node and BMC. */
+  facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** The text that ipmitool printed. Throws an error of the list. */
+  read(words: readonly string[]): Promise<string>;
+  /** The bytes of an answer to a raw request. Throws an error of the list. */
+  readBytes(words: readonly string[]): Promise<Uint8Array>;
+  /**
+   * Throws only where nothing was sent (BmcUnreachable, BmcAddressRefused, BmcAuthFailed ...), or on abort.
+   * @param again false for what must not happen twice: not even a lost packet is sent again then
+   */
+  write(words: readonly string[], what: string, again?: boolean): Promise<Sent & { readonly text?: string }>;
+};
+
+type Failed = Extract<Verdict, { is: 'failed' }>;
+
+/** Reasons for which no session was opened: the command did not leave. */
+const neverLeft: readonly Why[] = ['cipher', 'login', 'silent', 'full'];
+
+const bytePattern = /^\s*[0-9a-f]{2}(?:\s+[0-9a-f]{2})*\s*$/i;
+
+/** Throws DriverInfoInvalid. */
+export const createClient = (node: BmcNode, context: ActContext, tool: Tool): Client => {
+  const settings = ipmiSettings(node);
+  const { password } = settings;
+  const facts: Client['facts'] = (more) => ({ node: node.name ?? node.uuid, bmc: settings.address.label, ...more });
+  // A short one would only make the text unreadable, and can be guessed by what is masked.
+  const mask = (text: string): string => (password.length < 4 ? text : text.replaceAll(password, '***'));
+  const errorOf = ({ code, reason }: Failed, what: string): TemperError =>
+    new TemperError(code, facts({ what, status: 'IPMI', reason: mask(reason) }));
+
+  const ask = (kind: 'read' | 'write', words: readonly string[], again = true): Promise<Verdict> =>
+    tool.ask({ settings, kind, words, again, signal: context.signal });
+
+  const read = async (words: readonly string[]): Promise<string> => {
+    const verdict = await ask('read', words);
+    if (verdict.is === 'failed') throw errorOf(verdict, words.join(' '));
+    return verdict.text;
+  };
+
+  return {
+    node,
+    context,
+    settings,
+    facts,
+    read,
+    async readBytes(words) {
+      const text = await read(words);
+      if (!bytePattern.test(text)) return nonsense(facts, words);
+      return Uint8Array.from(text.trim().split(/\s+/), (byte) => Number.parseInt(byte, 16));
+    },
+    async write(words, what, again) {
+      const verdict = await ask('write', words, again);
+      if (verdict.is === 'answered') return { is: 'accepted', text: verdict.text };
+      const error = errorOf(verdict, what);
+      if (neverLeft.includes(verdict.why)) throw error;
+      if (verdict.why === 'lost') return { is: 'unknown', error };
+      return { is: 'refused', error, transient: verdict.why === 'busy' };
+    },
+  };
+};
+
+/** For an answer that is none. */
+export const nonsense = (facts: Client['facts'], words: readonly string[]): never =>
+  raise('BmcServerError', facts({ status: 'nonsense', reason: `to ${words.join(' ')}`, what: words.join(' ') }));

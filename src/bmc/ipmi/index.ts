@@ -1,0 +1,44 @@
+/** The ipmi driver: BMCs without Redfish, through the ipmitool program. */
+import type { ActOutcome } from '../../model/runs';
+import type { ActName } from '../../model/steps';
+import type { Act, Driver, DriverHands } from '../contract';
+import { resetBmc } from './bmc-reset';
+import { listBootDevices, readBootDevice, setBootDevice } from './boot';
+import { type Client, createClient } from './client';
+import { setIndicator } from './indicator';
+import { injectNmi, sendRaw } from './once';
+import { powerActs, setPower } from './power';
+import { ipmiSettings } from './settings';
+import { createTool } from './tool';
+import { verify } from './verify';
+
+type IpmiAct = (client: Client, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
+
+const acts: Partial<Record<ActName, IpmiAct>> = {
+  verify,
+  power_on: (client) => setPower(client, powerActs.power_on),
+  power_off: (client) => setPower(client, powerActs.power_off),
+  soft_power_off: (client) => setPower(client, powerActs.soft_power_off),
+  inject_nmi: injectNmi,
+  read_boot_device: readBootDevice,
+  list_boot_devices: listBootDevices,
+  set_boot_device: setBootDevice,
+  set_indicator: setIndicator,
+  reset_bmc: resetBmc,
+  send_raw: sendRaw,
+};
+
+export const createIpmiDriver = (hands: DriverHands): Driver => {
+  const tool = createTool(hands);
+  const bound =
+    (act: IpmiAct): Act =>
+    async (node, args, context) =>
+      act(createClient(node, context, tool), args);
+  return {
+    name: 'ipmi',
+    laneKey: (node) => `ipmi:${ipmiSettings(node).address.label}`,
+    acts: Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, bound(act)])),
+    // Every call opens a session of its own and ends it.
+    close: async () => undefined,
+  };
+};

@@ -1,0 +1,32 @@
+/** The chassis light: on until told otherwise, or off. IPMI does not know whether it shines or blinks. */
+import type { ActOutcome } from '../../model/runs';
+import { converge } from '../converge';
+import { type Client, nonsense } from './client';
+
+/** `told`: whether the BMC says how the light is, which is its choice. IPMI 2.0, Get Chassis Status, third byte. */
+type Light = { readonly told: boolean; readonly lit: boolean };
+
+const question = ['raw', '0x00', '0x01'];
+
+const look = async (client: Client): Promise<Light> => {
+  const [, , misc] = await client.readBytes(question);
+  if (misc === undefined) return nonsense(client.facts, question);
+  return { told: (misc & 0x40) !== 0, lit: (misc & 0x30) !== 0 };
+};
+
+export const setIndicator = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
+  const lit = args.state !== 'off';
+  const what = `set the indicator ${args.state}`;
+  await converge<Light>(client, {
+    what,
+    desired: { lit },
+    timeoutMs: client.context.timing.powerTimeoutMs,
+    look: () => look(client),
+    reached: (now) => now.told && now.lit === lit,
+    act: () => client.write(['chassis', 'identify', lit ? 'force' : '0'], what),
+    show: (now) => (now.told ? (now.lit ? 'lit' : 'dark') : 'not told'),
+    again: 'now',
+    trusts: true,
+  });
+  return { is: 'done', note: what };
+};

@@ -1,0 +1,46 @@
+/** Power: on, off, asking the system to shut itself down, and the interrupt that makes it say what it does. */
+import type { ActOutcome, Seen } from '../../model/runs';
+import { converge } from '../converge';
+import { type Client, nonsense } from './client';
+
+type Power = 'on' | 'off';
+type Row = { readonly what: string; readonly wants: Power; readonly command: string; readonly soft: boolean };
+
+export const powerActs = {
+  power_on: { what: 'power on', wants: 'on', command: 'on', soft: false },
+  power_off: { what: 'power off', wants: 'off', command: 'off', soft: false },
+  soft_power_off: { what: 'soft power off', wants: 'off', command: 'soft', soft: true },
+} as const satisfies Record<string, Row>;
+
+const states = { on: 'power on', off: 'power off' } as const satisfies Record<Power, Seen['power_state']>;
+const status = ['power', 'status'];
+
+/** Throws BmcServerError for anything but the two answers there are. */
+export const lookAtPower = async (client: Client): Promise<Power> => {
+  const text = await client.read(status);
+  const [, found] = /^Chassis Power is (on|off)\s*$/.exec(text) ?? [];
+  return (found as Power | undefined) ?? nonsense(client.facts, status);
+};
+
+export const powerStateOf = (power: Power): Seen['power_state'] => states[power];
+
+/** Some BMCs refuse to be switched off twice, so nothing is sent where a look agrees already. Two equal looks are proof. */
+export const setPower = async (client: Client, row: Row): Promise<ActOutcome> => {
+  const { timing } = client.context;
+  const { state, sent } = await converge<Power>(client, {
+    what: row.what,
+    desired: { power: row.what },
+    timeoutMs: row.soft ? timing.softPowerTimeoutMs : timing.powerTimeoutMs,
+    look: () => lookAtPower(client),
+    reached: (power) => power === row.wants,
+    proof: 2,
+    again: 'next attempt',
+    show: powerStateOf as (power: Power) => string,
+    act: () => client.write(['power', row.command], row.what),
+  });
+  return {
+    is: 'done',
+    note: sent ? row.what : `already ${states[row.wants]}`,
+    seen: { power_state: powerStateOf(state) },
+  };
+};

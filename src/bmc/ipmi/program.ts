@@ -1,0 +1,84 @@
+/** Runs a program to its end: no shell, a bounded answer, killed when it is late or no longer wanted. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { raise } from '../../model/errors';
+
+export type Task = {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Written to the program's standard input. */
+  readonly input: Buffer | undefined;
+  /** The program's descriptor 3. */
+  readonly descriptor: number;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** What a program said. `cut`: why it was killed before its end, if it was. */
+export type Said = {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+  readonly cut: 'late' | 'endless' | undefined;
+};
+
+/** Nothing of our own environment, where secrets may be. */
+const env = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin',
+  LC_ALL: 'C',
+};
+const maxBytes = 64 * 1024;
+
+/** In a session of its own: it has no terminal to ask for a password, and what it started dies with it. */
+const start = ({ program, args, descriptor }: Task): ChildProcess =>
+  spawn(program, [...args], { cwd: '/', env, detached: true, stdio: ['pipe', 'pipe', 'pipe', descriptor] });
+
+const killGroup = (child: ChildProcess): void => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It ended at this very moment.
+  }
+};
+
+const missing = (failure: NodeJS.ErrnoException, program: string): Error => {
+  if (failure.code !== 'ENOENT' && failure.code !== 'EACCES') return failure;
+  return raise('ProgramMissing', { program }, { cause: failure });
+};
+
+/** Throws ProgramMissing, and the signal's reason once the program has been killed for it. */
+export const runProgram = async (task: Task): Promise<Said> => {
+  task.signal.throwIfAborted();
+  const child = start(task);
+  const said = { out: '', err: '' };
+  let cut: Said['cut'];
+  const stop = (why: Said['cut']) => {
+    cut ??= why;
+    killGroup(child);
+  };
+  for (const [stream, name] of [
+    [child.stdout, 'out'],
+    [child.stderr, 'err'],
+  ] as const)
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      said[name] = `${said[name]}${chunk}`.slice(0, maxBytes);
+      if (said[name].length >= maxBytes) stop('endless');
+    });
+  // A program that does not read its input closes it early.
+  child.stdin?.on('error', () => undefined).end(task.input);
+  const timer = setTimeout(() => stop('late'), task.limitMs);
+  const abort = () => killGroup(child);
+  task.signal.addEventListener('abort', abort, { once: true });
+  try {
+    const status = await new Promise<number | null>((resolve, reject) => {
+      child.on('error', reject).on('close', resolve);
+    }).catch((failure: NodeJS.ErrnoException) => {
+      throw missing(failure, task.program);
+    });
+    task.signal.throwIfAborted();
+    return { ...said, status, cut };
+  } finally {
+    clearTimeout(timer);
+    task.signal.removeEventListener('abort', abort);
+  }
+};

@@ -1,0 +1,92 @@
+/** What ipmitool's last words mean: an answer, a refusal, a login that failed, or nothing that tells. */
+import type { ErrorCode } from '../../model/errors';
+import type { Said } from './program';
+
+export type Verdict =
+  | { readonly is: 'answered'; readonly text: string }
+  | {
+      readonly is: 'failed';
+      readonly why: Why;
+      readonly code: ErrorCode;
+      /** For people; may hold what the BMC said. */
+      readonly reason: string;
+    };
+
+/**
+ * `cipher`, `login`, `silent` and `full`: no session was opened, so the command did not leave.
+ * `busy` and `refused`: the BMC said no. `lost`: the command may have left, and no answer came.
+ */
+export type Why = 'cipher' | 'login' | 'silent' | 'full' | 'busy' | 'unsupported' | 'refused' | 'lost';
+
+type Row = { readonly why: Why; readonly code: ErrorCode; readonly says: RegExp };
+
+// Texts of ipmitool: lib/ipmi_strings.c (completion codes), src/plugins/lanplus (sessions). First match wins.
+const rows: readonly Row[] = [
+  {
+    why: 'full',
+    code: 'BmcBusy',
+    says: /insufficient resources for (?:session|role)|(?:session|slot)s? (?:are )?(?:full|in use)|No session slot/i,
+  },
+  {
+    why: 'login',
+    code: 'BmcAuthFailed',
+    says: /RAKP 2 HMAC is invalid|RAKP 4 message has invalid|RAKP [24] message indicates an error|Activate Session (?:error|command failed)|Invalid user name|authentication type .* not supported|password is longer|Invalid password/i,
+  },
+  {
+    why: 'cipher',
+    code: 'BmcRejected',
+    says: /Error in open session response message|Unsupported cipher suite ID|no matching cipher suite/i,
+  },
+  { why: 'login', code: 'BmcRejected', says: /does not support IPMI v2/ },
+  { why: 'silent', code: 'BmcUnreachable', says: /Unable to establish|Could not open socket|Address lookup for/i },
+  {
+    why: 'busy',
+    code: 'BmcBusy',
+    says: /(?:failed|\)): (?:Node busy|Out of space|BMC initialization in progress|Device firm\w* in update mode|SDR Repository in update mode|Command not supported in present state)/i,
+  },
+  {
+    why: 'unsupported',
+    code: 'BmcUnsupported',
+    says: /(?:failed|\)): (?:Invalid command|Command Unavailable|Illegal command disabled)/i,
+  },
+  // "Timeout" and "response could not be provided" are answers which say that the effect is not known.
+  { why: 'lost', code: 'BmcUnreachable', says: /(?:failed|\)): (?:Timeout|Command response could not be provided)/i },
+  { why: 'refused', code: 'BmcRejected', says: /rsp=0x[0-9a-f]{1,2}\): |\bfailed: / },
+  { why: 'lost', code: 'BmcUnreachable', says: /^/ },
+];
+
+/** What `-v` and a system without vendor lists add, whatever becomes of the command. */
+const noise =
+  /^(?:Loading |IANA PEN|Unable to Get Channel Cipher Suites|Running Get|Invalid completion code received|Discovered |RAW R|Get HPM|Key: *$|\s*$)/;
+
+const linesOf = (text: string): string[] =>
+  text
+    .replace(/^Key: /, '')
+    .split(/\r?\n/)
+    .filter((line) => !noise.test(line));
+
+/** One line of printable text. */
+const tidy = (text: string): string =>
+  text
+    .replace(/[^\x20-\x7e]+/g, ' ')
+    .trim()
+    .slice(0, 300);
+
+const cuts = {
+  late: 'it took too long, and ipmitool was stopped',
+  endless: 'ipmitool did not stop talking',
+} as const;
+
+/** Some failures end with status 0, so that a session that was not opened outweighs it; other words beside success are noise. */
+const isFine = (said: Said): boolean => said.status === 0 && !/Unable to establish/.test(said.err);
+
+/** Reads what was said; never throws. */
+export const verdictOf = (said: Said): Verdict => {
+  if (said.cut) return { is: 'failed', why: 'lost', code: 'BmcUnreachable', reason: cuts[said.cut] };
+  if (isFine(said)) return { is: 'answered', text: said.out };
+  const lines = linesOf(said.err);
+  const text = lines.join('\n');
+  const { why, code, says } = rows.find((row) => row.says.test(text))!;
+  const telling = lines.find((line) => says.test(line)) ?? lines.at(-1);
+  return { is: 'failed', why, code, reason: tidy(telling ?? '') || `ipmitool ended with ${said.status}` };
+};

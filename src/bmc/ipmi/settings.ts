@@ -1,0 +1,125 @@
+/** An ipmi node's driver_info, read once into what ipmitool is told. */
+import { type BmcAddress, parseBmcAddress } from '../../model/bmc-addresses';
+import { raise } from '../../model/errors';
+import type { BmcNode } from '../contract';
+
+export const privileges = ['ADMINISTRATOR', 'OPERATOR', 'USER', 'CALLBACK'] as const;
+
+export type IpmiSettings = {
+  readonly address: BmcAddress;
+  readonly username: string | undefined;
+  readonly password: string;
+  readonly privilege: (typeof privileges)[number];
+  /** ipmitool's interface: `lanplus` is IPMI 2.0, `lan` is 1.5. */
+  readonly transport: 'lanplus' | 'lan';
+  readonly cipherSuite: number | undefined;
+  /** The BMC's key, for those that have one. */
+  readonly kgKey: Buffer | undefined;
+  /** Options that address a BMC behind another. */
+  readonly bridge: readonly string[];
+  readonly disableBootTimeout: boolean;
+  readonly forceBootDevice: boolean;
+};
+
+type Refuse = (field: string, reason: string) => never;
+type Info = BmcNode['driver_info'];
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+
+/** A text of one line: ipmitool reads a secret up to the end of its line, and no argument may hold a NUL. */
+const line = (info: Info, field: string, longest: number, refuse: Refuse): string | undefined => {
+  const value = info[field];
+  if (!isGiven(value)) return undefined;
+  if (typeof value !== 'string') return refuse(field, 'is not a text');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in it
+  if (/[\0\r\n]/.test(value)) return refuse(field, 'holds a line break or a NUL');
+  return Buffer.byteLength(value) > longest ? refuse(field, `is longer than ${longest} bytes`) : value;
+};
+
+const oneOf = <T extends string>(info: Info, field: string, known: readonly T[], refuse: Refuse): T => {
+  const value = isGiven(info[field]) ? String(info[field]).toUpperCase() : known[0]!;
+  return known.find((one) => one === value) ?? refuse(field, `is not one of ${known.join(', ')}`);
+};
+
+const truth = (info: Info, field: string, otherwise: boolean, refuse: Refuse): boolean => {
+  if (!isGiven(info[field])) return otherwise;
+  const value = String(info[field]).toLowerCase();
+  return value === 'true' || (value === 'false' ? false : refuse(field, 'is not true or false'));
+};
+
+const suiteOf = (info: Info, transport: string, refuse: Refuse): number | undefined => {
+  const given = info.ipmi_cipher_suite;
+  if (!isGiven(given)) return undefined;
+  if (transport === 'lan') return refuse('ipmi_cipher_suite', 'needs ipmi_protocol_version 2.0');
+  return /^\d{1,3}$/.test(String(given)) ? Number(given) : refuse('ipmi_cipher_suite', 'is not a number');
+};
+
+/** ipmitool pads a short key with zeros, as BMCs do, so those at the end may be left out. */
+const kgKeyOf = (info: Info, refuse: Refuse): Buffer | undefined => {
+  const field = 'ipmi_hex_kg_key';
+  const given = info[field];
+  if (!isGiven(given)) return undefined;
+  if (typeof given !== 'string' || !/^([0-9a-f]{2}){1,20}$/i.test(given))
+    return refuse(field, 'is not an even number of hexadecimal digits, at most 40');
+  const whole = Buffer.from(given, 'hex');
+  const key = whole.subarray(0, whole.findLastIndex((byte) => byte !== 0) + 1);
+  if (key.includes(0) || key.includes(10))
+    return refuse(
+      field,
+      'holds a byte 00 or 0a, which ipmitool takes only where every user of the worker can read it; give the BMC another key',
+    );
+  return key;
+};
+
+// openstack/ironic:ironic/drivers/modules/ipmitool.py names the fields; ipmitool(1) the options.
+const bridgeFields = {
+  no: [],
+  single: ['target'],
+  dual: ['transit', 'target'],
+} as const;
+const options = { transit: ['-B', '-T'], target: ['-b', '-t'] } as const;
+
+const small = /^(0x[0-9a-f]{1,2}|\d{1,3})$/i;
+
+const numberAt = (info: Info, field: string, refuse: Refuse): string => {
+  const value = String(info[field] ?? '');
+  return small.test(value) && Number(value) < 256 ? value : refuse(field, 'is not a number below 256');
+};
+
+const bridgeOf = (info: Info, refuse: Refuse): string[] => {
+  const kind = isGiven(info.ipmi_bridging) ? String(info.ipmi_bridging) : 'no';
+  if (!Object.hasOwn(bridgeFields, kind)) return refuse('ipmi_bridging', 'is not one of no, single, dual');
+  const hops = bridgeFields[kind as keyof typeof bridgeFields].flatMap((hop) => [
+    options[hop][0],
+    numberAt(info, `ipmi_${hop}_channel`, refuse),
+    options[hop][1],
+    numberAt(info, `ipmi_${hop}_address`, refuse),
+  ]);
+  if (hops.length === 0 || !isGiven(info.ipmi_local_address)) return hops;
+  return ['-m', numberAt(info, 'ipmi_local_address', refuse), ...hops];
+};
+
+const longestPassword = { lanplus: 20, lan: 16 } as const;
+
+/** Throws DriverInfoInvalid naming the field, never its value. */
+export const ipmiSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_info'>): IpmiSettings => {
+  const called = node.name ?? node.uuid;
+  const info = node.driver_info;
+  const refuse: Refuse = (field, reason) => raise('DriverInfoInvalid', { node: called, field, reason });
+  const address = parseBmcAddress(info, { driver: 'ipmi', node: called })!;
+  const transport = oneOf(info, 'ipmi_protocol_version', ['2.0', '1.5'], refuse) === '2.0' ? 'lanplus' : 'lan';
+  const kgKey = kgKeyOf(info, refuse);
+  if (kgKey && transport === 'lan') refuse('ipmi_hex_kg_key', 'needs ipmi_protocol_version 2.0');
+  return {
+    address,
+    username: line(info, 'ipmi_username', 16, refuse),
+    password: line(info, 'ipmi_password', longestPassword[transport], refuse) ?? '',
+    privilege: oneOf(info, 'ipmi_priv_level', privileges, refuse),
+    transport,
+    cipherSuite: suiteOf(info, transport, refuse),
+    kgKey,
+    bridge: bridgeOf(info, refuse),
+    disableBootTimeout: truth(info, 'ipmi_disable_boot_timeout', true, refuse),
+    forceBootDevice: truth(info, 'ipmi_force_boot_device', false, refuse),
+  };
+};

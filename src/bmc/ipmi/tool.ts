@@ -1,0 +1,106 @@
+/** ipmitool as the acts use it: one call at a time per BMC and not too often, and cipher suites tried in turn. */
+import type { BmcRequestKind, DriverHands } from '../contract';
+import { createLanes } from '../lane';
+import { pause } from '../wait';
+import { findAddress } from './address';
+import { wordsOf } from './command';
+import { runProgram } from './program';
+import { type Verdict, verdictOf } from './replies';
+import { withSecretFile } from './secret-file';
+import type { IpmiSettings } from './settings';
+
+export type Ask = {
+  readonly settings: IpmiSettings;
+  readonly kind: Extract<BmcRequestKind, 'read' | 'write'>;
+  readonly words: readonly string[];
+  /** A packet may be sent again when no answer comes; false for what must not happen twice. */
+  readonly again: boolean;
+  readonly signal: AbortSignal;
+};
+
+export type Tool = {
+  /** Throws ProgramMissing, BmcAddressRefused, and the signal's reason. */
+  ask(ask: Ask): Promise<Verdict>;
+};
+
+// Less may crash a BMC: openstack/ironic:ironic/conf/ipmi.py min_command_interval.
+const spacingMs = 5_000;
+const answerMs = 60_000;
+
+/** ipmitool's own choice first; it falls back to 3 where a BMC does not tell what it has. None without encryption. */
+const suites: readonly (number | undefined)[] = [undefined, 17, 3];
+
+/** A turn at a BMC begins at least so long after the last one ended, whichever node asks. */
+const createTurns = (betweenMs: number) => {
+  const lanes = createLanes();
+  const ended = new Map<string, number>();
+  const forget = () => {
+    for (const [key, at] of ended) if (Date.now() - at >= betweenMs) ended.delete(key);
+  };
+  return <T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+    lanes.run(key, signal, async () => {
+      await pause(Math.max(0, (ended.get(key) ?? 0) + betweenMs - Date.now()), signal);
+      try {
+        return await work();
+      } finally {
+        forget();
+        ended.set(key, Date.now());
+      }
+    });
+};
+
+const unresolved: Verdict = {
+  is: 'failed',
+  why: 'silent',
+  code: 'BmcUnreachable',
+  reason: 'its name does not resolve',
+};
+
+export const createTool = (hands: DriverHands): Tool => {
+  const limitMs = hands.limits?.answerMs ?? answerMs;
+  const everySeconds = Math.min(5, Math.max(1, Math.round(limitMs / 12_000)));
+  const turn = createTurns(hands.limits?.courtesy?.spacingMs ?? spacingMs);
+  /** Suites that worked where ipmitool's own choice did not, by BMC. */
+  const working = new Map<string, number>();
+
+  const call = async ({ settings, words, again, signal }: Ask, suite: number | undefined): Promise<Verdict> => {
+    const address = await findAddress(hands, settings.address.host);
+    if (address === undefined) return unresolved;
+    const args = wordsOf(settings, { address, suite, tries: again ? 3 : 1, everySeconds, words });
+    const input = settings.kgKey && Buffer.concat([settings.kgKey, Buffer.from('\n')]);
+    const program = hands.ipmitool ?? 'ipmitool';
+    return withSecretFile(settings.password, async (descriptor) =>
+      verdictOf(await runProgram({ program, args, input, descriptor, limitMs, signal })),
+    );
+  };
+
+  const observed = async (ask: Ask, suite: number | undefined): Promise<Verdict> => {
+    const began = performance.now();
+    const verdict = await call(ask, suite);
+    // There are no HTTP statuses here; 0 says that no answer came, as it does elsewhere.
+    const status = verdict.is === 'answered' ? 200 : verdict.code === 'BmcUnreachable' ? 0 : 400;
+    hands.observe?.request(ask.kind, performance.now() - began, status, ask.settings.address.label);
+    return verdict;
+  };
+
+  const ladder = ({ transport, cipherSuite, address }: IpmiSettings): readonly (number | undefined)[] => {
+    if (transport === 'lan' || cipherSuite !== undefined) return [cipherSuite];
+    const known = working.get(address.label);
+    return known === undefined ? suites : [known, ...suites.filter((suite) => suite !== known)];
+  };
+
+  return {
+    async ask(ask) {
+      const { label } = ask.settings.address;
+      let verdict: Verdict | undefined;
+      for (const suite of ladder(ask.settings)) {
+        verdict = await turn(label, ask.signal, () => observed(ask, suite));
+        if (verdict.is === 'failed' && verdict.why === 'cipher') continue;
+        if (verdict.is === 'answered' && suite !== undefined) working.set(label, suite);
+        return verdict;
+      }
+      working.delete(label);
+      return verdict!;
+    },
+  };
+};

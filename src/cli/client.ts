@@ -1,0 +1,140 @@
+/** The API over HTTP: JSON in and out, refusals and silence as faults, the login done when it is first needed. */
+import { type Target, targetOf } from './clouds';
+import { stop } from './faults';
+import type { Hands } from './hands';
+import { reasonOf, signIn } from './login';
+import { plain } from './tables';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export type Client = {
+  /** The parsed body; undefined where there is none. Throws CliFault. */
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape, read by those who know them
+  send(method: Method, path: string, body?: unknown): Promise<any>;
+  /** The reply itself, for a stream; without a limit of time. Throws CliFault where there is no answer, never for a status. */
+  open(path: string, headers: Readonly<Record<string, string>>): Promise<Response>;
+  /** The fault that a reply which is not good stands for. */
+  refusal(reply: Response): Promise<never>;
+  /** Base of the API. */
+  where(): Promise<string>;
+};
+
+const limitMs = 120_000;
+
+type Session = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+const withoutLogin = (target: Target): Session | undefined => {
+  const { credentials, url } = target;
+  if (url === null) return undefined;
+  switch (credentials.is) {
+    case 'token':
+      return { url, headers: { 'x-auth-token': credentials.token } };
+    case 'basic': {
+      const pair = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
+      return { url, headers: { authorization: `Basic ${pair}` } };
+    }
+    case 'none':
+      return { url, headers: {} };
+    case 'keystone':
+      return undefined;
+  }
+};
+
+/** A session; whoever needs a login gets one. */
+const sessionOf = async (target: Target, fetcher: typeof fetch, signal: AbortSignal): Promise<Session> => {
+  const ready = withoutLogin(target);
+  if (ready) return ready;
+  if (target.credentials.is !== 'keystone') return stop('usage', 'Nothing says where the API is: set TEMPER_URL.');
+  const { token, url } = await signIn(fetcher, target.credentials.login, target, signal);
+  const at =
+    target.url ??
+    url ??
+    stop(
+      'usage',
+      'The identity service knows no endpoint of type baremetal: set TEMPER_URL, or another region or interface.',
+    );
+  return { url: at, headers: { 'x-auth-token': token } };
+};
+
+/** The caller's text inside an error body, in any of its forms. */
+const saysOf = (text: string): string | undefined => {
+  try {
+    const body = JSON.parse(text);
+    const inner = typeof body.error_message === 'string' ? JSON.parse(body.error_message) : body;
+    return inner.faultstring ?? inner.description ?? inner.error?.message;
+  } catch {
+    return undefined;
+  }
+};
+
+const refuse = async (reply: Response): Promise<never> => {
+  const text = await reply.text().catch(() => '');
+  const says = saysOf(text) ?? `The server answered ${reply.status} with no reason.`;
+  // 5xx without our words is a proxy or a process that is going away.
+  const exit = reply.status >= 500 && saysOf(text) === undefined ? 'unreachable' : 'refused';
+  return stop(exit, `${plain(says)} (HTTP ${reply.status})`, reply.status);
+};
+
+const parsed = async (reply: Response): Promise<unknown> => {
+  const text = await reply
+    .text()
+    .catch((thrown) => stop('unreachable', `The answer was cut off: ${reasonOf(thrown)}.`));
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return stop('unreachable', 'The server answered something that is no JSON: is that the API?');
+  }
+};
+
+/** @param cloud name in clouds.yaml that was asked for, if any */
+export const createClient = (hands: Hands, cloud: string | undefined): Client => {
+  const look = () => {
+    const found = targetOf(hands, cloud);
+    return { target: found, fetcher: hands.fetchWith(found.trust) };
+  };
+  let known: ReturnType<typeof look> | undefined;
+  const target = () => {
+    known ??= look();
+    return known;
+  };
+  let session: Promise<Session> | undefined;
+  const signedIn = () => {
+    session ??= sessionOf(target().target, target().fetcher, hands.signal);
+    return session;
+  };
+
+  const exchange = async (path: string, init: RequestInit, again = true): Promise<Response> => {
+    const { url, headers } = await signedIn();
+    const sent = { ...headers, 'x-openstack-ironic-api-version': 'latest', accept: 'application/json' };
+    let reply: Response;
+    try {
+      reply = await target().fetcher(`${url}${path}`, {
+        ...init,
+        headers: { ...sent, ...(init.headers as object) },
+        redirect: 'error',
+      });
+    } catch (thrown) {
+      hands.signal.throwIfAborted();
+      return stop('unreachable', `The API at ${url} did not answer: ${reasonOf(thrown)}.`);
+    }
+    // A token may have ended since; a second refusal is meant.
+    if (reply.status !== 401 || !again || target().target.credentials.is !== 'keystone') return reply;
+    session = undefined;
+    return exchange(path, init, false);
+  };
+
+  return {
+    async send(method, path, body) {
+      const reply = await exchange(path, {
+        method,
+        signal: AbortSignal.any([hands.signal, AbortSignal.timeout(limitMs)]),
+        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      });
+      return reply.ok ? parsed(reply) : refuse(reply);
+    },
+    open: (path, headers) => exchange(path, { headers, signal: hands.signal }),
+    refusal: refuse,
+    where: async () => (await signedIn()).url,
+  };
+};

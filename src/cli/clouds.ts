@@ -1,0 +1,187 @@
+/** Where the API is and who is calling, from TEMPER_*, OS_* or a clouds.yaml, as the OpenStack clients read them. */
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { stop } from './faults';
+import type { Hands, Trust } from './hands';
+
+/** What to present to Keystone. */
+export type Login = { readonly authUrl: string; readonly identity: unknown; readonly scope?: unknown };
+
+export type Credentials =
+  | { readonly is: 'token'; readonly token: string }
+  | { readonly is: 'basic'; readonly username: string; readonly password: string }
+  | { readonly is: 'keystone'; readonly login: Login }
+  | { readonly is: 'none' };
+
+export type Target = {
+  /** Base of the API; null where the identity service's catalogue must say. */
+  readonly url: string | null;
+  readonly credentials: Credentials;
+  readonly trust: Trust;
+  readonly region: string | null;
+  readonly interface: string;
+};
+
+type Auth = Readonly<Record<string, unknown>>;
+type Cloud = {
+  readonly auth: Auth;
+  readonly auth_type?: string;
+  readonly region_name?: string;
+  readonly interface?: string;
+  readonly cacert?: string;
+  readonly verify?: unknown;
+  readonly baremetal_endpoint_override?: string;
+};
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Places of clouds.yaml, as openstacksdk has them. */
+const cloudFiles = ({ env, home }: Hands): string[] =>
+  env.OS_CLIENT_CONFIG_FILE
+    ? [env.OS_CLIENT_CONFIG_FILE]
+    : ['clouds.yaml', join(home, '.config', 'openstack', 'clouds.yaml'), '/etc/openstack/clouds.yaml'];
+
+const cloudNamed = (hands: Hands, name: string): Cloud => {
+  const files = cloudFiles(hands);
+  const file = files.find((path) => hands.readFile(path) !== undefined);
+  if (!file) return stop('usage', `Cloud ${name}: there is no ${files.join(' and no ')}.`);
+  let read: unknown;
+  try {
+    read = parse(hands.readFile(file)!);
+  } catch {
+    return stop('usage', `${file} is not valid YAML.`); // its own text would quote the file, which holds passwords
+  }
+  const clouds = isMap(read) && isMap(read.clouds) ? read.clouds : {};
+  const cloud = Object.hasOwn(clouds, name) ? clouds[name] : undefined;
+  if (!isMap(cloud))
+    return stop('usage', `${file} has no cloud ${name}; it has ${Object.keys(clouds).join(', ') || 'none'}.`);
+  return { ...cloud, auth: isMap(cloud.auth) ? cloud.auth : {} } as Cloud;
+};
+
+const authKeys =
+  'auth_url username user_id password user_domain_id user_domain_name project_id project_name project_domain_id project_domain_name system_scope application_credential_id application_credential_name application_credential_secret token endpoint'.split(
+    ' ',
+  );
+
+const cloudOfEnvironment = ({ env }: Hands): Cloud | undefined => {
+  const entries = authKeys.map((key) => [key, env[`OS_${key.toUpperCase()}`]] as const).filter(([, value]) => value);
+  if (entries.length === 0 && !env.OS_AUTH_TYPE) return undefined;
+  return {
+    auth: Object.fromEntries(entries),
+    auth_type: env.OS_AUTH_TYPE,
+    region_name: env.OS_REGION_NAME,
+    interface: env.OS_INTERFACE,
+    cacert: env.OS_CACERT,
+    verify: env.OS_INSECURE === 'true' || env.OS_INSECURE === '1' ? false : undefined,
+  };
+};
+
+const domain = (auth: Auth, of: string): { domain?: unknown } => {
+  const [id, name] = [text(auth[`${of}_domain_id`]), text(auth[`${of}_domain_name`])];
+  return id ? { domain: { id } } : name ? { domain: { name } } : { domain: { id: 'default' } };
+};
+
+const needed = (auth: Auth, key: string): string =>
+  text(auth[key]) ??
+  stop('usage', `The credentials lack ${key} (OS_${key.toUpperCase()}, or auth.${key} of the cloud).`);
+
+const userOf = (auth: Auth) => {
+  const id = text(auth.user_id);
+  return id ? { id } : { name: needed(auth, 'username'), ...domain(auth, 'user') };
+};
+
+const scopeOf = (auth: Auth): unknown => {
+  if (text(auth.system_scope)) return { system: { all: true } };
+  const id = text(auth.project_id);
+  if (id) return { project: { id } };
+  const name = text(auth.project_name);
+  return name ? { project: { name, ...domain(auth, 'project') } } : undefined;
+};
+
+const byPassword = (auth: Auth): Credentials => ({
+  is: 'keystone',
+  login: {
+    authUrl: needed(auth, 'auth_url'),
+    identity: { methods: ['password'], password: { user: { ...userOf(auth), password: needed(auth, 'password') } } },
+    scope: scopeOf(auth),
+  },
+});
+
+const byApplicationCredential = (auth: Auth): Credentials => {
+  const id = text(auth.application_credential_id);
+  const named = () => ({ name: needed(auth, 'application_credential_name'), user: userOf(auth) });
+  const application_credential = {
+    ...(id ? { id } : named()),
+    secret: needed(auth, 'application_credential_secret'),
+  };
+  const identity = { methods: ['application_credential'], application_credential };
+  return { is: 'keystone', login: { authUrl: needed(auth, 'auth_url'), identity } };
+};
+
+const byToken = (auth: Auth): Credentials => {
+  const token = needed(auth, 'token');
+  if (!text(auth.auth_url)) return { is: 'token', token };
+  const identity = { methods: ['token'], token: { id: token } };
+  return { is: 'keystone', login: { authUrl: needed(auth, 'auth_url'), identity, scope: scopeOf(auth) } };
+};
+
+const authTypes: Readonly<Record<string, (auth: Auth) => Credentials>> = {
+  password: byPassword,
+  v3password: byPassword,
+  v3applicationcredential: byApplicationCredential,
+  token: byToken,
+  v3token: byToken,
+  admin_token: (auth) => ({ is: 'token', token: needed(auth, 'token') }),
+  http_basic: (auth) => ({ is: 'basic', username: needed(auth, 'username'), password: needed(auth, 'password') }),
+  none: () => ({ is: 'none' }),
+};
+
+const guessedType = (auth: Auth): string =>
+  auth.application_credential_secret ? 'v3applicationcredential' : auth.token ? 'token' : 'password';
+
+const credentialsOf = ({ auth, auth_type }: Cloud): Credentials => {
+  const type = auth_type ?? guessedType(auth);
+  const make = Object.hasOwn(authTypes, type) ? authTypes[type] : undefined;
+  return make
+    ? make(auth)
+    : stop('usage', `auth_type ${type} is not known; known are ${Object.keys(authTypes).join(', ')}.`);
+};
+
+const ownCredentials = ({ env }: Hands): Credentials | undefined => {
+  if (env.TEMPER_TOKEN) return { is: 'token', token: env.TEMPER_TOKEN };
+  const { TEMPER_USERNAME: username, TEMPER_PASSWORD: password } = env;
+  return username && password !== undefined ? { is: 'basic', username, password } : undefined;
+};
+
+const trustOf = (cloud: Cloud | undefined, { env }: Hands): Trust => ({
+  caFile: cloud?.cacert ?? env.OS_CACERT,
+  insecure: cloud?.verify === false,
+});
+
+/**
+ * Where to go and as whom. TEMPER_URL and TEMPER_TOKEN come before everything; then a cloud by name, then OS_*.
+ * Throws CliFault (usage) where something is missing.
+ */
+export const targetOf = (hands: Hands, cloudName: string | undefined): Target => {
+  const own = ownCredentials(hands);
+  const name = cloudName ?? (own ? undefined : hands.env.OS_CLOUD);
+  const cloud = name ? cloudNamed(hands, name) : own ? undefined : cloudOfEnvironment(hands);
+  const url = hands.env.TEMPER_URL ?? cloud?.baremetal_endpoint_override ?? text(cloud?.auth.endpoint) ?? null;
+  const credentials = cloud ? credentialsOf(cloud) : (own ?? { is: 'none' });
+  if (url === null && credentials.is !== 'keystone')
+    return stop(
+      'usage',
+      'Nothing says where the API is: set TEMPER_URL (and TEMPER_TOKEN), or OS_CLOUD, or OS_AUTH_URL and its companions.',
+    );
+  return {
+    url: url?.replace(/\/+$/, '').replace(/\/v1$/, '') ?? null,
+    credentials,
+    trust: trustOf(cloud, hands),
+    region: cloud?.region_name ?? null,
+    interface: (cloud?.interface ?? 'public').replace(/URL$/, ''),
+  };
+};

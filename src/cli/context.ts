@@ -1,0 +1,35 @@
+/** What every command has at hand: the API, its output in two forms, and the options that all commands share. */
+import type { Command } from 'commander';
+import { type Client, createClient } from './client';
+import type { Hands } from './hands';
+
+export type Context = {
+  readonly hands: Hands;
+  readonly api: Client;
+  readonly json: boolean;
+  /** Prints the value as JSON where that was asked for, else the text that `tell` makes of it. */
+  print<T>(value: T, tell: (value: T) => string): void;
+  /** The exit status, where the command ends without a fault. */
+  end(status: number): void;
+};
+
+type Shared = { readonly json?: boolean; readonly osCloud?: string };
+
+/** A command's action, with its context before its own arguments and options. */
+export type Acting = <Args extends unknown[]>(
+  act: (context: Context, ...args: Args) => Promise<void>,
+) => (...given: unknown[]) => Promise<void>;
+
+/** @param end takes the exit status of what was done */
+export const actingWith =
+  (hands: Hands, end: (status: number) => void): Acting =>
+  (act) =>
+  async (...given) => {
+    // Commander passes arguments, then options, then the command.
+    const command = given.at(-1) as Command;
+    const { json = false, osCloud } = command.optsWithGlobals<Shared>();
+    const print: Context['print'] = (value, tell) =>
+      hands.out(json ? `${JSON.stringify(value, null, 2)}\n` : tell(value));
+    const context: Context = { hands, api: createClient(hands, osCloud), json, print, end };
+    await act(context, ...(given.slice(0, -1) as never));
+  };

@@ -1,0 +1,122 @@
+/** `temper doctor`: looks at every part an installation needs, and says what to do about those that do not answer. */
+import type { Command } from 'commander';
+import type { Acting, Context } from './context';
+import { CliFault, exits } from './faults';
+import type { Check, Finding } from './hands';
+import { plain } from './tables';
+
+const signs = { ok: 'ok      ', failed: 'FAILED  ', skipped: 'skipped ' } as const;
+
+type Conductor = {
+  readonly hostname: string;
+  readonly conductor_group: string;
+  readonly alive: boolean;
+  readonly drivers?: string[];
+};
+
+const todoOf: Readonly<Record<CliFault['exit'], string>> = {
+  usage: 'Set TEMPER_URL and TEMPER_TOKEN, or OS_CLOUD.',
+  unreachable: 'Is the API running, and is the address right? Look at its log and at /readyz on its health port.',
+  refused: 'Are the credentials those of a system reader or operator?',
+};
+
+/** What a check throws is a finding too. */
+const found = async ({ find }: Check): Promise<Finding> => {
+  try {
+    return await find();
+  } catch (thrown) {
+    const says = plain((thrown as Error).message);
+    return { is: 'failed', says, todo: thrown instanceof CliFault ? todoOf[thrown.exit] : 'Look at the log.' };
+  }
+};
+
+const version: (context: Context) => Check = ({ api }) => ({
+  name: 'API',
+  async find() {
+    const { default_version: known } = (await api.send('GET', '/')) as {
+      default_version?: { min_version?: string; version?: string };
+    };
+    return { is: 'ok', says: `${await api.where()} answers, versions ${known?.min_version} to ${known?.version}` };
+  },
+});
+
+const access: (context: Context) => Check = ({ api }) => ({
+  name: 'access',
+  async find() {
+    const { nodes } = (await api.send('GET', '/v1/nodes?limit=1&fields=uuid')) as { nodes: unknown[] };
+    return {
+      is: 'ok',
+      says: nodes.length > 0 ? 'these credentials see nodes' : 'these credentials are known, and see no nodes',
+    };
+  },
+});
+
+const groupName = (group: string): string => group || '(default)';
+
+const workers: (context: Context) => Check = ({ api }) => ({
+  name: 'workers',
+  async find() {
+    const { conductors } = (await api.send('GET', '/v1/conductors?detail=true')) as { conductors: Conductor[] };
+    const { nodes } = (await api.send('GET', '/v1/nodes?fields=conductor_group')) as {
+      nodes: { conductor_group: string }[];
+    };
+    const alive = conductors.filter((one) => one.alive);
+    const groups = [...new Set([...conductors, ...nodes].map((one) => one.conductor_group))].sort();
+    const countOf = (group: string) => alive.filter((one) => one.conductor_group === group).length;
+    const says = groups.map((group) => `${groupName(group)}: ${countOf(group)}`).join(', ') || 'there are none';
+    const empty = groups.filter((group) => countOf(group) === 0);
+    if (alive.length > 0 && empty.length === 0) return { is: 'ok', says };
+    const names = empty.map(groupName).join(', ') || '(default)';
+    return {
+      is: 'failed',
+      says,
+      todo: `Start \`worker bmc\` for ${names}, with TEMPER_CONDUCTOR_GROUP set to the group.`,
+    };
+  },
+});
+
+const bmc = ({ api }: Context, node: string | undefined): Check => ({
+  name: node === undefined ? 'BMC' : `BMC of ${node}`,
+  async find() {
+    if (node === undefined) return { is: 'skipped', says: 'no node was named; give --node' };
+    try {
+      await api.send('GET', `/v1/nodes/${encodeURIComponent(node)}/management/boot_device`);
+      return { is: 'ok', says: 'answers' };
+    } catch (thrown) {
+      const todo =
+        'Is its address in driver_info right, its network in TEMPER_BMC_NETWORKS, and the account on the BMC as on record?';
+      return { is: 'failed', says: plain((thrown as Error).message), todo };
+    }
+  },
+});
+
+const tell = (name: string, finding: Finding): string => {
+  const todo = finding.is === 'failed' ? `${' '.repeat(10)}-> ${plain(finding.todo)}\n` : '';
+  return `${signs[finding.is]}  ${plain(name)}: ${plain(finding.says)}\n${todo}`;
+};
+
+const examine = async (context: Context, { node }: { node?: string }): Promise<void> => {
+  const checks = [version(context), access(context), workers(context), ...context.hands.checks(), bmc(context, node)];
+  const findings: ({ name: string } & Finding)[] = [];
+  for (const check of checks) {
+    const finding = await found(check);
+    findings.push({ name: check.name, ...finding });
+    if (!context.json) context.hands.out(tell(check.name, finding));
+  }
+  const failed = findings.filter(({ is }) => is === 'failed').length;
+  context.print({ findings }, () =>
+    failed === 0 ? 'Nothing is wrong.\n' : `${failed} of ${findings.length} failed.\n`,
+  );
+  context.end(failed === 0 ? exits.ok : exits.refused);
+};
+
+/** Adds the command. */
+export const addDoctor = (program: Command, acting: Acting): void => {
+  program
+    .command('doctor')
+    .description(
+      'look at API, access, workers and, where the environment holds the settings of the processes, at database, Temporal and policy',
+    )
+    .option('--node <node>', 'also ask the BMC of this node')
+    .action(acting(examine));
+};

@@ -1,0 +1,92 @@
+/** `temper freezes`: an operator's lock-outs on nodes. */
+import type { Command } from 'commander';
+import type { Acting, Context } from './context';
+import { stop } from './faults';
+import { cut, plain, table } from './tables';
+
+type Freeze = {
+  readonly uuid: string;
+  readonly node_uuid: string;
+  readonly node_name: string | null;
+  readonly reason: string;
+  readonly requester: { readonly user_name: string | null; readonly user_id: string | null };
+  readonly created_at: string;
+  readonly until: string | null;
+  readonly active: boolean;
+};
+
+type Listed = { readonly all?: boolean; readonly limit?: string };
+type Added = { readonly reason: string; readonly until?: string; readonly for?: string };
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const frozenTable = (freezes: readonly Freeze[]): string =>
+  freezes.length === 0
+    ? 'No freezes.\n'
+    : table(
+        ['FREEZE', 'NODE', 'ACTIVE', 'BY', 'SINCE', 'UNTIL', 'REASON'],
+        freezes.map((one) => [
+          one.uuid,
+          one.node_name ?? one.node_uuid,
+          one.active ? 'yes' : 'no',
+          one.requester.user_name ?? one.requester.user_id,
+          one.created_at,
+          one.until ?? 'it is ended',
+          cut(one.reason, 60),
+        ]),
+      );
+
+/** When it is over, as ISO time; null lasts until it is ended. Throws CliFault (usage). */
+export const untilOf = ({ until, for: span }: Pick<Added, 'until' | 'for'>, now: number): string | null => {
+  if (until !== undefined && span !== undefined) stop('usage', 'Give --until or --for, not both.');
+  if (until !== undefined) return until;
+  if (span === undefined) return null;
+  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(span) ?? stop('usage', '--for must be such as 30m, 2h or 3d.');
+  return new Date(now + Number(count) * units[unit!]!).toISOString();
+};
+
+const list = async ({ api, print }: Context, node: string | undefined, { all, limit }: Listed): Promise<void> => {
+  const query = new URLSearchParams({ ...(all && { all: 'true' }), ...(limit !== undefined && { limit }) });
+  const base = node === undefined ? '/temper/v1/freezes' : `/temper/v1/nodes/${encodeURIComponent(node)}/freezes`;
+  print((await api.send('GET', `${base}?${query}`)) as { freezes: Freeze[] }, ({ freezes }) => frozenTable(freezes));
+};
+
+const add = async ({ api, print }: Context, node: string, given: Added): Promise<void> => {
+  const body = { reason: given.reason, until: untilOf(given, Date.now()) };
+  const made = (await api.send('POST', `/temper/v1/nodes/${encodeURIComponent(node)}/freezes`, body)) as Freeze;
+  print(
+    made,
+    (one) =>
+      `Node ${plain(one.node_name ?? one.node_uuid)} is frozen until ${plain(one.until ?? 'it is ended')}: freeze ${plain(one.uuid)}.\n`,
+  );
+};
+
+const end = async ({ api, print }: Context, freeze: string): Promise<void> => {
+  await api.send('DELETE', `/temper/v1/freezes/${encodeURIComponent(freeze)}`);
+  print({ uuid: freeze, active: false }, ({ uuid }) => `Freeze ${plain(uuid)} has ended.\n`);
+};
+
+/** Adds the commands about freezes. */
+export const addFreezes = (program: Command, acting: Acting): void => {
+  const freezes = program.command('freezes').description('lock nodes out: nothing is written to a frozen node’s BMC');
+  freezes
+    .command('list')
+    .description('active freezes, of all nodes you may see or of one')
+    .argument('[node]', 'UUID or name of a node')
+    .option('--all', 'those that are over as well')
+    .option('--limit <number>', 'at most so many, 1 to 1000')
+    .action(acting(list));
+  freezes
+    .command('add')
+    .description('freeze a node; the write that is under way ends first, and its run waits')
+    .argument('<node>', 'UUID or name of a node')
+    .requiredOption('--reason <text>', 'why; whoever is refused reads it')
+    .option('--until <time>', 'when it is over by itself, such as 2026-11-30T18:00:00Z')
+    .option('--for <span>', 'the same as a span: 30m, 2h, 3d')
+    .action(acting(add));
+  freezes
+    .command('end')
+    .description('end a freeze; the node stays frozen while it has another')
+    .argument('<freeze>', 'UUID of a freeze')
+    .action(acting(end));
+};

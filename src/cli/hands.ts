@@ -1,0 +1,34 @@
+/** What the command is given: the world it runs in, so that tests can give it another. */
+
+/** How a server is trusted beyond the system's own certificates. */
+export type Trust = { readonly caFile?: string; readonly insecure?: boolean };
+
+/** A history's replay: how many events there were, and what did not fit this build. */
+export type Replayed = { readonly events: number; readonly fault: string | null };
+
+/** A run as replay must know it to find its history. */
+export type RunName = { readonly uuid: string; readonly node_uuid: string; readonly verb: string };
+
+/** How one thing was found. `todo` says what to do about it. */
+export type Finding =
+  | { readonly is: 'ok' | 'skipped'; readonly says: string }
+  | { readonly is: 'failed'; readonly says: string; readonly todo: string };
+export type Check = { readonly name: string; find(): Promise<Finding> };
+
+export type Hands = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  fetchWith(trust: Trust): typeof fetch;
+  /** The text of a file, or undefined where there is none. */
+  readFile(path: string): string | undefined;
+  readonly home: string;
+  out(text: string): void;
+  err(text: string): void;
+  /** Asks a person; undefined where nobody is there to answer. */
+  readonly confirm?: (question: string) => Promise<boolean>;
+  /** Aborts when the command is told to end. */
+  readonly signal: AbortSignal;
+  /** Checks of what the processes' own settings name, where the environment holds them. */
+  checks(): readonly Check[];
+  /** Replays a run against this build; the text is a workflow's id. */
+  replay(of: RunName | string): Promise<Replayed>;
+};

@@ -1,0 +1,59 @@
+/** The `temper` command for operators: an HTTP client of the API, with a few looks behind it. */
+import { Command, CommanderError } from 'commander';
+import { actingWith } from './context';
+import { addDoctor } from './doctor';
+import { CliFault, exits } from './faults';
+import { addFreezes } from './freezes';
+import type { Hands } from './hands';
+import { addReplay } from './replay';
+import { addRuns } from './runs';
+
+export { CliFault, stop } from './faults';
+export type * from './hands';
+
+const where = `
+The API is found by TEMPER_URL with TEMPER_TOKEN, or TEMPER_USERNAME and TEMPER_PASSWORD; else by --os-cloud, OS_CLOUD and
+clouds.yaml, or OS_AUTH_URL and its companions, as for the OpenStack clients.
+
+Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not reachable.
+`;
+
+const programOf = (hands: Hands, end: (status: number) => void): Command => {
+  const program = new Command('temper')
+    .description('See and operate what Temper is doing.')
+    .option('--json', 'print JSON')
+    .option('--os-cloud <name>', 'a cloud of clouds.yaml')
+    .addHelpText('after', where)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => hands.out(text), writeErr: (text) => hands.err(text) });
+  const acting = actingWith(hands, end);
+  addRuns(program, acting);
+  addFreezes(program, acting);
+  addDoctor(program, acting);
+  addReplay(program, acting);
+  return program;
+};
+
+// Asking for help is no wrong usage, and commander says so by its own status.
+const usageOf = (thrown: CommanderError): number => (thrown.exitCode === 0 ? exits.ok : exits.usage);
+
+/**
+ * Runs one command.
+ * @param args what follows the command's name @returns its exit status
+ */
+export const runCli = async (args: readonly string[], hands: Hands): Promise<number> => {
+  let status: number = exits.ok;
+  const program = programOf(hands, (given) => {
+    status = given;
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return status;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return usageOf(thrown);
+    if (hands.signal.aborted) return exits.refused;
+    if (!(thrown instanceof CliFault)) throw thrown;
+    hands.err(`temper: ${thrown.message}\n`);
+    return exits[thrown.exit];
+  }
+};

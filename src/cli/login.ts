@@ -1,0 +1,58 @@
+/** Signs in at Keystone: a token, and where its catalogue says that the API is. */
+import type { Login, Target } from './clouds';
+import { stop } from './faults';
+
+export type SignedIn = { readonly token: string; readonly url: string | null };
+
+type Endpoint = { readonly interface?: string; readonly region_id?: string; readonly url?: string };
+type Catalogue = readonly { readonly type?: string; readonly endpoints?: readonly Endpoint[] }[];
+
+const limitMs = 30_000;
+
+const endpointIn = (catalogue: Catalogue, { region, interface: wanted }: Target): string | null => {
+  const endpoints = catalogue.find(({ type }) => type === 'baremetal')?.endpoints ?? [];
+  const found = endpoints.find((one) => one.interface === wanted && (region === null || one.region_id === region));
+  return found?.url?.replace(/\/+$/, '').replace(/\/v1$/, '') ?? null;
+};
+
+const ask = async (
+  fetcher: typeof fetch,
+  { authUrl, identity, scope }: Login,
+  signal: AbortSignal,
+): Promise<Response> => {
+  const base = authUrl.replace(/\/+$/, '').replace(/\/v3$/, '');
+  try {
+    return await fetcher(`${base}/v3/auth/tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ auth: { identity, ...(scope !== undefined && { scope }) } }),
+      redirect: 'error', // a password is sent nowhere else
+      signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+    });
+  } catch (thrown) {
+    return stop('unreachable', `The identity service at ${base} did not answer: ${reasonOf(thrown)}.`);
+  }
+};
+
+/** What went wrong on the way, in a few words; fetch hides it in the cause. */
+export const reasonOf = (thrown: unknown): string => {
+  const { cause, name, message } = thrown as Error & { cause?: { code?: string; message?: string } };
+  if (name === 'TimeoutError') return 'it took too long';
+  return cause?.code ?? cause?.message ?? message ?? String(thrown);
+};
+
+/** Throws CliFault: refused credentials (refused), no answer (unreachable). */
+export const signIn = async (
+  fetcher: typeof fetch,
+  login: Login,
+  target: Target,
+  signal: AbortSignal,
+): Promise<SignedIn> => {
+  const reply = await ask(fetcher, login, signal);
+  if (reply.status === 401 || reply.status === 403)
+    return stop('refused', 'The identity service refused these credentials.', reply.status);
+  const token = reply.headers.get('x-subject-token');
+  const body = (await reply.json().catch(() => undefined)) as { token?: { catalog?: Catalogue } } | undefined;
+  if (!reply.ok || !token) return stop('unreachable', `The identity service answered ${reply.status} to the login.`);
+  return { token, url: endpointIn(body?.token?.catalog ?? [], target) };
+};

@@ -1,0 +1,29 @@
+/** `temper replay`: whether the story of a run, as it was recorded, is still the story that this build tells. */
+import type { Command } from 'commander';
+import type { Acting, Context } from './context';
+import { exits } from './faults';
+import type { Run } from './run-texts';
+import { plain } from './tables';
+
+const replay = async (context: Context, ident: string): Promise<void> => {
+  // Workflow ids hold dots; UUIDs do not. A workflow can be replayed without the API.
+  const of = ident.includes('.')
+    ? ident
+    : ((await context.api.send('GET', `/temper/v1/runs/${encodeURIComponent(ident)}`)) as Run);
+  const { events, fault } = await context.hands.replay(of);
+  context.print({ events, fault }, () =>
+    fault === null
+      ? `This build replays all ${events} events.\n`
+      : `This build tells another story: ${plain(fault)}\nIt must not run the workers of this run; see docs/operations.md on changing a story.\n`,
+  );
+  context.end(fault === null ? exits.ok : exits.refused);
+};
+
+/** Adds the command. */
+export const addReplay = (program: Command, acting: Acting): void => {
+  program
+    .command('replay')
+    .description('replay the history of a run against this build; needs TEMPER_TEMPORAL_ADDRESS')
+    .argument('<run>', 'UUID of a run, or the id of its workflow')
+    .action(acting(replay));
+};

@@ -1,0 +1,108 @@
+/** Runs as people read them: lists, one run with its steps, and what an act on it will do. */
+import { cut, plain, sheet, table } from './tables';
+
+export type Step = {
+  readonly index: number;
+  readonly interface: string;
+  readonly step: string;
+  readonly state: string;
+  readonly act: string | null;
+  readonly attempts: number;
+  readonly abortable?: boolean;
+  readonly last_error: string | null;
+  readonly next_retry_at?: string | null;
+  readonly waiting_for: string | null;
+  readonly note: string | null;
+};
+
+export type Run = {
+  readonly uuid: string;
+  readonly node_uuid: string;
+  readonly node_name: string | null;
+  readonly verb: string;
+  readonly state: string;
+  readonly runbook: unknown;
+  readonly requester?: { readonly user_name?: string | null; readonly user_id?: string | null };
+  readonly cursor: number;
+  readonly phase?: string | null;
+  readonly waiting_for: string | null;
+  readonly waiting_since?: string | null;
+  readonly last_error: string | null;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly finished_at?: string | null;
+  readonly step_count?: number;
+  readonly steps?: readonly Step[];
+  readonly links?: { readonly temporal_ui?: string };
+};
+
+const longest = 60;
+
+const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;
+const place = (run: Run): string => `${Math.min(run.cursor + 1, stepsOf(run))}/${stepsOf(run)}`;
+const nodeOf = (run: Run): string => run.node_name ?? run.node_uuid;
+const runbookOf = ({ runbook }: Run): string =>
+  plain(typeof runbook === 'object' && runbook !== null ? (runbook as { name?: unknown }).name : runbook);
+
+/** A list of runs. */
+export const runTable = (runs: readonly Run[]): string =>
+  runs.length === 0
+    ? 'No runs.\n'
+    : table(
+        ['RUN', 'NODE', 'VERB', 'STATE', 'STEP', 'BEGAN', 'WAITS FOR, OR LAST ERROR'],
+        runs.map((run) => [
+          run.uuid,
+          nodeOf(run),
+          run.verb,
+          run.state,
+          place(run),
+          run.started_at ?? run.created_at,
+          cut(run.waiting_for ?? run.last_error, longest),
+        ]),
+      );
+
+const stepRow = (step: Step): unknown[] => [
+  step.index,
+  `${step.interface}.${step.step}`,
+  step.state,
+  step.act,
+  step.attempts,
+  step.next_retry_at,
+  cut(step.waiting_for ?? step.last_error ?? step.note, longest),
+];
+
+/** One run with its steps. */
+export const runSheet = (run: Run): string =>
+  sheet({
+    run: run.uuid,
+    node: run.node_name ? `${run.node_name} (${run.node_uuid})` : run.node_uuid,
+    verb: run.verb,
+    runbook: runbookOf(run),
+    state: run.state,
+    phase: run.phase,
+    'asked by': run.requester?.user_name ?? run.requester?.user_id,
+    'waits for': run.waiting_for,
+    'waits since': run.waiting_since,
+    'last error': run.last_error,
+    accepted: run.created_at,
+    began: run.started_at,
+    ended: run.finished_at,
+    'in Temporal': run.links?.temporal_ui,
+  }) +
+  (run.steps?.length
+    ? `\n${table(['#', 'STEP', 'STATE', 'ACT', 'ATTEMPTS', 'NEXT TRY', 'SAYS'], run.steps.map(stepRow))}`
+    : '');
+
+const still: readonly string[] = ['accepted', 'waiting', 'parked', 'paused'];
+
+/** What an abort will do, before it is asked for. */
+export const abortWill = (run: Run): string => {
+  const step = run.steps?.[run.cursor];
+  if (!step || still.includes(run.state)) return 'The run ends now.';
+  const name = `${step.interface}.${step.step}`;
+  if (step.abortable === undefined)
+    return `Step ${name} is under way: it is cut short if it may be, else it is done first; then the run ends.`;
+  return step.abortable
+    ? `Step ${name} is cut short and the run ends.`
+    : `Step ${name} must not be cut short: it is done first, then the run ends.`;
+};

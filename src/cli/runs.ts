@@ -1,0 +1,116 @@
+/** `temper runs`: what is going on, one run, and what people do to it. */
+import type { Command } from 'commander';
+import type { Acting, Context } from './context';
+import { stop } from './faults';
+import { abortWill, type Run, runSheet, runTable } from './run-texts';
+import { plain } from './tables';
+import { watchRun } from './watch';
+
+type Listed = { readonly state?: string; readonly limit?: string };
+type Given = { readonly reason: string; readonly args?: string; readonly yes?: boolean };
+
+/** Acts on a run, with what each is good for; `retry` alone takes arguments. */
+const acts = {
+  abort: 'end the run; it says first what that means for the step under way',
+  pause: 'stop the run before its next step; it keeps the node',
+  resume: 'let a paused run go on',
+  retry: 'run the parked or failed step again, with the same arguments or with others',
+  skip: 'go on as if the step were done',
+  fail: 'end a parked run as failed',
+} as const;
+type Act = keyof typeof acts;
+
+const pathOf = (run: string): string => `/temper/v1/runs/${encodeURIComponent(run)}`;
+
+/** The steps' arguments as JSON text. Throws CliFault (usage). */
+export const argsOf = (text: string | undefined): Record<string, unknown> | undefined => {
+  if (text === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  return stop('usage', `--args must be a JSON object, such as --args '{"boot_device": "pxe"}'.`);
+};
+
+const list = async ({ api, print }: Context, node: string | undefined, { state, limit }: Listed): Promise<void> => {
+  const query = new URLSearchParams();
+  if (limit !== undefined) query.set('limit', limit);
+  if (state !== undefined && node === undefined) query.set('state', state);
+  const base = node === undefined ? '/temper/v1/runs' : `/temper/v1/nodes/${encodeURIComponent(node)}/runs`;
+  const { runs } = (await api.send('GET', `${base}?${query}`)) as { runs: Run[] };
+  // A node's own list has no such filter.
+  print({ runs: runs.filter((run) => state === undefined || run.state === state) }, (shown) => runTable(shown.runs));
+};
+
+const confirmed = async ({ hands }: Context, run: Run): Promise<void> => {
+  const will = abortWill(run);
+  if (!hands.confirm) stop('usage', `${will} Nobody is here to confirm that: give --yes.`);
+  if (!(await hands.confirm!(`${plain(run.verb)} of node ${plain(run.node_name ?? run.node_uuid)}: ${will} Go on?`)))
+    stop('refused', 'Left as it was.');
+};
+
+const perform =
+  (act: Act) =>
+  async (context: Context, ident: string, { reason, args, yes }: Given): Promise<void> => {
+    const changed = argsOf(args);
+    const run = (await context.api.send('GET', pathOf(ident))) as Run;
+    if (act === 'abort' && !yes) await confirmed(context, run);
+    // The step it was seen in: a run that has moved on since refuses.
+    const body = { reason, step: run.cursor, ...(changed && { args: changed }) };
+    const said = (await context.api.send('POST', `${pathOf(run.uuid)}/${act}`, body)) as { will: string };
+    context.print(said, ({ will }) => `${plain(will)}\n`);
+  };
+
+const rerun = async (
+  { api, print }: Context,
+  ident: string,
+  { from, reason }: { from?: string; reason: string },
+): Promise<void> => {
+  const step = from === undefined ? undefined : Number(from);
+  if (step !== undefined && !(Number.isInteger(step) && step >= 0))
+    stop('usage', '--from must be the number of a step, as `temper runs show` lists them.');
+  const body = { reason, ...(step !== undefined && { from: step }) };
+  const said = await api.send('POST', `${pathOf(ident)}/rerun`, body);
+  print(said, (value) => `Run ${plain(value?.run ?? value?.uuid)} was accepted.\n`);
+};
+
+/** Adds the commands about runs. */
+export const addRuns = (program: Command, acting: Acting): void => {
+  const runs = program.command('runs').description('see and operate runs');
+  runs
+    .command('list')
+    .description('runs that are going on, on all nodes you may see; with a node, all runs of that node')
+    .argument('[node]', 'UUID or name of a node')
+    .option('--state <state>', 'only runs in this state')
+    .option('--limit <number>', 'at most so many, 1 to 1000')
+    .action(acting(list));
+  runs
+    .command('show')
+    .description('one run with its steps')
+    .argument('<run>', 'UUID of a run')
+    .action(
+      acting(async ({ api, print }, run: string) => print((await api.send('GET', pathOf(run))) as Run, runSheet)),
+    );
+  runs
+    .command('watch')
+    .description('tell what happens to a run until it ends; fails when the run does')
+    .argument('<run>', 'UUID of a run')
+    .action(acting((context, run: string) => watchRun(context, run)));
+  for (const [act, says] of Object.entries(acts)) {
+    const command = runs.command(act).description(says).argument('<run>', 'UUID of a run');
+    command.requiredOption('--reason <text>', 'why; it stands in the audit trail');
+    if (act === 'retry') command.option('--args <json>', 'other arguments for the step, as a JSON object');
+    if (act === 'abort') command.option('--yes', 'do not ask');
+    command.action(acting(perform(act as Act)));
+  }
+  runs
+    .command('rerun')
+    .description('take up a failed run in a new one, from the step it failed in or from another')
+    .argument('<run>', 'UUID of a run that failed')
+    .option('--from <step>', 'number of the step to begin with')
+    .requiredOption('--reason <text>', 'why; it stands in the audit trail')
+    .action(acting(rerun));
+};

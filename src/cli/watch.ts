@@ -1,0 +1,130 @@
+/** `temper runs watch`: tells what happens to a run until it ends, through lost connections and servers without a stream. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endedStates } from '../model/runs';
+import type { Context } from './context';
+import { eventsOf } from './event-stream';
+import { CliFault, exits } from './faults';
+import type { Run, Step } from './run-texts';
+import { plain } from './tables';
+
+/** An event of a run as the stream has it. */
+type RunEvent = { readonly at: string; readonly kind: string; readonly data: Readonly<Record<string, unknown>> };
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
+const pollMs = 2_000;
+
+const hasEnded = ({ state }: Run): boolean => (endedStates as readonly string[]).includes(state);
+
+// What an event's data may say, in the order in which it is read.
+const spoken = ['step', 'act', 'attempt', 'from', 'to', 'note', 'error', 'reason', 'by'] as const;
+
+const line = (at: string, what: string, data: Readonly<Record<string, unknown>>): string => {
+  const facts = spoken.filter((key) => data[key] !== undefined && data[key] !== null);
+  return `${plain(at)}  ${plain(what).padEnd(14)} ${facts.map((key) => `${key}=${plain(data[key])}`).join(' ')}`.trimEnd();
+};
+
+const tell = ({ hands, json }: Context, event: RunEvent): void =>
+  hands.out(json ? `${JSON.stringify(event)}\n` : `${line(event.at, event.kind, event.data)}\n`);
+
+const parsed = (text: string): RunEvent | undefined => {
+  try {
+    const event = JSON.parse(text);
+    return typeof event?.kind === 'string' ? { ...event, data: event.data ?? {} } : undefined;
+  } catch {
+    return undefined; // not from our API; the run's own state decides when to stop
+  }
+};
+
+type Streamed = 'no stream' | 'cut off' | 'over';
+
+/** Follows one connection; `place` remembers the last event told. */
+const stream = async (context: Context, run: string, place: { id: string | null }): Promise<Streamed> => {
+  const headers = { accept: 'text/event-stream', ...(place.id !== null && { 'last-event-id': place.id }) };
+  const reply = await context.api.open(`/temper/v1/runs/${run}/events`, headers);
+  if (reply.status === 404) return 'no stream';
+  if (reply.status === 204) return 'over';
+  if (!reply.ok || !reply.body) return context.api.refusal(reply);
+  try {
+    for await (const { id, data } of eventsOf(reply.body as unknown as AsyncIterable<Uint8Array>)) {
+      const event = parsed(data);
+      if (event) tell(context, event);
+      place.id = id ?? place.id;
+    }
+  } catch (thrown) {
+    context.hands.signal.throwIfAborted();
+    context.hands.err(`The stream was cut off (${plain((thrown as Error).message)}); taking it up again.\n`);
+  }
+  return 'cut off';
+};
+
+const look = async ({ api }: Context, run: string): Promise<Run> =>
+  (await api.send('GET', `/temper/v1/runs/${run}`)) as Run;
+
+const stepNow = (run: Run): Step | undefined => run.steps?.[run.cursor];
+
+const pictureOf = (run: Run): string =>
+  JSON.stringify([
+    run.state,
+    run.cursor,
+    run.waiting_for,
+    stepNow(run)?.state,
+    stepNow(run)?.act,
+    stepNow(run)?.attempts,
+  ]);
+
+/** Tells what changed between looks, for a server that has no stream. */
+const poll = async (context: Context, run: string): Promise<void> => {
+  for (let known = ''; ; ) {
+    const now = await look(context, run);
+    const picture = pictureOf(now);
+    if (picture !== known) tell(context, seenAs(now));
+    known = picture;
+    if (hasEnded(now)) return;
+    await sleep(pollMs, undefined, { signal: context.hands.signal });
+  }
+};
+
+const seenAs = (run: Run): RunEvent => {
+  const step = stepNow(run);
+  const name = step && `${step.interface}.${step.step}`;
+  const error = step?.last_error ?? run.last_error;
+  return {
+    at: new Date().toISOString(),
+    kind: `run.${run.state}`,
+    data: { step: name, act: step?.act, attempt: step?.attempts, note: run.waiting_for, error },
+  };
+};
+
+const mayPass = (thrown: unknown): boolean => thrown instanceof CliFault && thrown.exit === 'unreachable';
+
+/** One connection and what is known after it; a server that is away for a moment is asked again. */
+const follow = async (context: Context, run: string, place: { id: string | null }): Promise<Streamed> => {
+  try {
+    const streamed = await stream(context, run, place);
+    if (streamed !== 'cut off') return streamed;
+    return hasEnded(await look(context, run)) ? 'over' : 'cut off';
+  } catch (thrown) {
+    if (!mayPass(thrown)) throw thrown;
+    context.hands.err(`${plain((thrown as Error).message)} Trying again.\n`);
+    return 'cut off';
+  }
+};
+
+/** Tells events until the run has ended. The exit status says whether it succeeded. */
+export const watchRun = async (context: Context, ident: string): Promise<void> => {
+  const { uuid } = await look(context, encodeURIComponent(ident));
+  const place: { id: string | null } = { id: null };
+  for (let pauseMs = firstPauseMs; ; ) {
+    const before = place.id;
+    const streamed = await follow(context, uuid, place);
+    if (streamed === 'no stream') await poll(context, uuid);
+    if (streamed !== 'cut off') break;
+    pauseMs = place.id === before ? Math.min(pauseMs * 2, longestPauseMs) : firstPauseMs;
+    await sleep(pauseMs, undefined, { signal: context.hands.signal });
+  }
+  const run = await look(context, uuid);
+  if (!context.json)
+    context.hands.out(`The run ended: ${plain(run.state)}${run.last_error ? `: ${plain(run.last_error)}` : ''}\n`);
+  context.end(run.state === 'succeeded' ? exits.ok : exits.refused);
+};

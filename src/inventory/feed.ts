@@ -1,0 +1,64 @@
+/** Events in an order that never gets a row in its past: one run's for a stream, everybody's for webhooks and counts. */
+import type { NodeUuid, ProjectId, RunUuid } from '../model/ids';
+import type { Db } from './database';
+
+/** A place in that order. `tx` is the transaction that wrote the event, in decimal digits. */
+export type FeedPlace = { readonly tx: string; readonly seq: number };
+
+export type FeedEvent = FeedPlace & {
+  readonly at: Date;
+  readonly kind: string;
+  readonly node_uuid: NodeUuid | null;
+  readonly run_id: RunUuid | null;
+  readonly project: ProjectId | null;
+  readonly lessee: ProjectId | null;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** An event with what counting wants to know of its run. */
+export type CountedEvent = FeedEvent & { readonly verb: string | null; readonly run_ms: number | null };
+
+/** `unsettled` says that something has come which cannot be placed yet: an older transaction is still under way. */
+export type FeedPage = { readonly rows: readonly FeedEvent[]; readonly unsettled: boolean };
+
+/** Before everything. */
+export const feedStart: FeedPlace = { tx: '0', seq: 0 };
+
+export const feed = (sql: Db) => ({
+  /** The next events of a run, at most `limit`. */
+  async ofRun(run: RunUuid, after: FeedPlace, limit: number): Promise<FeedPage> {
+    const rows = await sql<(FeedEvent & { settled: boolean })[]>`
+      with placed as (
+        select coalesce(tx, '0'::xid8) as tx, seq, at, kind, node_uuid, run_id, project, lessee, data from events where run_id = ${run}
+      )
+      select *, tx < pg_snapshot_xmin(pg_current_snapshot()) as settled from placed
+      where (tx, seq) > (${after.tx}::xid8, ${after.seq}) order by tx, seq limit ${limit}`;
+    const settled = rows.filter((row) => row.settled);
+    return { rows: settled.map(({ settled: _, ...row }) => row), unsettled: settled.length < rows.length };
+  },
+
+  /** Where an event of a run stands, or undefined where the run has no such event. */
+  async placeOf(run: RunUuid, seq: number): Promise<FeedPlace | undefined> {
+    const [row] = await sql<FeedPlace[]>`
+      select coalesce(tx, '0'::xid8) as tx, seq from events where run_id = ${run} and seq = ${seq}`;
+    return row;
+  },
+
+  /**
+   * Takes the next events of all, in a transaction of the caller that also writes what follows from them. Undefined while
+   * somebody else is reading.
+   */
+  async take(limit: number): Promise<CountedEvent[] | undefined> {
+    const [cursor] = await sql<FeedPlace[]>`select tx, seq from event_cursor for update skip locked`;
+    if (!cursor) return undefined;
+    const rows = await sql<CountedEvent[]>`
+      select e.tx, e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.project, e.lessee, e.data, r.verb,
+        (extract(epoch from e.at - r.created_at) * 1000)::float8 as run_ms
+      from events e left join runs r on r.id = e.run_id
+      where (e.tx, e.seq) > (${cursor.tx}::xid8, ${cursor.seq}) and e.tx < pg_snapshot_xmin(pg_current_snapshot())
+      order by e.tx, e.seq limit ${limit}`;
+    const last = rows.at(-1);
+    if (last) await sql`update event_cursor set tx = ${last.tx}::xid8, seq = ${last.seq}`;
+    return rows;
+  },
+});

@@ -1,0 +1,180 @@
+/** Queries of webhooks: whom to tell of which events, what is still to be told, and the log of it. */
+import type { Db } from './database';
+import type { FeedEvent } from './feed';
+import type { SealedSecret } from './vault';
+
+export type WebhookRow = {
+  readonly uuid: string;
+  readonly url: string;
+  readonly kinds: readonly string[];
+  readonly enabled: boolean;
+  readonly description: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+export type WebhookValues = Pick<WebhookRow, 'url' | 'kinds' | 'enabled' | 'description'>;
+
+export type DeliveryRow = {
+  readonly uuid: string;
+  readonly event_seq: number;
+  readonly kind: string;
+  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly next_at: Date | null;
+  readonly created_at: Date;
+  readonly finished_at: Date | null;
+};
+
+/** A delivery that its taker has to try now, with everything that it needs. */
+export type DueDelivery = {
+  readonly id: number;
+  readonly uuid: string;
+  readonly attempts: number;
+  readonly url: string;
+  /** As it is sent. */
+  readonly event: Readonly<Record<string, unknown>> & { readonly seq: number; readonly kind: string };
+  readonly secret: {
+    readonly id: string;
+    readonly key_id: string;
+    readonly nonce: Buffer;
+    readonly ciphertext: Buffer;
+  };
+};
+
+export type Attempted = {
+  readonly state: DeliveryRow['state'];
+  readonly status: number | null;
+  readonly error: string | null;
+  /** Until the next attempt, where there is one. */
+  readonly waitMs: number;
+};
+
+// What webhooks may hear of: things that happen to nodes and runs.
+const families = ['node', 'run', 'step'];
+const columns = ['uuid', 'url', 'kinds', 'enabled', 'description', 'created_at', 'updated_at'] as const;
+const logColumns = [
+  'uuid', 'event_seq', 'kind', 'state', 'attempts', 'status', 'error', 'next_at', 'created_at', 'finished_at',
+] as const; // biome-ignore format: one row of names
+
+const configured = (sql: Db) => ({
+  async list(): Promise<WebhookRow[]> {
+    return sql<WebhookRow[]>`select ${sql(columns)} from webhooks order by id`;
+  },
+
+  async find(uuid: string): Promise<WebhookRow | undefined> {
+    const [row] = await sql<WebhookRow[]>`select ${sql(columns)} from webhooks where uuid = ${uuid}`;
+    return row;
+  },
+
+  async create(values: WebhookValues): Promise<WebhookRow> {
+    const { url, kinds, enabled, description } = values;
+    const [row] = await sql<WebhookRow[]>`
+      insert into webhooks ${sql({ url, kinds: [...kinds], enabled, description })} returning ${sql(columns)}`;
+    return row!;
+  },
+
+  async update(uuid: string, values: WebhookValues): Promise<WebhookRow | undefined> {
+    const { url, kinds, enabled, description } = values;
+    const [row] = await sql<WebhookRow[]>`
+      update webhooks set ${sql({ url, kinds: [...kinds], enabled, description })}, updated_at = now()
+      where uuid = ${uuid} returning ${sql(columns)}`;
+    return row;
+  },
+
+  async delete(uuid: string): Promise<boolean> {
+    return (await sql`delete from webhooks where uuid = ${uuid} returning 1`).length === 1;
+  },
+
+  /** What deliveries are signed with from now on. */
+  async setSecret(webhook: string, { id, key_id, nonce, ciphertext }: SealedSecret): Promise<void> {
+    await sql`
+      insert into webhook_secrets ${sql({ webhook_uuid: webhook, id, key_id, nonce, ciphertext })}
+      on conflict (webhook_uuid) do update set id = excluded.id, key_id = excluded.key_id, nonce = excluded.nonce,
+        ciphertext = excluded.ciphertext`;
+  },
+
+  /** The log of a webhook, newest first. */
+  async deliveries(webhook: string, { limit, after }: { limit: number; after?: string }): Promise<DeliveryRow[]> {
+    return sql<DeliveryRow[]>`
+      select ${sql(logColumns)} from webhook_deliveries
+      where webhook_uuid = ${webhook}
+        and ${after ? sql`id < (select m.id from webhook_deliveries m where m.uuid = ${after} and m.webhook_uuid = ${webhook})` : sql`true`}
+      order by id desc limit ${limit}`;
+  },
+
+  async hasDelivery(webhook: string, uuid: string): Promise<boolean> {
+    return (
+      (await sql`select 1 from webhook_deliveries where webhook_uuid = ${webhook} and uuid = ${uuid}`).length === 1
+    );
+  },
+});
+
+const delivering = (sql: Db) => ({
+  /** Adds what these events mean to every webhook that wants them; a repeat adds nothing. */
+  async enqueue(events: readonly FeedEvent[]): Promise<void> {
+    const wanted = events.filter(({ kind }) => families.includes(kind.split('.')[0]!));
+    if (wanted.length === 0) return;
+    const seqs = sql.array(
+      wanted.map(({ seq }) => seq),
+      1016,
+    );
+    await sql`
+      insert into webhook_deliveries (webhook_uuid, event_seq, kind)
+      select w.uuid, e.seq, e.kind from events e join webhooks w on w.enabled and e.at >= w.created_at
+        and (e.kind = any (w.kinds) or split_part(e.kind, '.', 1) || '.*' = any (w.kinds) or '*' = any (w.kinds))
+      where e.seq = any (${seqs}) order by e.seq
+      on conflict do nothing`;
+  },
+
+  /**
+   * Takes deliveries that are due, at most `each` of one webhook, so that one which does not answer keeps nobody waiting.
+   * They are nobody else's for `leaseMs`; a worker that dies leaves them to the others after that.
+   */
+  async takeDue({ limit, each, leaseMs }: { limit: number; each: number; leaseMs: number }): Promise<DueDelivery[]> {
+    return sql<DueDelivery[]>`
+      with due as (
+        select d.id from webhooks w, lateral (
+          select id from webhook_deliveries where webhook_uuid = w.uuid and state = 'pending' and next_at <= now()
+          order by next_at limit ${each} for update skip locked
+        ) d where w.enabled limit ${limit}
+      ), taken as (
+        update webhook_deliveries set attempts = attempts + 1, next_at = now() + ${leaseMs} * interval '1 millisecond'
+        where id in (select id from due) returning id, uuid, attempts, webhook_uuid, event_seq
+      )
+      select t.id, t.uuid, t.attempts, w.url,
+        jsonb_build_object('seq', e.seq, 'at', e.at, 'kind', e.kind, 'node_uuid', e.node_uuid, 'run_id', e.run_id,
+          'project', e.project, 'lessee', e.lessee, 'data', e.data) as event,
+        jsonb_build_object('id', s.id, 'key_id', s.key_id, 'nonce', encode(s.nonce, 'base64'),
+          'ciphertext', encode(s.ciphertext, 'base64')) as secret
+      from taken t join webhooks w on w.uuid = t.webhook_uuid join events e on e.seq = t.event_seq
+        join webhook_secrets s on s.webhook_uuid = w.uuid`.then((rows) => rows.map(opened));
+  },
+
+  /** Records what came of an attempt. */
+  async attempted(id: number, { state, status, error, waitMs }: Attempted): Promise<void> {
+    await sql`
+      update webhook_deliveries set state = ${state}, status = ${status}, error = ${error},
+        next_at = now() + ${waitMs} * interval '1 millisecond', finished_at = case when ${state} <> 'pending' then now() end
+      where id = ${id} and state = 'pending'`;
+  },
+
+  /** Forgets the log before a time. @returns how many rows */
+  async forget(olderThanDays: number, limit = 5_000): Promise<number> {
+    const gone = await sql`
+      delete from webhook_deliveries where id in (
+        select id from webhook_deliveries where created_at < now() - ${olderThanDays} * interval '1 day' limit ${limit}
+      ) returning 1`;
+    return gone.length;
+  },
+});
+
+// Bytes travel as text inside a JSON document.
+const opened = (row: DueDelivery): DueDelivery => {
+  const { nonce, ciphertext } = row.secret as unknown as { nonce: string; ciphertext: string };
+  const bytes = { nonce: Buffer.from(nonce, 'base64'), ciphertext: Buffer.from(ciphertext, 'base64') };
+  return { ...row, secret: { ...row.secret, ...bytes } };
+};
+
+export const webhooks = (sql: Db) => ({ ...configured(sql), ...delivering(sql) });

@@ -1,0 +1,73 @@
+/** Single acts on the world: how each relates to it, how long it may wait, and who performs it. */
+
+/**
+ * How an act relates to the world, which decides how it is retried.
+ * `read` only looks. `converge` looks before it acts, so a repeat is harmless. `once` may harm when done twice:
+ * its intent is recorded first, and a second attempt only looks.
+ */
+export type Effect = 'read' | 'converge' | 'once';
+
+/** For how long one attempt of an act may wait for the world to agree; `job` is work of hours, such as firmware or an image. */
+export type Patience = 'power' | 'soft power' | 'start' | 'job';
+
+export type ActRow = {
+  readonly effect: Effect;
+  readonly patience?: Patience;
+  /** `bmc`: the node's hardware type. `agent`: the ramdisk that runs on it, whatever the hardware type. */
+  readonly by?: 'bmc' | 'agent';
+  /** Whether the ramdisk on the node is gone once it has succeeded. */
+  readonly endsAgent?: true;
+  readonly says: string;
+};
+
+/** A step is one or more of them in order; each is one activity, so a crash loses at most one. */
+export const acts = {
+  verify: { effect: 'read', says: 'read power, boot mode and identity' },
+  power_on: { effect: 'converge', patience: 'power', says: 'power on' },
+  power_off: { effect: 'converge', patience: 'power', endsAgent: true, says: 'power off' },
+  soft_power_off: {
+    effect: 'converge',
+    patience: 'soft power',
+    endsAgent: true,
+    says: 'ask the system to shut down',
+  },
+  inject_nmi: { effect: 'once', says: 'inject a non-maskable interrupt' },
+  read_boot_device: { effect: 'read', says: 'read the boot device' },
+  list_boot_devices: { effect: 'read', says: 'list the boot devices' },
+  set_boot_device: { effect: 'converge', says: 'set the boot device' },
+  set_boot_mode: { effect: 'converge', says: 'set the boot mode' },
+  read_bios: { effect: 'read', says: 'read the BIOS settings' },
+  stage_bios: { effect: 'converge', says: 'stage BIOS settings' },
+  stage_bios_reset: { effect: 'converge', says: 'stage a reset of the BIOS settings' },
+  confirm_bios: { effect: 'read', patience: 'start', says: 'wait for the BIOS to show the settings' },
+  confirm_bios_reset: { effect: 'read', patience: 'start', says: 'wait for the BIOS to show its defaults' },
+  set_secure_boot: { effect: 'converge', says: 'set secure boot' },
+  reset_secure_boot_keys: { effect: 'once', says: 'reset the secure boot keys to default' },
+  clear_secure_boot_keys: { effect: 'once', says: 'clear the secure boot keys' },
+  read_media: { effect: 'read', says: 'read the virtual drives' },
+  insert_media: { effect: 'converge', says: 'insert virtual media' },
+  eject_media: { effect: 'converge', says: 'eject virtual media' },
+  read_indicators: { effect: 'read', says: 'read the indicators' },
+  set_indicator: { effect: 'converge', says: 'set the indicator' },
+  reset_bmc: { effect: 'once', says: 'reset the BMC and wait until it is back' },
+  set_bmc_clock: { effect: 'converge', says: 'set the clock of the BMC' },
+  send_raw: { effect: 'once', says: 'send raw bytes to the BMC' },
+  inspect: { effect: 'read', patience: 'start', says: 'read what the node consists of' },
+  read_firmware: { effect: 'read', says: 'read the versions of firmware' },
+  update_firmware: { effect: 'once', patience: 'job', says: 'update firmware and wait until its version shows' },
+  create_raid: { effect: 'once', patience: 'job', says: 'create RAID volumes and wait until they show' },
+  delete_raid: { effect: 'once', patience: 'job', says: 'delete RAID volumes and wait until they are gone' },
+  apply_raid: { effect: 'once', patience: 'job', says: 'bring the RAID volumes to the configuration' },
+  log: { effect: 'converge', says: 'write a line to the log' },
+  agent_steps: { effect: 'read', by: 'agent', says: 'ask the agent which steps it has' },
+  agent_step: { effect: 'once', patience: 'job', by: 'agent', says: 'run the step on the node' },
+  agent_write_image: { effect: 'converge', patience: 'job', by: 'agent', says: 'write the image to the disk' },
+  agent_install_bootloader: { effect: 'converge', patience: 'start', by: 'agent', says: 'install the boot loader' },
+  agent_finalize_rescue: { effect: 'converge', by: 'agent', says: 'set the rescue password' },
+  agent_power_off: { effect: 'converge', patience: 'power', by: 'agent', says: 'let the agent shut the node down' },
+} as const satisfies Record<string, ActRow>;
+
+export type ActName = keyof typeof acts;
+
+/** An act's row with every optional column present in its type. */
+export const actRow = (act: ActName): ActRow => acts[act];

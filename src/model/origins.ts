@@ -1,0 +1,35 @@
+/** Where images and firmware may come from: a URL is held against the origins that an operator allows. */
+import { raise } from './errors';
+
+const parse = (text: string): URL | undefined => {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether a text is an origin: http or https, a host, perhaps a port, and nothing more. */
+export const isOrigin = (text: string): boolean => {
+  const url = parse(text);
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase().replace(/\/$/, '');
+};
+
+/**
+ * Refuses a URL that is not http or https, or that lies at none of the origins; no origins: any host will do.
+ * Throws OriginRefused, which names the host alone: the rest may hold a secret.
+ */
+export const requireOrigin = (origins: readonly string[], url: string): void => {
+  const given = parse(url);
+  if (!given || !/^https?:$/.test(given.protocol))
+    return raise('OriginRefused', {
+      origin: given?.protocol ?? 'what came',
+      reason: 'it must be an http or https URL',
+    });
+  const allowed = origins.map((origin) => parse(origin)?.origin);
+  if (origins.length > 0 && !allowed.includes(given.origin))
+    raise('OriginRefused', {
+      origin: given.origin,
+      reason: 'the operator does not allow it; ask for it to be added to TEMPER_IMAGE_ORIGINS',
+    });
+};

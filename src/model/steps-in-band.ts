@@ -1,0 +1,135 @@
+/** The catalogue of steps that run in the ramdisk, as its generic hardware manager offers them; one row each. */
+import type { ArgRow, StepDriver, StepRow, StepVerb } from './steps';
+
+const every: readonly StepDriver[] = ['redfish', 'ipmi', 'fake-hardware'];
+const all: readonly StepVerb[] = ['clean', 'service', 'deploy'];
+const object = (says: string, required?: true): ArgRow => ({ type: 'object', ...(required && { required }), says });
+const list = (says: string, required?: true): ArgRow => ({ type: 'list', ...(required && { required }), says });
+
+type Brief = Pick<StepRow, 'interface' | 'step' | 'verbs' | 'says'> &
+  Partial<Pick<StepRow, 'priority' | 'args' | 'abortable' | 'implementations'>>;
+
+const inBand = (row: Brief): StepRow => ({
+  drivers: every,
+  priority: 0,
+  acts: ['agent_step'],
+  args: {},
+  abortable: true,
+  parks: true,
+  ramdisk: true,
+  ...row,
+});
+
+const raidConfig: ArgRow = { type: 'raid', required: true, says: 'the logical disks to make' };
+const raidByAgent = ['agent'];
+const burnIn = (what: string, verbs: readonly StepVerb[]): StepRow =>
+  inBand({ interface: 'deploy', step: `burnin_${what}`, verbs, says: `Stress the ${what} for a while.` });
+
+// openstack/ironic-python-agent:ironic_python_agent/hardware.py, generic hardware manager. Priorities are those it reports by default.
+export const inBandSteps: readonly StepRow[] = [
+  inBand({
+    interface: 'deploy',
+    step: 'erase_devices_metadata',
+    verbs: ['clean', 'deploy'],
+    priority: 99,
+    says: 'Erase partition tables and other metadata of every disk.',
+  }),
+  inBand({
+    interface: 'deploy',
+    step: 'erase_devices',
+    verbs: ['clean'],
+    priority: 10,
+    says: 'Erase every disk, by its own secure erase where it has one.',
+  }),
+  inBand({
+    interface: 'deploy',
+    step: 'erase_devices_express',
+    verbs: ['clean'],
+    says: 'Erase disks that can do it at once, and the metadata of the others.',
+  }),
+  inBand({ interface: 'deploy', step: 'erase_pstore', verbs: ['clean'], says: 'Erase what crashed kernels left.' }),
+  inBand({
+    interface: 'deploy',
+    step: 'clean_uefi_nvram',
+    verbs: ['clean', 'deploy'],
+    args: { match_patterns: list('patterns of boot entries to delete') },
+    says: 'Delete boot entries of the firmware.',
+  }),
+  burnIn('cpu', ['clean', 'service']),
+  burnIn('gpu', ['clean', 'service']),
+  burnIn('memory', ['clean', 'service']),
+  burnIn('network', ['clean', 'service']),
+  burnIn('disk', ['clean']),
+  inBand({
+    interface: 'deploy',
+    step: 'inject_files',
+    verbs: ['service', 'deploy'],
+    args: {
+      files: list('what to write where', true),
+      verify_ca: { type: 'boolean', says: 'check certificates of sources' },
+    },
+    says: 'Write files into the deployed system.',
+  }),
+  inBand({
+    interface: 'deploy',
+    step: 'generic_container_step',
+    verbs: all,
+    args: {
+      container_url: { type: 'string', required: true, says: 'image of the container' },
+      pull_options: list('options of the pull'),
+      run_options: list('options of the run'),
+    },
+    says: 'Run a container in the ramdisk.',
+  }),
+  inBand({
+    interface: 'deploy',
+    step: 'update_nvidia_nic_firmware_image',
+    verbs: all,
+    args: { images: list('images by card', true) },
+    abortable: false,
+    says: 'Update the firmware of NVIDIA network cards.',
+  }),
+  inBand({
+    interface: 'deploy',
+    step: 'update_nvidia_nic_firmware_settings',
+    verbs: all,
+    args: { settings: list('settings by card', true) },
+    abortable: false,
+    says: 'Set firmware settings of NVIDIA network cards.',
+  }),
+  inBand({
+    interface: 'raid',
+    step: 'create_configuration',
+    verbs: ['clean', 'service'],
+    implementations: raidByAgent,
+    says: 'Make the volumes of the node’s target_raid_config.',
+  }),
+  inBand({
+    interface: 'raid',
+    step: 'delete_configuration',
+    verbs: ['clean', 'service'],
+    implementations: raidByAgent,
+    says: 'Delete every volume.',
+  }),
+  inBand({
+    interface: 'raid',
+    step: 'apply_configuration',
+    verbs: ['service', 'deploy'],
+    implementations: raidByAgent,
+    args: {
+      raid_config: raidConfig,
+      delete_existing: { type: 'boolean', says: 'delete what is there first; default true' },
+    },
+    says: 'Make the volumes of the given configuration.',
+  }),
+  inBand({
+    interface: 'deploy',
+    step: 'execute_bootc_install',
+    verbs: ['service', 'deploy'],
+    args: {
+      image_source: { type: 'string', required: true, says: 'container image to install' },
+      configdrive: object('configuration drive'),
+    },
+    says: 'Install a bootable container.',
+  }),
+];

@@ -1,0 +1,58 @@
+/** Counts runs, steps and the engine's own errands, from events that are read once and from what activities answer. */
+import type { Metrics } from './metrics';
+
+type Event = {
+  readonly kind: string;
+  readonly verb: string | null;
+  readonly run_ms: number | null;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+const ends = /^run\.(succeeded|failed|aborted)$/;
+// An API may write kinds of its own; what is no plain word is not made a label.
+const plain = /^[a-z_.]{1,40}$/;
+
+/** What is told of every event. */
+export const eventCounter =
+  ({ events, runs, attempts }: Metrics) =>
+  ({ kind, verb, run_ms, data }: Event): void => {
+    events.inc({ kind: plain.test(kind) ? kind : 'other' });
+    const outcome = ends.exec(kind)?.[1];
+    if (outcome && verb !== null && run_ms !== null) runs.observe({ verb, outcome }, run_ms / 1_000);
+    if (kind === 'step.tried')
+      attempts.inc({ step: String(data.step ?? 'unknown'), code: String(data.code ?? 'unknown') });
+  };
+
+type Execution = { readonly activity: string; readonly work: () => Promise<unknown> };
+
+const add = (counter: Metrics['relayed'], did: string, count: unknown): void => {
+  if (typeof count === 'number' && count > 0) counter.inc({ did }, count);
+};
+
+/** What the relay tells after each pass. */
+export const relayCounter =
+  ({ relayed }: Metrics) =>
+  (pass: { readonly started: number; readonly sent: number }): void => {
+    add(relayed, 'started', pass.started);
+    add(relayed, 'sent', pass.sent);
+  };
+
+/** Runs an activity and counts it; the reconciler's answer says what it did. */
+export const activityCounter =
+  ({ activities, reconciled }: Metrics) =>
+  async ({ activity, work }: Execution): Promise<unknown> => {
+    const done = activities.startTimer({ activity });
+    try {
+      const answer = await work();
+      done({ outcome: 'done' });
+      if (activity === 'reconcile') {
+        const { started, ended } = (answer ?? {}) as { started?: number; ended?: number };
+        add(reconciled, 'started', started);
+        add(reconciled, 'ended', ended);
+      }
+      return answer;
+    } catch (thrown) {
+      done({ outcome: 'failed' });
+      throw thrown;
+    }
+  };

@@ -1,0 +1,153 @@
+/** Calls that somebody waits for: a look is a short workflow of its own, anything else a run of one step. Both with deadlines. */
+import { type Client, ServiceError, WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
+import type { Inventory } from '../inventory';
+import type { RunRow } from '../inventory/runs';
+import type { CallInput } from '../model/calls';
+import { type ErrorCode, errors, type Facts, raise, TemperError } from '../model/errors';
+import type { RunUuid } from '../model/ids';
+import type { Timing } from '../model/runs';
+import { actRow, planActs } from '../model/steps';
+import { callId, controlQueue } from '../workflows/contract';
+import type { CallOrder, RunOrder } from './contract';
+
+export type CallHands = {
+  readonly client: Client;
+  readonly inventory: Inventory;
+  readonly timing: Timing;
+  readonly queuePrefix?: string;
+  /** How long a caller is kept waiting; default a minute. */
+  readonly callTimeoutMs?: number;
+  readonly start: (order: RunOrder) => Promise<{ run: RunUuid }>;
+};
+
+const startWithin = 2_000;
+const aMinute = 60_000;
+
+/** What the caller waits for and what the act may take: the act ends first, so that its own error can be told. */
+const limitsOf = ({ callTimeoutMs = aMinute }: CallHands) => ({
+  answerMs: callTimeoutMs,
+  actMs: Math.ceil((callTimeoutMs * 5) / 6),
+  attemptMs: Math.ceil(callTimeoutMs / 2),
+});
+
+/** @returns what a look saw; undefined for any other act. See the contract for what it throws */
+export const call = (order: CallOrder, hands: CallHands): Promise<unknown> =>
+  actRow(order.act).effect === 'read' ? look(order, hands) : act(order, hands);
+
+const look = async (order: CallOrder, hands: CallHands): Promise<unknown> => {
+  const { client } = hands;
+  const { answerMs } = limitsOf(hands);
+  const handle = await client
+    .withDeadline(Date.now() + startWithin, () =>
+      client.workflow.start('bmcCall', {
+        workflowId: callId(order.node.uuid, order.asked.requester.request_id),
+        taskQueue: controlQueue(hands.queuePrefix),
+        args: [inputOf(order, hands)],
+        workflowExecutionTimeout: answerMs,
+        staticSummary: `${actRow(order.act).says} of ${order.node.name ?? order.node.uuid}`.slice(0, 200),
+      }),
+    )
+    .catch((thrown) => raise('EngineUnavailable', {}, { cause: thrown }));
+  try {
+    return await client.withDeadline(Date.now() + answerMs, () => handle.result());
+  } catch (thrown) {
+    throw lookFailure(thrown, order, answerMs);
+  }
+};
+
+const inputOf = ({ node, act, args }: CallOrder, hands: CallHands): CallInput => {
+  const { actMs, attemptMs } = limitsOf(hands);
+  return {
+    node_uuid: node.uuid,
+    act,
+    args,
+    timing: hands.timing,
+    withinMs: attemptMs,
+    timeoutMs: actMs,
+    conductor_group: node.conductor_group,
+    ...(hands.queuePrefix && { queue_prefix: hands.queuePrefix }),
+  };
+};
+
+const deadlineExceeded = 4; // gRPC
+
+const lookFailure = (thrown: unknown, { node }: CallOrder, answerMs: number): TemperError => {
+  const cause = rootOf(thrown);
+  if (cause instanceof ApplicationFailure)
+    return rebuilt(cause.type, (cause.details?.[0] ?? {}) as Facts, cause.message);
+  const late = cause instanceof TimeoutFailure || Number((cause as { code?: unknown }).code) === deadlineExceeded;
+  const facts = { node: node.name ?? node.uuid, seconds: seconds(answerMs), then: 'nothing was changed, try again' };
+  if (late || thrown instanceof WorkflowFailedError) return new TemperError('CallTimeout', facts, { cause: thrown });
+  return new TemperError('EngineUnavailable', {}, { cause: thrown });
+};
+
+const rootOf = (thrown: unknown): unknown => {
+  let cause = thrown;
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+  return cause instanceof ServiceError ? (cause.cause ?? cause) : cause;
+};
+
+const seconds = (ms: number): number => Math.ceil(ms / 1_000);
+
+/** The error that an act failed with, made anew on this side of the engine; its text is the one that was told there. */
+const rebuilt = (code: string | null | undefined, facts: Facts, text: string): TemperError => {
+  const known = typeof code === 'string' && Object.hasOwn(errors, code) && code !== 'Unexpected';
+  if (!known) return new TemperError('RunFailed', { reason: text });
+  const error = new TemperError(code as ErrorCode, facts);
+  error.message = text;
+  return error;
+};
+
+const orderOf = ({ node, act: name, args, asked, background }: CallOrder, actMs: number): RunOrder => ({
+  node,
+  verb: 'call',
+  story: 'call',
+  event: null,
+  ends: null,
+  target: null,
+  fault: null,
+  runbook: null,
+  asked,
+  steps: [
+    {
+      index: 0,
+      interface: 'management',
+      step: name,
+      args,
+      acts: planActs([name]),
+      waits: null,
+      abortable: false,
+      parks: false,
+      ...(!background && { timeoutMs: actMs }),
+    },
+  ],
+});
+
+const act = async (order: CallOrder, hands: CallHands): Promise<undefined> => {
+  const { answerMs, actMs } = limitsOf(hands);
+  const deadline = Date.now() + answerMs;
+  const { run } = await hands.start(orderOf(order, actMs));
+  if (order.background) return undefined;
+  const ended = await endOf(run, deadline, hands);
+  const { uuid, name } = order.node;
+  const then = `run ${run} goes on and may still take effect`;
+  if (!ended) return raise('CallTimeout', { node: name ?? uuid, seconds: seconds(answerMs), then });
+  if (ended.state === 'succeeded') return undefined;
+  const text = ended.last_error ?? `Run ${run} ended: ${ended.state}.`;
+  if (ended.state === 'aborted') return raise('Conflict', { reason: text });
+  throw rebuilt(await hands.inventory.calls.failureOf(run), {}, text);
+};
+
+const firstLookMs = 50;
+const longestPauseMs = 500;
+
+/** The run once it has ended, from the store: it knows the end even while the engine is away. */
+const endOf = async (run: RunUuid, deadline: number, { inventory }: CallHands): Promise<RunRow | undefined> => {
+  for (let pause = firstLookMs; ; pause = Math.min(pause * 1.5, longestPauseMs)) {
+    const row = await inventory.runs.find(run);
+    if (row?.finished_at) return row;
+    if (Date.now() >= deadline) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+};

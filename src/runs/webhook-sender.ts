@@ -1,0 +1,88 @@
+/** Sends one delivery: signed, to an allowed origin, to an address that is checked as it is connected to, without following anything. */
+import { createHmac } from 'node:crypto';
+import { lookup as systemLookup } from 'node:dns/promises';
+import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { allowedTarget, requireFarAway } from '../model/webhooks';
+
+export type Lookup = (host: string) => Promise<readonly string[]>;
+
+export type SenderHands = {
+  readonly origins: readonly string[];
+  /** For tests: replaces the system's name resolution. */
+  readonly lookup?: Lookup;
+  /** How long one attempt may take; default ten seconds. */
+  readonly timeoutMs?: number;
+};
+
+export type Message = {
+  readonly url: string;
+  /** The delivery's own id: the same at every attempt, so that a receiver recognises what it has had. */
+  readonly delivery: string;
+  readonly kind: string;
+  readonly body: string;
+  readonly secret: string;
+};
+
+const defaultTimeoutMs = 10_000;
+
+/** What a receiver computes too: HMAC-SHA256 over the timestamp (seconds), a full stop, and the body as it came. */
+export const signatureOf = (secret: string, timestamp: number, body: string): string =>
+  `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
+
+const resolve: Lookup = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address);
+
+/** Resolution and check are one act: what was checked is what is connected to. */
+const guardedLookup =
+  (lookup: Lookup): LookupFunction =>
+  (host, options, callback) => {
+    lookup(host)
+      .then((addresses) => {
+        requireFarAway(host, addresses);
+        const all = addresses.map((address) => ({ address, family: isIP(address) }));
+        if (!all[0]) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
+        return options.all ? callback(null, all) : callback(null, all[0].address, all[0].family);
+      })
+      .catch((error: NodeJS.ErrnoException) => callback(error, ''));
+  };
+
+const headersOf = ({ delivery, kind, body, secret }: Message): Record<string, string | number> => {
+  const timestamp = Math.floor(Date.now() / 1000);
+  return {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'User-Agent': 'temper',
+    'X-Temper-Delivery': delivery,
+    'X-Temper-Event': kind,
+    'X-Temper-Timestamp': timestamp,
+    'X-Temper-Signature': signatureOf(secret, timestamp, body),
+  };
+};
+
+/** The answer's status; its body is not read, so none can be too long. */
+const statusOf = (asked: ClientRequest, body: string): Promise<number> =>
+  new Promise((done, fail) => {
+    asked.once('response', (response) => {
+      done(response.statusCode ?? 0);
+      asked.destroy();
+    });
+    asked.once('error', fail);
+    asked.end(body);
+  });
+
+/**
+ * One attempt. @returns the status that came, a redirect included
+ * @throws WebhookTargetRefused, or what the connection failed with
+ */
+export const send = async (message: Message, hands: SenderHands, signal: AbortSignal): Promise<number> => {
+  const url = allowedTarget(hands.origins, message.url);
+  const options: RequestOptions = {
+    method: 'POST',
+    headers: headersOf(message),
+    lookup: guardedLookup(hands.lookup ?? resolve),
+    agent: false,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(hands.timeoutMs ?? defaultTimeoutMs)]),
+  };
+  return statusOf((url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options), message.body);
+};

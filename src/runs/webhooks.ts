@@ -1,0 +1,133 @@
+/** Reads the events once for everybody: counts them, and tells those who asked to be told. The rows are the queue. */
+import type { Inventory } from '../inventory';
+import type { CountedEvent } from '../inventory/feed';
+import type { Vault } from '../inventory/vault';
+import type { Attempted, DueDelivery } from '../inventory/webhooks';
+import { isTemperError } from '../model/errors';
+import { maskSecrets } from '../model/secrets';
+import { deliveryAttempts, deliveryPauseMs } from '../model/webhooks';
+import { type SenderHands, send } from './webhook-sender';
+
+type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
+
+export type TellHands = SenderHands & {
+  readonly inventory: Inventory;
+  /** What opens the secrets; absent where the installation has no webhooks. */
+  readonly vault?: Vault;
+  readonly log: Log;
+  /** Is told of every event, once in the whole installation, after it was read. */
+  readonly onEvent?: (event: CountedEvent) => void;
+  /** Is told of every attempt to deliver. */
+  readonly onDelivery?: (outcome: 'delivered' | 'again' | 'failed', ms: number) => void;
+};
+
+const pageSize = 500;
+/** Attempts at once, and of one webhook. */
+const width = { limit: 16, each: 4 } as const;
+/** Longer than an attempt takes. */
+const leaseMs = 60_000;
+const logDays = 7;
+const everyMs = 1_000;
+const sweepEveryMs = 3_600_000;
+
+/** Reads what has come, page by page, until there is nothing more or somebody else is reading. @returns how many events */
+export const readEvents = async (
+  { inventory, onEvent }: Pick<TellHands, 'inventory' | 'onEvent'>,
+  signal?: AbortSignal,
+): Promise<number> => {
+  let read = 0;
+  while (!signal?.aborted) {
+    const rows = await inventory.transaction(async (store) => {
+      const taken = (await store.feed.take(pageSize)) ?? [];
+      await store.webhooks.enqueue(taken);
+      return taken;
+    });
+    for (const row of rows) onEvent?.(row);
+    read += rows.length;
+    if (rows.length < pageSize) break;
+  }
+  return read;
+};
+
+const pending = { state: 'pending', status: null, waitMs: 0 } as const;
+
+/** What an attempt amounts to. Texts of connection errors name addresses only, never the URL's path. */
+const judged = (attempts: number, status: number | null, error: string | null): Attempted => {
+  if (status !== null && status >= 200 && status < 300) return { ...pending, state: 'delivered', status, error: null };
+  const says = error ?? `The receiver answered ${status}.`;
+  if (attempts >= deliveryAttempts) return { ...pending, state: 'failed', status, error: says };
+  return { ...pending, status, error: says, waitMs: deliveryPauseMs(attempts) };
+};
+
+const reasonOf = (thrown: unknown): string => {
+  if (isTemperError(thrown)) return thrown.message;
+  const { code, name, message } = thrown as NodeJS.ErrnoException;
+  return name === 'TimeoutError' || name === 'AbortError' ? 'The receiver did not answer in time.' : (code ?? message);
+};
+
+const outcomes = { delivered: 'delivered', pending: 'again', failed: 'failed' } as const;
+
+const deliverOne = async (due: DueDelivery, vault: Vault, hands: TellHands, signal: AbortSignal): Promise<void> => {
+  const began = performance.now();
+  let attempted: Attempted;
+  try {
+    const secret = String(vault.open(due.secret));
+    const body = JSON.stringify({ delivery: due.uuid, ...(maskSecrets(due.event) as object) });
+    const message = { url: due.url, delivery: due.uuid, kind: due.event.kind, body, secret };
+    attempted = judged(due.attempts, await send(message, hands, signal), null);
+  } catch (thrown) {
+    // A process that ends has not learnt anything about the receiver; the lease runs out and another tries.
+    if (signal.aborted) return;
+    attempted = judged(due.attempts, null, reasonOf(thrown));
+  }
+  await hands.inventory.webhooks.attempted(due.id, attempted);
+  hands.onDelivery?.(outcomes[attempted.state], performance.now() - began);
+};
+
+/** Tries what is due, a bounded number at once. @returns how many were tried */
+export const deliverDue = async (hands: TellHands, signal: AbortSignal): Promise<number> => {
+  const { vault } = hands;
+  if (!vault) return 0;
+  const due = await hands.inventory.webhooks.takeDue({ ...width, leaseMs });
+  await Promise.all(due.map((one) => deliverOne(one, vault, hands, signal)));
+  return due.length;
+};
+
+/** One pass over both. @returns whether there was anything to do */
+export const tellOnce = async (hands: TellHands, signal: AbortSignal): Promise<boolean> => {
+  const read = await readEvents(hands, signal);
+  return (await deliverDue(hands, signal)) + read > 0;
+};
+
+/** Passes until the signal, a second apart while there is nothing to do. A store that is away is tried again. */
+export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSignal }): Promise<void> => {
+  let quiet = false;
+  let sweepAt = 0;
+  while (!signal.aborted) {
+    let busy = false;
+    try {
+      busy = await tellOnce(hands, signal);
+      if (Date.now() >= sweepAt) {
+        await hands.inventory.webhooks.forget(logDays);
+        sweepAt = Date.now() + sweepEveryMs;
+      }
+      quiet = false;
+    } catch (thrown) {
+      if (!quiet && !signal.aborted) hands.log.warn('events cannot be told now', { reason: String(thrown) });
+      quiet = true;
+    }
+    await pause(busy ? everyMs / 10 : everyMs, signal);
+  }
+};
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) done();
+  });

@@ -1,0 +1,23 @@
+/** A look at a node's BMC that somebody waits for: no lock, no run, and nothing is changed. */
+import { proxyActivities, setWorkflowOptions } from '@temporalio/workflow';
+import type { LookActivities } from '../activities/look';
+import type { CallInput } from '../model/calls';
+import { actRow } from '../model/steps';
+import { groupQueue } from './contract';
+
+/** Answers what the look saw; fails with the code and the facts of what went wrong. */
+export async function bmcCall(call: CallInput): Promise<unknown> {
+  const { conductor_group, queue_prefix, timeoutMs, ...input } = call;
+  const { look } = proxyActivities<LookActivities>({
+    taskQueue: groupQueue(conductor_group, queue_prefix),
+    startToCloseTimeout: call.withinMs,
+    scheduleToCloseTimeout: timeoutMs,
+    heartbeatTimeout: '20s',
+    retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s', maximumAttempts: 3 },
+    summary: actRow(call.act).says,
+  });
+  return look(input);
+}
+
+// It lives for seconds: it ends on the build it began on.
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, bmcCall);

@@ -1,0 +1,159 @@
+/** Webhooks on the wire: who may have them, where they may go, and that their secret never comes back. */
+import { createServer } from 'node:http';
+import { createApi } from '../../src/api';
+import { createVault } from '../../src/inventory/vault';
+import { faultOf, startTestApi, type TestApi } from '../support/api';
+import type { Persona } from '../support/world';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({
+    settings: {
+      webhookOrigins: ['https://hooks.example.org', 'https://inside.example.org', 'http://127.0.0.1:9999'],
+      lookup: async (host) => (host === 'inside.example.org' ? ['192.0.2.7', '169.254.169.254'] : ['192.0.2.7']),
+    },
+    webhooks: true,
+  });
+});
+afterAll(() => api?.close());
+
+const path = '/temper/v1/webhooks';
+const secret = 'a-secret-of-some-length';
+const wanted = { url: 'https://hooks.example.org/t/42', kinds: ['run.*', 'node.moved'], secret };
+const post = (who: Persona, body: object) => api.as(who, 'POST', path, { body });
+
+describe('a webhook', () => {
+  test('is made, shown, changed and deleted by a system administrator, each with an audit row', async () => {
+    const made = await post('operator', { ...wanted, description: 'ticket system' });
+    expect(made.status).toBe(201);
+    expect(made.headers.get('location')).toBe(`${api.url}${path}/${made.body.uuid}`);
+    expect(made.body).toMatchObject({ url: wanted.url, kinds: wanted.kinds, enabled: true, secret: '******' });
+    const one = `${path}/${made.body.uuid}`;
+    const changed = await api.as('operator', 'PATCH', one, { body: { enabled: false, kinds: ['*'] } });
+    expect(changed.body).toMatchObject({ enabled: false, kinds: ['*'], description: 'ticket system' });
+    expect((await api.as('operator', 'GET', path)).body.webhooks).toEqual([changed.body]);
+    expect((await api.as('operator', 'DELETE', one)).status).toBe(204);
+    expect((await api.as('operator', 'GET', one)).status).toBe(404);
+    const rows = await api.sql<{ action: string; rule: string }[]>`
+      select action, rule from audit where resource_id = ${made.body.uuid} order by seq`;
+    expect(rows.map(({ action, rule }) => [action, rule])).toEqual([
+      ['webhook.create', 'temper:webhook:create'],
+      ['webhook.update', 'temper:webhook:update'],
+      ['webhook.delete', 'temper:webhook:delete'],
+    ]);
+  });
+
+  test('keeps its secret, and the path of its URL, out of replies, events and audit', async () => {
+    const { body } = await post('operator', wanted);
+    await api.as('operator', 'PATCH', `${path}/${body.uuid}`, { body: { secret: 'another-secret-of-length' } });
+    const [told] = await api.sql<{ text: string }[]>`
+      select (select string_agg(data::text, '') from events) || (select string_agg(data::text, '') from audit) ||
+        (select string_agg(to_jsonb(webhooks)::text, '') from webhooks) as text`;
+    const shown = (await api.as('operator', 'GET', `${path}/${body.uuid}`)).text;
+    for (const text of [told!.text, shown]) expect(text).not.toMatch(/secret-of/);
+    const [events] = await api.sql<{ text: string }[]>`select string_agg(data::text, '') as text from events`;
+    expect(events!.text).not.toContain('/t/42');
+  });
+
+  test.each([
+    ['system-member', 403],
+    ['system-reader', 403],
+    ['owner-admin', 403],
+    ['stranger-admin', 403],
+  ] as const)('is nothing for %s', async (who, status) => {
+    const { body } = await post('operator', wanted);
+    const one = `${path}/${body.uuid}`;
+    const replies = await Promise.all([
+      post(who, wanted),
+      api.as(who, 'GET', path),
+      api.as(who, 'GET', one),
+      api.as(who, 'PATCH', one, { body: { enabled: false } }),
+      api.as(who, 'DELETE', one),
+      api.as(who, 'GET', `${one}/deliveries`),
+    ]);
+    expect(replies.map((reply) => reply.status)).toEqual(Array(6).fill(status));
+  });
+
+  test.each([
+    ['https://hooks.example.org:8443/x', 'not among the origins'],
+    ['http://hooks.example.org/x', 'not among the origins'],
+    ['https://hooks.example.org.evil.example/x', 'not among the origins'],
+    ['http://127.0.0.1:6385/v1', 'not among the origins'],
+    ['https://inside.example.org/x', 'resolves to 169.254.169.254'],
+    ['https://me:geheim@hooks.example.org/x', 'must not hold credentials'],
+    ['ftp://hooks.example.org/x', 'must begin with https:// or http://'],
+    ['nonsense', 'must begin with https:// or http://'],
+  ])('is not sent to %s', async (url, says) => {
+    const reply = await post('operator', { ...wanted, url });
+    expect(reply.status).toBe(400);
+    expect(faultOf(reply)).toContain(says);
+    expect(reply.text).not.toContain('geheim');
+  });
+
+  test('may go to an address near by that the operator listed as an address', async () => {
+    expect((await post('operator', { ...wanted, url: 'http://127.0.0.1:9999/x' })).status).toBe(201);
+  });
+
+  test.each([
+    [{ kinds: [] }, 'at least one kind'],
+    [{ kinds: ['runbook.*'] }, 'families are node, run and step'],
+    [{ kinds: ['run.*', 'RUN'] }, 'families are node, run and step'],
+    [{ secret: 'short' }, 'at least 16 characters'],
+    [{ secret: undefined }, 'secret: is missing'],
+    [{ colour: 'red' }, 'colour'],
+  ])('with %j is refused', async (change, says) => {
+    const reply = await post('operator', { ...wanted, ...change });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining(says)]);
+  });
+
+  test('that is off can be switched off and on only where its target is still allowed', async () => {
+    const { body } = await post('operator', wanted);
+    const settings = { ...api.rooms.settings, webhookOrigins: [] };
+    const server = createServer(createApi({ ...api.rooms, settings }));
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as { port: number };
+    const patch = (enabled: boolean) =>
+      fetch(`http://127.0.0.1:${port}${path}/${body.uuid}`, {
+        method: 'PATCH',
+        headers: { 'x-auth-token': 'operator' },
+        body: JSON.stringify({ enabled }),
+      });
+    expect((await patch(false)).status).toBe(200);
+    expect((await patch(true)).status).toBe(400);
+    server.close();
+  });
+});
+
+describe('the secret of a webhook', () => {
+  test('lies sealed, where the API’s own role cannot read it back', async () => {
+    const { body } = await post('operator', wanted);
+    const [row] = await api.sql<{ id: string; key_id: string; nonce: Buffer; ciphertext: Buffer }[]>`
+      select id, key_id, nonce, ciphertext from webhook_secrets where webhook_uuid = ${body.uuid}`;
+    expect(createVault(new Map([['test', Buffer.alloc(32, 9)]])).open(row!)).toBe(secret);
+    const rights = await api.sql<{ role: string; may: boolean }[]>`
+      select r as role, has_column_privilege(r, 'webhook_secrets', 'ciphertext', 'select') as may
+      from unnest(array['temper_api', 'temper_control', 'temper_bmc']) r`;
+    expect(Object.fromEntries(rights.map(({ role, may }) => [role, may]))).toEqual({
+      temper_api: false,
+      temper_control: true,
+      temper_bmc: false,
+    });
+  });
+});
+
+test('the log of deliveries is paged, newest first, and names no other webhook’s', async () => {
+  const [one, other] = [await post('operator', wanted), await post('operator', wanted)];
+  for (const seq of [1, 2, 3])
+    await api.sql`
+      insert into webhook_deliveries (webhook_uuid, event_seq, kind, state, attempts, status, error)
+      values (${one.body.uuid}, ${seq}, 'run.failed', 'pending', 2, 500, 'The receiver answered 500.')`;
+  const log = `${path}/${one.body.uuid}/deliveries`;
+  const first = (await api.as('operator', 'GET', `${log}?limit=2`)).body.deliveries;
+  expect(first.map(({ event_seq }: { event_seq: number }) => event_seq)).toEqual([3, 2]);
+  expect(first[0]).toMatchObject({ state: 'pending', attempts: 2, status: 500, next_at: expect.any(String) });
+  const rest = (await api.as('operator', 'GET', `${log}?limit=2&marker=${first[1].uuid}`)).body.deliveries;
+  expect(rest.map(({ event_seq }: { event_seq: number }) => event_seq)).toEqual([1]);
+  expect((await api.as('operator', 'GET', `${path}/${other.body.uuid}/deliveries`)).body.deliveries).toEqual([]);
+  const foreign = await api.as('operator', 'GET', `${path}/${other.body.uuid}/deliveries?marker=${first[0].uuid}`);
+  expect(foreign.status).toBe(400);
+});

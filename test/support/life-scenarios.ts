@@ -1,0 +1,346 @@
+/** The stories of a node's whole life in the ways they can end, with a ramdisk that calls back when it is told to. */
+import { raise } from '../../src/model/errors';
+import type { NodeUuid } from '../../src/model/ids';
+import type { ReportedStep } from '../../src/model/runs';
+import type { World } from './engine';
+import { step } from './recording-driver';
+import type { Scenario } from './scenarios';
+
+/** A node of fake-hardware that boots a ramdisk over the network, as its deploy interface wants. */
+export const withRamdisk = {
+  deploy_interface: 'direct',
+  boot_interface: 'pxe',
+  inspect_interface: 'agent',
+  rescue_interface: 'agent',
+};
+
+/** The ramdisk on a node calls back, as its first heartbeat does. */
+export const callBack = async (world: World, node: NodeUuid): Promise<void> => {
+  const token_hash = 'of a token';
+  const { secrets } = world.vault.seal({ token: 'a token that nobody asks for here' });
+  await world.inventory.agents.meet(node, token_hash, secrets[0]!);
+  await world.inventory.agents.beat(node, {
+    token_hash,
+    url: 'https://127.0.0.1:9999',
+    version: '11.0.0',
+    verify_ca: null,
+    status: null,
+    status_message: null,
+  });
+  await world.runs.agentContact({ node, kind: 'heartbeat' });
+};
+
+/** The ramdisk sends what it found. */
+export const sendInventory = async (
+  world: World,
+  node: NodeUuid,
+  inventory: Record<string, unknown>,
+): Promise<void> => {
+  await world.inventory.details.write(node, { inventory });
+  await world.runs.agentContact({ node, kind: 'inspection' });
+};
+
+export const found = {
+  cpu: { architecture: 'x86_64', count: 8 },
+  memory: { physical_mb: 32_768 },
+  disks: [{ name: '/dev/sda', size: 480 * 1024 ** 3 }],
+  interfaces: [{ name: 'eth0', mac_address: '52:54:00:aa:bb:cc' }],
+};
+
+const reported = (...names: readonly (readonly [string, number])[]): ReportedStep[] =>
+  names.map(([name, priority]) => ({ interface: 'deploy', step: name, priority, abortable: true }));
+
+const tells =
+  (...names: readonly (readonly [string, number])[]) =>
+  async () => ({
+    is: 'done' as const,
+    reported: reported(...names),
+  });
+
+const refused = async () => raise('AgentRejected', { node: 'n', what: 'the command', reason: 'no disk' });
+
+const waits: Scenario['meanwhile'] = (world, { run }) => world.reaches(run, 'waiting');
+
+const calls: Scenario['meanwhile'] = async (world, on) => {
+  await waits(world, on);
+  await callBack(world, on.node);
+};
+
+const aborts: Scenario['meanwhile'] = async (world, on) => {
+  await waits(world, on);
+  const order = await world.order(on.node, 'abort');
+  await world.runs.send({ node: order.node, kind: 'abort', asked: order.asked });
+};
+
+/** Another run takes the node over while this one waits. */
+const deletes: Scenario['meanwhile'] = async (world, on) => {
+  await waits(world, on);
+  const { run } = await world.runs.start(await world.order(on.node, 'deleted'));
+  await world.ended(run);
+};
+
+const ramdisk = { ...withRamdisk, automated_clean: null };
+
+export const lifeScenarios = (): readonly Scenario[] => [
+  { story: 'inspect', ends: 'succeeded', verb: 'inspect', from: 'manageable', rests: 'manageable' },
+  {
+    story: 'inspect',
+    ends: 'failed',
+    verb: 'inspect',
+    from: 'manageable',
+    acts: { inspect: refused },
+    red: true,
+    rests: 'inspect failed',
+  },
+  {
+    story: 'inspect',
+    ends: 'succeeded-by-agent',
+    verb: 'inspect',
+    from: 'manageable',
+    node: ramdisk,
+    meanwhile: async (world, on) => {
+      await waits(world, on);
+      await sendInventory(world, on.node, found);
+    },
+    rests: 'manageable',
+  },
+  {
+    story: 'inspect',
+    ends: 'failed-by-agent',
+    verb: 'inspect',
+    from: 'manageable',
+    node: ramdisk,
+    meanwhile: async (world, on) => {
+      await waits(world, on);
+      await sendInventory(world, on.node, { ...found, memory: {} });
+    },
+    red: true,
+    rests: 'inspect failed',
+  },
+  {
+    story: 'inspect',
+    ends: 'aborted',
+    verb: 'inspect',
+    from: 'manageable',
+    node: ramdisk,
+    meanwhile: aborts,
+    rests: 'inspect failed',
+  },
+  {
+    story: 'clean',
+    ends: 'succeeded-in-ramdisk',
+    verb: 'provide',
+    from: 'manageable',
+    node: ramdisk,
+    acts: { agent_steps: tells(['erase_devices', 10], ['erase_devices_metadata', 99], ['burnin_cpu', 0]) },
+    meanwhile: calls,
+    rests: 'available',
+  },
+  {
+    story: 'clean',
+    ends: 'succeeded-after-restart',
+    verb: 'clean',
+    from: 'manageable',
+    node: ramdisk,
+    steps: [step('deploy.erase_devices')],
+    acts: { agent_steps: tells(['erase_devices', 10]), agent_step: async () => ({ is: 'done', then: 'reboot' }) },
+    meanwhile: async (world, on) => {
+      await calls(world, on);
+      await world.until(async () => (await world.waitsIn(on.run, 2)) || undefined);
+      await callBack(world, on.node);
+    },
+    rests: 'manageable',
+  },
+  {
+    story: 'clean',
+    ends: 'failed-without-step',
+    verb: 'clean',
+    from: 'manageable',
+    node: ramdisk,
+    steps: [step('deploy.erase_devices')],
+    acts: { agent_steps: tells(['erase_devices_metadata', 99]) },
+    meanwhile: calls,
+    red: true,
+    rests: 'clean failed',
+  },
+  {
+    story: 'clean',
+    ends: 'failed-without-ramdisk',
+    verb: 'clean',
+    from: 'manageable',
+    node: ramdisk,
+    steps: [step('deploy.erase_devices')],
+    timing: { agentTimeoutMs: 300, agentPollMs: 100 },
+    red: true,
+    rests: 'clean failed',
+  },
+  {
+    story: 'clean',
+    ends: 'aborted-in-ramdisk',
+    verb: 'clean',
+    from: 'manageable',
+    node: ramdisk,
+    steps: [step('deploy.erase_devices')],
+    meanwhile: aborts,
+    rests: 'clean failed',
+  },
+  {
+    story: 'service',
+    ends: 'succeeded-in-ramdisk',
+    verb: 'service',
+    from: 'active',
+    node: ramdisk,
+    steps: [step('deploy.burnin_cpu')],
+    acts: { agent_steps: tells(['burnin_cpu', 0]) },
+    meanwhile: calls,
+    rests: 'active',
+  },
+  {
+    story: 'service',
+    ends: 'frozen-and-thawed',
+    verb: 'service',
+    from: 'active',
+    steps: [step('power.hold'), step('power.power_off')],
+    meanwhile: async (world, on) => {
+      await waits(world, on);
+      const order = await world.order(on.node, 'unhold');
+      const freeze = await world.inventory.freezes.create({
+        node_uuid: on.node,
+        reason: 'cabling',
+        requester: order.asked.requester,
+        until: null,
+      });
+      await world.runs.send({ node: order.node, kind: 'unhold', asked: order.asked });
+      await world.until(
+        async () => (await world.inventory.runs.find(on.run))?.waiting_for?.includes('cabling') || undefined,
+      );
+      await world.inventory.freezes.end(freeze.id, order.asked.requester);
+      await world.runs.agentContact({ node: on.node, kind: 'thaw' });
+    },
+    rests: 'active',
+  },
+  { story: 'deploy', ends: 'succeeded', verb: 'active', from: 'available', rests: 'active' },
+  { story: 'deploy', ends: 'rebuilt', verb: 'rebuild', from: 'active', rests: 'active' },
+  {
+    story: 'deploy',
+    ends: 'failed',
+    verb: 'active',
+    from: 'available',
+    acts: { power_on: refused },
+    red: true,
+    rests: 'deploy failed',
+  },
+  {
+    story: 'deploy',
+    ends: 'succeeded-in-ramdisk',
+    verb: 'active',
+    from: 'available',
+    node: ramdisk,
+    acts: { agent_steps: tells(['erase_devices_metadata', 70]) },
+    meanwhile: calls,
+    rests: 'active',
+  },
+  {
+    story: 'deploy',
+    ends: 'failed-in-ramdisk',
+    verb: 'active',
+    from: 'available',
+    node: ramdisk,
+    acts: { agent_steps: tells(), agent_write_image: refused },
+    meanwhile: calls,
+    red: true,
+    rests: 'deploy failed',
+  },
+  {
+    story: 'deploy',
+    ends: 'aborted',
+    verb: 'active',
+    from: 'available',
+    node: ramdisk,
+    meanwhile: aborts,
+    rests: 'deploy failed',
+  },
+  {
+    story: 'deploy',
+    ends: 'taken-over',
+    verb: 'active',
+    from: 'available',
+    node: { ...ramdisk, automated_clean: false },
+    meanwhile: deletes,
+    red: true,
+    rests: 'available',
+  },
+  { story: 'undeploy', ends: 'succeeded', verb: 'deleted', from: 'active', rests: 'available' },
+  {
+    story: 'undeploy',
+    ends: 'succeeded-with-cleaning',
+    verb: 'deleted',
+    from: 'active',
+    node: ramdisk,
+    acts: { agent_steps: tells(['erase_devices', 10]) },
+    meanwhile: calls,
+    rests: 'available',
+  },
+  {
+    story: 'undeploy',
+    ends: 'failed',
+    verb: 'deleted',
+    from: 'active',
+    acts: { power_off: refused },
+    red: true,
+    rests: 'error',
+  },
+  {
+    story: 'undeploy',
+    ends: 'failed-in-cleaning',
+    verb: 'deleted',
+    from: 'active',
+    node: ramdisk,
+    acts: { agent_steps: tells(['erase_devices', 10]), agent_step: refused },
+    meanwhile: calls,
+    red: true,
+    rests: 'clean failed',
+  },
+  {
+    story: 'rescue',
+    ends: 'succeeded',
+    verb: 'rescue',
+    from: 'active',
+    node: ramdisk,
+    args: { rescue_password: '$6$a$b' },
+    meanwhile: calls,
+    rests: 'rescue',
+  },
+  {
+    story: 'rescue',
+    ends: 'failed',
+    verb: 'rescue',
+    from: 'active',
+    node: ramdisk,
+    args: { rescue_password: '$6$a$b' },
+    acts: { agent_finalize_rescue: refused },
+    meanwhile: calls,
+    red: true,
+    rests: 'rescue failed',
+  },
+  {
+    story: 'rescue',
+    ends: 'aborted',
+    verb: 'rescue',
+    from: 'active',
+    node: ramdisk,
+    meanwhile: aborts,
+    rests: 'rescue failed',
+  },
+  { story: 'unrescue', ends: 'succeeded', verb: 'unrescue', from: 'rescue', node: ramdisk, rests: 'active' },
+  {
+    story: 'unrescue',
+    ends: 'failed',
+    verb: 'unrescue',
+    from: 'rescue',
+    node: ramdisk,
+    acts: { power_on: refused },
+    red: true,
+    rests: 'unrescue failed',
+  },
+];
