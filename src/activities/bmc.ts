@@ -75,11 +75,11 @@ export const createBmcActivities = (hands: BmcHands) => {
 };
 
 /** The part of an outcome that the story goes on with; everything else stands in the store. */
-const told = ({ note, rest, then, reported }: ActOutcome): ActOutcome => ({
+const told = ({ note, rest, follows, reported }: ActOutcome): ActOutcome => ({
   is: 'done',
   ...(note && { note: maskText(note) }),
   ...(rest && { rest }),
-  ...(then && { then }),
+  ...(follows && { follows }),
   ...(reported && { reported }),
 });
 
@@ -135,7 +135,7 @@ const attempt = async (
       },
     );
   await keep(lock, outcome, row.endsAgent === true, hands);
-  const stepDone = (last && outcome.then === undefined) || outcome.rest === 'skip';
+  const stepDone = (last && outcome.follows === undefined) || outcome.rest === 'skip';
   if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   return outcome;

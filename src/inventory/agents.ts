@@ -73,7 +73,9 @@ export const agents = (sql: Db) => ({
 
   /** What is known of the BMCs of the nodes in these states, for a ramdisk that knows its node by nothing else. */
   async bmcsIn(states: readonly ProvisionState[]): Promise<BmcRow[]> {
-    return sql<BmcRow[]>`select uuid, driver, driver_info from nodes where provision_state in ${sql([...states])} limit 10000`;
+    return sql<
+      BmcRow[]
+    >`select uuid, driver, driver_info from nodes where provision_state in ${sql([...states])} limit 10000`;
   },
 
   /**

@@ -72,8 +72,18 @@ export const details = (sql: Db) => {
      * that has changed as the one that was flashed.
      */
     async write(node: NodeUuid, seen: Details): Promise<void> {
-      if (seen.bios) await put(node, 'bios', unique(seen.bios, ({ name }) => name));
-      if (seen.firmware) await put(node, 'firmware', unique(seen.firmware, ({ component }) => component));
+      if (seen.bios)
+        await put(
+          node,
+          'bios',
+          unique(seen.bios, ({ name }) => name),
+        );
+      if (seen.firmware)
+        await put(
+          node,
+          'firmware',
+          unique(seen.firmware, ({ component }) => component),
+        );
       if (seen.inventory)
         await sql`
           insert into node_details (node_uuid, inventory, plugin_data, inventory_at)

@@ -119,6 +119,12 @@ export const nodes = (sql: Db) => {
       return row;
     },
 
+    /** The nodes that belong to this one, in the order of their enrolment. */
+    async children(parent: NodeUuid): Promise<NodeRow[]> {
+      return sql<NodeRow[]>`
+        select *, ${conductor} as conductor, xmin::text as revision from nodes where parent_node = ${parent} order by id limit 1000`;
+    },
+
     /** Rows of a page with the columns asked for; `conductor` may be one of them. */
     async list(names: readonly string[], selection: NodeSelection, page: Page): Promise<Partial<NodeRow>[]> {
       return sql<Partial<NodeRow>[]>`

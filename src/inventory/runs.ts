@@ -129,11 +129,27 @@ export const runs = (sql: Db) => ({
     };
   },
 
+  /**
+   * Takes further nodes for a run that has its own already. @returns their fences by uuid; undefined where one of them is held
+   * or gone: the caller's transaction must not be committed then.
+   */
+  async acceptAlso(run: RunUuid, nodes: readonly NodeUuid[]): Promise<Record<string, number> | undefined> {
+    const taken = await sql<{ uuid: NodeUuid; fence: number }[]>`
+      update nodes set reservation = ${run}, fence = fence + 1, updated_at = now()
+      where uuid in (select uuid from nodes where uuid in ${sql([...nodes])} order by uuid for update) and reservation is null
+      returning uuid, fence`;
+    if (taken.length !== nodes.length) return undefined;
+    const also = Object.fromEntries(taken.map(({ uuid, fence }) => [uuid, fence]));
+    await sql`update runs set input = input || jsonb_build_object('also', ${sql.json(also)}::jsonb) where id = ${run}`;
+    return also;
+  },
+
   /** The run that was taken over from: its workflow is told to end, and finds no row any more. */
   async displaced(run: RunUuid, error: string): Promise<void> {
     await sql`
       update runs set state = 'aborted', last_error = ${error}, waiting_for = null, awaits = null, finished_at = now(), updated_at = now()
       where id = ${run} and finished_at is null`;
+    await sql`update nodes set reservation = null where reservation = ${run}`;
   },
 
   /** A move straight to a resting state; false when the node is held or no longer in `from`. */
@@ -280,6 +296,9 @@ export const runs = (sql: Db) => ({
           maintenance = maintenance or ${end.fault !== null},
           maintenance_reason = case when ${end.fault !== null} and maintenance_reason is null then ${end.error} else maintenance_reason end
         where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence} and exists (select 1 from ended)
+      ), freed_also as (
+        update nodes set reservation = null, updated_at = now()
+        where reservation = ${lock.run} and uuid <> ${lock.node_uuid} and exists (select 1 from ended)
       )
       select 1 from ended`;
     return ended.length === 1;

@@ -37,7 +37,8 @@ export const secrets = (sql: Db) => ({
       delete from secrets
       where (holder = 'run' and not exists (
           select 1 from runs where runs.id = secrets.holder_id
-            and (finished_at is null or (state = 'failed' and finished_at > now() - interval '7 days'))))
+            and (finished_at is null or (state = 'failed' and finished_at > now() - interval '7 days')))
+          and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
         or (holder = 'agent' and not exists (select 1 from agents where agents.token_secret = secrets.id))
         or holder = 'runbook'
         and not exists (select 1 from runbooks where runbooks.uuid = secrets.holder_id and strpos(steps::text, secrets.id::text) > 0)

@@ -87,12 +87,10 @@ const configured = (sql: Db) => ({
     return (await sql`delete from webhooks where uuid = ${uuid} returning 1`).length === 1;
   },
 
-  /** What deliveries are signed with from now on. */
+  /** What deliveries are signed with from now on; in a transaction. Replaced, not updated: the API may not read it. */
   async setSecret(webhook: string, { id, key_id, nonce, ciphertext }: SealedSecret): Promise<void> {
-    await sql`
-      insert into webhook_secrets ${sql({ webhook_uuid: webhook, id, key_id, nonce, ciphertext })}
-      on conflict (webhook_uuid) do update set id = excluded.id, key_id = excluded.key_id, nonce = excluded.nonce,
-        ciphertext = excluded.ciphertext`;
+    await sql`delete from webhook_secrets where webhook_uuid = ${webhook}`;
+    await sql`insert into webhook_secrets ${sql({ webhook_uuid: webhook, id, key_id, nonce, ciphertext })}`;
   },
 
   /** The log of a webhook, newest first. */

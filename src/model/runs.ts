@@ -64,6 +64,8 @@ export type RunInput = {
   readonly joins?: Joins;
   /** The run that held the node before; it is told to end, and nothing is done until it has. */
   readonly displaces?: { readonly run: RunUuid; readonly workflow_id: string };
+  /** Fences of the other nodes that it holds, by their uuid. */
+  readonly also?: Readonly<Record<string, number>>;
   /** At most so many runs of a class work at once; the others wait in the order of their acceptance. */
   readonly limit?: { readonly class: 'clean' | 'deploy'; readonly max: number };
   /** Set where a long run goes on in a new execution. */
@@ -150,7 +152,7 @@ export type ActOutcome = {
   /** What the ramdisk can do, for the acts that ask it. */
   readonly reported?: readonly ReportedStep[];
   /** The step is done when the node has been restarted and the ramdisk is back. */
-  readonly then?: 'reboot';
+  readonly follows?: 'reboot';
   /** What a look answers, for the caller who waits for it; small, and never a secret. Not kept. */
   readonly value?: unknown;
 };

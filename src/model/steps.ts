@@ -1,6 +1,7 @@
 /** What can run on a node: the shape of a step, and which ones a node offers. */
 import { type ActName, acts, type Effect } from './acts';
 import { bootsRamdisk, type InterfaceName, interfaceOf } from './drivers';
+import type { NodeUuid } from './ids';
 import { type Event, type PowerTarget, powerTargets } from './states';
 import { inBandSteps } from './steps-in-band';
 import { outOfBandSteps } from './steps-out-of-band';
@@ -110,6 +111,9 @@ export type StepSettings = {
   readonly on_failure?: OnFailure;
 };
 
+/** Another node that a step runs on, and whose workers reach it. */
+export type NodeOfStep = { readonly node_uuid: NodeUuid; readonly name: string | null; readonly conductor_group: string };
+
 /** A step as a run carries it: resolved against the table, frozen at acceptance. Secrets in `args` are references. */
 export type PlannedStep = {
   readonly index: number;
@@ -120,6 +124,8 @@ export type PlannedStep = {
   readonly waits: null | 'unhold' | 'time';
   readonly abortable: boolean;
   readonly parks: boolean;
+  /** Runs on this node instead of the run's own; the run holds it as well. */
+  readonly on?: NodeOfStep;
   /** Belongs to the story itself, not to the caller's list. */
   readonly system?: true;
   /** Done when the ramdisk has called back, once its acts are done. */

@@ -3,7 +3,7 @@ import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
 import type { Vault } from '../inventory/vault';
 import { raise } from '../model/errors';
-import type { NodeUuid } from '../model/ids';
+import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/plans';
 import type { Lock, RunInput, Timing } from '../model/runs';
 import { maskSecrets } from '../model/secrets';
@@ -96,6 +96,7 @@ const acceptOnce = async (
     resumes: order.resumes ?? null,
   });
   if (!taken) return undefined;
+  const also = await takeAlso(inventory, run, order, steps);
   if (instance) await inventory.secrets.insert('node', order.node.uuid, instance.secrets);
   if (displaced) await tellDisplaced(inventory, displaced, order);
   await inventory.runSteps.insert(run, steps);
@@ -104,7 +105,7 @@ const acceptOnce = async (
   const { user_name, user_id } = order.asked.requester;
   return {
     workflow_id,
-    input: { ...input, lock: taken.lock },
+    input: { ...input, lock: taken.lock, ...(also && { also }) },
     facts: { owner: taken.owner, lessee: taken.lessee, requester: user_name ?? user_id ?? 'unknown', state: to },
   };
 };
@@ -133,6 +134,22 @@ const inputOf = (
     ? { ...timing, powerTimeoutMs: order.power.timeoutMs, softPowerTimeoutMs: order.power.timeoutMs }
     : timing,
 });
+
+/** The other nodes that the steps run on are held as well, all or none. Throws NodeLocked naming the first of them. */
+const takeAlso = async (
+  inventory: Queries,
+  run: RunUuid,
+  order: RunOrder,
+  steps: readonly PlannedStep[],
+): Promise<Record<string, number> | undefined> => {
+  const others = new Map(steps.flatMap(({ on }) => (on && on.node_uuid !== order.node.uuid ? [[on.node_uuid, on]] : [])));
+  if (others.size === 0) return undefined;
+  const [first] = others.values();
+  return (
+    (await inventory.runs.acceptAlso(run, [...others.keys()])) ??
+    raise('NodeLocked', { node: `${first!.name ?? first!.node_uuid}${others.size > 1 ? ' or another node of these steps' : ''}` })
+  );
+};
 
 /** The run before ends in the store at once; its fence is old, and the new run sees to its workflow. */
 const tellDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): Promise<void> => {

@@ -1,5 +1,5 @@
 /** A look at a node's BMC that somebody waits for: no lock, no run, and nothing is changed. */
-import { proxyActivities, setWorkflowOptions } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { LookActivities } from '../activities/look';
 import type { CallInput } from '../model/calls';
 import { actRow } from '../model/steps';
@@ -18,6 +18,3 @@ export async function bmcCall(call: CallInput): Promise<unknown> {
   });
   return look(input);
 }
-
-// It lives for seconds: it ends on the build it began on.
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, bmcCall);

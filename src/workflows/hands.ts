@@ -13,7 +13,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BmcActivities } from '../activities/bmc';
-import type { RunInput } from '../model/runs';
+import type { Lock, RunInput } from '../model/runs';
 import { type Awaited, acts, nameOf, type PlannedStep } from '../model/steps';
 import { attributes, groupQueue } from './contract';
 import { codeOf, messageOf } from './failures';
@@ -23,6 +23,12 @@ import { onBmc } from './profiles';
 import type { Recorder } from './recorder';
 import { details, label } from './telling';
 
+/** A step on another node goes under that node's own fence. */
+const lockOf = ({ lock, also }: RunInput, { on }: PlannedStep): Lock =>
+  on && also?.[on.node_uuid] !== undefined
+    ? { run: lock.run, node_uuid: on.node_uuid, fence: also[on.node_uuid]! }
+    : lock;
+
 const minute = 60_000;
 const halfAnHour = 30 * minute;
 const thawLookMs = minute;
@@ -30,6 +36,8 @@ const thawLookMs = minute;
 /** Hands for one run; `here` is what its messages write. */
 export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
   const queue = groupQueue(run.conductor_group, run.queue_prefix);
+  const queueOf = ({ on }: PlannedStep): string =>
+    on ? groupQueue(on.conductor_group, run.queue_prefix) : queue;
   const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queue, startToCloseTimeout: '1m' }); // each call says its own
   const tries = new Map<string, number>();
   const deadlines = new Map<number, number>();
@@ -71,15 +79,16 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       const time = (tries.get(key) ?? 0) + 1;
       tries.set(key, time);
       const what = step.acts.length > 1 || nameOf(step) !== `power.${act}` ? `: ${acts[act].says}` : '';
+      const lock = lockOf(run, step);
       return runAct.executeWithOptions(
         {
-          ...limited(step, onBmc(act, effect, queue, run.timing)),
+          ...limited(step, onBmc(act, effect, queueOf(step), run.timing)),
           activityId: time === 1 ? key : `${key}-${time}`,
           summary: `${label(here, step)}${what}`,
         },
         [
           {
-            lock: run.lock,
+            lock,
             step,
             act,
             last: index === step.acts.length - 1 && !step.awaits,

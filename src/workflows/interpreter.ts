@@ -105,7 +105,7 @@ const runStep = async (step: PlannedStep, hands: Hands): Promise<Reported> => {
       return undefined;
     case null: {
       const end = await hands.scoped(step.abortable, () => actStep(step, hands));
-      if (end.then === 'reboot') await rebooted(step, hands);
+      if (end.follows === 'reboot') await rebooted(step, hands);
       else if (step.awaits && !end.left) await hands.contacted(step, step.awaits);
       return end.reported;
     }
@@ -140,7 +140,7 @@ const holdStep = async (step: PlannedStep, hands: Hands): Promise<void> => {
   await hands.mark(step, 'done');
 };
 
-type StepEnd = Pick<ActOutcome, 'then' | 'reported'> & {
+type StepEnd = Pick<ActOutcome, 'follows' | 'reported'> & {
   /** Skipped or given up: nothing comes after it. */
   readonly left?: true;
 };

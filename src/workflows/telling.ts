@@ -5,7 +5,7 @@ import type { Here } from './here';
 
 /** `3/5 power.reboot` */
 export const label = (here: Here, step: PlannedStep): string =>
-  `${step.index + 1}/${here.steps.length} ${nameOf(step)}`;
+  `${step.index + 1}/${here.steps.length} ${nameOf(step)}${step.on ? ` on ${step.on.name ?? step.on.node_uuid}` : ''}`;
 
 const ticks: Readonly<Record<string, string>> = {
   before: '✓',

@@ -186,8 +186,9 @@ describe('who may listen', () => {
     await stream.next();
     valid = false;
     await happened(api, seen, 'step.begun');
-    expect(await stream.rest()).toEqual([]);
+    const rest = await stream.rest();
     server.close();
+    expect(rest).toEqual([]);
   });
 });
 

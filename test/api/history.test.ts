@@ -100,7 +100,7 @@ describe('a node’s history', () => {
   test.each([
     ['?sort_key=severity', 400],
     ['?limit=0', 400],
-    ['?marker=6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11', 400],
+    ['?marker=6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11', 404],
     ['?colour=red', 400],
     ['/6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11', 404],
     ['/nonsense', 404],

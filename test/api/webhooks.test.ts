@@ -118,9 +118,9 @@ describe('a webhook', () => {
         headers: { 'x-auth-token': 'operator' },
         body: JSON.stringify({ enabled }),
       });
-    expect((await patch(false)).status).toBe(200);
-    expect((await patch(true)).status).toBe(400);
+    const statuses = [(await patch(false)).status, (await patch(true)).status];
     server.close();
+    expect(statuses).toEqual([200, 400]);
   });
 });
 
@@ -155,5 +155,5 @@ test('the log of deliveries is paged, newest first, and names no other webhookâ€
   expect(rest.map(({ event_seq }: { event_seq: number }) => event_seq)).toEqual([1]);
   expect((await api.as('operator', 'GET', `${path}/${other.body.uuid}/deliveries`)).body.deliveries).toEqual([]);
   const foreign = await api.as('operator', 'GET', `${path}/${other.body.uuid}/deliveries?marker=${first[0].uuid}`);
-  expect(foreign.status).toBe(400);
+  expect(foreign.status).toBe(404);
 });

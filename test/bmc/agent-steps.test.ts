@@ -59,7 +59,7 @@ describe('a step', () => {
   test('that asks for a restart is done only after one', async () => {
     const { run } = await ramdisks.bench();
     const outcome = await run('agent_step', { images: [{}] }, inStep('update_nvidia_nic_firmware_image', 'service'));
-    expect(outcome).toHaveProperty('then', 'reboot');
+    expect(outcome).toHaveProperty('follows', 'reboot');
   });
 
   test('that makes RAID volumes tells the configuration it made', async () => {
@@ -218,6 +218,43 @@ describe('a step whose worker died', () => {
     expect(bench.destructive()).toEqual([]);
     await bench.run('agent_step', {}, { ...erase, intents, attempt: 2 });
     expect(bench.destructive()).toHaveLength(1);
+  });
+
+  test('and whose ramdisk never answers again has an unknown effect after a while', async () => {
+    const bench = await ramdisks.bench();
+    const intents = await dieWatching(bench);
+    ramdisks.agents.powerLost(bench.mac);
+    const timing = { ...quickTiming, agentTimeoutMs: 0 };
+    const more = { ...erase, intents, timing };
+    expect(await bench.failure('agent_step', {}, { ...more, attempt: 2 })).toMatchObject({
+      code: 'AgentUnreachable',
+      retry: true,
+    });
+    const error = await bench.failure('agent_step', {}, { ...more, attempt: 3 });
+    expect(error).toMatchObject({ code: 'StepOutcomeUnknown', retry: false });
+    expect(error.message).toMatch(/has not answered since/);
+  });
+
+  test('and whose ramdisk is back in time is watched on', async () => {
+    const bench = await ramdisks.bench();
+    const intents = await dieWatching(bench);
+    bench.fault({ kind: 'drop-before' });
+    const more = { ...erase, intents, timing: { ...quickTiming, agentTimeoutMs: 0 } };
+    expect(await bench.failure('agent_step', {}, { ...more, attempt: 2 })).toMatchObject({ code: 'AgentUnreachable' });
+    expect(await bench.run('agent_step', {}, { ...more, attempt: 3 })).toMatchObject({ is: 'done' });
+    expect(intents.kept.at(-1)!.detail).not.toHaveProperty('lost_at');
+    expect(bench.destructive()).toHaveLength(1);
+  });
+
+  test.each([
+    ['token', 'a-token-that-another-life-of-the-ramdisk-has'],
+    ['verify_ca', null],
+  ])('and whose ramdisk has another %s has an unknown effect', async (key, value) => {
+    const bench = await ramdisks.bench();
+    const intents = await dieWatching(bench);
+    const agent = { ...bench.agent, [key]: value };
+    const error = await bench.failure('agent_step', {}, { ...erase, intents, attempt: 2, node: { agent } });
+    expect(error).toMatchObject({ code: 'StepOutcomeUnknown' });
   });
 
   test('reports a failure again instead of running the step again', async () => {

@@ -14,6 +14,8 @@ export type Bench = {
   readonly proxy: Pick<Relay, 'writes' | 'onAnswer'> | null;
   /** BIOS settings that differ from what is there, in the shape of the step table. */
   readonly settings: readonly { name: string; value: unknown }[];
+  /** Where this BMC cannot show that a command was carried out: how many a kill may lead to, instead of what the case says. */
+  readonly commands?: Partial<Record<ActName, number>>;
   /** An image that the BMC can take. */
   readonly image: string;
   close(): Promise<void>;
@@ -149,7 +151,7 @@ export const driverContract = (
           if (cases[act]?.mayBeUnknown && isTemperError(again)) expect(again.code).toBe('StepOutcomeUnknown');
           else expect(again).toMatchObject({ is: 'done' });
           expect(commands(bench) - before).toBeGreaterThanOrEqual(1);
-          expect(commands(bench) - before).toBeLessThanOrEqual(cases[act]?.commands ?? 1);
+          expect(commands(bench) - before).toBeLessThanOrEqual(bench.commands?.[act] ?? cases[act]?.commands ?? 1);
         }),
     );
 

@@ -2,7 +2,7 @@
 import type { BmcRequestKind, Courtesy } from '../../src/bmc/contract';
 import { courtesies, courtesyFor } from '../../src/bmc/quirks';
 import { createPace } from '../../src/bmc/redfish/pace';
-import { emulated, root, startHost, system } from './support/host';
+import { root, startHost, system } from './support/host';
 import { type RackBench, startRackBench } from './support/rack';
 
 let racks: RackBench;
@@ -261,7 +261,6 @@ describe('a BMC that asks to be left alone', () => {
   test('an answer that does not ask for anything changes nothing', async () => {
     const host = await startHost({ [`${root}/Chassis/one`]: { status: 503 } });
     closing.push(host);
-    expect(Object.keys(emulated)).toContain(`${root}/Chassis/one`);
     expect(await host.run('read_indicators')).toMatchObject({ is: 'done' });
   });
 });

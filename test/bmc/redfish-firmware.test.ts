@@ -1,4 +1,6 @@
 /** Firmware, the BMC's clock and the interrupt: what is sent once, how it is followed, and when it counts as done. */
+import type { IncomingMessage } from 'node:http';
+import { plainUrls } from '../../src/bmc/redfish/plain-urls';
 import { intentsOf, quickTiming } from './support/context';
 import { plainBmc, startDouble } from './support/double';
 import { type RackBench, startRackBench } from './support/rack';
@@ -208,6 +210,39 @@ test('the address of an image is not kept in intents, shown to operators or told
   await run('update_firmware', { settings }, more);
   expect(intents.kept.length).toBeGreaterThan(3);
   expect(JSON.stringify([intents.kept, shown, error.message, error.facts])).not.toContain('not-for-logs');
+});
+
+test.each([
+  ['GET https://me:not-for-logs@h.example.org/x.bin failed', 'GET https://h.example.org/x.bin failed'],
+  ["cannot read 'http://h/x.bin?token=not-for-logs'", "cannot read 'http://h/x.bin"],
+  ['http://h/x.bin#not-for-logs and http://h/y', 'http://h/x.bin and http://h/y'],
+])('what a BMC says of an address is told without its secrets: %s', (said, told) => {
+  expect(plainUrls(said)).toBe(told);
+});
+
+test('a BMC that quotes the address of the image in its refusal does not get its token into the error', async () => {
+  const quoting = (req: IncomingMessage) =>
+    req.url === '/up'
+      ? { status: 400, body: { error: { message: 'cannot fetch https://h.example.org/b.bin?token=not-for-logs' } } }
+      : updatable(req);
+  const link = (path: string) => ({ '@odata.id': path });
+  const updatable = plainBmc({
+    'GET /redfish/v1/': {
+      status: 200,
+      body: { Systems: link('/redfish/v1/Systems'), Managers: link('/m'), UpdateService: link('/u') },
+    },
+    'GET /m': { status: 200, body: { Members: [link('/m/1')] } },
+    'GET /m/1': { status: 200, body: { FirmwareVersion: '1' } },
+    'GET /u': { status: 200, body: { Actions: { '#UpdateService.SimpleUpdate': { target: '/up' } } } },
+  });
+  const double = await startDouble(quoting);
+  const { failure } = racks.bench('ami', { redfish_address: double.url, redfish_auth_type: 'basic' });
+  const settings = [{ component: 'bmc', url: 'https://h.example.org/b.bin?token=not-for-logs' }];
+  const intents = intentsOf('update_firmware');
+  const error = await failure('update_firmware', { settings }, { intents });
+  expect(error.code).toBe('BmcRejected');
+  expect(JSON.stringify([error.message, error.facts, intents.kept])).not.toContain('not-for-logs');
+  await double.close();
 });
 
 describe('the clock of the BMC', () => {

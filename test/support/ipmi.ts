@@ -169,6 +169,8 @@ export const startSim = async ({ kgKey, first = '' }: SimOptions = {}) => {
       ipmi_port: wire.port,
       ipmi_username: account.username,
       ipmi_password: account.password,
+      // It does not say what it has, which ipmitool would wait for.
+      ipmi_cipher_suite: 3,
     },
     proxy,
     /** Commands that the chassis obeyed, oldest first: `set power 1`. */

@@ -143,7 +143,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
     from: 'manageable',
     node: ramdisk,
     steps: [step('deploy.erase_devices')],
-    acts: { agent_steps: tells(['erase_devices', 10]), agent_step: async () => ({ is: 'done', then: 'reboot' }) },
+    acts: { agent_steps: tells(['erase_devices', 10]), agent_step: async () => ({ is: 'done', follows: 'reboot' }) },
     meanwhile: async (world, on) => {
       await calls(world, on);
       await world.until(async () => (await world.waitsIn(on.run, 2)) || undefined);

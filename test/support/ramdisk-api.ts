@@ -33,10 +33,10 @@ export const startRamdiskApi = async () => {
     tokenOf: (mac: string) => nodes.get(mac)?.token ?? null,
     /** Resolves with the first heartbeat, seen or to come, that fits. */
     async beat(fits: (beat: Beat) => boolean): Promise<Beat> {
-      for (;;) {
-        const found = beats.find(fits);
+      for (let seen = 0; ; await once(happened, 'beat')) {
+        const found = beats.slice(seen).find(fits);
         if (found) return found;
-        await once(happened, 'beat');
+        seen = beats.length;
       }
     },
     async lookup(count: number): Promise<void> {
@@ -50,6 +50,8 @@ export const startRamdiskApi = async () => {
       }),
   };
 
+  const byUuid = (uuid: string) => [...nodes.values()].find((node) => node.uuid === uuid);
+
   const lookup = (url: URL): Answer => {
     lookups.push(url.search);
     happened.emit('lookup');
@@ -57,7 +59,8 @@ export const startRamdiskApi = async () => {
     if (status) return [status, { error_message: { faultstring: 'not now' } }];
     const macs = (url.searchParams.get('addresses') ?? '').split(',');
     const uuid = url.searchParams.get('node_uuid');
-    const found = [...nodes].find(([mac, node]) => macs.includes(mac) || node.uuid === uuid)?.[1];
+    const known = macs.map((mac) => nodes.get(mac)).find((node) => node !== undefined);
+    const found = known ?? (uuid ? byUuid(uuid) : undefined);
     if (!found) return [404, { error_message: { faultstring: 'not found' } }];
     const agent_token = found.token === null ? randomBytes(32).toString('base64url') : '******';
     found.token ??= agent_token;
@@ -70,7 +73,7 @@ export const startRamdiskApi = async () => {
     happened.emit('beat');
     const status = api.instead.heartbeat?.shift();
     if (status) return [status, {}];
-    const known = [...nodes.values()].find((node) => node.uuid === uuid);
+    const known = byUuid(uuid);
     return known?.token === body.agent_token
       ? [202, undefined]
       : [400, { error_message: { faultstring: 'wrong token' } }];

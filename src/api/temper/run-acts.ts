@@ -2,19 +2,31 @@
 import { z } from 'zod';
 import type { RunRow } from '../../inventory/runs';
 import { raise } from '../../model/errors';
-import { nameOf } from '../../model/steps';
+import { maxMinor } from '../../model/microversions';
+import { planSteps } from '../../model/plan-steps';
+import { nameOf, type StepInterface, type StepVerb } from '../../model/steps';
+import { isVerb, verbRow } from '../../model/verbs';
+import { nodeTarget } from '../../policy';
 import { type RunAct, runActs } from '../../runs/contract';
 import type { Rooms } from '../rooms';
 import { type Asking, type Route, route } from '../route';
 import { askedBy } from '../v1/node-orders';
+import { stepRules } from '../v1/node-provision';
+import { checkRawSteps, refuseDisallowed, requireStepRules } from '../v1/node-steps';
+import { document } from '../validation';
+import { visibleNode } from '../visibility';
 import { targetOfRun, visibleRun } from './runs';
 
 const body = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
   /** The step that the caller saw the run in; the one it is in now when absent. */
   step: z.int().min(0).optional(),
+  /** With retry: the step's arguments from now on. */
+  args: document.optional(),
 });
 type Ask = Asking<{ run: string }, unknown, z.output<typeof body>>;
+
+const rulesOfArgs = Object.values(stepRules).filter((rule) => rule !== null);
 
 /** What will happen, told with the acceptance. */
 const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<string>>> = {
@@ -33,18 +45,51 @@ const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<stri
   fail: async () => 'The run ends as failed.',
 };
 
+/**
+ * Arguments that a parked step is tried again with. They make it a step of the caller's own, so the rules of free steps are
+ * asked. Throws InvalidInput, InvalidStepArgs, PolicyDenied.
+ */
+const checkedArgs = async (
+  { who, body: { args } }: Ask,
+  rooms: Rooms,
+  act: RunAct,
+  run: RunRow,
+): Promise<Readonly<Record<string, unknown>> | undefined> => {
+  if (args === undefined) return undefined;
+  if (act !== 'retry')
+    return raise('InvalidInput', { field: 'args', reason: `is only possible with retry, not with ${act}` });
+  const step = (await rooms.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor);
+  const row = isVerb(run.verb) ? verbRow(run.verb) : undefined;
+  if (!step || step.system || !row?.stepsKey)
+    return raise('InvalidInput', {
+      field: 'args',
+      reason: 'the step the run is in is not one whose arguments a caller gives',
+    });
+  const node = await visibleNode(rooms, { who, version: maxMinor }, run.node_uuid);
+  const rule = stepRules[row.stepsKey];
+  if (rule) rooms.policy().require(rule, who, nodeTarget(node));
+  const given = { interface: step.interface as StepInterface, step: step.step, args };
+  requireStepRules(rooms.policy(), who, nodeTarget(node), [given]);
+  refuseDisallowed(rooms, [given]);
+  checkRawSteps([given]);
+  planSteps([given], row.story as StepVerb, node);
+  return args;
+};
+
 const perform = (act: RunAct) => async (asking: Ask, rooms: Rooms) => {
   const { who, params, body: given } = asking;
   const { run, node } = await visibleRun(rooms, who, params.run);
   const rule = `temper:run:${act}`;
   rooms.policy().require(rule, who, targetOfRun(run, node));
   if (run.finished_at) raise('Conflict', { reason: `Run ${run.id} has ended: ${run.state}.` });
+  const args = await checkedArgs(asking, rooms, act, run);
   const will = await tells[act](run, rooms);
   await rooms.runs.operate({
     run: run.id,
     act,
     cursor: given.step ?? run.cursor,
     reason: given.reason,
+    ...(args && { args }),
     asked: askedBy(rooms.policy(), asking, rule),
   });
   return { status: 202, body: { will } };
@@ -54,7 +99,11 @@ export const runActRoutes: Route[] = runActs.map((act) =>
   route<{ run: string }, unknown, z.output<typeof body>>({
     method: 'POST',
     path: `/temper/v1/runs/:run/${act}`,
-    rules: ['temper:run:get', `temper:run:${act}`],
+    rules: [
+      'temper:run:get',
+      `temper:run:${act}`,
+      ...(act === 'retry' ? ['baremetal:node:get', ...rulesOfArgs, 'baremetal:step:execute:*'] : []),
+    ],
     body,
     handler: perform(act),
   }),

@@ -4,6 +4,7 @@ import { freezeRoutes } from '../temper/freezes';
 import { runActRoutes } from '../temper/run-acts';
 import { runEventRoutes } from '../temper/run-events';
 import { runListRoutes } from '../temper/run-list';
+import { runRerunRoutes } from '../temper/run-reruns';
 import { runRoutes } from '../temper/runs';
 import { stepRoutes } from '../temper/steps';
 import { webhookRoutes } from '../temper/webhooks';
@@ -52,6 +53,7 @@ export const routes: readonly Route[] = [
   ...conductorRoutes,
   ...runRoutes,
   ...runActRoutes,
+  ...runRerunRoutes,
   ...runEventRoutes,
   ...stepRoutes,
   ...ramdiskRoutes,

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
 import { interfaceOf } from '../../model/drivers';
 import { raise } from '../../model/errors';
-import { planSteps } from '../../model/plan-steps';
 import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/plans';
 import { type Runbook, runbooksSince } from '../../model/runbooks';
 import { next, type ProvisionState, states } from '../../model/states';
@@ -24,6 +23,7 @@ import {
   deploymentFacts,
   hashedPassword,
 } from './node-deploy';
+import { planWithChildren } from './node-children';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
 import { runRunbook, usableRunbook } from './node-runbook';
 import { checkRawSteps, planStored, refuseDisallowed, requireStepRules, type WireStep } from './node-steps';
@@ -75,7 +75,7 @@ const checkVersions = ({ verb, row }: Wanted, { body, version }: Ask): void => {
 };
 
 /** The rule of each kind of raw steps; a deployment's need none of their own. */
-const stepRules = {
+export const stepRules = {
   clean_steps: 'baremetal:node:set_provision_state:clean_steps',
   service_steps: 'baremetal:node:set_provision_state:service_steps',
   deploy_steps: null,
@@ -139,7 +139,13 @@ const checkCondition = ({ verb, row }: Wanted, node: NodeRow, ident: string): vo
   if (row.protected === 'refused' && node.protected) raise('NodeProtected', { node: ident });
 };
 
-const rawSteps = (rooms: Rooms, { verb, row }: Wanted, body: Body, node: NodeRow): PlannedStep[] => {
+const rawSteps = async (
+  rooms: Rooms,
+  { verb, row }: Wanted,
+  asking: Ask,
+  node: NodeRow,
+): Promise<PlannedStep[]> => {
+  const { body } = asking;
   const key = row.stepsKey!;
   const steps: readonly WireStep[] | undefined = body[key];
   if (steps === undefined && row.steps === 'optional') return [];
@@ -147,7 +153,7 @@ const rawSteps = (rooms: Rooms, { verb, row }: Wanted, body: Body, node: NodeRow
   if (steps.length === 0 && row.steps !== 'optional') return invalid(key, 'must hold at least one step');
   checkRawSteps(steps);
   refuseDisallowed(rooms, steps);
-  return row.story === 'deploy' ? planDeploySteps(steps, node) : planSteps(steps, row.story as StepVerb, node);
+  return row.story === 'deploy' ? planDeploySteps(steps, node) : planWithChildren(rooms, asking, node, steps, row.story as StepVerb);
 };
 
 /** Whether a node is cleaned by itself: its own word, or else the installation's. */
@@ -157,11 +163,12 @@ const cleansItself = (rooms: Rooms, node: NodeRow): boolean => node.automated_cl
 const plansFor = async (
   rooms: Rooms,
   want: Wanted,
-  { body }: Ask,
+  asking: Ask,
   node: NodeRow,
   runbook: Runbook | null,
 ): Promise<Plan> => {
   const { row } = want;
+  const { body } = asking;
   const plan = (steps: readonly PlannedStep[], automatic = false, args: Record<string, unknown> = {}) =>
     planFor(row.story!, { node, steps, automatic, args });
   if (runbook) {
@@ -174,7 +181,7 @@ const plansFor = async (
     const cleaning = await cleaningRunbook(rooms, node);
     return cleaning ? plan(planStored(cleaning.steps, 'clean', node)) : plan(automaticPlan(node), true);
   }
-  return plan(row.stepsKey ? rawSteps(rooms, want, body, node) : []);
+  return plan(row.stepsKey ? await rawSteps(rooms, want, asking, node) : []);
 };
 
 const act = async (

@@ -4,7 +4,6 @@ import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import { shownState, stateFields } from '../../model/nodes';
 import { type PowerTarget, powerRefusedIn, powerTargets } from '../../model/states';
-import { powerSteps } from '../../model/steps';
 import { nodeTarget } from '../../policy';
 import { timestamp } from '../representation';
 import type { Rooms } from '../rooms';
@@ -12,6 +11,7 @@ import { type Answer, type Asking, accepted, ok, type Route, route } from '../ro
 import { came } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
+import { powerPlan } from './node-children';
 import { refuseFrozen } from './node-frozen';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
 import { type NodeParams, nodeParams } from './nodes';
@@ -95,7 +95,7 @@ const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => 
     ends: null,
     target: null,
     fault: null,
-    steps: powerSteps(target),
+    steps: await powerPlan(rooms, node, target),
     power: { target, ...(typeof timeout === 'number' ? { timeoutMs: timeout * 1000 } : {}) },
     runbook: null,
     asked: askedBy(policy, asking, setPower),

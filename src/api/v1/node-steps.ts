@@ -11,11 +11,13 @@ import type { requestStep } from '../step-schema';
 
 export type WireStep = z.output<typeof requestStep>;
 
-/** Refuses steps that ask for child nodes, and arguments that point at stored secrets. Throws InvalidSteps. */
+/** Refuses a choice of child nodes without their use, and arguments that point at stored secrets. Throws InvalidSteps. */
 export const checkRawSteps = (steps: readonly WireStep[]): void => {
   for (const step of steps) {
-    if (step.execute_on_child_nodes || step.limit_child_node_execution?.length)
-      raise('InvalidSteps', { reason: `Step ${nameOf(step)}: steps on child nodes are not offered by this release.` });
+    if (step.limit_child_node_execution?.length && !step.execute_on_child_nodes)
+      raise('InvalidSteps', {
+        reason: `Step ${nameOf(step)}: limit_child_node_execution needs execute_on_child_nodes to be true.`,
+      });
     if (secretRefs(step.args ?? {}).length > 0)
       raise('InvalidSteps', { reason: `Step ${nameOf(step)}: an object with the single key $secret is reserved.` });
   }

@@ -4,168 +4,95 @@
  * command behind it and goes on watching that one. Running commands do not show their arguments, their place shows whose
  * they are.
  */
-import { createHash } from 'node:crypto';
-import { isTemperError, raise, type TemperError } from '../../model/errors';
+import { isTemperError, raise, unreachable } from '../../model/errors';
 import { backOff, pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
-import { type Command, wordsOf } from './replies';
-
-export type Order = {
-  /** With its extension: `standby.prepare_image`. */
-  readonly name: string;
-  /** For operators and errors: `write the image`. */
-  readonly what: string;
-  /** What makes two orders the same; only its digest is kept. */
-  readonly identity: unknown;
-  /** Made only when it is posted. */
-  readonly params: () => Promise<Readonly<Record<string, unknown>>> | Readonly<Record<string, unknown>>;
-  /** `once`: a command that a restart of the ramdisk has wiped out is never posted again. */
-  readonly effect: 'once' | 'converge';
-  /** Whether the ramdisk serves nobody any more once it is done. */
-  readonly closes?: true;
-  /** Whether a finished command that nobody here announced is this one all the same. */
-  readonly fits?: (command: Command) => boolean;
-};
-
-/** What an intent of ours says. */
-type Standing = {
-  readonly digest: string;
-  readonly started_at: number | string;
-  readonly after: string | null;
-  readonly id?: string;
-  readonly sentAt: number;
-};
-
-/** The command behind an order, `lost` with the life of the ramdisk that had it, or `absent`: it never arrived. */
-type Traced = Command | 'lost' | 'absent';
-
-const methodOf = (name: string): string => name.replace(/^.*\./, '');
-const running = ({ command_status }: Command): boolean => command_status === 'RUNNING';
-const isCommand = (traced: Traced): traced is Command => typeof traced === 'object';
+import { digestOf, isRunning, judged, type Order, refusal, unknown } from './order';
+import type { Command } from './replies';
+import { type Found, findStanding, isCommand, noteSilence, type Standing, trace } from './standing';
 
 const passing: readonly string[] = ['AgentUnreachable', 'AgentServerError', 'AgentBusy'];
-
-const digestOf = (order: Order): string =>
-  createHash('sha256')
-    .update(JSON.stringify([order.name, order.identity]))
-    .digest('hex');
-
-/** Throws what the command's failure amounts to. */
-const judged = (client: AgentClient, order: Order, command: Command): Command => {
-  const refuse = (reason: string) => raise('StepRejected', client.facts({ step: order.what, reason }));
-  switch (command.command_status) {
-    case 'SUCCEEDED':
-      return command;
-    case 'FAILED':
-      return refuse(`the ramdisk failed: ${wordsOf(command.command_error)}`);
-    case 'VERSION_MISMATCH':
-    case 'CLEAN_VERSION_MISMATCH':
-      return refuse(
-        'the ramdisk has other versions of its hardware managers than when it listed its steps; start anew',
-      );
-    default:
-      return refuse(`the ramdisk ended it with the unknown status ${command.command_status}`);
-  }
-};
 
 /**
  * Runs an order to its end, whatever attempt this is. @returns the command that SUCCEEDED
  * @throws StepRejected (it failed, with the ramdisk's words), StepOutcomeUnknown, AgentUnreachable and the other Agent errors
  */
 export const runCommand = async (client: AgentClient, order: Order): Promise<Command> => {
-  const digest = digestOf(order);
-  const { context } = client;
-  const last = await context.intents.last();
-  const mine = last && last.detail.withdrawn !== true && last.detail.digest === digest ? last : undefined;
-  const standing = mine && ({ ...mine.detail, sentAt: Date.parse(mine.sent_at) } as Standing);
-  const traced = standing ? await trace(client, order, standing) : 'absent';
-  if (traced === 'lost' && order.effect === 'once') return unknown(client, order);
-  return judged(
-    client,
-    order,
-    isCommand(traced) ? await watch(client, order, traced) : await begin(client, order, digest),
-  );
+  try {
+    return judged(client, order, await ended(client, order));
+  } catch (error) {
+    await noteSilence(client, order, error);
+    throw error;
+  }
 };
 
-const unknown = (client: AgentClient, order: Order): never =>
-  raise(
-    'StepOutcomeUnknown',
-    client.facts({ step: order.what, reason: 'the ramdisk has restarted since and remembers no commands' }),
-  );
+const ended = async (client: AgentClient, order: Order): Promise<Command> => {
+  const found = await findStanding(client, order);
+  if (!found) return begin(client, order);
+  const traced = await trace(client, order, found);
+  if (traced === 'lost' && order.effect === 'once') return unknown(client, order);
+  if (!isCommand(traced)) return begin(client, order);
+  const { lost_at, ...standing } = found.standing;
+  if (lost_at !== undefined) await client.context.intents.record(standing);
+  return watch(client, order, traced);
+};
 
-/** A command that has ended well shows what it was; any other only its name. */
-const mayBe = (order: Order, command: Command): boolean =>
-  methodOf(command.command_name) === methodOf(order.name) &&
-  (command.command_status !== 'SUCCEEDED' || order.fits === undefined || order.fits(command));
-
-/** Waits out the settle window before it calls a command absent: it may still be on its way. */
-const trace = async (client: AgentClient, order: Order, standing: Standing): Promise<Traced> => {
-  const { timing, signal, beat } = client.context;
+/** Posts the order once the ramdisk is idle. An equal command that ends well while we wait for it is as good. */
+const begin = async (client: AgentClient, order: Order): Promise<Command> => {
+  const { timing, signal } = client.context;
+  const deadline = Date.now() + timing.powerTimeoutMs;
   for (;;) {
-    if ((await client.startedAt()) !== standing.started_at) return 'lost';
-    if (standing.id !== undefined) return (await client.command(standing.id)) ?? 'lost';
-    const commands = await client.commands();
-    const since = commands.findIndex(({ id }) => id === standing.after) + 1;
-    const found = commands.slice(since).find((command) => mayBe(order, command));
-    if (found) return found;
-    if (Date.now() - standing.sentAt >= timing.settleMs) return 'absent';
-    beat({ what: order.what, doing: 'looking whether the command arrived' });
+    const { equal, after } = await whenIdle(client, order);
+    const begun = equal ?? (await announceAndPost(client, order, after));
+    if (!(begun instanceof Error)) return watch(client, order, begun);
+    if (Date.now() >= deadline) throw begun;
     await pause(timing.pollMs, signal);
   }
 };
 
-/** Posts the order once the ramdisk is idle. An equal command that ends well while we wait for it is as good. */
-const begin = async (client: AgentClient, order: Order, digest: string): Promise<Command> => {
-  const deadline = Date.now() + client.context.timing.powerTimeoutMs;
-  for (;;) {
-    const idle = await whenIdle(client, order);
-    if (idle.equal) return idle.equal;
-    const { context } = client;
-    const detail = { command: order.name, digest, started_at: await client.startedAt(), after: idle.after };
-    const params = await order.params();
-    context.signal.throwIfAborted();
-    await context.intents.record(detail);
-    const sentAt = Date.now();
-    const posted = await client.post(order.name, params).catch(async (error: unknown) => {
-      // Thrown means that nothing was sent, unless we were stopped in the middle: then the intent must stand.
-      if (!context.signal.aborted) await context.intents.record({ digest, withdrawn: true });
-      throw error;
-    });
-    switch (posted.is) {
-      case 'taken':
-        await context.intents.record({ ...detail, id: posted.command.id });
-        return watch(client, order, posted.command);
-      case 'refused':
-        await context.intents.record({ digest, withdrawn: true });
-        if (posted.error.code !== 'AgentBusy' || Date.now() >= deadline) throw refusal(client, order, posted.error);
-        await pause(context.timing.pollMs, context.signal);
-        continue;
-      case 'unknown': {
-        context.log.warn('a command got no answer', {
-          node_uuid: client.node.uuid,
-          what: order.what,
-          why: posted.error.message,
-        });
-        const traced = await patiently(client, order, () => trace(client, order, { ...detail, sentAt }));
-        if (isCommand(traced)) return watch(client, order, traced);
-        if (traced === 'lost' && order.effect === 'once') return unknown(client, order);
-        if (Date.now() >= deadline) throw posted.error;
-      }
-    }
+/** @returns the command, or the error for which it is not there and may be posted again */
+const announceAndPost = async (client: AgentClient, order: Order, after: string | null): Promise<Command | Error> => {
+  const { signal, intents } = client.context;
+  const digest = digestOf(order);
+  const standing: Standing = { command: order.name, digest, started_at: await client.startedAt(), after };
+  const params = await order.params();
+  signal.throwIfAborted();
+  await intents.record(standing);
+  const sentAt = Date.now();
+  const posted = await client.post(order.name, params).catch(async (error: unknown) => {
+    // Thrown means that nothing was sent, unless we were stopped in the middle: then the intent must stand.
+    if (!signal.aborted) await intents.record({ digest, withdrawn: true });
+    throw error;
+  });
+  switch (posted.is) {
+    case 'taken':
+      await intents.record({ ...standing, id: posted.command.id });
+      return posted.command;
+    case 'refused':
+      await intents.record({ digest, withdrawn: true });
+      if (posted.error.code === 'AgentBusy') return posted.error;
+      throw refusal(client, order, posted.error);
+    case 'unknown':
+      return afterSilence(client, order, { standing, sentAt }, posted.error);
+    default:
+      return unreachable(posted);
   }
 };
 
-/** A command that the ramdisk does not take is the step's failure, not the connection's. */
-const refusal = (client: AgentClient, order: Order, error: TemperError): unknown => {
-  if (error.code !== 'AgentRejected' || Number(error.facts.status) < 400) return error;
-  try {
-    return raise(
-      'StepRejected',
-      client.facts({ step: order.what, reason: `the ramdisk refused: ${error.facts.reason}` }),
-    );
-  } catch (refused) {
-    return refused;
-  }
+const afterSilence = async (
+  client: AgentClient,
+  order: Order,
+  found: Found,
+  error: Error,
+): Promise<Command | Error> => {
+  client.context.log.warn('a command got no answer', {
+    node_uuid: client.node.uuid,
+    what: order.what,
+    why: error.message,
+  });
+  const traced = await patiently(client, order, () => trace(client, order, found));
+  if (isCommand(traced)) return traced;
+  return traced === 'lost' && order.effect === 'once' ? unknown(client, order) : error;
 };
 
 /** Waits for whatever the ramdisk is doing; its commands are one at a time. */
@@ -177,7 +104,7 @@ const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: str
   for (;;) {
     const commands = await client.commands();
     const last = commands.at(-1);
-    if (!last || !running(last)) {
+    if (!last || !isRunning(last)) {
       const ended = commands.find(({ id }) => id === awaited);
       const equal = ended?.command_status === 'SUCCEEDED' && order.fits?.(ended) ? ended : undefined;
       return { after: last?.id ?? null, ...(equal && { equal }) };
@@ -212,7 +139,7 @@ const watch = async (client: AgentClient, order: Order, from: Command): Promise<
   const { timing, signal, beat } = client.context;
   const nextPause = backOff(timing.pollMs);
   let command = from;
-  while (running(command)) {
+  while (isRunning(command)) {
     beat({ what: order.what, command: command.id, status: command.command_status });
     await pause(nextPause(), signal);
     const now = await patiently(client, order, () => client.command(command.id));

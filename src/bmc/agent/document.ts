@@ -2,11 +2,11 @@
 import type { BmcNode } from '../contract';
 
 // Credentials and large things have commands of their own, or no business in a ramdisk.
-const kept = /passw|secret|token|configdrive|auth|pull_secret/i;
+const withheld = /passw|secret|token|configdrive|auth|pull_secret/i;
 
-/** instance_info without what `kept` names. */
+/** instance_info without what is `withheld`. */
 const openInfo = (info: BmcNode['instance_info'] = {}): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(info).filter(([key]) => !kept.test(key)));
+  Object.fromEntries(Object.entries(info).filter(([key]) => !withheld.test(key)));
 
 export const nodeDocument = (node: BmcNode): Record<string, unknown> => ({
   uuid: node.uuid,

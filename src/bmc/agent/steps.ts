@@ -137,8 +137,7 @@ const outcomeOf = (kind: Kind, { command_result }: Command): ActOutcome => {
   return {
     is: 'done',
     note: 'the ramdisk says it is done',
-    // biome-ignore lint/suspicious/noThenProperty: the contract's word; a text is never called
-    ...(ran?.reboot_requested === true && { then: 'reboot' }),
+    ...(ran?.reboot_requested === true && { follows: 'reboot' }),
     ...(ran?.interface === 'raid' && result && { seen: { raid_config: result } }),
   };
 };

@@ -3,7 +3,12 @@ import type { ErrorCode } from '../../model/errors';
 import type { Said } from './program';
 
 export type Verdict =
-  | { readonly is: 'answered'; readonly text: string }
+  | {
+      readonly is: 'answered';
+      readonly text: string;
+      /** The BMC does not tell which cipher suites it has; ipmitool waited for that, and took `fallback`. */
+      readonly untold: boolean;
+    }
   | {
       readonly is: 'failed';
       readonly why: Why;
@@ -55,6 +60,10 @@ const rows: readonly Row[] = [
   { why: 'lost', code: 'BmcUnreachable', says: /^/ },
 ];
 
+/** What ipmitool takes when a BMC does not answer which suites it has. */
+export const fallback = 3;
+const untold = 'Unable to Get Channel Cipher Suites';
+
 /** What `-v` and a system without vendor lists add, whatever becomes of the command. */
 const noise =
   /^(?:Loading |IANA PEN|Unable to Get Channel Cipher Suites|Running Get|Invalid completion code received|Discovered |RAW R|Get HPM|Key: *$|\s*$)/;
@@ -83,7 +92,7 @@ const isFine = (said: Said): boolean => said.status === 0 && !/Unable to establi
 /** Reads what was said; never throws. */
 export const verdictOf = (said: Said): Verdict => {
   if (said.cut) return { is: 'failed', why: 'lost', code: 'BmcUnreachable', reason: cuts[said.cut] };
-  if (isFine(said)) return { is: 'answered', text: said.out };
+  if (isFine(said)) return { is: 'answered', text: said.out, untold: said.err.includes(untold) };
   const lines = linesOf(said.err);
   const text = lines.join('\n');
   const { why, code, says } = rows.find((row) => row.says.test(text))!;

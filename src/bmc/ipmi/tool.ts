@@ -5,7 +5,7 @@ import { pause } from '../wait';
 import { findAddress } from './address';
 import { wordsOf } from './command';
 import { runProgram } from './program';
-import { type Verdict, verdictOf } from './replies';
+import { fallback, type Verdict, verdictOf } from './replies';
 import { withSecretFile } from './secret-file';
 import type { IpmiSettings } from './settings';
 
@@ -27,8 +27,8 @@ export type Tool = {
 const spacingMs = 5_000;
 const answerMs = 60_000;
 
-/** ipmitool's own choice first; it falls back to 3 where a BMC does not tell what it has. None without encryption. */
-const suites: readonly (number | undefined)[] = [undefined, 17, 3];
+/** ipmitool's own choice first. None without encryption. */
+const suites: readonly (number | undefined)[] = [undefined, 17, fallback];
 
 /** A turn at a BMC begins at least so long after the last one ended, whichever node asks. */
 const createTurns = (betweenMs: number) => {
@@ -60,7 +60,7 @@ export const createTool = (hands: DriverHands): Tool => {
   const limitMs = hands.limits?.answerMs ?? answerMs;
   const everySeconds = Math.min(5, Math.max(1, Math.round(limitMs / 12_000)));
   const turn = createTurns(hands.limits?.courtesy?.spacingMs ?? spacingMs);
-  /** Suites that worked where ipmitool's own choice did not, by BMC. */
+  /** Suites that worked where ipmitool's own choice did not, or took long to be found; by BMC. */
   const working = new Map<string, number>();
 
   const call = async ({ settings, words, again, signal }: Ask, suite: number | undefined): Promise<Verdict> => {
@@ -89,6 +89,10 @@ export const createTool = (hands: DriverHands): Tool => {
     return known === undefined ? suites : [known, ...suites.filter((suite) => suite !== known)];
   };
 
+  const learn = (label: string, suite: number | undefined): void => {
+    if (suite !== undefined) working.set(label, suite);
+  };
+
   return {
     async ask(ask) {
       const { label } = ask.settings.address;
@@ -96,7 +100,7 @@ export const createTool = (hands: DriverHands): Tool => {
       for (const suite of ladder(ask.settings)) {
         verdict = await turn(label, ask.signal, () => observed(ask, suite));
         if (verdict.is === 'failed' && verdict.why === 'cipher') continue;
-        if (verdict.is === 'answered' && suite !== undefined) working.set(label, suite);
+        if (verdict.is === 'answered') learn(label, verdict.untold ? fallback : suite);
         return verdict;
       }
       working.delete(label);

@@ -6,10 +6,11 @@ import { pause } from '../wait';
 import type { Client, Sent } from './client';
 import { allowableValues, findSystem, membersOf } from './discovery';
 import { type Part, readParts } from './firmware-parts';
+import { glance, type Job } from './job';
 import { openLedger } from './job-ledger';
 import { JobRoot, UpdateService } from './job-resources';
-import { glance, type Job } from './job-watch';
 import { perform } from './jobs';
+import { plainFacts } from './plain-urls';
 import { seenPower } from './restart';
 
 const step = 'firmware.update';
@@ -53,7 +54,11 @@ const checkUrl = ({ component, url }: Item): void => {
 const checkComponent = (parts: readonly Part[], { component }: Item): void => {
   if (kindOf(component) && parts.some((part) => part.component === component)) return;
   const known = parts.map((part) => part.component).join(', ');
-  raise('InvalidStepArgs', { step, reason: `component ${component} is not known on this node; it has: ${known}` });
+  const hint = component.startsWith('nic') ? '; some BMCs show network adapters only while the node runs' : '';
+  raise('InvalidStepArgs', {
+    step,
+    reason: `component ${component} is not known on this node; it has: ${known}${hint}`,
+  });
 };
 
 const prefixOf = (client: Client): string => client.connection.settings.address.prefix;
@@ -122,16 +127,8 @@ const jobFor = (client: Client, updater: Updater, item: Item): Job => {
 };
 
 /** A BMC may quote the address of the image, and with it a token. */
-const withoutUrls = (error: unknown, items: readonly Item[]): unknown => {
-  if (!isTemperError(error)) return error;
-  const hide = (text: string) =>
-    items.reduce((rest, { component, url }) => rest.replaceAll(url, `<image of ${component}>`), text);
-  const facts = Object.entries(error.facts).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? hide(value) : value,
-  ]);
-  return new TemperError(error.code, Object.fromEntries(facts));
-};
+const withoutTokens = (error: unknown): unknown =>
+  isTemperError(error) ? new TemperError(error.code, plainFacts(error.facts)) : error;
 
 const flashed = (parts: readonly Part[], items: readonly Item[]): FirmwareComponent[] =>
   parts.map(({ component, version }) => ({
@@ -170,6 +167,6 @@ export const updateFirmware = async (client: Client, args: Readonly<Record<strin
   );
   if (twice) raise('InvalidStepArgs', { step, reason: `component ${twice.component} is listed twice` });
   return updateAll(client, items).catch((error: unknown) => {
-    throw withoutUrls(error, items);
+    throw withoutTokens(error);
   });
 };

@@ -2,52 +2,13 @@
  * Following one command that a BMC has taken: through its task where there is one, until its effect shows. What its task
  * says is a hint; without the effect it has failed, or its outcome is unknown.
  */
-import { type ErrorCode, isTemperError, raise, type TemperError } from '../../model/errors';
+import { type ErrorCode, isTemperError, raise } from '../../model/errors';
 import { backOff, pause } from '../wait';
-import type { Client, Sent } from './client';
-import type { Entry, Ledger } from './job-ledger';
+import { type Desk, glance, type Job } from './job';
+import type { Entry } from './job-ledger';
+import { plainFacts } from './plain-urls';
 import { restartHost, wasRestarted } from './restart';
 import { newTask, type Progress, progressOf } from './tasks';
-
-export type Effect = { readonly shows: boolean; readonly seen: string };
-
-export type Job = {
-  /** Names it in the ledger and for operators: `update bios`. */
-  readonly key: string;
-  /** How long the BMC may take. */
-  readonly limitMs: number;
-  /** What is true before, as JSON without secrets: the effect is recognised by it. */
-  readonly before: () => Promise<unknown>;
-  readonly send: () => Promise<Sent>;
-  /** `endedWell`: the BMC says so of its task. */
-  readonly effect: (before: unknown, endedWell: boolean) => Promise<Effect>;
-  /** Somebody did it already, so that nothing is sent. */
-  readonly unneeded?: () => Promise<boolean>;
-  /** Whether it needs a start of the host: surely, if its task waits for one or ends without effect, or never. */
-  readonly restart: 'surely' | 'if it waits' | 'never';
-  /** How long a task may say that it waits before that is believed. */
-  readonly waitMs?: number;
-  /** The BMC may go away by itself meanwhile: answers that make no sense are then looked over. */
-  readonly away?: true;
-  /** Comes before it counts as done. */
-  readonly after?: () => Promise<void>;
-};
-
-export type Desk = { readonly client: Client; readonly ledger: Ledger };
-
-const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy'];
-const passingWhileAway: readonly string[] = [...passing, 'BmcAuthFailed', 'BmcRejected', 'BmcUnsupported'];
-
-/** One look while waiting; a failure that a later look may mend is a result like any other. */
-export const glance = async <T>(client: Client, away: boolean, look: () => Promise<T>): Promise<T | TemperError> => {
-  try {
-    return await look();
-  } catch (error) {
-    client.context.signal.throwIfAborted();
-    if (isTemperError(error) && (away ? passingWhileAway : passing).includes(error.code)) return error;
-    throw error;
-  }
-};
 
 /** The engine cuts an attempt short after a while; a clear end comes before that. */
 const limitOf = ({ client }: Desk, job: Job): number =>
@@ -58,7 +19,7 @@ const graceMs = ({ client }: Desk): number => client.context.timing.softPowerTim
 
 const end = async (desk: Desk, job: Job, code: ErrorCode, more: Record<string, unknown>): Promise<never> => {
   const { client, ledger } = desk;
-  const facts = client.facts({ what: job.key, step: job.key, ...more });
+  const facts = client.facts({ what: job.key, step: job.key, ...plainFacts(more) });
   const entry = ledger.job(job.key)!;
   await ledger.putJob(job.key, { ...entry, is: 'ended', verdict: { code, facts, attempt: client.context.attempt } });
   return raise(code, facts);
@@ -90,11 +51,19 @@ const wantsRestart = (watch: Watch, { waits, state }: Extract<Progress, { is: 'r
 
 const whileRunning = async (watch: Watch, progress: Extract<Progress, { is: 'running' }>): Promise<void> => {
   const { desk, job } = watch;
-  if (progress.learnt) await update(desk, job, progress.learnt);
+  const { sent, over } = desk.ledger.job(job.key)!;
+  // A task that was lost may be found again.
+  if (progress.learnt || over !== undefined) await update(desk, job, { ...progress.learnt, over: undefined });
   if (wantsRestart(watch, progress)) await restart(watch);
-  const age = Date.now() - desk.ledger.job(job.key)!.sent;
-  if (age >= limitOf(desk, job))
-    await end(desk, job, 'BmcJobEndless', { minutes: Math.round(age / 60_000), seen: progress.state });
+  if (Date.now() - sent >= limitOf(desk, job)) await whenEndless(watch, Date.now() - sent, progress.state);
+};
+
+/** A task that has forgotten to end may have done its work all the same. */
+const whenEndless = async ({ desk, job }: Watch, ageMs: number, seen: string): Promise<void> => {
+  const { shows } = await job.effect(desk.ledger.job(job.key)!.before, false);
+  if (!shows) return end(desk, job, 'BmcJobEndless', { minutes: Math.round(ageMs / 60_000), seen });
+  await job.after?.();
+  await update(desk, job, { is: 'done' });
 };
 
 /** A monitor's 500 may be the end of the work or of the BMC's patience; three in a row are taken for the former. */

@@ -3,7 +3,9 @@
  * that finds a command written down never sends it; where nothing tells what became of it, it says so.
  */
 import type { Sent } from './client';
-import { type Desk, type Job, update, watchUntilDone } from './job-watch';
+import type { Desk, Job } from './job';
+import { update, watchUntilDone } from './job-watch';
+import { plainUrls } from './plain-urls';
 import { listTasks, refsOf } from './tasks';
 
 /** A person asked for it again after it ended badly: what shows by now need not be sent. */
@@ -44,7 +46,7 @@ const start = async (desk: Desk, job: Job): Promise<void> => {
       await ledger.dropJob(job.key);
       throw sent.error;
     case 'unknown':
-      return client.context.log.warn('a command got no answer', { what: job.key, why: sent.error.message });
+      return client.context.log.warn('a command got no answer', { what: job.key, why: plainUrls(sent.error.message) });
     case 'accepted': {
       const refs = refsOf(client, sent.reply);
       const final = sent.reply.status !== 202 && refs.monitor === undefined && refs.task === undefined;

@@ -1,6 +1,6 @@
 /** Single volumes made and deleted: one command each, followed until the list of volumes agrees. */
 import type { Client, Sent } from './client';
-import type { Desk, Job } from './job-watch';
+import type { Desk, Job } from './job';
 import { perform } from './jobs';
 import { isPlanned, type PlannedVolume } from './raid-levels';
 import { type ControllerSeen, readVolumes, type VolumeSeen } from './raid-storage';

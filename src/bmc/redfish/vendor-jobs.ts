@@ -28,7 +28,7 @@ const judge = (job: VendorJob): Progress => {
   return kind === 'done' ? { is: 'done' } : { is: 'running', state: `job ${state}`, waits: kind === 'waits' };
 };
 
-/** Collections in which the job may be, most specific first: dell/iDRAC-Redfish-Scripting#160; DSP0266, JobService. */
+/** Collections in which the job may be, most specific first: Dell's own (dell/iDRAC-Redfish-Scripting), then DSP0266's JobService. */
 const collections = async (client: Client): Promise<string[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const { path } = await findManager(client, system);

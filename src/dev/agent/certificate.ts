@@ -16,6 +16,7 @@ export const makeCertificate = async (
   const authority = by === 'authority';
   const made = await generate([{ name: 'commonName', value: authority ? 'authority' : 'emulated-agent' }], {
     keyType: 'ec',
+    algorithm: 'sha256',
     notBeforeDate: new Date(Math.min(Date.now(), notAfter.getTime()) - days),
     notAfterDate: notAfter,
     ...(typeof by === 'object' && { ca: by }),

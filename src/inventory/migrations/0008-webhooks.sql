@@ -47,7 +47,7 @@ create table event_cursor (
 insert into event_cursor (tx, seq) values (pg_current_xact_id(), 0);
 
 grant select, insert, update, delete on webhooks to temper_api;
-grant insert, update, delete on webhook_secrets to temper_api;
+grant insert, delete on webhook_secrets to temper_api;
 grant select (webhook_uuid, id, key_id) on webhook_secrets to temper_api;
 grant select, insert on webhook_deliveries to temper_api;
 grant select on webhooks, webhook_secrets to temper_control;

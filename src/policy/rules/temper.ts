@@ -119,6 +119,11 @@ export const addedRules: readonly Row[] = [
     says: `${act[0]!.toUpperCase()}${act.slice(1)} a run: members of the owner, and of the lessee for whose lease it runs.`,
   })),
   {
+    name: 'temper:run:rerun',
+    check: operatesRun,
+    says: 'Take up the steps of a failed run in a new one; the rules of those steps, or of their runbook, are asked as well.',
+  },
+  {
     name: 'temper:run:skip',
     check: changesRun,
     says: 'Go on with a run as if the step it is parked in were done: managers of the owner.',

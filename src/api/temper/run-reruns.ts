@@ -1,0 +1,148 @@
+/** A new run takes up the steps of one that failed: the same steps, from one of them on, asked of the rules anew. */
+import { z } from 'zod';
+import type { NodeRow } from '../../inventory/nodes';
+import type { RunRow } from '../../inventory/runs';
+import { raise } from '../../model/errors';
+import { maxMinor } from '../../model/microversions';
+import { planFor } from '../../model/plans';
+import type { RunInput } from '../../model/runs';
+import { next, states } from '../../model/states';
+import type { GivenStep, PlannedStep, StepVerb } from '../../model/steps';
+import { isVerb, type VerbRow, verbRow } from '../../model/verbs';
+import { nodeTarget } from '../../policy';
+import type { Rooms } from '../rooms';
+import { type Asking, type Route, route } from '../route';
+import { askedBy, checkWorkable, orderedNode } from '../v1/node-orders';
+import { stepRules } from '../v1/node-provision';
+import { runRunbook, usableRunbook } from '../v1/node-runbook';
+import { planStored, refuseDisallowed, requireStepRules } from '../v1/node-steps';
+import { visibleNode } from '../visibility';
+import { targetOfRun, visibleRun } from './runs';
+
+const rule = 'temper:run:rerun';
+
+const body = z.strictObject({
+  reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
+  /** Index of the step to begin with; the one that the run stopped in when absent. */
+  from: z.int().min(0).optional(),
+});
+type Ask = Asking<{ run: string }, unknown, z.output<typeof body>>;
+
+/** The run's verb, where its steps are a list that can be taken up. Throws Conflict. */
+const listedVerb = (run: RunRow): { verb: 'clean' | 'service'; row: VerbRow } => {
+  if (!run.finished_at || run.state === 'succeeded')
+    return raise('Conflict', {
+      reason: `Run ${run.id} is ${run.state}; only a run that failed or was aborted is taken up.`,
+    });
+  const row = isVerb(run.verb) ? verbRow(run.verb) : undefined;
+  if (!row?.runbook)
+    return raise('Conflict', {
+      reason: `Run ${run.id} is ${run.verb}, which has no list of steps; ask for ${run.verb} again.`,
+    });
+  return { verb: run.verb as 'clean' | 'service', row };
+};
+
+/** The caller's own steps of the old run that are still to do, with the arguments they had last. */
+const stepsLeft = async (rooms: Rooms, run: RunRow, from: number): Promise<GivenStep[]> => {
+  const [rows, input] = await Promise.all([rooms.inventory.runSteps.ofRun(run.id), rooms.inventory.runs.input(run.id)]);
+  const left = rows.filter((row) => !row.system && row.index >= from);
+  if (left.length === 0)
+    raise('InvalidInput', { field: 'from', reason: `the run has no step from ${from} on; it has ${rows.length}` });
+  return left.map((row) => ({
+    interface: row.interface as GivenStep['interface'],
+    step: row.step,
+    args: row.args,
+    ...settingsOf(input, row.index),
+  }));
+};
+
+const settingsOf = (input: RunInput | undefined, index: number): Pick<GivenStep, 'temper'> => {
+  const step: PlannedStep | undefined = input?.steps.find((planned) => planned.index === index);
+  if (!step) return {};
+  return {
+    temper: {
+      ...(step.timeoutMs && { timeout: Math.ceil(step.timeoutMs / 1_000) }),
+      ...(step.attempts && { retry: { attempts: step.attempts } }),
+      ...(step.on_failure && { on_failure: step.on_failure }),
+    },
+  };
+};
+
+/** Who may run these steps is asked anew: an approved runbook that has changed since is not what failed. */
+const requireAgain = async (
+  rooms: Rooms,
+  asking: Ask,
+  run: RunRow,
+  node: NodeRow,
+  row: VerbRow,
+  steps: readonly GivenStep[],
+) => {
+  const policy = rooms.policy();
+  const target = nodeTarget(node);
+  if (run.runbook_uuid === null) {
+    policy.require('baremetal:node:set_provision_state', asking.who, target);
+    const raw = stepRules[row.stepsKey!];
+    if (raw) policy.require(raw, asking.who, target);
+    requireStepRules(policy, asking.who, target, steps);
+    return { rule: 'baremetal:node:set_provision_state', runbook: null };
+  }
+  policy.require(runRunbook, asking.who, target);
+  const runbook = await usableRunbook(rooms, { who: asking.who, version: maxMinor }, node, run.runbook_uuid);
+  if (runbook.updated_at && runbook.updated_at > run.created_at)
+    raise('Conflict', { reason: `Runbook ${runbook.name} was changed after the run; run it as it is now.` });
+  return { rule: runRunbook, runbook };
+};
+
+const rerun = async (asking: Ask, rooms: Rooms) => {
+  const { run, node: standing } = await visibleRun(rooms, asking.who, asking.params.run);
+  rooms.policy().require(rule, asking.who, targetOfRun(run, standing));
+  const { verb, row } = listedVerb(run);
+  const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, run.node_uuid);
+  const ident = node.name ?? node.uuid;
+  const from = asking.body.from ?? run.cursor;
+  const steps = await stepsLeft(rooms, run, from);
+  const { rule: asked, runbook } = await requireAgain(rooms, asking, run, node, row, steps);
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+  const to = next(node.provision_state, row.event);
+  if (!to) return raise('InvalidState', { verb, node: ident, state: node.provision_state });
+  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident });
+  refuseDisallowed(rooms, steps);
+  const planned = planStored(steps, verb as StepVerb, node);
+  const { steps: all, ...ramdisk } = planFor(row.story!, { node, steps: planned, automatic: false, args: {} });
+  checkWorkable(node, ident);
+  const started = await rooms.runs.start({
+    node: orderedNode(node),
+    verb,
+    story: row.story!,
+    event: row.event,
+    ends: row.ends ?? null,
+    target: row.target ?? (states[to].target as never),
+    fault: row.fault ?? null,
+    steps: all,
+    ramdisk,
+    runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
+    asked: askedBy(rooms.policy(), asking, asked),
+    resumes: { run: run.id, from },
+  });
+  return { status: 202, body: { run: started.run, resumes: run.id, from } };
+};
+
+export const runRerunRoutes: Route[] = [
+  route<{ run: string }, unknown, z.output<typeof body>>({
+    method: 'POST',
+    path: '/temper/v1/runs/:run/rerun',
+    rules: [
+      'temper:run:get',
+      rule,
+      'baremetal:node:get',
+      'baremetal:node:set_provision_state',
+      ...Object.values(stepRules).filter((one) => one !== null),
+      'baremetal:step:execute:*',
+      runRunbook,
+      'baremetal:runbook:get',
+      'baremetal:runbook:use',
+    ],
+    body,
+    handler: rerun,
+  }),
+];

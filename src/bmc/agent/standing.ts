@@ -1,0 +1,77 @@
+/** The intents of a command: what was announced to which life of the ramdisk, and what became of it. */
+import { isTemperError } from '../../model/errors';
+import { pause } from '../wait';
+import type { AgentClient } from './client';
+import { digestOf, type Order, unknown } from './order';
+import type { Command } from './replies';
+
+/** A command that may have been posted. Its detail is what the store keeps. */
+export type Standing = {
+  readonly digest: string;
+  readonly command: string;
+  /** Which life of the ramdisk it was for. */
+  readonly started_at: number | string;
+  /** Id of the last command before it. */
+  readonly after: string | null;
+  readonly id?: string;
+  /** ISO time since which the ramdisk has not answered. */
+  readonly lost_at?: string;
+};
+
+/** The command behind an order, `lost` with the life of the ramdisk that had it, or `absent`: it never arrived. */
+export type Traced = Command | 'lost' | 'absent';
+export const isCommand = (traced: Traced): traced is Command => typeof traced === 'object';
+
+export type Found = { readonly standing: Standing; readonly sentAt: number };
+
+/** The last intent, if it is for this very order and its command is not known to have been refused. */
+export const findStanding = async ({ context }: AgentClient, order: Order): Promise<Found | undefined> => {
+  const last = await context.intents.last();
+  return last && last.detail.withdrawn !== true && last.detail.digest === digestOf(order)
+    ? { standing: last.detail as Standing, sentAt: Date.parse(last.sent_at) }
+    : undefined;
+};
+
+const methodOf = (name: string): string => name.replace(/^.*\./, '');
+
+/** A command that has ended well shows what it was; any other only its name. */
+const mayBe = (order: Order, command: Command): boolean =>
+  methodOf(command.command_name) === methodOf(order.name) &&
+  (command.command_status !== 'SUCCEEDED' || order.fits === undefined || order.fits(command));
+
+/** Waits out the settle window before it calls a command absent: it may still be on its way. */
+export const trace = async (client: AgentClient, order: Order, { standing, sentAt }: Found): Promise<Traced> => {
+  const { timing, signal, beat } = client.context;
+  for (;;) {
+    if ((await client.startedAt()) !== standing.started_at) return 'lost';
+    if (standing.id !== undefined) return (await client.command(standing.id)) ?? 'lost';
+    const commands = await client.commands();
+    const since = commands.findIndex(({ id }) => id === standing.after) + 1;
+    const found = commands.slice(since).find((command) => mayBe(order, command));
+    if (found) return found;
+    if (Date.now() - sentAt >= timing.settleMs) return 'absent';
+    beat({ what: order.what, doing: 'looking whether the command arrived' });
+    await pause(timing.pollMs, signal);
+  }
+};
+
+/** Errors after which nobody can say what became of a command: another life of the ramdisk stands behind them. */
+const otherLife: readonly string[] = ['AgentAuthFailed', 'AgentTlsFailed'];
+const halfAnHour = 30 * 60_000;
+
+/**
+ * Ends waiting for a ramdisk that is gone for good, where its command must not be posted again: throws StepOutcomeUnknown
+ * once it has been silent, over all attempts, for as long as a ramdisk may take to call back.
+ */
+export const noteSilence = async (client: AgentClient, order: Order, error: unknown): Promise<void> => {
+  const { context } = client;
+  if (order.effect !== 'once' || context.signal.aborted || !isTemperError(error)) return;
+  const silent = error.code === 'AgentUnreachable';
+  const found = silent || otherLife.includes(error.code) ? await findStanding(client, order) : undefined;
+  if (!found) return;
+  if (!silent) unknown(client, order, error.message);
+  const { lost_at } = found.standing;
+  if (lost_at === undefined) return context.intents.record({ ...found.standing, lost_at: new Date().toISOString() });
+  if (Date.now() - Date.parse(lost_at) >= (context.timing.agentTimeoutMs ?? halfAnHour))
+    unknown(client, order, `the ramdisk has not answered since ${lost_at}`);
+};

@@ -1,0 +1,170 @@
+/** `temper runs`: what is shown, what is asked of the API, and that nobody aborts without knowing what it means. */
+import { abortWill, type Run } from '../../src/cli/run-texts';
+import { temper } from './support/command';
+import { type Double, fault, type Handler, startDouble } from './support/double';
+
+const uuid = '11111111-2222-4333-8444-555555555555';
+const step = (index: number, over: object = {}) => ({
+  index,
+  interface: 'bios',
+  step: 'apply_configuration',
+  state: 'pending',
+  act: null,
+  attempts: 0,
+  last_error: null,
+  next_retry_at: null,
+  waiting_for: null,
+  note: null,
+  ...over,
+});
+const run = (over: object = {}): Run => ({
+  uuid,
+  node_uuid: 'n-uuid',
+  node_name: 'n-1',
+  verb: 'clean',
+  state: 'running',
+  runbook: { uuid: 'r', name: 'CUSTOM_X' },
+  requester: { user_name: 'ann' },
+  cursor: 1,
+  waiting_for: null,
+  last_error: null,
+  created_at: '2026-11-01T00:00:00.000Z',
+  started_at: '2026-11-01T00:00:01.000Z',
+  finished_at: null,
+  steps: [step(0, { state: 'done' }), step(1, { state: 'running', act: 'stage_bios', attempts: 2, abortable: false })],
+  ...over,
+});
+
+let api: Double;
+let answer: Handler;
+const known: Handler = ({ method }) => ({ json: method === 'GET' ? run() : { will: 'It will.' } });
+beforeAll(async () => {
+  api = await startDouble((asked, response) => answer(asked, response));
+});
+beforeEach(() => {
+  answer = known;
+  api.asked.length = 0;
+});
+afterAll(() => api.close());
+
+const does = (line: string | readonly string[], world: object = {}) =>
+  temper(line, { env: { TEMPER_URL: api.url, TEMPER_TOKEN: 't' }, ...world });
+const posted = () => api.asked.filter(({ method }) => method === 'POST').map(({ path, body }) => ({ path, body }));
+
+describe('runs are shown', () => {
+  test('as a list, by what they do and what they wait for', async () => {
+    answer = () => ({ json: { runs: [run({ state: 'waiting', waiting_for: 'the ramdisk to call back' })] } });
+    const { out } = await does('runs list');
+    expect(out).toBe(
+      'RUN                                   NODE  VERB   STATE    STEP  BEGAN                     WAITS FOR, OR LAST ERROR\n' +
+        `${uuid}  n-1   clean  waiting  2/2   2026-11-01T00:00:01.000Z  the ramdisk to call back\n`,
+    );
+  });
+
+  test('of all nodes by their state, or of one node', async () => {
+    answer = () => ({ json: { runs: [run(), run({ state: 'failed' })] } });
+    await does('runs list --state parked --limit 5');
+    const { out } = await does('--json runs list n/1 --state failed');
+    expect(api.asked.map(({ path }) => path)).toEqual([
+      '/temper/v1/runs?limit=5&state=parked',
+      '/temper/v1/nodes/n%2F1/runs',
+    ]);
+    expect(JSON.parse(out).runs).toMatchObject([{ state: 'failed' }]);
+  });
+
+  test('one by one, with steps and attempts', async () => {
+    const { out } = await does(`runs show ${uuid}`);
+    expect(out).toMatch(/^node +n-1 \(n-uuid\)$/m);
+    expect(out).toMatch(/^asked by +ann$/m);
+    expect(out).toMatch(/^1 +bios\.apply_configuration +running +stage_bios +2$/m);
+  });
+
+  test('without what would move the cursor of a terminal', async () => {
+    answer = () => ({ json: run({ last_error: 'BMC said \u001b[2J\u0007 and\nmore' }) });
+    const { out } = await does(`runs show ${uuid}`);
+    expect(out).toContain('BMC said  [2J  and more');
+    expect([...out].filter((character) => character < ' ' && character !== '\n')).toEqual([]);
+  });
+
+  test('as JSON exactly as the API has them', async () => {
+    expect(JSON.parse((await does(`runs show ${uuid} --json`)).out)).toEqual(run());
+  });
+});
+
+describe('an act on a run', () => {
+  test.each(['pause', 'resume', 'retry', 'skip', 'fail'])(
+    '%s is asked for with its reason and the step that the run was seen in',
+    async (act) => {
+      const { status, out } = await does(['runs', act, uuid, '--reason', 'new fan']);
+      expect({ status, out }).toEqual({ status: 0, out: 'It will.\n' });
+      expect(posted()).toEqual([{ path: `/temper/v1/runs/${uuid}/${act}`, body: { reason: 'new fan', step: 1 } }]);
+    },
+  );
+
+  test('retry takes other arguments', async () => {
+    await does(['runs', 'retry', uuid, '--reason', 'x', '--args', '{"settings": []}']);
+    expect(posted()[0]!.body).toEqual({ reason: 'x', step: 1, args: { settings: [] } });
+  });
+
+  test.each(['no json', '[]', 'null', '"x"'])('retry refuses %s as arguments, and asks for nothing', async (text) => {
+    const { status, err } = await does(['runs', 'retry', uuid, '--reason', 'x', '--args', text]);
+    expect(status).toBe(2);
+    expect(err).toContain('JSON object');
+    expect(api.asked).toEqual([]);
+  });
+
+  test('is told as refused where the run has moved on', async () => {
+    answer = (asked) =>
+      asked.method === 'GET' ? known(asked, undefined as never) : fault(409, 'The run has moved on.');
+    expect(await does(['runs', 'skip', uuid, '--reason', 'x'])).toMatchObject({
+      status: 1,
+      err: 'temper: The run has moved on. (HTTP 409)\n',
+    });
+  });
+
+  test('rerun names the step to begin with', async () => {
+    answer = () => ({ status: 202, json: { run: 'new-run' } });
+    const { out } = await does(['runs', 'rerun', uuid, '--from', '2', '--reason', 'x']);
+    expect(out).toBe('Run new-run was accepted.\n');
+    expect(posted()).toEqual([{ path: `/temper/v1/runs/${uuid}/rerun`, body: { reason: 'x', from: 2 } }]);
+    expect((await does(['runs', 'rerun', uuid, '--from', 'two', '--reason', 'x'])).status).toBe(2);
+  });
+});
+
+describe('an abort', () => {
+  const line = ['runs', 'abort', uuid, '--reason', 'x'];
+
+  test('says first what it will do, and does it when the person agrees', async () => {
+    const asked: string[] = [];
+    const confirm = async (question: string) => asked.push(question) > 0;
+    expect((await does(line, { confirm })).status).toBe(0);
+    expect(asked[0]).toContain('must not be cut short: it is done first');
+    expect(posted()).toHaveLength(1);
+  });
+
+  test('is left alone when the person does not', async () => {
+    expect(await does(line, { confirm: async () => false })).toMatchObject({
+      status: 1,
+      err: 'temper: Left as it was.\n',
+    });
+    expect(posted()).toEqual([]);
+  });
+
+  test('needs --yes where nobody can be asked', async () => {
+    expect(await does(line)).toMatchObject({ status: 2, err: expect.stringContaining('give --yes') });
+    expect(posted()).toEqual([]);
+    expect((await does([...line, '--yes'])).status).toBe(0);
+    expect(posted()).toHaveLength(1);
+  });
+
+  test.each([
+    ['waiting', false, 'ends now'],
+    ['parked', false, 'ends now'],
+    ['paused', false, 'ends now'],
+    ['running', true, 'is cut short and the run ends'],
+    ['running', false, 'must not be cut short'],
+    ['running', undefined, 'if it may be'],
+  ])('of a run that is %s in a step that is abortable: %s', (state, abortable, says) => {
+    expect(abortWill(run({ state, cursor: 0, steps: [step(0, { abortable })] }))).toContain(says);
+  });
+});

@@ -1,0 +1,35 @@
+/** The command run in this process, with a world of the test's own. */
+import type { Hands } from '../../../src/cli';
+import { runCli } from '../../../src/cli';
+
+export type Said = { readonly status: number; readonly out: string; readonly err: string };
+type World = Partial<Pick<Hands, 'checks' | 'replay' | 'confirm' | 'fetchWith' | 'signal'>> & {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  /** Hears what is printed as it is printed. */
+  readonly heard?: (text: string) => void;
+};
+
+/** Runs the command to its end. @param line its arguments; a text is split at blanks */
+export const temper = async (line: string | readonly string[], world: World = {}): Promise<Said> => {
+  const said = { out: '', err: '' };
+  const { env = {}, files = {}, heard = () => {}, ...rest } = world;
+  const status = await runCli(typeof line === 'string' ? line.split(' ') : line, {
+    env,
+    home: '/home/x',
+    readFile: (path) => files[path],
+    fetchWith: () => fetch,
+    out: (text) => {
+      said.out += text;
+      heard(text);
+    },
+    err: (text) => {
+      said.err += text;
+    },
+    signal: new AbortController().signal,
+    checks: () => [],
+    replay: async () => ({ events: 0, fault: null }),
+    ...rest,
+  });
+  return { status, ...said };
+};

@@ -1,0 +1,273 @@
+/** What the stories of a node's life promise beyond how they end: the order of things, what is kept, what is forgotten. */
+import type { ActOutcome } from '../../src/model/runs';
+import { powerSteps } from '../../src/model/steps';
+import type { RunOrder } from '../../src/runs';
+import { retryStep } from '../../src/workflows/contract';
+import { startEngineWorld, type World } from '../support/engine';
+import { callBack, found, sendInventory, withRamdisk } from '../support/life-scenarios';
+import { type ActsOver, recordingDriver, step } from '../support/recording-driver';
+
+let world: World;
+let stopBmc: () => Promise<void> = async () => {};
+const with_ = async (over: ActsOver = {}): Promise<string[]> => {
+  await stopBmc();
+  const { driver, calls } = recordingDriver(over);
+  stopBmc = await world.bmc({ 'fake-hardware': driver });
+  return calls;
+};
+const nodeOf = async (uuid: string) => (await world.sql`select * from nodes where uuid = ${uuid}`)[0]!;
+const statesOf = async (uuid: string): Promise<string[]> =>
+  (await world.sql`select data->>'to' as at from events where node_uuid = ${uuid} and kind in ('node.moved', 'run.succeeded') order by seq`).map(
+    (row) => row.at as string,
+  );
+
+beforeAll(async () => {
+  world = await startEngineWorld();
+  await world.control();
+}, 60_000);
+afterAll(() => world?.close());
+
+const tells = (...names: [string, number][]) => async (): Promise<ActOutcome> => ({
+  is: 'done',
+  reported: names.map(([name, priority]) => ({ interface: 'deploy', step: name, priority })),
+});
+
+test('a deployment boots the ramdisk, waits for it, writes the image and starts the node from its disk', async () => {
+  const calls = await with_({ agent_steps: tells(['erase_devices_metadata', 70]) });
+  const node = await world.node({ provision_state: 'available', ...withRamdisk });
+  const { run } = await world.runs.start(await world.order(node, 'active'));
+  await world.reaches(run, 'waiting');
+  expect(await nodeOf(node)).toMatchObject({
+    provision_state: 'wait call-back',
+    target_provision_state: 'active',
+    deploy_step: { interface: 'deploy', step: 'deploy' },
+  });
+  await callBack(world, node);
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  expect(calls).toEqual([
+    'power_off',
+    'set_boot_device',
+    'power_on',
+    'agent_steps',
+    'agent_write_image',
+    'agent_step',
+    'agent_install_bootloader',
+    'agent_power_off',
+    'power_off',
+    'set_boot_device',
+    'power_on',
+  ]);
+  expect(await statesOf(node)).toEqual(['wait call-back', 'deploying', 'active']);
+  expect(await nodeOf(node)).toMatchObject({ provision_state: 'active', deploy_step: null, reservation: null });
+  expect(await world.inventory.agents.find(node)).toBeUndefined(); // it went with the power
+});
+
+test('a ramdisk that is quicker than the run is not waited for', async () => {
+  await with_({
+    agent_steps: tells(),
+    power_on: async (node) => {
+      await callBack(world, node.uuid);
+      return { is: 'done' };
+    },
+  });
+  const node = await world.node({ provision_state: 'available', ...withRamdisk });
+  const { run } = await world.runs.start(await world.order(node, 'active'));
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+});
+
+test('a lost message of the ramdisk is made good by a look', async () => {
+  await with_({ agent_steps: tells() });
+  const node = await world.node({ provision_state: 'available', ...withRamdisk });
+  const { run } = await world.runs.start(await world.order(node, 'active'));
+  await world.reaches(run, 'waiting');
+  const told = world.runs.agentContact;
+  Object.assign(world.runs, { agentContact: async () => {} });
+  await callBack(world, node);
+  Object.assign(world.runs, { agentContact: told });
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+});
+
+test('a tear-down forgets the instance and the lessee that came with it, and nothing else', async () => {
+  await with_();
+  const node = await world.node({
+    provision_state: 'available',
+    automated_clean: false,
+    owner: 'p-owner',
+    traits: ['CUSTOM_A'],
+    instance_info: world.sql.json({ project_id: 'p-tenant', image_source: 'http://images.example.org/a' }),
+    extra: world.sql.json({ rack: 7 }),
+  });
+  const order: RunOrder = { ...(await world.order(node, 'active')), lessee: 'p-tenant' };
+  await world.ended((await world.runs.start(order)).run);
+  expect(await nodeOf(node)).toMatchObject({ lessee: 'p-tenant', provision_state: 'active' });
+  await world.ended((await world.runs.start(await world.order(node, 'deleted'))).run);
+  expect(await nodeOf(node)).toMatchObject({
+    provision_state: 'available',
+    lessee: null,
+    instance_info: {},
+    owner: 'p-owner',
+    traits: ['CUSTOM_A'],
+    extra: { rack: 7 },
+    driver_internal_info: {},
+  });
+});
+
+test('a lessee that an operator gave stays through deployment and tear-down', async () => {
+  await with_();
+  const node = await world.node({ provision_state: 'available', automated_clean: false, lessee: 'p-given' });
+  await world.ended((await world.runs.start({ ...(await world.order(node, 'active')), lessee: 'p-tenant' })).run);
+  await world.ended((await world.runs.start(await world.order(node, 'deleted'))).run);
+  expect(await nodeOf(node)).toMatchObject({ provision_state: 'available', lessee: 'p-given' });
+});
+
+test('an inspection by the ramdisk fills properties and ports, and leaves the node off', async () => {
+  const calls = await with_();
+  const node = await world.node({ ...withRamdisk });
+  const { run } = await world.runs.start(await world.order(node, 'inspect'));
+  await world.reaches(run, 'waiting');
+  await sendInventory(world, node, found);
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  expect(await nodeOf(node)).toMatchObject({
+    provision_state: 'manageable',
+    properties: { cpu_arch: 'x86_64', memory_mb: 32_768, local_gb: 479, cpus: 8 },
+    inspection_started_at: expect.any(Date),
+    inspection_finished_at: expect.any(Date),
+  });
+  expect(await world.sql`select address from ports where node_uuid = ${node}`).toEqual([
+    { address: '52:54:00:aa:bb:cc' },
+  ]);
+  expect(calls.at(-1)).toBe('power_off');
+});
+
+test('what the ramdisk does not send in time fails the run, which takes the ramdisk off the node', async () => {
+  const calls = await with_();
+  const node = await world.node({ provision_state: 'available', ...withRamdisk });
+  const { run } = await world.runsWith({ agentTimeoutMs: 200, agentPollMs: 50 }).start(await world.order(node, 'active'));
+  expect(await world.ended(run)).toMatchObject({
+    state: 'failed',
+    last_error: expect.stringContaining('did not call back in time'),
+  });
+  expect(calls).toEqual(['power_off', 'set_boot_device', 'power_on', 'power_off']);
+  expect(await nodeOf(node)).toMatchObject({ provision_state: 'deploy failed', maintenance: false, fault: null });
+});
+
+test('a delete in the wait state fences the deployment off, waits for its end, and only then acts', async () => {
+  const calls = await with_();
+  const node = await world.node({ provision_state: 'available', automated_clean: false, ...withRamdisk });
+  const first = await world.runs.start(await world.order(node, 'active'));
+  await world.reaches(first.run, 'waiting');
+  const before = calls.length;
+  const second = await world.runs.start(await world.order(node, 'deleted'));
+  expect(await world.ended(first.run)).toMatchObject({ state: 'aborted', last_error: expect.stringContaining('deleted took the node over') });
+  expect(await world.ended(second.run)).toMatchObject({ state: 'succeeded' });
+  expect(calls.slice(before)).toEqual(['power_off']);
+  const { workflow_id } = (await world.inventory.runs.find(first.run))!;
+  expect((await world.client.workflow.getHandle(workflow_id).describe()).status.name).not.toBe('RUNNING');
+  expect(await nodeOf(node)).toMatchObject({ provision_state: 'available', reservation: null });
+});
+
+test('runs beyond a limit wait their turn and go in the order of their acceptance', async () => {
+  const order: string[] = [];
+  let release: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await with_({
+    power_off: async (node) => {
+      order.push(node.name!);
+      if (node.name!.startsWith('limit-0')) await gate;
+      return { is: 'done' };
+    },
+  });
+  const limit = { class: 'clean' as const, max: 1 };
+  const runs: Awaited<ReturnType<World['runs']['start']>>[] = [];
+  for (const name of ['limit-0', 'limit-1', 'limit-2']) {
+    const node = await world.node({ name: `${name}-${world.prefix}` });
+    runs.push(await world.runs.start({ ...(await world.order(node, 'clean', [step('power.power_off')])), limit }));
+  }
+  for (const { run } of runs.slice(1)) {
+    await world.reaches(run, 'waiting');
+    expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(/its turn: at most 1 runs of this kind \(clean\)/);
+  }
+  expect(order).toHaveLength(1);
+  release();
+  for (const { run } of runs) expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  expect(order.map((name) => name.slice(0, 7))).toEqual(['limit-0', 'limit-1', 'limit-2']);
+});
+
+test('a freeze lets reads go on and holds back every command, and a run goes on when it ends', async () => {
+  const calls = await with_();
+  const node = await world.node({ provision_state: 'enroll' });
+  const asked = (await world.order(node, 'manage')).asked;
+  const freeze = await world.inventory.freezes.create({ node_uuid: node, reason: 'cables', requester: asked.requester, until: null });
+  await world.ended((await world.runs.start(await world.order(node, 'manage'))).run);
+  expect(calls).toEqual(['verify']);
+  const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_off')]));
+  await world.reaches(run, 'waiting');
+  expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(/frozen by tester until somebody ends it: cables/);
+  expect(calls).toEqual(['verify']);
+  await world.inventory.freezes.end(freeze.id, asked.requester);
+  await world.runs.agentContact({ node, kind: 'thaw' });
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  expect(calls).toEqual(['verify', 'power_off']);
+});
+
+test('steps on a child run under its own fence, and both nodes are free afterwards', async () => {
+  const seen: string[] = [];
+  await with_({
+    power_off: async (node) => {
+      seen.push(node.name!);
+      return { is: 'done', seen: { power_state: 'power off' } };
+    },
+  });
+  const parent = await world.node({ name: `parent-${world.prefix}` });
+  const child = await world.node({ name: `child-${world.prefix}`, parent_node: parent });
+  const [power] = powerSteps('power off');
+  const base = await world.order(parent, 'clean', [step('power.power_off')]);
+  const on = { node_uuid: child, name: `child-${world.prefix}`, conductor_group: '' };
+  const steps = [{ ...power!, on }, { ...base.steps[0]!, index: 1 }];
+  const { run } = await world.runs.start({ ...base, steps });
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  expect(seen).toEqual([`child-${world.prefix}`, `parent-${world.prefix}`]);
+  for (const uuid of [parent, child])
+    expect(await nodeOf(uuid)).toMatchObject({ reservation: null, power_state: 'power off' });
+});
+
+test('a run that needs a child which is held is refused, and holds neither', async () => {
+  await with_();
+  const parent = await world.node();
+  const child = await world.node({ name: `busy-${world.prefix}` });
+  const holder = await world.runs.start(await world.order(child, 'clean', [step('power.hold')]));
+  const [power] = powerSteps('power off');
+  const base = await world.order(parent, 'clean', [step('power.power_off')]);
+  const on = { node_uuid: child, name: `busy-${world.prefix}`, conductor_group: '' };
+  await expect(world.runs.start({ ...base, steps: [{ ...power!, on }] })).rejects.toMatchObject({
+    code: 'NodeLocked',
+    message: expect.stringContaining(`busy-${world.prefix}`),
+  });
+  expect(await nodeOf(parent)).toMatchObject({ reservation: null, provision_state: 'manageable' });
+  await world.reaches(holder.run, 'waiting');
+  const abort = await world.order(child, 'abort');
+  await world.runs.send({ node: abort.node, kind: 'abort', asked: abort.asked });
+  await world.ended(holder.run);
+});
+
+test('what is done by the engine’s own tools is recorded without a person', async () => {
+  await with_({ power_off: async () => Promise.reject(Object.assign(new Error('x'), { name: 'Error' })) });
+  const node = await world.node({ provision_state: 'active' });
+  const parks = [{ ...step('power.power_off'), temper: { on_failure: 'park' as const, retry: { attempts: 1 } } }];
+  const { run } = await world.runs.start(await world.order(node, 'service', parks));
+  await world.reaches(run, 'parked');
+  await with_();
+  const { workflow_id } = (await world.inventory.runs.find(run))!;
+  await world.client.workflow
+    .getHandle(workflow_id)
+    .executeUpdate(retryStep, { args: [{ cursor: 0, by: 'whoever', reason: 'cable was loose' }] });
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  const [row] = await world.sql`select requester, action, rule, data from audit where run_id = ${run} and action = 'run.retry'`;
+  expect(row).toMatchObject({
+    requester: { strategy: 'temporal-ui', user_id: null, user_name: null },
+    rule: null,
+    data: { via: 'temporal-ui', by_claim: 'whoever', reason: 'cable was loose' },
+  });
+});

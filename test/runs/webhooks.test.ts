@@ -1,0 +1,221 @@
+/** Telling others of events: what is sent and how it is signed, what is tried again, and where nothing goes. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInventory, type Inventory } from '../../src/inventory';
+import { connect, type Sql } from '../../src/inventory/database';
+import type { CountedEvent } from '../../src/inventory/feed';
+import { createVault } from '../../src/inventory/vault';
+import { deliveryAttempts, deliveryPauseMs } from '../../src/model/webhooks';
+import { readEvents, type TellHands, tellOnce } from '../../src/runs/webhooks';
+import { type TestDatabase, testDatabase } from '../support/servers';
+
+type Received = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
+
+let database: TestDatabase;
+let owner: Sql;
+let control: Inventory;
+let receiver: Server;
+let origin: string;
+const received: Received[] = [];
+let answers: { status: number; headers?: Record<string, string> } = { status: 204 };
+
+const vault = createVault(new Map([['test', Buffer.alloc(32, 9)]]));
+const secret = 'a-secret-of-some-length';
+const never = new AbortController().signal;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  owner = connect(database.ownerUrl, { max: 3 });
+  control = createInventory(connect(database.controlUrl, { max: 4 }));
+  receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() });
+      response.writeHead(answers.status, answers.headers).end('x'.repeat(100_000));
+    });
+  });
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  receiver?.closeAllConnections();
+  receiver?.close();
+  await control?.close();
+  await owner?.end({ timeout: 1 });
+  await database?.drop();
+});
+beforeEach(async () => {
+  received.length = 0;
+  answers = { status: 204 };
+  await owner`delete from webhooks`;
+  await readEvents({ inventory: control });
+});
+
+const logged: unknown[] = [];
+const hands = (more: Partial<TellHands> = {}): TellHands => ({
+  inventory: control,
+  vault,
+  origins: [origin],
+  log: { info() {}, warn: (...line) => void logged.push(line) },
+  ...more,
+});
+
+const webhook = async (kinds: string[], url = `${origin}/t`): Promise<string> => {
+  const store = createInventory(owner);
+  const { uuid } = await store.webhooks.create({ url, kinds, enabled: true, description: null });
+  await store.webhooks.setSecret(uuid, vault.seal({ secret }).secrets[0]!);
+  return uuid;
+};
+
+const happened = async (kind: string, data: Record<string, unknown> = {}): Promise<number> => {
+  const [row] = await owner<{ seq: number }[]>`
+    insert into events (kind, node_uuid, data) values (${kind}, ${randomUUID()}, ${owner.json(data as never)}) returning seq`;
+  return Number(row!.seq);
+};
+
+type Logged = {
+  kind: string;
+  state: string;
+  attempts: number;
+  status: number | null;
+  error: string | null;
+  waits: number;
+};
+const log = (uuid: string) => owner<Logged[]>`
+  select kind, state, attempts, status, error, extract(epoch from next_at - now())::float8 as waits
+  from webhook_deliveries where webhook_uuid = ${uuid} order by id`;
+
+/** Makes everything due now. */
+const hurry = () => owner`update webhook_deliveries set next_at = now() where state = 'pending'`;
+
+test('an event goes, signed and without secrets, to those who want its kind and to nobody else', async () => {
+  const [runs, moves] = [await webhook(['run.*']), await webhook(['node.moved'], `${origin}/moves`)];
+  const seq = await happened('run.failed', { error: 'It broke: password=geheim' });
+  await happened('runbook.created');
+  expect(await tellOnce(hands(), never)).toBe(true);
+  expect(received).toHaveLength(1);
+  const [{ headers, body, path }] = received as [Received];
+  const sent = JSON.parse(body);
+  expect(path).toBe('/t');
+  expect(sent).toMatchObject({ seq, kind: 'run.failed', data: { error: 'It broke: password=******' } });
+  expect(headers).toMatchObject({ 'x-temper-event': 'run.failed', 'x-temper-delivery': sent.delivery });
+  const stamp = headers['x-temper-timestamp'];
+  const expected = createHmac('sha256', secret).update(`${stamp}.${body}`).digest('hex');
+  expect(headers['x-temper-signature']).toBe(`v1=${expected}`);
+  expect(await log(runs)).toMatchObject([{ state: 'delivered', attempts: 1, status: 204, error: null }]);
+  expect(await log(moves)).toHaveLength(0);
+});
+
+test('a webhook hears nothing of what was before it, and each event once', async () => {
+  await happened('run.failed');
+  const all = await webhook(['*']);
+  await happened('step.done');
+  await happened('node.moved');
+  await tellOnce(hands(), never);
+  await tellOnce(hands(), never);
+  expect(received.map(({ headers }) => headers['x-temper-event']).sort()).toEqual(['node.moved', 'step.done']);
+  expect(await log(all)).toHaveLength(2);
+});
+
+test('what is refused is tried again, later every time, under the same id, until it has been tried often enough', async () => {
+  const uuid = await webhook(['*']);
+  answers = { status: 500 };
+  await happened('run.failed');
+  const outcomes: string[] = [];
+  const telling = hands({ onDelivery: (outcome) => outcomes.push(outcome) });
+  for (let attempt = 1; attempt <= deliveryAttempts; attempt++) {
+    await tellOnce(telling, never);
+    const [row] = (await log(uuid)) as [Logged];
+    expect(row).toMatchObject({ attempts: attempt, status: 500, error: 'The receiver answered 500.' });
+    expect(row.state).toBe(attempt < deliveryAttempts ? 'pending' : 'failed');
+    if (attempt < deliveryAttempts) expect(row.waits).toBeGreaterThan(deliveryPauseMs(attempt) / 1_000 - 60);
+    await tellOnce(telling, never); // not due
+    await hurry();
+  }
+  expect(received).toHaveLength(deliveryAttempts);
+  expect(new Set(received.map(({ headers }) => headers['x-temper-delivery'])).size).toBe(1);
+  expect(outcomes).toEqual([...Array(deliveryAttempts - 1).fill('again'), 'failed']);
+});
+
+test('a redirect is not followed', async () => {
+  const uuid = await webhook(['*']);
+  answers = { status: 302, headers: { location: `${origin}/elsewhere` } };
+  await happened('run.failed');
+  await tellOnce(hands(), never);
+  expect(received.map(({ path }) => path)).toEqual(['/t']);
+  expect(await log(uuid)).toMatchObject([{ state: 'pending', status: 302 }]);
+});
+
+test.each([
+  ['whose name resolves to this machine', 'http://hooks.example.org:1/x', ['127.0.0.1'], 'resolves to 127.0.0.1'],
+  [
+    'one of whose addresses is link-local',
+    'http://hooks.example.org:1/x',
+    ['192.0.2.7', 'fe80::1'],
+    'resolves to fe80::1',
+  ],
+  ['that is mapped into IPv6', 'http://hooks.example.org:1/x', ['::ffff:127.0.0.1'], 'resolves to ::ffff:127.0.0.1'],
+  ['that the operator no longer allows', 'http://other.example.org/x', ['192.0.2.7'], 'not among the origins'],
+  ['that does not resolve', 'http://hooks.example.org:1/x', [], 'ENOTFOUND'],
+])('nothing is sent to a target %s', async (_, url, addresses, says) => {
+  const uuid = await webhook(['*'], url);
+  await happened('run.failed');
+  await tellOnce(hands({ origins: ['http://hooks.example.org:1'], lookup: async () => addresses }), never);
+  expect(await log(uuid)).toMatchObject([{ state: 'pending', status: null, error: expect.stringContaining(says) }]);
+  expect(received).toEqual([]);
+});
+
+test('a receiver that never answers is given up on in time, and another one is not kept waiting', async () => {
+  const silent = createServer(() => {});
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const deaf = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const [slow, quick] = [await webhook(['*'], `${deaf}/x`), await webhook(['*'])];
+  for (let count = 0; count < 6; count++) await happened('run.failed');
+  await tellOnce(hands({ origins: [origin, deaf], timeoutMs: 300 }), never);
+  silent.closeAllConnections();
+  silent.close();
+  const tried = (await log(slow)).filter(({ attempts }) => attempts > 0);
+  expect(tried).toHaveLength(4);
+  expect(tried[0]).toMatchObject({ error: 'The receiver did not answer in time.' });
+  expect((await log(quick)).filter(({ state }) => state === 'delivered')).toHaveLength(4);
+});
+
+test('a webhook that is switched off is told nothing', async () => {
+  const uuid = await webhook(['*']);
+  await owner`update webhooks set enabled = false where uuid = ${uuid}`;
+  await happened('run.failed');
+  await tellOnce(hands(), never);
+  expect([await log(uuid), received]).toEqual([[], []]);
+});
+
+test('several readers read every event once between them, also one whose transaction ends late', async () => {
+  await webhook(['*']);
+  const seen: CountedEvent[] = [];
+  const counting = { inventory: control, onEvent: (event: CountedEvent) => void seen.push(event) };
+  const held = await owner.reserve();
+  await held`begin`;
+  const [early] = await held<{ seq: number }[]>`insert into events (kind) values ('run.pause') returning seq`;
+  const late = await happened('run.failed');
+  await Promise.all([readEvents(counting), readEvents(counting), readEvents(counting)]);
+  expect(seen).toEqual([]);
+  await held`commit`;
+  held.release();
+  await Promise.all([readEvents(counting), readEvents(counting), readEvents(counting)]);
+  await readEvents(counting);
+  expect(seen.map(({ seq }) => seq)).toEqual([Number(early!.seq), late]);
+});
+
+test('the log is forgotten after a while', async () => {
+  const uuid = await webhook(['*']);
+  await happened('run.failed');
+  await tellOnce(hands(), never);
+  expect(await control.webhooks.forget(7)).toBe(0);
+  await owner`update webhook_deliveries set created_at = now() - interval '8 days'`;
+  expect(await control.webhooks.forget(7)).toBe(1);
+  expect(await log(uuid)).toEqual([]);
+});
