@@ -12,13 +12,21 @@ const swc = {
   sourceMaps: 'inline',
 };
 
+// A module that offers itself to `import` alone, which the tests turn into `require`.
+const esm = 'unixcrypt';
+
 const project = (displayName, folders, rest) => ({
   displayName,
   rootDir: __dirname,
   roots: ['<rootDir>/test'],
   testMatch: folders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
   testEnvironment: 'node',
-  transform: { '^.+\\.ts$': ['@swc/jest', swc] },
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', swc],
+    [`/node_modules/${esm}/.+\\.js$`]: ['@swc/jest', { ...swc, jsc: { ...swc.jsc, parser: { syntax: 'ecmascript' } } }],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!${esm}/)`],
+  moduleNameMapper: { [`^${esm}$`]: `<rootDir>/node_modules/${esm}/dist/index.js` },
   ...rest,
 });
 

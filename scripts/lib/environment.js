@@ -50,6 +50,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_RACK_HTTPS_PORT: String(ports.rackHttps),
       TEMPER_RACK_CONTROL_PORT: String(ports.rackControl),
       TEMPER_RACK_API_URL: apiUrl,
+      TEMPER_RACK_RAMDISK_IMAGES: 'http://images.example.org/ramdisk.iso',
     },
     control: {
       ...common,

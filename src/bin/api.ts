@@ -11,12 +11,13 @@ import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
 import { type ApiConfig, readConfig } from './config';
-import { ConfigFault, together } from './fault';
+import { together } from './fault';
 import { identityFrom } from './identity';
 import { gentleEnd, type Listening, listen } from './listen';
 import { clientInterceptors, tracesFrom } from './observing';
 import { holdPolicy, type PolicyHolder } from './policy';
 import { live } from './process';
+import { webhookVaultFrom } from './telling';
 import { lazyClient } from './temporal';
 import { timingOf } from './timing';
 
@@ -30,14 +31,6 @@ const policyFrom = async ({ TEMPER_POLICY_SET, TEMPER_POLICY_FILE }: ApiConfig):
     onLoad: () => metrics.policyAge.setToCurrentTime(),
     counted: (policy) => countedPolicy(policy, TEMPER_POLICY_SET, metrics),
   });
-
-const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }: ApiConfig) => {
-  if (TEMPER_WEBHOOK_ORIGINS.length > 0 && !TEMPER_WEBHOOK_KEYS)
-    throw new ConfigFault([
-      'TEMPER_WEBHOOK_KEYS: is not set, and TEMPER_WEBHOOK_ORIGINS allows webhooks; set both or neither.',
-    ]);
-  return TEMPER_WEBHOOK_KEYS && createVault(TEMPER_WEBHOOK_KEYS);
-};
 
 const addressOf = (config: ApiConfig): Listening => ({
   host: config.TEMPER_API_HOST,

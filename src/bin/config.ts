@@ -26,9 +26,6 @@ export const common = {
     .describe('How much is logged.'),
   TEMPER_HEALTH_PORT: port.optional().describe('Port of /healthz, /readyz and /metrics; none when unset.'),
   TEMPER_HEALTH_HOST: text.default('127.0.0.1').describe('Address of that port.'),
-  TEMPER_OTLP_ENDPOINT: webUrl
-    .optional()
-    .describe('OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318; no traces when unset.'),
   TEMPER_SUPERVISED: z.literal('1').optional().describe('Set by the supervisor of `npm start`: end when it is gone.'),
 };
 
@@ -101,6 +98,12 @@ const powerSync = {
   TEMPER_FORCE_POWER_STATE: flag
     .default(false)
     .describe('Whether a node that is found in another power state than recorded is brought back, by a run.'),
+};
+
+const tracing = {
+  TEMPER_OTLP_ENDPOINT: webUrl
+    .optional()
+    .describe('OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318; no traces when unset.'),
 };
 
 const webhooks = {
@@ -178,6 +181,9 @@ const worker = {
   TEMPER_WORKER_HOSTNAME: text
     .optional()
     .describe('Name of this worker, as conductors show it; the host’s name when unset.'),
+  TEMPER_FAKE_DELAY_MS: count(0)
+    .default(0)
+    .describe('How long an act of fake-hardware pretends to take, in milliseconds, where a node does not say itself.'),
   TEMPER_CONDUCTOR_GROUP: z
     .string()
     .default('')
@@ -204,9 +210,29 @@ const migrate = {
 
 /** Which settings each process reads; walked by the README's generator too. */
 export const processes = {
-  api: z.object({ ...common, ...store, ...engine, ...sealing, ...networks, ...timing, ...webhooks, ...api }),
-  control: z.object({ ...common, ...store, ...engine, ...webhooks, ...worker }),
-  bmc: z.object({ ...common, ...store, ...engine, ...sealing, ...networks, ...timing, ...worker, ...powerSync }),
+  api: z.object({
+    ...common,
+    ...store,
+    ...engine,
+    ...sealing,
+    ...networks,
+    ...timing,
+    ...tracing,
+    ...webhooks,
+    ...api,
+  }),
+  control: z.object({ ...common, ...store, ...engine, ...tracing, ...webhooks, ...worker }),
+  bmc: z.object({
+    ...common,
+    ...store,
+    ...engine,
+    ...sealing,
+    ...networks,
+    ...timing,
+    ...tracing,
+    ...worker,
+    ...powerSync,
+  }),
   migrate: z.object({ ...common, ...store, ...migrate }),
 } as const;
 

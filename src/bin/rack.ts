@@ -21,6 +21,9 @@ const config = settingsOrEnd(
       .optional()
       .describe('URL of the API that emulated ramdisks call; without it hosts boot none.'),
     TEMPER_RACK_AGENT_PORT: port.default(0),
+    TEMPER_RACK_SPEED: count(1, 100)
+      .default(1)
+      .describe('How many times as fast as usual the emulated hardware works.'),
     TEMPER_RACK_RAMDISK_IMAGES: list
       .default([])
       .describe('URLs of discs that hold the ramdisk, separated by commas; any disc when empty.'),
@@ -43,6 +46,7 @@ live('rack', config, { log, metrics: createMetrics('rack') }, async (life) => {
   const rack = await startRack({
     stateDir: config.TEMPER_RACK_DIR,
     bmcs: config.TEMPER_RACK_SIZE,
+    speed: config.TEMPER_RACK_SPEED,
     httpPort: config.TEMPER_RACK_HTTP_PORT,
     httpsPort: config.TEMPER_RACK_HTTPS_PORT,
     controlPort: config.TEMPER_RACK_CONTROL_PORT,

@@ -1,7 +1,7 @@
 /** Fetches the history of a run from Temporal and replays it against this build's stories. */
 import { accessSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { DefaultLogger, type ReplayWorkerOptions, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { type Replayed, type RunName, stop } from '../cli';
@@ -37,6 +37,12 @@ const storiesOf = ({ TEMPER_WORKFLOW_BUNDLE: codePath }: LookedAt): ReplayWorker
   return { workflowBundle: { codePath } };
 };
 
+const grpcNotFound = 5;
+
+/** Asked for a history, the server says so by its own error, not by the SDK's. */
+const isUnknown = (thrown: unknown): boolean =>
+  thrown instanceof WorkflowNotFoundError || (isGrpcServiceError(thrown) && thrown.code === grpcNotFound);
+
 const fetched = async (id: string, settings: TemporalSettings) => {
   const at = settings.TEMPER_TEMPORAL_ADDRESS;
   const connection = await Connection.connect(connectionOptions(settings)).catch(() =>
@@ -46,7 +52,7 @@ const fetched = async (id: string, settings: TemporalSettings) => {
     const client = new Client({ connection, namespace: settings.TEMPER_TEMPORAL_NAMESPACE });
     return await client.workflow.getHandle(id).fetchHistory();
   } catch (thrown) {
-    if (!(thrown instanceof WorkflowNotFoundError)) throw thrown;
+    if (!isUnknown(thrown)) throw thrown;
     return stop('refused', `Temporal at ${at} has no history of ${id}: it was kept for a while only, or never began.`);
   } finally {
     await connection.close();

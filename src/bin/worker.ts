@@ -1,11 +1,10 @@
 /** `worker control` runs the stories, `worker bmc` acts on the machines of one conductor group. */
-import { accessSync, constants } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createBmcActivities } from '../activities/bmc';
 import { createControlActivities } from '../activities/control';
 import { createDrivers, type Driver, type Drivers } from '../bmc';
+import { createAgentActs } from '../bmc/agent';
 import { createLanes } from '../bmc/lane';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
@@ -14,15 +13,15 @@ import { type DriverName, drivers as driverTable } from '../model/drivers';
 import { countedDriver, countedLanes, countRequests, vendorLabels } from '../observe/hooks';
 import { createLog, type Logger } from '../observe/log';
 import { createMetrics, type Metrics } from '../observe/metrics';
-import { eventCounter, relayCounter } from '../observe/runs';
+import { relayCounter } from '../observe/runs';
 import { runRelay } from '../runs/relay';
-import { runTelling } from '../runs/webhooks';
 import { controlQueue, groupQueue } from '../workflows/contract';
+import { workflowsFrom } from './bundle';
 import { readConfig } from './config';
-import { ConfigFault } from './fault';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from './observing';
 import { startPowerSync } from './power-sync';
 import { type Life, live } from './process';
+import { startTelling } from './telling';
 import { checkAttributes, ensureReconciler, lazyClient, workerConnection, workerIdentity } from './temporal';
 
 // Well below the minute after which a worker counts as silent.
@@ -48,29 +47,6 @@ const runWorker = async (options: WorkerOptions, life: Life): Promise<void> => {
   await running;
 };
 
-const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
-  try {
-    accessSync(codePath, constants.R_OK);
-    return { codePath };
-  } catch (thrown) {
-    const reason = `could not be read (${(thrown as NodeJS.ErrnoException).code})`;
-    throw new ConfigFault([
-      `TEMPER_WORKFLOW_BUNDLE: ${codePath} ${reason}. Build it, or unset this to bundle at start.`,
-    ]);
-  }
-};
-
-/** The stories: what was bundled when this was built, or bundled now. */
-const workflowsOf = (
-  bundle: string | undefined,
-): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> & { workflowModules?: string[] } =>
-  bundle
-    ? { workflowBundle: bundleFrom(bundle) }
-    : {
-        workflowsPath: join(__dirname, '../workflows/index.js'),
-        workflowModules: [join(__dirname, '../workflows/trace.js')],
-      };
-
 const control = (): void => {
   const config = readConfig('control');
   const log = createLog('worker-control', config.TEMPER_LOG_LEVEL);
@@ -78,11 +54,12 @@ const control = (): void => {
   installRuntime(log, config.TEMPER_SDK_METRICS_ADDRESS);
   live('control', config, { log, metrics }, async (life) => {
     const traces = await tracesFrom('worker-control', config, life);
-    const { workflowModules, ...workflows } = workflowsOf(config.TEMPER_WORKFLOW_BUNDLE);
+    const { workflowModules, ...workflows } = workflowsFrom(config.TEMPER_WORKFLOW_BUNDLE);
     const inventory = createInventory(
       connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-control' }),
     );
     life.onEnd(() => inventory.close());
+    startTelling(config, { inventory, log, metrics }, life);
     const connection = await workerConnection(config);
     life.onEnd(() => connection.close());
     const { client, close } = lazyClient(config, await clientInterceptors(traces));
@@ -91,17 +68,6 @@ const control = (): void => {
     await ensureReconciler(client, config.TEMPER_QUEUE_PREFIX);
     const relayHands = { inventory, client, log, observe: relayCounter(metrics) };
     void runRelay(relayHands, { signal: life.signal });
-    void runTelling(
-      {
-        inventory,
-        log,
-        origins: config.TEMPER_WEBHOOK_ORIGINS,
-        vault: config.TEMPER_WEBHOOK_KEYS && createVault(config.TEMPER_WEBHOOK_KEYS),
-        onEvent: eventCounter(metrics),
-        onDelivery: (outcome, ms) => metrics.deliveries.observe({ outcome }, ms / 1_000),
-      },
-      { signal: life.signal },
-    );
     await runWorker(
       {
         connection,
@@ -131,11 +97,8 @@ const bmc = (): void => {
       connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-bmc' }),
     );
     life.onEnd(() => inventory.close());
-    const bmcs = createDrivers({
-      log,
-      networks: config.TEMPER_BMC_NETWORKS,
-      agentNetworks: config.TEMPER_AGENT_NETWORKS,
-    });
+    const doors = { log, networks: config.TEMPER_BMC_NETWORKS, agentNetworks: config.TEMPER_AGENT_NETWORKS };
+    const bmcs = createDrivers({ ...doors, fakeDelayMs: config.TEMPER_FAKE_DELAY_MS });
     life.onEnd(() => bmcs.close());
     const connection = await workerConnection(config);
     life.onEnd(() => connection.close());
@@ -144,6 +107,7 @@ const bmc = (): void => {
       inventory,
       vault: createVault(config.TEMPER_SECRETS_KEYS),
       driverOf: countedDrivers(bmcs, metrics),
+      agentActs: countedDriver({ name: 'agent', acts: createAgentActs(doors) }, metrics).acts,
       lanes: countedLanes(createLanes(), metrics),
       log,
     };

@@ -109,6 +109,8 @@ export type DriverHands = {
   readonly networks: readonly string[];
   /** The same for ramdisks; those of the BMCs when absent. */
   readonly agentNetworks?: readonly string[];
+  /** How long acts of fake-hardware take where a node does not say; default 0. */
+  readonly fakeDelayMs?: number;
   /** For tests: replaces the system's name resolution. */
   readonly lookup?: (host: string) => Promise<readonly string[]>;
   /** How long connecting and one answer may take; default 30 s and 60 s. Tests pass small ones. */

@@ -21,7 +21,7 @@ export const createDrivers = (hands: DriverHands): Drivers => {
   const drivers: Record<DriverName, Driver> = {
     redfish: createRedfishDriver(hands),
     ipmi: createIpmiDriver(hands),
-    'fake-hardware': createFakeDriver(),
+    'fake-hardware': createFakeDriver({ delayMs: hands.fakeDelayMs }),
   };
   return {
     drivers,

@@ -14,7 +14,7 @@ const acts = {
   abort: 'end the run; it says first what that means for the step under way',
   pause: 'stop the run before its next step; it keeps the node',
   resume: 'let a paused run go on',
-  retry: 'run the parked or failed step again, with the same arguments or with others',
+  retry: 'run the step again that the run stopped in, with the same arguments or with others',
   skip: 'go on as if the step were done',
   fail: 'end a parked run as failed',
 } as const;

@@ -156,13 +156,18 @@ export const nodes = (sql: Db) => {
     },
 
     /**
-     * Changes a node that still is as it was read and that no run holds; undefined where it is not.
+     * Changes a node that still is as it was read; undefined where it is not. One that a run holds changes only `held`: in the
+     * states that allow it, as the caller has checked.
      * Throws what `brokenUnique` recognises.
      */
-    async update(seen: Pick<NodeRow, 'uuid' | 'revision'>, values: NodeValues): Promise<NodeRow | undefined> {
+    async update(
+      seen: Pick<NodeRow, 'uuid' | 'revision'>,
+      values: NodeValues,
+      { held = false }: { held?: boolean } = {},
+    ): Promise<NodeRow | undefined> {
       const [row] = await sql<NodeRow[]>`
         update nodes set ${sql(written(values))}, updated_at = now()
-        where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and reservation is null
+        where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and (${held} or reservation is null)
         returning *, ${conductor} as conductor, xmin::text as revision`;
       return row;
     },

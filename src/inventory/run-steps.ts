@@ -1,7 +1,7 @@
 /** Queries of a run's steps: what each act begins, fails and ends with, always under the fence. */
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ActOutcome, Lock, StepState } from '../model/runs';
-import { type ActName, actRow, type PlannedStep } from '../model/steps';
+import { type ActName, actRow, acts, type PlannedStep } from '../model/steps';
 import type { Db } from './database';
 
 export type StepRow = {
@@ -71,7 +71,8 @@ export const runSteps = (sql: Db) => ({
   async again(run: RunUuid, index: number, args?: Readonly<Record<string, unknown>>): Promise<void> {
     if (args)
       await sql`update run_steps set args = ${sql.json(args as never)} where run_id = ${run} and index = ${index}`;
-    await sql`delete from intents where run_id = ${run} and index = ${index}`;
+    const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
+    await sql`delete from intents where run_id = ${run} and index = ${index} and act not in ${sql(ledgers)}`;
   },
 
   async ofRun(run: RunUuid): Promise<StepRow[]> {

@@ -17,6 +17,8 @@ export type ActRow = {
   readonly by?: 'bmc' | 'agent';
   /** Whether the ramdisk on the node is gone once it has succeeded. */
   readonly endsAgent?: true;
+  /** Keeps what it knows of its jobs even when a person has it tried again: it looks at them first. */
+  readonly ledger?: true;
   readonly says: string;
 };
 
@@ -54,10 +56,34 @@ export const acts = {
   send_raw: { effect: 'once', says: 'send raw bytes to the BMC' },
   inspect: { effect: 'read', patience: 'start', says: 'read what the node consists of' },
   read_firmware: { effect: 'read', says: 'read the versions of firmware' },
-  update_firmware: { effect: 'once', patience: 'job', says: 'update firmware and wait until its version shows' },
-  create_raid: { effect: 'once', patience: 'job', says: 'create RAID volumes and wait until they show' },
-  delete_raid: { effect: 'once', patience: 'job', says: 'delete RAID volumes and wait until they are gone' },
-  apply_raid: { effect: 'once', patience: 'job', says: 'bring the RAID volumes to the configuration' },
+  update_firmware: {
+    effect: 'once',
+    patience: 'job',
+    endsAgent: true,
+    ledger: true,
+    says: 'update firmware and wait until its version shows',
+  },
+  create_raid: {
+    effect: 'once',
+    patience: 'job',
+    endsAgent: true,
+    ledger: true,
+    says: 'create RAID volumes and wait until they show',
+  },
+  delete_raid: {
+    effect: 'once',
+    patience: 'job',
+    endsAgent: true,
+    ledger: true,
+    says: 'delete RAID volumes and wait until they are gone',
+  },
+  apply_raid: {
+    effect: 'once',
+    patience: 'job',
+    endsAgent: true,
+    ledger: true,
+    says: 'bring the RAID volumes to the configuration',
+  },
   log: { effect: 'converge', says: 'write a line to the log' },
   agent_steps: { effect: 'read', by: 'agent', says: 'ask the agent which steps it has' },
   agent_step: { effect: 'once', patience: 'job', by: 'agent', says: 'run the step on the node' },

@@ -130,7 +130,7 @@ export const errors = {
   // Runs.
   StaleOperation: { status: 409, retry: false, says: 'Node {node} is no longer held by run {run}.' },
   RunFailed: { status: 500, retry: false, says: '{reason}' },
-  CallTimeout: { status: 504, retry: true, says: 'Node {node} has not answered within {seconds} seconds; {then}.' },
+  CallTimeout: { status: 504, retry: true, says: 'Node {node} has not answered within {seconds} seconds; {outcome}.' },
 
   // BMCs.
   BmcAuthFailed: {

@@ -21,15 +21,13 @@ export const isOrigin = (text: string): boolean => {
  */
 export const requireOrigin = (origins: readonly string[], url: string): void => {
   const given = parse(url);
-  if (!given || !/^https?:$/.test(given.protocol))
-    return raise('OriginRefused', {
-      origin: given?.protocol ?? 'what came',
-      reason: 'it must be an http or https URL',
-    });
+  const known = given !== undefined && /^https?:$/.test(given.protocol);
+  if (!known)
+    raise('OriginRefused', { origin: given?.protocol ?? 'what came', reason: 'it must be an http or https URL' });
   const allowed = origins.map((origin) => parse(origin)?.origin);
-  if (origins.length > 0 && !allowed.includes(given.origin))
+  if (origins.length > 0 && !allowed.includes(given?.origin))
     raise('OriginRefused', {
-      origin: given.origin,
+      origin: given?.origin,
       reason: 'the operator does not allow it; ask for it to be added to TEMPER_IMAGE_ORIGINS',
     });
 };

@@ -1,5 +1,5 @@
 /** The pure checks of a caller's list of steps, and the plan they become. */
-import { interfaceOf } from './drivers';
+import { bootsRamdisk, interfaceOf } from './drivers';
 import { raise } from './errors';
 import { raidFault } from './raid';
 import {
@@ -14,13 +14,15 @@ import {
   reservedSteps,
   type StepRow,
   type StepVerb,
+  steps,
   stepsOf,
 } from './steps';
-import { inBandSteps } from './steps-in-band';
 
 const fits = (arg: ArgRow, value: unknown): string | undefined => {
   const wrong = (wanted: string) => `must be ${wanted}, got ${JSON.stringify(value)?.slice(0, 60)}`;
   switch (arg.type) {
+    case 'any':
+      return undefined;
     case 'string':
       if (typeof value !== 'string' || value === '') return wrong('a non-empty string');
       return arg.oneOf && !arg.oneOf.includes(value) ? wrong(`one of ${arg.oneOf.join(', ')}`) : undefined;
@@ -136,8 +138,23 @@ const findStep = (step: GivenStep, verb: StepVerb, node: Equipment): StepRow => 
     return raise('InvalidSteps', {
       reason: `Step ${nameOf(step)} cannot be used with ${verb}, only with ${row.verbs.join(', ')}.`,
     });
-  if (inBandSteps.some((known) => known.interface === step.interface && known.step === step.step))
+  return lacking(step, node);
+};
+
+/** Says why a node does not offer a step: its interface, its deploy interface, or that nobody has heard of it. */
+const lacking = (step: GivenStep, node: Equipment): never => {
+  const known = steps.filter(
+    (row) => nameOf(row) === nameOf(step) && (row.drivers as readonly string[]).includes(node.driver),
+  );
+  const implementation = interfaceOf(node, step.interface);
+  const wanted = [...new Set(known.flatMap((row) => row.implementations ?? []))];
+  const fitting = known.filter((row) => !row.implementations || row.implementations.includes(implementation));
+  if (fitting.some((row) => row.ramdisk) && !bootsRamdisk(node))
     return raise('RamdiskNeeded', { step: nameOf(step), deploy: interfaceOf(node, 'deploy') });
+  if (known.length > 0)
+    return raise('InvalidSteps', {
+      reason: `Step ${nameOf(step)} needs another ${step.interface}_interface than ${implementation}${wanted.length > 0 ? `: ${wanted.join(' or ')}` : ''}.`,
+    });
   return raise('InvalidSteps', {
     reason: `Driver ${node.driver} has no step ${nameOf(step)}; it has: ${stepsOf(node).map(nameOf).join(', ')}, and the reserved ${Object.keys(reservedSteps).join(', ')}.`,
   });

@@ -2,6 +2,8 @@
 import { type ActName, acts, type Effect } from './acts';
 import { bootsRamdisk, type InterfaceName, interfaceOf } from './drivers';
 import type { NodeUuid } from './ids';
+import { reportedSteps } from './reported-steps';
+import type { ReportedStep } from './runs';
 import { type Event, type PowerTarget, powerTargets } from './states';
 import { inBandSteps } from './steps-in-band';
 import { outOfBandSteps } from './steps-out-of-band';
@@ -14,7 +16,7 @@ export const stepInterfaces = ['vendor', 'power', 'management', 'firmware', 'dep
 export type StepInterface = (typeof stepInterfaces)[number];
 
 export type ArgRow = {
-  readonly type: 'string' | 'boolean' | 'integer' | 'object' | 'list' | 'settings' | 'items' | 'raid';
+  readonly type: 'any' | 'string' | 'boolean' | 'integer' | 'object' | 'list' | 'settings' | 'items' | 'raid';
   /** What each item of a list of type `items` holds. */
   readonly of?: Readonly<Record<string, ArgRow>>;
   readonly required?: boolean;
@@ -31,7 +33,11 @@ export type StepDriver = 'redfish' | 'ipmi' | 'fake-hardware';
 export type StepVerb = 'clean' | 'service' | 'deploy';
 
 /** What decides which steps a node offers: its driver, and its interfaces where they are not the driver's defaults. */
-export type Equipment = { readonly driver: string } & {
+export type Equipment = {
+  readonly driver: string;
+  /** What its own ramdisk has told that it can do. */
+  readonly reported_steps?: readonly ReportedStep[] | null;
+} & {
   readonly [name in `${InterfaceName}_interface`]?: string | null;
 };
 
@@ -112,7 +118,11 @@ export type StepSettings = {
 };
 
 /** Another node that a step runs on, and whose workers reach it. */
-export type NodeOfStep = { readonly node_uuid: NodeUuid; readonly name: string | null; readonly conductor_group: string };
+export type NodeOfStep = {
+  readonly node_uuid: NodeUuid;
+  readonly name: string | null;
+  readonly conductor_group: string;
+};
 
 /** A step as a run carries it: resolved against the table, frozen at acceptance. Secrets in `args` are references. */
 export type PlannedStep = {
@@ -154,8 +164,16 @@ const offers = (row: StepRow, node: Equipment): boolean => {
   return !row.ramdisk || bootsRamdisk(node);
 };
 
-/** What can run on a node. One with an unknown driver offers nothing. */
-export const stepsOf = (node: Equipment): StepRow[] => steps.filter((row) => offers(row, node));
+// A ramdisk may name what no list of steps can carry.
+const carried: readonly string[] = stepInterfaces;
+
+/** What can run on a node: the catalogue's part, then what only its own ramdisk has. One with an unknown driver offers nothing. */
+export const stepsOf = (node: Equipment): StepRow[] => {
+  const known = steps.filter((row) => offers(row, node));
+  const names = new Set(known.map(nameOf));
+  const own = reportedSteps(node).filter((row) => carried.includes(row.interface) && !names.has(nameOf(row)));
+  return [...known, ...own];
+};
 
 /** Which interface of those with steps goes first where priorities are equal; openstack/ironic:ironic/conductor/steps.py. */
 const interfaceRank: Readonly<Record<StepInterface, number>> = {

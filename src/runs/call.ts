@@ -77,7 +77,7 @@ const lookFailure = (thrown: unknown, { node }: CallOrder, answerMs: number): Te
   if (cause instanceof ApplicationFailure)
     return rebuilt(cause.type, (cause.details?.[0] ?? {}) as Facts, cause.message);
   const late = cause instanceof TimeoutFailure || Number((cause as { code?: unknown }).code) === deadlineExceeded;
-  const facts = { node: node.name ?? node.uuid, seconds: seconds(answerMs), then: 'nothing was changed, try again' };
+  const facts = { node: node.name ?? node.uuid, seconds: seconds(answerMs), outcome: 'nothing was changed, try again' };
   if (late || thrown instanceof WorkflowFailedError) return new TemperError('CallTimeout', facts, { cause: thrown });
   return new TemperError('EngineUnavailable', {}, { cause: thrown });
 };
@@ -131,8 +131,8 @@ const act = async (order: CallOrder, hands: CallHands): Promise<undefined> => {
   if (order.background) return undefined;
   const ended = await endOf(run, deadline, hands);
   const { uuid, name } = order.node;
-  const then = `run ${run} goes on and may still take effect`;
-  if (!ended) return raise('CallTimeout', { node: name ?? uuid, seconds: seconds(answerMs), then });
+  const outcome = `run ${run} goes on and may still take effect`;
+  if (!ended) return raise('CallTimeout', { node: name ?? uuid, seconds: seconds(answerMs), outcome });
   if (ended.state === 'succeeded') return undefined;
   const text = ended.last_error ?? `Run ${run} ended: ${ended.state}.`;
   if (ended.state === 'aborted') return raise('Conflict', { reason: text });

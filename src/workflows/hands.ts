@@ -36,8 +36,7 @@ const thawLookMs = minute;
 /** Hands for one run; `here` is what its messages write. */
 export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
   const queue = groupQueue(run.conductor_group, run.queue_prefix);
-  const queueOf = ({ on }: PlannedStep): string =>
-    on ? groupQueue(on.conductor_group, run.queue_prefix) : queue;
+  const queueOf = ({ on }: PlannedStep): string => (on ? groupQueue(on.conductor_group, run.queue_prefix) : queue);
   const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queue, startToCloseTimeout: '1m' }); // each call says its own
   const tries = new Map<string, number>();
   const deadlines = new Map<number, number>();

@@ -1,7 +1,7 @@
 /** How steps are run, as pure logic over a few hands: no engine in here, so that plain tests cover every branch. */
 import type { ActOutcome, ReportedStep, RunState, StepState } from '../model/runs';
 import type { Event } from '../model/states';
-import { type Awaited, nameOf, type PlannedStep } from '../model/steps';
+import { type Awaited, actRow, nameOf, type PlannedStep } from '../model/steps';
 
 export type DecisionKind = 'retry' | 'skip' | 'fail';
 
@@ -75,10 +75,17 @@ export const runSteps = async (given: readonly PlannedStep[], hands: Hands, from
     hands.at(step.index, 'running', null);
     if (step.event) await hands.move(step.event);
     const reported = await runStep(step, hands);
+    if (hands.boot && step.index > hands.boot.index && losesRamdisk(step) && steps.slice(at + 1).some(needsRamdisk))
+      await rebooted(step, hands);
     if (reported) steps = [...steps.slice(0, at + 1), ...(await hands.join(step, steps.slice(at + 1), reported))];
   }
   if (hands.abortAsked()) throw new Aborted();
 };
+
+// A step that restarts the node starts it from its disk; what comes after it may need the ramdisk again.
+const losesRamdisk = (step: PlannedStep): boolean =>
+  step.awaits === undefined && step.acts.some(({ act }) => actRow(act).endsAgent);
+const needsRamdisk = (step: PlannedStep): boolean => step.acts.some(({ act }) => actRow(act).by === 'agent');
 
 /** What is tidied after a run that ended before its time: each step is tried, none keeps the next from being tried. */
 export const tidy = async (steps: readonly PlannedStep[], hands: Hands): Promise<void> => {

@@ -157,6 +157,14 @@ describe('a freeze ends', () => {
     expect(faultOf(again)).toContain('no longer active');
   });
 
+  test('and the run that waits for it is told', async () => {
+    const node = await newNode();
+    const { body } = await freeze(node.uuid, { reason: 'x' });
+    api.runs.contacts.length = 0;
+    await api.as('operator', 'DELETE', `/temper/v1/freezes/${body.uuid}`);
+    expect(api.runs.contacts).toEqual([{ node: node.uuid, kind: 'thaw' }]);
+  });
+
   test.each([
     ['system-reader', 403],
     ['owner-admin', 403],

@@ -22,7 +22,13 @@ const write = (seen: Parameters<TestApi['inventory']['details']['write']>[1]) =>
   api.inventory.details.write(uuid, seen);
 
 const bios = [
-  { name: 'ProcTurbo', value: 'Enabled', attribute_type: 'Enumeration', allowable_values: ['Enabled', 'Disabled'], read_only: false },
+  {
+    name: 'ProcTurbo',
+    value: 'Enabled',
+    attribute_type: 'Enumeration',
+    allowable_values: ['Enabled', 'Disabled'],
+    read_only: false,
+  },
   { name: 'BootCount', value: '3', attribute_type: 'Integer', lower_bound: 0, upper_bound: 9 },
   { name: 'AdminPassword', value: 'hunter2' },
 ];
@@ -140,7 +146,11 @@ describe('firmware', () => {
 
   test('from 1.114 it says whose it is', async () => {
     await write({ firmware });
-    expect((await get('firmware', 114)).body.firmware[0]).toMatchObject({ vendor: 'Acme', model: null, serial_number: null });
+    expect((await get('firmware', 114)).body.firmware[0]).toMatchObject({
+      vendor: 'Acme',
+      model: null,
+      serial_number: null,
+    });
   });
 
   test('a component that a BMC lists twice is one', async () => {
@@ -173,9 +183,9 @@ test('each role’s part: the BMC workers and the control workers may write, and
   expect(await api.sql`select 1 from node_details`).toHaveLength(0);
   for (const role of ['temper_bmc', 'temper_control'])
     for (const right of ['select', 'insert', 'update'])
-      expect(
-        (await api.sql`select has_table_privilege(${role}, 'node_details', ${right}) as may`)[0],
-      ).toEqual({ may: true });
+      expect((await api.sql`select has_table_privilege(${role}, 'node_details', ${right}) as may`)[0]).toEqual({
+        may: true,
+      });
 });
 
 test.each([

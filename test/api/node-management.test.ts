@@ -133,7 +133,7 @@ describe('looks', () => {
     ['DriverUnsupported', { driver: 'ipmi', what: 'to read the virtual drives' }, 400],
     ['BmcLeaseHeld', { bmc: '192.0.2.7' }, 409],
     ['EngineUnavailable', {}, 503],
-    ['CallTimeout', { node: 'n1', seconds: 60, then: 'nothing was changed, try again' }, 504],
+    ['CallTimeout', { node: 'n1', seconds: 60, outcome: 'nothing was changed, try again' }, 504],
   ] as const)('%s reaches the caller as it is', async (code, facts, status) => {
     answers.next = () => raise(code, facts);
     for (const read of reads) expect((await ask(read)).status).toBe(status);
@@ -149,7 +149,12 @@ describe('acts', () => {
     expect(answers.called.map(({ act, args, asked, background }) => [act, args, asked.rule, background])).toEqual([
       ['set_boot_device', { boot_device: 'pxe', persistent: false }, 'baremetal:node:set_boot_device', undefined],
       ['inject_nmi', {}, 'baremetal:node:inject_nmi', undefined],
-      ['set_indicator', { state: 'blinking', name: 'LED', component: 'system' }, 'baremetal:node:set_indicator_state', undefined],
+      [
+        'set_indicator',
+        { state: 'blinking', name: 'LED', component: 'system' },
+        'baremetal:node:set_indicator_state',
+        undefined,
+      ],
       ['insert_media', { image_url, device_type: 'cdrom' }, 'baremetal:node:vmedia:attach', undefined],
       ['eject_media', {}, 'baremetal:node:vmedia:detach', undefined],
       ['set_boot_mode', { boot_mode: 'uefi' }, 'baremetal:node:set_boot_mode', true],
@@ -160,7 +165,11 @@ describe('acts', () => {
 
   test('a change of state says where to look', async () => {
     const reply = await api.as('operator', 'PUT', '/v1/nodes/n1/states/boot_mode?target=bios');
-    expect([reply.status, reply.text, reply.headers.get('location')]).toEqual([202, '', `${api.url}/v1/nodes/n1/states`]);
+    expect([reply.status, reply.text, reply.headers.get('location')]).toEqual([
+      202,
+      '',
+      `${api.url}/v1/nodes/n1/states`,
+    ]);
     expect(answers.called[0]!.args).toEqual({ boot_mode: 'bios' });
   });
 
@@ -226,11 +235,14 @@ describe('acts', () => {
     expect(answers.called.map(({ args }) => args.device_type)).toEqual(['cdrom', 'floppy', 'disk', undefined]);
   });
 
-  test.each(['cleaning', 'deploying', 'inspecting', 'verifying'])('in %s what a node boots with is not changed', async (provision_state) => {
-    await set({ provision_state });
-    for (const write of [bootMode, secureBoot]) expect((await ask(write)).status).toBe(409);
-    expect(answers.called).toEqual([]);
-  });
+  test.each(['cleaning', 'deploying', 'inspecting', 'verifying'])(
+    'in %s what a node boots with is not changed',
+    async (provision_state) => {
+      await set({ provision_state });
+      for (const write of [bootMode, secureBoot]) expect((await ask(write)).status).toBe(409);
+      expect(answers.called).toEqual([]);
+    },
+  );
 
   test.each([
     [nmi, 28, 404],
@@ -264,11 +276,23 @@ describe('acts', () => {
     ['lessee-reader', 403, 403, 403, 403, 403, 403, 403, 200, 200],
     ['stranger-admin', 404, 404, 404, 404, 404, 404, 404, 404, 404],
   ] as const)('%s', async (who, ...statuses) => {
-    const calls = [bootDevice, nmi, light, attach, bootMode, ['PUT', 'states/raid', {}] as Call, getDevice, getLights, getMedia];
+    const calls = [
+      bootDevice,
+      nmi,
+      light,
+      attach,
+      bootMode,
+      ['PUT', 'states/raid', {}] as Call,
+      getDevice,
+      getLights,
+      getMedia,
+    ];
     const got = [];
     for (const call of calls) got.push((await ask(call, { who })).status);
     expect(got).toEqual(statuses);
-    expect(answers.called).toHaveLength(statuses.filter((status) => status < 300).length - (statuses[5] === 204 ? 1 : 0));
+    expect(answers.called).toHaveLength(
+      statuses.filter((status) => Number(status) < 300).length - (statuses[5] === 204 ? 1 : 0),
+    );
   });
 });
 

@@ -1,5 +1,4 @@
 /** The provision request: who may ask which verb in which state and version, by steps and by runbook, and what runs are told. */
-import { automaticSteps } from '../../src/model/steps';
 import { type Verb, verbs } from '../../src/model/verbs';
 import { addWorker, faultOf, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, stranger } from '../support/world';
@@ -21,7 +20,13 @@ beforeEach(async () => {
   Object.assign(api.runs, { started: [], moved: [], sent: [] });
   api.setPolicy({ set: 'temper' });
   const made = await api.as('operator', 'POST', '/v1/nodes', {
-    body: { name: 'n1', driver: 'redfish', owner, lessee, driver_info: { redfish_address: 'https://192.0.2.7' } },
+    body: {
+      name: 'n1',
+      driver: 'redfish',
+      owner,
+      lessee,
+      driver_info: { redfish_address: 'https://192.0.2.7', deploy_iso: 'https://images.example.org/ramdisk.iso' },
+    },
   });
   uuid = made.body.uuid;
   await set({ provision_state: 'manageable', traits: [trait] });
@@ -102,7 +107,9 @@ describe('what runs are told', () => {
             acts: [{ act: 'set_boot_device', effect: 'converge' }],
           }),
         ],
+        ramdisk: {},
         runbook: null,
+        limit: { class: 'clean', max: 50 },
         asked: {
           rule: 'baremetal:node:set_provision_state',
           rule_set: api.rooms.policy().hash,
@@ -120,24 +127,19 @@ describe('what runs are told', () => {
   });
 
   test.each([
-    ['enroll', 'manage', { story: 'verify', event: 'manage', ends: 'done', target: 'manageable', steps: [] }],
-    ['manageable', 'provide', { story: 'clean', event: 'provide', ends: 'done', target: 'available', steps: [] }],
-    ['manageable', 'adopt', { story: 'adopt', event: 'adopt', ends: 'done', target: 'active', steps: [] }],
-  ] as const)('from %s, %s starts a run', async (state, target, order) => {
+    // from        verb        story       event       ends in       steps
+    ['enroll', 'manage', 'verify', 'manage', 'manageable', ['verify']],
+    ['manageable', 'adopt', 'adopt', 'adopt', 'active', ['verify']],
+    ['manageable', 'inspect', 'inspect', 'inspect', 'manageable', ['inspect']],
+    ['manageable', 'provide', 'clean', 'provide', 'available', ['boot_ramdisk', 'list_steps', 'remove_ramdisk']],
+    ['rescue', 'unrescue', 'unrescue', 'unrescue', 'active', ['boot_instance']],
+  ] as const)('from %s, %s starts a run of story %s', async (state, target, story, event, to, steps) => {
     await set({ provision_state: state });
     expect((await ask({ target })).status).toBe(202);
-    expect(api.runs.started).toEqual([expect.objectContaining({ verb: target, runbook: null, ...order })]);
-  });
-
-  test('provide runs the automatic steps of the driver, unless the node switched them off', async () => {
-    await set({ driver: 'fake-hardware' });
-    await ask({ target: 'provide' });
-    await set({ automated_clean: false });
-    await ask({ target: 'provide' });
-    const [automatic, none] = api.runs.started.map((order) => order.steps.map(({ step: name }) => name));
-    expect(automatic).toEqual(automaticSteps({ driver: 'fake-hardware' }).map(({ step: name }) => name));
-    expect(automatic!.length).toBeGreaterThan(0);
-    expect(none).toEqual([]);
+    expect(api.runs.started).toEqual([
+      expect.objectContaining({ verb: target, story, event, ends: 'done', target: to, runbook: null }),
+    ]);
+    expect(api.runs.started[0]!.steps.map(({ step: name }) => name)).toEqual(steps);
   });
 
   test.each([
@@ -254,22 +256,6 @@ describe('states', () => {
   });
 
   test.each([
-    ['available', 'active'],
-    ['available', 'deploy'],
-    ['active', 'rebuild'],
-    ['active', 'deleted'],
-    ['active', 'undeploy'],
-    ['active', 'rescue'],
-    ['rescue', 'unrescue'],
-    ['manageable', 'inspect'],
-  ])('from %s, %s is refused with what this release lacks', async (state, target) => {
-    await set({ provision_state: state });
-    const reply = await ask({ target });
-    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('in this release')]);
-    expect(asked()).toBe(0);
-  });
-
-  test.each([
     [{ maintenance: true }, clean(), 400, /maintenance/],
     [{ maintenance: true }, { target: 'provide' }, 202, null],
     [
@@ -305,9 +291,8 @@ describe('steps', () => {
     [clean({ clean_steps: [{ ...step, temper: { colour: 1 } }] }), /colour/],
     [clean({ clean_steps: [{ ...step, args: { boot_device: 'tape' } }] }), /boot_device must be one of/],
     [clean({ clean_steps: [{ interface: 'bios', step: 'paint' }] }), /has no step bios.paint/],
-    [clean({ clean_steps: [{ interface: 'deploy', step: 'erase_devices' }] }), /ramdisk/],
     [clean({ clean_steps: [{ interface: 'vendor', step: 'send_raw' }] }), /does not allow vendor.send_raw/],
-    [clean({ clean_steps: [{ ...step, execute_on_child_nodes: true }] }), /child nodes/],
+    [clean({ clean_steps: [{ ...step, limit_child_node_execution: [run] }] }), /needs execute_on_child_nodes/],
     [clean({ clean_steps: [{ ...step, args: { boot_device: { $secret: run } } }] }), /reserved/],
     [clean({ service_steps: [step] }), /service_steps: is not possible with clean/],
     [clean({ deploy_steps: [] }), /deploy_steps: is not possible with clean/],
@@ -528,11 +513,12 @@ describe('runbooks', () => {
   test('steps that the operator forbids, or that the driver lacks, are refused in a runbook too', async () => {
     await addRunbook({ steps: api.sql.json([{ interface: 'vendor', step: 'send_raw', order: 1, args: {} }]) });
     expect(faultOf(await ask(use))).toContain('vendor.send_raw');
+    await set({ raid_interface: 'no-raid' });
     await addRunbook({
       name: 'CUSTOM_RAID',
       steps: api.sql.json([{ interface: 'raid', step: 'create_configuration', order: 1, args: {} }]),
     });
-    expect(faultOf(await ask({ ...use, runbook: 'CUSTOM_RAID' }))).toContain('ramdisk');
+    expect(faultOf(await ask({ ...use, runbook: 'CUSTOM_RAID' }))).toContain('needs another raid_interface than no-raid');
     expect(asked()).toBe(0);
   });
 

@@ -290,8 +290,8 @@ describe('validation', () => {
       expect(body).toMatchObject({
         power: { result: true },
         management: { result: true },
-        rescue: { result: null, reason: expect.any(String) },
-        deploy: { result: false, reason: expect.any(String) },
+        console: { result: null, reason: 'not supported: console_interface is no-console' },
+        deploy: { result: false, reason: expect.stringContaining('image_source is missing') },
       });
       expect(body.power.reason).toBeUndefined();
     },

@@ -64,7 +64,7 @@ describe('enrolment', () => {
       traits: [],
       conductor_group: '',
       power_interface: 'redfish',
-      rescue_interface: 'no-rescue',
+      rescue_interface: 'agent',
       updated_at: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$/),
       links: [
@@ -169,7 +169,7 @@ describe('enrolment', () => {
   });
 
   test.each([
-    [{ driver: 'ipmi' }, /no driver ipmi/],
+    [{ driver: 'ilo' }, /no driver ilo/],
     [{ driver: undefined }, /driver: is missing/],
     [{ colour: 'red' }, /Unexpected arguments: colour/],
     [{ traits: ['CUSTOM_A'] }, /Unexpected arguments: traits/],

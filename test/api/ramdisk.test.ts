@@ -1,6 +1,7 @@
 /** What ramdisks ask: which node they run on, that they live, and what they found. Nobody of them has a token of ours. */
 import { createHash } from 'node:crypto';
 import { generate } from 'selfsigned';
+import { createAgents } from '../../src/dev/agent';
 import { createInventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { NodeUuid } from '../../src/model/ids';
@@ -9,7 +10,9 @@ import { owner } from '../support/world';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ settings: { agentNetworks: ['192.0.2.0/24'], lookup: async (host) => names[host] ?? [] } });
+  api = await startTestApi({
+    settings: { agentNetworks: ['192.0.2.0/24'], lookup: async (host) => names[host] ?? [] },
+  });
 });
 afterAll(() => api.close());
 
@@ -75,7 +78,11 @@ describe('lookup', () => {
     });
     const { agent_token, ...config } = first.body.config;
     expect(agent_token).toMatch(/^[\w-]{32,}$/);
-    expect(config).toMatchObject({ heartbeat_timeout: 300, agent_token_required: true, agent_md5_checksum_enable: false });
+    expect(config).toMatchObject({
+      heartbeat_timeout: 300,
+      agent_token_required: true,
+      agent_md5_checksum_enable: false,
+    });
     expect((await lookUp()).body.config.agent_token).toBe('******');
   });
 
@@ -94,7 +101,15 @@ describe('lookup', () => {
   });
 
   test('by its uuid too, and in every state in which a ramdisk is expected', async () => {
-    for (const state of ['deploying', 'wait call-back', 'cleaning', 'inspecting', 'inspect wait', 'rescue wait', 'service wait']) {
+    for (const state of [
+      'deploying',
+      'wait call-back',
+      'cleaning',
+      'inspecting',
+      'inspect wait',
+      'rescue wait',
+      'service wait',
+    ]) {
       await set({ provision_state: state });
       expect((await lookUp(`node_uuid=${n1}`)).body.node.uuid).toBe(n1);
     }
@@ -133,7 +148,10 @@ describe('lookup', () => {
   });
 
   test('a rule of the operator may close it', async () => {
-    api.setPolicy({ set: 'temper', overrides: { 'baremetal:driver:ipa_lookup': '!', 'baremetal:node:ipa_heartbeat': '!' } });
+    api.setPolicy({
+      set: 'temper',
+      overrides: { 'baremetal:driver:ipa_lookup': '!', 'baremetal:node:ipa_heartbeat': '!' },
+    });
     const replies = [await lookUp(), await beat('x')];
     api.setPolicy({ set: 'temper' });
     expect(replies.map(({ status }) => status)).toEqual([403, 403]);
@@ -172,7 +190,9 @@ describe('heartbeat', () => {
       settings: { agentNetworks: ['192.0.2.0/24'] },
     });
     try {
-      const { body } = await away.as('operator', 'POST', '/v1/nodes', { body: { driver: 'fake-hardware', name: 'n1' } });
+      const { body } = await away.as('operator', 'POST', '/v1/nodes', {
+        body: { driver: 'fake-hardware', name: 'n1' },
+      });
       await away.sql`update nodes set provision_state = 'clean wait', reservation = ${run}`;
       const { config } = (await away.as(null, 'GET', `/v1/lookup?node_uuid=${body.uuid}`)).body;
       const reply = await away.as(null, 'POST', `/v1/heartbeat/${body.uuid}`, {
@@ -353,7 +373,10 @@ describe('inspection', () => {
   test('what a ramdisk found is stored, its run is told, and the ramdisk learns its node', async () => {
     const reply = await send();
     expect(reply.status).toBe(202);
-    expect(reply.body).toMatchObject({ node: { uuid: n1 }, config: { agent_token: expect.stringMatching(/^[\w-]{32,}$/) } });
+    expect(reply.body).toMatchObject({
+      node: { uuid: n1 },
+      config: { agent_token: expect.stringMatching(/^[\w-]{32,}$/) },
+    });
     expect(await api.inventory.details.inventory(n1)).toMatchObject({
       inventory: found.inventory,
       plugin_data: { root_disk: { name: '/dev/sda' } },
@@ -434,7 +457,8 @@ describe('what becomes of a token', () => {
     const { url } = await controlUrl();
     control = connect(url, { max: 1 });
     const { secrets, agents } = createInventory(control);
-    const tokens = async () => (await api.sql`select 1 from secrets where holder = 'agent' and holder_id = ${n1}`).length;
+    const tokens = async () =>
+      (await api.sql`select 1 from secrets where holder = 'agent' and holder_id = ${n1}`).length;
     await secrets.sweep();
     expect(await tokens()).toBe(1);
     await agents.forget(n1);
@@ -450,4 +474,37 @@ describe('what becomes of a token', () => {
     Object.assign(url, { username: 'temper_control', password: process.env.TEMPER_TEST_ROLE_PASSWORD });
     return { url: url.href };
   };
+});
+
+describe('an emulated ramdisk', () => {
+  const until = async (met: () => Promise<boolean>): Promise<void> => {
+    while (!(await met())) await new Promise((resolve) => setTimeout(resolve, 25));
+  };
+
+  test.each([
+    ['clean wait', false],
+    ['inspect wait', true],
+  ])('in %s it looks itself up and is heard; it is inspected: %s', async (provision_state, inspected) => {
+    const local = await startTestApi({ settings: { agentNetworks: ['127.0.0.0/8'] } });
+    const agents = await createAgents({ apiUrl: local.url, timing: { bootMs: 1, lookupRetryMs: 20 } });
+    try {
+      const { body } = await local.as('operator', 'POST', '/v1/nodes', {
+        body: { driver: 'fake-hardware', inspect_interface: 'agent' },
+      });
+      await local.as('operator', 'POST', '/v1/ports', { body: { node_uuid: body.uuid, address: mac } });
+      await local.sql`update nodes set ${local.sql({ provision_state, reservation: run })}`;
+      agents.boot({ macs: [mac] });
+      const agentOf = () => local.inventory.agents.find(body.uuid);
+      await until(async () => typeof (await agentOf())?.url === 'string');
+      expect(await agentOf()).toMatchObject({
+        url: expect.stringContaining(agents.url),
+        verify_ca: expect.stringContaining('BEGIN CERTIFICATE'),
+        version: expect.any(String),
+      });
+      expect((await local.inventory.details.inventory(body.uuid)) !== undefined).toBe(inspected);
+    } finally {
+      await agents.close();
+      await local.close();
+    }
+  });
 });

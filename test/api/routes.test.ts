@@ -17,6 +17,15 @@ test('only the two discovery documents are public', () => {
   expect(named.filter(([, { rules }]) => rules === 'public').map(([name]) => name)).toEqual(['GET /', 'GET /v1']);
 });
 
+test('only ramdisks need not be known, and they are asked for their rules all the same', () => {
+  const open = named.filter(([, one]) => one.open);
+  expect(open.map(([name, { rules }]) => [name, rules])).toEqual([
+    ['GET /v1/lookup', ['baremetal:driver:ipa_lookup']],
+    ['POST /v1/heartbeat/:node_ident', ['baremetal:node:ipa_heartbeat']],
+    ['POST /v1/continue_inspection', ['baremetal:driver:ipa_continue_inspection']],
+  ]);
+});
+
 test('every rule that a route names is defined', () => {
   const unknown = named.flatMap(([name, { rules }]) =>
     rules === 'public'

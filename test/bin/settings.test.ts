@@ -42,6 +42,10 @@ test.each([
   ['TEMPER_API_PORT', '65536', 'must be a port number'],
   ['TEMPER_API_PORT', 'http', 'must be a port number'],
   ['TEMPER_PROJECTS_MAY_ENROL', 'yes', 'must be true or false'],
+  ['TEMPER_AGENT_NETWORKS', '10.0.0.0/33', 'has "10.0.0.0/33", which is no network'],
+  ['TEMPER_AGENT_REQUIRE_TLS', 'no', 'must be true or false'],
+  ['TEMPER_HEARTBEAT_TIMEOUT_S', '5', 'must be a whole number, at least 10'],
+  ['TEMPER_IMAGE_ORIGINS', 'https://a.example.org,b.example.org', 'has "b.example.org", which is no origin'],
 ])('%s=%s is refused', (setting, value, says) => {
   const faults = faultsOf('api', { [setting]: value });
   expect(faults).toHaveLength(1);
@@ -58,6 +62,8 @@ test.each([
   ['TEMPER_TEMPORAL_ADDRESS', '[2001:db8::7]:7233'],
   ['TEMPER_AUTH_STRATEGY', 'keystone, static_tokens'],
   ['TEMPER_IDENTITY_URL', 'https://keystone.example.org/v3'],
+  ['TEMPER_IMAGE_ORIGINS', 'https://images.example.org, http://192.0.2.7:8080'],
+  ['TEMPER_AGENT_NETWORKS', '10.20.0.0/16,fd00::/8'],
 ])('%s=%s is accepted', (setting, value) => {
   expect(faultsOf('api', { [setting]: value })).toEqual([]);
 });

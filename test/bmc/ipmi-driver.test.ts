@@ -315,14 +315,14 @@ describe('the boot device', () => {
   const keep = 'raw 0x00 0x08 0x03 0x08';
   const fine: Line = { out: '\n' };
 
-  test.each([
+  test.each<[string, boolean, Record<string, unknown>, string, [string, string]]>([
     ['pxe', false, {}, '0xa0 0x04', ['a0', '04']],
     ['pxe', true, {}, '0xe0 0x04', ['e0', '04']],
     ['disk', true, {}, '0xe0 0x08', ['e0', '08']],
     ['cdrom', false, {}, '0xa0 0x14', ['a0', '14']],
     ['bios', false, {}, '0xa0 0x18', ['a0', '18']],
     ['pxe', true, { ipmi_force_boot_device: true }, '0xa0 0x04', ['a0', '04']],
-  ] as const)('%s in UEFI, persistent %s, is one raw request', async (boot_device, persistent, info, bytes, after) => {
+  ])('%s in UEFI, persistent %s, is one raw request', async (boot_device, persistent, info, bytes, after) => {
     const { tool, run } = await bench(
       { [read]: [flags('00', '00'), flags(...after)], 'mc info': [maker], any: [fine] },
       info,

@@ -1,6 +1,5 @@
 /** The ipmi driver on ipmi_sim beyond the contract: wrong accounts, silence, keys, and what other users of the worker can see. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createDrivers } from '../../src/bmc';
 import type { ActContext, DriverHands } from '../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../src/model/errors';
@@ -42,20 +41,21 @@ const bench = async (
   return { sim, run, failure };
 };
 
-/** Command lines and environments of all processes that mention this port. */
-const processesWith = (port: number): string[] =>
+type Seen = { readonly text: string; readonly secretFile: string };
+
+/** Command line, environment and password file of the ipmitool processes that mention this port. */
+const processesWith = (port: number): Seen[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
+    .flatMap((pid) => {
       try {
-        return `${readFileSync(`/proc/${pid}/cmdline`, 'latin1')} ${readFileSync(`/proc/${pid}/environ`, 'latin1')}`;
+        const [cmdline, environ] = ['cmdline', 'environ'].map((name) => readFileSync(`/proc/${pid}/${name}`, 'latin1'));
+        if (!cmdline!.includes('ipmitool') || !cmdline!.includes(`\0${port}\0`)) return [];
+        return [{ text: `${cmdline} ${environ}`, secretFile: readlinkSync(`/proc/${pid}/fd/3`) }];
       } catch {
-        return ''; // it ended meanwhile
+        return []; // it ended meanwhile
       }
-    })
-    .filter((text) => text.includes(`\0${port}\0`) && text.includes('ipmitool'));
-
-const secretFiles = () => readdirSync(tmpdir()).filter((name) => name.startsWith('temper-ipmi-'));
+    });
 
 const suite = ipmiMissing === undefined ? describe : describe.skip;
 
@@ -115,15 +115,15 @@ suite(`ipmi on ipmi_sim${ipmiMissing ? ` (${ipmiMissing})` : ''}`, () => {
     const worker = new AbortController();
     sim.silence(true);
     const failed = failure('verify', {}, { signal: worker.signal }).catch((error: unknown) => error);
-    let seen: string[] = [];
+    let seen: Seen[] = [];
     while (seen.length === 0) {
       await new Promise((done) => setImmediate(done));
       seen = processesWith(sim.driver_info.ipmi_port);
     }
-    expect(secretFiles()).toEqual([]);
     worker.abort(new Error('stop'));
     await failed;
-    for (const text of seen)
+    for (const { secretFile } of seen) expect(secretFile).toMatch(/ \(deleted\)$/);
+    for (const { text } of seen)
       for (const secret of [account.password, 'secret-key', '7365637265742d6b6579']) expect(text).not.toContain(secret);
     expect(processesWith(sim.driver_info.ipmi_port)).toEqual([]);
   });
@@ -135,7 +135,13 @@ suite(`ipmi on ipmi_sim${ipmiMissing ? ` (${ipmiMissing})` : ''}`, () => {
     const beat = (details?: Readonly<Record<string, unknown>>) => {
       looked ||= details?.doing === 'waiting';
     };
-    const log = { info: () => undefined, warn: () => void (looked = true) };
+    const log = {
+      info: () => undefined,
+      // "A command got no answer": from here on answers come through.
+      warn() {
+        looked = true;
+      },
+    };
     await expect(run('power_on', {}, { beat, log })).resolves.toMatchObject({ seen: { power_state: 'power on' } });
     expect(sim.journal()).toEqual(['set power 1']);
   });

@@ -165,6 +165,14 @@ describe('what is missing', () => {
     expect(await failure('inspect')).toMatchObject({ code: 'BmcServerError', retry: true });
   });
 
+  test('inspection is not tried again for one part while another will never be told', async () => {
+    const { failure } = await host({ ...noMemory, [`${system}/Processors`]: { status: 500 } });
+    expect(await failure('inspect')).toMatchObject({
+      code: 'StepRejected',
+      message: expect.stringMatching(/cpu_arch.*memory_mb/),
+    });
+  });
+
   test('a part that is not essential may be missing', async () => {
     const { run } = await host({ [`${system}/EthernetInterfaces`]: { status: 500 } });
     expect(await run('inspect')).toMatchObject({

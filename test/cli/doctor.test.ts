@@ -54,6 +54,7 @@ describe('doctor', () => {
       { json: { conductors: [] } },
       'FAILED    workers: (default): 0',
       'Start `worker bmc` for (default)',
+      1,
     ],
     [
       '/v1/conductors',

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createDrivers } from '../../src/bmc';
 import type { ActName } from '../../src/model/steps';
 import { driverContract } from '../bmc/contract';
-import { nodeWith, quiet } from '../bmc/support/context';
+import { contextWith, intentsOf, nodeWith, quiet } from '../bmc/support/context';
 import { startRelay } from '../bmc/support/relay';
 import { clientCommand, clientsMissing } from '../support/clients';
 
@@ -19,6 +19,7 @@ const systems = 40;
 
 /** What `--fake` has no answer for: openstack/sushy-tools, fakedriver.py. */
 const lacks: Partial<Record<ActName, string>> = {
+  read_bios: 'no BIOS resource (501)',
   stage_bios: 'no BIOS resource (501)',
   confirm_bios: 'no BIOS resource (501)',
   stage_bios_reset: 'no BIOS resource (501)',
@@ -133,5 +134,43 @@ else {
       };
     },
     lacks,
+    ['send_raw'],
   );
+
+  describe('looks at sushy-emulator --fake', () => {
+    const look = async (act: ActName, properties: Record<string, unknown> = {}, story?: string) => {
+      const drivers = createDrivers({ log: quiet, networks: ['127.0.0.0/8'] });
+      const info = { redfish_address: url, redfish_system_id: `/redfish/v1/Systems/${uuidOf(used++)}` };
+      try {
+        const node = { ...nodeWith('redfish', info), properties };
+        return await drivers.get('redfish').acts[act]!(node, {}, contextWith(intentsOf(act), { story }));
+      } finally {
+        await drivers.close();
+      }
+    };
+
+    test('it tells its boot devices, drives, lights and firmware', async () => {
+      expect((await look('list_boot_devices')).value).toEqual({
+        supported_boot_devices: expect.arrayContaining(['pxe', 'disk', 'cdrom']),
+      });
+      expect((await look('read_boot_device')).value).toMatchObject({ boot_device: expect.any(String) });
+      expect((await look('read_media')).value).toContainEqual(
+        expect.objectContaining({ inserted: false, image: null }),
+      );
+      expect((await look('read_indicators')).value).toContainEqual(expect.objectContaining({ component: 'system' }));
+      expect((await look('read_firmware')).seen?.firmware).toContainEqual(
+        expect.objectContaining({ component: 'bmc' }),
+      );
+    });
+
+    test('verify is content with what it has', async () => {
+      expect((await look('verify', {}, 'verify')).seen).toMatchObject({ power_state: expect.any(String) });
+    });
+
+    test('it can be inspected where the operator has said what it does not tell: its processors', async () => {
+      await expect(look('inspect')).rejects.toMatchObject({ message: expect.stringContaining('cpu_arch') });
+      const { seen } = await look('inspect', { cpu_arch: 'x86_64', memory_mb: 1024, local_gb: 10 });
+      expect(seen?.macs).toEqual([expect.stringMatching(/^00:5c:52:31:3a:/)]);
+    });
+  });
 }

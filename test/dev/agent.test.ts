@@ -250,11 +250,10 @@ describe('inspection', () => {
   });
 });
 
+const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
+
 test('a thousand machines call back from one process', async () => {
-  const macs = Array.from(
-    { length: 1_000 },
-    (_, index) => `02:00:00:01:${(index >> 8).toString(16)}:${(index & 255).toString(16)}`,
-  );
+  const macs = Array.from({ length: 1_000 }, (_, index) => `02:00:00:01:${hex(index >> 8)}:${hex(index & 255)}`);
   for (const one of macs) api.know(one);
   const agents = await start({ tls: true, timing: { lookupRetryMs: 100 } });
   for (const one of macs) agents.boot({ macs: [one] });

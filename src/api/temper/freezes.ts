@@ -133,6 +133,13 @@ const create = async (asking: Asking<OfNode, unknown, Body>, rooms: Rooms): Prom
   return created(shown(freeze, node.name), `${asking.base}/temper/v1/freezes/${freeze.id}`);
 };
 
+/** Tells the run that waits for it. Nobody waits for that: a run that misses it looks for itself. */
+const thawed = (rooms: Rooms, node: NodeUuid): void => {
+  rooms.runs
+    .agentContact({ node, kind: 'thaw' })
+    .catch((thrown) => rooms.log.warn('freeze ended, run not told', { node_uuid: node, reason: String(thrown) }));
+};
+
 const end = async (asking: Asking<OfFreeze, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
   const freeze = await visibleFreeze(rooms, asking.who, asking.params.freeze);
   const policy = rooms.policy();
@@ -150,6 +157,7 @@ const end = async (asking: Asking<OfFreeze, unknown, unknown>, rooms: Rooms): Pr
       data: { node_uuid: freeze.node_uuid, reason: freeze.reason },
     });
   });
+  thawed(rooms, freeze.node_uuid);
   return noContent();
 };
 

@@ -1,13 +1,49 @@
 /** What can run on a node, with arguments: nobody must read source to write a runbook. */
+
 import { maxMinor } from '../../model/microversions';
-import { reservedSteps, type StepRow, stepsOf } from '../../model/steps';
+import {
+  type ActName,
+  actRow,
+  type Effect,
+  nameOf,
+  type Patience,
+  reservedSteps,
+  type StepRow,
+  stepsOf,
+} from '../../model/steps';
 import { nodeTarget } from '../../policy';
+import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
+import { equipped } from '../v1/node-plans';
 import { visibleNode } from '../visibility';
 
 const rule = 'temper:node:steps';
 
-const shown = (row: StepRow) => ({
+// Most careful last: a step is as careful as the most careful of its acts.
+const effects: readonly Effect[] = ['read', 'converge', 'once'];
+const patiences: readonly Patience[] = ['power', 'soft power', 'start', 'job'];
+
+const last = <T>(order: readonly T[], found: readonly (T | undefined)[]): T | null =>
+  order.filter((one) => found.includes(one)).at(-1) ?? null;
+
+const actsOf = (names: readonly ActName[]) => {
+  const rows = names.map(actRow);
+  return {
+    acts: names.map((act, at) => ({ act, effect: rows[at]!.effect, description: rows[at]!.says })),
+    /** `once` may harm when it is done twice: it is never repeated by itself. Null where the run itself does the step. */
+    effect: last(
+      effects,
+      rows.map((row) => row.effect),
+    ),
+    /** What the longest of its acts waits for; null where each is answered at once. */
+    patience: last(
+      patiences,
+      rows.map((row) => row.patience),
+    ),
+  };
+};
+
+const shown = (row: StepRow, { settings }: Rooms) => ({
   interface: row.interface,
   step: row.step,
   description: row.says,
@@ -15,8 +51,13 @@ const shown = (row: StepRow) => ({
   /** Above 0: part of automated cleaning. */
   priority: row.priority,
   args: row.args,
+  ...actsOf(row.acts),
   abortable: row.abortable,
   may_park: row.parks,
+  /** Whether the ramdisk is booted for it. */
+  ramdisk: row.ramdisk ?? false,
+  /** False: the operator forbids it, whoever asks. */
+  allowed: !settings.disallowedSteps.includes(nameOf(row)),
   reserved: false,
 });
 
@@ -24,11 +65,14 @@ const reserved = Object.entries(reservedSteps).map(([step, row]) => ({
   interface: null,
   step,
   description: row.says,
-  verbs: ['clean', 'service'],
+  verbs: ['clean', 'service', 'deploy'],
   priority: 0,
   args: row.args,
+  ...actsOf(row.acts),
   abortable: true,
   may_park: false,
+  ramdisk: false,
+  allowed: true,
   reserved: true,
 }));
 
@@ -40,7 +84,8 @@ export const stepRoutes = [
     async handler(asking, rooms) {
       const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
       rooms.policy().require(rule, asking.who, nodeTarget(node));
-      return ok({ driver: node.driver, steps: [...stepsOf(node).map(shown), ...reserved] });
+      const rows = stepsOf(await equipped(rooms, node));
+      return ok({ driver: node.driver, steps: [...rows.map((row) => shown(row, rooms)), ...reserved] });
     },
   }),
 ];

@@ -29,7 +29,9 @@ const inBackground = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<Answ
   const node = await visibleNode(rooms, asking, ident);
   rooms.policy().require(deed.rule, asking.who, nodeTarget(node));
   if (states[node.provision_state].kind === 'transient')
-    raise('Conflict', { reason: `Node ${ident} is in state "${node.provision_state}"; try again when it has left it.` });
+    raise('Conflict', {
+      reason: `Node ${ident} is in state "${node.provision_state}"; try again when it has left it.`,
+    });
   await actOn(asking, rooms, { ...deed, background: true });
   return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };

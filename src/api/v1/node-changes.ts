@@ -13,9 +13,9 @@ const conflict = (reason: string): never => raise('Conflict', { reason });
 const releasesInstance = (node: NodeRow, patch: readonly Operation[]): boolean =>
   node.maintenance && patch.length === 1 && patch[0]!.op === 'remove' && patch[0]!.path === '/instance_uuid';
 
-/** Refuses a patch while something is going on. Throws NodeLocked, Conflict. */
+/** Refuses a patch while something is going on that it could disturb; the state says so, not the lock. Throws NodeLocked, Conflict. */
 export const checkIdle = (node: NodeRow, ident: string, patch: readonly Operation[], minor: number): void => {
-  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+  if (node.reservation !== null && !states[node.provision_state].patch) raise('NodeLocked', { node: ident });
   if (releasesInstance(node, patch)) return;
   const busy = node.target_provision_state !== null && !states[node.provision_state].patch;
   if (busy || patchRefusedIn.some((row) => row.state === node.provision_state && minor >= row.since))

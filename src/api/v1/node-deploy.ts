@@ -4,13 +4,14 @@ import type { NodeRow } from '../../inventory/nodes';
 import type { Caller } from '../../model/callers';
 import { interfaceOf } from '../../model/drivers';
 import { raise } from '../../model/errors';
-import { requireOrigin } from '../../model/origins';
+import type { ProjectId } from '../../model/ids';
 import { inOrder } from '../../model/runbook-steps';
 import type { Runbook } from '../../model/runbooks';
 import { isSecretRef } from '../../model/secrets';
 import type { VerbRow } from '../../model/verbs';
 import type { RunOrder } from '../../runs/contract';
 import type { Rooms } from '../rooms';
+import { requireKnownOrigin } from './node-origins';
 
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
@@ -30,8 +31,8 @@ type Configdrive = z.output<typeof configdrive>;
 
 /** Throws InvalidInput and NotAcceptable as the wire has them. */
 export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow, minor: number): void => {
-  if (row.configdriveSince === undefined) return invalid('configdrive', `is not possible with ${verb}`);
-  if (minor < row.configdriveSince)
+  if (row.configdriveSince === undefined) invalid('configdrive', `is not possible with ${verb}`);
+  else if (minor < row.configdriveSince)
     invalid('configdrive', `is possible with ${verb} from version 1.${row.configdriveSince} on`);
   if (typeof drive === 'string') {
     if (!drive.includes('://') && !/^[A-Za-z0-9+/=\s]+$/.test(drive))
@@ -46,14 +47,15 @@ export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow,
 type Info = Readonly<Record<string, unknown>>;
 const textOf = (info: Info, key: string): string | undefined =>
   typeof info[key] === 'string' && info[key] !== '' ? info[key] : undefined;
+// A URL with a password in it is kept sealed, so that only a reference to it is seen here.
+const names = (info: Info, key: string): boolean => isSecretRef(info[key]) || textOf(info, key) !== undefined;
 
 const checksums: readonly string[] = ['sha256', 'sha512'];
 
 /** What is wrong with the image that a node's instance_info names; undefined where it can be written. */
 const imageFault = (info: Info): string | undefined => {
-  const source = textOf(info, 'image_source');
-  if (!isSecretRef(info.image_source) && !source) return 'image_source is missing: the URL of the image to write';
-  if (textOf(info, 'image_checksum')) return undefined;
+  if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write';
+  if (names(info, 'image_checksum')) return undefined;
   const algorithm = textOf(info, 'image_os_hash_algo');
   if (!algorithm || !textOf(info, 'image_os_hash_value'))
     return 'image_checksum is missing, or image_os_hash_algo with image_os_hash_value: an image is not written unchecked';
@@ -62,38 +64,58 @@ const imageFault = (info: Info): string | undefined => {
 
 const refuse = (node: string, reason: string): never => raise('InstanceInfoInvalid', { node, reason });
 
+type Needs = {
+  readonly fault: (info: Info) => string | undefined;
+  /** Keys whose URLs the ramdisk or the BMC fetches. */
+  readonly urls: readonly string[];
+};
+
 /** Per deploy interface, what a deployment needs to be told by instance_info. */
-const needs: Readonly<Record<string, (info: Info) => string | undefined>> = {
-  direct: imageFault,
-  ramdisk: (info) => (textOf(info, 'boot_iso') ? undefined : 'boot_iso is missing: the URL of the image to start from'),
+const needs: Readonly<Record<string, Needs>> = {
+  direct: { fault: imageFault, urls: ['image_source'] },
+  ramdisk: {
+    fault: (info) => (names(info, 'boot_iso') ? undefined : 'boot_iso is missing: the URL of the image to start from'),
+    urls: ['boot_iso'],
+  },
 };
 
 /** The instance that is to be deployed is described well enough. Throws InstanceInfoInvalid, OriginRefused. */
 export const checkInstance = (rooms: Rooms, node: NodeRow, ident: string): void => {
-  const fault = needs[interfaceOf(node, 'deploy')]?.(node.instance_info);
+  const info = node.instance_info;
+  const needed = needs[interfaceOf(node, 'deploy')];
+  const fault = needed?.fault(info);
   if (fault) refuse(ident, fault);
-  const wanted = node.instance_info.traits;
-  const lacking = (Array.isArray(wanted) ? wanted.map(String) : []).filter((trait) => !node.traits.includes(trait));
+  const lacking = (Array.isArray(info.traits) ? info.traits.map(String) : []).filter(
+    (trait) => !node.traits.includes(trait),
+  );
   if (lacking.length > 0) refuse(ident, `traits: the node lacks ${lacking.join(', ')}`);
-  for (const key of ['image_source', 'boot_iso']) {
-    const url = textOf(node.instance_info, key);
-    if (url) requireOrigin(rooms.settings.imageOrigins, url);
-  }
+  for (const key of needed?.urls ?? []) requireKnownOrigin(rooms, info[key]);
+  // A checksum may be the address of a file of checksums, which the ramdisk fetches as well.
+  if (
+    needed?.urls.includes('image_source') &&
+    (textOf(info, 'image_checksum')?.includes('://') || isSecretRef(info.image_checksum))
+  )
+    requireKnownOrigin(rooms, info.image_checksum);
 };
 
-/** What a deployment writes to the node as it is accepted. */
+const lesseeOf = (rooms: Rooms, who: Caller, node: NodeRow): ProjectId | undefined =>
+  ({
+    instance: textOf(node.instance_info, 'project_id') as ProjectId | undefined,
+    request: who.project_id ?? undefined,
+    off: undefined,
+  })[rooms.settings.automaticLessee];
+
+/** What a deployment writes to the node as it is accepted. A rebuild is the same lease as before, so it names no lessee. */
 export const deploymentFacts = (
   rooms: Rooms,
   { who, body }: { readonly who: Caller; readonly body: { readonly configdrive?: Configdrive | null } },
   node: NodeRow,
+  row: VerbRow,
 ): Pick<RunOrder, 'instance_info' | 'lessee'> => {
-  const named = textOf(node.instance_info, 'project_id');
-  const lessee = { instance: named, request: who.project_id ?? undefined, off: undefined }[
-    rooms.settings.automaticLessee
-  ];
+  const lessee = row.event === 'deploy' && node.lessee === null ? lesseeOf(rooms, who, node) : undefined;
   return {
     ...(body.configdrive && { instance_info: { ...node.instance_info, configdrive: body.configdrive } }),
-    ...(lessee && node.lessee === null && { lessee }),
+    ...(lessee && { lessee }),
   };
 };
 

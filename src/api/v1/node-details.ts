@@ -1,10 +1,10 @@
 /** GET /v1/nodes/{ident}/bios, /firmware and /inventory: what was last seen inside a node. From the store, never from the BMC. */
 import { z } from 'zod';
+import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
+import type { ResourceTable } from '../../model/fields';
 import { biosTable, firmwareTable, identityFields, identitySince, registrySince } from '../../model/node-details';
 import { maskSecrets } from '../../model/secrets';
-import type { ResourceTable } from '../../model/fields';
-import type { NodeRow } from '../../inventory/nodes';
 import { nodeTarget } from '../../policy';
 import { chosenFields } from '../lists';
 import { type Extra, links, type Projection, projections } from '../representation';

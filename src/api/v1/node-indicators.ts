@@ -54,10 +54,7 @@ const showIndicator = async (asking: Asking<Params, unknown, unknown>, rooms: Ro
 
 const body = z.strictObject({ state: z.string() });
 
-const setIndicator = async (
-  asking: Asking<Params, unknown, z.output<typeof body>>,
-  rooms: Rooms,
-): Promise<Answer> => {
+const setIndicator = async (asking: Asking<Params, unknown, z.output<typeof body>>, rooms: Rooms): Promise<Answer> => {
   const more = parsed(asking.params);
   await actOn(asking, rooms, { rule: rules.set, step: 'set_indicator', args: { state: asking.body.state }, more });
   return noContent();

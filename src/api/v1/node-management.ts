@@ -41,8 +41,7 @@ export const nodeManagementRoutes: Route[] = [
     path: `${path}/boot_device`,
     rules: [see, rules.get],
     params: nodeParams,
-    handler: async (asking, rooms) =>
-      ok(bootDevice.parse(await lookAt(asking, rooms, rules.get, 'read_boot_device'))),
+    handler: async (asking, rooms) => ok(bootDevice.parse(await lookAt(asking, rooms, rules.get, 'read_boot_device'))),
   }),
   route<NodeParams>({
     method: 'GET',

@@ -129,7 +129,7 @@ const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, n
   const keep = sealedFields.flatMap((name) => secretRefs(whole[name]));
   return refusingDuplicates(nodeTable, values, () =>
     rooms.inventory.transaction(async (inventory) => {
-      const updated = await inventory.nodes.update(node, values);
+      const updated = await inventory.nodes.update(node, values, { held: true });
       if (!updated) return undefined;
       await inventory.secrets.insert('node', node.uuid, secrets);
       await Promise.all([

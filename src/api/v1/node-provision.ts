@@ -3,10 +3,8 @@ import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
 import { interfaceOf } from '../../model/drivers';
 import { raise } from '../../model/errors';
-import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/plans';
 import { type Runbook, runbooksSince } from '../../model/runbooks';
 import { next, type ProvisionState, states } from '../../model/states';
-import type { PlannedStep, StepVerb } from '../../model/steps';
 import { isVerb, type Verb, type VerbRow, verbRow, verbs } from '../../model/verbs';
 import { nodeTarget, type Policy } from '../../policy';
 import type { Rooms } from '../rooms';
@@ -15,18 +13,11 @@ import { deployStep, requestStep } from '../step-schema';
 import { came, flag } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
-import {
-  checkConfigdrive,
-  checkInstance,
-  cleaningRunbook,
-  configdrive,
-  deploymentFacts,
-  hashedPassword,
-} from './node-deploy';
-import { planWithChildren } from './node-children';
+import { checkConfigdrive, checkInstance, configdrive, deploymentFacts } from './node-deploy';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
+import { equipped, planOf } from './node-plans';
 import { runRunbook, usableRunbook } from './node-runbook';
-import { checkRawSteps, planStored, refuseDisallowed, requireStepRules, type WireStep } from './node-steps';
+import { requireStepRules } from './node-steps';
 import { type NodeParams, nodeParams } from './nodes';
 
 const body = z.strictObject({
@@ -37,17 +28,18 @@ const body = z.strictObject({
   deploy_steps: z.array(deployStep).optional(),
   runbook: z.string().min(1).optional(),
   disable_ramdisk: flag.nullish(),
-  rescue_password: z.string().optional(),
+  // Hashing takes longer the longer it is, and no login program takes more.
+  rescue_password: z.string().max(512).optional(),
 });
+export type Ask = Asking<NodeParams, unknown, z.output<typeof body>>;
 type Body = z.output<typeof body>;
-type Ask = Asking<NodeParams, unknown, Body>;
 
 const provision = 'baremetal:node:set_provision_state';
 const stepKeys = ['clean_steps', 'service_steps', 'deploy_steps'] as const;
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
 /** A request, resolved: the verb, its row, and the rule that decides about it. */
-type Wanted = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };
+export type Wanted = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };
 
 const wanted = (body: Body): Wanted => {
   if (!isVerb(body.target))
@@ -94,13 +86,15 @@ const requireSteps = (policy: Policy, { who, body }: Ask, node: NodeRow): void =
 };
 
 // In these a run waits for something; a verb that is legal there is not kept out by it.
-const waiting: readonly string[] = ['transient', 'hold'];
+const waits = (state: ProvisionState): boolean =>
+  next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
 
 /** The state that the verb leads to. A held node is a conflict unless the verb is for its run, or takes over from one that waits. */
 const reachable = ({ verb, row }: Wanted, node: NodeRow, ident: string): ProvisionState => {
   const to = next(node.provision_state, row.event);
-  const passes = row.does === 'message' || waiting.includes(states[node.provision_state].kind);
-  if (node.reservation !== null && (to === undefined || !passes)) raise('NodeLocked', { node: ident });
+  const passes =
+    to !== undefined && (row.does === 'message' ? states[to].kind !== 'stable' : waits(node.provision_state));
+  if (node.reservation !== null && !passes) raise('NodeLocked', { node: ident });
   return to ?? raise('InvalidState', { verb, node: ident, state: node.provision_state });
 };
 
@@ -119,7 +113,6 @@ const checkArguments = (
     if (row.stepsKey !== key) invalid(key, `is not possible with ${verb}`);
     if (row.stepsSince) requireMinor(version, row.stepsSince, key);
   }
-  if (body.configdrive) checkConfigdrive(body.configdrive, verb, row, version);
   if (body.rescue_password !== undefined && !row.rescuePassword)
     invalid('rescue_password', `is not possible with ${verb}`);
   if (row.rescuePassword && !body.rescue_password?.trim())
@@ -128,60 +121,20 @@ const checkArguments = (
   if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
 };
 
-const checkCondition = ({ verb, row }: Wanted, node: NodeRow, ident: string): void => {
+const checkMaintenance = ({ verb, row }: Wanted, node: NodeRow, ident: string): void => {
+  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident });
+};
+
+const checkCondition = (want: Wanted, node: NodeRow, ident: string): void => {
+  const { row } = want;
   if (row.needs && interfaceOf(node, row.needs).startsWith('no-'))
     raise('DriverUnsupported', {
       driver: node.driver,
       what: `${row.needs} (the node's ${row.needs}_interface is ${interfaceOf(node, row.needs)})`,
     });
-  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident });
+  checkMaintenance(want, node, ident);
   if (row.retired === 'refused' && node.retired) raise('NodeRetired', { node: ident });
   if (row.protected === 'refused' && node.protected) raise('NodeProtected', { node: ident });
-};
-
-const rawSteps = async (
-  rooms: Rooms,
-  { verb, row }: Wanted,
-  asking: Ask,
-  node: NodeRow,
-): Promise<PlannedStep[]> => {
-  const { body } = asking;
-  const key = row.stepsKey!;
-  const steps: readonly WireStep[] | undefined = body[key];
-  if (steps === undefined && row.steps === 'optional') return [];
-  if (steps === undefined) return invalid(key, `is missing; ${verb} needs ${key} or a runbook`);
-  if (steps.length === 0 && row.steps !== 'optional') return invalid(key, 'must hold at least one step');
-  checkRawSteps(steps);
-  refuseDisallowed(rooms, steps);
-  return row.story === 'deploy' ? planDeploySteps(steps, node) : planWithChildren(rooms, asking, node, steps, row.story as StepVerb);
-};
-
-/** Whether a node is cleaned by itself: its own word, or else the installation's. */
-const cleansItself = (rooms: Rooms, node: NodeRow): boolean => node.automated_clean ?? rooms.settings.automatedClean;
-
-/** The plan of the run, from the request, the runbook or the node's own list. Throws what planning throws. */
-const plansFor = async (
-  rooms: Rooms,
-  want: Wanted,
-  asking: Ask,
-  node: NodeRow,
-  runbook: Runbook | null,
-): Promise<Plan> => {
-  const { row } = want;
-  const { body } = asking;
-  const plan = (steps: readonly PlannedStep[], automatic = false, args: Record<string, unknown> = {}) =>
-    planFor(row.story!, { node, steps, automatic, args });
-  if (runbook) {
-    refuseDisallowed(rooms, runbook.steps);
-    return plan(planStored(runbook.steps, row.story as StepVerb, node));
-  }
-  if (row.rescuePassword) return plan([], false, { rescue_password: await hashedPassword(body.rescue_password!) });
-  if (row.steps === 'automatic') {
-    if (!cleansItself(rooms, node)) return plan([]);
-    const cleaning = await cleaningRunbook(rooms, node);
-    return cleaning ? plan(planStored(cleaning.steps, 'clean', node)) : plan(automaticPlan(node), true);
-  }
-  return plan(row.stepsKey ? await rawSteps(rooms, want, asking, node) : []);
 };
 
 const act = async (
@@ -191,9 +144,9 @@ const act = async (
     asking,
     node,
     to,
-    runbook,
+    given,
     disable,
-  }: { asking: Ask; node: NodeRow; to: ProvisionState; runbook: Runbook | null; disable: boolean },
+  }: { asking: Ask; node: NodeRow; to: ProvisionState; given: Runbook | null; disable: boolean },
 ): Promise<void> => {
   const { verb, row, rule } = want;
   const asked = askedBy(rooms.policy(), asking, rule);
@@ -204,7 +157,9 @@ const act = async (
   if (resting) return rooms.runs.move({ node: seen, event: row.event, asked });
   if (row.does === 'message') return rooms.runs.send({ node: seen, kind: verb as 'abort' | 'unhold', asked });
   if (row.story === 'deploy') checkInstance(rooms, node, asking.params.node_ident);
-  const { steps, ...ramdisk } = await plansFor(rooms, want, asking, node, runbook);
+  const planning = { rooms, want, asking, node: await equipped(rooms, node) };
+  const { plan, runbook } = await planOf(planning, given);
+  const { steps, ...ramdisk } = plan;
   if (disable && ramdisk.boot)
     invalid('disable_ramdisk', 'these steps run in the ramdisk; leave it out, or use out-of-band steps only');
   checkWorkable(node, asking.params.node_ident);
@@ -223,7 +178,7 @@ const act = async (
     asked,
     ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
     ...(node.reservation !== null && { takesOver: true as const }),
-    ...(row.story === 'deploy' && deploymentFacts(rooms, asking, node)),
+    ...(row.story === 'deploy' && deploymentFacts(rooms, asking, node, row)),
   });
 };
 
@@ -235,14 +190,16 @@ const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => 
   policy.require(want.rule, asking.who, nodeTarget(node));
   checkVersions(want, asking);
   requireSteps(policy, asking, node);
+  if (want.row.story === 'deploy') checkMaintenance(want, node, ident);
   const to = reachable(want, node, ident);
+  if (asking.body.configdrive) checkConfigdrive(asking.body.configdrive, want.verb, want.row, asking.version);
   const runbook =
     asking.body.runbook === undefined ? null : await usableRunbook(rooms, asking, node, asking.body.runbook);
   // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
   const disable = runbook ? runbook.disable_ramdisk || null : (asking.body.disable_ramdisk ?? null);
   checkArguments(want, asking, node, disable);
   checkCondition(want, node, ident);
-  await act(rooms, want, { asking, node, to, runbook, disable: disable === true });
+  await act(rooms, want, { asking, node, to, given: runbook, disable: disable === true });
   return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };
 

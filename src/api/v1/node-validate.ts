@@ -1,47 +1,99 @@
 /** Node validation: says per interface whether the node has what its driver needs. Looks at the store only, never at a BMC. */
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
-import { type InterfaceName, interfaceNames, isDriver } from '../../model/drivers';
-import { raise } from '../../model/errors';
+import { bootsRamdisk, type InterfaceName, interfaceNames, interfaceOf, isDriver } from '../../model/drivers';
+import { isTemperError, raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
+import { planFor } from '../../model/plans';
+import type { Story } from '../../model/verbs';
 import { nodeTarget } from '../../policy';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, ok, type Route, route } from '../route';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
-import { driverInfoFault } from './node-checks';
+import { checkDriverInfo } from './node-checks';
+import { checkInstance } from './node-deploy';
+import { requireStepOrigins } from './node-origins';
 import { nodeParams } from './nodes';
 
 const validate = 'baremetal:node:validate';
 
 type Result = { readonly result: boolean | null; readonly reason?: string };
+type Check = (node: NodeRow, rooms: Rooms, name: InterfaceName) => void;
 
-/** Interfaces that speak to the BMC, so that they need what the driver asks for. */
-const needsBmc: readonly InterfaceName[] = ['bios', 'boot', 'management', 'power'];
+const identOf = (node: NodeRow): string => node.name ?? node.uuid;
 
-/** What this release does not do yet, whatever the node says. */
-const missing: Partial<Record<InterfaceName, string>> = {
-  deploy: 'This release does not deploy yet.',
-  inspect: 'This release does not inspect yet.',
+/** What is done through the BMC needs what the driver asks for. */
+const byBmc: Check = (node) => {
+  if (isDriver(node.driver)) checkDriverInfo(identOf(node), node.driver, node.driver_info, { missing: true });
 };
 
-const resultOf = (node: NodeRow, name: InterfaceName): Result => {
-  const implementation = (node as unknown as Record<string, unknown>)[`${name}_interface`];
-  if (typeof implementation === 'string' && implementation.startsWith('no-'))
-    return { result: null, reason: `not supported: ${name}_interface is ${implementation}` };
+/** A story can be told: its ramdisk has an image to boot from, which may be fetched. */
+const canPlan =
+  (story: Story): Check =>
+  (node, rooms) =>
+    requireStepOrigins(rooms, planFor(story, { node, steps: [], automatic: true, args: {} }).steps);
+
+const canBoot: Check = (node, rooms, name) => {
+  byBmc(node, rooms, name);
+  if (bootsRamdisk(node)) canPlan('clean')(node, rooms, name);
+};
+
+const byRamdisk: Check = (node, rooms, name) => {
+  if (bootsRamdisk(node)) return canPlan('clean')(node, rooms, name);
+  const reason = `${name}_interface agent works in the ramdisk, which deploy interface ${interfaceOf(node, 'deploy')} does not boot`;
+  raise('InvalidSteps', { reason: `${reason}.` });
+};
+
+const deploys: Check = (node, rooms, name) => {
+  checkInstance(rooms, node, identOf(node));
+  canPlan('deploy')(node, rooms, name);
+};
+
+const nothing: Check = () => {};
+
+/** What each implementation needs, and `*` for all others of its interface. */
+const checks: Readonly<Record<InterfaceName, Readonly<Record<string, Check>>>> = {
+  bios: { '*': byBmc },
+  boot: { '*': canBoot },
+  console: { '*': nothing },
+  deploy: { '*': deploys },
+  firmware: { '*': byBmc },
+  inspect: { agent: canPlan('inspect'), '*': byBmc },
+  management: { '*': byBmc },
+  network: { '*': nothing },
+  power: { '*': byBmc },
+  raid: { agent: byRamdisk, '*': byBmc },
+  rescue: { agent: canPlan('rescue'), '*': byBmc },
+  storage: { '*': nothing },
+  vendor: { '*': byBmc },
+};
+
+const reasonOf = (work: () => void): string | undefined => {
+  try {
+    work();
+    return undefined;
+  } catch (thrown) {
+    if (isTemperError(thrown)) return thrown.message;
+    throw thrown;
+  }
+};
+
+const resultOf = (node: NodeRow, rooms: Rooms, name: InterfaceName): Result => {
+  const implementation = interfaceOf(node, name);
   if (!isDriver(node.driver)) return { result: false, reason: `Driver ${node.driver} is not enabled here.` };
-  const later = missing[name];
-  if (later) return { result: false, reason: later };
-  const fault = needsBmc.includes(name) ? driverInfoFault(node.driver, node.driver_info, { missing: true }) : undefined;
-  return fault ? { result: false, reason: `driver_info ${fault.field} ${fault.reason}.` } : { result: true };
+  if (implementation.startsWith('no-'))
+    return { result: null, reason: `not supported: ${name}_interface is ${implementation}` };
+  const check = checks[name][implementation] ?? checks[name]['*']!;
+  const reason = reasonOf(() => check(node, rooms, name));
+  return reason === undefined ? { result: true } : { result: false, reason };
 };
 
 const answer = async (asking: Asking<unknown, unknown, unknown>, rooms: Rooms, ident: string): Promise<Answer> => {
   const node = await visibleNode(rooms, asking, ident);
   rooms.policy().require(validate, asking.who, nodeTarget(node));
-  return ok(
-    Object.fromEntries(interfaceNames.filter((name) => name !== 'vendor').map((name) => [name, resultOf(node, name)])),
-  );
+  const shown = interfaceNames.filter((name) => name !== 'vendor');
+  return ok(Object.fromEntries(shown.map((name) => [name, resultOf(node, rooms, name)])));
 };
 
 const query = z.strictObject({ node: z.string().optional(), node_uuid: z.string().optional() });

@@ -29,7 +29,10 @@ const attach = async (
 ): Promise<Answer> => {
   const { device_type, image_url, image_download_source: source } = asking.body;
   if (source && source !== 'http')
-    raise('InvalidInput', { field: 'image_download_source', reason: 'only http is offered: BMCs fetch images themselves' });
+    raise('InvalidInput', {
+      field: 'image_download_source',
+      reason: 'only http is offered: BMCs fetch images themselves',
+    });
   requireOrigin(rooms.settings.imageOrigins, image_url);
   await actOn(asking, rooms, {
     rule: rules.attach,

@@ -61,8 +61,7 @@ const inspected = async (rooms: Rooms, asking: Ask): Promise<NodeRow> => {
   const nobodys = byPorts === undefined && (await rooms.inventory.agents.withPorts(macs)).length === 0;
   const found = byPorts ?? (nobodys ? await nodeByBmc(rooms, asking.body) : undefined);
   const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
-  const awaited =
-    node && inspectionStates.includes(node.provision_state) && interfaceOf(node, 'inspect') === 'agent';
+  const awaited = node && inspectionStates.includes(node.provision_state) && interfaceOf(node, 'inspect') === 'agent';
   return awaited ? node : raise('NodeNotFound', { node: named ?? macs.join(', ') });
 };
 

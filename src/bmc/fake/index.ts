@@ -29,8 +29,8 @@ const effects: Partial<Record<ActName, (args: Args, node: BmcNode) => Seen>> = {
   set_secure_boot: (args) => ({ secure_boot: args.enabled === true }),
 };
 
-const delayOf = (node: BmcNode): number => {
-  const ms = Number(node.driver_info.fake_delay_ms ?? 0);
+const delayOf = (node: BmcNode, usual: number): number => {
+  const ms = Number(node.driver_info.fake_delay_ms ?? usual);
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 };
 
@@ -44,11 +44,11 @@ const pretend = async (ms: number, beat: () => void, signal: AbortSignal): Promi
 };
 
 const fakeAct =
-  (name: ActName): Act =>
+  (name: ActName, usualDelayMs: number): Act =>
   async (node, args, context): Promise<ActOutcome> => {
     const { says } = known[name];
     context.signal.throwIfAborted();
-    await pretend(delayOf(node), () => context.beat({ what: says, doing: 'pretending' }), context.signal);
+    await pretend(delayOf(node, usualDelayMs), () => context.beat({ what: says, doing: 'pretending' }), context.signal);
     if (node.driver_info.fake_fails === name)
       raise('StepRejected', { node: node.name ?? node.uuid, step: name, reason: 'driver_info fake_fails names it' });
     context.log.info('pretended an act', { node_uuid: node.uuid, act: name });
@@ -56,9 +56,10 @@ const fakeAct =
     return { is: 'done', note: `pretended to ${says}`, ...(seen ? { seen } : {}) };
   };
 
-export const createFakeDriver = (): Driver => ({
+/** @param delayMs how long an act pretends to take where the node does not say */
+export const createFakeDriver = ({ delayMs = 0 }: { delayMs?: number } = {}): Driver => ({
   name: 'fake-hardware',
   laneKey: () => null,
-  acts: Object.fromEntries((Object.keys(known) as ActName[]).map((name) => [name, fakeAct(name)])),
+  acts: Object.fromEntries((Object.keys(known) as ActName[]).map((name) => [name, fakeAct(name, delayMs)])),
   close: async () => undefined,
 });

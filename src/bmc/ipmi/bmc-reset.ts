@@ -35,7 +35,7 @@ const send = async (client: Client, intents: ReturnType<typeof announcements>): 
   await lookAtPower(client); // A BMC that is away already would look as if we had restarted it.
   client.context.signal.throwIfAborted();
   const announced = await intents.announce(null);
-  const sent = await client.write(coldReset, what, false).catch(async (error: unknown) => {
+  const sent = await client.write(coldReset, what).catch(async (error: unknown) => {
     if (!client.context.signal.aborted) await intents.withdraw();
     throw error;
   });

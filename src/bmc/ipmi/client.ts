@@ -16,11 +16,8 @@ export type Client = {
   read(words: readonly string[]): Promise<string>;
   /** The bytes of an answer to a raw request. Throws an error of the list. */
   readBytes(words: readonly string[]): Promise<Uint8Array>;
-  /**
-   * Throws only where nothing was sent (BmcUnreachable, BmcAddressRefused, BmcAuthFailed ...), or on abort.
-   * @param again false for what must not happen twice: not even a lost packet is sent again then
-   */
-  write(words: readonly string[], what: string, again?: boolean): Promise<Sent & { readonly text?: string }>;
+  /** Throws only where nothing was sent (BmcUnreachable, BmcAddressRefused, BmcAuthFailed ...), or on abort. */
+  write(words: readonly string[], what: string): Promise<Sent & { readonly text?: string }>;
 };
 
 type Failed = Extract<Verdict, { is: 'failed' }>;
@@ -40,8 +37,8 @@ export const createClient = (node: BmcNode, context: ActContext, tool: Tool): Cl
   const errorOf = ({ code, reason }: Failed, what: string): TemperError =>
     new TemperError(code, facts({ what, status: 'IPMI', reason: mask(reason) }));
 
-  const ask = (kind: 'read' | 'write', words: readonly string[], again = true): Promise<Verdict> =>
-    tool.ask({ settings, kind, words, again, signal: context.signal });
+  const ask = (kind: 'read' | 'write', words: readonly string[]): Promise<Verdict> =>
+    tool.ask({ settings, kind, words, signal: context.signal });
 
   const read = async (words: readonly string[]): Promise<string> => {
     const verdict = await ask('read', words);
@@ -60,8 +57,8 @@ export const createClient = (node: BmcNode, context: ActContext, tool: Tool): Cl
       if (!bytePattern.test(text)) return nonsense(facts, words);
       return Uint8Array.from(text.trim().split(/\s+/), (byte) => Number.parseInt(byte, 16));
     },
-    async write(words, what, again) {
-      const verdict = await ask('write', words, again);
+    async write(words, what) {
+      const verdict = await ask('write', words);
       if (verdict.is === 'answered') return { is: 'accepted', text: verdict.text };
       const error = errorOf(verdict, what);
       if (neverLeft.includes(verdict.why)) throw error;

@@ -22,7 +22,7 @@ const sendOnce = async (client: Client, { what, words, note, check }: Command): 
   await check?.();
   client.context.signal.throwIfAborted();
   const announced = await intents.announce(null);
-  const sent = await client.write(words, what, false).catch(async (error: unknown) => {
+  const sent = await client.write(words, what).catch(async (error: unknown) => {
     if (!client.context.signal.aborted) await intents.withdraw();
     throw error;
   });

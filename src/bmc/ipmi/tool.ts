@@ -13,8 +13,6 @@ export type Ask = {
   readonly settings: IpmiSettings;
   readonly kind: Extract<BmcRequestKind, 'read' | 'write'>;
   readonly words: readonly string[];
-  /** A packet may be sent again when no answer comes; false for what must not happen twice. */
-  readonly again: boolean;
   readonly signal: AbortSignal;
 };
 
@@ -26,6 +24,9 @@ export type Tool = {
 // Less may crash a BMC: openstack/ironic:ironic/conf/ipmi.py min_command_interval.
 const spacingMs = 5_000;
 const answerMs = 60_000;
+
+/** How often a packet is sent: a BMC obeys a repeated command again, and only our own looks tell whether it has to. */
+const tries = { read: 3, write: 1 } as const;
 
 /** ipmitool's own choice first. None without encryption. */
 const suites: readonly (number | undefined)[] = [undefined, 17, fallback];
@@ -63,10 +64,10 @@ export const createTool = (hands: DriverHands): Tool => {
   /** Suites that worked where ipmitool's own choice did not, or took long to be found; by BMC. */
   const working = new Map<string, number>();
 
-  const call = async ({ settings, words, again, signal }: Ask, suite: number | undefined): Promise<Verdict> => {
+  const call = async ({ settings, kind, words, signal }: Ask, suite: number | undefined): Promise<Verdict> => {
     const address = await findAddress(hands, settings.address.host);
     if (address === undefined) return unresolved;
-    const args = wordsOf(settings, { address, suite, tries: again ? 3 : 1, everySeconds, words });
+    const args = wordsOf(settings, { address, suite, tries: tries[kind], everySeconds, words });
     const input = settings.kgKey && Buffer.concat([settings.kgKey, Buffer.from('\n')]);
     const program = hands.ipmitool ?? 'ipmitool';
     return withSecretFile(settings.password, async (descriptor) =>

@@ -24,20 +24,20 @@ const withBootMode = (capabilities: unknown, mode: string | null): string | unde
 const diskless = ({ inventory, troubles }: Found): Properties =>
   inventory.disks.length === 0 && troubles.local_gb.length === 0 ? { local_gb: 0 } : {};
 
-const troublesWith = ({ troubles }: Found, names: readonly string[]): TemperError[] =>
-  Object.entries(troubles).flatMap(([name, found]) => (names.includes(name) ? [...found] : []));
+const troublesWith = ({ troubles }: Found, name: string): readonly TemperError[] =>
+  Object.entries(troubles).find(([property]) => property === name)?.[1] ?? [];
 
 /**
  * Throws when an essential property is neither found nor recorded: as the BMC's own error where a later look may find
- * it, otherwise StepRejected naming it.
+ * all of them, otherwise StepRejected naming them.
  */
 const requireEssential = (client: Client, properties: Properties, found: Found): void => {
   const missing = missingFacts({ properties: { ...client.node.properties, ...properties } });
   if (missing.length === 0) return;
-  const troubles = troublesWith(found, missing);
-  const passing = troubles.find((trouble) => trouble.retry);
-  if (passing) throw passing;
-  const why = troubles[0] ? ` (${troubles[0].message})` : '';
+  const passing = missing.map((name) => troublesWith(found, name).find((trouble) => trouble.retry));
+  if (passing[0] && passing.every((trouble) => trouble !== undefined)) throw passing[0];
+  const [trouble] = missing.flatMap((name) => troublesWith(found, name));
+  const why = trouble ? ` (${trouble.message})` : '';
   raise(
     'StepRejected',
     client.facts({

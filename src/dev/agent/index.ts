@@ -1,6 +1,7 @@
 /** Emulated ramdisks: as many as machines boot, in one process, with a journal of their commands and faults on demand. */
 import { type Certificate, makeCertificate } from './certificate';
 import { type AgentFault, createFaults } from './faults';
+import type { Gate } from './gate';
 import { type Life, type LifeState, startLife } from './life';
 import { agentListener, openDoor } from './server';
 import { createTemper } from './temper';
@@ -22,6 +23,8 @@ export type AgentsOptions = {
   /** Whether each offers its inventory before it looks itself up; the API takes it where it waits for one. Default true. */
   readonly inspects?: boolean;
   readonly timing?: Partial<AgentTiming>;
+  /** What may hold its first call and the requests to it, by the machine's first MAC address. */
+  readonly gateOf?: (mac: string) => Gate | undefined;
   /** Told when a command shuts a machine down or restarts it; its ramdisk is gone by then. */
   readonly onPower?: (machine: Machine, what: 'off' | 'restart') => void;
 };
@@ -57,6 +60,10 @@ const defaults: AgentTiming = {
   powerOffMs: 200,
 };
 
+/** How long things take where machines work so many times as fast as usual. */
+export const agentTimingAt = (speed: number): AgentTiming =>
+  Object.fromEntries(Object.entries(defaults).map(([name, ms]) => [name, ms / speed])) as AgentTiming;
+
 /** Stays the same over reboots, as an address does. */
 const idOf = ({ macs, nodeUuid }: Machine): string =>
   (macs[0] ?? nodeUuid ?? 'unknown').toLowerCase().replaceAll(':', '');
@@ -70,7 +77,7 @@ export const createAgents = async (options: AgentsOptions): Promise<Agents> => {
   const lives = new Map<string, Life>();
   const entries: AgentEntry[] = [];
   const announced = options.tls === false ? null : await makeCertificate(host);
-  const listener = agentListener((id) => lives.get(id), faults);
+  const listener = agentListener((id) => lives.get(id), faults, options.gateOf);
   const door = await openDoor(listener, { host, port: options.port ?? 0, certificate: announced });
   let closed = false;
 
@@ -92,6 +99,7 @@ export const createAgents = async (options: AgentsOptions): Promise<Agents> => {
       certificate: () => announced?.cert ?? null,
       inspects: options.inspects ?? true,
       journal,
+      gate: options.gateOf?.(machine.macs[0] ?? ''),
       power: (which, what) => options.onPower?.(which, what),
     });
     lives.set(id, life);

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createExecutor, type Executor } from './executor';
 import type { Faults } from './faults';
+import type { Gate } from './gate';
 import { inventoryOf } from './inventory';
 import type { Answer, Temper } from './temper';
 import type { AgentEntry, AgentTiming, Machine } from './types';
@@ -18,6 +19,8 @@ export type LifeHands = {
   readonly certificate: () => string | null;
   /** Whether it offers what an inspection wants before it looks itself up. */
   readonly inspects: boolean;
+  /** What may hold its first call. */
+  readonly gate?: Gate;
   journal(entry: Omit<AgentEntry, 'seq' | 'time'>): AgentEntry;
   /** What a command does to the machine. */
   power(machine: Machine, what: 'off' | 'restart'): void;
@@ -154,6 +157,8 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
   const live = async (): Promise<void> => {
     await sleep(timing.bootMs, undefined, { signal: power.signal });
     startedAt = Date.now() / 1_000;
+    await hands.gate?.enter({ method: 'CONTACT', path: 'the ramdisk', write: false }, power.signal);
+    power.signal.throwIfAborted();
     const inspected = hands.inspects ? await offerInventory() : undefined;
     power.signal.throwIfAborted();
     state = (await lookUp(inspected)) ? 'serving' : 'locked';

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Certificate } from './certificate';
 import { NotTaken, type Params } from './commands';
 import type { AgentFaultKind, Faults } from './faults';
+import type { Gate } from './gate';
 import { agentVersion, type Life } from './life';
 
 const maxBodyBytes = 96 * 1024 * 1024;
@@ -91,11 +92,14 @@ const send = (res: ServerResponse, reply: Reply): void => {
 };
 
 /** A ramdisk that is down, or serves nobody any more, does not even answer. */
-const serves = (life: Life | undefined): life is Life =>
-  life !== undefined && ['looking', 'serving'].includes(life.state());
+const serves = (life: Life | undefined): life is Life => life?.state() === 'serving';
 
 export const agentListener =
-  (lifeOf: (id: string) => Life | undefined, faults: Faults): RequestListener =>
+  (
+    lifeOf: (id: string) => Life | undefined,
+    faults: Faults,
+    gateOf: (mac: string) => Gate | undefined = () => undefined,
+  ): RequestListener =>
   async (req, res) => {
     const url = new URL(req.url ?? '/', 'http://agent');
     const [, id = '', path = '/'] = /^\/agent\/([^/]+)(\/.*)?$/.exec(url.pathname) ?? [];
@@ -103,7 +107,17 @@ export const agentListener =
     if (!serves(life)) return void res.destroy();
     try {
       const body = req.method === 'POST' ? await readBody(req) : undefined;
-      send(res, await answer(life, { method: req.method ?? 'GET', path, query: url.searchParams, body }, faults));
+      const method = req.method ?? 'GET';
+      const left = new AbortController();
+      res.once('close', () => left.abort());
+      const gate = gateOf(life.machine.macs[0] ?? '');
+      const passer = { method, path: `/agent${path}`, write: method === 'POST' };
+      if (gate && !(await gate.enter(passer, left.signal))) return void res.destroy();
+      // The machine may have gone down meanwhile.
+      if (!serves(life)) return void res.destroy();
+      const reply = await answer(life, { method, path, query: url.searchParams, body }, faults);
+      if (gate && !(await gate.leave(passer, left.signal))) return void res.destroy();
+      send(res, reply);
     } catch (thrown) {
       send(res, thrown instanceof NotTaken ? fault(thrown.status, thrown.says) : fault(500, 'unexpected'));
     }

@@ -1,6 +1,7 @@
 /** Makes a BMC: who it is (derived from its number, so that a rack looks the same at every start) and its first state. */
 
 import { createHash } from 'node:crypto';
+import { createGate } from '../agent/gate';
 import { biosDefaults } from './bios-attributes';
 import type { Profile } from './profiles';
 import type { Bmc, BmcState, Timing } from './types';
@@ -52,8 +53,22 @@ export const createBmc = (index: number, profile: Profile, timing: Timing, state
     timing,
     state: state ?? factoryState(profile),
     faults: [],
+    gate: createGate(),
     sessionUse: new Map(),
     requests: {},
+  };
+};
+
+/** As new, but for what must not come twice (numbers, boots) and who is logged in; its host on or off. */
+export const renew = (bmc: Bmc, power: 'On' | 'Off', now: number): void => {
+  const fresh = factoryState(bmc.profile);
+  const { boot, sessions, lastId } = bmc.state;
+  bmc.state = {
+    ...fresh,
+    power: { shows: power, coming: [], onSince: power === 'On' ? now : null },
+    boot: { ...fresh.boot, boots: boot.boots },
+    sessions,
+    lastId,
   };
 };
 

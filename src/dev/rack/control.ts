@@ -1,8 +1,10 @@
 /** The rack's own door, on a port of its own: who is there, what was written, what shall go wrong. JSON in and out. */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { z } from 'zod';
 import { isTemperError, raise } from '../../model/errors';
 import { AgentFault, type Agents, agentFaultKinds } from '../agent';
+import type { Gate, GateLook } from '../agent/gate';
 import { type ActiveFault, type Fault, faultDoc, faultKinds } from './faults';
 import type { JournalEntry } from './journal';
 import type { BmcState } from './types';
@@ -17,6 +19,10 @@ export type RackHands = {
   faults(index: number): readonly ActiveFault[];
   clearFaults(index: number, id?: number): void;
   pressPowerButton(index: number): void;
+  gate(index: number): Gate;
+  /** Of every BMC, in their order. */
+  gates(): readonly GateLook[];
+  renew(index: number, power: 'On' | 'Off'): void;
   /** The ramdisks, where this rack boots them. */
   agents(): Agents | undefined;
   macOf(index: number): string;
@@ -50,11 +56,15 @@ const count = (query: URLSearchParams, name: string): number | undefined => {
 const agentsOf = (rack: RackHands): Agents =>
   rack.agents() ?? raise('InvalidInput', { field: 'agents', reason: 'this rack boots no ramdisks' });
 
-const agentFault = (body: unknown): AgentFault => {
-  const parsed = AgentFault.safeParse(body);
-  const issue = parsed.error?.issues[0];
-  return parsed.data ?? raise('InvalidInput', { field: `fault ${issue?.path.join('.')}`, reason: `${issue?.message}` });
+const parsed = <T>(schema: z.ZodType<T>, body: unknown, what = ''): T => {
+  const { data, error } = schema.safeParse(body);
+  const issue = error?.issues[0];
+  const field = `${what} ${issue?.path.join('.')}`.trim();
+  return data ?? raise('InvalidInput', { field, reason: `${issue?.message}` });
 };
+
+const GateOrder = z.strictObject({ after: z.int().nonnegative(), answer: z.boolean().optional() });
+const Renewal = z.strictObject({ power: z.enum(['On', 'Off']) });
 
 type Route = {
   method: string;
@@ -99,6 +109,19 @@ const routes: readonly Route[] = [
     path: /^\/control\/bmcs\/(\d+)\/press-power-button$/,
     act: (rack, { ids }) => rack.pressPowerButton(ids[0]!),
   },
+  { method: 'GET', path: /^\/control\/gates$/, act: (rack) => ({ gates: rack.gates() }) },
+  {
+    method: 'POST',
+    path: /^\/control\/bmcs\/(\d+)\/gate$/,
+    act: (rack, { ids, body }) => rack.gate(ids[0]!).set(parsed(GateOrder, body)),
+  },
+  { method: 'POST', path: /^\/control\/bmcs\/(\d+)\/gate\/step$/, act: (rack, { ids }) => rack.gate(ids[0]!).step() },
+  { method: 'DELETE', path: /^\/control\/bmcs\/(\d+)\/gate$/, act: (rack, { ids }) => rack.gate(ids[0]!).open() },
+  {
+    method: 'POST',
+    path: /^\/control\/bmcs\/(\d+)\/renew$/,
+    act: (rack, { ids, body }) => rack.renew(ids[0]!, parsed(Renewal, body).power),
+  },
   { method: 'GET', path: /^\/control\/agents$/, act: (rack) => ({ agents: agentsOf(rack).list() }) },
   { method: 'GET', path: /^\/control\/agents\/journal$/, act: (rack) => ({ entries: agentsOf(rack).journal() }) },
   { method: 'GET', path: /^\/control\/agents\/fault-kinds$/, act: () => agentFaultKinds },
@@ -106,7 +129,7 @@ const routes: readonly Route[] = [
     method: 'POST',
     path: /^\/control\/bmcs\/(\d+)\/agent-faults$/,
     act: (rack, { ids, body }) => {
-      agentsOf(rack).fault(rack.macOf(ids[0]!), agentFault(body));
+      agentsOf(rack).fault(rack.macOf(ids[0]!), parsed(AgentFault, body, 'fault'));
       return {};
     },
   },

@@ -84,6 +84,14 @@ const describe = (x: Exchange): Pick<JournalEntry, 'subject' | 'effect'> => {
 };
 
 const isWrite = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
+const isSession = (path: string): boolean => /\/SessionService\/Sessions(\/|$)/.test(path);
+
+/** Aborts when the client leaves before it has its answer. */
+const leavesOf = ({ res }: Request): AbortSignal => {
+  const left = new AbortController();
+  res.once('close', () => left.abort());
+  return left.signal;
+};
 
 const journal = (
   record: Recorder,
@@ -145,6 +153,10 @@ export const serve = async (request: Request, record: Recorder): Promise<void> =
         false,
       );
     const x = await exchangeOf(request);
+    const passer = { method, path, write: isWrite(method) };
+    const left = leavesOf(request);
+    const counts = !isSession(path);
+    if (counts && !(await bmc.gate.enter(passer, left))) return void res.destroy();
     const before = faultsFor(bmc, 'before', { method, path, now: x.now });
     const struck = await strikeBefore(before);
     if (struck) {
@@ -155,7 +167,9 @@ export const serve = async (request: Request, record: Recorder): Promise<void> =
       });
       return struck === 'drop' ? void res.destroy() : send(request, struck, false);
     }
-    finish(request, { ...x, now: Date.now() }, record);
+    const reply = finish(request, { ...x, now: Date.now() }, record);
+    if (counts && !(await bmc.gate.leave(passer, left))) return void res.destroy();
+    reply();
   } catch (thrown) {
     if (res.headersSent || res.destroyed) return void res.destroy();
     if (thrown instanceof Refusal) return send(request, refusalAnswer(thrown), false);
@@ -167,14 +181,13 @@ export const serve = async (request: Request, record: Recorder): Promise<void> =
   }
 };
 
-/** The part that must not be interrupted: execute, remember, answer. Synchronous from end to end. */
-const finish = (request: Request, x: Exchange, record: Recorder): void => {
+/** The part that must not be interrupted: execute and remember. Synchronous from end to end. @returns how to answer */
+const finish = (request: Request, x: Exchange, record: Recorder): (() => void) => {
   const { bmc, method, path, query, res } = request;
   advance(bmc, x.now);
   const answer = attempt(method === 'HEAD' ? { ...x, method: 'GET' } : x, query);
   const after = faultsFor(bmc, 'after', { method, path, now: x.now });
   const dropped = after.some(({ kind }) => kind === 'drop-after-write');
   journal(record, x, { status: answer.status, answered: !dropped, fault: kindOf(after) });
-  if (dropped) return void res.destroy();
-  send(request, answer, after.length > 0);
+  return dropped ? () => void res.destroy() : () => send(request, answer, after.length > 0);
 };

@@ -3,9 +3,10 @@
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { raise } from '../../model/errors';
-import type { Agents } from '../agent';
+import { type Agents, agentTimingAt } from '../agent';
+import type { Gate } from '../agent/gate';
 import { advance } from './advance';
-import { createBmc, systemPath } from './bmc';
+import { createBmc, renew, systemPath } from './bmc';
 import { certificateIn } from './certificate';
 import { controlListener, type JournalFilter, type RackHands } from './control';
 import type { Recorder } from './exchange';
@@ -37,6 +38,8 @@ export type RackOptions = {
   /** 'shared': one port, addresses end in /bmc/N. 'each': two ports for each BMC, no prefix. */
   ports?: 'shared' | 'each';
   timing?: Partial<Timing>;
+  /** How many times as fast as usual the hardware works, where `timing` does not say. */
+  speed?: number;
   /** Names of profiles, dealt out in turn; all of them when not given. */
   profiles?: readonly string[];
   /** Boots emulated ramdisks that call this API; none when not given. */
@@ -71,6 +74,10 @@ export type Rack = {
   fault(index: number, fault: Fault): { id: number };
   clearFaults(index: number, id?: number): void;
   pressPowerButton(index: number): void;
+  /** Holds what is on its way to a machine. */
+  gate(index: number): Gate;
+  /** Brings a BMC back to how it left the factory, but for its sessions. */
+  renew(index: number, power: 'On' | 'Off'): void;
   /** The ramdisks on its hosts, where the options ask for them. */
   readonly agents?: Agents;
   /** What the BMC holds true now, whatever faults make it say. */
@@ -88,6 +95,11 @@ const defaultTiming: Timing = {
   firmwareTaskMs: 6000,
   sessionTimeoutMs: 30 * 60_000,
 };
+
+const timingAt = (speed: number): Timing => ({
+  ...(Object.fromEntries(Object.entries(defaultTiming).map(([name, ms]) => [name, ms / speed])) as Timing),
+  sessionTimeoutMs: defaultTiming.sessionTimeoutMs,
+});
 
 /** A snapshot after so many writes keeps the next start quick. */
 const snapshotEvery = 2000;
@@ -140,7 +152,7 @@ const fits = (entry: JournalEntry, filter: JournalFilter): boolean =>
  */
 export const startRack = async (options: RackOptions): Promise<Rack> => {
   const names = options.profiles?.length ? options.profiles : profileNames;
-  const timing = { ...defaultTiming, ...options.timing };
+  const timing = { ...timingAt(options.speed ?? 1), ...options.timing };
   const chosen = Array.from({ length: options.bmcs ?? 8 }, (_, index) => profileOf(names[index % names.length]!));
   const store = openStore(options.stateDir);
   const bmcs = chosen.map((profile, index) => createBmc(index, profile, timing, store.recall(index, profile.name)));
@@ -165,6 +177,14 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
       bmc.faults = bmc.faults.filter((fault) => id !== undefined && fault.id !== id);
     },
     pressPowerButton: (index) => press(bmcAt(index), record),
+    gate: (index) => bmcAt(index).gate,
+    gates: () => bmcs.map(({ gate }) => gate.look()),
+    renew: (index, power) => {
+      const bmc = bmcAt(index);
+      renew(bmc, power, Date.now());
+      ramdisks?.agents.powerLost(bmc.macs[0]!);
+      ramdisks?.hosts.look(bmc);
+    },
     agents: () => ramdisks?.agents,
     macOf: (index) => bmcAt(index).macs[0]!,
     state: (index) => {
@@ -176,7 +196,8 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
 
   if (options.ramdisks) {
     const bootMs = timing.postMs;
-    const wanted = { ...options.ramdisks, timing: { bootMs, ...options.ramdisks.timing } };
+    const usual = agentTimingAt(options.speed ?? 1);
+    const wanted = { ...options.ramdisks, timing: { ...usual, bootMs, ...options.ramdisks.timing } };
     ramdisks = await startRamdisks(bmcs, record, { ...wanted, host: options.host });
   }
   const certificate = await certificateIn(options.stateDir, options.host ?? '127.0.0.1');
@@ -195,6 +216,8 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
     fault: (index, fault) => ({ id: (hands.fault(index, fault) as ActiveFault).id }),
     clearFaults: hands.clearFaults,
     pressPowerButton: hands.pressPowerButton,
+    gate: hands.gate,
+    renew: hands.renew,
     state: hands.state,
     agents: ramdisks?.agents,
     close: async () => {

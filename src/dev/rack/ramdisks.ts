@@ -37,7 +37,8 @@ export const startRamdisks = async (
     const bmc = bmcs.find(({ macs }) => macs[0] === machine.macs[0]);
     if (bmc) powerFromHost(bmc, what, record);
   };
-  const agents = await createAgents({ ...options, onPower });
+  const gateOf = (mac: string) => bmcs.find(({ macs }) => macs.includes(mac))?.gate;
+  const agents = await createAgents({ ...options, onPower, gateOf });
   const hosts = watchHosts((bmc, event) => {
     agents.powerLost(bmc.macs[0]!);
     if (event.is === 'booted' && boots(event.target, event.image)) agents.boot(machineOf(bmc, event.mode));

@@ -1,5 +1,6 @@
 /** The shapes that the rack's files share: a BMC, what it remembers, one request to it and the rows that answer. */
 
+import type { Gate } from '../agent/gate';
 import type { ActiveFault } from './faults';
 import type { Profile } from './profiles';
 
@@ -114,6 +115,8 @@ export type Bmc = {
   readonly timing: Timing;
   state: BmcState;
   faults: ActiveFault[];
+  /** Shared with the ramdisk on its host. */
+  readonly gate: Gate;
   /** Epoch milliseconds of each session's last use; not worth remembering over a restart. */
   readonly sessionUse: Map<string, number>;
   /** Requests answered since start, by method. */

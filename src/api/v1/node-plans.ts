@@ -1,0 +1,81 @@
+/** What a provision request makes a run do: from its own steps, a runbook, or the node's own list. What, and can it happen. */
+import type { NodeRow } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/plans';
+import type { Runbook } from '../../model/runbooks';
+import type { Equipment, PlannedStep, StepVerb } from '../../model/steps';
+import type { Rooms } from '../rooms';
+import { planWithChildren } from './node-children';
+import { cleaningRunbook, hashedPassword } from './node-deploy';
+import { requireStepOrigins } from './node-origins';
+import type { Ask, Wanted } from './node-provision';
+import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './node-steps';
+
+const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
+
+/** A plan, and the runbook that it follows. */
+export type Planned = { readonly plan: Plan; readonly runbook: Runbook | null };
+
+type Planning = {
+  readonly rooms: Rooms;
+  readonly want: Wanted;
+  readonly asking: Ask;
+  readonly node: NodeRow & Equipment;
+};
+
+/** The node with the steps that its ramdisk has told of, which differ with its hardware. */
+export const equipped = async (rooms: Rooms, node: NodeRow): Promise<NodeRow & Equipment> => {
+  const agent = await rooms.inventory.agents.find(node.uuid);
+  return agent?.reported ? { ...node, reported_steps: agent.reported } : node;
+};
+
+const rawSteps = async ({ rooms, want: { verb, row }, asking, node }: Planning): Promise<PlannedStep[]> => {
+  const key = row.stepsKey!;
+  const steps: readonly WireStep[] | undefined = asking.body[key];
+  if (steps === undefined && row.steps === 'optional') return [];
+  if (steps === undefined) return invalid(key, `is missing; ${verb} needs ${key} or a runbook`);
+  if (steps.length === 0 && row.steps !== 'optional') return invalid(key, 'must hold at least one step');
+  checkRawSteps(steps);
+  refuseDisallowed(rooms, steps);
+  return row.story === 'deploy'
+    ? planDeploySteps(steps, node)
+    : planWithChildren(rooms, asking, node, steps, row.story as StepVerb);
+};
+
+type Listed = {
+  readonly steps: readonly PlannedStep[];
+  readonly runbook?: Runbook;
+  /** The node's own list is meant, of which the ramdisk tells its part. */
+  readonly automatic?: true;
+};
+
+/** Whether a node is cleaned by itself: its own word, or else the installation's. */
+const cleansItself = (rooms: Rooms, node: NodeRow): boolean => node.automated_clean ?? rooms.settings.automatedClean;
+
+const automatic = async ({ rooms, node }: Planning): Promise<Listed> => {
+  if (!cleansItself(rooms, node)) return { steps: [] };
+  const runbook = await cleaningRunbook(rooms, node);
+  return runbook
+    ? { steps: planStored(runbook.steps, 'clean', node), runbook }
+    : { steps: automaticPlan(node), automatic: true };
+};
+
+const listed = async (planning: Planning, runbook: Runbook | null): Promise<Listed> => {
+  const { rooms, want, node } = planning;
+  if (runbook) {
+    refuseDisallowed(rooms, runbook.steps);
+    return { steps: planStored(runbook.steps, want.row.story as StepVerb, node), runbook };
+  }
+  if (want.row.steps === 'automatic') return automatic(planning);
+  return { steps: want.row.stepsKey ? await rawSteps(planning) : [] };
+};
+
+/** The plan of the run. Throws what planning throws, and OriginRefused. */
+export const planOf = async (planning: Planning, given: Runbook | null): Promise<Planned> => {
+  const { rooms, want, asking, node } = planning;
+  const { steps, runbook = null, automatic: own = false } = await listed(planning, given);
+  const args = want.row.rescuePassword ? { rescue_password: await hashedPassword(asking.body.rescue_password!) } : {};
+  const plan = planFor(want.row.story!, { node, steps, automatic: own, args });
+  requireStepOrigins(rooms, plan.steps);
+  return { plan, runbook };
+};

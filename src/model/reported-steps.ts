@@ -1,0 +1,31 @@
+/** Steps that no table has: what the ramdisk of one node has told of the hardware managers it was built with. */
+import { bootsRamdisk, isDriver } from './drivers';
+import type { ReportedStep } from './runs';
+import type { ArgRow, Equipment, StepDriver, StepInterface, StepRow } from './steps';
+
+// The ramdisk names its arguments and not their types, so that anything fits.
+const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
+  Object.fromEntries(
+    Object.entries(step.argsinfo ?? {}).map(([name, info]) => [
+      name,
+      { type: 'any', ...(info.required && { required: true }), says: info.description ?? 'the ramdisk does not say' },
+    ]),
+  );
+
+/** The rows of what a node's ramdisk reported; none where the node does not boot it. */
+export const reportedSteps = (node: Equipment): StepRow[] =>
+  isDriver(node.driver) && bootsRamdisk(node)
+    ? (node.reported_steps ?? []).map((step) => ({
+        interface: step.interface as StepInterface,
+        step: step.step,
+        verbs: ['clean', 'service', 'deploy'],
+        drivers: [node.driver as StepDriver],
+        ramdisk: true,
+        priority: step.priority,
+        acts: ['agent_step'],
+        args: argsOf(step),
+        abortable: step.abortable ?? false,
+        parks: true,
+        says: 'Offered by the ramdisk of this node.',
+      }))
+    : [];

@@ -1,0 +1,52 @@
+/** The `temper` command as a process: its exit statuses, and what it says of settings that the environment holds. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { nowhere } from '../cli/support/double';
+import { endAll, run } from './support/entries';
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'temper-command-'));
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+afterEach(endAll);
+
+test.each([
+  ['temper --help', 0],
+  ['temper', 2],
+  ['temper runs list', 2],
+  ['temper replay a.b', 2],
+])('`%s` without settings ends with %d', async (command, status) => {
+  expect((await run(command, {})).status).toBe(status);
+});
+
+test('doctor tells of every part that is away, without a password', async () => {
+  const file = join(dir, 'policy.yaml');
+  writeFileSync(file, '"temper:run:get": "nonsense"\n');
+  const { host } = new URL(await nowhere());
+  const { status, out } = await run('temper doctor', {
+    TEMPER_URL: `http://${host}`,
+    TEMPER_DATABASE_URL: `postgres://temper:hunter2@${host}/temper`,
+    TEMPER_TEMPORAL_ADDRESS: host,
+    TEMPER_POLICY_FILE: file,
+  });
+  expect(status).toBe(1);
+  for (const name of ['API', 'access', 'workers', 'database', 'Temporal', 'control workers', 'policy'])
+    expect(out).toMatch(new RegExp(`^FAILED +${name}: .+\n +-> .+$`, 'm'));
+  expect(out).not.toContain('hunter2');
+});
+
+test('doctor names settings that cannot be read', async () => {
+  const { out } = await run('temper doctor', { TEMPER_URL: await nowhere(), TEMPER_TEMPORAL_ADDRESS: 'no port' });
+  expect(out).toMatch(/^FAILED +settings: .*TEMPER_TEMPORAL_ADDRESS must be host:port/m);
+});
+
+test('a file that says whom to trust must be there', async () => {
+  const { status, err } = await run('temper runs list', {
+    TEMPER_URL: 'https://127.0.0.1:1',
+    OS_CACERT: join(dir, 'none'),
+  });
+  expect(status).toBe(2);
+  expect(err).toContain('whom to trust');
+});
