@@ -9,7 +9,7 @@ const { withSystem } = require('./session');
 
 /**
  * Runs a Node program against a throw-away system.
- * @param {'demo' | 'bench'} purpose names the folder
+ * @param {'demo' | 'bench' | 'chaos'} purpose names the folder
  * @param {string[]} program file and arguments
  * @param {{rackSize?: number, seed?: boolean, entry?: (name: string) => string}} [options]
  * @returns {Promise<number>} the program's exit status; after a failure the folder with the logs stays

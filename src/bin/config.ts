@@ -193,6 +193,11 @@ const worker = {
     .describe(
       'Where the engine’s own metrics can be fetched, as host:port; nowhere when unset. Each worker of a host needs one of its own.',
     ),
+  TEMPER_BUILD_ID: text
+    .optional()
+    .describe(
+      'Version of this control worker in Temporal’s worker deployment; runs under way go on with the version that is current. No versioning when unset.',
+    ),
   TEMPER_WORKFLOW_BUNDLE: text.optional().describe('Built workflow bundle; bundled at start when unset.'),
 };
 

@@ -44,7 +44,9 @@ const stateTable = (): string =>
 const takenOver: readonly ProvisionState[] = statesBefore('delete');
 
 const callableFrom = (row: VerbRow): ProvisionState[] =>
-  statesBefore(row.event).filter((state) => row.does !== 'run' || states[state].kind !== 'transient' || takenOver.includes(state));
+  statesBefore(row.event).filter(
+    (state) => row.does !== 'run' || states[state].kind !== 'transient' || takenOver.includes(state),
+  );
 
 const atOnceFrom = (row: VerbRow): ProvisionState[] =>
   callableFrom(row).filter((state) => states[next(state, row.event)!].kind === 'stable');
@@ -64,10 +66,16 @@ const does = (row: VerbRow): string => {
 };
 
 const stepsOf = (row: VerbRow): string =>
-  ({ given: `${row.stepsKey} or a runbook`, optional: `${row.stepsKey}, if any`, automatic: 'automatic', none: '' })[row.steps ?? 'none'];
+  ({ given: `${row.stepsKey} or a runbook`, optional: `${row.stepsKey}, if any`, automatic: 'automatic', none: '' })[
+    row.steps ?? 'none'
+  ];
 
 const refusals = (row: VerbRow): string =>
-  [...(row.maintenance ? ['in maintenance'] : []), ...(row.retired ? ['when retired'] : []), ...(row.protected ? ['when protected'] : [])].join(', ');
+  [
+    ...(row.maintenance ? ['in maintenance'] : []),
+    ...(row.retired ? ['when retired'] : []),
+    ...(row.protected ? ['when protected'] : []),
+  ].join(', ');
 
 const endOf = (row: VerbRow): string => {
   if (!row.ends) return '';

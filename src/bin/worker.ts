@@ -47,6 +47,24 @@ const runWorker = async (options: WorkerOptions, life: Life): Promise<void> => {
   await running;
 };
 
+/** Under versioning the server decides which build gets which runs; without, every worker gets all of them. */
+const versionOf = ({
+  TEMPER_BUILD_ID: buildId,
+  TEMPER_QUEUE_PREFIX: prefix,
+}: {
+  TEMPER_BUILD_ID?: string;
+  TEMPER_QUEUE_PREFIX: string;
+}): Pick<WorkerOptions, 'workerDeploymentOptions'> =>
+  buildId === undefined
+    ? {}
+    : {
+        workerDeploymentOptions: {
+          version: { deploymentName: `${prefix}-control`, buildId },
+          useWorkerVersioning: true,
+          defaultVersioningBehavior: 'AUTO_UPGRADE',
+        },
+      };
+
 const control = (): void => {
   const config = readConfig('control');
   const log = createLog('worker-control', config.TEMPER_LOG_LEVEL);
@@ -75,6 +93,7 @@ const control = (): void => {
         taskQueue: controlQueue(config.TEMPER_QUEUE_PREFIX),
         identity: workerIdentity('control', '', config.TEMPER_WORKER_HOSTNAME),
         ...workflows,
+        ...versionOf(config),
         interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
         activities: createControlActivities({ inventory, client, log }),
         workflowTaskPollerBehavior: { type: 'autoscaling' },

@@ -23,6 +23,8 @@ export type PropertyRow = {
   readonly type: 'string' | 'boolean' | 'integer' | 'boolean or string';
   /** Kept in the secrets table, never shown. */
   readonly secret?: true;
+  /** A URL of an image: one with a password in it is kept sealed as a whole. */
+  readonly url?: true;
   readonly oneOf?: readonly string[];
   readonly says: string;
 };
@@ -40,9 +42,10 @@ const ramdiskProperties = {
   deploy_iso: {
     required: false,
     type: 'string',
+    url: true,
     says: 'URL of the ramdisk’s boot image, reachable by the BMC; its kernel arguments name this API as ipa-api-url.',
   },
-  rescue_iso: { required: false, type: 'string', says: 'The same for rescue; deploy_iso when absent.' },
+  rescue_iso: { required: false, type: 'string', url: true, says: 'The same for rescue; deploy_iso when absent.' },
 } as const satisfies Record<string, PropertyRow>;
 
 export const drivers = {

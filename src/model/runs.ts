@@ -28,6 +28,8 @@ export type Timing = {
   readonly agentTimeoutMs?: number;
   /** Pauses between two looks at whether it has, where no message came: the first, doubling up to five times it. */
   readonly agentPollMs?: number;
+  /** Events after which a run goes on in a new execution, should the engine not ask for it before. */
+  readonly historyLength?: number;
   /** Overall limits per effect class, as the engine parses them. */
   readonly limits?: Partial<
     Record<

@@ -187,9 +187,13 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       return planned;
     },
     boot: run.boot,
-    cutsHistory: () => workflowInfo().continueAsNewSuggested,
+    cutsHistory: () => {
+      const { continueAsNewSuggested, historyLength } = workflowInfo();
+      return continueAsNewSuggested || historyLength > (run.timing.historyLength ?? Number.POSITIVE_INFINITY);
+    },
     async goOn(from, steps) {
-      await condition(() => true); // handlers that were heard in this task run first
+      await store.record();
+      if (here.aborted) throw new Aborted(); // heard with the last task
       return continueAsNew<(run: RunInput) => Promise<unknown>>({
         ...run,
         carries: { from, seq: store.seq, steps, paused: here.paused },

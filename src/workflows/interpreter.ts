@@ -71,7 +71,7 @@ export const runSteps = async (given: readonly PlannedStep[], hands: Hands, from
     const step = steps[at]!;
     if (hands.abortAsked()) throw new Aborted();
     await hands.unpaused(step);
-    if (hands.cutsHistory()) await hands.goOn(at, steps);
+    if (at > from && hands.cutsHistory()) await hands.goOn(at, steps);
     hands.at(step.index, 'running', null);
     if (step.event) await hands.move(step.event);
     const reported = await runStep(step, hands);

@@ -518,7 +518,9 @@ describe('runbooks', () => {
       name: 'CUSTOM_RAID',
       steps: api.sql.json([{ interface: 'raid', step: 'create_configuration', order: 1, args: {} }]),
     });
-    expect(faultOf(await ask({ ...use, runbook: 'CUSTOM_RAID' }))).toContain('needs another raid_interface than no-raid');
+    expect(faultOf(await ask({ ...use, runbook: 'CUSTOM_RAID' }))).toContain(
+      'needs another raid_interface than no-raid',
+    );
     expect(asked()).toBe(0);
   });
 

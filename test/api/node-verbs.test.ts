@@ -154,3 +154,50 @@ describe('conditions', () => {
     expect(at.api.runs.started.map(({ ends }) => ends)).toEqual(['done', 'manage']);
   });
 });
+
+describe('of several faults the first is told', () => {
+  const drive = { configdrive: 'not base64!' };
+  const runbook = { runbook: 'CUSTOM_NONE' };
+  test.each([
+    // who              state         columns                      body                                                  minor status says
+    ['stranger-admin', 'available', {}, { target: 'clean' }, 3, 404, /could not be found/],
+    ['owner-reader', 'available', {}, { target: 'clean' }, 14, 403, /set_provision_state/],
+    ['owner-member', 'available', {}, { target: 'clean', clean_steps: [step] }, 14, 406, /1\.15/],
+    ['owner-member', 'available', {}, { target: 'clean', clean_steps: [step] }, 115, 403, /clean_steps/],
+    ['operator', 'active', { maintenance: true, reservation: holder }, { target: 'active' }, 115, 400, /maintenance/],
+    ['operator', 'enroll', {}, { target: 'active', ...drive }, 115, 400, /while it is in state/],
+    ['operator', 'enroll', { reservation: holder }, { target: 'active', ...drive }, 115, 409, /busy/],
+    ['operator', 'manageable', {}, { target: 'clean', ...drive, ...runbook }, 115, 400, /configdrive/],
+    ['operator', 'manageable', {}, { target: 'clean', ...runbook, rescue_password: 'x' }, 115, 404, /CUSTOM_NONE/],
+    ['operator', 'manageable', {}, { target: 'clean', disable_ramdisk: true, service_steps: [] }, 69, 406, /1\.70/],
+    ['operator', 'manageable', {}, { target: 'clean', service_steps: [], deploy_steps: [] }, 68, 400, /service_steps/],
+    [
+      'operator',
+      'available',
+      { protected: true },
+      { target: 'active', rescue_password: 'x' },
+      115,
+      400,
+      /rescue_password/,
+    ],
+    ['operator', 'active', { protected: true }, { target: 'rebuild', deploy_steps: [{}] }, 115, 400, /deploy_steps/],
+    ['operator', 'active', { protected: true, conductor_group: 'none' }, { target: 'deleted' }, 115, 403, /protected/],
+    [
+      'operator',
+      'available',
+      { conductor_group: 'none', instance_info: {} },
+      { target: 'active' },
+      115,
+      400,
+      /image_source/,
+    ],
+    ['operator', 'available', { conductor_group: 'none' }, { target: 'active' }, 115, 503, /No worker is online/],
+  ] as const)('%s in %s with %j asks %j at 1.%s: %s', async (who, state, columns, body, minor, status, says) => {
+    await at.fresh(state);
+    const { instance_info, ...plain } = { instance_info: undefined, ...columns };
+    await at.set({ provision_state: state, ...plain, ...(instance_info && { instance_info: at.api.sql.json({}) }) });
+    const reply = await at.ask(body, { who, minor });
+    expect([reply.status, faultOf(reply)]).toEqual([status, expect.stringMatching(says)]);
+    expect(at.asked()).toBe(0);
+  });
+});

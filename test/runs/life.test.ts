@@ -2,7 +2,7 @@
 import type { ActOutcome } from '../../src/model/runs';
 import { powerSteps } from '../../src/model/steps';
 import type { RunOrder } from '../../src/runs';
-import { retryStep } from '../../src/workflows/contract';
+import { retryStep, setPaused } from '../../src/workflows/contract';
 import { startEngineWorld, type World } from '../support/engine';
 import { callBack, found, sendInventory, withRamdisk } from '../support/life-scenarios';
 import { type ActsOver, recordingDriver, step } from '../support/recording-driver';
@@ -17,9 +17,9 @@ const with_ = async (over: ActsOver = {}): Promise<string[]> => {
 };
 const nodeOf = async (uuid: string) => (await world.sql`select * from nodes where uuid = ${uuid}`)[0]!;
 const statesOf = async (uuid: string): Promise<string[]> =>
-  (await world.sql`select data->>'to' as at from events where node_uuid = ${uuid} and kind in ('node.moved', 'run.succeeded') order by seq`).map(
-    (row) => row.at as string,
-  );
+  (
+    await world.sql`select data->>'to' as at from events where node_uuid = ${uuid} and kind in ('node.moved', 'run.succeeded') order by seq`
+  ).map((row) => row.at as string);
 
 beforeAll(async () => {
   world = await startEngineWorld();
@@ -27,10 +27,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world?.close());
 
-const tells = (...names: [string, number][]) => async (): Promise<ActOutcome> => ({
-  is: 'done',
-  reported: names.map(([name, priority]) => ({ interface: 'deploy', step: name, priority })),
-});
+const tells =
+  (...names: [string, number][]) =>
+  async (): Promise<ActOutcome> => ({
+    is: 'done',
+    reported: names.map(([name, priority]) => ({ interface: 'deploy', step: name, priority })),
+  });
 
 test('a deployment boots the ramdisk, waits for it, writes the image and starts the node from its disk', async () => {
   const calls = await with_({ agent_steps: tells(['erase_devices_metadata', 70]) });
@@ -142,7 +144,9 @@ test('an inspection by the ramdisk fills properties and ports, and leaves the no
 test('what the ramdisk does not send in time fails the run, which takes the ramdisk off the node', async () => {
   const calls = await with_();
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
-  const { run } = await world.runsWith({ agentTimeoutMs: 200, agentPollMs: 50 }).start(await world.order(node, 'active'));
+  const { run } = await world
+    .runsWith({ agentTimeoutMs: 200, agentPollMs: 50 })
+    .start(await world.order(node, 'active'));
   expect(await world.ended(run)).toMatchObject({
     state: 'failed',
     last_error: expect.stringContaining('did not call back in time'),
@@ -158,7 +162,10 @@ test('a delete in the wait state fences the deployment off, waits for its end, a
   await world.reaches(first.run, 'waiting');
   const before = calls.length;
   const second = await world.runs.start(await world.order(node, 'deleted'));
-  expect(await world.ended(first.run)).toMatchObject({ state: 'aborted', last_error: expect.stringContaining('deleted took the node over') });
+  expect(await world.ended(first.run)).toMatchObject({
+    state: 'aborted',
+    last_error: expect.stringContaining('deleted took the node over'),
+  });
   expect(await world.ended(second.run)).toMatchObject({ state: 'succeeded' });
   expect(calls.slice(before)).toEqual(['power_off']);
   const { workflow_id } = (await world.inventory.runs.find(first.run))!;
@@ -187,7 +194,9 @@ test('runs beyond a limit wait their turn and go in the order of their acceptanc
   }
   for (const { run } of runs.slice(1)) {
     await world.reaches(run, 'waiting');
-    expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(/its turn: at most 1 runs of this kind \(clean\)/);
+    expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(
+      /its turn: at most 1 runs of this kind \(clean\)/,
+    );
   }
   expect(order).toHaveLength(1);
   release();
@@ -199,12 +208,19 @@ test('a freeze lets reads go on and holds back every command, and a run goes on 
   const calls = await with_();
   const node = await world.node({ provision_state: 'enroll' });
   const asked = (await world.order(node, 'manage')).asked;
-  const freeze = await world.inventory.freezes.create({ node_uuid: node, reason: 'cables', requester: asked.requester, until: null });
+  const freeze = await world.inventory.freezes.create({
+    node_uuid: node,
+    reason: 'cables',
+    requester: asked.requester,
+    until: null,
+  });
   await world.ended((await world.runs.start(await world.order(node, 'manage'))).run);
   expect(calls).toEqual(['verify']);
   const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_off')]));
   await world.reaches(run, 'waiting');
-  expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(/frozen by tester until somebody ends it: cables/);
+  expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(
+    /frozen by tester until somebody ends it: cables/,
+  );
   expect(calls).toEqual(['verify']);
   await world.inventory.freezes.end(freeze.id, asked.requester);
   await world.runs.agentContact({ node, kind: 'thaw' });
@@ -225,7 +241,10 @@ test('steps on a child run under its own fence, and both nodes are free afterwar
   const [power] = powerSteps('power off');
   const base = await world.order(parent, 'clean', [step('power.power_off')]);
   const on = { node_uuid: child, name: `child-${world.prefix}`, conductor_group: '' };
-  const steps = [{ ...power!, on }, { ...base.steps[0]!, index: 1 }];
+  const steps = [
+    { ...power!, on },
+    { ...base.steps[0]!, index: 1 },
+  ];
   const { run } = await world.runs.start({ ...base, steps });
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
   expect(seen).toEqual([`child-${world.prefix}`, `parent-${world.prefix}`]);
@@ -264,10 +283,63 @@ test('what is done by the engine’s own tools is recorded without a person', as
     .getHandle(workflow_id)
     .executeUpdate(retryStep, { args: [{ cursor: 0, by: 'whoever', reason: 'cable was loose' }] });
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
-  const [row] = await world.sql`select requester, action, rule, data from audit where run_id = ${run} and action = 'run.retry'`;
+  const [row] =
+    await world.sql`select requester, action, rule, data from audit where run_id = ${run} and action = 'run.retry'`;
   expect(row).toMatchObject({
     requester: { strategy: 'temporal-ui', user_id: null, user_name: null },
     rule: null,
     data: { via: 'temporal-ui', by_claim: 'whoever', reason: 'cable was loose' },
   });
+});
+
+test('a run whose history grows long goes on in a new execution at the step it was in', async () => {
+  const calls = await with_();
+  const node = await world.node();
+  const steps = Array.from({ length: 12 }, (_, at) => step(at % 2 ? 'power.power_on' : 'power.power_off'));
+  const { run } = await world.runsWith({ historyLength: 40 }).start(await world.order(node, 'clean', steps));
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded', cursor: 12 });
+  expect(calls).toHaveLength(12);
+  const { workflow_id, workflow_run_id } = (await world.inventory.runs.find(run))!;
+  const last = await world.client.workflow.getHandle(workflow_id).describe();
+  expect(last.status.name).toBe('COMPLETED');
+  expect(last.runId).toBe(workflow_run_id);
+  const executions = world.client.workflow.list({ query: `WorkflowId = '${workflow_id}'` });
+  const seen: string[] = [];
+  for await (const one of executions) seen.push(one.status.name);
+  expect(seen.filter((name) => name === 'CONTINUED_AS_NEW').length).toBeGreaterThanOrEqual(1);
+});
+
+test('a pause that was asked for before the cut lasts beyond it', async () => {
+  let reached: () => void = () => {};
+  const begun = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  let release: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const calls = await with_({
+    power_off: async () => {
+      reached();
+      await gate;
+      return { is: 'done' };
+    },
+  });
+  const node = await world.node({ provision_state: 'active' });
+  const order = await world.order(node, 'service', [step('power.power_off'), step('power.power_on')]);
+  const { run } = await world.runsWith({ historyLength: 1 }).start(order);
+  await begun;
+  const pause = async (paused: boolean) => {
+    const { workflow_id } = (await world.inventory.runs.find(run))!;
+    await world.client.workflow
+      .getHandle(workflow_id)
+      .executeUpdate(setPaused, { args: [{ paused, by: 'x', via: 'api' }] });
+  };
+  await pause(true);
+  release();
+  await world.reaches(run, 'paused');
+  expect(calls).toEqual(['power_off']);
+  await pause(false);
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  expect(calls).toEqual(['power_off', 'power_on']);
 });

@@ -1,7 +1,8 @@
 /** The step table and what is checked of a caller's list before anything is touched. */
 import { isTemperError } from '../../src/model/errors';
 import { planSteps } from '../../src/model/plan-steps';
-import { acts, automaticSteps, type GivenStep, maxSteps, reservedSteps, steps } from '../../src/model/steps';
+import type { ReportedStep } from '../../src/model/runs';
+import { acts, automaticSteps, type GivenStep, maxSteps, reservedSteps, steps, stepsOf } from '../../src/model/steps';
 
 const refusal = (work: () => unknown): { code: string; says: string } => {
   try {
@@ -130,5 +131,68 @@ describe('a list of steps', () => {
   test(`is refused beyond ${maxSteps} steps`, () => {
     const many = Array.from({ length: maxSteps + 1 }, () => given('power.power_on'));
     expect(refusal(() => planSteps(many, 'clean', { driver: 'redfish' })).code).toBe('InvalidSteps');
+  });
+});
+
+describe('a step that the node does not offer', () => {
+  test.each([
+    [
+      'by its interface',
+      'raid.create_configuration',
+      { driver: 'redfish', raid_interface: 'no-raid' },
+      'InvalidSteps',
+      /needs another raid_interface than no-raid: redfish or fake or agent/,
+    ],
+    [
+      'by its deploy interface',
+      'raid.create_configuration',
+      { driver: 'ipmi', deploy_interface: 'noop' },
+      'RamdiskNeeded',
+      /which deploy interface noop does not boot/,
+    ],
+    ['by its driver', 'bios.factory_reset', { driver: 'ipmi' }, 'InvalidSteps', /Driver ipmi has no step/],
+    ['by a driver that nobody has', 'power.sing', { driver: 'gone' }, 'InvalidSteps', /Driver gone has no step/],
+  ] as const)('%s is refused with what would help', (_, step, node, code, says) => {
+    const refused = refusal(() => planSteps([given(step)], 'clean', node));
+    expect(refused.code).toBe(code);
+    expect(refused.says).toMatch(says);
+  });
+});
+
+describe('steps that a ramdisk told of', () => {
+  const reported_steps: readonly ReportedStep[] = [
+    { interface: 'deploy', step: 'tune', priority: 5, argsinfo: { profile: { required: true } } },
+    { interface: 'deploy', step: 'erase_devices', priority: 5, argsinfo: { everything: { required: true } } },
+    { interface: 'magic', step: 'x', priority: 5 },
+  ];
+  const node = { driver: 'redfish', reported_steps };
+
+  test('can be planned as acts of the ramdisk, which must not happen twice and may park', () => {
+    for (const verb of ['clean', 'service', 'deploy'] as const)
+      expect(planSteps([given('deploy.tune', { profile: 'fast' })], verb, node)).toEqual([
+        expect.objectContaining({
+          step: 'tune',
+          args: { profile: 'fast' },
+          acts: [{ act: 'agent_step', effect: 'once' }],
+          parks: true,
+          abortable: false,
+        }),
+      ]);
+  });
+
+  test.each([
+    [given('deploy.tune'), /argument profile is missing/],
+    [given('deploy.tune', { profile: 1, more: 2 }), /unexpected argument more; known are: profile/],
+  ])('are refused with arguments that do not fit', (step, says) => {
+    const refused = refusal(() => planSteps([step], 'clean', node));
+    expect([refused.code, refused.says]).toEqual(['InvalidStepArgs', expect.stringMatching(says)]);
+  });
+
+  test('change nothing of what the catalogue has, and are none where the ramdisk is not booted', () => {
+    expect(planSteps([given('deploy.erase_devices')], 'clean', node)).toHaveLength(1);
+    expect(stepsOf(node).filter(({ step }) => step === 'x' || step === 'erase_devices')).toHaveLength(1);
+    const names = stepsOf({ ...node, deploy_interface: 'noop' }).map(({ step }) => step);
+    expect(names).not.toContain('tune');
+    expect(automaticSteps(node)).toEqual([]);
   });
 });

@@ -129,6 +129,8 @@ const shownStep = (step: StepRow) => ({
   index: step.index,
   interface: step.interface,
   step: step.step,
+  /** Of the verb itself, not of the caller's list. */
+  system: step.system,
   args: maskSecrets(step.args),
   state: step.state,
   /** The act it is in, for steps of several. */
@@ -156,6 +158,8 @@ const shown = (run: RunRow, steps: readonly StepRow[], base: string, rooms: Room
   lessee: run.lessee,
   lease: run.lease_id,
   batch: run.batch,
+  /** The failed run whose steps it took up. */
+  resumes: run.resumes,
   target: run.target,
   cursor: run.cursor,
   waiting_for: run.waiting_for,

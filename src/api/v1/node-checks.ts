@@ -67,7 +67,7 @@ const fits: Record<PropertyRow['type'], (value: unknown) => boolean> = {
 
 const propertyFault = (row: PropertyRow, value: unknown): string | undefined => {
   if (value === undefined || value === null) return row.required ? `is missing (${row.says})` : undefined;
-  if (row.secret && isSecretRef(value)) return undefined;
+  if ((row.secret || row.url) && isSecretRef(value)) return undefined;
   if (!fits[row.type](value)) return `must be a ${row.type}`;
   return row.oneOf && !row.oneOf.includes(String(value)) ? `must be one of ${row.oneOf.join(', ')}` : undefined;
 };

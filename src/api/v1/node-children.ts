@@ -3,13 +3,13 @@ import type { NodeRow } from '../../inventory/nodes';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { planSteps } from '../../model/plan-steps';
-import { maxSteps, type NodeOfStep, nameOf, type PlannedStep, powerSteps, type StepVerb } from '../../model/steps';
 import type { PowerTarget } from '../../model/states';
+import { maxSteps, type NodeOfStep, nameOf, type PlannedStep, powerSteps, type StepVerb } from '../../model/steps';
 import { nodeTarget } from '../../policy';
 import type { Rooms } from '../rooms';
+import { visibleNode } from '../visibility';
 import { checkWorkable } from './node-orders';
 import type { WireStep } from './node-steps';
-import { visibleNode } from '../visibility';
 
 type Asking = { readonly who: Caller; readonly version: number };
 
@@ -57,7 +57,9 @@ export const planWithChildren = async (
       planned.push(...(await childrenOf(rooms, asking, node, step)).map((child) => onChild(step, verb, child)));
     else planned.push(planSteps([step], verb, node)[0]!);
   if (planned.length > maxSteps)
-    raise('InvalidSteps', { reason: `A run has at most ${maxSteps} steps; with those on child nodes these are ${planned.length}.` });
+    raise('InvalidSteps', {
+      reason: `A run has at most ${maxSteps} steps; with those on child nodes these are ${planned.length}.`,
+    });
   return planned.map((step, index) => ({ ...step, index }));
 };
 

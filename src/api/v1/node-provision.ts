@@ -1,10 +1,9 @@
 /** PUT /v1/nodes/{ident}/states/provision: every verb goes through here, by the rows of model/verbs. */
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
-import { interfaceOf } from '../../model/drivers';
 import { raise } from '../../model/errors';
 import { type Runbook, runbooksSince } from '../../model/runbooks';
-import { next, type ProvisionState, states } from '../../model/states';
+import { type ProvisionState, states } from '../../model/states';
 import { isVerb, type Verb, type VerbRow, verbRow, verbs } from '../../model/verbs';
 import { nodeTarget, type Policy } from '../../policy';
 import type { Rooms } from '../rooms';
@@ -18,6 +17,7 @@ import { askedBy, checkWorkable, orderedNode } from './node-orders';
 import { equipped, planOf } from './node-plans';
 import { runRunbook, usableRunbook } from './node-runbook';
 import { requireStepRules } from './node-steps';
+import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from './node-verbs';
 import { type NodeParams, nodeParams } from './nodes';
 
 const body = z.strictObject({
@@ -35,7 +35,6 @@ export type Ask = Asking<NodeParams, unknown, z.output<typeof body>>;
 type Body = z.output<typeof body>;
 
 const provision = 'baremetal:node:set_provision_state';
-const stepKeys = ['clean_steps', 'service_steps', 'deploy_steps'] as const;
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
 /** A request, resolved: the verb, its row, and the rule that decides about it. */
@@ -54,12 +53,6 @@ const wanted = (body: Body): Wanted => {
 };
 
 const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).runbook);
-
-// Abort became possible state by state; openstack/ironic:ironic/api/controllers/v1/node.py (provision).
-const messageSince: readonly { readonly state: ProvisionState; readonly since: number }[] = [
-  { state: 'inspect wait', since: 41 },
-  { state: 'wait call-back', since: 110 },
-];
 
 const checkVersions = ({ verb, row }: Wanted, { body, version }: Ask): void => {
   requireMinor(version, row.since, `target ${verb}`);
@@ -83,58 +76,6 @@ const requireSteps = (policy: Policy, { who, body }: Ask, node: NodeRow): void =
     if (rule) policy.require(rule, who, target);
     requireStepRules(policy, who, target, steps);
   }
-};
-
-// In these a run waits for something; a verb that is legal there is not kept out by it.
-const waits = (state: ProvisionState): boolean =>
-  next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
-
-/** The state that the verb leads to. A held node is a conflict unless the verb is for its run, or takes over from one that waits. */
-const reachable = ({ verb, row }: Wanted, node: NodeRow, ident: string): ProvisionState => {
-  const to = next(node.provision_state, row.event);
-  const passes =
-    to !== undefined && (row.does === 'message' ? states[to].kind !== 'stable' : waits(node.provision_state));
-  if (node.reservation !== null && !passes) raise('NodeLocked', { node: ident });
-  return to ?? raise('InvalidState', { verb, node: ident, state: node.provision_state });
-};
-
-const checkArguments = (
-  { verb, row }: Wanted,
-  { body, version }: Ask,
-  node: NodeRow,
-  disableRamdisk: boolean | null,
-) => {
-  if (disableRamdisk !== null) {
-    if (row.disableRamdiskSince === undefined) invalid('disable_ramdisk', `is not possible with ${verb}`);
-    else requireMinor(version, row.disableRamdiskSince, 'disable_ramdisk');
-  }
-  for (const key of stepKeys) {
-    if (body[key] === undefined) continue;
-    if (row.stepsKey !== key) invalid(key, `is not possible with ${verb}`);
-    if (row.stepsSince) requireMinor(version, row.stepsSince, key);
-  }
-  if (body.rescue_password !== undefined && !row.rescuePassword)
-    invalid('rescue_password', `is not possible with ${verb}`);
-  if (row.rescuePassword && !body.rescue_password?.trim())
-    invalid('rescue_password', 'is missing; it lets somebody log in to the rescue system, and must not be blank');
-  const late = messageSince.find((one) => one.state === node.provision_state);
-  if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
-};
-
-const checkMaintenance = ({ verb, row }: Wanted, node: NodeRow, ident: string): void => {
-  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident });
-};
-
-const checkCondition = (want: Wanted, node: NodeRow, ident: string): void => {
-  const { row } = want;
-  if (row.needs && interfaceOf(node, row.needs).startsWith('no-'))
-    raise('DriverUnsupported', {
-      driver: node.driver,
-      what: `${row.needs} (the node's ${row.needs}_interface is ${interfaceOf(node, row.needs)})`,
-    });
-  checkMaintenance(want, node, ident);
-  if (row.retired === 'refused' && node.retired) raise('NodeRetired', { node: ident });
-  if (row.protected === 'refused' && node.protected) raise('NodeProtected', { node: ident });
 };
 
 const act = async (

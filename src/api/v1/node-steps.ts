@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
-import { secretRefs } from '../../model/secrets';
 import { planSteps } from '../../model/plan-steps';
+import { secretRefs } from '../../model/secrets';
 import { type Equipment, type GivenStep, nameOf, type PlannedStep, type StepVerb } from '../../model/steps';
 import type { Policy, Target } from '../../policy';
 import type { Rooms } from '../rooms';

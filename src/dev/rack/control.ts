@@ -123,7 +123,7 @@ const routes: readonly Route[] = [
     act: (rack, { ids, body }) => rack.renew(ids[0]!, parsed(Renewal, body).power),
   },
   { method: 'GET', path: /^\/control\/agents$/, act: (rack) => ({ agents: agentsOf(rack).list() }) },
-  { method: 'GET', path: /^\/control\/agents\/journal$/, act: (rack) => ({ entries: agentsOf(rack).journal() }) },
+  { method: 'GET', path: /^\/control\/agents\/journal$/, act: (rack, { query }) => ({ entries: agentsOf(rack).journal({ mac: query.get('mac') ?? undefined }) }) },
   { method: 'GET', path: /^\/control\/agents\/fault-kinds$/, act: () => agentFaultKinds },
   {
     method: 'POST',
