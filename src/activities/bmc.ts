@@ -7,6 +7,7 @@ import type { Inventory } from '../inventory';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
 import type { Vault } from '../inventory/vault';
 import { isTemperError, raise, TemperError } from '../model/errors';
+import { requireOrigin, urlsOf } from '../model/origins';
 import type { ActOutcome, Lock, Timing } from '../model/runs';
 import { hideTexts, maskSecrets, maskText, resolveSecrets, secretRefs, secretTexts } from '../model/secrets';
 import { type ActName, actRow, nameOf, type PlannedStep } from '../model/steps';
@@ -21,6 +22,8 @@ export type BmcHands = {
   readonly driverOf: (name: string) => Driver | undefined;
   /** What the ramdisk does, whatever the hardware type; a driver's own acts of the same name stand in where absent. */
   readonly agentActs?: Driver['acts'];
+  /** Origins that images and firmware may come from; any when empty. */
+  readonly imageOrigins?: readonly string[];
   /** Counts acts as they end; `code` is the error's, or `done`. */
   readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
   readonly lanes: Lanes;
@@ -119,6 +122,8 @@ const attempt = async (
   const perform: Act =
     byAgent ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
   const { node, args, texts } = await unlocked(found, step, hands);
+  // Once more with the secrets in place: a URL that carries a password was sealed before anybody could look at it.
+  for (const url of urlsOf(act, args, node.instance_info ?? {})) requireOrigin(hands.imageOrigins ?? [], url);
   const context = contextOf(input, key, hands, beating, texts);
   const lane = byAgent ? null : driver.laneKey(node);
   const work = () => perform(node, args, context);

@@ -65,6 +65,14 @@ const networks = {
     ),
 };
 
+const images = {
+  TEMPER_IMAGE_ORIGINS: origins
+    .default([])
+    .describe(
+      'Origins that images and firmware may come from, such as https://images.example.org (comma-separated); any when empty.',
+    ),
+};
+
 const timing = {
   TEMPER_POWER_TIMEOUT_MS: milliseconds.default(120_000).describe('How long a node may take to reach a power state.'),
   TEMPER_SOFT_POWER_TIMEOUT_MS: milliseconds
@@ -149,11 +157,6 @@ const api = {
   TEMPER_HEARTBEAT_TIMEOUT_S: count(10)
     .default(300)
     .describe('Within how many seconds a ramdisk is told to call back; it does so at a third to two thirds of them.'),
-  TEMPER_IMAGE_ORIGINS: origins
-    .default([])
-    .describe(
-      'Origins that images and firmware may come from, such as https://images.example.org (comma-separated); any when empty.',
-    ),
   TEMPER_MAX_CONCURRENT_CLEAN: count(0)
     .default(50)
     .describe('Cleanings and tear-downs at work at once; the others wait their turn. 0 for any number.'),
@@ -221,6 +224,7 @@ export const processes = {
     ...engine,
     ...sealing,
     ...networks,
+    ...images,
     ...timing,
     ...tracing,
     ...webhooks,
@@ -233,6 +237,7 @@ export const processes = {
     ...engine,
     ...sealing,
     ...networks,
+    ...images,
     ...timing,
     ...tracing,
     ...worker,

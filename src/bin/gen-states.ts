@@ -83,8 +83,12 @@ const endOf = (row: VerbRow): string => {
   return code(reached?.to ?? '');
 };
 
+// A tear-down goes on as a cleaning.
 const workingStates = (row: VerbRow): ProvisionState[] =>
-  transitions.filter(({ on }) => on === row.event).map(({ to }) => to);
+  transitions
+    .filter(({ on }) => on === row.event)
+    .flatMap(({ to }) => [to, next(to, 'clean')])
+    .filter((state) => state !== undefined);
 
 const verbTable = (): string =>
   table(
@@ -118,10 +122,11 @@ const powerTable = (): string =>
 export const renderStates = (): string =>
   page(
     'States and verbs',
-    'What a node’s `provision_state` can be and what leads where. The diagram shows the whole table, including states ' +
-      'that no verb of this release leads to yet; the table of verbs says which those are.',
+    'What a node’s `provision_state` can be and what leads where. Events that no verb sends (`done`, `fail`, `wait`, ' +
+      '`resume`, `hold`) come from the run that works on the node.',
     diagram(),
-    '## Verbs\n\nThe `target` of `PUT /v1/nodes/{node}/states/provision`.',
+    '## Verbs\n\nThe `target` of `PUT /v1/nodes/{node}/states/provision`. Where a run waits on the node, a verb that is legal there ' +
+      'takes over from it: the waiting run is told to end, and the new one acts once it has.',
     verbTable(),
     '## Power\n\nThe `target` of `PUT /v1/nodes/{node}/states/power`.',
     powerTable(),

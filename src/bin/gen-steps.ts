@@ -1,5 +1,5 @@
 /** Renders the catalogue of steps: what can be written into a runbook, and how each part is retried. */
-import { type ArgRow, acts, nameOf, reservedSteps, steps } from '../model/steps';
+import { type ActName, type ArgRow, actRow, acts, nameOf, type Patience, reservedSteps, steps } from '../model/steps';
 import { code, codes, page, table } from './gen-markdown';
 
 const limits = (arg: ArgRow): string => {
@@ -8,7 +8,9 @@ const limits = (arg: ArgRow): string => {
 };
 
 const argText = ([name, arg]: [string, ArgRow]): string =>
-  `${code(name)}${arg.required ? '' : ' (optional)'}: ${limits(arg)}; ${arg.says}`;
+  `${code(name)}${arg.required ? '' : ' (optional)'}: ${limits(arg)}; ${arg.says}${itemsText(arg)}`;
+
+const itemsText = ({ of }: ArgRow): string => (of ? `, each with ${Object.entries(of).map(argText).join(', ')}` : '');
 
 const argsText = (args: Readonly<Record<string, ArgRow>>): string => Object.entries(args).map(argText).join('<br>');
 
@@ -16,7 +18,19 @@ const yes = (value: boolean): string => (value ? 'yes' : '');
 
 const catalogue = (): string =>
   table(
-    ['step', 'what it does', 'arguments', 'acts', 'for', 'drivers', 'automatic', 'abort cuts it short', 'may park'],
+    [
+      'step',
+      'what it does',
+      'arguments',
+      'acts',
+      'for',
+      'drivers',
+      'by interface',
+      'in the ramdisk',
+      'automatic',
+      'abort cuts it short',
+      'may park',
+    ],
     steps.map((row) => [
       code(nameOf(row)),
       row.says,
@@ -24,6 +38,8 @@ const catalogue = (): string =>
       codes(row.acts),
       row.verbs.join(', '),
       row.drivers.join(', '),
+      row.implementations?.join(', ') ?? '',
+      yes(row.ramdisk ?? false),
       row.priority > 0 ? `priority ${row.priority}` : '',
       yes(row.abortable),
       yes(row.parks),
@@ -36,10 +52,22 @@ const reserved = (): string =>
     Object.entries(reservedSteps).map(([name, row]) => [code(name), row.says, argsText(row.args), codes(row.acts)]),
   );
 
+const actNames = Object.keys(acts) as ActName[];
+const performers = { bmc: 'BMC', agent: 'ramdisk' } as const;
+const patiences: Readonly<Record<Patience, string>> = {
+  power: 'a power state',
+  'soft power': 'the system to shut down',
+  start: 'the node to start',
+  job: 'work of hours',
+};
+
 const actTable = (): string =>
   table(
-    ['act', 'effect', 'what it does'],
-    Object.entries(acts).map(([name, { effect, says }]) => [code(name), effect, says]),
+    ['act', 'effect', 'by', 'waits for', 'what it does'],
+    actNames.map((name) => {
+      const { effect, by = 'bmc', patience, says } = actRow(name);
+      return [code(name), effect, performers[by], patience ? patiences[patience] : '', says];
+    }),
   );
 
 /** docs/steps.md */
@@ -47,8 +75,13 @@ export const renderSteps = (): string =>
   page(
     'Steps',
     'A step is written as `{"interface": "management", "step": "set_boot_device", "args": {...}, "order": 1}`. Steps run ' +
-      'in the order of `order`, then of the list. A step may carry `"temper": {"timeout": 600}`: seconds for all attempts of ' +
-      'all its acts together.',
+      'in the order of `order`, then of the list. A step may carry `"temper"` with `timeout`, seconds for all attempts of ' +
+      'all its acts together; `retry`, `{"attempts": 2}`, which lowers how often an act is tried and never lets one be ' +
+      'done twice that must not be; and `on_failure`, what happens when it fails for a known reason: `fail` (the default), ' +
+      '`park` to wait for a person, or `continue` with the next step. In a deployment a step carries `priority` instead of ' +
+      '`order`: the highest goes first, and 0 leaves one of the driver’s own out.\n\n' +
+      'Steps of the ramdisk boot it on the node, once for a run. `GET /temper/v1/nodes/{node}/steps` tells what one node ' +
+      'offers, with the steps that only its own ramdisk has.',
     catalogue(),
     '## Reserved names\n\nAny interface may carry these.',
     reserved(),

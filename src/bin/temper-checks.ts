@@ -84,7 +84,10 @@ const inTemporal = (name: string, settings: LookedAt, find: (connection: Connect
     if (!settings.TEMPER_TEMPORAL_ADDRESS) return skipped('TEMPER_TEMPORAL_ADDRESS is not set here');
     let connection: Connection | undefined;
     try {
-      connection = await Connection.connect(connectionOptions(settings as TemporalSettings));
+      connection = await Connection.connect({
+        ...connectionOptions(settings as TemporalSettings),
+        connectTimeout: '5s',
+      });
       return await find(connection);
     } catch (thrown) {
       return failed(

@@ -125,6 +125,7 @@ const bmc = (): void => {
     const hands = {
       inventory,
       vault: createVault(config.TEMPER_SECRETS_KEYS),
+      imageOrigins: config.TEMPER_IMAGE_ORIGINS,
       driverOf: countedDrivers(bmcs, metrics),
       agentActs: countedDriver({ name: 'agent', acts: createAgentActs(doors) }, metrics).acts,
       lanes: countedLanes(createLanes(), metrics),

@@ -98,10 +98,10 @@ const tell = (name: string, finding: Finding): string => {
 const examine = async (context: Context, { node }: { node?: string }): Promise<void> => {
   const checks = [version(context), access(context), workers(context), ...context.hands.checks(), bmc(context, node)];
   const findings: ({ name: string } & Finding)[] = [];
-  for (const check of checks) {
-    const finding = await found(check);
-    findings.push({ name: check.name, ...finding });
-    if (!context.json) context.hands.out(tell(check.name, finding));
+  // All at once, because what is away takes seconds to be away; told in their order.
+  for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: found(check) }))) {
+    findings.push({ name, ...(await finding) });
+    if (!context.json) context.hands.out(tell(name, await finding));
   }
   const failed = findings.filter(({ is }) => is === 'failed').length;
   context.print({ findings }, () =>

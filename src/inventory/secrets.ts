@@ -1,4 +1,5 @@
 /** Queries of the secrets table. The API's role may only write it; reading is for the BMC workers' role. */
+import type { NodeUuid } from '../model/ids';
 import type { Db } from './database';
 import type { SealedSecret } from './vault';
 
@@ -25,6 +26,13 @@ export const secrets = (sql: Db) => ({
       delete from secrets
       where holder = ${holder} and holder_id = ${holder_id} and id <> all (${sql.array([...keep], 2951)})
         and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)`;
+  },
+
+  /** Deletes what a node's row no longer refers to: what belonged to its instance goes with it. */
+  async dropUnused(node: NodeUuid): Promise<void> {
+    await sql`
+      delete from secrets s using nodes n
+      where n.uuid = ${node} and s.holder = 'node' and s.holder_id = n.uuid and strpos(n::text, s.id::text) = 0`;
   },
 
   /**

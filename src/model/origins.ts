@@ -1,4 +1,5 @@
 /** Where images and firmware may come from: a URL is held against the origins that an operator allows. */
+import type { ActName } from './acts';
 import { raise } from './errors';
 
 const parse = (text: string): URL | undefined => {
@@ -31,3 +32,18 @@ export const requireOrigin = (origins: readonly string[], url: string): void => 
       reason: 'the operator does not allow it; ask for it to be added to TEMPER_IMAGE_ORIGINS',
     });
 };
+
+type Document = Readonly<Record<string, unknown>>;
+
+const texts = (...values: readonly unknown[]): string[] => values.filter((value) => typeof value === 'string');
+const eachOf = (value: unknown): readonly Document[] => (Array.isArray(value) ? value : []);
+
+/** Where acts hand a URL on to a BMC or to the ramdisk. */
+const urls: Partial<Record<ActName, (args: Document, instance: Document) => string[]>> = {
+  insert_media: ({ image_url }) => texts(image_url),
+  update_firmware: ({ settings }) => texts(...eachOf(settings).map(({ url }) => url)),
+  agent_write_image: (_, { image_source }) => texts(image_source),
+};
+
+/** The URLs from which an act lets something be fetched. */
+export const urlsOf = (act: ActName, args: Document, instance: Document): string[] => urls[act]?.(args, instance) ?? [];

@@ -97,7 +97,10 @@ const acceptOnce = async (
   });
   if (!taken) return undefined;
   const also = await takeAlso(inventory, run, order, steps);
-  if (instance) await inventory.secrets.insert('node', order.node.uuid, instance.secrets);
+  if (instance) {
+    await inventory.secrets.insert('node', order.node.uuid, instance.secrets);
+    await inventory.secrets.dropUnused(order.node.uuid); // what the last one brought
+  }
   if (displaced) await tellDisplaced(inventory, displaced, order);
   await inventory.runSteps.insert(run, steps);
   await inventory.secrets.insert('run', run, secrets);
@@ -142,12 +145,16 @@ const takeAlso = async (
   order: RunOrder,
   steps: readonly PlannedStep[],
 ): Promise<Record<string, number> | undefined> => {
-  const others = new Map(steps.flatMap(({ on }) => (on && on.node_uuid !== order.node.uuid ? [[on.node_uuid, on]] : [])));
+  const others = new Map(
+    steps.flatMap(({ on }) => (on && on.node_uuid !== order.node.uuid ? [[on.node_uuid, on]] : [])),
+  );
   if (others.size === 0) return undefined;
   const [first] = others.values();
   return (
     (await inventory.runs.acceptAlso(run, [...others.keys()])) ??
-    raise('NodeLocked', { node: `${first!.name ?? first!.node_uuid}${others.size > 1 ? ' or another node of these steps' : ''}` })
+    raise('NodeLocked', {
+      node: `${first!.name ?? first!.node_uuid}${others.size > 1 ? ' or another node of these steps' : ''}`,
+    })
   );
 };
 

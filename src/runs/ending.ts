@@ -73,6 +73,7 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
     forgetPower: to === 'adopt failed',
     forgetInstance: to !== null && forgets(node.provision_state, to) === 'instance',
   });
+  if (to !== null && forgets(node.provision_state, to)) await inventory.secrets.dropUnused(lock.node_uuid);
   await inventory.events.append({
     kind: `run.${ending.outcome}`,
     node_uuid: lock.node_uuid,

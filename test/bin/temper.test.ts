@@ -1,7 +1,11 @@
 /** The `temper` command as a process: its exit statuses, and what it says of settings that the environment holds. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { certificateIn } from '../../src/dev/rack/certificate';
 import { nowhere } from '../cli/support/double';
 import { endAll, run } from './support/entries';
 
@@ -49,4 +53,18 @@ test('a file that says whom to trust must be there', async () => {
   });
   expect(status).toBe(2);
   expect(err).toContain('whom to trust');
+});
+
+test('an API behind TLS is believed for a certificate that OS_CACERT names, and for no other', async () => {
+  const { key, cert } = await certificateIn(dir, '127.0.0.1');
+  const server = createServer({ key, cert }, (_, response) => response.end('{"runs": []}')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const env = { TEMPER_URL: `https://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const trusting = await run('temper runs list', { ...env, OS_CACERT: join(dir, 'rack-cert.pem') });
+  expect(trusting).toEqual({ status: 0, out: 'No runs.\n', err: '' });
+  const careful = await run('temper runs list', env);
+  expect(careful.status).toBe(3);
+  expect(careful.err).toContain('SELF_SIGNED');
+  server.closeAllConnections();
+  server.close();
 });

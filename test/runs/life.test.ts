@@ -114,6 +114,22 @@ test('a tear-down forgets the instance and the lessee that came with it, and not
   });
 });
 
+test('the configuration drive of a deployment is sealed, and gone after the tear-down', async () => {
+  await with_();
+  const node = await world.node({
+    provision_state: 'available',
+    automated_clean: false,
+    driver_info: { fake_password: 'stays' },
+  });
+  const stored = async () => (await world.sql`select 1 from secrets where holder_id = ${node}`).length;
+  const order = await world.order(node, 'active');
+  await world.ended((await world.runs.start({ ...order, instance_info: { configdrive: 'H4sIA-geheim' } })).run);
+  expect(JSON.stringify(await nodeOf(node))).not.toContain('geheim');
+  expect(await stored()).toBe(2);
+  await world.ended((await world.runs.start(await world.order(node, 'deleted'))).run);
+  expect(await stored()).toBe(1);
+});
+
 test('a lessee that an operator gave stays through deployment and tear-down', async () => {
   await with_();
   const node = await world.node({ provision_state: 'available', automated_clean: false, lessee: 'p-given' });

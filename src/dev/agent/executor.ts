@@ -36,6 +36,9 @@ const stepName = ({ step }: Params): string | null => {
   return what === undefined ? null : `${name}.${what}`;
 };
 
+const given = (params: Params): string[] =>
+  Object.keys(params).filter((name) => params[name] !== null && params[name] !== undefined);
+
 const failureOf = (thrown: unknown): Pick<WireCommand, 'command_status' | 'command_error'> => {
   const fault = thrown instanceof CommandFault ? thrown : new CommandFault('CommandExecutionError', String(thrown));
   const command_error = { type: fault.type, code: 500, message: 'Command execution failed', details: fault.details };
@@ -102,7 +105,10 @@ export const createExecutor = (hands: ExecutorHands): Executor => {
         command_result: null,
       };
       commands.push(command);
-      const about = { id: command.id, command: name, step: stepName(params), destructive: row.destructive ?? false };
+      const about = {
+        ...{ id: command.id, command: name, step: stepName(params), given: given(params) },
+        destructive: row.destructive ?? false,
+      };
       const entry = hands.journal({ ...about, status: null });
       const work = () => end(command, entry, row, params, `${name} ${about.step ?? ''}`);
       if (row.sync) work();

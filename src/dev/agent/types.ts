@@ -53,6 +53,8 @@ export type AgentEntry = {
   readonly command: string;
   /** `interface.step` of a step command. */
   readonly step: string | null;
+  /** Names of the parameters that came with a value; the values may be secrets. */
+  readonly given: readonly string[];
   /** Whether doing it twice may harm. */
   readonly destructive: boolean;
   /** How it ended; null while it runs, and for ever when the machine went down. */

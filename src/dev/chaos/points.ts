@@ -1,5 +1,5 @@
 /** Kill points: made of what was seen of a run that nobody disturbed. Pure. */
-import { type ActName, acts } from '../../model/acts';
+import { type ActName, actRow, acts } from '../../model/acts';
 import type { GateLook, GateOrder } from '../agent/gate';
 import type { Standing } from './system';
 
@@ -41,7 +41,10 @@ const says: Readonly<Record<Kind, string>> = {
   ends: 'is over',
 };
 
-const isOnce = (act: string): boolean => Object.hasOwn(acts, act) && acts[act as ActName].effect === 'once';
+const rowOf = (act: string) => (Object.hasOwn(acts, act) ? actRow(act as ActName) : undefined);
+const isOnce = (act: string): boolean => rowOf(act)?.effect === 'once';
+/** Whether what it sends takes a while; other acts only look once more. */
+const watches = (act: string): boolean => isOnce(act) || rowOf(act)?.patience !== undefined;
 
 type Raw = Omit<Point, 'label'> & { readonly at: Seen };
 
@@ -55,7 +58,7 @@ const pointsAt = (seen: readonly Seen[], depth: number): Raw[] => {
     ...(first ? [raw('begins', { after: at.writes })] : []),
     ...(at.write && !first && isOnce(at.act) ? [raw('sent', { after: at.writes })] : []),
     ...(at.write ? [raw('done', { after: at.writes + 1, answer: true })] : []),
-    ...(!at.write && !first && before?.write ? [raw('watched', { after: at.writes })] : []),
+    ...(!at.write && !first && before?.write && watches(at.act) ? [raw('watched', { after: at.writes })] : []),
   ];
 };
 

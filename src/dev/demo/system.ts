@@ -119,6 +119,17 @@ export type RackEntry = {
   readonly accepted: boolean;
   readonly session: boolean;
 };
+/** One command that a ramdisk of the rack took. */
+export type RamdiskEntry = {
+  readonly seq: number;
+  readonly node_uuid: string | null;
+  readonly command: string;
+  readonly step: string | null;
+  /** Names of the parameters that came with a value. */
+  readonly given: readonly string[];
+  readonly destructive: boolean;
+  readonly status: string | null;
+};
 export type RackBmc = {
   readonly index: number;
   readonly name: string;
@@ -148,6 +159,8 @@ export const rackOf = (system: SystemRecord) => {
     /** State-changing commands that a BMC accepted; sessions do not count. */
     accepted: async (bmc: number, since = 0): Promise<RackEntry[]> =>
       (await call('GET', `/journal?bmc=${bmc}&accepted=true&session=false&since=${since}`)).entries,
+    /** What the ramdisks on the rack's hosts were told, oldest first. */
+    ramdiskCommands: async (): Promise<RamdiskEntry[]> => (await call('GET', '/agents/journal')).entries,
     fault: (bmc: number, fault: object): Promise<Json> => call('POST', `/bmcs/${bmc}/faults`, fault),
   };
 };

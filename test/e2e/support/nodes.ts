@@ -51,6 +51,12 @@ export const journalNow = async (system: System, node: string): Promise<number> 
 export const acceptedSince = async (system: System, node: string, since: number): Promise<RackEntry[]> =>
   system.rack.accepted((await bmcOf(system, node)).index, since);
 
+/** What the ramdisks on a node were told since, in words: the command, and the step it runs. */
+export const ramdiskCommandsSince = async (system: System, uuid: string, since: number): Promise<string[]> =>
+  (await system.rack.ramdiskCommands())
+    .filter(({ seq, node_uuid }) => seq > since && node_uuid === uuid)
+    .map(({ command, step }) => step ?? command);
+
 export const commandOf = ({ method, path, content }: RackEntry): string =>
   `${method} ${path.split('/redfish/v1')[1]} ${JSON.stringify(content)}`;
 

@@ -68,19 +68,21 @@ const quietPorts = async (): Promise<NodeJS.ProcessEnv> => {
 };
 
 /**
- * Starts a system; its database is empty but for the schema.
+ * Starts a system; its database is empty but for the schema, or holds what a fresh `npm start` does where it is seeded.
  * @param settings added to every process's environment
  */
 export const startSystem = async (
   rackSize: number,
   settings: Readonly<Record<string, string>> = {},
+  { seed = false }: { readonly seed?: boolean } = {},
 ): Promise<System> => {
   const folder: string = script('lib/paths').temporaryDir('test');
   claim(folder);
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o711 });
   const environment = { ...inherited(), ...(await quietPorts()), ...settings };
-  const start = () => launch(folder, data, rackSize, environment);
+  const args = ['--data', data, '--rack', String(rackSize), ...(seed ? [] : ['--no-seed'])];
+  const start = () => launch(folder, args, environment);
   let supervisor: ChildProcess;
   try {
     supervisor = await start();
@@ -164,16 +166,10 @@ const claim = (folder: string): void => {
 const supervisorLog = (folder: string): string => join(folder, 'supervisor.log');
 
 /** The channel lets the supervisor notice our own end, however that comes. */
-const launch = async (
-  folder: string,
-  data: string,
-  rackSize: number,
-  env: NodeJS.ProcessEnv,
-): Promise<ChildProcess> => {
+const launch = async (folder: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<ChildProcess> => {
   const { until } = script('lib/processes');
   const file = supervisorLog(folder);
   const log = openSync(file, 'w', 0o600);
-  const args = ['--data', data, '--rack', String(rackSize), '--no-seed'];
   const child = fork(script('lib/paths').root.concat('/scripts/start.js'), args, {
     stdio: ['ignore', log, log, 'ipc'],
     env,
