@@ -49,14 +49,60 @@ const proportional = (pid: number): number | undefined => {
 };
 
 // Fields after the name in brackets, counted from 0: utime is 11, stime is 12; in ticks of 10 ms (proc(5)).
+// cutime and cstime, of children that have ended, are the two after them.
 const tickMs = 10;
 
-/** Processor time a process has used, in ms; undefined where there is no /proc. */
-export const cpuMs = (pid: number): number | undefined => {
+const ticks = (pid: number, first: number): number | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * tickMs;
+    return (Number(fields[first]) + Number(fields[first + 1])) * tickMs;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Processor time a process has used, in ms; undefined where there is no /proc. */
+export const cpuMs = (pid: number): number | undefined => ticks(pid, 11);
+
+/** The same of its children that have ended. */
+const endedMs = (pid: number): number => ticks(pid, 13) ?? 0;
+
+/** Names of processes that belong together in a table; `worker-bmc-default` and the like are one. */
+const groupOf = (name: string): string => (name.startsWith('worker-bmc') ? 'worker-bmc' : name);
+
+/** Processor time used so far in ms by each group of processes, children included; children that have ended count too. */
+export const cpuByGroup = (
+  processes: readonly { readonly name: string; readonly pid: number }[],
+): ReadonlyMap<string, number> => {
+  const all = entries();
+  const sums = new Map<string, number>();
+  for (const { name, pid } of processes) {
+    const used = family(pid, all).reduce((sum, member) => sum + (cpuMs(member.pid) ?? 0), endedMs(pid));
+    sums.set(groupOf(name), (sums.get(groupOf(name)) ?? 0) + used);
+  }
+  return sums;
+};
+
+/** What each group has used since an earlier count, in ms; empty where the machine does not tell. */
+export const cpuSince = (
+  before: ReadonlyMap<string, number>,
+  processes: Parameters<typeof cpuByGroup>[0],
+): Readonly<Record<string, number>> =>
+  Object.fromEntries([...cpuByGroup(processes)].map(([name, ms]) => [name, ms - (before.get(name) ?? 0)]));
+
+/** Resident memory of one process in MiB, without its children. */
+export const residentMiB = (pid: number): number => {
+  const found = entries().find((entry) => entry.pid === pid);
+  if (!found) throw new Error(`process ${pid} is gone`);
+  return found.kib / 1024;
+};
+
+/** A variable of another process's environment; undefined where there is no /proc. */
+export const environmentOf = (pid: number, name: string): string | undefined => {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return variables.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 /** The running system as the bench sees it: addresses and processes of its record, and a token as an operator has one. */
 import { readFileSync } from 'node:fs';
+import postgres from 'postgres';
 import { parse } from 'yaml';
 import { maxVersion } from '../src/model/microversions';
 
@@ -7,6 +8,8 @@ export type System = {
   readonly api: string;
   readonly temporal: string;
   readonly postgresUrl: string;
+  /** As the owner of the database, for what no client can ask. */
+  readonly sql: postgres.Sql;
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
   /** What a request of an operator carries. */
   readonly headers: Readonly<Record<string, string>>;
@@ -25,6 +28,7 @@ export const openSystem = async (file: string): Promise<System> => {
     api: addresses.api,
     temporal: addresses.temporal,
     postgresUrl: addresses.postgresUrl,
+    sql: postgres(addresses.postgresUrl, { max: 2 }),
     processes,
     headers: {
       'X-Auth-Token': await tokenOf(addresses.identity, auth),

@@ -4,9 +4,8 @@ import { heartbeat } from '@temporalio/activity';
 export type NoopActivities = ReturnType<typeof createNoopActivities>;
 
 export const createNoopActivities = () => ({
-  async claim(): Promise<void> {},
+  async store(): Promise<void> {},
   async step(_index: number): Promise<void> {
     heartbeat();
   },
-  async finish(): Promise<void> {},
 });

@@ -2,4 +2,6 @@
 
 export const controlQueue = 'bench-control';
 export const stepQueue = 'bench-steps';
-export const steps = 5;
+
+/** Whose queue an activity is on: of the worker that runs the workflow too, or of another. */
+export type Kind = 'control' | 'step';

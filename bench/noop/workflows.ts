@@ -1,7 +1,7 @@
-/** The least a five-step run could be: claim, five heartbeating steps on another queue, finish; nothing in any of them. */
+/** The least that a run could be: as many activities on the same kinds of queues, one after the other; nothing in any of them. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { NoopActivities } from './activities';
-import { stepQueue, steps } from './contract';
+import { type Kind, stepQueue } from './contract';
 
 // The options of src/workflows/profiles.ts: what differs shall be what is done, not how it is asked for.
 const onStore = { startToCloseTimeout: '10s', retry: { initialInterval: '200ms', maximumInterval: '30s' } } as const;
@@ -14,11 +14,9 @@ const onBmc = {
   retry: { initialInterval: '2s', maximumInterval: '1m' },
 } as const;
 
-const control = proxyActivities<Pick<NoopActivities, 'claim' | 'finish'>>(onStore);
+const control = proxyActivities<Pick<NoopActivities, 'store'>>(onStore);
 const bmc = proxyActivities<Pick<NoopActivities, 'step'>>(onBmc);
 
-export async function noop(): Promise<void> {
-  await control.claim();
-  for (let index = 0; index < steps; index++) await bmc.step(index);
-  await control.finish();
+export async function noop(kinds: readonly Kind[]): Promise<void> {
+  for (const [index, kind] of kinds.entries()) await (kind === 'control' ? control.store() : bmc.step(index));
 }

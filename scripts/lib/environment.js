@@ -3,6 +3,8 @@
 const path = require('node:path');
 const { bundle } = require('./paths');
 const { demoPassword } = require('./clouds');
+const { ipmiFolder } = require('./ipmi');
+const { isoFolder } = require('./iso');
 const { host } = require('./ports');
 const { namespace } = require('./temporal-settings');
 
@@ -10,6 +12,9 @@ const { namespace } = require('./temporal-settings');
 function asRole(url, user, password) {
   return Object.assign(new URL(url), { username: user, password }).href;
 }
+
+/** Programs that BMC workers start; those of the system go first. */
+const programsPath = () => [process.env.PATH, ipmiFolder(), isoFolder()].filter(Boolean).join(path.delimiter);
 
 /**
  * @param {{
@@ -64,6 +69,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       ...temporal,
       ...keys,
       ...database('temper_bmc', secrets.bmc),
+      PATH: programsPath(),
       TEMPER_CONDUCTOR_GROUP: group,
       TEMPER_WORKER_HOSTNAME: `worker-${group || 'default'}`,
       // The emulated rack listens on loopback, where a BMC of the real world never is.

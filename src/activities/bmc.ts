@@ -151,7 +151,7 @@ const refuseFrozen = async (lock: Lock, { inventory }: BmcHands): Promise<void> 
   const freeze = await inventory.freezes.active(lock.node_uuid);
   if (freeze)
     raise('NodeFrozen', {
-      node: lock.node_uuid,
+      node: (await inventory.runs.find(lock.run))?.node_name ?? lock.node_uuid,
       who: freeze.requester.user_name ?? freeze.requester.user_id ?? 'somebody',
       until: freeze.until ? `until ${freeze.until.toISOString()}` : 'until somebody ends it',
       reason: freeze.reason,
@@ -234,6 +234,9 @@ const contextOf = (
   },
 });
 
+// Neither is a failure of the act: the run has lost its node, or waits until it may go on.
+const unrecorded: ReadonlySet<string> = new Set(['StaleOperation', 'NodeFrozen']);
+
 // Best effort: the engine has the failure anyway, the row only makes it readable where the engine does not answer.
 const noteFailure = async (
   { lock, step, act }: RunActInput,
@@ -253,7 +256,7 @@ const noteFailure = async (
     reason: failure.message,
     ...(isTemperError(thrown) && { facts: maskSecrets(thrown.facts) }),
   });
-  if (code === 'StaleOperation') return;
+  if (unrecorded.has(code)) return;
   try {
     await inventory.runSteps.tried(lock, key, failure.message, code);
   } catch (again) {

@@ -61,6 +61,10 @@ export const runTable = (runs: readonly Run[]): string =>
         ]),
       );
 
+// Of a parked step the run itself says what it waits for.
+const saysOf = ({ state, waiting_for, last_error, note }: Step): string | null =>
+  (state === 'parked' ? (last_error ?? waiting_for) : (waiting_for ?? last_error)) ?? note;
+
 const stepRow = (step: Step): unknown[] => [
   step.index,
   `${step.interface}.${step.step}`,
@@ -68,7 +72,7 @@ const stepRow = (step: Step): unknown[] => [
   step.act,
   step.attempts,
   step.next_retry_at,
-  cut(step.waiting_for ?? step.last_error ?? step.note, longest),
+  cut(saysOf(step), longest),
 ];
 
 /** One run with its steps. */
@@ -83,7 +87,7 @@ export const runSheet = (run: Run): string =>
     'asked by': run.requester?.user_name ?? run.requester?.user_id,
     'waits for': run.waiting_for,
     'waits since': run.waiting_since,
-    'last error': run.last_error,
+    'last error': run.last_error ?? (run.state === 'parked' ? run.steps?.[run.cursor]?.last_error : null),
     accepted: run.created_at,
     began: run.started_at,
     ended: run.finished_at,

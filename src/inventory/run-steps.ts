@@ -11,6 +11,8 @@ export type StepRow = {
   readonly args: Record<string, unknown>;
   /** Of the story itself, not of the caller. */
   readonly system: boolean;
+  /** Whether an abort may cut it short. */
+  readonly abortable: boolean;
   readonly state: StepState;
   readonly act: string | null;
   readonly acts_done: number;
@@ -48,16 +50,17 @@ const deployStates = ['deploying', 'wait call-back', 'deploy hold'] as const;
 export const runSteps = (sql: Db) => ({
   async insert(run: RunUuid, steps: readonly PlannedStep[]): Promise<void> {
     if (steps.length === 0) return;
-    const rows = steps.map(({ index, interface: of, step, args, system = false }) => ({
+    const rows = steps.map(({ index, interface: of, step, args, system = false, abortable }) => ({
       run_id: run,
       index,
       interface: of,
       step,
       args,
       system,
+      abortable,
     }));
     await sql`
-      insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args', 'system')}
+      insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args', 'system', 'abortable')}
       on conflict (run_id, index) do nothing`;
   },
 
@@ -77,14 +80,14 @@ export const runSteps = (sql: Db) => ({
 
   async ofRun(run: RunUuid): Promise<StepRow[]> {
     return sql<StepRow[]>`
-      select index, interface, step, args, system, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+      select index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
       from run_steps where run_id = ${run} order by index`;
   },
 
   async ofRuns(runs: readonly RunUuid[]): Promise<(StepRow & { run_id: RunUuid })[]> {
     if (runs.length === 0) return [];
     return sql<(StepRow & { run_id: RunUuid })[]>`
-      select run_id, index, interface, step, args, system, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+      select run_id, index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
       from run_steps where run_id in ${sql(runs)} order by run_id, index`;
   },
 

@@ -104,7 +104,7 @@ const acceptOnce = async (
   if (displaced) await tellDisplaced(inventory, displaced, order);
   await inventory.runSteps.insert(run, steps);
   await inventory.secrets.insert('run', run, secrets);
-  await tell(inventory, order, taken.lock, steps, taken);
+  await tell(inventory, order, to, taken.lock, steps, taken);
   const { user_name, user_id } = order.asked.requester;
   return {
     workflow_id,
@@ -176,6 +176,7 @@ const tellDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): 
 const tell = async (
   inventory: Queries,
   order: RunOrder,
+  to: ProvisionState | null,
   lock: Lock,
   steps: readonly PlannedStep[],
   { owner, lessee }: { owner: string | null; lessee: string | null },
@@ -183,7 +184,10 @@ const tell = async (
   const { asked, verb } = order;
   const data = {
     verb,
+    from: order.node.provision_state,
+    to,
     runbook: order.runbook?.name ?? null,
+    ...(order.resumes && { resumes: order.resumes.run, resume_from: order.resumes.from }),
     ...(order.power && { target: order.power.target }),
     steps: steps.map(({ interface: of, step, args }) => ({ interface: of, step, args: maskSecrets(args) })),
   };

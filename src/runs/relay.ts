@@ -9,7 +9,13 @@ import { endRun } from './ending';
 import { createEngine, type Engine, isRefusal, refusalOf } from './engine';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
-export type RelayHands = { readonly inventory: Inventory; readonly client: Client; readonly log: Log };
+export type RelayHands = {
+  readonly inventory: Inventory;
+  readonly client: Client;
+  readonly log: Log;
+  /** Told of every pass. */
+  readonly observe?: (pass: { readonly started: number; readonly sent: number }) => void;
+};
 
 // As often is the engine asked to start a run that it refuses; each pass is one try.
 const maxStarts = 5;
@@ -106,7 +112,7 @@ export const runRelay = async (
   let quiet = false;
   while (!signal.aborted) {
     try {
-      await relayOnce(hands);
+      hands.observe?.(await relayOnce(hands));
       quiet = false;
     } catch (thrown) {
       if (!quiet) hands.log.warn('relay cannot work now', { reason: String(thrown) });

@@ -98,13 +98,20 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       );
     },
     move: (event) => store.move(event),
-    mark: (step, state, facts) => store.mark(step, state, facts).then(() => undefined),
+    async mark(step, state, facts) {
+      if (state === 'parked') {
+        here.error = facts?.error ?? null;
+        setCurrentDetails(details(run, here));
+      }
+      await store.mark(step, state, facts);
+    },
     at(index, state, waitingFor) {
       // The first step is where the attribute begins.
       if (index !== here.cursor) upsertSearchAttributes([{ key: attributes.stepIndex, value: index }]);
       here.cursor = index;
       here.state = state;
       here.waitingFor = waitingFor;
+      here.error = null;
       here.unheld = false;
       here.decision = null;
       setCurrentDetails(details(run, here));

@@ -11,6 +11,8 @@ export type Here = {
   state: RunState;
   cursor: number;
   waitingFor: string | null;
+  /** Why a person is asked; null while nobody is. */
+  error: string | null;
   aborted: boolean;
   paused: boolean;
   unheld: boolean;
@@ -31,6 +33,7 @@ export const startingPoint = (run: RunInput): Here => ({
   state: 'running',
   cursor: run.carries?.from ?? 0,
   waitingFor: null,
+  error: null,
   aborted: false,
   paused: run.carries?.paused ?? false,
   unheld: false,

@@ -16,6 +16,13 @@ const ticks: Readonly<Record<string, string>> = {
   aborted: '✗',
 };
 
+/** What a person can do about a parked run, here and where it is known who they are. */
+const choices = (run: RunInput, here: Here): string =>
+  [
+    `Decide by \`temper runs retry\`, \`skip\` or \`fail\` with ${run.lock.run}, which record who did it; or here, by sending the update`,
+    `\`retryStep\`, \`skipStep\` or \`failOperation\` with \`{"cursor": ${here.cursor}, "by": "you", "reason": "why"}\`.`,
+  ].join(' ');
+
 /** Markdown: what the run does, how far it is, what it waits for, why it ended. */
 export const details = (run: RunInput, here: Here, error?: string): string =>
   [
@@ -26,5 +33,6 @@ export const details = (run: RunInput, here: Here, error?: string): string =>
         step.index < here.cursor ? ticks.before : step.index === here.cursor ? (ticks[here.state] ?? ' ') : ' ';
       return `- ${tick} ${nameOf(step)}`;
     }),
-    ...(error ? ['', error] : []),
+    ...[error ?? here.error].flatMap((text) => (text ? ['', text] : [])),
+    ...(here.state === 'parked' ? ['', choices(run, here)] : []),
   ].join('\n');

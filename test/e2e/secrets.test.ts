@@ -5,7 +5,7 @@ import type { Json, Person } from '../../src/dev/demo/system';
 import { type Cli, cliOf, type Said } from './support/cli';
 import { bmcOf, ended, newestOf, withinMs } from './support/nodes';
 import { type System, startSystem } from './support/system';
-import { filesOf, found, historiesOf, type Trace, tablesOf } from './support/traces';
+import { filesOf, found, historiesOf, repliesOf, type Trace, tablesOf } from './support/traces';
 
 jest.setTimeout(300_000);
 
@@ -111,30 +111,8 @@ test('a BMC that does not answer is tried again, which the run shows; set right,
   expect(await types('node', 'manage', 'silent', '--wait', '120')).toMatchObject({ status: 0 });
 });
 
-/** Everything that can be read, as the person who may read most. */
-const replies = async (): Promise<Trace[]> => {
-  const { nodes } = await operator.must('GET', '/v1/nodes');
-  const { runbooks } = await operator.must('GET', '/v1/runbooks');
-  const ofNode = nodes.flatMap(({ uuid }: Json) => [
-    ...['', '/states', '/validate', '/traits', '/maintenance'].map((part) => `/v1/nodes/${uuid}${part}`),
-    `/temper/v1/nodes/${uuid}/runs`,
-  ]);
-  const lists = ['/v1/nodes/detail', '/v1/runbooks?detail=True', '/v1/drivers', '/v1/conductors', '/v1/ports/detail'];
-  const paths = [...lists, ...ofNode, ...runbooks.map(({ uuid }: Json) => `/v1/runbooks/${uuid}`)];
-  const ofRuns: string[] = [];
-  for (const { uuid } of nodes)
-    for (const run of (await operator.must('GET', `/temper/v1/nodes/${uuid}/runs`)).runs)
-      ofRuns.push(`/temper/v1/runs/${run.uuid}`);
-  return Promise.all(
-    [...paths, ...ofRuns].map(async (path) => ({
-      where: `GET ${path}`,
-      text: JSON.stringify((await operator.ask('GET', path)).body),
-    })),
-  );
-};
-
 test('none of the secrets can be read in any reply, log, file, table or history', async () => {
-  const places = { said, replies: await replies(), files: filesOf(system) };
+  const places = { said, replies: await repliesOf(operator), files: filesOf(system) };
   const traces = { ...places, tables: await tablesOf(system), histories: await historiesOf(system) };
   for (const [place, all] of Object.entries(traces))
     expect({ place, found: found(all, secrets) }).toEqual({ place, found: [] });
@@ -148,5 +126,5 @@ test('the search finds what is there: the account of the BMC, which is no secret
   );
   expect(found(await historiesOf(system), open).join('\n')).toMatch(/name of the runbook in workflow node-/);
   expect(found(filesOf(system), open).join('\n')).toMatch(/name of the runbook in temporal\.db/);
-  expect(found(await replies(), open).join('\n')).toMatch(/name of the account in GET/);
+  expect(found(await repliesOf(operator), open).join('\n')).toMatch(/name of the account in GET/);
 });

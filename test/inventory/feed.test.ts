@@ -65,7 +65,7 @@ test('a run tells since when it waits for the same thing', async () => {
 });
 
 test('a run’s page tells its phase, since when it waits, and what its steps are expected to take', async () => {
-  const { run } = await runningRun(api, { waiting_for: null });
+  const { node, run } = await runningRun(api, { waiting_for: null });
   await api.sql`insert into run_steps (run_id, index, interface, step, state) values (${run}, 0, 'power', 'reboot', 'running')`;
   const see = async () => (await api.as('operator', 'GET', `/temper/v1/runs/${run}`)).body;
   expect(await see()).toMatchObject({ phase: 'acting', waiting_since: null, steps: [{ expected_ms: null }] });
@@ -73,4 +73,6 @@ test('a run’s page tells its phase, since when it waits, and what its steps ar
   expect(await see()).toMatchObject({ phase: 'waiting', waiting_since: expect.stringMatching(/Z$/) });
   await api.sql`update runs set state = 'failed', waiting_for = null, finished_at = now() where id = ${run}`;
   expect(await see()).toMatchObject({ phase: 'ended', waiting_since: null });
+  const list = await api.as('operator', 'GET', `/temper/v1/nodes/${node}/runs`);
+  expect(list.body.runs).toMatchObject([{ uuid: run, phase: 'ended' }]);
 });

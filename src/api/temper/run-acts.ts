@@ -11,6 +11,8 @@ import { type RunAct, runActs } from '../../runs/contract';
 import type { Rooms } from '../rooms';
 import { type Asking, type Route, route } from '../route';
 import { askedBy } from '../v1/node-orders';
+import { requireStepOrigins } from '../v1/node-origins';
+import { equipped } from '../v1/node-plans';
 import { stepRules } from '../v1/node-provision';
 import { checkRawSteps, refuseDisallowed, requireStepRules } from '../v1/node-steps';
 import { document } from '../validation';
@@ -31,7 +33,7 @@ const rulesOfArgs = Object.values(stepRules).filter((rule) => rule !== null);
 /** What will happen, told with the acceptance. */
 const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<string>>> = {
   abort: async (run, rooms) => {
-    const step = (await rooms.inventory.runs.input(run.id))?.steps[run.cursor];
+    const step = (await rooms.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor);
     if (!step || run.state === 'waiting' || run.state === 'parked' || run.state === 'paused')
       return 'The run ends now.';
     return step.abortable
@@ -47,7 +49,7 @@ const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<stri
 
 /**
  * Arguments that a parked step is tried again with. They make it a step of the caller's own, so the rules of free steps are
- * asked. Throws InvalidInput, InvalidStepArgs, PolicyDenied.
+ * asked. Throws InvalidInput, InvalidStepArgs, OriginRefused, PolicyDenied.
  */
 const checkedArgs = async (
   { who, body: { args } }: Ask,
@@ -72,7 +74,7 @@ const checkedArgs = async (
   requireStepRules(rooms.policy(), who, nodeTarget(node), [given]);
   refuseDisallowed(rooms, [given]);
   checkRawSteps([given]);
-  planSteps([given], row.story as StepVerb, node);
+  requireStepOrigins(rooms, planSteps([given], row.story as StepVerb, await equipped(rooms, node)));
   return args;
 };
 

@@ -13,6 +13,8 @@ import { nodeTarget } from '../../policy';
 import type { Rooms } from '../rooms';
 import { type Asking, type Route, route } from '../route';
 import { askedBy, checkWorkable, orderedNode } from '../v1/node-orders';
+import { requireStepOrigins } from '../v1/node-origins';
+import { equipped } from '../v1/node-plans';
 import { stepRules } from '../v1/node-provision';
 import { runRunbook, usableRunbook } from '../v1/node-runbook';
 import { planStored, refuseDisallowed, requireStepRules } from '../v1/node-steps';
@@ -107,9 +109,11 @@ const rerun = async (asking: Ask, rooms: Rooms) => {
   if (!to) return raise('InvalidState', { verb, node: ident, state: node.provision_state });
   if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident });
   refuseDisallowed(rooms, steps);
-  const planned = planStored(steps, verb as StepVerb, node);
+  const planned = planStored(steps, verb as StepVerb, await equipped(rooms, node));
   const { steps: all, ...ramdisk } = planFor(row.story!, { node, steps: planned, automatic: false, args: {} });
+  requireStepOrigins(rooms, all);
   checkWorkable(node, ident);
+  const limit = row.counts && rooms.settings.concurrency[row.counts];
   const started = await rooms.runs.start({
     node: orderedNode(node),
     verb,
@@ -122,6 +126,7 @@ const rerun = async (asking: Ask, rooms: Rooms) => {
     ramdisk,
     runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
     asked: askedBy(rooms.policy(), asking, asked),
+    ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
     resumes: { run: run.id, from },
   });
   return { status: 202, body: { run: started.run, resumes: run.id, from } };

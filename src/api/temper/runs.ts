@@ -14,7 +14,7 @@ import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
 import { uuid } from '../validation';
 import { visibleNode } from '../visibility';
-import { withOutlook } from './run-outlook';
+import { phaseOf, withOutlook } from './run-outlook';
 
 const rule = 'temper:run:get';
 
@@ -68,15 +68,9 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
       ...(may !== 'all' && may),
     });
     const steps = await rooms.inventory.runSteps.ofRuns(rows.map(({ id }) => id));
-    const runs = rows.map((run) =>
-      shown(
-        run,
-        steps.filter(({ run_id }) => run_id === run.id),
-        asking.base,
-        rooms,
-      ),
-    );
-    return ok({ runs, sources: ['store'] });
+    const stepsOf = (run: RunUuid) => steps.filter(({ run_id }) => run_id === run);
+    const runs = rows.map((run) => shown(run, stepsOf(run.id), asking.base, rooms));
+    return ok({ runs: runs.map((run) => ({ ...run, phase: phaseOf(run) })), sources: ['store'] });
   },
 });
 
@@ -131,6 +125,8 @@ const shownStep = (step: StepRow) => ({
   step: step.step,
   /** Of the verb itself, not of the caller's list. */
   system: step.system,
+  /** Whether an abort may cut it short; otherwise it is done first. */
+  abortable: step.abortable,
   args: maskSecrets(step.args),
   state: step.state,
   /** The act it is in, for steps of several. */

@@ -35,7 +35,12 @@ export type Agents = {
   boot(machine: Machine): void;
   /** By any MAC address of the machine. */
   powerLost(mac: string): void;
-  list(): { readonly mac: string; readonly state: LifeState; readonly node_uuid: string | null }[];
+  list(): {
+    readonly mac: string;
+    readonly state: LifeState;
+    readonly node_uuid: string | null;
+    readonly token: string | null;
+  }[];
   /** Every command that was taken, oldest first. */
   journal(filter?: {
     readonly mac?: string;
@@ -125,6 +130,7 @@ export const createAgents = async (options: AgentsOptions): Promise<Agents> => {
         mac: life.machine.macs[0] ?? '',
         state: life.state(),
         node_uuid: life.nodeUuid,
+        token: life.token,
       })),
     journal: (filter = {}) => entries.filter((entry) => fits(entry, filter)),
     fault: faults.add,

@@ -31,7 +31,11 @@ const lookEveryMs = 25;
 const preparedAtOnce = 24;
 
 /** Work on many things, so many at a time. */
-export const inTurns = async <T>(many: readonly T[], atOnce: number, work: (one: T) => Promise<void>): Promise<void> => {
+export const inTurns = async <T>(
+  many: readonly T[],
+  atOnce: number,
+  work: (one: T) => Promise<void>,
+): Promise<void> => {
   const left = [...many];
   const worker = async () => {
     for (let next = left.shift(); next; next = left.shift()) await work(next);

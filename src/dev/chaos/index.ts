@@ -1,29 +1,158 @@
 /** Chaos: brings nodes to every kill point of every verb, kills, and checks every node. */
+import { parseArgs } from 'node:util';
+import { inTurns } from './approach';
+import { runBatch } from './batch';
 import { writeRunbook } from './nodes';
-import { referenceOf } from './reference';
-import { openSystem } from './system';
-import { chaosVerbs } from './verbs';
+import { allVictims, type Cell, everyCell, killsFor, labelsOf } from './plan';
+import { randomOf, shuffled } from './random';
+import { keyOf, type Reference, type References, referenceOf } from './reference';
+import { countsOf, type Result, summaryOf, tableOf } from './report';
+import { openSystem, type System } from './system';
+import { type ChaosVerb, chaosVerbs } from './verbs';
 
-export const runChaos = async (
-  file: string,
-  _args: readonly string[],
-  say: (line: string) => void,
-): Promise<boolean> => {
-  const system = await openSystem(file);
-  await writeRunbook(system);
+type Say = (line: string) => void;
+type Pair = { readonly verb: ChaosVerb; readonly profile: string };
+
+export type Chosen = {
+  readonly seed: number;
+  /** So many kill points, chosen by the seed; all of them when absent. */
+  readonly sample?: number;
+  readonly verbs?: readonly string[];
+};
+
+export type Found = { readonly results: readonly Result[]; readonly unusable: readonly string[] };
+
+/** Undisturbed runs of all pairs, as many at a time as there are nodes of their profile. */
+const gatherReferences = async (
+  system: System,
+  pairs: readonly Pair[],
+  say: Say,
+): Promise<{ references: References; unusable: string[] }> => {
+  const references = new Map<string, Reference>();
+  const unusable: string[] = [];
+  const profiles = [...new Set(pairs.map(({ profile }) => profile))];
   await Promise.all(
-    chaosVerbs.map(async (verb, index) => {
-      try {
-        const found = await referenceOf(system, system.bmcs[index]!, verb);
-        say(
-          `${verb.name}: ${found.seconds} s, ${found.points.length} points\n${found.points.map((p) => `   ${p.depth} ${p.label}`).join('\n')}`,
-        );
-        say(JSON.stringify([...found.usual.once]));
-      } catch (error) {
-        say(String(error));
-      }
+    profiles.map(async (profile) => {
+      const free = system.bmcs.filter((bmc) => bmc.profile === profile);
+      const wanted = [...new Set(pairs.filter((pair) => pair.profile === profile).map(({ verb }) => verb))];
+      await inTurns(wanted, free.length, async (verb) => {
+        const bmc = free.shift()!;
+        try {
+          references.set(keyOf(verb, profile), await referenceOf(system, bmc, verb));
+        } catch (error) {
+          unusable.push((error as Error).message);
+          say(`! ${(error as Error).message}`);
+        }
+        free.push(bmc);
+      });
     }),
   );
-  await system.close();
-  return true;
+  return { references, unusable };
+};
+
+/** Kills of a sample: two for a dozen, all victims for a large one. */
+const victimsFor = (sample: number): number => Math.min(allVictims.length, Math.max(2, Math.ceil(sample / 12)));
+
+/** Verbs in turn, each on a kind of BMC that chance decides. */
+const samplePairs = (system: System, verbs: readonly ChaosVerb[], sample: number, random: () => number): Pair[] => {
+  const profiles = [...new Set(system.bmcs.map(({ profile }) => profile))];
+  const order = shuffled(verbs, random);
+  return Array.from({ length: Math.ceil(sample / victimsFor(sample)) }, (_, index) => ({
+    verb: order[index % order.length]!,
+    profile: profiles[Math.floor(random() * profiles.length)]!,
+  }));
+};
+
+const sampleCells = (references: References, pairs: readonly Pair[], sample: number, random: () => number): Cell[] => {
+  const chosen = shuffled(allVictims, random).slice(0, victimsFor(sample));
+  return pairs
+    .flatMap(({ verb }) => {
+      const labels = shuffled(labelsOf(references, verb), random);
+      return chosen.map((victim, index) => ({ verb, label: labels[index % labels.length]!, victim }));
+    })
+    .filter(({ label }) => label !== undefined)
+    .slice(0, sample);
+};
+
+const allPairs = (system: System, verbs: readonly ChaosVerb[]): Pair[] =>
+  verbs.flatMap((verb) =>
+    [...new Set(system.bmcs.map(({ profile }) => profile))].map((profile) => ({ verb, profile })),
+  );
+
+const killAll = async (
+  system: System,
+  cells: readonly Cell[],
+  references: References,
+  random: () => number,
+  say: Say,
+): Promise<Result[]> => {
+  const results: Result[] = [];
+  const kills = killsFor(cells, system.bmcs, references, random);
+  for (const [index, { victim, jobs }] of kills.entries()) {
+    const began = Date.now();
+    const notes: string[] = [];
+    const note = (what: string) => void notes.push(`${what} ${((Date.now() - began) / 1_000).toFixed(0)} s`);
+    const outcomes = await runBatch(system, victim, jobs, note);
+    const fresh = jobs.map(({ cell, bmc, ...job }): Result => {
+      const outcome = [...outcomes].find(([one]) => one.bmc.index === bmc.index)![1];
+      if (outcome.is === 'failed' || outcome.is === 'missed')
+        say(
+          `! ${cell.verb.name}, ${job.point.label}, ${victim}, ${bmc.name} (${bmc.profile}): ${outcome.is}: ${outcome.why}`,
+        );
+      return { cell, profile: bmc.profile, outcome };
+    });
+    results.push(...fresh);
+    const { ended, parked, failed, missed } = countsOf(fresh);
+    say(
+      `kill ${index + 1} of ${kills.length}: ${victim}, ${jobs.length} nodes: ${ended} ended, ${parked} parked, ${failed} failed, ${missed} not reached (${notes.join(', ')})`,
+    );
+  }
+  return results;
+};
+
+/** Runs what was chosen on a system. */
+export const runCells = async (system: System, { seed, sample, verbs: names }: Chosen, say: Say): Promise<Found> => {
+  const random = randomOf(seed);
+  const verbs = chaosVerbs.filter(({ name }) => !names || names.includes(name));
+  await writeRunbook(system);
+  const pairs = sample === undefined ? allPairs(system, verbs) : samplePairs(system, verbs, sample, random);
+  const { references, unusable } = await gatherReferences(system, pairs, say);
+  say(`${references.size} undisturbed runs looked at`);
+  const cells =
+    sample === undefined ? everyCell(verbs, references, random) : sampleCells(references, pairs, sample, random);
+  const first = await killAll(system, cells, references, random, say);
+  const missed = first.filter(({ outcome }) => outcome.is === 'missed').map(({ cell }) => cell);
+  const second = await killAll(system, missed, references, random, say);
+  const again = new Set(second.map(({ cell }) => cell));
+  return { results: [...first.filter(({ cell }) => !again.has(cell)), ...second], unusable };
+};
+
+const options = {
+  sample: { type: 'string' },
+  seed: { type: 'string' },
+  verbs: { type: 'string' },
+  nodes: { type: 'string' },
+  faults: { type: 'boolean' },
+} as const;
+
+/** @param file the record of a running system. @returns whether every node came through */
+export const runChaos = async (file: string, args: readonly string[], say: Say): Promise<boolean> => {
+  const { values } = parseArgs({ args: [...args], options });
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  say(`seed ${seed}`);
+  const system = await openSystem(file);
+  try {
+    const chosen = {
+      seed,
+      ...(values.sample && { sample: Number(values.sample) }),
+      ...(values.verbs && { verbs: values.verbs.split(',') }),
+    };
+    const { results, unusable } = await runCells(system, chosen, say);
+    for (const line of tableOf(results, allVictims)) say(line);
+    say(summaryOf(results));
+    const { failed, missed } = countsOf(results);
+    return failed + missed + unusable.length === 0;
+  } finally {
+    await system.close();
+  }
 };

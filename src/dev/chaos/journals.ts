@@ -24,9 +24,9 @@ const counted = (names: readonly string[]): Map<string, number> => {
   return counts;
 };
 
-// Numbers in a path are those of tasks and volumes, which differ from run to run.
+// Numbers at the end of a path are those of volumes, which differ from run to run.
 const writtenName = ({ method, path, content }: Written): string =>
-  `${method} ${path.replace(/\/\d+$/, '/N')} ${JSON.stringify(content)}`;
+  `${method} ${path.replace(/\d+$/, 'N')} ${JSON.stringify(content)}`;
 const orderedName = ({ command, step }: Ordered): string => (step ? `${command} ${step}` : command);
 
 /** Everything since a mark. */

@@ -35,7 +35,9 @@ const mayPark = (step: string | null): boolean =>
 const decided = async (system: System, run: string, standing: Standing): Promise<string | undefined> => {
   if (!mayPark(standing.step)) return `parked in ${standing.step}, whose row does not allow it`;
   if (!/cannot be known/.test(standing.step_error ?? '')) return `parked without its reason: ${standing.step_error}`;
-  await system.operator.must('POST', `/temper/v1/runs/${run}/skip`, { reason: 'looked at the machine: as it should be' });
+  await system.operator.must('POST', `/temper/v1/runs/${run}/skip`, {
+    reason: 'looked at the machine: as it should be',
+  });
   const now = await until(
     `run ${run} to go on`,
     async () => {
@@ -68,7 +70,12 @@ const judged = async (system: System, runner: Runner, since: number): Promise<Ou
     parked || end ? undefined : lacking(beyond(reference.usual.once, heard.once)),
   ].find((one) => one !== undefined);
   const repeats = beyond(heard.harmless, reference.usual.harmless);
-  return { is: why ? 'failed' : parked ? 'parked' : 'ended', ...(why && { why: `${why} (run ${run})` }), seconds, repeats };
+  return {
+    is: why ? 'failed' : parked ? 'parked' : 'ended',
+    ...(why && { why: `${why} (run ${run})` }),
+    seconds,
+    repeats,
+  };
 };
 
 const lacking = (commands: readonly string[]): string | undefined =>

@@ -159,6 +159,9 @@ export const rackOf = (system: SystemRecord) => {
     /** State-changing commands that a BMC accepted; sessions do not count. */
     accepted: async (bmc: number, since = 0): Promise<RackEntry[]> =>
       (await call('GET', `/journal?bmc=${bmc}&accepted=true&session=false&since=${since}`)).entries,
+    /** The ramdisks that run; their tokens are here so that a test can look for what must be nowhere else. */
+    ramdisks: async (): Promise<{ readonly node_uuid: string | null; readonly token: string | null }[]> =>
+      (await call('GET', '/agents')).agents,
     /** What the ramdisks on the rack's hosts were told, oldest first. */
     ramdiskCommands: async (): Promise<RamdiskEntry[]> => (await call('GET', '/agents/journal')).entries,
     fault: (bmc: number, fault: object): Promise<Json> => call('POST', `/bmcs/${bmc}/faults`, fault),

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { createGate } from '../agent/gate';
 import { biosDefaults } from './bios-attributes';
 import type { Profile } from './profiles';
+import { countTraffic } from './traffic';
 import type { Bmc, BmcState, Timing } from './types';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -56,6 +57,7 @@ export const createBmc = (index: number, profile: Profile, timing: Timing, state
     gate: createGate(),
     sessionUse: new Map(),
     requests: {},
+    traffic: countTraffic(),
   };
 };
 

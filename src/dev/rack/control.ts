@@ -7,6 +7,7 @@ import { AgentFault, type Agents, agentFaultKinds } from '../agent';
 import type { Gate, GateLook } from '../agent/gate';
 import { type ActiveFault, type Fault, faultDoc, faultKinds } from './faults';
 import type { JournalEntry } from './journal';
+import type { Traffic } from './traffic';
 import type { BmcState } from './types';
 
 export type JournalFilter = { since?: number; bmc?: number; accepted?: boolean; session?: boolean };
@@ -27,6 +28,8 @@ export type RackHands = {
   agents(): Agents | undefined;
   macOf(index: number): string;
   state(index: number): BmcState & { requests: Record<string, number> };
+  /** How each BMC was treated, in their order. */
+  traffic(): readonly Traffic[];
 };
 
 const readJson = async (req: IncomingMessage): Promise<unknown> => {
@@ -87,6 +90,7 @@ const routes: readonly Route[] = [
       }),
     }),
   },
+  { method: 'GET', path: /^\/control\/traffic$/, act: (rack) => ({ bmcs: rack.traffic() }) },
   { method: 'GET', path: /^\/control\/bmcs\/(\d+)\/state$/, act: (rack, { ids }) => rack.state(ids[0]!) },
   {
     method: 'GET',

@@ -139,6 +139,13 @@ const kindOf = (faults: readonly ActiveFault[]): string | undefined =>
 
 /** Answers a request. Never rejects: what breaks here ends as 500 or as a closed connection. */
 export const serve = async (request: Request, record: Recorder): Promise<void> => {
+  const { bmc, method, path } = request;
+  const answered = bmc.traffic.arrives({ method, path, now: Date.now() });
+  await answerTo(request, record);
+  answered();
+};
+
+const answerTo = async (request: Request, record: Recorder): Promise<void> => {
   const { bmc, res, method, path } = request;
   try {
     bmc.requests[method] = (bmc.requests[method] ?? 0) + 1;

@@ -84,6 +84,8 @@ export const Fault = z.strictObject({
   method: z.string().toUpperCase().optional(),
   /** Only requests whose path (without the /bmc/N prefix) matches this regular expression. */
   path: z.string().max(200).optional(),
+  /** Of the requests that it fits, this share (0 to 1), by chance; all when not given. */
+  share: z.number().positive().max(1).optional(),
   /** How many requests it strikes. */
   remaining: z.number().int().positive().optional(),
   /** How long it lasts. */
@@ -145,6 +147,7 @@ export const faultOf = (bmc: Bmc, kind: FaultKind, now: number): ActiveFault | u
 const strikes = (fault: ActiveFault, method: string, path: string): boolean => {
   const { methods } = faultKinds[fault.kind];
   if (fault.matcher && !fault.matcher.test(path)) return false;
+  if (fault.share !== undefined && Math.random() >= fault.share) return false;
   if (fault.method) return fault.method === method;
   return methods === 'any' || (methods === 'patch' ? method === 'PATCH' : method !== 'GET' && method !== 'HEAD');
 };

@@ -17,10 +17,12 @@ import { profileNames, profiles } from './profiles';
 import { type RamdiskOptions, type Ramdisks, startRamdisks } from './ramdisks';
 import { listen } from './server';
 import { type Addressed, openSockets } from './sockets';
+import type { Traffic } from './traffic';
 import type { Bmc, BmcState, Timing } from './types';
 
 export type { Fault } from './faults';
 export type { JournalEntry } from './journal';
+export type { Traffic } from './traffic';
 export type { BmcState, Timing } from './types';
 export { profileNames };
 
@@ -82,6 +84,8 @@ export type Rack = {
   readonly agents?: Agents;
   /** What the BMC holds true now, whatever faults make it say. */
   state(index: number): BmcState & { requests: Record<string, number> };
+  /** How each BMC was treated since this process began, in their order. */
+  traffic(): readonly Traffic[];
   close(): Promise<void>;
 };
 
@@ -192,6 +196,7 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
       advance(bmc, Date.now());
       return { ...structuredClone(bmc.state), requests: { ...bmc.requests } };
     },
+    traffic: () => bmcs.map(({ traffic }) => traffic.look()),
   };
 
   if (options.ramdisks) {
@@ -219,6 +224,7 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
     gate: hands.gate,
     renew: hands.renew,
     state: hands.state,
+    traffic: hands.traffic,
     agents: ramdisks?.agents,
     close: async () => {
       await ramdisks?.close();

@@ -3,6 +3,7 @@
 import type { Gate } from '../agent/gate';
 import type { ActiveFault } from './faults';
 import type { Profile } from './profiles';
+import type { TrafficCounter } from './traffic';
 
 export type Doc = Record<string, unknown>;
 
@@ -121,6 +122,7 @@ export type Bmc = {
   readonly sessionUse: Map<string, number>;
   /** Requests answered since start, by method. */
   readonly requests: Record<string, number>;
+  readonly traffic: TrafficCounter;
 };
 
 /** How dangerous a repeat is: `read` changes nothing, `converge` is harmless twice, `once` may harm. */

@@ -5,6 +5,7 @@ alter table runs add column limit_class text;            -- runs of one class th
 alter table runs add column resumes uuid;                -- the failed run whose steps it takes up
 alter table runs add column resume_from int;
 alter table run_steps add column system boolean not null default false;
+alter table run_steps add column abortable boolean not null default false;
 
 -- Whose turn it is, in the order of acceptance.
 create index runs_limited on runs (limit_class, created_at, id) where finished_at is null and limit_class is not null;

@@ -32,9 +32,13 @@ export const runClient = (system: System, command: string, args: readonly string
     child.once('close', (status) => resolve({ status, ...said }));
   });
 
-export const cliOf = (system: System): Cli => {
-  const run = (cloud: string, ...args: readonly string[]) =>
-    runClient(system, baremetalCli(), ['--os-cloud', cloud, ...args]);
+/** @param hears told of every command and what came of it */
+export const cliOf = (system: System, hears: (args: readonly string[], said: Said) => void = () => {}): Cli => {
+  const run = async (cloud: string, ...args: readonly string[]) => {
+    const said = await runClient(system, baremetalCli(), ['--os-cloud', cloud, ...args]);
+    hears(args, said);
+    return said;
+  };
   const does = async (cloud: string, ...args: readonly string[]): Promise<string> => {
     const { status, out, err } = await run(cloud, ...args);
     if (status !== 0) throw new Error(`${cloud}: baremetal ${args.join(' ')} ended with ${status}: ${err}`);

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
 import { z } from 'zod';
+import type { Json, Person } from '../../../src/dev/demo/system';
 import { temporalNamespace } from '../../support/servers';
 import type { System } from './system';
 
@@ -11,6 +12,30 @@ import type { System } from './system';
 export type Trace = { readonly where: string; readonly text: string };
 
 const Addresses = z.object({ postgresUrl: z.string(), temporal: z.string() });
+
+/** Everything that can be read through the API, by somebody who may read everything. */
+export const repliesOf = async (person: Person): Promise<Trace[]> => {
+  const { nodes } = await person.must('GET', '/v1/nodes');
+  const { runbooks } = await person.must('GET', '/v1/runbooks');
+  const ofNode = nodes.flatMap(({ uuid }: Json) => [
+    ...['', '/states', '/validate', '/traits', '/maintenance', '/history', '/inventory'].map(
+      (part) => `/v1/nodes/${uuid}${part}`,
+    ),
+    ...['runs', 'steps', 'freezes'].map((part) => `/temper/v1/nodes/${uuid}/${part}`),
+  ]);
+  const lists = ['/v1/nodes/detail', '/v1/runbooks?detail=True', '/v1/drivers', '/v1/conductors', '/v1/ports/detail'];
+  const paths = [...lists, ...ofNode, ...runbooks.map(({ uuid }: Json) => `/v1/runbooks/${uuid}`)];
+  const ofRuns: string[] = [];
+  for (const { uuid } of nodes)
+    for (const run of (await person.must('GET', `/temper/v1/nodes/${uuid}/runs`)).runs)
+      ofRuns.push(`/temper/v1/runs/${run.uuid}`);
+  return Promise.all(
+    [...paths, ...ofRuns].map(async (path) => ({
+      where: `GET ${path}`,
+      text: JSON.stringify((await person.ask('GET', path)).body),
+    })),
+  );
+};
 
 /** All files of the data folder but the emulated BMCs' own memory: logs, the cluster and its log of changes, Temporal's file. */
 export const filesOf = (system: System): Trace[] =>

@@ -1,0 +1,24 @@
+/** A program that makes ISO images, which a BMC worker needs for config drives that are given as documents. */
+
+const { ensurePrograms, unpackedBefore } = require('./debian');
+
+// The names are those that `src/bmc/agent/config-drive.ts` tries.
+const wanted = {
+  cache: 'iso',
+  packages: ['genisoimage'],
+  names: ['genisoimage', 'mkisofs', 'xorrisofs'],
+  any: true,
+  check: '--version',
+};
+
+/**
+ * Makes sure that one is there.
+ * @returns {Promise<Record<string, string>>} paths by name
+ * @throws Error that says why none can be had
+ */
+const ensureIso = () => ensurePrograms(wanted);
+
+/** Where it was unpacked; undefined where it was not. */
+const isoFolder = () => unpackedBefore(wanted);
+
+module.exports = { ensureIso, isoFolder };

@@ -1,0 +1,233 @@
+/** Taking up a failed run, and trying a step again with other arguments: what is asked anew, and what the runs are told. */
+import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import { planSteps } from '../../src/model/plan-steps';
+import type { GivenStep } from '../../src/model/steps';
+import { faultOf } from '../support/api';
+import { holder, type Provisioning, startProvisioning } from '../support/provisioning';
+import { lessee, type Persona } from '../support/world';
+
+let at: Provisioning;
+let node: NodeUuid;
+beforeAll(async () => {
+  at = await startProvisioning();
+});
+afterAll(() => at.api.close());
+beforeEach(async () => {
+  node = (await at.fresh('service failed')) as NodeUuid;
+  at.api.runs.operated = [];
+});
+
+const media = (image_url: string): GivenStep => ({
+  interface: 'management',
+  step: 'attach_virtual_media',
+  args: { image_url },
+});
+const given: readonly GivenStep[] = [
+  { interface: 'power', step: 'reboot' },
+  { ...media('https://images.example.org/a.iso'), temper: { timeout: 60, on_failure: 'park' } },
+  { interface: 'management', step: 'reset_bmc' },
+];
+
+/** A service run that stands at a step, as the store keeps it. */
+const serviceRun = async (state: string, cursor: number, runbook: object | null = null): Promise<RunUuid> => {
+  const { inventory, sql } = at.api;
+  const id = inventory.runs.newId();
+  const steps = planSteps(given, 'service', { driver: 'redfish' });
+  await inventory.runs.accept({
+    run: id,
+    node_uuid: node,
+    from: 'service failed',
+    revision: null,
+    to: null,
+    target: 'active',
+    target_power_state: null,
+    story: 'service',
+    verb: 'service',
+    runbook: runbook as never,
+    requester: {
+      user_id: 'u',
+      user_name: 'asker',
+      project_id: lessee,
+      system_scope: null,
+      strategy: 'keystone',
+      request_id: 'req-1',
+    },
+    rule_set: 'abc',
+    workflow_id: `node-${node}.service.${id}`,
+    input: {
+      story: 'service',
+      verb: 'service',
+      node_name: 'n1',
+      driver: 'redfish',
+      conductor_group: '',
+      steps,
+      target: 'active',
+      ends: 'done',
+      fault: null,
+      runbook: null,
+      rule_set: 'abc',
+      timing: { powerTimeoutMs: 1, softPowerTimeoutMs: 1, settleMs: 1, pollMs: 1 },
+    },
+  });
+  await inventory.runSteps.insert(id, steps);
+  const ended = state === 'failed' || state === 'succeeded';
+  await sql`update runs set state = ${state}, cursor = ${cursor}, finished_at = ${ended ? sql`now()` : null} where id = ${id}`;
+  if (ended) await sql`update nodes set reservation = null where uuid = ${node}`;
+  return id;
+};
+
+const rerun = (run: string, more: object = {}, who: Persona = 'operator') =>
+  at.api.as(who, 'POST', `/temper/v1/runs/${run}/rerun`, { body: { reason: 'a test', ...more } });
+const retry = (run: string, args: unknown, who: Persona = 'operator', act = 'retry') =>
+  at.api.as(who, 'POST', `/temper/v1/runs/${run}/${act}`, { body: { reason: 'a test', args } });
+
+const onlyFrom = async (origin: string, work: () => Promise<void>): Promise<void> => {
+  const { settings } = at.api.rooms;
+  Object.assign(settings, { imageOrigins: [origin] });
+  try {
+    await work();
+  } finally {
+    Object.assign(settings, { imageOrigins: [] });
+  }
+};
+
+describe('a failed run', () => {
+  test('is taken up at the step it stopped in, with arguments and limits as they were', async () => {
+    const run = await serviceRun('failed', 1);
+    const reply = await rerun(run);
+    expect([reply.status, reply.body]).toEqual([202, { run: expect.any(String), resumes: run, from: 1 }]);
+    expect(at.api.runs.started).toEqual([
+      expect.objectContaining({
+        verb: 'service',
+        story: 'service',
+        resumes: { run, from: 1 },
+        steps: [
+          expect.objectContaining({
+            index: 0,
+            step: 'attach_virtual_media',
+            args: { image_url: 'https://images.example.org/a.iso' },
+            timeoutMs: 60_000,
+            on_failure: 'park',
+          }),
+          expect.objectContaining({ index: 1, step: 'reset_bmc' }),
+        ],
+      }),
+    ]);
+  });
+
+  test('may be taken up from another step, and from none that it does not have', async () => {
+    const run = await serviceRun('failed', 1);
+    expect((await rerun(run, { from: 2 })).status).toBe(202);
+    expect(at.api.runs.started[0]!.steps.map(({ step }) => step)).toEqual(['reset_bmc']);
+    const reply = await rerun(run, { from: 3 });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('from')]);
+  });
+
+  test.each([
+    ['succeeded', /is succeeded; only a run that failed/],
+    ['running', /is running; only a run that failed/],
+  ])('is not one that %s', async (state, says) => {
+    const reply = await rerun(await serviceRun(state, 1));
+    expect([reply.status, faultOf(reply)]).toEqual([409, expect.stringMatching(says)]);
+    expect(at.asked()).toBe(0);
+  });
+
+  test.each([
+    // columns                             status says
+    [{ reservation: holder }, 409, /busy/],
+    [{ provision_state: 'available' }, 400, /while it is in state "available"/],
+    [{ maintenance: true }, 400, /maintenance/],
+    [{ conductor_group: 'nowhere' }, 503, /No worker/],
+    [{ driver_info: {} }, 400, /redfish_address is missing/],
+  ])('waits for a node that can: %j', async (columns, status, says) => {
+    const run = await serviceRun('failed', 1);
+    const { driver_info, ...plain } = { driver_info: undefined, ...columns };
+    await at.set({
+      provision_state: 'service failed',
+      ...plain,
+      ...(driver_info && { driver_info: at.api.sql.json({}) }),
+    });
+    const reply = await rerun(run);
+    expect([reply.status, faultOf(reply)]).toEqual([status, expect.stringMatching(says)]);
+    expect(at.asked()).toBe(0);
+  });
+
+  test('is asked of the rules anew: what may not be run now is not taken up either', async () => {
+    const run = await serviceRun('failed', 1);
+    at.api.setPolicy({ set: 'temper', overrides: { 'baremetal:step:execute:management.reset_bmc': '!' } });
+    try {
+      expect((await rerun(run)).status).toBe(403);
+    } finally {
+      at.api.setPolicy({ set: 'temper' });
+    }
+    const { settings } = at.api.rooms;
+    Object.assign(settings, { disallowedSteps: ['management.reset_bmc'] });
+    try {
+      expect((await rerun(run)).status).toBe(400);
+    } finally {
+      Object.assign(settings, { disallowedSteps: ['vendor.send_raw'] });
+    }
+    await onlyFrom('https://elsewhere.example.org', async () => {
+      expect(faultOf(await rerun(run))).toContain('Nothing is fetched from https://images.example.org');
+    });
+    expect(at.asked()).toBe(0);
+  });
+
+  test.each([
+    ['operator', 202],
+    ['owner-admin', 202],
+    ['lessee-member', 403],
+    ['owner-reader', 403],
+    ['stranger-admin', 404],
+  ] as const)('of free steps, asked by %s, is %s', async (who, status) => {
+    expect((await rerun(await serviceRun('failed', 1), {}, who)).status).toBe(status);
+  });
+
+  test.each([[{}], [{ reason: '' }], [{ reason: 'x', from: -1 }], [{ reason: 'x', colour: 'red' }]])(
+    'needs a reason and nothing strange: %j',
+    async (body) => {
+      const run = await serviceRun('failed', 1);
+      expect((await at.api.as('operator', 'POST', `/temper/v1/runs/${run}/rerun`, { body })).status).toBe(400);
+    },
+  );
+});
+
+describe('a parked step', () => {
+  const args = { image_url: 'https://images.example.org/b.iso' };
+
+  test('is tried again with other arguments', async () => {
+    const run = await serviceRun('parked', 1);
+    expect((await retry(run, args)).status).toBe(202);
+    expect(at.api.runs.operated).toEqual([expect.objectContaining({ act: 'retry', run, cursor: 1, args })]);
+  });
+
+  test.each([
+    ['retry', 1, { image_url: 7 }, 400, /argument image_url must be/],
+    ['retry', 1, {}, 400, /argument image_url is missing/],
+    ['retry', 1, { ...args, colour: 'red' }, 400, /unexpected argument colour/],
+    ['retry', 1, { image_url: { $secret: holder } }, 400, /reserved/],
+    ['skip', 1, args, 400, /only possible with retry, not with skip/],
+  ])('%s at step %s with %j is %s', async (act, cursor, wrong, status, says) => {
+    const reply = await retry(await serviceRun('parked', cursor), wrong, 'operator', act);
+    expect([reply.status, faultOf(reply)]).toEqual([status, expect.stringMatching(says)]);
+    expect(at.api.runs.operated).toEqual([]);
+  });
+
+  test('fetches nothing from where the operator allows nothing', async () => {
+    const run = await serviceRun('parked', 1);
+    await onlyFrom('https://elsewhere.example.org', async () => {
+      const reply = await retry(run, args);
+      expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('TEMPER_IMAGE_ORIGINS')]);
+    });
+    expect(at.api.runs.operated).toEqual([]);
+  });
+
+  test.each([
+    ['operator', 202],
+    ['owner-admin', 202],
+    ['lessee-member', 403],
+    ['stranger-admin', 404],
+  ] as const)('gets other arguments from %s: %s', async (who, status) => {
+    expect((await retry(await serviceRun('parked', 1), args, who)).status).toBe(status);
+  });
+});
