@@ -1,4 +1,5 @@
 /** Whole cycles of many nodes that do nothing: manage, provide, active, deleted; all nodes in step, as Ironic was measured. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { connections, enrol, moveAll } from './nodes';
 import { cpuByGroup, cpuSince } from './processes';
 import type { System } from './system';
@@ -28,6 +29,8 @@ export type Cycles = {
   /** Processor time in ms a cycle, by group of processes; empty where the machine does not tell. */
   readonly cpu: Readonly<Record<string, number>>;
   readonly cpu_ms: number;
+  /** Transactions of PostgreSQL a cycle, looks of this bench included. */
+  readonly commits: number;
 };
 
 export const measureCycles = async (
@@ -36,6 +39,7 @@ export const measureCycles = async (
   say: (line: string) => void,
 ): Promise<Cycles> => {
   const herd = await enrol(system, 'bench-cycles', count, () => ({ driver: 'fake-hardware', automated_clean: false }));
+  const commitsBefore = await commitsOf(system);
   const before = cpuByGroup(system.processes);
   const times: Cycles['verbs'][number][] = [];
   for (const { target, goal } of verbs) {
@@ -55,5 +59,15 @@ export const measureCycles = async (
     verbs: times,
     cpu: Object.fromEntries(used),
     cpu_ms: used.reduce((sum, [, ms]) => sum + ms, 0),
+    commits: ((await commitsOf(system)) - commitsBefore) / count,
   };
+};
+
+// What a backend has done is told when it has been idle for a second (PGSTAT_MIN_INTERVAL in pgstat.c).
+const toldAfterMs = 1_500;
+
+const commitsOf = async ({ sql }: System): Promise<number> => {
+  await pause(toldAfterMs);
+  const [row] = await sql`select xact_commit::int as commits from pg_stat_database where datname = current_database()`;
+  return row!.commits;
 };

@@ -3,32 +3,21 @@ import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { connections, measureHttp } from './http';
-import { memoryOf } from './processes';
-import { goals, type Result, report } from './report';
-import { measureRuns } from './runs';
+import { goals } from './goals';
+import { type EffortName, efforts, measureParts, type PartName, partNames } from './parts';
+import { type Result, report } from './report';
 import { openSystem } from './system';
-import { measureStart } from './warm-start';
-
-const efforts = {
-  full: { http: { rounds: 5, seconds: 3 }, runs: 40, starts: 3 },
-  quick: { http: { rounds: 1, seconds: 1 }, runs: 10, starts: 1 },
-} as const;
 
 // This file runs as .temper/bench/bench/index.js.
 const root = resolve(__dirname, '../../..');
 
 const say = (line: string): void => void process.stderr.write(`bench: ${line}\n`);
 
-const measure = async (systemFile: string, quick: boolean): Promise<Result> => {
-  const effort = efforts[quick ? 'quick' : 'full'];
+const measure = async (systemFile: string, names: readonly PartName[], effort: EffortName): Promise<Result> => {
   const load_before = loadavg()[0]!;
-  const start = await measureStart(root, effort.starts, say);
   const system = await openSystem(systemFile);
-  const runs = await measureRuns(system, effort.runs, say);
-  say(`requests at ${connections.join(', ')} connections, real and bare in turn`);
-  const http = await measureHttp(system, effort.http, say);
-  const memory = memoryOf(system.processes);
+  const measured = await measureParts(names, { root, system, effort: efforts[effort], say });
+  await system.sql.end({ timeout: 1 });
   const machine = {
     processors: cpus().length,
     model: cpus()[0]?.model ?? 'unknown',
@@ -36,24 +25,38 @@ const measure = async (systemFile: string, quick: boolean): Promise<Result> => {
     load_before,
     load_after: loadavg()[0]!,
   };
-  return { machine, quick, goals, http, runs, start, memory };
+  return { machine, effort, goals, ...measured };
 };
 
 // scripts/bench.js explains the options and refuses others.
-const options = { quick: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+const options = {
+  quick: { type: 'boolean' },
+  full: { type: 'boolean' },
+  json: { type: 'boolean' },
+  only: { type: 'string' },
+} as const;
+
+/** The parts of a comma-separated list; all where none is given. Throws what is not one. */
+const wanted = (only: string | undefined): readonly PartName[] => {
+  if (only === undefined) return partNames;
+  const names = only.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => !(partNames as string[]).includes(name));
+  if (wrong !== undefined) throw new Error(`--only: there is no part ${wrong}; there are: ${partNames.join(', ')}`);
+  return names as PartName[];
+};
 
 const main = async (): Promise<number> => {
-  const { quick = false, json: asJson = false } = parseArgs({ options }).values;
+  const { quick, full, json: asJson, only } = parseArgs({ options }).values;
   const systemFile = process.env.TEMPER_SYSTEM_FILE;
   if (!systemFile) {
     process.stderr.write('TEMPER_SYSTEM_FILE is not set: start this with `npm run bench`.\n');
     return 64;
   }
-  const result = await measure(systemFile, quick);
+  const result = await measure(systemFile, wanted(only), full ? 'full' : quick ? 'quick' : 'usual');
   const json = JSON.stringify(result, null, 2);
   writeFileSync(resolve(root, '.temper', 'bench.json'), `${json}\n`);
   process.stdout.write(`${asJson ? json : report(result)}\n`);
-  return 0;
+  return result.failed.length > 0 ? 1 : 0;
 };
 
 main().then(

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { courtesyFor } from '../src/bmc/quirks';
 import type { RackBmc, Traffic } from '../src/dev/rack';
 import { startHelper } from './child';
+import { lastRuns, repeatedAttempts } from './ended';
 import { askAll, counted, enrol, type Herd, settled } from './nodes';
 import type { RackAnswer, RackQuestion } from './rack-host';
+import { median, percentile } from './stats';
 import type { System } from './system';
 
 /** One in fifty requests fails; of the writes one in fifty more is done, and nobody hears of it. */
@@ -42,14 +44,17 @@ export type RackTimes = {
   readonly seconds: number;
   readonly asked_s: number;
   readonly verified_s: number;
+  /** Of one cleaning, from its start to its end: the median, and what all but one in a hundred stay below. */
+  readonly run_s: number;
+  readonly run_p99_s: number;
   /** Nodes by the state they ended in: `manageable` is cleaned. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
   readonly requests: number;
   readonly writes: number;
   readonly writes_struck: number;
-  /** Attempts of acts that failed and were made again. */
-  readonly failed_attempts: number;
+  /** Attempts of acts that failed and were made again, in all runs of these nodes. */
+  readonly repeated: number;
   readonly treated: readonly Treated[];
   readonly above_limit: number;
 };
@@ -74,18 +79,21 @@ export const measureRack = async (
     const outcomes = counted(nodes);
     say(`${count} BMCs cleaned in ${seconds.toFixed(0)} s: ${JSON.stringify(outcomes)}`);
     const seen = await host.ask({ is: 'look' });
+    const runs = await lastRuns(system, herd, 'clean');
     const treated = treatedOf(bmcs, seen.traffic);
     return {
       bmcs: count,
       seconds,
       asked_s,
       verified_s,
+      run_s: median(runs),
+      run_p99_s: percentile(runs, 0.99),
       outcomes,
       errors: [...new Set(nodes.flatMap(({ last_error }) => last_error ?? []))].slice(0, 10),
       requests: seen.traffic.reduce((sum, { requests }) => sum + requests, 0),
       writes: seen.writes,
       writes_struck: seen.struck,
-      failed_attempts: await failedAttempts(system, herd),
+      repeated: await repeatedAttempts(system, herd),
       treated,
       above_limit: bmcs.filter((bmc, at) => isAbove(bmc, seen.traffic[at]!)).length,
     };
@@ -145,10 +153,3 @@ const treatedOf = (bmcs: readonly RackBmc[], traffic: readonly Traffic[]): Treat
       in_a_second_limit: perSecond(vendor),
     };
   });
-
-const failedAttempts = async ({ sql }: System, { uuids }: Herd): Promise<number> => {
-  const [row] = await sql`
-    select coalesce(sum(greatest(attempt - 1, 0)), 0)::int as failed
-    from run_steps join runs on runs.id = run_steps.run_id where runs.node_uuid = any (${uuids as string[]}::uuid[])`;
-  return row!.failed;
-};

@@ -7,12 +7,7 @@ import { ask, type System } from './system';
 export const engineOf = ({ temporal }: System): Place => ({ address: temporal, namespace: 'temper' });
 
 /** Asks a node for a verb. @returns the workflow that does it */
-export const followed = async (
-  system: System,
-  client: Client,
-  node: string,
-  verb: object,
-): Promise<WorkflowHandle> => {
+export const followed = async (system: System, client: Client, node: string, verb: object): Promise<WorkflowHandle> => {
   await ask(system, 'PUT', `/v1/nodes/${node}/states/provision`, verb);
   const [run] = await system.sql`
     select workflow_id from runs where node_uuid = ${node} order by created_at desc limit 1`;

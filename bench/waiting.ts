@@ -1,6 +1,7 @@
 /** Many nodes waiting for their ramdisk: what that costs the control worker, the engine, and somebody else's run. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { repeatedAttempts } from './ended';
 import { askAll, enrol, type Herd, settled } from './nodes';
 import { cpuByGroup, cpuSince, environmentOf, residentMiB } from './processes';
 import { engineOf, followed, restingNode } from './runs-nodes';
@@ -11,6 +12,8 @@ export type Waiting = {
   readonly nodes: number;
   /** From the first request until the last node waited. */
   readonly filled_s: number;
+  /** Attempts of acts that were made again meanwhile; none where all is well. */
+  readonly repeated: number;
   /** Resident memory in MiB: of the control worker before and while they wait, of the engine while they wait. */
   readonly control_before: number;
   readonly control: number;
@@ -48,6 +51,7 @@ export const measureWaiting = async (
     return {
       nodes: count,
       filled_s,
+      repeated: await repeatedAttempts(system, herd),
       control_before,
       control: residentOf(system, 'worker-control'),
       engine: residentOf(system, 'temporal'),

@@ -167,7 +167,7 @@ const keep = async (
   { inventory }: BmcHands,
 ): Promise<void> => {
   if (seen) await inventory.sightings.write(lock, seen);
-  if (reported) await inventory.agents.report(lock.node_uuid, reported);
+  if (reported) await inventory.details.report(lock.node_uuid, reported);
   if (endsAgent) await inventory.agents.forget(lock.node_uuid);
 };
 

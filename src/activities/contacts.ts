@@ -2,7 +2,7 @@
 import type { Inventory, Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs';
 import { raise } from '../model/errors';
-import { factsOf, missingFacts } from '../model/inspection';
+import { errorOf, factsOf, missingFacts } from '../model/inspection';
 import type { Lock } from '../model/runs';
 import { type Event, next, type ProvisionState } from '../model/states';
 import type { Awaited } from '../model/steps';
@@ -31,13 +31,16 @@ const moved = async (store: Queries, lock: Lock, node: HeldNode, event: Event): 
   return to;
 };
 
-/** What the ramdisk found becomes properties and ports. Throws StepRejected where something essential is missing. */
+const refuse = (reason: string) => raise('StepRejected', { step: 'management.inspect', reason });
+
+/** What the ramdisk found becomes properties and ports. Throws StepRejected where it failed, or something essential is missing. */
 const takeFindings = async (store: Queries, lock: Lock): Promise<void> => {
   const found = await store.details.inventory(lock.node_uuid);
+  const error = errorOf(found?.plugin_data ?? {});
+  if (error !== undefined) refuse(`the ramdisk reports: ${error}`);
   const facts = factsOf(found?.inventory ?? {});
   const missing = missingFacts(facts);
-  if (missing.length > 0)
-    raise('StepRejected', { step: 'management.inspect', reason: `the ramdisk did not say ${missing.join(', ')}` });
+  if (missing.length > 0) refuse(`the ramdisk did not say ${missing.join(', ')}`);
   await store.sightings.write(lock, facts);
 };
 

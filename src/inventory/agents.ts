@@ -1,6 +1,5 @@
 /** Queries of the ramdisks that run on nodes: who they are, where they listen, and when they were last heard of. */
 import type { NodeUuid } from '../model/ids';
-import type { ReportedStep } from '../model/runs';
 import type { ProvisionState } from '../model/states';
 import type { Db } from './database';
 import type { SealedSecret } from './vault';
@@ -21,7 +20,6 @@ export type AgentRow = {
   readonly last_heartbeat_at: Date | null;
   readonly status: AgentStatus | null;
   readonly status_message: string | null;
-  readonly reported: readonly ReportedStep[] | null;
 };
 
 /** What a heartbeat says. Null leaves what is known. */
@@ -93,11 +91,6 @@ export const agents = (sql: Db) => ({
         and (url is null or ${said.verify_ca}::text is null or verify_ca = ${said.verify_ca})
       returning 1`;
     return beaten.length === 1;
-  },
-
-  /** Keeps the steps that the ramdisk said it has. */
-  async report(node: NodeUuid, steps: readonly ReportedStep[]): Promise<void> {
-    await sql`update agents set reported = ${sql.json(steps as never)} where node_uuid = ${node}`;
   },
 
   /** The node has lost its ramdisk; the next one looks it up anew. Its token goes with the next sweep of secrets. */

@@ -1,6 +1,7 @@
 /** Queries of what was last seen inside nodes: BIOS settings, firmware, inventory. Kept beside the node, under no lock. */
 import type { NodeUuid } from '../model/ids';
-import type { BiosSetting, FirmwareComponent } from '../model/runs';
+import type { BiosSetting, FirmwareComponent, ReportedStep } from '../model/runs';
+import { nameOf } from '../model/steps';
 import type { Db } from './database';
 
 type Document = Readonly<Record<string, unknown>>;
@@ -90,6 +91,22 @@ export const details = (sql: Db) => {
           values (${node}, ${sql.json(seen.inventory as never)}, ${sql.json((seen.plugin_data ?? {}) as never)}, now())
           on conflict (node_uuid) do update set
             inventory = excluded.inventory, plugin_data = excluded.plugin_data, inventory_at = excluded.inventory_at`;
+    },
+
+    /** Keeps the steps that a ramdisk said it has; it tells those of one story at a time, so the others stay. */
+    async report(node: NodeUuid, steps: readonly ReportedStep[]): Promise<void> {
+      const known = new Map([...(await this.reported(node)), ...steps].map((step) => [nameOf(step), step]));
+      const reported = sql.json([...known.values()] as never);
+      await sql`
+        insert into node_details (node_uuid, reported) values (${node}, ${reported})
+        on conflict (node_uuid) do update set reported = excluded.reported`;
+    },
+
+    /** The steps that ramdisks on the node said they have. */
+    async reported(node: NodeUuid): Promise<readonly ReportedStep[]> {
+      const [row] = await sql<{ reported: ReportedStep[] | null }[]>`
+        select reported from node_details where node_uuid = ${node}`;
+      return row?.reported ?? [];
     },
 
     /** The BIOS settings as they were last seen; none when nobody has looked. */

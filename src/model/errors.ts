@@ -176,12 +176,12 @@ export const errors = {
   BmcJobFailed: {
     status: 502,
     retry: false,
-    says: 'The BMC of node {node} at {bmc} accepted {what}, and it failed: {reason}',
+    says: 'The BMC of node {node} at {bmc} accepted the job {what}, and it failed: {reason}',
   },
   BmcJobEndless: {
     status: 504,
     retry: false,
-    says: 'The BMC of node {node} at {bmc} accepted {what} {minutes} minutes ago and has not ended it; last seen: {seen}. Reset the BMC (step management.reset_bmc) and look at the node before trying again.',
+    says: 'The BMC of node {node} at {bmc} accepted the job {what} {minutes} minutes ago and has not ended it; last seen: {seen}. Reset the BMC (step management.reset_bmc) and look at the node before trying again.',
   },
 
   // Ramdisks.

@@ -48,3 +48,20 @@ const essential = ['cpu_arch', 'memory_mb', 'local_gb'] as const;
 /** Which properties an inspection must find and did not. */
 export const missingFacts = ({ properties = {} }: Pick<Seen, 'properties'>): string[] =>
   essential.filter((name) => properties[name] === undefined);
+
+const longestError = 500;
+
+/**
+ * What went wrong in the ramdisk while it looked, as it sends it beside the inventory; undefined where nothing did.
+ * openstack/ironic-python-agent: inspector.py, the key `error`.
+ */
+export const errorOf = ({ error }: Doc): string | undefined => {
+  if (error === undefined || error === null || error === '') return undefined;
+  const text = typeof error === 'string' ? error : JSON.stringify(error);
+  return (
+    text
+      .replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ')
+      .trim()
+      .slice(0, longestError) || 'it gives no reason'
+  );
+};

@@ -10,6 +10,7 @@ export const bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'uefihttp'] as const
 export const bootModes = ['bios', 'uefi'] as const;
 export const mediaTypes = ['cdrom', 'disk', 'floppy'] as const;
 export const indicatorStates = ['on', 'off', 'blinking'] as const;
+export const indicatorComponents = ['chassis', 'system', 'disk'] as const;
 
 const raidByBmc = ['redfish', 'fake'];
 const yesNo = (says: string): ArgRow => ({ type: 'boolean', says });
@@ -141,7 +142,15 @@ export const outOfBandSteps: readonly StepRow[] = [
     drivers: withIpmi,
     priority: 0,
     acts: ['set_indicator'],
-    args: { state: { type: 'string', required: true, oneOf: indicatorStates, says: 'light of the system' } },
+    args: {
+      state: { type: 'string', required: true, oneOf: indicatorStates, says: 'how the light shall be' },
+      component: {
+        type: 'string',
+        oneOf: indicatorComponents,
+        says: 'whose light; when absent that of the system, or of its chassis',
+      },
+      name: { type: 'string', says: 'which one of the component, as the indicators of the node are listed' },
+    },
     abortable: true,
     parks: false,
     says: 'Set the identification light.',

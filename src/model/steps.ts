@@ -9,7 +9,7 @@ import { inBandSteps } from './steps-in-band';
 import { outOfBandSteps } from './steps-out-of-band';
 
 export { type ActName, actRow, acts, type Effect, type Patience } from './acts';
-export { bootDevices, bootModes, indicatorStates, mediaTypes } from './steps-out-of-band';
+export { bootDevices, bootModes, indicatorComponents, indicatorStates, mediaTypes } from './steps-out-of-band';
 
 /** The interfaces a caller's step may name on the wire. */
 export const stepInterfaces = ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid'] as const;

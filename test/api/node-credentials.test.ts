@@ -154,3 +154,75 @@ test('under the other rule sets the password is as safe', async () => {
     expect((await patch('owner-admin', moves[0]![1])).status).toBe(400);
   }
 });
+
+describe('over IPMI', () => {
+  const bridged = {
+    ipmi_bridging: 'single',
+    ipmi_target_channel: '7',
+    ipmi_target_address: '0x20',
+  };
+  const enrolIpmi = async (more: Record<string, unknown> = {}) => {
+    await api.sql`delete from nodes`;
+    const driver_info = { ipmi_address: '192.0.2.7', ipmi_username: 'root', ipmi_password: 'hunter2', ...more };
+    const made = await api.as('operator', 'POST', '/v1/nodes', {
+      body: { name: 'n1', driver: 'ipmi', owner, driver_info },
+    });
+    expect(made.status).toBe(201);
+  };
+
+  const losses: readonly [string, Record<string, unknown>, Record<string, unknown>, string][] = [
+    ['another host', {}, { ipmi_address: '203.0.113.9' }, 'ipmi_address'],
+    ['another port', {}, { ipmi_port: 6230 }, 'ipmi_address'],
+    ['the older protocol', {}, { ipmi_protocol_version: '1.5' }, 'ipmi_protocol_version'],
+    [
+      'the older protocol instead of the newer',
+      { ipmi_protocol_version: '2.0' },
+      { ipmi_protocol_version: '1.5' },
+      'ipmi_protocol_version',
+    ],
+    ['a bridge where was none', {}, bridged, 'ipmi_bridging'],
+    ['no bridge any more', bridged, { ipmi_bridging: 'no' }, 'ipmi_bridging'],
+    ['a bridge to another address', bridged, { ipmi_target_address: '0x24' }, 'ipmi_bridging'],
+    ['a bridge over another channel', bridged, { ipmi_target_channel: '6' }, 'ipmi_bridging'],
+    [
+      'a bridge over one more BMC',
+      bridged,
+      { ipmi_bridging: 'dual', ipmi_transit_channel: '0', ipmi_transit_address: '0x82' },
+      'ipmi_bridging',
+    ],
+  ];
+
+  test.each(losses)('%s is refused to a project that keeps the password', async (_, before, change, field) => {
+    await enrolIpmi(before);
+    const had = await storedInfo();
+    const reply = await patch('owner-admin', info(change));
+    expect([reply.status, faultOf(reply)]).toEqual([
+      400,
+      `driver_info: changing ${field} needs the password again: send ipmi_password in the same request`,
+    ]);
+    expect(await storedInfo()).toEqual(had);
+  });
+
+  test.each(losses)(
+    '%s is open to a project that gives the password again, and to operators',
+    async (_, before, change) => {
+      await enrolIpmi(before);
+      expect((await patch('owner-admin', info({ ...change, ipmi_password: 'hunter3' }))).status).toBe(200);
+      await enrolIpmi(before);
+      expect((await patch('system-member', info(change))).status).toBe(200);
+      const [line] = await api.sql`select rule from audit where action = 'node.update' order by seq desc limit 1`;
+      expect(line!.rule).toBe('baremetal:node:update:driver_info, temper:node:move_credentials');
+    },
+  );
+
+  test.each([
+    ['the newer protocol', { ipmi_protocol_version: '1.5' }, { ipmi_protocol_version: '2.0' }],
+    ['the default protocol, named', {}, { ipmi_protocol_version: '2.0' }],
+    ['the same bridge in other words', bridged, { ipmi_target_address: '32' }],
+    ['hops that no bridge uses', {}, { ipmi_target_channel: '7', ipmi_transit_address: '0x82' }],
+    ['another privilege', {}, { ipmi_priv_level: 'OPERATOR' }],
+  ])('%s needs no password again', async (_, before, change) => {
+    await enrolIpmi(before);
+    expect((await patch('owner-admin', info(change))).status).toBe(200);
+  });
+});

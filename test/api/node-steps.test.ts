@@ -17,15 +17,9 @@ const list = async (): Promise<any[]> => (await at.api.as('operator', 'GET', '/t
 const find = async (step: string, group?: string) =>
   (await list()).find((row) => row.step === step && (group === undefined || row.interface === group));
 
-/** The node's ramdisk says which steps it has. */
+/** A ramdisk on the node says which steps it has. */
 const report = (steps: readonly object[]) =>
-  at.api.sql`
-    insert into agents ${at.api.sql({
-      node_uuid: uuid,
-      token_hash: 'x',
-      token_secret: '44444444-4444-4444-8444-444444444444',
-      reported: at.api.sql.json(steps as never),
-    })}`;
+  at.api.inventory.details.report(uuid as never, steps as never);
 
 const tune = {
   interface: 'deploy',

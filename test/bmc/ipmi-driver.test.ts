@@ -505,4 +505,20 @@ describe('the chassis light', () => {
     await run('set_indicator', { state: 'off' });
     expect(tool.commands()).toContain('chassis identify 0');
   });
+
+  test.each(['chassis', 'system'])('is the one of the %s as well', async (component) => {
+    const { tool, run } = await bench({
+      [status]: [{ out: ' 01 00 40\n' }, { out: ' 01 00 60\n' }],
+      any: [{ out: '\n' }],
+    });
+    await run('set_indicator', { state: 'on', component });
+    expect(tool.commands()).toContain('chassis identify force');
+  });
+
+  test('of a disk is none that IPMI knows, and the chassis is not lit instead', async () => {
+    const { tool, failure } = await bench({});
+    const error = await failure('set_indicator', { state: 'on', component: 'disk', name: 'bay-1' });
+    expect(error).toMatchObject({ code: 'BmcUnsupported', message: expect.stringContaining('an indicator of disk') });
+    expect(tool.heard()).toEqual([]);
+  });
 });

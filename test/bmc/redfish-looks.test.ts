@@ -273,6 +273,7 @@ describe('lights', () => {
     [{ component: 'disk', name: 'Nowhere:0' }, 'BmcUnsupported', /disk Nowhere:0/],
     [{ component: 'disk' }, 'StepRejected', /name one of DE00A000:Disk\.0/],
     [{ component: 'toaster' }, 'StepRejected', /chassis, system, disk/],
+    [{ name: '1' }, 'StepRejected', /component must be one of/],
   ])('the light of %p is refused before anything is sent', async (args, code, says) => {
     const { failure, accepted } = racks.bench('ilo5');
     expect(await failure('set_indicator', { state: 'on', ...args })).toMatchObject({

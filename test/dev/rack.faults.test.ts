@@ -129,3 +129,29 @@ test('faults are set, listed and cleared over the control port, and nonsense is 
   expect((await fetch(url, { method: 'DELETE' })).status).toBe(204);
   expect((await client.get(client.system)).status).toBe(200);
 });
+
+test('slow-death answers slower with every open session, and not at all once there are five', async () => {
+  rack.fault(0, { kind: 'slow-death', ms: 100, seconds: 60 });
+  const took = async () => {
+    const began = performance.now();
+    expect((await client.get(client.system)).status).toBe(200);
+    return performance.now() - began;
+  };
+  const { username: UserName, password: Password } = rack.bmcs[0]!;
+  const logIn = () => client.post('/redfish/v1/SessionService/Sessions', { UserName, Password });
+  for (let sessions = 0; sessions < 2; sessions++) await logIn();
+  expect(await took()).toBeGreaterThan(190);
+  for (let sessions = 2; sessions < 5; sessions++) await logIn();
+  await expect(client.get(client.system)).rejects.toThrow();
+  rack.clearFaults(0);
+  expect((await client.get(client.system)).status).toBe(200);
+});
+
+test('password-changed refuses the old password and every session', async () => {
+  const { username: UserName, password: Password } = rack.bmcs[0]!;
+  rack.fault(0, { kind: 'password-changed', seconds: 60 });
+  expect((await client.get(client.system)).status).toBe(401);
+  expect((await client.post('/redfish/v1/SessionService/Sessions', { UserName, Password })).status).toBe(401);
+  rack.clearFaults(0);
+  expect((await client.get(client.system)).status).toBe(200);
+});

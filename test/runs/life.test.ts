@@ -157,6 +157,35 @@ test('an inspection by the ramdisk fills properties and ports, and leaves the no
   expect(calls.at(-1)).toBe('power_off');
 });
 
+test('an error that the ramdisk met while inspecting fails the inspection in its words, and nothing it found is taken', async () => {
+  await with_();
+  const node = await world.node({ ...withRamdisk });
+  const { run } = await world.runs.start(await world.order(node, 'inspect'));
+  await world.reaches(run, 'waiting');
+  const error = 'no disks found\nwith https://collector:hunter2@example.org/logs';
+  await sendInventory(world, node, found, { error, configuration: { collectors: ['default'] } });
+  const failed = {
+    state: 'failed',
+    last_error: expect.stringMatching(
+      /management\.inspect was refused: the ramdisk reports: no disks found with https/,
+    ),
+  };
+  expect(await world.ended(run)).toMatchObject(failed);
+  const left = await nodeOf(node);
+  expect(left).toMatchObject({ provision_state: 'inspect failed', properties: {} });
+  expect(left.last_error).not.toContain('hunter2');
+  expect(await world.sql`select 1 from ports where node_uuid = ${node}`).toHaveLength(0);
+});
+
+test.each([null, ''])('an inspection whose ramdisk sends the error %j has none', async (error) => {
+  await with_();
+  const node = await world.node({ ...withRamdisk });
+  const { run } = await world.runs.start(await world.order(node, 'inspect'));
+  await world.reaches(run, 'waiting');
+  await sendInventory(world, node, found, { error });
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+});
+
 test('what the ramdisk does not send in time fails the run, which takes the ramdisk off the node', async () => {
   const calls = await with_();
   const node = await world.node({ provision_state: 'available', ...withRamdisk });

@@ -35,8 +35,9 @@ export const sendInventory = async (
   world: World,
   node: NodeUuid,
   inventory: Record<string, unknown>,
+  plugin_data: Record<string, unknown> = {},
 ): Promise<void> => {
-  await world.inventory.details.write(node, { inventory });
+  await world.inventory.details.write(node, { inventory, plugin_data });
   await world.runs.agentContact({ node, kind: 'inspection' });
 };
 

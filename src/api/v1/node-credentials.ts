@@ -2,6 +2,7 @@
 import { parseBmcAddress } from '../../model/bmc-addresses';
 import { type DriverName, driverRow } from '../../model/drivers';
 import { isTemperError, raise } from '../../model/errors';
+import { provesItself, wayOf } from '../../model/ipmi-info';
 import { trustOf } from '../../model/redfish-info';
 import { secretRefs } from '../../model/secrets';
 
@@ -26,14 +27,37 @@ const destinationOf = ({ driver, driver_info }: BmcSide): string | undefined => 
 const trusted = ({ driver_info }: BmcSide): string => JSON.stringify(trustOf(driver_info.redfish_verify_ca));
 const anyCertificate = JSON.stringify(false);
 
+/** Beside the address: what decides who gets the credentials, and which changes of it are no loss. */
+const trustRows: Partial<
+  Record<DriverName, readonly { readonly field: string; readonly kept: (before: BmcSide, after: BmcSide) => boolean }[]>
+> = {
+  redfish: [
+    {
+      field: 'redfish_verify_ca',
+      // Only from no trust at all is every change a gain: other authorities may vouch for somebody else.
+      kept: (before, after) => trusted(before) === anyCertificate || trusted(before) === trusted(after),
+    },
+  ],
+  ipmi: [
+    {
+      field: 'ipmi_protocol_version',
+      kept: (before, after) => provesItself(after.driver_info) || !provesItself(before.driver_info),
+    },
+    {
+      // The session's password stays at the address; behind it, commands reach whatever machine the hops name.
+      field: 'ipmi_bridging',
+      kept: (before, after) => wayOf(before.driver_info) === wayOf(after.driver_info),
+    },
+  ],
+};
+
 /** What of a change points the credentials elsewhere, as the name of a field; undefined where nothing does. */
 const moveOf = (before: BmcSide, after: BmcSide): string | undefined => {
   if (before.driver !== after.driver) return 'driver';
   const destination = destinationOf(after);
   if (destination === undefined) return undefined;
   if (destination !== destinationOf(before)) return driverRow(after.driver).addressKey!;
-  // Only from no trust at all is every change a gain: other authorities may vouch for somebody else.
-  return trusted(before) !== anyCertificate && trusted(before) !== trusted(after) ? 'redfish_verify_ca' : undefined;
+  return trustRows[after.driver]?.find(({ kept }) => !kept(before, after))?.field;
 };
 
 /**

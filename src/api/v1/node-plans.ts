@@ -25,8 +25,8 @@ type Planning = {
 
 /** The node with the steps that its ramdisk has told of, which differ with its hardware. */
 export const equipped = async (rooms: Rooms, node: NodeRow): Promise<NodeRow & Equipment> => {
-  const agent = await rooms.inventory.agents.find(node.uuid);
-  return agent?.reported ? { ...node, reported_steps: agent.reported } : node;
+  const reported_steps = await rooms.inventory.details.reported(node.uuid);
+  return reported_steps.length > 0 ? { ...node, reported_steps } : node;
 };
 
 const rawSteps = async ({ rooms, want: { verb, row }, asking, node }: Planning): Promise<PlannedStep[]> => {

@@ -1,4 +1,5 @@
 /** The chassis light: on until told otherwise, or off. IPMI does not know whether it shines or blinks. */
+import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
 import { converge } from '../converge';
 import { type Client, nonsense } from './client';
@@ -14,7 +15,12 @@ const look = async (client: Client): Promise<Light> => {
   return { told: (misc & 0x40) !== 0, lit: (misc & 0x30) !== 0 };
 };
 
+/** What the one light stands for; IPMI knows no other and has no names for it. */
+const components: readonly unknown[] = [undefined, 'chassis', 'system'];
+
 export const setIndicator = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
+  if (!components.includes(args.component))
+    raise('BmcUnsupported', client.facts({ what: `an indicator of ${args.component}` }));
   const lit = args.state !== 'off';
   const what = `set the indicator ${args.state}`;
   await converge<Light>(client, {

@@ -1,6 +1,7 @@
 /** An ipmi node's driver_info, read once into what ipmitool is told. */
 import { type BmcAddress, parseBmcAddress } from '../../model/bmc-addresses';
 import { raise } from '../../model/errors';
+import { bridgeHops, bridgingOf, isGiven } from '../../model/ipmi-info';
 import type { BmcNode } from '../contract';
 
 export const privileges = ['ADMINISTRATOR', 'OPERATOR', 'USER', 'CALLBACK'] as const;
@@ -23,8 +24,6 @@ export type IpmiSettings = {
 
 type Refuse = (field: string, reason: string) => never;
 type Info = BmcNode['driver_info'];
-
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
 /** A text of one line: ipmitool reads a secret up to the end of its line, and no argument may hold a NUL. */
 const line = (info: Info, field: string, longest: number, refuse: Refuse): string | undefined => {
@@ -71,11 +70,6 @@ const kgKeyOf = (info: Info, refuse: Refuse): Buffer | undefined => {
 };
 
 // openstack/ironic:ironic/drivers/modules/ipmitool.py names the fields; ipmitool(1) the options.
-const bridgeFields = {
-  no: [],
-  single: ['target'],
-  dual: ['transit', 'target'],
-} as const;
 const options = { transit: ['-B', '-T'], target: ['-b', '-t'] } as const;
 
 const small = /^(0x[0-9a-f]{1,2}|\d{1,3})$/i;
@@ -86,9 +80,9 @@ const numberAt = (info: Info, field: string, refuse: Refuse): string => {
 };
 
 const bridgeOf = (info: Info, refuse: Refuse): string[] => {
-  const kind = isGiven(info.ipmi_bridging) ? String(info.ipmi_bridging) : 'no';
-  if (!Object.hasOwn(bridgeFields, kind)) return refuse('ipmi_bridging', 'is not one of no, single, dual');
-  const hops = bridgeFields[kind as keyof typeof bridgeFields].flatMap((hop) => [
+  const kind = bridgingOf(info);
+  if (kind === undefined) return refuse('ipmi_bridging', 'is not one of no, single, dual');
+  const hops = bridgeHops[kind].flatMap((hop) => [
     options[hop][0],
     numberAt(info, `ipmi_${hop}_channel`, refuse),
     options[hop][1],

@@ -1,10 +1,10 @@
 /** BIOS settings: staging changes or a reset for the next boot, and waiting until the BIOS shows them. */
 import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
+import { converge } from '../converge';
 import { backOff, pause } from '../wait';
 import { checkSettings, defaultsOf, type Registry, readRegistry } from './bios-registry';
 import type { Client, Sent } from './client';
-import { converge } from './converge';
 import { findSystem } from './discovery';
 import { Bios, BiosSettings, type BiosValue } from './resources';
 

@@ -4,8 +4,8 @@
  */
 import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
+import { type Announced, announcements } from '../announce';
 import { backOff, pause } from '../wait';
-import { type Announced, announcements } from './announce';
 import type { Client } from './client';
 import { allowableValues, findManager, findSystem } from './discovery';
 import { Anything, Manager, System } from './resources';

@@ -2,9 +2,9 @@
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
 import type { bootDevices, bootModes } from '../../model/steps';
+import { converge } from '../converge';
 import { hasQuirk } from '../quirks';
 import type { Client, Sent } from './client';
-import { converge } from './converge';
 import { findSystem, serviceRoot } from './discovery';
 import { BootSettings, type System } from './resources';
 import { bootModeOf } from './verify';

@@ -1,9 +1,9 @@
 /** The clock of the BMC, which falls back to 1970 when its battery or its firmware does. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
-import type { Announced } from './announce';
+import type { Announced } from '../announce';
+import { converge } from '../converge';
 import type { Client } from './client';
-import { converge } from './converge';
 import { findManager, findSystem } from './discovery';
 import { ManagerClock } from './job-resources';
 

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
+import { indicatorComponents } from '../../model/steps';
 import type { Client } from './client';
 import { findChecked } from './discovery';
 import { readDrives } from './inventory';
@@ -11,7 +12,7 @@ import type { Chassis } from './resources';
 import { lastOf, tidyText } from './texts';
 
 export type Light = z.output<typeof Chassis>;
-export type Component = 'chassis' | 'system' | 'disk';
+export type Component = (typeof indicatorComponents)[number];
 
 export type LightAt = {
   readonly component: Component;
@@ -72,7 +73,7 @@ const shown = ({ component, name, light, readonly }: LightAt) => ({
 });
 
 export const readIndicators = async (client: Client): Promise<ActOutcome> => {
-  const lights = await findLights(client, ['chassis', 'system', 'disk']);
+  const lights = await findLights(client, indicatorComponents);
   if (lights.length === 0) raise('BmcUnsupported', client.facts({ what: 'an indicator' }));
   return { is: 'done', note: `${lights.length} lights`, value: lights.map(shown) };
 };

@@ -1,9 +1,9 @@
 /** The light that shows a technician which node it is, in the older spelling or the newer one. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
-import type { indicatorStates } from '../../model/steps';
+import { indicatorComponents, type indicatorStates } from '../../model/steps';
+import { converge } from '../converge';
 import type { Client } from './client';
-import { converge } from './converge';
 import { findSystem } from './discovery';
 import { type Component, findLights, hasLight, type Light } from './indicator-look';
 import { Chassis } from './resources';
@@ -28,7 +28,7 @@ const findAnyLight = async (client: Client): Promise<{ path: string; light: Ligh
   return raise('BmcUnsupported', client.facts({ what: 'an indicator' }));
 };
 
-const components: readonly string[] = ['chassis', 'system', 'disk'] satisfies readonly Component[];
+const components: readonly string[] = indicatorComponents;
 
 /** The light of one component; `name` tells drives apart. */
 const findNamedLight = async (client: Client, { component, name }: Args): Promise<{ path: string; light: Light }> => {
@@ -46,8 +46,8 @@ const findNamedLight = async (client: Client, { component, name }: Args): Promis
 export const setIndicator = async (client: Client, args: Args): Promise<ActOutcome> => {
   const wanted = args.state as keyof typeof leds;
   const what = `set the indicator ${wanted}`;
-  const { path, light } =
-    args.component === undefined ? await findAnyLight(client) : await findNamedLight(client, args);
+  const any = args.component === undefined && args.name === undefined;
+  const { path, light } = any ? await findAnyLight(client) : await findNamedLight(client, args);
   const body =
     light.IndicatorLED !== undefined ? { IndicatorLED: leds[wanted] } : { LocationIndicatorActive: wanted !== 'off' };
   await converge<Light>(client, {

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { isTemperError } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
-import { standing } from './announce';
+import { standing } from '../announce';
+import { converge } from '../converge';
 import type { Client, Sent } from './client';
-import { converge } from './converge';
 import { ejectFrom, findSlots, insertInto, type MediaType, readSlot, type Slot, slotsFor, takes } from './media-slots';
 
 /** Image URLs may carry a token, so an intent keeps a digest. */

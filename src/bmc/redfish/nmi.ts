@@ -1,7 +1,7 @@
 /** A non-maskable interrupt: sent at most once, with nothing to see afterwards but the BMC's own yes. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
-import { announcements } from './announce';
+import { announcements } from '../announce';
 import type { Client } from './client';
 import { allowableValues, findSystem } from './discovery';
 

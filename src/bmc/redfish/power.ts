@@ -1,8 +1,8 @@
 /** Power: on, off, and asking the system to shut itself down. */
 import { raise } from '../../model/errors';
 import type { ActOutcome, Seen } from '../../model/runs';
+import { converge } from '../converge';
 import type { Client } from './client';
-import { converge } from './converge';
 import { allowableValues, findSystem } from './discovery';
 import type { System } from './resources';
 

@@ -1,8 +1,8 @@
 /** Secure boot: its switch and its keys. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
+import { converge } from '../converge';
 import type { Client } from './client';
-import { converge } from './converge';
 import { allowableValues, findSystem } from './discovery';
 import { SecureBoot } from './resources';
 import { secureBootOf } from './verify';

@@ -51,7 +51,7 @@ export const judge = (task: Task): Progress => {
   const words = wordsOf(task);
   const failed = {
     is: 'failed',
-    reason: `${state} ${task.TaskStatus ?? ''} ${words}`.replace(/ +/g, ' ').trim(),
+    reason: [[state, task.TaskStatus].filter(Boolean).join(', '), words].filter(Boolean).join(': '),
   } as const;
   const kind = kinds[state];
   if (kind === 'failed' || (kind === 'done' && task.TaskStatus === 'Critical')) return failed;

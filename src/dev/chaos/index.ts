@@ -1,7 +1,11 @@
 /** Chaos: brings nodes to every kill point of every verb, kills, and checks every node. */
+
+import { cpus } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { inTurns } from './approach';
 import { runBatch } from './batch';
+import { writeSection } from './docs';
 import { writeRunbook } from './nodes';
 import { allVictims, type Cell, everyCell, killsFor, labelsOf } from './plan';
 import { randomOf, shuffled } from './random';
@@ -68,9 +72,9 @@ const sampleCells = (references: References, pairs: readonly Pair[], sample: num
   return pairs
     .flatMap(({ verb }) => {
       const labels = shuffled(labelsOf(references, verb), random);
-      return chosen.map((victim, index) => ({ verb, label: labels[index % labels.length]!, victim }));
+      if (labels.length === 0) return [];
+      return chosen.map((victim, index) => ({ verb, label: labels[index % labels.length]!.label, victim }));
     })
-    .filter(({ label }) => label !== undefined)
     .slice(0, sample);
 };
 
@@ -99,7 +103,7 @@ const killAll = async (
         say(
           `! ${cell.verb.name}, ${job.point.label}, ${victim}, ${bmc.name} (${bmc.profile}): ${outcome.is}: ${outcome.why}`,
         );
-      return { cell, profile: bmc.profile, outcome };
+      return { cell, depth: job.point.depth, profile: bmc.profile, outcome };
     });
     results.push(...fresh);
     const { ended, parked, failed, missed } = countsOf(fresh);
@@ -117,9 +121,11 @@ export const runCells = async (system: System, { seed, sample, verbs: names }: C
   await writeRunbook(system);
   const pairs = sample === undefined ? allPairs(system, verbs) : samplePairs(system, verbs, sample, random);
   const { references, unusable } = await gatherReferences(system, pairs, say);
-  say(`${references.size} undisturbed runs looked at`);
-  const cells =
-    sample === undefined ? everyCell(verbs, references, random) : sampleCells(references, pairs, sample, random);
+  const longest = [...references].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, 3);
+  say(
+    `${references.size} undisturbed runs looked at; the longest: ${longest.map(([key, { seconds }]) => `${key} ${Math.round(seconds)} s`).join(', ')}`,
+  );
+  const cells = sample === undefined ? everyCell(verbs, references) : sampleCells(references, pairs, sample, random);
   const first = await killAll(system, cells, references, random, say);
   const missed = first.filter(({ outcome }) => outcome.is === 'missed').map(({ cell }) => cell);
   const second = await killAll(system, missed, references, random, say);
@@ -135,11 +141,24 @@ const options = {
   faults: { type: 'boolean' },
 } as const;
 
+// This file runs as dist/dev/chaos/index.js.
+const docsFile = join(__dirname, '../../../docs/chaos.md');
+
+const preface = (seed: number, minutes: number, nodes: number, results: readonly Result[]): string[] => [
+  `${new Date().toISOString().slice(0, 10)}, seed ${seed}: ${minutes} minutes, ${nodes} nodes at a time, ${cpus().length} processors.`,
+  '',
+  summaryOf(results),
+  '',
+  'Each line is a point of a run. The node is held there by the emulator, the process is killed with -9 once, and the run goes on when the supervisor has started the process again. `ended` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; `parked` one that asked a person whether its command took effect, because nothing on the machine could tell. The seconds are from the kill to the end; what was left of the run is part of them.',
+  '',
+];
+
 /** @param file the record of a running system. @returns whether every node came through */
 export const runChaos = async (file: string, args: readonly string[], say: Say): Promise<boolean> => {
   const { values } = parseArgs({ args: [...args], options });
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   say(`seed ${seed}`);
+  const began = Date.now();
   const system = await openSystem(file);
   try {
     const chosen = {
@@ -148,7 +167,11 @@ export const runChaos = async (file: string, args: readonly string[], say: Say):
       ...(values.verbs && { verbs: values.verbs.split(',') }),
     };
     const { results, unusable } = await runCells(system, chosen, say);
-    for (const line of tableOf(results, allVictims)) say(line);
+    const whole = values.sample === undefined && values.verbs === undefined;
+    const minutes = Math.round((Date.now() - began) / 60_000);
+    const table = tableOf(results, allVictims);
+    for (const line of table) say(line);
+    if (whole) writeSection(docsFile, 'kills', [...preface(seed, minutes, system.bmcs.length, results), ...table]);
     say(summaryOf(results));
     const { failed, missed } = countsOf(results);
     return failed + missed + unusable.length === 0;

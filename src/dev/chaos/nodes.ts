@@ -80,11 +80,15 @@ const statesOf = ({ operator }: System, bmc: RackBmc): Promise<Json | undefined>
 
 /** Where a node is once no run holds it; undefined where it is not enrolled. */
 const atRest = (system: System, bmc: RackBmc): Promise<Json | 'nowhere'> =>
-  until(`${bmc.name} to rest`, async () => {
-    const found = await statesOf(system, bmc);
-    if (!found) return 'nowhere';
-    return found.reservation === null && found.target_provision_state === null ? found : undefined;
-  });
+  until(
+    `${bmc.name} to rest`,
+    async () => {
+      const found = await statesOf(system, bmc);
+      if (!found) return 'nowhere';
+      return found.reservation === null && found.target_provision_state === null ? found : undefined;
+    },
+    { withinMs: 120_000 },
+  );
 
 /** Brings a node where it is wanted, over as many roads as it takes. Throws where it cannot be brought. */
 export const bring = async (system: System, bmc: RackBmc, wanted: Rest): Promise<void> => {

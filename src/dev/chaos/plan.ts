@@ -13,11 +13,11 @@ export type Kill = { readonly victim: Victim; readonly jobs: readonly (Job & { r
 export const allVictims = Object.keys(victims) as Victim[];
 
 /** Labels of a verb on any BMC, in the order of the run. */
-export const labelsOf = (references: References, verb: ChaosVerb): string[] => {
+export const labelsOf = (references: References, verb: ChaosVerb): { label: string; depth: number }[] => {
   const points = [...references].filter(([key]) => key.startsWith(`${verb.name} `)).flatMap(([, one]) => one.points);
   const depths = new Map<string, number>();
   for (const { label, depth } of points) depths.set(label, Math.max(depth, depths.get(label) ?? 0));
-  return [...depths].sort(([, a], [, b]) => a - b).map(([label]) => label);
+  return [...depths].map(([label, depth]) => ({ label, depth })).sort((a, b) => a.depth - b.depth);
 };
 
 const jobFor = (cell: Cell, bmc: RackBmc, references: References): (Job & { cell: Cell }) | undefined => {
@@ -35,9 +35,13 @@ const oneKill = (
   const jobs: (Job & { cell: Cell })[] = [];
   const free = [...bmcs];
   const rest = cells.filter((cell) => {
-    const at = free.findIndex((bmc) => jobFor(cell, bmc, references));
-    if (at < 0) return true;
-    jobs.push(jobFor(cell, free.splice(at, 1)[0]!, references)!);
+    // The quickest that can take it: one slow BMC would keep all others waiting.
+    const [best] = free
+      .flatMap((bmc) => jobFor(cell, bmc, references) ?? [])
+      .sort((a, b) => a.reference.seconds - b.reference.seconds);
+    if (!best) return true;
+    jobs.push(best);
+    free.splice(free.indexOf(best.bmc), 1);
     return false;
   });
   return { jobs, rest };
@@ -63,16 +67,9 @@ export const killsFor = (
   return kills;
 };
 
-/** Every verb, kill point and victim: verbs that take as long side by side, in the order of chance otherwise. */
-export const everyCell = (verbs: readonly ChaosVerb[], references: References, random: () => number): Cell[] => {
-  const seconds = (verb: ChaosVerb) =>
-    Math.max(0, ...[...references].filter(([key]) => key.startsWith(`${verb.name} `)).map(([, one]) => one.seconds));
-  return [...verbs]
-    .sort((a, b) => seconds(b) - seconds(a))
-    .flatMap((verb) =>
-      shuffled(
-        labelsOf(references, verb).flatMap((label) => allVictims.map((victim) => ({ verb, label, victim }))),
-        random,
-      ),
-    );
-};
+/** Every verb, kill point and victim; those with as long a way to go side by side, so that a kill waits for nobody long. */
+export const everyCell = (verbs: readonly ChaosVerb[], references: References): Cell[] =>
+  verbs
+    .flatMap((verb) => labelsOf(references, verb).map(({ label, depth }) => ({ verb, label, depth })))
+    .sort((a, b) => b.depth - a.depth)
+    .flatMap(({ verb, label }) => allVictims.map((victim) => ({ verb, label, victim })));

@@ -71,9 +71,16 @@ const named = (raw: Raw, all: readonly Raw[]): Point => {
   return { ...point, label: same.length > 1 ? `${text} (${same.indexOf(raw) + 1})` : text };
 };
 
+/** Of several commands of one act that converges the last counts: those before it were refused, or only prepared it. */
+const counts = (raw: Raw, all: readonly Raw[]): boolean =>
+  raw.kind !== 'done' ||
+  isOnce(raw.at.act) ||
+  raw === all.findLast(({ kind, begun }) => kind === 'done' && begun === raw.begun);
+
 /** All points of a run: as it is accepted, every act's beginning, every command's loss, every wait, and its end. */
 export const pointsOf = (seen: readonly Seen[]): Point[] => {
-  const all = seen.flatMap((_, depth) => pointsAt(seen, depth));
+  const every = seen.flatMap((_, depth) => pointsAt(seen, depth));
+  const all = every.filter((raw) => counts(raw, every));
   const last = seen.at(-1);
   return [
     { label: 'as it is accepted', kind: 'accepted', gate: { after: 0 }, begun: 0, depth: 0 },

@@ -2,8 +2,15 @@
 import type { Outcome } from './judge';
 import type { Cell } from './plan';
 import type { Victim } from './system';
+import { chaosVerbs } from './verbs';
 
-export type Result = { readonly cell: Cell; readonly profile: string; readonly outcome: Outcome };
+export type Result = {
+  readonly cell: Cell;
+  /** How far into its run the kill fell. */
+  readonly depth: number;
+  readonly profile: string;
+  readonly outcome: Outcome;
+};
 
 const shown: Readonly<Record<Outcome['is'], string>> = {
   ended: 'ended',
@@ -17,12 +24,22 @@ const cellText = ({ outcome }: Result): string =>
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
+const keyOf = ({ verb, label }: Cell): string => `${verb.name}\n${label}`;
+const place = ({ cell }: Result): number => chaosVerbs.findIndex(({ name }) => name === cell.verb.name);
+/** As life goes: by verb, and within it by how far it had come on any BMC. */
+const inOrder = (results: readonly Result[]): Result[] => {
+  const depths = new Map<string, number>();
+  for (const { cell, depth } of results) depths.set(keyOf(cell), Math.max(depth, depths.get(keyOf(cell)) ?? 0));
+  const depthOf = ({ cell }: Result): number => depths.get(keyOf(cell)) ?? 0;
+  return [...results].sort((a, b) => place(a) - place(b) || depthOf(a) - depthOf(b));
+};
+
 /** One line for each verb and kill point, one column for each victim. */
 export const tableOf = (results: readonly Result[], victims: readonly Victim[]): string[] => {
   const lines = new Map<string, { verb: string; label: string; by: Map<Victim, Result> }>();
-  for (const result of results) {
+  for (const result of inOrder(results)) {
     const { verb, label, victim } = result.cell;
-    const key = `${verb.name}\n${label}`;
+    const key = keyOf(result.cell);
     const line = lines.get(key) ?? { verb: verb.name, label, by: new Map() };
     line.by.set(victim, result);
     lines.set(key, line);

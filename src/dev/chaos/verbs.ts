@@ -61,9 +61,9 @@ const cleanSteps = (profile: string) => [
 export const runbook = 'CUSTOM_CHAOS';
 export const runbookSteps = [
   step('management.set_boot_device', { boot_device: 'disk' }),
-  step('raid.apply_configuration', { raid_config: raidConfig }),
   firmware('bios', 'bios-99.1.0.bin'),
   step('deploy.burnin_cpu'),
+  step('raid.apply_configuration', { raid_config: raidConfig }),
   step('management.set_indicator', { state: 'blinking' }),
 ];
 

@@ -164,6 +164,8 @@ export const rackOf = (system: SystemRecord) => {
       (await call('GET', '/agents')).agents,
     /** What the ramdisks on the rack's hosts were told, oldest first. */
     ramdiskCommands: async (): Promise<RamdiskEntry[]> => (await call('GET', '/agents/journal')).entries,
+    /** Ends every fault of a BMC. */
+    mend: (bmc: number): Promise<Json> => call('DELETE', `/bmcs/${bmc}/faults`),
     fault: (bmc: number, fault: object): Promise<Json> => call('POST', `/bmcs/${bmc}/faults`, fault),
   };
 };

@@ -21,6 +21,14 @@ export const certificateIn = async (stateDir: string, host: string): Promise<Cer
   const certFile = join(stateDir, 'rack-cert.pem');
   if (existsSync(keyFile) && existsSync(certFile))
     return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') };
+  const made = await makeCertificate(host);
+  writeFileSync(keyFile, made.key, { mode: 0o600 });
+  writeFileSync(certFile, made.cert);
+  return made;
+};
+
+/** A fresh one that nobody knows yet. */
+export const makeCertificate = async (host: string): Promise<Certificate> => {
   const made = await generate([{ name: 'commonName', value: 'emulated-rack' }], {
     keyType: 'ec',
     notAfterDate: new Date(Date.now() + 5 * 365 * 86_400_000),
@@ -29,7 +37,5 @@ export const certificateIn = async (stateDir: string, host: string): Promise<Cer
       { name: 'subjectAltName', altNames: names(host) },
     ],
   });
-  writeFileSync(keyFile, made.private, { mode: 0o600 });
-  writeFileSync(certFile, made.cert);
   return { key: made.private, cert: made.cert };
 };

@@ -24,6 +24,7 @@ export type RackHands = {
   /** Of every BMC, in their order. */
   gates(): readonly GateLook[];
   renew(index: number, power: 'On' | 'Off'): void;
+  rotateCertificate(): Promise<void>;
   /** The ramdisks, where this rack boots them. */
   agents(): Agents | undefined;
   macOf(index: number): string;
@@ -126,8 +127,13 @@ const routes: readonly Route[] = [
     path: /^\/control\/bmcs\/(\d+)\/renew$/,
     act: (rack, { ids, body }) => rack.renew(ids[0]!, parsed(Renewal, body).power),
   },
+  { method: 'POST', path: /^\/control\/certificate$/, act: (rack) => rack.rotateCertificate() },
   { method: 'GET', path: /^\/control\/agents$/, act: (rack) => ({ agents: agentsOf(rack).list() }) },
-  { method: 'GET', path: /^\/control\/agents\/journal$/, act: (rack, { query }) => ({ entries: agentsOf(rack).journal({ mac: query.get('mac') ?? undefined }) }) },
+  {
+    method: 'GET',
+    path: /^\/control\/agents\/journal$/,
+    act: (rack, { query }) => ({ entries: agentsOf(rack).journal({ mac: query.get('mac') ?? undefined }) }),
+  },
   { method: 'GET', path: /^\/control\/agents\/fault-kinds$/, act: () => agentFaultKinds },
   {
     method: 'POST',
@@ -156,7 +162,7 @@ const act = async (rack: RackHands, req: IncomingMessage, res: ServerResponse): 
     routes.find(({ method, path }) => method === req.method && path.test(url.pathname)) ?? raise('PathNotFound');
   const ids = (route.path.exec(url.pathname) ?? []).slice(1).map(Number);
   const body = req.method === 'POST' ? await readJson(req) : undefined;
-  answer(res, req.method === 'POST' ? 201 : 200, route.act(rack, { ids, query: url.searchParams, body }));
+  answer(res, req.method === 'POST' ? 201 : 200, await route.act(rack, { ids, query: url.searchParams, body }));
 };
 
 /** Answers control requests with the hands it is given. */

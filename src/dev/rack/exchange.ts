@@ -165,7 +165,7 @@ const answerTo = async (request: Request, record: Recorder): Promise<void> => {
     const counts = !isSession(path);
     if (counts && !(await bmc.gate.enter(passer, left))) return void res.destroy();
     const before = faultsFor(bmc, 'before', { method, path, now: x.now });
-    const struck = await strikeBefore(before);
+    const struck = await strikeBefore(before, bmc);
     if (struck) {
       journal(record, x, {
         status: struck === 'drop' ? 0 : struck.status,

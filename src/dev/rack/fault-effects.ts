@@ -3,11 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorAnswer } from './answers';
 import type { ActiveFault, FaultKind } from './faults';
-import type { Answer } from './types';
+import type { Answer, Bmc } from './types';
 
 type Struck = Answer | 'drop' | undefined;
 
-const effects: Partial<Record<FaultKind, (fault: ActiveFault) => Struck | Promise<Struck>>> = {
+const tooManySessions = 5;
+
+const effects: Partial<Record<FaultKind, (fault: ActiveFault, bmc: Bmc) => Struck | Promise<Struck>>> = {
   latency: async (fault) => {
     await sleep(fault.ms ?? 1000, undefined, { ref: false });
     return undefined;
@@ -29,6 +31,11 @@ const effects: Partial<Record<FaultKind, (fault: ActiveFault) => Struck | Promis
   'auth-refused': () =>
     errorAnswer(401, 'NoValidSession', 'There is no valid session established with the implementation.'),
   'drop-before': () => 'drop',
+  'slow-death': async (fault, { state }) => {
+    if (state.sessions.length >= tooManySessions) return 'drop';
+    await sleep((fault.ms ?? 1000) * state.sessions.length, undefined, { ref: false });
+    return undefined;
+  },
   'etag-mismatch': () =>
     errorAnswer(
       412,
@@ -38,9 +45,9 @@ const effects: Partial<Record<FaultKind, (fault: ActiveFault) => Struck | Promis
 };
 
 /** Lets the faults do their work in order; undefined when the request may go on. */
-export const strikeBefore = async (faults: readonly ActiveFault[]): Promise<Struck> => {
+export const strikeBefore = async (faults: readonly ActiveFault[], bmc: Bmc): Promise<Struck> => {
   for (const fault of faults) {
-    const struck = await effects[fault.kind]?.(fault);
+    const struck = await effects[fault.kind]?.(fault, bmc);
     if (struck !== undefined) return struck;
   }
   return undefined;

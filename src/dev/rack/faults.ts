@@ -19,10 +19,16 @@ export const faultKinds = {
   'html-504': { stage: 'before', methods: 'any', says: 'answers 504 with a page of HTML' },
   'auth-refused': { stage: 'before', methods: 'any', says: 'answers 401 whatever the credentials' },
   'drop-before': { stage: 'before', methods: 'any', says: 'closes the connection without executing' },
+  'slow-death': {
+    stage: 'before',
+    methods: 'any',
+    says: 'answers after `ms` for each open session, and closes every connection once there are five',
+  },
   'etag-mismatch': { stage: 'before', methods: 'patch', says: 'answers 412 to writes that carry or need an ETag' },
   'drop-after-write': { stage: 'after', methods: 'writes', says: 'executes the write, then closes the connection' },
   'truncated-json': { stage: 'after', methods: 'any', says: 'sends half of the body as if it were all' },
   'session-table-full': { stage: 'inside', methods: 'any', says: 'refuses logins with 503 and RAC0218' },
+  'password-changed': { stage: 'inside', methods: 'any', says: 'knows another password, and no session any more' },
   'wrong-power-state': {
     stage: 'inside',
     methods: 'any',

@@ -7,7 +7,7 @@ import { type Agents, agentTimingAt } from '../agent';
 import type { Gate } from '../agent/gate';
 import { advance } from './advance';
 import { createBmc, renew, systemPath } from './bmc';
-import { certificateIn } from './certificate';
+import { certificateIn, makeCertificate } from './certificate';
 import { controlListener, type JournalFilter, type RackHands } from './control';
 import type { Recorder } from './exchange';
 import { type ActiveFault, addFault, Fault } from './faults';
@@ -78,6 +78,8 @@ export type Rack = {
   pressPowerButton(index: number): void;
   /** Holds what is on its way to a machine. */
   gate(index: number): Gate;
+  /** Shows a certificate that nobody was told of, at every HTTPS address. */
+  rotateCertificate(): Promise<void>;
   /** Brings a BMC back to how it left the factory, but for its sessions. */
   renew(index: number, power: 'On' | 'Off'): void;
   /** The ramdisks on its hosts, where the options ask for them. */
@@ -189,6 +191,10 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
       ramdisks?.agents.powerLost(bmc.macs[0]!);
       ramdisks?.hosts.look(bmc);
     },
+    rotateCertificate: async () => {
+      const next = await makeCertificate(options.host ?? '127.0.0.1');
+      for (const socket of sockets.all) socket.renew(next);
+    },
     agents: () => ramdisks?.agents,
     macOf: (index) => bmcAt(index).macs[0]!,
     state: (index) => {
@@ -223,6 +229,7 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
     pressPowerButton: hands.pressPowerButton,
     gate: hands.gate,
     renew: hands.renew,
+    rotateCertificate: hands.rotateCertificate,
     state: hands.state,
     traffic: hands.traffic,
     agents: ramdisks?.agents,

@@ -8,7 +8,13 @@ import type { Certificate } from './certificate';
 import { type Recorder, serve } from './exchange';
 import type { Bmc } from './types';
 
-export type Listening = { readonly url: string; readonly port: number; close(): Promise<void> };
+export type Listening = {
+  readonly url: string;
+  readonly port: number;
+  /** Shows another certificate from now on; nothing where there is none. */
+  renew(certificate: Certificate): void;
+  close(): Promise<void>;
+};
 
 const notFound = (res: http.ServerResponse): void => {
   res.writeHead(404, { 'Content-Type': 'application/json' });
@@ -47,7 +53,8 @@ export const listen = (
   { host, port, certificate }: { host: string; port: number; certificate?: Certificate },
 ): Promise<Listening> =>
   new Promise((resolve, reject) => {
-    const server = certificate ? https.createServer(certificate, listener) : http.createServer(listener);
+    const secure = certificate && https.createServer(certificate, listener);
+    const server = secure ?? http.createServer(listener);
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
@@ -56,6 +63,7 @@ export const listen = (
       resolve({
         port: actual,
         url: `${certificate ? 'https' : 'http'}://${shown}:${actual}`,
+        renew: (next) => secure?.setSecureContext(next),
         close: () =>
           new Promise((closed) => {
             server.close(() => closed());

@@ -27,6 +27,7 @@ const knowsCredentials = (bmc: Bmc, user: string, password: string): boolean =>
 
 /** The user behind a request's token or basic credentials; undefined when there is none. */
 export const authenticate = (bmc: Bmc, headers: Exchange['headers'], now: number): string | undefined => {
+  if (faultOf(bmc, 'password-changed', now)) return undefined;
   const token = headers['x-auth-token'];
   if (token) {
     const hash = hashOf(token);
@@ -49,7 +50,7 @@ const sessionDoc = (session: Session): Doc =>
 const logIn = ({ bmc, body, now }: Exchange): Answer => {
   const user = textParameter('Sessions', body, 'UserName');
   const password = textParameter('Sessions', body, 'Password');
-  if (!knowsCredentials(bmc, user, password))
+  if (faultOf(bmc, 'password-changed', now) || !knowsCredentials(bmc, user, password))
     refuse(401, 'NoValidSession', 'The supplied credentials are not valid for this service.');
   const faulty = faultOf(bmc, 'session-table-full', now) !== undefined;
   if (faulty || bmc.state.sessions.length >= bmc.profile.sessionLimit)

@@ -9,7 +9,8 @@ create table node_details (
   firmware_at  timestamptz,
   inventory    jsonb,
   plugin_data  jsonb,                                    -- what a ramdisk sent beside its inventory
-  inventory_at timestamptz
+  inventory_at timestamptz,
+  reported     jsonb                                     -- steps that ramdisks on it said they have, each as it was told last
 );
 
 grant select, insert, update, delete on node_details to temper_api;

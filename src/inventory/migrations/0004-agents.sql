@@ -11,8 +11,7 @@ create table agents (
   first_seen_at     timestamptz not null default now(),
   last_heartbeat_at timestamptz,
   status            text,                                -- 'start', 'end' or 'error', of installers that report no commands
-  status_message    text,
-  reported          jsonb                                -- the steps it said it has
+  status_message    text
 );
 
 grant select, insert, update, delete on agents to temper_api;

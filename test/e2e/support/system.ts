@@ -10,6 +10,8 @@ export type System = {
   /** The data folder. */
   readonly data: string;
   readonly logs: string;
+  /** The file of one of our programs, as it was built for this system. */
+  program(name: string): string;
   /** What the supervisor wrote down last. */
   record(): SystemRecord;
   /** Its emulated rack; `faults` are those that are still to strike. */
@@ -101,6 +103,7 @@ export const startSystem = async (
   return {
     data,
     logs: join(data, 'logs'),
+    program: (name) => script('lib/paths').bin(name),
     record,
     rack: { ...rackOf(record()), faults: (bmc) => faultsOf(record(), bmc) },
     person: (cloud) => signIn(record(), cloud),

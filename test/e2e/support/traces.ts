@@ -52,10 +52,33 @@ export const filesOf = (system: System): Trace[] =>
       }
     });
 
-/** Every row of every table but the one that holds what is encrypted. */
-export const tablesOf = async (system: System): Promise<Trace[]> => {
+export type AuditRow = {
+  readonly action: string;
+  readonly rule: string | null;
+  readonly requester: Json;
+  readonly data: Json;
+};
+
+/** The audit trail of one run, oldest first. */
+export const auditOf = (system: System, run: string): Promise<AuditRow[]> =>
+  withStore(
+    system,
+    async (sql) =>
+      await sql<AuditRow[]>`select action, rule, requester, data from audit where run_id = ${run} order by seq`,
+  );
+
+const withStore = async <T>(system: System, work: (sql: postgres.Sql) => Promise<T>): Promise<T> => {
   const sql = postgres(Addresses.parse(system.record().addresses).postgresUrl, { max: 1, onnotice: () => {} });
   try {
+    return await work(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+};
+
+/** Every row of every table but the one that holds what is encrypted. */
+export const tablesOf = (system: System): Promise<Trace[]> =>
+  withStore(system, async (sql) => {
     const tables = await sql<{ name: string }[]>`
       select table_name as name from information_schema.tables
       where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'secrets'`;
@@ -63,27 +86,29 @@ export const tablesOf = async (system: System): Promise<Trace[]> => {
       const all = await sql<{ row: string }[]>`select row_to_json(t)::text as row from ${sql(name)} t`;
       return { where: `table ${name}`, text: all.map(({ row }) => row).join('\n') };
     });
-    return await Promise.all(rows);
+    return Promise.all(rows);
+  });
+
+/** Work with a client of the system's engine, as its own tools have one. */
+export const withEngine = async <T>(system: System, work: (client: Client) => Promise<T>): Promise<T> => {
+  const connection = await Connection.connect({ address: Addresses.parse(system.record().addresses).temporal });
+  try {
+    return await work(new Client({ connection, namespace: temporalNamespace }));
   } finally {
-    await sql.end({ timeout: 5 });
+    await connection.close();
   }
 };
 
 /** The history of every workflow, payloads as text, with what the list of workflows shows of it. */
-export const historiesOf = async (system: System): Promise<Trace[]> => {
-  const connection = await Connection.connect({ address: Addresses.parse(system.record().addresses).temporal });
-  try {
-    const { workflow } = new Client({ connection, namespace: temporalNamespace });
+export const historiesOf = (system: System): Promise<Trace[]> =>
+  withEngine(system, async ({ workflow }) => {
     const traces: Trace[] = [];
     for await (const { workflowId, runId, raw } of workflow.list()) {
       const history = await workflow.getHandle(workflowId, runId).fetchHistory();
       traces.push({ where: `workflow ${workflowId}`, text: textsOf([raw, history]).join('\n') });
     }
     return traces;
-  } finally {
-    await connection.close();
-  }
-};
+  });
 
 /** All texts within a value, bytes as the text that they spell. Not as JSON: there bytes would be base64. */
 const textsOf = (value: unknown): string[] => {

@@ -1,0 +1,66 @@
+/** What the figures are measured against: a table of goals, and which of them were met. */
+import { ironic } from './cycles';
+import type { Found } from './parts';
+
+export const goals = {
+  http_ratio_at_least: 0.5,
+  run_ratio_at_most: 1.5,
+  more_events_at_most: 25,
+  warm_start_below_s: 10,
+  cycles_per_s_at_least: ironic.per_s,
+  bmcs_above_limit: 0,
+  control_mib_below: 1_000,
+  /** Of a run beside many waiting nodes, times the same run without; beyond it is more than the noise of a median. */
+  run_beside_waiting_at_most: 1.25,
+} as const;
+
+/** One goal beside what was measured. */
+export type Verdict = { readonly what: string; readonly is: number; readonly met: boolean; readonly goal: string };
+
+const atMost = (what: string, is: number, most: number): Verdict => ({
+  what,
+  is,
+  met: is <= most,
+  goal: `at most ${most}`,
+});
+const atLeast = (what: string, is: number, least: number): Verdict => ({
+  what,
+  is,
+  met: is >= least,
+  goal: `at least ${least}`,
+});
+const below = (what: string, is: number, limit: number): Verdict => ({
+  what,
+  is,
+  met: is < limit,
+  goal: `below ${limit}`,
+});
+
+const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>) => Verdict[] } = {
+  start: ({ warm_s }) => [below('warm start, seconds', warm_s, goals.warm_start_below_s)],
+  run: (found) =>
+    found.flatMap(({ run, ratio_whole, more_events }) => [
+      atMost(`${run}, times the no-op`, ratio_whole, goals.run_ratio_at_most),
+      atMost(`${run}, events more than the no-op`, more_events, goals.more_events_at_most),
+    ]),
+  http: (cells) =>
+    cells.map(({ route, connections, ratio }) =>
+      atLeast(`${route} at ${connections} connections, share of bare`, ratio, goals.http_ratio_at_least),
+    ),
+  cycles: ({ per_s }) => [atLeast('cycles a second', per_s, goals.cycles_per_s_at_least)],
+  rack: ({ bmcs, outcomes, above_limit }) => [
+    atLeast('BMCs cleaned', outcomes.manageable ?? 0, bmcs),
+    atMost('BMCs treated worse than their limit', above_limit, goals.bmcs_above_limit),
+  ],
+  waiting: ({ control, ratio }) => [
+    below('control worker with waiting nodes, MiB', control, goals.control_mib_below),
+    atMost('a deployment beside waiting nodes, times without', ratio, goals.run_beside_waiting_at_most),
+  ],
+};
+
+/** Every goal of the parts that were measured. */
+export const verdicts = (found: Found): Verdict[] =>
+  (Object.keys(rows) as (keyof Found)[]).flatMap((name) => {
+    const part = found[name];
+    return part === undefined ? [] : (rows[name] as (part: unknown) => Verdict[])(part);
+  });

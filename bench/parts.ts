@@ -1,0 +1,85 @@
+/** What can be measured: a table of parts with their names, in the order in which they are run, and how much each does. */
+
+import { measureCycles } from './cycles';
+import { connections, measureHttp } from './http';
+import { memoryOf } from './processes';
+import { measureRack } from './rack';
+import { measureRuns } from './runs';
+import type { System } from './system';
+import { measureWaiting } from './waiting';
+import { measureStart } from './warm-start';
+
+/** `full` has the sizes of the goals; the usual ones fit into ten minutes. */
+export const efforts = {
+  quick: {
+    http: { rounds: 1, seconds: 1 },
+    starts: 1,
+    runs: 10,
+    cycles: 40,
+    bmcs: 24,
+    waiting: { waiting: 100, runs: 5, watch_s: 10 },
+  },
+  usual: {
+    http: { rounds: 3, seconds: 2 },
+    starts: 2,
+    runs: 40,
+    cycles: 200,
+    bmcs: 100,
+    waiting: { waiting: 500, runs: 20, watch_s: 30 },
+  },
+  full: {
+    http: { rounds: 5, seconds: 3 },
+    starts: 3,
+    runs: 40,
+    cycles: 200,
+    bmcs: 1_000,
+    waiting: { waiting: 5_000, runs: 20, watch_s: 120 },
+  },
+} as const;
+
+export type EffortName = keyof typeof efforts;
+type Effort = (typeof efforts)[EffortName];
+
+export type Here = {
+  /** Of the checkout. */
+  readonly root: string;
+  readonly system: System;
+  readonly effort: Effort;
+  readonly say: (line: string) => void;
+};
+
+export const parts = {
+  start: ({ root, effort, say }: Here) => measureStart(root, effort.starts, say),
+  run: ({ system, effort, say }: Here) => measureRuns(system, effort, say),
+  http: ({ system, effort, say }: Here) => {
+    say(`requests at ${connections.join(', ')} connections, real and bare in turn`);
+    return measureHttp(system, effort.http, say);
+  },
+  memory: async ({ system }: Here) => memoryOf(system.processes),
+  cycles: ({ system, effort, say }: Here) => measureCycles(system, effort, say),
+  rack: ({ system, effort, say }: Here) => measureRack(system, effort, say),
+  waiting: ({ system, effort, say }: Here) => measureWaiting(system, effort.waiting, say),
+} as const;
+
+export type PartName = keyof typeof parts;
+export const partNames = Object.keys(parts) as PartName[];
+
+/** What each part found; one that was not asked for is absent. */
+export type Found = { readonly [Name in PartName]?: Awaited<ReturnType<(typeof parts)[Name]>> };
+
+/** What each part found, and why some found nothing. */
+export type Measured = { readonly found: Found; readonly failed: readonly string[] };
+
+/** Runs the parts of these names, in the table's order; one that fails does not keep the next from being run. */
+export const measureParts = async (names: readonly PartName[], here: Here): Promise<Measured> => {
+  const found: Record<string, unknown> = {};
+  const failed: string[] = [];
+  for (const name of partNames.filter((one) => names.includes(one)))
+    try {
+      found[name] = await parts[name](here);
+    } catch (error) {
+      here.say(`${name} failed: ${(error as Error).stack}`);
+      failed.push(`${name}: ${(error as Error).message}`);
+    }
+  return { found: found as Found, failed };
+};

@@ -1,2 +1,0 @@
-/** Intents of acts, under the name that redfish's acts know. */
-export { type Announced, type Announcements, announcements, standing } from '../announce';
