@@ -8,7 +8,7 @@ import type { ActedNode, ActKey } from '../inventory/run-steps';
 import type { Vault } from '../inventory/vault';
 import { isTemperError, raise, TemperError } from '../model/errors';
 import { requireOrigin, urlsOf } from '../model/origins';
-import type { ActOutcome, Lock, Timing } from '../model/runs';
+import type { ActOutcome, Lock, Seen, Timing } from '../model/runs';
 import { hideTexts, maskSecrets, maskText, resolveSecrets, secretRefs, secretTexts } from '../model/secrets';
 import { type ActName, actRow, nameOf, type PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
@@ -134,7 +134,7 @@ const attempt = async (
         : withLease(hands.inventory.bmcLeases, lane, holder, hands.leaseMs ?? defaultLeaseMs, work),
     )
     .then(
-      (done) => hideTexts(done, texts),
+      (done) => hiddenOutcome(done, texts),
       (thrown: unknown) => {
         throw hiddenError(thrown, texts);
       },
@@ -159,6 +159,10 @@ const refuseFrozen = async (lock: Lock, { inventory }: BmcHands): Promise<void> 
     });
 };
 
+const detailed = ['properties', 'macs', 'bios', 'firmware', 'raid_config', 'inventory'] as const;
+const hasDetails = (seen: Seen | undefined): boolean =>
+  seen !== undefined && detailed.some((name) => seen[name] !== undefined);
+
 /** What an act saw and did, kept before it counts as done: a repeat writes the same. */
 const keep = async (
   lock: Lock,
@@ -166,9 +170,27 @@ const keep = async (
   endsAgent: boolean,
   { inventory }: BmcHands,
 ): Promise<void> => {
-  if (seen) await inventory.sightings.write(lock, seen);
-  if (reported) await inventory.details.report(lock.node_uuid, reported);
-  if (endsAgent) await inventory.agents.forget(lock.node_uuid);
+  if (!hasDetails(seen) && !reported && !endsAgent) return;
+  await inventory.transaction(async (store) => {
+    // Under the fence: a worker that comes late must not forget the ramdisk of the run after it.
+    if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+    if (seen) await store.sightings.write(lock, seen);
+    if (reported) await store.details.report(lock.node_uuid, reported);
+    if (endsAgent) await store.agents.forget(lock.node_uuid);
+  });
+};
+
+/** The outcome without them; states come from a closed list, and a password that reads like one must not alter it. */
+const hiddenOutcome = ({ seen, rest, follows, ...told }: ActOutcome, texts: readonly string[]): ActOutcome => {
+  const { power_state, boot_mode, secure_boot, health, ...found } = seen ?? {};
+  const states = { power_state, boot_mode, secure_boot, health };
+  const known = Object.fromEntries(Object.entries(states).filter(([, value]) => value !== undefined));
+  return {
+    ...hideTexts(told, texts),
+    ...(rest && { rest }),
+    ...(follows && { follows }),
+    ...(seen && { seen: { ...known, ...hideTexts(found, texts) } }),
+  };
 };
 
 /** The error without the secrets of this act: a BMC may quote in its refusal what it was sent. */

@@ -1,35 +1,15 @@
 /** Acts of a run that waits for the ramdisk: into the wait state, a look whether it is there, and on again. */
 import type { Inventory, Queries } from '../inventory';
-import type { HeldNode } from '../inventory/runs';
 import { raise } from '../model/errors';
 import { errorOf, factsOf, missingFacts } from '../model/inspection';
 import type { Lock } from '../model/runs';
-import { type Event, next, type ProvisionState } from '../model/states';
+import type { ProvisionState } from '../model/states';
 import type { Awaited } from '../model/steps';
 import { guarded } from './failures';
-import { moveNode } from './moves';
+import { heldNode, moveNode } from './moves';
 
 type Projection = { readonly lock: Lock; readonly seq: number; readonly index: number };
 export type AwaitInput = Projection & { readonly awaits: Awaited; readonly waiting_for: string | null };
-
-const held = async (store: Queries, lock: Lock): Promise<HeldNode> =>
-  (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
-
-/** Moves the node where this story has such a move. @returns where it is now */
-const moved = async (store: Queries, lock: Lock, node: HeldNode, event: Event): Promise<ProvisionState> => {
-  const to = next(node.provision_state, event);
-  if (!to) return node.provision_state;
-  await moveNode(store, lock, node, to);
-  await store.events.append({
-    kind: 'node.moved',
-    node_uuid: lock.node_uuid,
-    run_id: lock.run,
-    project: node.owner,
-    lessee: node.lessee,
-    data: { from: node.provision_state, to, event },
-  });
-  return to;
-};
 
 const refuse = (reason: string) => raise('StepRejected', { step: 'management.inspect', reason });
 
@@ -50,7 +30,7 @@ export const contactActivities = (inventory: Inventory) => ({
   awaitContact: guarded(
     async ({ lock, seq, index, awaits, waiting_for }: AwaitInput): Promise<Awaiting> =>
       inventory.transaction(async (store) => {
-        const node = await held(store, lock);
+        const node = await heldNode(store, lock);
         const answer = async (provision_state: ProvisionState): Promise<Awaiting> => ({
           provision_state,
           contacted: await store.contacts.there(lock, awaits),
@@ -58,7 +38,7 @@ export const contactActivities = (inventory: Inventory) => ({
         if (!(await store.runs.advance(lock, seq, 'waiting', waiting_for))) return answer(node.provision_state);
         await store.runSteps.mark(lock.run, index, 'waiting', {});
         await store.contacts.await(lock, awaits);
-        return answer(await moved(store, lock, node, 'wait'));
+        return answer(await moveNode(store, lock, node, 'wait'));
       }),
   ),
 
@@ -73,11 +53,11 @@ export const contactActivities = (inventory: Inventory) => ({
   heard: guarded(
     async ({ lock, seq, index }: Projection): Promise<{ provision_state: ProvisionState }> =>
       inventory.transaction(async (store) => {
-        const node = await held(store, lock);
+        const node = await heldNode(store, lock);
         if (!(await store.runs.advance(lock, seq, 'running', null))) return { provision_state: node.provision_state };
         if ((await store.contacts.awaited(lock)) === 'inspection') await takeFindings(store, lock);
         await store.contacts.await(lock, null);
-        const provision_state = await moved(store, lock, node, 'resume');
+        const provision_state = await moveNode(store, lock, node, 'resume');
         await store.runSteps.mark(lock.run, index, 'done', {});
         return { provision_state };
       }),

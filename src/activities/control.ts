@@ -4,15 +4,16 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import { raise } from '../model/errors';
+import type { NodeUuid } from '../model/ids';
 import type { Lock, RunInput, RunState, StepState } from '../model/runs';
-import { type Event, next, type ProvisionState } from '../model/states';
+import type { Event, ProvisionState } from '../model/states';
 import { type Ending, endRun } from '../runs/ending';
 import { reconcileOnce } from '../runs/reconcile';
 import { contactActivities } from './contacts';
 import { type Displaced, endWorkflow } from './displace';
 import { recordEngineAct } from './engine-acts';
 import { guarded } from './failures';
-import { moveNode } from './moves';
+import { heldNode, moveNode } from './moves';
 import { planActivities } from './plans';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
@@ -46,7 +47,7 @@ export const createControlActivities = ({ inventory, client, log }: ControlHands
     const { runId } = activityInfo().workflowExecution!;
     if (!(await inventory.runs.claim(lock, runId, previous)))
       raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
-    return { turn: !limit || previous !== undefined || (await inventory.turns.come(lock.run, limit)) };
+    return { turn: !limit || (await inventory.turns.come(lock.run, limit)) };
   }),
 
   /** Whether the run may begin, where only so many may work at once. */
@@ -65,22 +66,10 @@ export const createControlActivities = ({ inventory, client, log }: ControlHands
   move: guarded(
     async ({ lock, seq, event, state, waiting_for }: MoveInput): Promise<{ provision_state: ProvisionState }> =>
       inventory.transaction(async (store) => {
-        const node = (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+        const node = await heldNode(store, lock);
         if (!(await store.runs.advance(lock, seq, state, waiting_for)))
           return { provision_state: node.provision_state };
-        const to = next(node.provision_state, event);
-        if (!to) return { provision_state: node.provision_state };
-        await moveNode(store, lock, node, to);
-        const { owner: project, lessee } = node;
-        await store.events.append({
-          kind: 'node.moved',
-          node_uuid: lock.node_uuid,
-          run_id: lock.run,
-          project,
-          lessee,
-          data: { from: node.provision_state, to, event },
-        });
-        return { provision_state: to };
+        return { provision_state: await moveNode(store, lock, node, event) };
       }),
   ),
 
@@ -91,9 +80,10 @@ export const createControlActivities = ({ inventory, client, log }: ControlHands
 
   /** Writes a step that needs no BMC: waiting, parked, skipped, done. */
   mark: guarded(
-    async ({ lock, index, state, note, error }: MarkInput): Promise<void> =>
+    async ({ lock, seq, index, state, note, error }: MarkInput): Promise<void> =>
       inventory.transaction(async (store) => {
-        const node = (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+        const node = await heldNode(store, lock);
+        if (!(await store.runs.counted(lock, seq))) return; // a repeat that comes late
         await store.runSteps.mark(lock.run, index, state, { note, error });
         const { owner: project, lessee } = node;
         await store.events.append({
@@ -112,8 +102,8 @@ export const createControlActivities = ({ inventory, client, log }: ControlHands
 
   /** Whether an operator's freeze still holds the node back. */
   frozen: guarded(
-    async ({ lock }: { lock: Lock }): Promise<{ frozen: boolean }> => ({
-      frozen: (await inventory.freezes.active(lock.node_uuid)) !== undefined,
+    async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<{ frozen: boolean }> => ({
+      frozen: (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined,
     }),
   ),
 

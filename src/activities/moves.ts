@@ -1,12 +1,27 @@
-/** A node's move along the state table, with what it forgets on the way. */
+/** A node's move along the state table, with what it forgets and tells on the way. */
 import type { Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs';
+import { raise } from '../model/errors';
 import type { Lock } from '../model/runs';
-import { forgets, type ProvisionState } from '../model/states';
+import { type Event, forgets, next, type ProvisionState } from '../model/states';
 
-/** Moves a node that this lock holds. */
-export const moveNode = async (store: Queries, lock: Lock, node: HeldNode, to: ProvisionState): Promise<void> => {
-  const forgotten = forgets(node.provision_state, to);
+/** The node that a lock holds. Throws StaleOperation. */
+export const heldNode = async (store: Queries, lock: Lock): Promise<HeldNode> =>
+  (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+
+/** Moves a node that this lock holds, where its state has such a move. @returns where it is now */
+export const moveNode = async (
+  store: Queries,
+  lock: Lock,
+  { provision_state: from, owner: project, lessee }: HeldNode,
+  event: Event,
+): Promise<ProvisionState> => {
+  const to = next(from, event);
+  if (!to) return from;
+  const forgotten = forgets(from, to);
   await store.runs.moveNode(lock, to, forgotten);
   if (forgotten) await store.secrets.dropUnused(lock.node_uuid);
+  const data = { from, to, event };
+  await store.events.append({ kind: 'node.moved', node_uuid: lock.node_uuid, run_id: lock.run, project, lessee, data });
+  return to;
 };

@@ -15,6 +15,13 @@ export type JoinInput = {
   readonly reported: readonly ReportedStep[];
 };
 
+export type AgainInput = {
+  readonly lock: Lock;
+  readonly seq: number;
+  readonly index: number;
+  readonly args?: PlannedStep['args'];
+};
+
 /** @returns the activities that change a plan; every one harmless to repeat */
 export const planActivities = (inventory: Inventory) => ({
   /** Plans the rest of the run. Throws InvalidSteps where the ramdisk lacks what was asked for. */
@@ -38,9 +45,10 @@ export const planActivities = (inventory: Inventory) => ({
 
   /** A person has decided that a step is tried again: what was announced of it no longer counts. */
   again: guarded(
-    async ({ lock, index, args }: { lock: Lock; index: number; args?: PlannedStep['args'] }): Promise<void> =>
+    async ({ lock, seq, index, args }: AgainInput): Promise<void> =>
       inventory.transaction(async (store) => {
         if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+        if (!(await store.runs.counted(lock, seq))) return; // a repeat that comes late would forget what is under way
         await store.runSteps.again(lock.run, index, args);
       }),
   ),

@@ -253,6 +253,14 @@ export const runs = (sql: Db) => ({
     return advanced.length === 1;
   },
 
+  /** Takes note of a projection that changes nothing of the run itself; false where it was made already. */
+  async counted(lock: Lock, seq: number): Promise<boolean> {
+    const counted = await sql`
+      update runs set seq = ${seq}, updated_at = now()
+      where id = ${lock.run} and fence = ${lock.fence} and seq < ${seq} and finished_at is null returning 1`;
+    return counted.length === 1;
+  },
+
   /** Writes a node's state under the lock. */
   async moveNode(lock: Lock, to: ProvisionState, forgets: 'instance' | null = null): Promise<void> {
     await sql`
@@ -325,7 +333,7 @@ export const runs = (sql: Db) => ({
   },
 
   /** Runs that the store believes to be going on but has not heard of for a while. */
-  async quiet(olderThanMs: number, limit = 200): Promise<RunRow[]> {
+  async quiet(olderThanMs: number, limit = 2_500): Promise<RunRow[]> {
     return sql<RunRow[]>`
       select ${sql(columns)} from runs
       where finished_at is null and state <> 'accepted' and updated_at < now() - ${olderThanMs} * interval '1 millisecond'

@@ -5,7 +5,7 @@ import type { Db } from './database';
 export const turns = (sql: Db) => ({
   /**
    * Whether fewer than `max` older runs of the class are at work. Those that wait for a person do no work: they are held,
-   * parked or paused, for days perhaps.
+   * parked, paused or frozen, for days perhaps.
    */
   async come(run: RunUuid, { class: of, max }: { class: string; max: number }): Promise<boolean> {
     const [row] = await sql<{ ahead: number }[]>`
@@ -13,7 +13,8 @@ export const turns = (sql: Db) => ({
         select 1 from runs older, runs mine
         where mine.id = ${run} and older.limit_class = ${of} and older.finished_at is null
           and (older.created_at, older.id) < (mine.created_at, mine.id)
-          and older.state not in ('parked', 'paused') and older.waiting_for is distinct from 'unhold'
+          and older.state not in ('parked', 'paused')
+          and (older.waiting_for is null or (older.waiting_for <> 'unhold' and older.waiting_for not like '% is frozen by %'))
         limit ${max}) ahead`;
     return (row?.ahead ?? 0) < max;
   },

@@ -44,6 +44,11 @@ export const errors = {
     retry: true,
     says: 'The database does not answer; nothing was changed that is not shown. Try again shortly.',
   },
+  ActUnanswered: {
+    status: 503,
+    retry: true,
+    says: 'The run did not answer in time; what was asked is on record and may still take effect. Look at the run before you ask again.',
+  },
   Unauthenticated: { status: 401, retry: false, says: 'The request you have made requires authentication.' },
   IdentityUnavailable: { status: 503, retry: true, says: 'The identity service did not answer; try again shortly.' },
   PolicyDenied: { status: 403, retry: false, says: 'Access was denied to the following resource: {rule}' },

@@ -80,6 +80,9 @@ export type Carried = {
   readonly seq: number;
   readonly steps: readonly PlannedStep[];
   readonly paused: boolean;
+  readonly booted?: boolean;
+  /** Its turn had not come when it was cut. */
+  readonly waitsTurn?: boolean;
 };
 
 /** Who asked, as it stands in the run and in the audit trail. */

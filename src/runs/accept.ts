@@ -163,6 +163,7 @@ const tellDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): 
   const error = `By request, ${order.verb} took the node over.`;
   await inventory.runSteps.failAt(run.id, run.cursor, error);
   await inventory.runs.displaced(run.id, error);
+  await inventory.runs.queueMessage(run.id, 'cancel', {}); // should the new run not live to see to it
   await inventory.events.append({
     kind: 'run.aborted',
     node_uuid: run.node_uuid,

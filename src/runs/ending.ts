@@ -12,6 +12,8 @@ export type Ending = {
   readonly error: string | null;
   readonly cursor: number;
   readonly power: { readonly target: string } | null;
+  /** What the run left on the node could not be tidied: the node stays in the failed state. */
+  readonly untidy?: boolean;
 };
 
 /**
@@ -22,14 +24,15 @@ export const restingState = (
   from: ProvisionState,
   outcome: Ending['outcome'],
   ends: Event | null,
+  untidy = false,
 ): ProvisionState | null => {
   if (ends === null) return null;
   const to =
     outcome === 'succeeded'
       ? (next(from, ends) ?? afterTearDown(from, ends))
       : outcome === 'failed'
-        ? next(from, 'fail')
-        : afterAbort(from);
+        ? failed(from)
+        : afterAbort(from, untidy);
   return to ?? raise('Unexpected', { request_id: `no way from ${from} after a run that ${outcome}` });
 };
 
@@ -40,10 +43,13 @@ const afterTearDown = (from: ProvisionState, ends: Event): ProvisionState | unde
 };
 
 // An aborted service goes back to its node in use; an aborted cleaning stays failed until somebody manages it.
-const afterAbort = (from: ProvisionState): ProvisionState | undefined => {
-  const failed = next(from, 'abort') ?? next(from, 'fail');
-  return failed && (next(failed, 'abort') ?? failed);
+const afterAbort = (from: ProvisionState, untidy: boolean): ProvisionState | undefined => {
+  const to = next(from, 'abort') ?? next(from, 'fail');
+  return untidy ? to : to && (next(to, 'abort') ?? to);
 };
+
+// The table lets a held node fail by an abort only; a run that is lost there fails all the same.
+const failed = (from: ProvisionState): ProvisionState | undefined => next(from, 'fail') ?? next(from, 'abort');
 
 const errorText = (ending: Ending): string | null => {
   if (ending.outcome === 'succeeded') return null;
@@ -59,7 +65,7 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
   const { lock } = ending;
   const node = await inventory.runs.held(lock);
   if (!node) return endedBefore(inventory, lock);
-  const to = restingState(node.provision_state, ending.outcome, ending.ends);
+  const to = restingState(node.provision_state, ending.outcome, ending.ends, ending.untidy);
   const error = errorText(ending);
   const resting = to !== null && states[to].kind === 'stable';
   await inventory.runSteps.failAt(lock.run, ending.cursor, ending.outcome === 'succeeded' ? null : error);

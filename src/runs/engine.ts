@@ -103,7 +103,7 @@ export const createEngine = (client: Client) => {
       }
     },
 
-    /** Asks a run to do something and hears whether it did. Throws Conflict with the run's own words, EngineUnavailable. */
+    /** Asks a run to do something and hears whether it did. Throws Conflict with the run's own words, ActUnanswered. */
     async update(
       workflowId: string,
       act: UpdateAct,
@@ -138,7 +138,16 @@ export const createEngine = (client: Client) => {
         if (thrown instanceof WorkflowUpdateFailedError)
           raise('Conflict', { reason: thrown.cause?.message ?? 'The run refused.' });
         if (thrown instanceof WorkflowNotFoundError) raise('Conflict', { reason: 'The run has ended.' });
-        raise('EngineUnavailable', {}, { cause: thrown });
+        raise('ActUnanswered', {}, { cause: thrown });
+      }
+    },
+
+    /** Tells a workflow to end; one that has ended already hears nothing. */
+    async cancel(workflowId: string): Promise<void> {
+      try {
+        await within(startWithin, () => client.workflow.getHandle(workflowId).cancel());
+      } catch (thrown) {
+        if (!(thrown instanceof WorkflowNotFoundError)) throw thrown;
       }
     },
 

@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
 import type { Vault } from '../inventory/vault';
-import { raise } from '../model/errors';
+import { isTemperError, raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import type { Timing } from '../model/runs';
 import { next } from '../model/states';
@@ -106,7 +106,13 @@ const deliver = async (
   { asked, reason }: { asked: Asked; reason?: string },
   { inventory, engine, log }: { inventory: Inventory; engine: Engine; log: Log },
 ): Promise<void> => {
-  const payload = { operationId: run.id, requestId: asked.requester.request_id, by: byOf(asked), via: 'api' as const };
+  const payload = {
+    operationId: run.id,
+    requestId: asked.requester.request_id,
+    by: byOf(asked),
+    via: 'api' as const,
+    cursor: run.cursor,
+  };
   const id = await inventory.transaction(async (store) => {
     await record(store, run, kind, asked, reason);
     return store.runs.queueMessage(run.id, kind, payload);
@@ -181,16 +187,24 @@ const operate = async (
   if (run.finished_at) raise('Conflict', { reason: `Run ${id} has ended: ${run.state}.` });
   if (act === 'abort' && run.state === 'accepted' && (await abortUnstarted(run, asked, reason, inventory))) return;
   if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
-  // What the run refuses is not part of the trail; what it did is written even if this process dies before it hears so twice.
   const sealed = args && vault.seal(args);
   // Before they are named: a worker may look for them at once. Unused ones go when the run does.
   if (sealed) await inventory.secrets.insert('run', run.id, sealed.secrets);
-  await engine.update(run.workflow_id, act, {
+  // Written before it is asked: it may take effect although nobody hears so.
+  await inventory.transaction((store) => record(store, run, act, asked, reason));
+  const refused = (thrown: unknown) =>
+    isTemperError(thrown, 'Conflict')
+      ? inventory.transaction((store) => record(store, run, `${act}.refused`, asked, thrown.message))
+      : undefined;
+  const order = {
     cursor,
     by: byOf(asked),
     reason,
     requestId: asked.requester.request_id,
     ...(sealed && { args: sealed.document }),
+  };
+  await engine.update(run.workflow_id, act, order).catch(async (thrown: unknown) => {
+    await refused(thrown);
+    throw thrown;
   });
-  await inventory.transaction((store) => record(store, run, act, asked, reason));
 };

@@ -1,6 +1,7 @@
 /** Ends rows whose workflow is gone, so that a terminated run never keeps its node. */
+import type { RunRow } from '../inventory/runs';
 import { endRun } from './ending';
-import { createEngine } from './engine';
+import { createEngine, type Engine } from './engine';
 import { type RelayHands, relayOnce } from './relay';
 
 // A row younger than this is left alone: its workflow may be about to write it.
@@ -14,6 +15,34 @@ const verdicts: Readonly<Record<string, { outcome: 'failed' | 'aborted'; says: s
   FAILED: { outcome: 'failed', says: 'The run failed in the workflow engine before it could say why.' },
   TIMED_OUT: { outcome: 'failed', says: 'The run timed out in the workflow engine.' },
   COMPLETED: { outcome: 'failed', says: 'The run ended in the workflow engine without telling the store.' },
+};
+
+// Looks at the engine at once; thousands of runs may be waiting.
+const looksAtOnce = 20;
+
+/** Ends a run whose workflow is gone. One that cannot be ended never keeps the others waiting. */
+const endIfGone = async (run: RunRow, engine: Engine, { inventory, log }: RelayHands): Promise<boolean> => {
+  const verdict = verdicts[await engine.status(run.workflow_id)];
+  const input = verdict && (await inventory.runs.input(run.id));
+  if (!verdict || !input) return false;
+  try {
+    await inventory.transaction((store) =>
+      endRun(store, {
+        lock: { run: run.id, node_uuid: run.node_uuid, fence: run.fence },
+        outcome: verdict.outcome,
+        ends: input.ends,
+        fault: input.fault,
+        error: verdict.says,
+        cursor: run.cursor,
+        power: input.power ?? null,
+      }),
+    );
+  } catch (thrown) {
+    log.warn('reconciler could not end a run', { run: run.id, node_uuid: run.node_uuid, reason: String(thrown) });
+    return false;
+  }
+  log.warn('reconciler ended a run', { run: run.id, node_uuid: run.node_uuid, says: verdict.says });
+  return true;
 };
 
 /** One pass: starts what was accepted, then ends what is gone. @returns counts, for the workflow's result */
@@ -32,26 +61,14 @@ export const reconcileOnce = async (
   const engine = createEngine(hands.client);
   const quiet = await hands.inventory.runs.quiet(olderThanMs);
   let ended = 0;
-  for (const run of quiet) {
-    beat();
-    const verdict = verdicts[await engine.status(run.workflow_id)];
-    if (!verdict) continue;
-    const input = await hands.inventory.runs.input(run.id);
-    if (!input) continue;
-    await hands.inventory.transaction((store) =>
-      endRun(store, {
-        lock: { run: run.id, node_uuid: run.node_uuid, fence: run.fence },
-        outcome: verdict.outcome,
-        ends: input.ends,
-        fault: input.fault,
-        error: verdict.says,
-        cursor: run.cursor,
-        power: input.power ?? null,
-      }),
-    );
-    hands.log.warn('reconciler ended a run', { run: run.id, node_uuid: run.node_uuid, says: verdict.says });
-    ended++;
-  }
+  const queue = [...quiet];
+  const work = async () => {
+    for (let run = queue.shift(); run; run = queue.shift()) {
+      beat();
+      if (await endIfGone(run, engine, hands)) ended++;
+    }
+  };
+  await Promise.all(Array.from({ length: looksAtOnce }, work));
   await hands.inventory.runs.touch(quiet.map((run) => run.id));
   await hands.inventory.secrets.sweep();
   return { started, ended };

@@ -90,7 +90,8 @@ const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<
     if (run_state === 'accepted') continue; // there is nobody to hear it yet
     try {
       // A run that has ended hears nothing any more; its message is done with.
-      if (!endedStates.includes(run_state)) {
+      if (kind === 'cancel') await engine.cancel(workflow_id);
+      else if (!endedStates.includes(run_state)) {
         if (kind === 'agentContact') await engine.contact(workflow_id, payload as unknown as Contact);
         else await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
       }

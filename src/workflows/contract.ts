@@ -61,6 +61,8 @@ export type Message = {
   readonly requestId: string;
   readonly by: string;
   readonly via?: Via;
+  /** The step that the sender saw the run in; a message for an earlier one is ignored. */
+  readonly cursor?: number;
 };
 
 /** `via` says that the API has checked and recorded it; without, it came by the engine's own tools. */

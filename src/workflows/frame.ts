@@ -38,8 +38,8 @@ export const story =
     const turn = await store.claim();
     try {
       await new CancellationScope().run(async () => {
-        if (!turn) await takeTurn(run, here, store);
         if (run.displaces && !run.carries) await store.displace();
+        if (!turn) await takeTurn(run, here, store, hands);
         await tell(run, hands);
       });
       await CancellationScope.nonCancellable(() => store.finish('succeeded'));
@@ -54,9 +54,9 @@ export const story =
 
 // Runs wait in the order of their acceptance; a look is one statement, so thousands may wait.
 const firstLookMs = 1_000;
-const longestLookMs = 15_000;
+const longestLookMs = 60_000;
 
-const takeTurn = async (run: RunInput, here: Here, store: Recorder): Promise<void> => {
+const takeTurn = async (run: RunInput, here: Here, store: Recorder, hands: Hands): Promise<void> => {
   here.state = 'waiting';
   here.waitingFor = `its turn: at most ${run.limit!.max} runs of this kind (${run.limit!.class}) at once`;
   setCurrentDetails(details(run, here));
@@ -64,6 +64,7 @@ const takeTurn = async (run: RunInput, here: Here, store: Recorder): Promise<voi
   for (let pause = firstLookMs; ; pause = Math.min(pause * 2, longestLookMs)) {
     if (await condition(() => here.aborted, pause)) throw new Aborted();
     if (await store.turn()) break;
+    if (hands.cutsHistory()) await hands.queueOn();
   }
   here.state = 'running';
   here.waitingFor = null;
@@ -81,37 +82,39 @@ const endBadly = async (
   const cursor = here.cursor;
   if (thrown instanceof Aborted || (isCancellation(thrown) && here.aborted)) {
     await store.record();
-    await tidyUp(run.tidy?.aborted, cursor, run, here, store, hands);
-    await store.finish('aborted', 'By request, the run was aborted.', cursor);
+    const fault = await tidyUp(run.tidy?.aborted, here, store, hands);
+    await store.finish('aborted', withFault('By request, the run was aborted.', fault), cursor, fault !== undefined);
     return { outcome: 'aborted' };
   }
   if (isCancellation(thrown)) {
     here.unrecorded.push({ act: 'cancel', by: '', reason: '' });
     await store.record();
-    await tidyUp(run.tidy?.aborted, cursor, run, here, store, hands);
-    await store.finish('aborted', 'The run was cancelled in the workflow engine.', cursor);
+    const fault = await tidyUp(run.tidy?.aborted, here, store, hands);
+    const says = 'The run was cancelled in the workflow engine.';
+    await store.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
     throw thrown;
   }
   if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
   const reason = messageOf(thrown);
-  await tidyUp(run.tidy?.failed, cursor, run, here, store, hands);
+  await tidyUp(run.tidy?.failed, here, store, hands);
   await store.finish('failed', reason, cursor);
   throw ApplicationFailure.nonRetryable(reason, 'RunFailed');
 };
 
-/** Takes the ramdisk off a node whose run ends early; nothing to do before it was booted. */
+const withFault = (says: string, fault: string | undefined): string =>
+  fault === undefined ? says : `${says} What it left on the node could not be tidied: ${fault}`;
+
+/** Takes the ramdisk off a node whose run ends early; nothing to do before it was booted. @returns what went wrong with that */
 const tidyUp = async (
   steps: readonly PlannedStep[] | undefined,
-  cursor: number,
-  run: RunInput,
   here: Here,
   store: Recorder,
   hands: Hands,
-): Promise<void> => {
-  if (!steps || steps.length === 0 || !run.boot || cursor < run.boot.index) return;
+): Promise<string | undefined> => {
+  if (!steps || steps.length === 0 || !here.booted) return undefined;
   const first = here.steps.length;
   const added = steps.map((step, position) => ({ ...step, index: first + position }));
   here.steps = [...here.steps, ...added];
   await store.add(added);
-  await tidy(added, hands);
+  return tidy(added, hands);
 };

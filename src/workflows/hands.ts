@@ -6,6 +6,7 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   sleep,
@@ -31,7 +32,9 @@ const lockOf = ({ lock, also }: RunInput, { on }: PlannedStep): Lock =>
 
 const minute = 60_000;
 const halfAnHour = 30 * minute;
+// A message says when a freeze was ended; looks are for those that run out by themselves. Few, for a freeze may last weeks.
 const thawLookMs = minute;
+const longestThawLookMs = 10 * minute;
 
 /** Hands for one run; `here` is what its messages write. */
 export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
@@ -68,18 +71,28 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       'AgentTimeout',
     );
 
+  // Nobody has heard what became of it, and it may still be under way.
+  const doubted = (thrown: unknown, step: PlannedStep): never => {
+    if (codeOf(thrown) !== 'Timeout' || !patched('2026-11-timeouts-of-once-are-unknown')) throw thrown;
+    throw ApplicationFailure.nonRetryable(
+      `Step ${nameOf(step)} did not end in time, and whether it took effect cannot be known: ${messageOf(thrown)}`,
+      'StepOutcomeUnknown',
+    );
+  };
+
   const isFailure = (thrown: unknown): boolean =>
     !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown));
 
   return {
     act(step, index) {
       const { act, effect } = step.acts[index]!;
+      if (step.index === run.boot?.index) here.booted = true;
       const key = `step-${String(step.index).padStart(2, '0')}-${nameOf(step)}-${act}`;
       const time = (tries.get(key) ?? 0) + 1;
       tries.set(key, time);
       const what = step.acts.length > 1 || nameOf(step) !== `power.${act}` ? `: ${acts[act].says}` : '';
       const lock = lockOf(run, step);
-      return runAct.executeWithOptions(
+      const outcome = runAct.executeWithOptions(
         {
           ...limited(step, onBmc(act, effect, queueOf(step), run.timing)),
           activityId: time === 1 ? key : `${key}-${time}`,
@@ -96,6 +109,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
           },
         ],
       );
+      return effect === 'once' ? outcome.catch((thrown: unknown) => doubted(thrown, step)) : outcome;
     },
     move: (event) => store.move(event),
     async mark(step, state, facts) {
@@ -158,14 +172,16 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     isUnknown: (thrown) => codeOf(thrown) === 'StepOutcomeUnknown',
     describe: messageOf,
     isFrozen: (thrown) => codeOf(thrown) === 'NodeFrozen',
-    async thawed(step, why) {
+    async thawed(step, why, { evenAborted = false } = {}) {
       const { state, waitingFor } = here;
       show(step, 'waiting', why);
       await store.show();
-      for (let frozen = true; frozen; frozen = await store.frozen()) {
+      const ended = () => here.aborted && !evenAborted;
+      for (let pause = thawLookMs, frozen = true; frozen; pause = Math.min(2 * pause, longestThawLookMs)) {
         here.thaw = false;
-        await condition(() => here.thaw || here.aborted, thawLookMs);
-        if (here.aborted) throw new Aborted();
+        await condition(() => here.thaw || ended(), pause);
+        if (ended()) throw new Aborted();
+        frozen = await store.frozen(step);
       }
       deadlines.delete(step.index);
       show(step, state, waitingFor);
@@ -198,12 +214,20 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       const { continueAsNewSuggested, historyLength } = workflowInfo();
       return continueAsNewSuggested || historyLength > (run.timing.historyLength ?? Number.POSITIVE_INFINITY);
     },
+    async queueOn() {
+      await store.record();
+      if (here.aborted) throw new Aborted();
+      return continueAsNew<(run: RunInput) => Promise<unknown>>({
+        ...run,
+        carries: { from: 0, seq: store.seq, steps: run.steps, paused: here.paused, waitsTurn: true },
+      });
+    },
     async goOn(from, steps) {
       await store.record();
       if (here.aborted) throw new Aborted(); // heard with the last task
       return continueAsNew<(run: RunInput) => Promise<unknown>>({
         ...run,
-        carries: { from, seq: store.seq, steps, paused: here.paused },
+        carries: { from, seq: store.seq, steps, paused: here.paused, booted: here.booted },
       });
     },
   };

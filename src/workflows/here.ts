@@ -21,6 +21,8 @@ export type Here = {
   unrecorded: Unrecorded[];
   /** The ramdisk has called back since the run began to wait for it. */
   contact: boolean;
+  /** The ramdisk has been booted, or was about to be: what ends early must take it off the node again. */
+  booted: boolean;
   /** A freeze may have ended. */
   thaw: boolean;
   /** The plan as it is now; it grows when the ramdisk tells what it has. */
@@ -40,6 +42,7 @@ export const startingPoint = (run: RunInput): Here => ({
   decision: null,
   unrecorded: [],
   contact: false,
+  booted: run.carries?.booted ?? false,
   thaw: false,
   steps: run.carries?.steps ?? run.steps,
   cutShort: null,

@@ -47,7 +47,7 @@ export type Hands = {
   /** Whether an act was held back by an operator's freeze of the node. */
   isFrozen(thrown: unknown): boolean;
   /** Resolves when no freeze holds the node any more; throws Aborted when abort comes first. */
-  thawed(step: PlannedStep, why: string): Promise<void>;
+  thawed(step: PlannedStep, why: string, options?: { readonly evenAborted?: boolean }): Promise<void>;
   /** Rests in the wait state until the ramdisk has called back, then goes on. Throws where it never does. */
   contacted(step: PlannedStep, awaits: Awaited): Promise<void>;
   /** The rest of the plan once the ramdisk has told what it has. Throws what does not fit. */
@@ -60,6 +60,8 @@ export type Hands = {
   readonly boot?: PlannedStep;
   /** Whether the run should go on in a new execution, because its history has grown long. */
   cutsHistory(): boolean;
+  /** Goes on waiting for its turn in a new execution; never returns. */
+  queueOn(): Promise<never>;
   /** Goes on in a new execution with these steps still to do; never returns. */
   goOn(from: number, steps: readonly PlannedStep[]): Promise<never>;
 };
@@ -87,15 +89,33 @@ const losesRamdisk = (step: PlannedStep): boolean =>
   step.awaits === undefined && step.acts.some(({ act }) => actRow(act).endsAgent);
 const needsRamdisk = (step: PlannedStep): boolean => step.acts.some(({ act }) => actRow(act).by === 'agent');
 
-/** What is tidied after a run that ended before its time: each step is tried, none keeps the next from being tried. */
-export const tidy = async (steps: readonly PlannedStep[], hands: Hands): Promise<void> => {
+/**
+ * What is tidied after a run that ended before its time: each step is tried, none keeps the next from being tried.
+ * @returns why the first that failed did; undefined where all went well
+ */
+export const tidy = async (steps: readonly PlannedStep[], hands: Hands): Promise<string | undefined> => {
+  let fault: string | undefined;
   for (const step of steps) {
     hands.at(step.index, 'running', null);
     try {
-      for (let index = 0; index < step.acts.length; index++) await hands.act(step, index);
+      for (let index = 0; index < step.acts.length; index++) await tidyAct(step, index, hands);
     } catch (thrown) {
       if (!hands.isFailure(thrown)) throw thrown;
+      fault ??= `${nameOf(step)}: ${hands.describe(thrown)}`;
       await hands.mark(step, 'failed', { error: hands.describe(thrown) });
+    }
+  }
+  return fault;
+};
+
+const tidyAct = async (step: PlannedStep, index: number, hands: Hands): Promise<void> => {
+  for (;;) {
+    try {
+      await hands.act(step, index);
+      return;
+    } catch (thrown) {
+      if (!hands.isFrozen(thrown)) throw thrown;
+      await hands.thawed(step, hands.describe(thrown), { evenAborted: true });
     }
   }
 };

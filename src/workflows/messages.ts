@@ -46,6 +46,7 @@ export const listen = (run: RunInput, here: Here): void => {
     unholdSignal,
     (message) => {
       if (!fresh(message)) return;
+      if (message.cursor !== undefined && message.cursor < here.cursor) return; // for a hold that is over
       if (message.via !== 'api') unrecorded('unhold', message.by, '');
       here.unheld = true;
     },

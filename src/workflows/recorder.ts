@@ -43,8 +43,9 @@ export const recorder = (run: RunInput, here: Here) => {
     /** Takes the run. @returns whether its turn has come, where only so many may work at once */
     async claim(): Promise<boolean> {
       const { continuedFromExecutionRunId: previous } = workflowInfo();
+      const limited = run.limit && (!run.carries || run.carries.waitsTurn);
       const claimed = await control.claim.executeWithOptions({ ...onStore, summary: 'take the run' }, [
-        { lock: run.lock, ...(previous && { previous }), ...(run.limit && { limit: run.limit }) },
+        { lock: run.lock, ...(previous && { previous }), ...(limited && { limit: run.limit }) },
       ]);
       return claimed?.turn ?? true; // an older worker answered nothing
     },
@@ -112,14 +113,21 @@ export const recorder = (run: RunInput, here: Here) => {
     async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
       if (!patched('2026-11-retry-forgets-intents')) return;
       await control.again.executeWithOptions({ ...onStore, summary: `${label(here, step)}: once more` }, [
-        { lock: run.lock, index: step.index, ...(args && { args }) },
+        { ...next(), index: step.index, ...(args && { args }) },
       ]);
     },
-    frozen: () =>
+    frozen: ({ on }: PlannedStep) =>
       control.frozen
-        .executeWithOptions({ ...onStore, summary: 'is the node still frozen?' }, [{ lock: run.lock }])
+        .executeWithOptions({ ...onStore, summary: 'is the node still frozen?' }, [
+          { lock: run.lock, node_uuid: on?.node_uuid },
+        ])
         .then(({ frozen }) => frozen),
-    async finish(outcome: 'succeeded' | 'failed' | 'aborted', error?: string, cursor = here.cursor): Promise<void> {
+    async finish(
+      outcome: 'succeeded' | 'failed' | 'aborted',
+      error?: string,
+      cursor = here.cursor,
+      untidy = false,
+    ): Promise<void> {
       here.state = outcome;
       here.waitingFor = null;
       const at = outcome === 'succeeded' ? here.steps.length : cursor;
@@ -134,6 +142,7 @@ export const recorder = (run: RunInput, here: Here) => {
           error: error ?? null,
           cursor: at,
           power: run.power ?? null,
+          ...(untidy && { untidy }),
         },
       ]);
       moved(provision_state);

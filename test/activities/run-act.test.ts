@@ -9,8 +9,8 @@ import { connect, type Sql } from '../../src/inventory/database';
 import { createVault } from '../../src/inventory/vault';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
-import type { Lock } from '../../src/model/runs';
 import { planSteps } from '../../src/model/plan-steps';
+import type { Lock } from '../../src/model/runs';
 import { quickTiming } from '../support/engine';
 import { type ActsOver, recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';
@@ -43,10 +43,12 @@ const held = async (
     insert into nodes (driver, provision_state, driver_info) values ('fake-hardware', 'manageable', ${owner.json(sealedNode.document as never)}) returning uuid`;
   await api.secrets.insert('node', node!.uuid, sealedNode.secrets);
   const run = api.runs.newId();
-  const steps = planSteps([{ interface: 'power', step: 'power_on' }], 'clean', { driver: 'fake-hardware' }).map((step) => ({
-    ...step,
-    args,
-  }));
+  const steps = planSteps([{ interface: 'power', step: 'power_on' }], 'clean', { driver: 'fake-hardware' }).map(
+    (step) => ({
+      ...step,
+      args,
+    }),
+  );
   const sealed = vault.seal(steps);
   const taken = await api.runs.accept({
     run,

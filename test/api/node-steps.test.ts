@@ -18,8 +18,7 @@ const find = async (step: string, group?: string) =>
   (await list()).find((row) => row.step === step && (group === undefined || row.interface === group));
 
 /** A ramdisk on the node says which steps it has. */
-const report = (steps: readonly object[]) =>
-  at.api.inventory.details.report(uuid as never, steps as never);
+const report = (steps: readonly object[]) => at.api.inventory.details.report(uuid as never, steps as never);
 
 const tune = {
   interface: 'deploy',

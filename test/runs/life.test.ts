@@ -1,7 +1,10 @@
 /** What the stories of a node's life promise beyond how they end: the order of things, what is kept, what is forgotten. */
+import { createInventory } from '../../src/inventory';
+import { raise } from '../../src/model/errors';
 import type { ActOutcome } from '../../src/model/runs';
 import { powerSteps } from '../../src/model/steps';
 import type { RunOrder } from '../../src/runs';
+import { reconcileOnce } from '../../src/runs/reconcile';
 import { retryStep, setPaused } from '../../src/workflows/contract';
 import { startEngineWorld, type World } from '../support/engine';
 import { callBack, found, sendInventory, withRamdisk } from '../support/life-scenarios';
@@ -237,6 +240,7 @@ test('runs beyond a limit wait their turn and go in the order of their acceptanc
     const node = await world.node({ name: `${name}-${world.prefix}` });
     runs.push(await world.runs.start({ ...(await world.order(node, 'clean', [step('power.power_off')])), limit }));
   }
+  await world.until(async () => order.length > 0 || undefined);
   for (const { run } of runs.slice(1)) {
     await world.reaches(run, 'waiting');
     expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(
@@ -345,8 +349,9 @@ test('a run whose history grows long goes on in a new execution at the step it w
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded', cursor: 12 });
   expect(calls).toHaveLength(12);
   const { workflow_id, workflow_run_id } = (await world.inventory.runs.find(run))!;
-  const last = await world.client.workflow.getHandle(workflow_id).describe();
-  expect(last.status.name).toBe('COMPLETED');
+  const handle = world.client.workflow.getHandle(workflow_id);
+  await handle.result();
+  const last = await handle.describe();
   expect(last.runId).toBe(workflow_run_id);
   const executions = world.client.workflow.list({ query: `WorkflowId = '${workflow_id}'` });
   const seen: string[] = [];
@@ -387,4 +392,113 @@ test('a pause that was asked for before the cut lasts beyond it', async () => {
   await pause(false);
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
   expect(calls).toEqual(['power_off', 'power_on']);
+});
+
+test('an abort before anything was touched touches nothing', async () => {
+  const calls = await with_();
+  const limit = { class: 'deploy' as const, max: 1 };
+  const first = await world.node({ provision_state: 'available', ...withRamdisk });
+  const holder = await world.runs.start({ ...(await world.order(first, 'active')), limit });
+  await world.reaches(holder.run, 'waiting');
+  const before = calls.length;
+  const node = await world.node({ provision_state: 'active', ...withRamdisk });
+  const { run } = await world.runs.start({ ...(await world.order(node, 'rebuild')), limit });
+  await world.until(async () =>
+    (await world.inventory.runs.find(run))?.waiting_for?.includes('its turn') ? true : undefined,
+  );
+  const { asked } = await world.order(node, 'abort');
+  await world.runs.operate({ run, act: 'abort', cursor: 0, reason: 'changed my mind', asked });
+  expect(await world.ended(run)).toMatchObject({ state: 'aborted' });
+  expect(calls.slice(before)).toEqual([]);
+  const abort = await world.order(first, 'abort');
+  await world.runs.send({ node: abort.node, kind: 'abort', asked: abort.asked });
+  await world.ended(holder.run);
+});
+
+test('an act that must not happen twice and did not end in time parks, whatever the step says of failures', async () => {
+  let release: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const calls = await with_({
+    update_firmware: async (_node, _args, context) => {
+      await Promise.race([gate, new Promise((resolve) => context.signal.addEventListener('abort', resolve))]);
+      return { is: 'done' };
+    },
+  });
+  const node = await world.node();
+  const flash = {
+    ...step('firmware.update', { settings: [{ component: 'bios', url: 'http://images.example.org/b.bin' }] }),
+    temper: { timeout: 1, on_failure: 'continue' as const },
+  };
+  const { run } = await world.runs.start(await world.order(node, 'clean', [flash, step('power.power_off')]));
+  await world.reaches(run, 'parked');
+  expect(calls).toEqual(['update_firmware']);
+  release();
+  const { asked } = await world.order(node, 'abort');
+  await world.runs.operate({ run, act: 'fail', cursor: 0, reason: 'looked', asked });
+  expect(await world.ended(run)).toMatchObject({ state: 'failed' });
+});
+
+test('an aborted service whose ramdisk cannot be taken off the node stays failed and says why', async () => {
+  let refuse = false;
+  await with_({
+    power_off: async () =>
+      refuse
+        ? raise('BmcRejected', { node: 'n', bmc: 'b', what: 'power off', status: 400, reason: 'no' })
+        : { is: 'done' },
+  });
+  const node = await world.node({ provision_state: 'active', ...withRamdisk });
+  const { run } = await world.runs.start(await world.order(node, 'service', [step('deploy.burnin_cpu')]));
+  await world.reaches(run, 'waiting');
+  refuse = true;
+  const abort = await world.order(node, 'abort');
+  await world.runs.send({ node: abort.node, kind: 'abort', asked: abort.asked });
+  expect(await world.ended(run)).toMatchObject({
+    state: 'aborted',
+    last_error: expect.stringContaining('could not be tidied'),
+  });
+  expect(await nodeOf(node)).toMatchObject({ provision_state: 'service failed', reservation: null });
+});
+
+test('a queued takeover ends the run before it at once, even if it is aborted itself', async () => {
+  await with_();
+  const limit = { class: 'clean' as const, max: 1 };
+  const busy = await world.node();
+  const holder = await world.runs.start({
+    ...(await world.order(busy, 'clean', [step('power.wait', { seconds: 3600 })])),
+    limit,
+  });
+  await world.reaches(holder.run, 'waiting');
+  const node = await world.node({ provision_state: 'available', automated_clean: false, ...withRamdisk });
+  const first = await world.runs.start(await world.order(node, 'active'));
+  await world.reaches(first.run, 'waiting');
+  const second = await world.runs.start({ ...(await world.order(node, 'deleted')), limit });
+  const { workflow_id } = (await world.inventory.runs.find(first.run))!;
+  await world.until(async () =>
+    (await world.client.workflow.getHandle(workflow_id).describe()).status.name === 'RUNNING' ? undefined : true,
+  );
+  const { asked } = await world.order(node, 'abort');
+  await world.runs.operate({ run: second.run, act: 'abort', cursor: 0, reason: 'no', asked });
+  await world.ended(second.run);
+  const abort = await world.order(busy, 'abort');
+  await world.runs.send({ node: abort.node, kind: 'abort', asked: abort.asked });
+  await world.ended(holder.run);
+});
+
+test('a run that is lost in a hold is ended, and keeps the reconciler from nobody', async () => {
+  await with_();
+  const lost = await world.node();
+  const inHold = await world.runs.start(await world.order(lost, 'clean', [step('power.hold')]));
+  await world.reaches(inHold.run, 'waiting');
+  const { workflow_id } = (await world.inventory.runs.find(inHold.run))!;
+  await world.client.workflow.getHandle(workflow_id).terminate('gone');
+  await world.sql`update runs set workflow_id = 'never-was' where id = ${inHold.run}`;
+  const log = { info() {}, warn() {} };
+  await reconcileOnce(
+    { inventory: createInventory(world.pools.control), client: world.client, log },
+    { olderThanMs: 0 },
+  );
+  expect(await world.ended(inHold.run)).toMatchObject({ state: 'failed' });
+  expect(await nodeOf(lost)).toMatchObject({ provision_state: 'clean failed', reservation: null });
 });

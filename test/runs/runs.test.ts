@@ -371,11 +371,12 @@ describe('a person who operates a run', () => {
     expect(calls).toEqual(['power_on']);
   });
 
-  test('hears why the run refuses, and the trail does not say it was done', async () => {
+  test('hears why the run refuses, and the trail says that it was refused', async () => {
     const { node, run } = await waiting();
     const refused = world.runs.operate({ run, act: 'retry', cursor: 0, reason: 'x', asked: await fresh(node) });
     await expect(refused).rejects.toMatchObject({ code: 'Conflict', message: expect.stringContaining('not parked') });
-    expect(await world.sql`select 1 from audit where run_id = ${run} and action = 'run.retry'`).toHaveLength(0);
+    const trail = await world.sql`select action from audit where run_id = ${run} and action like 'run.%' order by seq`;
+    expect(trail.map(({ action }) => action)).toEqual(['run.service', 'run.retry', 'run.retry.refused']);
     await world.runs.operate({ run, act: 'abort', cursor: 0, reason: 'end', asked: await fresh(node) });
     await world.ended(run);
   });

@@ -39,6 +39,9 @@ const recording = (over: Partial<Hands> = {}) => {
     contacted: async (step, awaits) => void told.push(`contacted ${step.index} ${awaits}`),
     join: async (_step, rest) => rest,
     cutsHistory: () => false,
+    queueOn: async () => {
+      throw new Error('not asked for');
+    },
     goOn: async () => {
       throw new Error('not asked for');
     },

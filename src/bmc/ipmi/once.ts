@@ -1,7 +1,7 @@
-/** Commands that must not happen twice and leave nothing to see: sent at most once, with the BMC's own yes as the only proof. */
+/** Commands that leave nothing to see: a non-maskable interrupt, and bytes that somebody wants sent. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
-import { announcements } from '../announce';
+import { sendOnce } from '../once';
 import type { Client } from './client';
 import { lookAtPower } from './power';
 
@@ -12,27 +12,13 @@ type Command = {
   readonly check?: () => Promise<void>;
 };
 
-/** Throws StepOutcomeUnknown where no answer told whether it arrived. */
-const sendOnce = async (client: Client, { what, words, note, check }: Command): Promise<ActOutcome> => {
-  const intents = announcements(client.context, { once: words.join(' ') });
-  const unknown = (reason: string) => raise('StepOutcomeUnknown', client.facts({ step: what, reason }));
-  const earlier = await intents.last();
-  if (earlier?.accepted) return { is: 'done', note: what };
-  if (earlier) return unknown('it was sent in an earlier attempt and left no trace either way');
-  await check?.();
-  client.context.signal.throwIfAborted();
-  const announced = await intents.announce(null);
-  const sent = await client.write(words, what).catch(async (error: unknown) => {
-    if (!client.context.signal.aborted) await intents.withdraw();
-    throw error;
-  });
-  if (sent.is === 'unknown') return unknown(sent.error.message);
-  if (sent.is === 'refused') {
-    await intents.withdraw();
-    throw sent.error;
-  }
-  await intents.confirm(announced);
-  return { is: 'done', note: note(sent.text ?? '') };
+const send = async (client: Client, { what, words, note, check }: Command): Promise<ActOutcome> => {
+  const prepare = async () => {
+    await check?.();
+    return { command: () => client.write(words, what) };
+  };
+  const text = await sendOnce(client, { what, desired: { once: words.join(' ') }, prepare });
+  return { is: 'done', note: text === undefined ? what : note(text) };
 };
 
 /** Throws StepRejected while the node is off. */
@@ -42,7 +28,7 @@ export const injectNmi = async (client: Client): Promise<ActOutcome> => {
     if ((await lookAtPower(client)) === 'off')
       raise('StepRejected', client.facts({ step: what, reason: 'the node is off' }));
   };
-  return sendOnce(client, { what, words: ['power', 'diag'], note: () => what, check });
+  return send(client, { what, words: ['power', 'diag'], note: () => what, check });
 };
 
 const byte = /^(?:0x[0-9a-f]{1,2}|\d{1,3})$/i;
@@ -63,7 +49,7 @@ const bytesOf = (client: Client, given: unknown): string[] => {
 /** The answer's bytes go into the note: they are all that tells what the command did. */
 export const sendRaw = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const bytes = bytesOf(client, args.raw_bytes);
-  return sendOnce(client, {
+  return send(client, {
     what: 'send raw bytes',
     words: ['raw', ...bytes],
     note: (text) => `answered ${text.trim().replace(/\s+/g, ' ').slice(0, 300) || 'without data'}`,

@@ -5,7 +5,8 @@
 import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
 import { type Announced, announcements } from '../announce';
-import { backOff, pause } from '../wait';
+import { type RestartLook, untilBack, resetWhat as what } from '../bmc-restart';
+import { announceAndSend } from '../once';
 import type { Client } from './client';
 import { allowableValues, findManager, findSystem } from './discovery';
 import { Anything, Manager, System } from './resources';
@@ -14,8 +15,6 @@ import { Anything, Manager, System } from './resources';
 type Before = { readonly last_reset_time: string | null; readonly session: string | null };
 
 const kinds = ['GracefulRestart', 'ForceRestart'] as const;
-const goodReads = 3;
-const what = 'reset the BMC';
 
 type Found = { readonly at: At; readonly manager: Manager };
 type At = { readonly system: string; readonly manager: string };
@@ -26,21 +25,23 @@ const find = async (client: Client): Promise<Found> => {
   return { at: { system: system.path, manager: manager.path }, manager: manager.value };
 };
 
-/** What one look shows. `silent` is how a restart looks from outside; `unready` (odd answers, refused logins) proves nothing. */
-type Look = { readonly manager: Manager; readonly ready: boolean; readonly restarted: boolean } | 'silent' | 'unready';
-
 const lasting: readonly string[] = ['BmcAddressRefused', 'BmcTlsFailed', 'DriverInfoInvalid'];
 const silent: readonly string[] = ['BmcUnreachable', 'BmcBusy'];
 
-const lookOnce = async (client: Client, at: At, before: Before): Promise<Look> => {
+/** Silence is how a restart looks from outside; odd answers and refused logins prove nothing. */
+const lookOnce = async (client: Client, at: At, { before, accepted }: Announced): Promise<RestartLook> => {
+  const earlier = before as Before;
   try {
     const { value: manager } = await client.get(at.manager, Manager);
     const { value: system } = await client.get(at.system, System);
-    return { manager, ready: system.PowerState !== undefined, restarted: await hasRestarted(client, before, manager) };
+    const begun = await hasRestarted(client, earlier, manager);
+    return { good: system.PowerState !== undefined, begun, answers: true };
   } catch (error) {
     client.context.signal.throwIfAborted();
     if (!isTemperError(error) || lasting.includes(error.code)) throw error;
-    return silent.includes(error.code) ? 'silent' : 'unready';
+    // The BMC's own word, where it gives one, outweighs its silence.
+    const begun = silent.includes(error.code) && (accepted || earlier.last_reset_time === null);
+    return { good: false, begun, answers: false };
   }
 };
 
@@ -64,46 +65,12 @@ const send = async (client: Client, { at, manager }: Found): Promise<Announced> 
     last_reset_time: manager.LastResetTime ?? null,
     session: client.connection.session() ?? null,
   };
-  client.context.signal.throwIfAborted();
-  const announced = await intents.announce(before);
-  const sent = await client.post(action.target, { ResetType: kind }, what).catch(async (error: unknown) => {
-    if (!client.context.signal.aborted) await intents.withdraw();
-    throw error;
-  });
-  if (sent.is === 'refused') {
-    await intents.withdraw();
-    throw sent.error;
-  }
-  return sent.is === 'accepted' ? intents.confirm(announced) : announced;
+  const command = () => client.post(action.target, { ResetType: kind }, what);
+  return (await announceAndSend(client, intents, before, command)).announced;
 };
 
-/** Waits until three looks in a row are good, after something proved that the restart began. */
-const watch = async (client: Client, at: At, announced: Announced): Promise<void> => {
-  const { timing, signal, beat } = client.context;
-  const deadline = Date.now() + Math.max(timing.softPowerTimeoutMs, timing.powerTimeoutMs);
-  const before = announced.before as Before;
-  const nextPause = backOff(timing.pollMs);
-  let begun = false;
-  let good = 0;
-  for (;;) {
-    const look = await lookOnce(client, at, before);
-    // The BMC's own word, where it gives one, outweighs its silence.
-    const silence = look === 'silent' && (announced.accepted || before.last_reset_time === null);
-    begun ||= typeof look === 'object' ? look.restarted : silence;
-    good = typeof look === 'object' && look.ready ? good + 1 : 0;
-    const settled = Date.now() - announced.sentAt >= timing.settleMs;
-    if (good >= goodReads && (begun || (announced.accepted && settled))) return;
-    if (good >= goodReads && settled)
-      raise(
-        'StepOutcomeUnknown',
-        client.facts({ step: what, reason: 'the BMC answers and shows no trace of a restart' }),
-      );
-    const doing = begun ? 'waiting for the BMC to come back' : 'waiting for the BMC to restart';
-    beat({ what, doing, good_reads: good });
-    if (Date.now() >= deadline) raise('BmcTimeout', client.facts({ what, seen: `${good} good reads in a row` }));
-    await pause(typeof look === 'object' ? timing.pollMs : nextPause(), signal);
-  }
-};
+const watch = (client: Client, at: At, announced: Announced): Promise<void> =>
+  untilBack(client, announced, () => lookOnce(client, at, announced));
 
 /** The paths travel with the intent: a later attempt may begin while the BMC is away. */
 export const resetBmc = async (client: Client): Promise<ActOutcome> => {

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { inTurns } from './approach';
 import { runBatch } from './batch';
 import { writeSection } from './docs';
+import { faultTable, runFaults } from './faults';
 import { writeRunbook } from './nodes';
 import { allVictims, type Cell, everyCell, killsFor, labelsOf } from './plan';
 import { randomOf, shuffled } from './random';
@@ -144,37 +145,55 @@ const options = {
 // This file runs as dist/dev/chaos/index.js.
 const docsFile = join(__dirname, '../../../docs/chaos.md');
 
-const preface = (seed: number, minutes: number, nodes: number, results: readonly Result[]): string[] => [
-  `${new Date().toISOString().slice(0, 10)}, seed ${seed}: ${minutes} minutes, ${nodes} nodes at a time, ${cpus().length} processors.`,
-  '',
-  summaryOf(results),
+const when = (began: number, more: string): string =>
+  `${new Date().toISOString().slice(0, 10)}, ${Math.ceil((Date.now() - began) / 60_000)} minutes, ${cpus().length} processors, ${more}.`;
+
+const preface = (system: System, results: readonly Result[]): string[] => [
+  `${system.bmcs.length} nodes are hit by one kill. ${summaryOf(results)}`,
   '',
   'Each line is a point of a run. The node is held there by the emulator, the process is killed with -9 once, and the run goes on when the supervisor has started the process again. `ended` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; `parked` one that asked a person whether its command took effect, because nothing on the machine could tell. The seconds are from the kill to the end; what was left of the run is part of them.',
   '',
 ];
+
+const killed = async (system: System, chosen: Chosen, say: Say): Promise<boolean> => {
+  const began = Date.now();
+  const { results, unusable } = await runCells(system, chosen, say);
+  const table = tableOf(results, allVictims);
+  for (const line of table) say(line);
+  say(summaryOf(results));
+  const whole = chosen.sample === undefined && chosen.verbs === undefined;
+  if (whole)
+    writeSection(docsFile, 'kills', [when(began, `seed ${chosen.seed}`), '', ...preface(system, results), ...table]);
+  const { failed, missed } = countsOf(results);
+  return failed + missed + unusable.length === 0;
+};
+
+const misbehaved = async (system: System, file: string, seed: number, say: Say): Promise<boolean> => {
+  const began = Date.now();
+  const results = await runFaults(system, file, randomOf(seed), say);
+  const wrong = results.filter((one) => one.wrong !== undefined);
+  const summary = `${results.length} faults: ${results.length - wrong.length} ended as they may, ${wrong.length} did not.`;
+  say(summary);
+  const about =
+    'Each fault is one run of cleaning steps on a BMC of its own, all at the same time. After each, the record is compared with the machine, and no command that may harm was accepted twice.';
+  writeSection(docsFile, 'faults', [when(began, `seed ${seed}`), '', about, '', summary, '', ...faultTable(results)]);
+  return wrong.length === 0;
+};
 
 /** @param file the record of a running system. @returns whether every node came through */
 export const runChaos = async (file: string, args: readonly string[], say: Say): Promise<boolean> => {
   const { values } = parseArgs({ args: [...args], options });
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   say(`seed ${seed}`);
-  const began = Date.now();
   const system = await openSystem(file);
   try {
+    if (values.faults) return await misbehaved(system, file, seed, say);
     const chosen = {
       seed,
       ...(values.sample && { sample: Number(values.sample) }),
       ...(values.verbs && { verbs: values.verbs.split(',') }),
     };
-    const { results, unusable } = await runCells(system, chosen, say);
-    const whole = values.sample === undefined && values.verbs === undefined;
-    const minutes = Math.round((Date.now() - began) / 60_000);
-    const table = tableOf(results, allVictims);
-    for (const line of table) say(line);
-    if (whole) writeSection(docsFile, 'kills', [...preface(seed, minutes, system.bmcs.length, results), ...table]);
-    say(summaryOf(results));
-    const { failed, missed } = countsOf(results);
-    return failed + missed + unusable.length === 0;
+    return await killed(system, chosen, say);
   } finally {
     await system.close();
   }

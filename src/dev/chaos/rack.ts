@@ -47,6 +47,10 @@ export const chaosRack = ({ addresses }: SystemRecord) => {
     stepGate: (bmc: number) => order('POST', `/bmcs/${bmc}/gate/step`),
     openGate: (bmc: number) => order('DELETE', `/bmcs/${bmc}/gate`),
     renew: (bmc: number, power: 'On' | 'Off') => order('POST', `/bmcs/${bmc}/renew`, { power }),
+    press: (bmc: number) => order('POST', `/bmcs/${bmc}/press-power-button`),
+    rotate: () => order('POST', '/certificate'),
+    state: (bmc: number) =>
+      call('GET', `/bmcs/${bmc}/state`, z.looseObject({ power: z.looseObject({ shows: z.string() }) })),
     fault: (bmc: number, fault: object) => order('POST', `/bmcs/${bmc}/faults`, fault),
     clearFaults: (bmc: number) => order('DELETE', `/bmcs/${bmc}/faults`),
     written: async (bmc: number, since = 0) =>

@@ -25,7 +25,7 @@ const image = {
   image_os_hash_value: '6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b',
 };
 
-const step = (name: string, args: Readonly<Record<string, unknown>> = {}) => {
+export const step = (name: string, args: Readonly<Record<string, unknown>> = {}) => {
   const [of, called] = name.split('.');
   return { interface: of, step: called, args };
 };
@@ -37,7 +37,7 @@ const settings: readonly (readonly [profile: string, name: string, value: string
   ['xcc', 'OperatingModes_ChooseOperatingMode', 'MaximumPerformance'],
   ['', 'HyperThreading', 'Disabled'],
 ];
-const settingOf = (profile: string) => {
+export const settingOf = (profile: string) => {
   const [, name, value] = settings.find(([beginning]) => profile.startsWith(beginning))!;
   return { name, value };
 };

@@ -2,6 +2,7 @@
 import { createAgentActs } from '../../../src/bmc/agent';
 import type { ActContext, AgentContact, BmcNode, DriverHands } from '../../../src/bmc/contract';
 import { type AgentFault, type AgentTiming, createAgents } from '../../../src/dev/agent';
+import { createGate, type Gate } from '../../../src/dev/agent/gate';
 import { isTemperError, type TemperError } from '../../../src/model/errors';
 import type { NodeUuid } from '../../../src/model/ids';
 import type { ActName } from '../../../src/model/steps';
@@ -22,7 +23,13 @@ const quickAgents: AgentTiming = {
 
 export const startRamdiskBench = async (tls = true, timing: Partial<AgentTiming> = {}) => {
   const api = await startRamdiskApi();
-  const agents = await createAgents({ apiUrl: api.url, tls, inspects: false, timing: { ...quickAgents, ...timing } });
+  const cuts = new Map<string, () => boolean>();
+  const gateOf = (mac: string): Gate => ({
+    ...createGate(),
+    leave: async ({ write }) => !(write && cuts.get(mac)?.()),
+  });
+  const quick = { ...quickAgents, ...timing };
+  const agents = await createAgents({ apiUrl: api.url, tls, inspects: false, timing: quick, gateOf });
   let count = 0;
 
   /** A machine that has booted and called back. */
@@ -71,6 +78,9 @@ export const startRamdiskBench = async (tls = true, timing: Partial<AgentTiming>
         return thrown as TemperError;
       },
       fault: (fault: AgentFault) => agents.fault(mac, fault),
+      heal: () => agents.clearFaults(mac),
+      /** Asked when a command has been taken, before its answer goes out: true closes the connection instead. */
+      cut: (when: () => boolean) => void cuts.set(mac, when),
       reboot: async () => {
         api.forgetToken(mac);
         const before = api.beats.length;
