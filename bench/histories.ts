@@ -9,9 +9,17 @@ const groupQueue = /-bmc\./;
 
 /** The attributes of an event are in the one property that it has besides its head. */
 type Scheduled = { readonly taskQueue?: { readonly name?: string | null } | null };
-type HistoryEvent = { readonly activityTaskScheduledEventAttributes?: Scheduled | null };
+type Marker = { readonly markerName?: string | null };
+type HistoryEvent = {
+  readonly activityTaskScheduledEventAttributes?: Scheduled | null;
+  readonly markerRecordedEventAttributes?: Marker | null;
+};
 
-const kindOf = ({ activityTaskScheduledEventAttributes: scheduled }: HistoryEvent): Kind[] => {
+const kindOf = ({
+  activityTaskScheduledEventAttributes: scheduled,
+  markerRecordedEventAttributes: marker,
+}: HistoryEvent): Kind[] => {
+  if (marker?.markerName === 'core_local_activity') return ['local'];
   if (!scheduled) return [];
   return [groupQueue.test(scheduled.taskQueue?.name ?? '') ? 'step' : 'control'];
 };

@@ -3,5 +3,5 @@
 export const controlQueue = 'bench-control';
 export const stepQueue = 'bench-steps';
 
-/** Whose queue an activity is on: of the worker that runs the workflow too, or of another. */
-export type Kind = 'control' | 'step';
+/** Where an activity runs: within the workflow task, on the queue of the same worker, or on that of another. */
+export type Kind = 'local' | 'control' | 'step';

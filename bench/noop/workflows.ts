@@ -1,5 +1,5 @@
 /** The least that a run could be: as many activities on the same kinds of queues, one after the other; nothing in any of them. */
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { NoopActivities } from './activities';
 import { type Kind, stepQueue } from './contract';
 
@@ -14,9 +14,11 @@ const onBmc = {
   retry: { initialInterval: '2s', maximumInterval: '1m' },
 } as const;
 
+const local = proxyLocalActivities<Pick<NoopActivities, 'store'>>({ ...onStore, localRetryThreshold: '5s' });
 const control = proxyActivities<Pick<NoopActivities, 'store'>>(onStore);
 const bmc = proxyActivities<Pick<NoopActivities, 'step'>>(onBmc);
 
 export async function noop(kinds: readonly Kind[]): Promise<void> {
-  for (const [index, kind] of kinds.entries()) await (kind === 'control' ? control.store() : bmc.step(index));
+  for (const [index, kind] of kinds.entries())
+    await { local: () => local.store(), control: () => control.store(), step: () => bmc.step(index) }[kind]();
 }

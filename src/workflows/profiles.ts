@@ -1,5 +1,5 @@
 /** How each class of act is tried again; the one place where retries are decided. */
-import type { ActivityOptions } from '@temporalio/workflow';
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { Timing } from '../model/runs';
 import { type ActName, actRow, type Effect, type Patience } from '../model/steps';
 
@@ -17,6 +17,7 @@ const final = [
   'DriverInfoInvalid',
   'SecretMissing',
   'NodeFrozen',
+  'BmcStuck',
   'BmcJobFailed',
   'BmcJobEndless',
   'BmcWrongSystem',
@@ -30,10 +31,13 @@ const final = [
 ];
 
 /** Single statements on the store: repeated until it answers. */
-export const onStore: ActivityOptions = {
+export const onStore: Pick<ActivityOptions, 'startToCloseTimeout' | 'retry'> = {
   startToCloseTimeout: '10s',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s', nonRetryableErrorTypes: final },
 };
+
+/** The same, within the workflow task; a store that is away for longer is waited for by the engine's timers. */
+export const locally: LocalActivityOptions & typeof onStore = { ...onStore, localRetryThreshold: '5s' };
 
 type Profile = {
   startToCloseMs: number;

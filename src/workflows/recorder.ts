@@ -1,7 +1,8 @@
-/** The store's side of a run: claim, moves, marks and the end, each an activity on the control queue. */
+/** The store's side of a run: claim, moves, marks and the end, each one transaction of the worker that has the workflow task. */
 import {
   patched,
   proxyActivities,
+  proxyLocalActivities,
   setCurrentDetails,
   upsertSearchAttributes,
   workflowInfo,
@@ -12,14 +13,18 @@ import type { Event } from '../model/states';
 import type { Awaited, PlannedStep } from '../model/steps';
 import { attributes } from './contract';
 import type { Here } from './here';
-import { onStore } from './profiles';
+import { locally, onStore } from './profiles';
 import { details, label } from './telling';
 
 export type Recorder = ReturnType<typeof recorder>;
 
 /** Every projection carries a counter, so that a late repeat finds no row. */
 export const recorder = (run: RunInput, here: Here) => {
-  const control = proxyActivities<ControlActivities>(onStore);
+  const remote = proxyActivities<ControlActivities>(onStore);
+  // Each record is one short transaction: by a queue it would cost the engine six events and three writes.
+  const local = run.store === 'local';
+  const control = local ? proxyLocalActivities<ControlActivities>(locally) : remote;
+  const options = local ? locally : onStore;
   let seq = run.carries?.seq ?? 0;
   const next = () => ({ lock: run.lock, seq: ++seq });
   const moved = (provision_state: string | null): void => {
@@ -30,7 +35,7 @@ export const recorder = (run: RunInput, here: Here) => {
   const record = async (): Promise<void> => {
     if (here.unrecorded.length === 0 || !patched('2026-11-engine-tools-recorded')) return;
     for (const entry of here.unrecorded.splice(0))
-      await control.recordAct.executeWithOptions({ ...onStore, summary: `record: ${entry.act}` }, [
+      await control.recordAct.executeWithOptions({ ...options, summary: `record: ${entry.act}` }, [
         { lock: run.lock, ...entry },
       ]);
   };
@@ -44,17 +49,17 @@ export const recorder = (run: RunInput, here: Here) => {
     async claim(): Promise<boolean> {
       const { continuedFromExecutionRunId: previous } = workflowInfo();
       const limited = run.limit && (!run.carries || run.carries.waitsTurn);
-      const claimed = await control.claim.executeWithOptions({ ...onStore, summary: 'take the run' }, [
+      const claimed = await control.claim.executeWithOptions({ ...options, summary: 'take the run' }, [
         { lock: run.lock, ...(previous && { previous }), ...(limited && { limit: run.limit }) },
       ]);
       return claimed?.turn ?? true; // an older worker answered nothing
     },
     turn: () =>
       control.turn
-        .executeWithOptions({ ...onStore, summary: `is it this run's turn?` }, [{ lock: run.lock, limit: run.limit! }])
+        .executeWithOptions({ ...options, summary: `is it this run's turn?` }, [{ lock: run.lock, limit: run.limit! }])
         .then(({ turn }) => turn),
     displace: () =>
-      control.displace.executeWithOptions(
+      remote.displace.executeWithOptions(
         {
           ...onStore,
           startToCloseTimeout: '10m',
@@ -66,24 +71,24 @@ export const recorder = (run: RunInput, here: Here) => {
       ),
     async move(event: Event): Promise<void> {
       const summary = `node: ${event}`;
-      const { provision_state } = await control.move.executeWithOptions({ ...onStore, summary }, [
+      const { provision_state } = await control.move.executeWithOptions({ ...options, summary }, [
         { ...next(), event, state: here.state, waiting_for: here.waitingFor },
       ]);
       moved(provision_state);
     },
     /** Shows a state that no move of the node and no step goes with. */
     show: () =>
-      control.show.executeWithOptions({ ...onStore, summary: `run: ${here.state}` }, [
+      control.show.executeWithOptions({ ...options, summary: `run: ${here.state}` }, [
         { ...next(), state: here.state, waiting_for: here.waitingFor },
       ]),
     mark: (step: PlannedStep, state: StepState, facts: { note?: string; error?: string } = {}) =>
-      control.mark.executeWithOptions({ ...onStore, summary: `${label(here, step)}: ${state}` }, [
+      control.mark.executeWithOptions({ ...options, summary: `${label(here, step)}: ${state}` }, [
         { ...next(), index: step.index, state, ...facts },
       ]),
     /** Into the wait state. @returns whether the ramdisk was quicker */
     async awaitContact(step: PlannedStep, awaits: Awaited): Promise<boolean> {
       const summary = `${label(here, step)}: wait for the ramdisk`;
-      const answer = await control.awaitContact.executeWithOptions({ ...onStore, summary }, [
+      const answer = await control.awaitContact.executeWithOptions({ ...options, summary }, [
         { ...next(), index: step.index, awaits, waiting_for: here.waitingFor },
       ]);
       moved(answer.provision_state);
@@ -92,33 +97,33 @@ export const recorder = (run: RunInput, here: Here) => {
     /** @returns whether the ramdisk has called back, message or not */
     contacted: (awaits: Awaited) =>
       control.contacted
-        .executeWithOptions({ ...onStore, summary: 'has the ramdisk called back?' }, [{ lock: run.lock, awaits }])
+        .executeWithOptions({ ...options, summary: 'has the ramdisk called back?' }, [{ lock: run.lock, awaits }])
         .then(({ contacted }) => contacted),
     async heard(step: PlannedStep): Promise<void> {
       const summary = `${label(here, step)}: the ramdisk has called back`;
-      const { provision_state } = await control.heard.executeWithOptions({ ...onStore, summary }, [
+      const { provision_state } = await control.heard.executeWithOptions({ ...options, summary }, [
         { ...next(), index: step.index },
       ]);
       moved(provision_state);
     },
     /** The plan as it goes on once the ramdisk's steps are known. */
     join: (step: PlannedStep, rest: readonly PlannedStep[], reported: readonly ReportedStep[]) =>
-      control.join.executeWithOptions({ ...onStore, summary: `${label(here, step)}: plan the rest` }, [
+      control.join.executeWithOptions({ ...options, summary: `${label(here, step)}: plan the rest` }, [
         { lock: run.lock, joins: run.joins ?? 'check', after: step.index, rest, reported },
       ]),
     /** Steps that were not part of the plan from the beginning. */
     add: (steps: readonly PlannedStep[]) =>
-      control.addSteps.executeWithOptions({ ...onStore, summary: 'tidy up' }, [{ lock: run.lock, steps }]),
+      control.addSteps.executeWithOptions({ ...options, summary: 'tidy up' }, [{ lock: run.lock, steps }]),
     /** A person has decided that the step is tried again. */
     async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
       if (!patched('2026-11-retry-forgets-intents')) return;
-      await control.again.executeWithOptions({ ...onStore, summary: `${label(here, step)}: once more` }, [
+      await control.again.executeWithOptions({ ...options, summary: `${label(here, step)}: once more` }, [
         { ...next(), index: step.index, ...(args && { args }) },
       ]);
     },
     frozen: ({ on }: PlannedStep) =>
       control.frozen
-        .executeWithOptions({ ...onStore, summary: 'is the node still frozen?' }, [
+        .executeWithOptions({ ...options, summary: 'is the node still frozen?' }, [
           { lock: run.lock, node_uuid: on?.node_uuid },
         ])
         .then(({ frozen }) => frozen),
@@ -133,7 +138,7 @@ export const recorder = (run: RunInput, here: Here) => {
       const at = outcome === 'succeeded' ? here.steps.length : cursor;
       here.cursor = at;
       setCurrentDetails(details(run, here, error));
-      const { provision_state } = await control.finish.executeWithOptions({ ...onStore, summary: `end: ${outcome}` }, [
+      const { provision_state } = await control.finish.executeWithOptions({ ...options, summary: `end: ${outcome}` }, [
         {
           ...next(),
           outcome,

@@ -1,6 +1,6 @@
 /**
  * Every scenario ends on a real engine as it should, and its fresh history replays on the same code. With
- * TEMPER_RECORD_HISTORIES=1 the histories that are missing from test/replay/histories are written there.
+ * TEMPER_RECORD_HISTORIES=N the N-th histories that are missing from test/replay/histories are written there.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { begin, type Scenario, scenarios } from '../support/scenarios';
 import { workflowBundle } from '../support/servers';
 
 const folder = join(__dirname, '../replay/histories');
-const recording = process.env.TEMPER_RECORD_HISTORIES === '1';
+const recording = process.env.TEMPER_RECORD_HISTORIES;
 
 let world: World;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ test.each(scenarios().map((scenario) => [scenario.story, scenario.ends, scenario
       });
     const history = await handle.fetchHistory();
     await Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundle() } }, history, handle.workflowId);
-    const file = join(folder, `${story}.${ends}.1.json`);
+    const file = join(folder, `${story}.${ends}.${recording}.json`);
     if (recording && !existsSync(file)) writeFileSync(file, keptHistory(handle.workflowId, historyToJSON(history)));
   },
 );

@@ -335,7 +335,7 @@ describe('what falls between store and engine', () => {
       taskQueue: `${world.prefix}-control`,
       args: [input],
     });
-    await expect(forged.result()).rejects.toMatchObject({ cause: { cause: { type: 'StaleOperation' } } });
+    await expect(forged.result()).rejects.toMatchObject({ cause: { type: 'StaleOperation' } });
     expect(calls).toEqual(['power_on']);
   });
 });
