@@ -74,6 +74,7 @@ const runsOf = (uuid: string) => world.sql`select * from runs where node_uuid = 
 
 const kept = async (id: string, name: string): Promise<void> => {
   const handle = world.client.workflow.getHandle(id);
+  await handle.result().catch(() => {});
   const history = await handle.fetchHistory();
   await Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundle() } }, history, id);
   const file = join(folder, `${name}.1.json`);
