@@ -1,6 +1,7 @@
 /** Reads a request's JSON body within its limits: size, depth, number of values, and characters that no store takes. */
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { raise } from '../model/errors';
+import { storable } from '../model/texts';
 import { bodyError } from './errors';
 
 /** Bytes; openstack/ironic:ironic/conf/api.py */
@@ -23,17 +24,23 @@ const readerFor = (limit: number): Reader => {
 
 /**
  * The parsed body, or undefined where there is none. Throws what `bodyError` and `checkValue` throw.
- * @param limit bytes
+ * @param how bytes at most, and whether texts that cannot be stored are replaced rather than refused
  */
-export const readBody = async (request: Request, response: Response, limit = bodyLimit): Promise<unknown> => {
+export const readBody = async (
+  request: Request,
+  response: Response,
+  how: { readonly bodyLimit?: number; readonly cleansTexts?: true } = {},
+): Promise<unknown> => {
   // The parser would make an object of nothing; here nothing is no body.
   if (request.headers['content-length'] === '0') return undefined;
   if (request.body === undefined)
     await new Promise<void>((done, fail) => {
-      readerFor(limit)(request, response, (thrown?: unknown) => (thrown ? fail(bodyError(thrown as Error)) : done()));
+      readerFor(how.bodyLimit ?? bodyLimit)(request, response, (thrown?: unknown) =>
+        thrown ? fail(bodyError(thrown as Error)) : done(),
+      );
     });
-  checkValue(request.body);
-  return request.body;
+  checkValue(request.body, how.cleansTexts ? 'any' : 'storable');
+  return how.cleansTexts ? storable(request.body) : request.body;
 };
 
 // Postgres stores neither NUL nor half a surrogate pair.
@@ -50,21 +57,22 @@ export const checkText = (text: string, field: string): void => {
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Refuses a document that is too deep, holds too many values, or a text that cannot be stored.
+ * Refuses a document that is too deep, holds too many values, or, unless any text will do, one that cannot be stored.
  * Throws BodyTooDeep, BodyTooManyValues, InvalidInput naming the field.
  */
-export const checkValue = (document: unknown): void => {
+export const checkValue = (document: unknown, texts: 'storable' | 'any' = 'storable'): void => {
+  const wrong = (text: string): boolean => texts === 'storable' && unstorable.test(text);
   let values = 0;
   // Answers the path to a text that cannot be stored, the innermost key first; it is put together only if there is one.
   const faultIn = (value: unknown, depth: number): string[] | undefined => {
     values += 1;
     if (values > maxValues) raise('BodyTooManyValues', { limit: maxValues });
-    if (typeof value === 'string') return unstorable.test(value) ? [] : undefined;
+    if (typeof value === 'string') return wrong(value) ? [] : undefined;
     if (!isContainer(value)) return undefined;
     if (depth >= maxDepth) raise('BodyTooDeep', { limit: maxDepth });
     if (Array.isArray(value)) return faultInList(value, depth + 1);
     for (const key of Object.keys(value)) {
-      if (unstorable.test(key)) return ['a key'];
+      if (wrong(key)) return ['a key'];
       const fault = faultIn((value as Record<string, unknown>)[key], depth + 1);
       if (fault) return [...fault, key];
     }

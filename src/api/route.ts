@@ -48,6 +48,8 @@ type Definition<Params, Query, Body> = {
   readonly open?: true;
   /** Bytes of a body at most, where that is not the API's own limit. */
   readonly bodyLimit?: number;
+  /** A machine writes the body: what cannot be stored of its texts is replaced, for nobody could leave it out. */
+  readonly cleansTexts?: true;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   /** Without a schema a body is refused where it is not empty; on GET, and on DELETE without a schema, it is ignored. */

@@ -51,6 +51,8 @@ export type Goal<State> = {
    * `next attempt`: not after it was accepted in this one. `now`: at once. `never`: a repeat may harm.
    */
   readonly again: 'next attempt' | 'now' | 'never';
+  /** Asking again would only take as long once more: the first timeout is the end. Otherwise a second attempt sends again. */
+  readonly endsInTime?: boolean;
   /** The effect shows only later (at the next boot): an accepted command is all there is to wait for. */
   readonly trusts?: boolean;
 };
@@ -62,13 +64,17 @@ const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy
 /** A failed look while waiting says nothing; only one that no later look can mend ends the act. */
 const isPassing = (error: unknown): error is TemperError => isTemperError(error) && passing.includes(error.code);
 
-/** Throws BmcTimeout when the state is not reached in time, StepOutcomeUnknown, or what the BMC's refusal amounts to. */
+/**
+ * Throws BmcTimeout when the state is not reached in time, BmcStuck when it was not in an attempt before this one either,
+ * StepOutcomeUnknown, or what the BMC's refusal amounts to.
+ */
 export const converge = async <State>(client: Converging, goal: Goal<State>): Promise<Reached<State>> => {
   const { timing, signal, beat, log } = client.context;
   const intents = announcements(client.context, goal.desired);
   const deadline = Date.now() + goal.timeoutMs;
   const nextPause = backOff(timing.pollMs);
   let announced = await intents.last();
+  const late = announced !== undefined || goal.endsInTime === true ? 'BmcStuck' : 'BmcTimeout';
   let acceptedNow = false;
   let sent = false;
   let agreeing = 0;
@@ -95,11 +101,14 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
 
   const settled = (since: number): boolean => Date.now() - since >= timing.settleMs;
 
+  /** What has been on its way for longer than it may take is no longer believed to arrive. */
+  const arrives = (): boolean => announced === undefined || Date.now() - announced.sentAt < goal.timeoutMs;
+
   const mayAct = (state: State): boolean => {
     const moving = goal.moving?.(state, announced);
     if (moving === undefined) movingSince = undefined;
     else movingSince ??= Date.now();
-    if (moving === 'towards' || (movingSince !== undefined && !settled(movingSince))) return false;
+    if ((moving === 'towards' && arrives()) || (movingSince !== undefined && !settled(movingSince))) return false;
     if (acceptedNow && goal.again !== 'now') return false;
     if (announced === undefined) return true;
     if (!settled(announced.sentAt)) return false;
@@ -156,7 +165,7 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
       }
     }
     beatAs('waiting');
-    if (Date.now() >= deadline) throw trouble ?? raise('BmcTimeout', client.facts({ what: goal.what, seen }));
+    if (Date.now() >= deadline) throw trouble ?? raise(late, client.facts({ what: goal.what, seen }));
     await pause(agreeing > 0 ? timing.pollMs : nextPause(), signal);
   }
 };

@@ -69,6 +69,11 @@ export const agents = (sql: Db) => ({
     return rows.map((row) => row.node_uuid);
   },
 
+  /** Whether a node has any port, by which a ramdisk on it can be told from others. */
+  async hasPorts(node: NodeUuid): Promise<boolean> {
+    return (await sql`select 1 from ports where node_uuid = ${node} limit 1`).length === 1;
+  },
+
   /** What is known of the BMCs of the nodes in these states, for a ramdisk that knows its node by nothing else. */
   async bmcsIn(states: readonly ProvisionState[]): Promise<BmcRow[]> {
     return sql<

@@ -34,12 +34,26 @@ const isObject = (value: Json): value is Record<string, Json> =>
 const isNamedSecret = (value: Record<string, Json>): boolean =>
   typeof value.name === 'string' && 'value' in value && isSecretKey(value.name);
 
-// A URL with a password in it is a secret as a whole: an image's address may carry the account of the image server.
-const carriesPassword = (text: string): boolean => /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*:[^\s/@]+@/i.test(text);
+// The scheme's length is bounded: unbounded, every start of a long word would be tried to its end.
+const inUrl: readonly { readonly pattern: RegExp; readonly mask: string }[] = [
+  // An account with its password. To the last @ before the path: a password may hold one.
+  { pattern: /(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*:)[^\s/]+@/gi, mask: `$1${masked}@` },
+  // A token in the account's place.
+  { pattern: /(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#:]+@/gi, mask: `$1${masked}@` },
+  // Signed links: S3 (also version 2), Google, Azure (sig), Swift (temp_url_sig); their credential names the account.
+  {
+    pattern:
+      /([?&#;](?:x-(?:amz|goog)-(?:signature|credential|security-token)|(?:temp_url_)?sig|signature|awsaccesskeyid|(?:access_|auth_)?token)=)[^\s&#]+/gi,
+    mask: `$1${masked}`,
+  },
+];
+
+// A URL with one of them in it is a secret as a whole: an image's address may carry the account of the image server.
+const carriesSecret = (text: string): boolean => inUrl.some(({ pattern }) => text.search(pattern) >= 0);
 
 /** Walks a document and replaces every secret value by what `replace` gives for it and its path. */
 export const replaceSecrets = (document: Json, replace: (value: Json, path: string) => Json, path = ''): Json => {
-  if (typeof document === 'string') return carriesPassword(document) ? replace(document, path) : document;
+  if (typeof document === 'string') return carriesSecret(document) ? replace(document, path) : document;
   if (Array.isArray(document)) return document.map((item, index) => replaceSecrets(item, replace, `${path}/${index}`));
   if (!isObject(document) || isSecretRef(document)) return document;
   const named = isNamedSecret(document);
@@ -55,11 +69,10 @@ export const replaceSecrets = (document: Json, replace: (value: Json, path: stri
 
 // `password=...` inside a longer text, as command lines and URLs carry it.
 const inText = /((?:password|passwd|secret|token|passphrase)\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)/gi;
-// The scheme's length is bounded: unbounded, every start of a long word would be tried to its end.
-const inUrl = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*:)[^\s/@]+@/gi;
 
-/** A text with anything that looks like `password=…` or a URL's password masked. */
-export const maskText = (text: string): string => text.replace(inText, `$1${masked}`).replace(inUrl, `$1${masked}@`);
+/** A text with anything that looks like `password=…`, or like an account or a signature in a URL, masked. */
+export const maskText = (text: string): string =>
+  inUrl.reduce((rest, { pattern, mask }) => rest.replace(pattern, mask), text.replace(inText, `$1${masked}`));
 
 /** A document for the wire: secrets and references to secrets shown as `******`, secret-looking parts of texts masked. */
 export const maskSecrets = (document: Json): Json => {

@@ -93,6 +93,22 @@ describe('a deployment', () => {
     expect(at.asked()).toBe(0);
   });
 
+  test.each([
+    ['owner-manager', 202],
+    ['owner-admin', 202],
+    ['owner-member', 403],
+    ['lessee-admin', 403],
+  ] as const)('of free choice, asked by %s: %s', async (who, status) => {
+    expect((await at.ask({ target: 'active', deploy_steps: [step] }, { who })).status).toBe(status);
+    expect(at.asked()).toBe(status === 202 ? 1 : 0);
+  });
+
+  test('a lessee who may deploy does so without any, and an empty list is none', async () => {
+    await at.set({ provision_state: 'active' });
+    expect((await at.ask({ target: 'rebuild', deploy_steps: [step] }, { who: 'lessee-admin' })).status).toBe(403);
+    expect((await at.ask({ target: 'rebuild', deploy_steps: [] }, { who: 'lessee-admin' })).status).toBe(202);
+  });
+
   test('steps of the ramdisk need a deploy interface that boots it', async () => {
     await at.set({ deploy_interface: 'noop' });
     const erase = { interface: 'deploy', step: 'erase_devices_metadata', args: {}, priority: 50 };

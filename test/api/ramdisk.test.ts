@@ -100,7 +100,7 @@ describe('lookup', () => {
     await expect(api.inventory.secrets.read([secret!.id])).rejects.toThrow('permission denied');
   });
 
-  test('by its uuid too, and in every state in which a ramdisk is expected', async () => {
+  test('with its uuid too, and in every state in which a ramdisk is expected', async () => {
     for (const state of [
       'deploying',
       'wait call-back',
@@ -111,7 +111,7 @@ describe('lookup', () => {
       'service wait',
     ]) {
       await set({ provision_state: state });
-      expect((await lookUp(`node_uuid=${n1}`)).body.node.uuid).toBe(n1);
+      expect((await lookUp(`node_uuid=${n1}&addresses=${mac}`)).body.node.uuid).toBe(n1);
     }
   });
 
@@ -127,6 +127,21 @@ describe('lookup', () => {
     expect((await lookUp(`addresses=${mac},${otherMac}`)).status).toBe(404);
     expect((await lookUp('addresses=52:54:00:00:00:99')).status).toBe(404);
     expect(await api.sql`select 1 from agents`).toHaveLength(0);
+  });
+
+  test.each(['', '&addresses=52:54:00:00:00:99', '&addresses=nonsense'])(
+    'who knows only the uuid of a node with ports learns and gets nothing (%p)',
+    async (addresses) => {
+      const missing = faultOf(await lookUp(`node_uuid=${unknown}${addresses}`));
+      const reply = await lookUp(`node_uuid=${n1}${addresses}`);
+      expect([reply.status, faultOf(reply).replace(n1, unknown)]).toEqual([404, missing]);
+      expect(await agent()).toBeUndefined();
+    },
+  );
+
+  test('a node without ports is known by its uuid', async () => {
+    await api.sql`delete from ports where node_uuid = ${n1}`;
+    expect((await lookUp(`node_uuid=${n1}`)).body.node.uuid).toBe(n1);
   });
 
   test('a ramdisk that names a node and has the address of another gets neither', async () => {
@@ -302,6 +317,8 @@ describe('heartbeat', () => {
     expect(status_message).toMatch(/^failed: password=\*{6} x+$/);
     expect(status_message.length).toBeLessThanOrEqual(1_000);
     expect((await beat(token, { agent_status: 'bored' })).status).toBe(400);
+    expect((await beat(token, { agent_status: 'error', agent_status_message: 'no\0disk' })).status).toBe(202);
+    expect((await agent())!.status_message).toBe('no\ufffddisk');
   });
 
   test.each([
@@ -399,6 +416,31 @@ describe('inspection', () => {
       expect((await send({ inventory: { ...found.inventory, bmc_address } })).status).toBe(404);
     await set({ provision_state: 'inspecting', driver_info: { redfish_address: 'https://198.51.100.1/b' } }, n2);
     expect((await send()).status).toBe(404);
+  });
+
+  test('neither its uuid nor its BMC stands in for the ports of a node that has some', async () => {
+    const stranger = { inventory: { ...found.inventory, interfaces: [{ mac_address: '52:54:00:00:00:99' }] } };
+    for (const query of ['', `?node_uuid=${n1}`]) expect((await send(stranger, { query })).status).toBe(404);
+    expect(await agent()).toBeUndefined();
+    await api.sql`delete from ports where node_uuid = ${n1}`;
+    expect((await send(stranger, { query: `?node_uuid=${n1}` })).status).toBe(202);
+  });
+
+  test('texts that no store takes are replaced', async () => {
+    const odd = { ...found, serial: 'A\0B', 'ke\0y': '\ud800' };
+    expect((await send(odd)).status).toBe(202);
+    expect((await api.inventory.details.inventory(n1))!.plugin_data).toMatchObject({
+      serial: 'A\ufffdB',
+      'ke\ufffdy': '\ufffd',
+    });
+  });
+
+  test('a ramdisk has at most 128 interfaces', async () => {
+    const many = (count: number) => ({
+      inventory: { interfaces: Array.from({ length: count }, () => ({ mac_address: mac })) },
+    });
+    expect((await send(many(129))).status).toBe(400);
+    expect((await send(many(128))).status).toBe(202);
   });
 
   test('by its uuid, but not with the address of another node', async () => {

@@ -1,7 +1,7 @@
 /** Taking up a failed run, and trying a step again with other arguments: what is asked anew, and what the runs are told. */
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/plan-steps';
-import type { GivenStep } from '../../src/model/steps';
+import type { GivenStep, PlannedStep } from '../../src/model/steps';
 import { faultOf } from '../support/api';
 import { holder, type Provisioning, startProvisioning } from '../support/provisioning';
 import { lessee, type Persona } from '../support/world';
@@ -29,10 +29,17 @@ const given: readonly GivenStep[] = [
 ];
 
 /** A service run that stands at a step, as the store keeps it. */
-const serviceRun = async (state: string, cursor: number, runbook: object | null = null): Promise<RunUuid> => {
+const serviceRun = async (
+  state: string,
+  cursor: number,
+  {
+    runbook = null,
+    plan = (steps) => steps,
+  }: { runbook?: object | null; plan?: (steps: PlannedStep[]) => PlannedStep[] } = {},
+): Promise<RunUuid> => {
   const { inventory, sql } = at.api;
   const id = inventory.runs.newId();
-  const steps = planSteps(given, 'service', { driver: 'redfish' });
+  const steps = plan(planSteps(given, 'service', { driver: 'redfish' }));
   await inventory.runs.accept({
     run: id,
     node_uuid: node,
@@ -74,6 +81,18 @@ const serviceRun = async (state: string, cursor: number, runbook: object | null 
   await sql`update runs set state = ${state}, cursor = ${cursor}, finished_at = ${ended ? sql`now()` : null} where id = ${id}`;
   if (ended) await sql`update nodes set reservation = null where uuid = ${node}`;
   return id;
+};
+
+/** A public runbook with a trait that the node has. */
+const approved = async (): Promise<{ uuid: string; name: string }> => {
+  const steps = given.map((step, order) => ({ ...step, temper: undefined, args: step.args ?? {}, order }));
+  const { body } = await at.api.as('operator', 'POST', '/v1/runbooks', {
+    body: { name: 'CUSTOM_MEDIA', public: true, steps },
+  });
+  await at.api.as('operator', 'PUT', '/v1/runbooks/CUSTOM_MEDIA/traits', { body: { traits: ['CUSTOM_MEDIA'] } });
+  await at.api.as('operator', 'PUT', '/v1/nodes/n1/traits', { body: { traits: ['CUSTOM_MEDIA'] } });
+  await at.api.sql`update runbooks set updated_at = null`;
+  return { uuid: body.uuid, name: body.name };
 };
 
 const rerun = (run: string, more: object = {}, who: Persona = 'operator') =>
@@ -183,6 +202,59 @@ describe('a failed run', () => {
     expect((await rerun(await serviceRun('failed', 1), {}, who)).status).toBe(status);
   });
 
+  test('with steps on child nodes is not taken up where one of them is left', async () => {
+    const on = { node_uuid: holder as NodeUuid, name: 'dpu', conductor_group: '' };
+    const onChild = (steps: PlannedStep[]) => steps.map((step) => (step.index === 1 ? { ...step, on } : step));
+    const run = await serviceRun('failed', 1, { plan: onChild });
+    const reply = await rerun(run);
+    expect([reply.status, faultOf(reply)]).toEqual([409, expect.stringMatching(/child nodes; ask for them anew/)]);
+    expect(at.asked()).toBe(0);
+    expect((await rerun(run, { from: 2 })).status).toBe(202);
+  });
+
+  test('of free steps is taken up with what a retry gave, and one of a runbook with what was approved', async () => {
+    const typed = { image_url: 'https://images.example.org/typed.iso' };
+    const overwrite = (run: string) =>
+      at.api.sql`update run_steps set args = ${at.api.sql.json(typed)} where run_id = ${run} and index = 1`;
+    const free = await serviceRun('failed', 1);
+    await overwrite(free);
+    await rerun(free);
+    expect(at.api.runs.started.at(-1)!.steps[0]!.args).toEqual(typed);
+    await at.set({ provision_state: 'service failed' });
+    const runbook = await approved();
+    const bound = await serviceRun('failed', 1, { runbook });
+    await overwrite(bound);
+    expect((await rerun(bound, {}, 'lessee-member')).status).toBe(202);
+    const order = at.api.runs.started.at(-1)!;
+    expect([order.runbook!.uuid, order.steps.map(({ args }) => args)]).toEqual([runbook.uuid, [given[1]!.args, {}]]);
+  });
+
+  test('is taken up while its secrets are kept, and not after', async () => {
+    const sealedPlan = (steps: PlannedStep[]) =>
+      steps.map((step) => (step.index === 1 ? { ...step, args: { image_url: { $secret: secret.id } } } : step));
+    const secret = at.api.rooms.vault.seal({ password: 'hunter2' }).secrets[0]!;
+    const run = await serviceRun('failed', 1, { plan: sealedPlan });
+    const without = await rerun(run);
+    expect([without.status, faultOf(without)]).toEqual([409, expect.stringMatching(/give the steps again/)]);
+    expect((await rerun(run, { from: 2 })).status).toBe(202);
+    await at.api.inventory.secrets.insert('run', run, [secret]);
+    expect((await rerun(run)).status).toBe(202);
+  });
+
+  test.each([
+    ['failed', "now() - interval '6 days'", 1],
+    ['aborted', "now() - interval '6 days'", 1],
+    ['aborted', "now() - interval '8 days'", 0],
+    ['succeeded', 'now()', 0],
+  ])('%s %s keeps its secrets: %s', async (state, ended, left) => {
+    const { inventory, sql, rooms } = at.api;
+    const run = await serviceRun('failed', 1);
+    await inventory.secrets.insert('run', run, rooms.vault.seal({ password: 'hunter2' }).secrets);
+    await sql`update runs set state = ${state}, finished_at = ${sql.unsafe(ended)} where id = ${run}`;
+    await inventory.secrets.sweep();
+    expect(await sql`select 1 from secrets where holder_id = ${run}`).toHaveLength(left);
+  });
+
   test.each([[{}], [{ reason: '' }], [{ reason: 'x', from: -1 }], [{ reason: 'x', colour: 'red' }]])(
     'needs a reason and nothing strange: %j',
     async (body) => {
@@ -211,6 +283,18 @@ describe('a parked step', () => {
     const reply = await retry(await serviceRun('parked', cursor), wrong, 'operator', act);
     expect([reply.status, faultOf(reply)]).toEqual([status, expect.stringMatching(says)]);
     expect(at.api.runs.operated).toEqual([]);
+  });
+
+  test('is the one that the caller names, where the run has gone on', async () => {
+    const run = await serviceRun('parked', 2);
+    const of = (step: number, wanted: object) =>
+      at.api.as('operator', 'POST', `/temper/v1/runs/${run}/retry`, { body: { reason: 'a test', step, args: wanted } });
+    expect((await of(1, { seconds: 5 })).status).toBe(400);
+    expect((await of(2, args)).status).toBe(400);
+    expect((await of(7, args)).status).toBe(400);
+    expect(at.api.runs.operated).toEqual([]);
+    expect((await of(1, args)).status).toBe(202);
+    expect(at.api.runs.operated).toEqual([expect.objectContaining({ cursor: 1, args })]);
   });
 
   test('fetches nothing from where the operator allows nothing', async () => {

@@ -38,6 +38,20 @@ describe('what the ramdisk offers', () => {
     });
   });
 
+  test('in texts that can be stored and shown, whatever the ramdisk sends', async () => {
+    const { run, fault } = await ramdisks.bench();
+    fault({ kind: 'odd-texts' });
+    const { reported } = await run('agent_steps', {}, { story: 'clean' });
+    expect(reported).toEqual([
+      {
+        interface: 'deploy',
+        step: 'wipe\ufffdall',
+        priority: 1,
+        argsinfo: { 'how\ufffd': { description: 'so \ufffd' } },
+      },
+    ]);
+  });
+
   test('a list that makes no sense is said to make none', async () => {
     const { failure, fault } = await ramdisks.bench();
     fault({ kind: 'odd-result' });

@@ -42,6 +42,28 @@ test('secret keys, named settings and URLs with a password are taken out, the re
   });
 });
 
+test.each([
+  ['https://ghp_abc@git.example.org/sums'],
+  ['ssh://root@images/a.iso'],
+  ['https://s3/a.img?X-Amz-Credential=AK&X-Amz-Signature=beef'],
+  ['https://s3/a.img?X-Amz-Security-Token=beef'],
+  ['https://blob/a.img?sv=1&sig=beef'],
+  ['https://cdn/a.img?signature=beef'],
+  ['https://images/a.iso?token=beef'],
+])('%s is a secret as a whole', (url) => {
+  const { clean, values } = sealed({ image_url: url });
+  expect(clean).toEqual({ image_url: { $secret: '/image_url' } });
+  expect(values.get('/image_url')).toBe(url);
+});
+
+test.each([
+  ['https://images/a.iso?design=1'],
+  ['https://images:8443/a@b.iso'],
+  ['https://images/a?mail=x@example.org'],
+])('%s is none', (url) => {
+  expect(sealed({ image_url: url }).clean).toEqual({ image_url: url });
+});
+
 test('references put back give the document as it was', () => {
   const { clean, values } = sealed(document);
   expect(secretRefs(clean)).toHaveLength(4);
@@ -68,6 +90,21 @@ test.each([
   ['GET https://root:geheim@bmc/redfish', 'GET https://root:******@bmc/redfish'],
   ['token: "geheim"', 'token: ******'],
   ['nothing here', 'nothing here'],
+  ['GET https://ghp_abc@git.example.org/x?y=1', 'GET https://******@git.example.org/x?y=1'],
+  ['https://root:ge@heim@bmc/redfish', 'https://root:******@bmc/redfish'],
+  [
+    'https://s3/a.img?X-Amz-Credential=AK%2F1&X-Amz-Date=2&X-Amz-Signature=beef',
+    'https://s3/a.img?X-Amz-Credential=******&X-Amz-Date=2&X-Amz-Signature=******',
+  ],
+  ['https://s3/a.img?x=1&X-Amz-Security-Token=beef', 'https://s3/a.img?x=1&X-Amz-Security-Token=******'],
+  ['https://blob/a.img?sv=1&se=2026&sig=be%3D', 'https://blob/a.img?sv=1&se=2026&sig=******'],
+  [
+    'https://swift/a.img?temp_url_sig=beef&temp_url_expires=1',
+    'https://swift/a.img?temp_url_sig=******&temp_url_expires=1',
+  ],
+  ['https://cdn/a.img?Expires=1&Signature=beef', 'https://cdn/a.img?Expires=1&Signature=******'],
+  ['https://bmc/redfish?mail=a@example.org', 'https://bmc/redfish?mail=a@example.org'],
+  ['https://cdn/design=2&assign=3', 'https://cdn/design=2&assign=3'],
 ])('in a text, %s becomes %s', (text, masked) => {
   expect(maskText(text)).toBe(masked);
 });
@@ -78,6 +115,12 @@ test('an object with more than the one key is no reference', () => {
 
 test('a text of a megabyte that never becomes a URL is read once, not once from each of its characters', () => {
   const text = 'a.'.repeat(500_000);
+  expect(maskText(text)).toBe(text);
+  expect(replaceSecrets({ text }, () => 'sealed')).toEqual({ text });
+});
+
+test.each([['a://b:'], ['a://bc'], ['?sig'], ['://a.a.a']])('nor is one of many %s', (piece) => {
+  const text = piece.repeat(100_000);
   expect(maskText(text)).toBe(text);
   expect(replaceSecrets({ text }, () => 'sealed')).toEqual({ text });
 });

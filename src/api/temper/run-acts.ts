@@ -13,8 +13,7 @@ import { type Asking, type Route, route } from '../route';
 import { askedBy } from '../v1/node-orders';
 import { requireStepOrigins } from '../v1/node-origins';
 import { equipped } from '../v1/node-plans';
-import { stepRules } from '../v1/node-provision';
-import { checkRawSteps, refuseDisallowed, requireStepRules } from '../v1/node-steps';
+import { checkRawSteps, refuseDisallowed, requireStepRules, stepRules } from '../v1/node-steps';
 import { document } from '../validation';
 import { visibleNode } from '../visibility';
 import { targetOfRun, visibleRun } from './runs';
@@ -28,7 +27,7 @@ const body = z.strictObject({
 });
 type Ask = Asking<{ run: string }, unknown, z.output<typeof body>>;
 
-const rulesOfArgs = Object.values(stepRules).filter((rule) => rule !== null);
+const rulesOfArgs = Object.values(stepRules);
 
 /** What will happen, told with the acceptance. */
 const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<string>>> = {
@@ -52,7 +51,7 @@ const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<stri
  * asked. Throws InvalidInput, InvalidStepArgs, OriginRefused, PolicyDenied.
  */
 const checkedArgs = async (
-  { who, body: { args } }: Ask,
+  { who, body: { args, step: at } }: Ask,
   rooms: Rooms,
   act: RunAct,
   run: RunRow,
@@ -60,16 +59,15 @@ const checkedArgs = async (
   if (args === undefined) return undefined;
   if (act !== 'retry')
     return raise('InvalidInput', { field: 'args', reason: `is only possible with retry, not with ${act}` });
-  const step = (await rooms.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor);
+  const step = (await rooms.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === (at ?? run.cursor));
   const row = isVerb(run.verb) ? verbRow(run.verb) : undefined;
   if (!step || step.system || !row?.stepsKey)
     return raise('InvalidInput', {
       field: 'args',
-      reason: 'the step the run is in is not one whose arguments a caller gives',
+      reason: 'the step is not one whose arguments a caller gives',
     });
   const node = await visibleNode(rooms, { who, version: maxMinor }, run.node_uuid);
-  const rule = stepRules[row.stepsKey];
-  if (rule) rooms.policy().require(rule, who, nodeTarget(node));
+  rooms.policy().require(stepRules[row.stepsKey], who, nodeTarget(node));
   const given = { interface: step.interface as StepInterface, step: step.step, args };
   requireStepRules(rooms.policy(), who, nodeTarget(node), [given]);
   refuseDisallowed(rooms, [given]);

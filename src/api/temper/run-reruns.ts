@@ -6,6 +6,7 @@ import { raise } from '../../model/errors';
 import { maxMinor } from '../../model/microversions';
 import { planFor } from '../../model/plans';
 import type { RunInput } from '../../model/runs';
+import { secretRefs } from '../../model/secrets';
 import { next, states } from '../../model/states';
 import type { GivenStep, PlannedStep, StepVerb } from '../../model/steps';
 import { isVerb, type VerbRow, verbRow } from '../../model/verbs';
@@ -15,9 +16,8 @@ import { type Asking, type Route, route } from '../route';
 import { askedBy, checkWorkable, orderedNode } from '../v1/node-orders';
 import { requireStepOrigins } from '../v1/node-origins';
 import { equipped } from '../v1/node-plans';
-import { stepRules } from '../v1/node-provision';
 import { runRunbook, usableRunbook } from '../v1/node-runbook';
-import { planStored, refuseDisallowed, requireStepRules } from '../v1/node-steps';
+import { planStored, refuseDisallowed, requireStepRules, stepRules } from '../v1/node-steps';
 import { visibleNode } from '../visibility';
 import { targetOfRun, visibleRun } from './runs';
 
@@ -44,18 +44,43 @@ const listedVerb = (run: RunRow): { verb: 'clean' | 'service'; row: VerbRow } =>
   return { verb: run.verb as 'clean' | 'service', row };
 };
 
-/** The caller's own steps of the old run that are still to do, with the arguments they had last. */
+type Left = Pick<PlannedStep, 'index' | 'step' | 'args'> & { readonly interface: string };
+
+/** Steps on other nodes are not planned from the record: who may have them run there is asked with the request itself. */
+const refuseElsewhere = ({ id }: RunRow, input: RunInput | undefined, from: number): void => {
+  if (input?.steps.some((step) => step.on && step.index >= from))
+    raise('Conflict', { reason: `Run ${id} has steps on child nodes; ask for them anew.` });
+};
+
+/** Secrets outlive a run by a week only. Throws Conflict. */
+const requireSecrets = async (rooms: Rooms, run: RunRow, steps: readonly GivenStep[]): Promise<void> => {
+  const wanted = new Set(secretRefs(steps.map(({ args }) => args)));
+  if ((await rooms.inventory.secrets.count([...wanted])) < wanted.size)
+    raise('Conflict', {
+      reason: `Secrets in the arguments of run ${run.id} are no longer kept; give the steps again.`,
+    });
+};
+
+/**
+ * The caller's own steps of the old run that are still to do. Those of a runbook as they were accepted: a retry may have had
+ * other arguments, which nobody approved for the runbook's users. Free steps with the arguments they had last.
+ */
 const stepsLeft = async (rooms: Rooms, run: RunRow, from: number): Promise<GivenStep[]> => {
   const [rows, input] = await Promise.all([rooms.inventory.runSteps.ofRun(run.id), rooms.inventory.runs.input(run.id)]);
-  const left = rows.filter((row) => !row.system && row.index >= from);
+  refuseElsewhere(run, input, from);
+  const all: readonly (Left & { readonly system?: boolean })[] =
+    run.runbook_uuid === null ? rows : (input?.steps ?? []);
+  const left = all.filter((step) => !step.system && step.index >= from);
   if (left.length === 0)
     raise('InvalidInput', { field: 'from', reason: `the run has no step from ${from} on; it has ${rows.length}` });
-  return left.map((row) => ({
-    interface: row.interface as GivenStep['interface'],
-    step: row.step,
-    args: row.args,
-    ...settingsOf(input, row.index),
+  const steps = left.map((step) => ({
+    interface: step.interface as GivenStep['interface'],
+    step: step.step,
+    args: step.args,
+    ...settingsOf(input, step.index),
   }));
+  await requireSecrets(rooms, run, steps);
+  return steps;
 };
 
 const settingsOf = (input: RunInput | undefined, index: number): Pick<GivenStep, 'temper'> => {
@@ -83,8 +108,7 @@ const requireAgain = async (
   const target = nodeTarget(node);
   if (run.runbook_uuid === null) {
     policy.require('baremetal:node:set_provision_state', asking.who, target);
-    const raw = stepRules[row.stepsKey!];
-    if (raw) policy.require(raw, asking.who, target);
+    policy.require(stepRules[row.stepsKey!], asking.who, target);
     requireStepRules(policy, asking.who, target, steps);
     return { rule: 'baremetal:node:set_provision_state', runbook: null };
   }
@@ -141,7 +165,7 @@ export const runRerunRoutes: Route[] = [
       rule,
       'baremetal:node:get',
       'baremetal:node:set_provision_state',
-      ...Object.values(stepRules).filter((one) => one !== null),
+      ...Object.values(stepRules),
       'baremetal:step:execute:*',
       runRunbook,
       'baremetal:runbook:get',

@@ -16,7 +16,7 @@ import { checkConfigdrive, checkInstance, configdrive, deploymentFacts } from '.
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
 import { equipped, planOf } from './node-plans';
 import { runRunbook, usableRunbook } from './node-runbook';
-import { requireStepRules } from './node-steps';
+import { requireStepRules, stepRules } from './node-steps';
 import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from './node-verbs';
 import { type NodeParams, nodeParams } from './nodes';
 
@@ -59,21 +59,14 @@ const checkVersions = ({ verb, row }: Wanted, { body, version }: Ask): void => {
   if (body.runbook !== undefined) requireMinor(version, runbooksSince, 'runbook');
 };
 
-/** The rule of each kind of raw steps; a deployment's need none of their own. */
-export const stepRules = {
-  clean_steps: 'baremetal:node:set_provision_state:clean_steps',
-  service_steps: 'baremetal:node:set_provision_state:service_steps',
-  deploy_steps: null,
-} as const;
-
 /** Raw steps: the switch for free-form lists, then the rules that an operator defined for single steps. */
 const requireSteps = (policy: Policy, { who, body }: Ask, node: NodeRow): void => {
   const target = nodeTarget(node);
   for (const key of stepKeys) {
     const steps = body[key];
     if (steps === undefined) continue;
-    const rule = stepRules[key];
-    if (rule) policy.require(rule, who, target);
+    // An empty list of a deployment's steps chooses nothing.
+    if (steps.length > 0 || key !== 'deploy_steps') policy.require(stepRules[key], who, target);
     requireStepRules(policy, who, target, steps);
   }
 };
@@ -155,7 +148,7 @@ export const nodeProvisionRoutes: Route[] = [
       'baremetal:runbook:get',
       'baremetal:runbook:use',
       'baremetal:step:execute:*',
-      ...Object.values(stepRules).filter((rule) => rule !== null),
+      ...Object.values(stepRules),
     ],
     params: nodeParams,
     body,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import { shownState, stateFields } from '../../model/nodes';
-import { type PowerTarget, powerRefusedIn, powerTargets } from '../../model/states';
+import { type PowerTarget, powerTargets } from '../../model/states';
 import { nodeTarget } from '../../policy';
 import { timestamp } from '../representation';
 import type { Rooms } from '../rooms';
@@ -11,12 +11,9 @@ import { type Answer, type Asking, accepted, ok, type Route, route } from '../ro
 import { came } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
-import { powerPlan } from './node-children';
-import { refuseFrozen } from './node-frozen';
-import { askedBy, checkWorkable, orderedNode } from './node-orders';
+import { askedBy, orderedNode } from './node-orders';
+import { powerPlan, requirePowerable, setPower } from './node-power';
 import { type NodeParams, nodeParams } from './nodes';
-
-const setPower = 'baremetal:node:set_power_state';
 
 const documents: readonly string[] = ['raid_config', 'target_raid_config'];
 
@@ -69,23 +66,13 @@ const powerTarget = ({ body, version }: PowerAsk): PowerTarget => {
   return body.target;
 };
 
-const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => {
-  if (powerRefusedIn.includes(node.provision_state))
-    raise('InvalidState', { verb: target, node: ident, state: node.provision_state });
-  if (node.disable_power_off && target.endsWith('power off'))
-    raise('Conflict', { reason: `Powering off node ${ident} is disabled (disable_power_off).` });
-  if (node.reservation !== null) raise('NodeLocked', { node: ident });
-};
-
 const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => {
   const ident = asking.params.node_ident;
   const policy = rooms.policy();
   const node = await visibleNode(rooms, asking, ident);
   policy.require(setPower, asking.who, nodeTarget(node));
   const target = powerTarget(asking);
-  await refuseFrozen(rooms, node, ident);
-  checkPower(node, ident, target);
-  checkWorkable(node, ident);
+  await requirePowerable(rooms, node, ident, target);
   const { timeout } = asking.body;
   await rooms.runs.start({
     node: orderedNode(node),
@@ -95,7 +82,7 @@ const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => 
     ends: null,
     target: null,
     fault: null,
-    steps: await powerPlan(rooms, node, target),
+    steps: await powerPlan(rooms, asking.who, node, target),
     power: { target, ...(typeof timeout === 'number' ? { timeoutMs: timeout * 1000 } : {}) },
     runbook: null,
     asked: askedBy(policy, asking, setPower),

@@ -11,6 +11,13 @@ import type { requestStep } from '../step-schema';
 
 export type WireStep = z.output<typeof requestStep>;
 
+/** The rule of each kind of raw steps. */
+export const stepRules = {
+  clean_steps: 'baremetal:node:set_provision_state:clean_steps',
+  service_steps: 'baremetal:node:set_provision_state:service_steps',
+  deploy_steps: 'temper:node:deploy_steps',
+} as const;
+
 /** Refuses a choice of child nodes without their use, and arguments that point at stored secrets. Throws InvalidSteps. */
 export const checkRawSteps = (steps: readonly WireStep[]): void => {
   for (const step of steps) {

@@ -131,6 +131,7 @@ export const heartbeatRoute = route<NodeParams, unknown, Beat>({
   since: 22,
   rules: [rule],
   open: true,
+  cleansTexts: true,
   params: nodeParams,
   body,
   arguments: true,

@@ -20,9 +20,15 @@ const bodyLimit = 16 * 1024 * 1024;
 /** Version of the answer with the node in it; before, there is only the form of 1.1. */
 const since = 84;
 
+/** More than any machine has; each is looked up. */
+const mostInterfaces = 128;
+
 const body = z.looseObject({
   inventory: z.looseObject({
-    interfaces: z.array(z.looseObject({ mac_address: z.string() })).min(1),
+    interfaces: z
+      .array(z.looseObject({ mac_address: z.string() }))
+      .min(1)
+      .max(mostInterfaces),
     bmc_address: z.string().nullish(),
     bmc_v6address: z.string().nullish(),
   }),
@@ -40,7 +46,7 @@ const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>):
   }
 };
 
-/** The one node under inspection whose BMC has such an address; nobody where several have. */
+/** The one node under inspection, without ports, whose BMC has such an address; nobody where several have. */
 const nodeByBmc = async (rooms: Rooms, { inventory }: Found): Promise<NodeUuid | undefined> => {
   const given = [inventory.bmc_address, inventory.bmc_v6address].filter(
     (text): text is string => typeof text === 'string' && isIpAddress(text) && !/^[0.:]*$/.test(text),
@@ -51,14 +57,18 @@ const nodeByBmc = async (rooms: Rooms, { inventory }: Found): Promise<NodeUuid |
     const host = hostOf(driver, driver_info);
     return host !== undefined && given.some((address) => cidrContains(address, host));
   });
-  return fitting.length === 1 ? fitting[0]!.uuid : undefined;
+  const [only, ...others] = fitting;
+  // Where there are ports, the addresses of the ramdisk must be among them: that of a BMC is easily guessed.
+  if (!only || others.length > 0 || (await rooms.inventory.agents.hasPorts(only.uuid))) return undefined;
+  return only.uuid;
 };
 
 const inspected = async (rooms: Rooms, asking: Ask): Promise<NodeRow> => {
   const macs = macsAmong(asking.body.inventory.interfaces.map((one) => one.mac_address));
   const named = asking.query.node_uuid as NodeUuid | undefined;
   const byPorts = await nodeAt(rooms, macs, named);
-  const nobodys = byPorts === undefined && (await rooms.inventory.agents.withPorts(macs)).length === 0;
+  const nobodys =
+    byPorts === undefined && named === undefined && (await rooms.inventory.agents.withPorts(macs)).length === 0;
   const found = byPorts ?? (nobodys ? await nodeByBmc(rooms, asking.body) : undefined);
   const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
   const awaited = node && inspectionStates.includes(node.provision_state) && interfaceOf(node, 'inspect') === 'agent';
@@ -84,6 +94,7 @@ export const inspectionRoute = route<unknown, z.output<typeof query>, Found>({
   rules: [rule],
   open: true,
   bodyLimit,
+  cleansTexts: true,
   query,
   body,
   handler: continueInspection,

@@ -24,8 +24,9 @@ export const macsAmong = (texts: readonly string[]): string[] => [
 ];
 
 /**
- * The node with a port of these addresses; with `named`, that node, unless one of them is another's.
- * Undefined where that is nobody, or nobody in particular.
+ * The node with a port of these addresses; with `named`, that node, unless one of them is another's, or none is its own
+ * although it has ports: a UUID is no secret, and whoever is found here gets the token. Undefined where that is nobody, or
+ * nobody in particular.
  */
 export const nodeAt = async (
   rooms: Rooms,
@@ -33,8 +34,9 @@ export const nodeAt = async (
   named: NodeUuid | undefined,
 ): Promise<NodeUuid | undefined> => {
   const homes = await rooms.inventory.agents.withPorts(macs);
-  if (named !== undefined) return homes.every((home) => home === named) ? named : undefined;
-  return homes.length === 1 ? homes[0] : undefined;
+  if (named === undefined || homes.length > 0)
+    return homes.length === 1 && homes[0] === (named ?? homes[0]) ? homes[0] : undefined;
+  return (await rooms.inventory.agents.hasPorts(named)) ? undefined : named;
 };
 
 /** The token of a ramdisk that nobody has met yet; the mask where the node has one already. */

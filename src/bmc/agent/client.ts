@@ -2,6 +2,7 @@
 import { Agent, request } from 'undici';
 import type { z } from 'zod';
 import { isTemperError, TemperError } from '../../model/errors';
+import { storable } from '../../model/texts';
 import type { ActContext, BmcNode, DriverHands } from '../contract';
 import { guardedConnector } from '../network';
 import { type Contact, contactOf } from './contact';
@@ -107,7 +108,7 @@ const createClient = (contact: Contact, sockets: Agent, node: BmcNode, context: 
 
   const parsed = <T>({ status, body }: Answer, schema: z.ZodType<T>, what: string): T => {
     if (status >= 300) throw masked(errorOfStatus(status, body, factsOf(what)));
-    const result = schema.safeParse(body);
+    const result = schema.safeParse(storable(body));
     if (result.success) return result.data;
     const where =
       body === undefined

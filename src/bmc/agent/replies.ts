@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type ErrorCode, TemperError } from '../../model/errors';
 import { errorOfFailure } from '../redfish/replies';
+import { tidyText } from '../texts';
 
 const anything = z.record(z.string(), z.unknown());
 
@@ -23,11 +24,7 @@ export const Status = z.object({ started_at: z.union([z.number(), z.string().max
 const longest = 500;
 
 /** One line of printable text. */
-export const tidy = (text: string): string =>
-  text
-    .replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ')
-    .trim()
-    .slice(0, longest);
+export const tidy = (text: string): string => tidyText(text, longest) ?? '';
 
 const textAt = (value: unknown, keys: readonly string[]): string =>
   typeof value === 'object' && value !== null

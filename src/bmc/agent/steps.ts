@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import type { ActOutcome, ReportedStep } from '../../model/runs';
+import { tidyText } from '../texts';
 import type { AgentClient } from './client';
 import { askAgent, runCommand } from './command';
 import { nodeDocument, portDocuments } from './document';
@@ -14,7 +15,12 @@ type Kind = 'clean' | 'deploy' | 'service';
 const kinds: Readonly<Record<string, Kind>> = { deploy: 'deploy', rebuild: 'deploy', service: 'service' };
 const kindOf = ({ context }: AgentClient): Kind => kinds[context.story ?? ''] ?? 'clean';
 
-const short = z.string().min(1).max(255);
+// A name with control characters would break the lines and tables that it is shown in.
+const short = z
+  .string()
+  .max(255)
+  .transform((text) => tidyText(text) ?? '')
+  .pipe(z.string().min(1));
 const Arg = z.looseObject({ description: z.string().nullish(), required: z.boolean().nullish() });
 const Step = z.looseObject({
   interface: short,
@@ -22,7 +28,7 @@ const Step = z.looseObject({
   priority: z.coerce.number().int().min(0).max(1_000_000),
   abortable: z.boolean().nullish(),
   reboot_requested: z.boolean().nullish(),
-  argsinfo: z.record(z.string().max(255), Arg).nullish(),
+  argsinfo: z.record(short, Arg).nullish(),
 });
 type Step = z.infer<typeof Step>;
 
@@ -33,12 +39,17 @@ const Steps = z.union([
 ]);
 const Version = z.record(z.string(), z.unknown());
 
+const longestText = 500;
+
 const argsinfoOf = (step: Step): ReportedStep['argsinfo'] =>
   step.argsinfo &&
   Object.fromEntries(
     Object.entries(step.argsinfo).map(([name, { description, required }]) => [
       name,
-      { ...(description && { description: description.slice(0, 500) }), ...(required && { required }) },
+      {
+        ...(description && { description: tidyText(description, longestText) ?? '' }),
+        ...(required && { required }),
+      },
     ]),
   );
 

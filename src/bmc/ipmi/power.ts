@@ -35,6 +35,7 @@ export const setPower = async (client: Client, row: Row): Promise<ActOutcome> =>
     reached: (power) => power === row.wants,
     proof: 2,
     again: 'next attempt',
+    endsInTime: row.soft,
     show: powerStateOf as (power: Power) => string,
     act: () => client.write(['power', row.command], row.what),
   });

@@ -1,11 +1,11 @@
 /** BIOS settings as they are, with what the BMC's registry says of each. */
 import { raise } from '../../model/errors';
 import type { ActOutcome, BiosSetting } from '../../model/runs';
+import { tidyText } from '../texts';
 import { readRegistry } from './bios-registry';
 import type { Client } from './client';
 import { findSystem } from './discovery';
 import { type AttributeRow, Bios, type BiosValue } from './resources';
-import { tidyText } from './texts';
 
 // No BIOS has more; a BMC that lists more does not mean well.
 const mostSettings = 5_000;

@@ -118,15 +118,15 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
   };
 
   /**
-   * As given, again if it changed meanwhile (sensors in the same document), weak turned strong, then without.
-   * A refused precondition means that nothing was written, so each rung may send.
+   * As given, again if it changed meanwhile (sensors in the same document), weak turned strong, without, and a last time as
+   * given. A refused precondition means that nothing was written, so each rung may send.
    */
   const patch = async (path: string, body: unknown, what: string): Promise<Sent> => {
     let sent: Sent | undefined;
-    for (const rung of ['given', 'given', 'strong', 'none', 'any'] as const) {
+    for (const rung of ['given', 'given', 'strong', 'none', 'any', 'given'] as const) {
+      if (rung === 'any' && sent?.is === 'refused' && sent.reply.status !== 428) continue;
       const etag = rung === 'none' ? undefined : await etagOf(path);
       if (rung === 'strong' && (etag === undefined || strong(etag) === etag)) continue;
-      if (rung === 'any' && sent?.is === 'refused' && sent.reply.status !== 428) break;
       const match = { given: etag, strong: etag && strong(etag), none: undefined, any: '*' }[rung];
       sent = await write('PATCH', path, body, what, match);
       if (sent.is !== 'refused' || !isPrecondition(sent.reply)) return sent;

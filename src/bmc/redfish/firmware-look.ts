@@ -1,8 +1,8 @@
 /** The versions of firmware that a node runs. */
 import type { ActOutcome, FirmwareComponent } from '../../model/runs';
+import { tidyText } from '../texts';
 import type { Client } from './client';
 import { readParts } from './firmware-parts';
-import { tidyText } from './texts';
 
 export const readVersions = async (client: Client): Promise<FirmwareComponent[]> =>
   (await readParts(client)).map(({ component, version }) => ({

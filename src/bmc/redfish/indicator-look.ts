@@ -3,13 +3,14 @@ import type { z } from 'zod';
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
 import { indicatorComponents } from '../../model/steps';
+import { tidyText } from '../texts';
 import type { Client } from './client';
 import { findChecked } from './discovery';
 import { readDrives } from './inventory';
 import { HostChassis, HostSystem } from './inventory-resources';
 import { type Member, partsOf } from './parts';
 import type { Chassis } from './resources';
-import { lastOf, tidyText } from './texts';
+import { lastOf } from './texts';
 
 export type Light = z.output<typeof Chassis>;
 export type Component = (typeof indicatorComponents)[number];

@@ -1,6 +1,7 @@
 /** What a node consists of, in the form in which the ramdisk would report it. */
 
 import { hasQuirk } from '../quirks';
+import { tidyText } from '../texts';
 import type { Client } from './client';
 import {
   EthernetInterface,
@@ -11,7 +12,7 @@ import {
   SimpleStorage,
 } from './inventory-resources';
 import { type Member, type Parts, partsOf } from './parts';
-import { lastOf, tidyText } from './texts';
+import { lastOf } from './texts';
 import { bootModeOf } from './verify';
 
 /** Processors: `x86-64` and its like as kernels spell them; the family where the BMC says no more. */

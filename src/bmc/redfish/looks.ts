@@ -1,11 +1,11 @@
 /** Looks at one thing for a caller who waits: boot devices and virtual drives. Nothing here changes anything. */
 import type { ActOutcome } from '../../model/runs';
 import type { bootDevices } from '../../model/steps';
+import { tidyText } from '../texts';
 import { type Boot, lookAtBoot, targets } from './boot';
 import type { Client } from './client';
 import { findSystem } from './discovery';
 import { findSlots, type Slot } from './media-slots';
-import { tidyText } from './texts';
 
 type Device = (typeof bootDevices)[number];
 

@@ -62,6 +62,7 @@ export const setPower = async (client: Client, row: Row): Promise<ActOutcome> =>
     moving: movingOf(row),
     proof: 2,
     again: 'next attempt',
+    endsInTime: row.soft,
     show: (system) => system.PowerState ?? 'no power state',
     act: async (system) => {
       const target = system.Actions?.['#ComputerSystem.Reset']?.target;

@@ -1,13 +1,13 @@
 /** The look behind verify and power sync: power, boot mode, secure boot, vendor and health. */
 import { isTemperError } from '../../model/errors';
 import type { ActOutcome, Seen } from '../../model/runs';
+import { tidyText } from '../texts';
 import { readSettings } from './bios-look';
 import type { Client } from './client';
 import { findSystem, serviceRoot } from './discovery';
 import { readVersions } from './firmware-look';
 import { powerStateOf } from './power';
 import { SecureBoot, type System } from './resources';
-import { tidyText } from './texts';
 
 const modes: Readonly<Record<string, Seen['boot_mode']>> = { UEFI: 'uefi', Legacy: 'bios' };
 

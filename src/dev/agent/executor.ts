@@ -45,6 +45,13 @@ const failureOf = (thrown: unknown): Pick<WireCommand, 'command_status' | 'comma
   return { command_status: fault.status, command_error };
 };
 
+const oddStep = {
+  interface: 'deploy',
+  step: 'wipe\0all\n',
+  priority: 1,
+  argsinfo: { 'how\0': { description: 'so \ud83d' } },
+};
+
 export const createExecutor = (hands: ExecutorHands): Executor => {
   const { mac, faults, timing, signal } = hands;
   let commands: WireCommand[] = [];
@@ -52,13 +59,15 @@ export const createExecutor = (hands: ExecutorHands): Executor => {
 
   /** The result, or what a fault makes of it. */
   const resultOf = (row: CommandRow, params: Params, name: string): WireCommand['command_result'] => {
-    switch (faults.strike(mac, ['step-fails', 'version-mismatch', 'odd-result'], { name })) {
+    switch (faults.strike(mac, ['step-fails', 'version-mismatch', 'odd-result', 'odd-texts'], { name })) {
       case 'step-fails':
         throw new CommandFault('CommandExecutionError', 'a fault was asked for');
       case 'version-mismatch':
         throw new CommandFault('VersionMismatch', 'a fault was asked for', 'CLEAN_VERSION_MISMATCH');
       case 'odd-result':
         return { clean_steps: 7, clean_step: 'none', deploy_steps: 'none', service_steps: null };
+      case 'odd-texts':
+        return { clean_steps: [oddStep], hardware_manager_version: { 'a\0': '\ud800' } };
       default:
         return row.result(params);
     }

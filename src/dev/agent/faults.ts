@@ -14,6 +14,7 @@ export const agentFaultKinds = {
   'step-fails': 'ends the command as FAILED',
   'version-mismatch': 'ends the command as CLEAN_VERSION_MISMATCH',
   'odd-result': 'ends the command with a result that does not fit',
+  'odd-texts': 'ends the command with steps whose names and descriptions hold what no store takes',
   stuck: 'never ends the command',
   'wrong-beat-token': 'heartbeats with a wrong token',
   'replayed-beat': 'sends its heartbeats a second time',

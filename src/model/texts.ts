@@ -1,0 +1,18 @@
+/** Texts from machines as the store takes them: Postgres refuses NUL everywhere, and half a surrogate pair in documents. */
+
+const unstorable = /[\0\p{Surrogate}]/gu;
+const cleaned = (text: string): string => text.replace(unstorable, '\ufffd');
+
+/** Levels; what lies deeper is left out, for it would end whoever walks or writes it. */
+const deepest = 100;
+
+const clean = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return cleaned(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= deepest) return null;
+  if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [cleaned(key), clean(inner, depth + 1)]));
+};
+
+/** A JSON document, its keys too, with the replacement character (U+FFFD) for what cannot be stored. */
+export const storable = <T>(document: T): T => clean(document, 0) as T;
