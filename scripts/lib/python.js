@@ -1,4 +1,4 @@
-/** Python, for what exists only there: the OpenStack clients that the tests drive, in an environment of their own. */
+/** Python, for what exists only there: the OpenStack clients and services that the tests drive, in environments of their own. */
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -10,8 +10,8 @@ const { withLock } = require('./lock');
 
 const requirements = path.join(root, 'test', 'clients', 'requirements.txt');
 
-/** What the frozen clients need. */
-const clientsNeed = '3.11';
+/** What the frozen versions need. */
+const oldestPython = '3.11';
 
 /** Command of a Python of at least the given version; throws what was tried. */
 async function findPython(oldest) {
@@ -27,34 +27,46 @@ async function findPython(oldest) {
   );
 }
 
-/** Where the clients are, or would be: one environment per set of pinned versions, shared by all checkouts. */
-const clientsDir = () => cacheDir('clients', fingerprint([requirements], process.arch).slice(0, 16));
-
 const binOf = (dir) => path.join(dir, process.platform === 'win32' ? 'Scripts' : 'bin');
 
+/** Folder of the commands of an environment that is whole, else undefined. */
+const wholeBin = (dir) => (fs.existsSync(path.join(dir, '.complete')) ? binOf(dir) : undefined);
+
+/** Where the clients are, or would be: one environment per set of pinned versions, shared by all checkouts. */
+const clientsDir = () => environmentDir('clients', requirements);
+
+const environmentDir = (name, pinned) => cacheDir(name, fingerprint([pinned], process.arch).slice(0, 16));
+
 /** Folder of the clients' commands if they are installed, else undefined. */
-function clientsBin() {
-  return fs.existsSync(path.join(clientsDir(), '.complete')) ? binOf(clientsDir()) : undefined;
-}
+const clientsBin = () => wholeBin(clientsDir());
 
 /** Makes sure that the clients are installed; answers with the folder of their commands. */
-async function ensureClients() {
-  const dir = clientsDir();
+const ensureClients = () => ensureEnvironment('clients', requirements, 'the OpenStack clients');
+
+/**
+ * Makes sure that what a file of pinned versions names is installed in an environment of its own in the user's cache.
+ * @param {string} name folder of the cache
+ * @param {string} pinned path of the file
+ * @param {string} what for messages
+ * @returns {Promise<string>} the folder of its commands
+ */
+async function ensureEnvironment(name, pinned, what) {
+  const dir = environmentDir(name, pinned);
   return (
-    clientsBin() ??
-    withLock(`${dir}.lock`, 'installing the OpenStack clients', async () => {
-      if (!clientsBin()) await timed('installing the OpenStack clients (Python)', () => install(dir));
+    wholeBin(dir) ??
+    withLock(`${dir}.lock`, `installing ${what}`, async () => {
+      if (!wholeBin(dir)) await timed(`installing ${what} (Python)`, () => install(dir, pinned));
       return binOf(dir);
     })
   );
 }
 
-async function install(dir) {
-  const python = await findPython(clientsNeed);
+async function install(dir, pinned) {
+  const python = await findPython(oldestPython);
   fs.rmSync(dir, { recursive: true, force: true });
   await must(python, ['-m', 'venv', dir]);
   const limits = ['--timeout', '30', '--retries', '2', '--disable-pip-version-check'];
-  await must(path.join(binOf(dir), 'python'), ['-m', 'pip', 'install', '--quiet', ...limits, '-r', requirements]);
+  await must(path.join(binOf(dir), 'python'), ['-m', 'pip', 'install', '--quiet', ...limits, '-r', pinned]);
   fs.writeFileSync(path.join(dir, '.complete'), '');
 }
 
@@ -63,4 +75,4 @@ async function must(command, args) {
   if (!answer.ok) throw new Error(`${path.basename(command)} ${args.slice(0, 3).join(' ')}: ${answer.reason}`);
 }
 
-module.exports = { clientsBin, ensureClients, findPython };
+module.exports = { clientsBin, ensureClients, ensureEnvironment, findPython };

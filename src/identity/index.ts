@@ -2,7 +2,7 @@
 export { createHttpBasic, type HttpBasicOptions } from './http-basic';
 export { createIdentity, type Identity } from './identity';
 export { createKeystone, type KeystoneOptions } from './keystone';
-export type { ServiceUser } from './keystone-client';
+export type { Domain, ServiceUser } from './keystone-client';
 export { createNoauth } from './noauth';
 export { fileSource, type Source } from './sources';
 export { createStaticTokens, type StaticTokensOptions } from './static-tokens';

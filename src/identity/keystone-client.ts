@@ -3,14 +3,16 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { expiryOf, type KeystoneToken, TokenReply } from './keystone-token';
 import { singleFlight } from './strategy';
 
-type InDomain = { readonly name: string; readonly domain?: string };
+/** A domain by id or by name. */
+export type Domain = { readonly id: string } | { readonly name: string };
+type InDomain = { readonly name: string; readonly domain?: Domain };
 
-/** The service user that validates tokens: a password with a scope, or an application credential. Domains default to `default` (ids). */
+/** The service user that validates tokens: a password with a scope, or an application credential. Domains are that of id `default` unless they are given. */
 export type ServiceUser =
   | {
       readonly username: string;
       readonly password: string;
-      readonly userDomain?: string;
+      readonly userDomain?: Domain;
       readonly scope: { readonly project: InDomain } | { readonly system: 'all' };
     }
   | { readonly applicationCredential: { readonly id: string; readonly secret: string } };
@@ -164,7 +166,7 @@ const loginBody = (self: ServiceUser): unknown => {
     const application_credential = self.applicationCredential;
     return { auth: { identity: { methods: ['application_credential'], application_credential } } };
   }
-  const inDomain = (id = 'default') => ({ domain: { id } });
+  const inDomain = (domain: Domain = { id: 'default' }) => ({ domain });
   const user = { name: self.username, password: self.password, ...inDomain(self.userDomain) };
   const scope =
     'system' in self.scope

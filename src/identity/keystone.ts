@@ -1,38 +1,18 @@
 /** Keystone tokens: validated by the identity service, remembered for a while, limited by access rules. */
-import { LRUCache } from 'lru-cache';
-import {
-  createKeystoneClient,
-  type KeystoneClient,
-  type KeystoneClientOptions,
-  type Validation,
-} from './keystone-client';
+import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
+import { createMemory, type MemoryOptions } from './keystone-memory';
 import { accessRulesAllow, callerOf, expiryOf, type KeystoneToken, rolesOf } from './keystone-token';
-import {
-  absent,
-  type Presented,
-  refused,
-  type Strategy,
-  sha256,
-  singleFlight,
-  unavailable,
-  type Verdict,
-} from './strategy';
+import { absent, type Presented, refused, type Strategy, unavailable, type Verdict } from './strategy';
 
-export type KeystoneOptions = KeystoneClientOptions & {
-  /** The address callers are sent to in a 401; the identity URL unless they reach it by another. */
-  readonly publicUrl?: string;
-  /** How long a validated token is believed without asking again: revocation lags by as much; 300 000 ms. */
-  readonly cacheMs?: number;
-  /** How long an unknown token is remembered as such; 10 000 ms. */
-  readonly negativeCacheMs?: number;
-  /** A service token counts with one of these roles; `service`. */
-  readonly serviceRoles?: readonly string[];
-  /** What access rules call this API; `baremetal`. */
-  readonly serviceType?: string;
-};
-
-/** Tokens are printable and short; anything else is not worth a question. */
-const tokenForm = /^[\x21-\x7e]{1,8192}$/;
+export type KeystoneOptions = KeystoneClientOptions &
+  MemoryOptions & {
+    /** The address callers are sent to in a 401; the identity URL unless they reach it by another. */
+    readonly publicUrl?: string;
+    /** A service token counts with one of these roles; `service`. */
+    readonly serviceRoles?: readonly string[];
+    /** What access rules call this API; `baremetal`. */
+    readonly serviceType?: string;
+  };
 
 /** The keystone strategy. It asks nothing at construction: an identity service that is down must not keep us down. */
 export const createKeystone = (options: KeystoneOptions): Strategy => {
@@ -73,33 +53,5 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
     challenge: `Keystone uri="${uri}"`,
     identify,
     close: () => client.close(),
-  };
-};
-
-/** Validation with a memory, and one question at a time per token. Good and bad tokens are kept apart: a flood of the latter must not push out the former. */
-const createMemory = (client: KeystoneClient, options: KeystoneOptions) => {
-  const { cacheMs = 300_000, negativeCacheMs = 10_000, now = Date.now } = options;
-  const good = new LRUCache<string, { until: number; validation: Validation }>({ max: 10_000 });
-  const bad = new LRUCache<string, { until: number }>({ max: 10_000 });
-  const once = singleFlight<Validation>();
-
-  const remember = (key: string, validation: Validation, allowExpired: boolean): Validation => {
-    if (validation.is === 'invalid') bad.set(key, { until: now() + negativeCacheMs });
-    if (validation.is === 'valid') {
-      const fresh = now() + cacheMs;
-      const until = allowExpired ? fresh : Math.min(fresh, expiryOf(validation.token));
-      good.set(key, { until, validation });
-    }
-    return validation;
-  };
-
-  return async (token: string, allowExpired: boolean): Promise<Validation> => {
-    if (!tokenForm.test(token)) return { is: 'invalid' };
-    const key = `${sha256(token)}${allowExpired ? ' expired too' : ''}`;
-    const known = good.get(key);
-    if (known && now() < known.until) return known.validation;
-    const unknown = bad.get(key);
-    if (unknown && now() < unknown.until) return { is: 'invalid' };
-    return once(key, async () => remember(key, await client.validate(token, allowExpired), allowExpired));
   };
 };

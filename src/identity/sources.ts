@@ -76,16 +76,26 @@ const unreadable = (thrown: unknown): string =>
  */
 export const parseYaml = <T>(shape: z.ZodType<T>, text: string, file: string): T => {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // Its warnings go to standard error, with a piece of the text.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const [broken] = document.errors;
   if (broken) return invalid(file, `line ${lines.linePos(broken.pos[0]).line} is not valid YAML (${broken.code}).`);
-  const parsed = shape.safeParse(document.toJS());
+  const parsed = shape.safeParse(meaningOf(document, file));
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => {
     const at = lineOf(document, path, lines);
     return `${at ? `line ${at}, ` : ''}${path.join('.') || 'the file'}: ${message}`;
   });
   return invalid(file, `${faults.join('; ')}.`);
+};
+
+/** What a text means. Resolving aliases is where one that means far more than it holds gives itself away. */
+const meaningOf = (document: ReturnType<typeof parseDocument>, file: string): unknown => {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return invalid(file, 'its aliases cannot be resolved; write out what they stand for.');
+  }
 };
 
 /** The line of the deepest part of a path that exists. */

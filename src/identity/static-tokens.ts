@@ -2,15 +2,24 @@
 import { z } from 'zod';
 import { invalid, parseYaml, reloading, type Source } from './sources';
 import { absent, refused, type Strategy, sha256 } from './strategy';
-import { callerFrom, oneScope, oneScopeSays, type Standing, standingFields } from './users';
+import { callerFrom, oneScope, oneScopeSays, parseUsers, type Standing, standingFields } from './users';
 
 export type StaticTokensOptions = {
   readonly tokens: Source;
+  /** What the holders are whose entry does not say it: the file that http_basic reads too. */
+  readonly users?: Source;
   readonly onFault?: (fault: unknown) => void;
   readonly now?: () => number;
 };
 
 const shortest = 16;
+
+type Saying = { roles?: unknown; project?: string; system?: string };
+
+/** Whether an entry says all that its holder is, or nothing, which leaves it to the users file. */
+const isWhole = (entry: Saying): boolean => (entry.roles === undefined ? saysNoScope(entry) : oneScope(entry));
+const saysNoScope = ({ project, system }: Saying): boolean => project === undefined && system === undefined;
+const wholeSays = `${oneScopeSays}, with its roles; or neither roles nor scope, and say in the users file what the user is`;
 
 const Entry = z
   .strictObject({
@@ -23,13 +32,17 @@ const Entry = z
       .regex(/^[0-9a-fA-F]{64}$/, 'give the 64 hex digits of "printf %s <token> | sha256sum"')
       .optional(),
     ...standingFields,
+    roles: standingFields.roles.optional(),
   })
   .refine((entry) => (entry.token === undefined) !== (entry.sha256 === undefined), 'give either "token" or "sha256"')
-  .refine(oneScope, oneScopeSays);
+  .refine(isWhole, wholeSays);
 
 const TokensFile = z.strictObject({ tokens: z.array(Entry).min(1, 'name at least one token') });
 
-type Holder = Standing & { readonly user: string };
+type Entry = z.infer<typeof Entry>;
+type Holder = { readonly user: string; readonly standing: Standing | null };
+
+const standingOf = ({ roles, ...rest }: Entry): Standing | null => (roles ? { ...rest, roles } : null);
 
 /** Parses a tokens file into holders by the token's hash. @throws IdentityFileInvalid naming line and entry */
 export const parseTokens = (text: string, file: string): ReadonlyMap<string, Holder> => {
@@ -38,17 +51,20 @@ export const parseTokens = (text: string, file: string): ReadonlyMap<string, Hol
     const hash = entry.sha256?.toLowerCase() ?? sha256(entry.token as string);
     const twin = holders.get(hash);
     if (twin) invalid(file, `tokens.${index}: user ${entry.user} has the same token as user ${twin.user}.`);
-    holders.set(hash, entry);
+    holders.set(hash, { user: entry.user, standing: standingOf(entry) });
   }
   return holders;
 };
 
 /**
  * The static_tokens strategy. Tokens are looked up by their hash, so the time it takes says nothing about a near miss.
- * @throws IdentityFileInvalid when the file cannot be used at start; later faults go to onFault, the old content stays
+ * @throws IdentityFileInvalid when a file cannot be used at start; later faults go to onFault, the old content stays
  */
-export const createStaticTokens = async ({ tokens, onFault, now }: StaticTokensOptions): Promise<Strategy> => {
-  const holders = await reloading(tokens, parseTokens, { onFault, now });
+export const createStaticTokens = async (options: StaticTokensOptions): Promise<Strategy> => {
+  const { onFault, now } = options;
+  const holders = await reloading(options.tokens, parseTokens, { onFault, now });
+  const users = options.users && (await reloading(options.users, parseUsers, { onFault, now }));
+  const standingIn = async ({ user, standing }: Holder) => standing ?? (await users?.())?.get(user);
   return {
     name: 'static_tokens',
     reads: 'token',
@@ -57,7 +73,9 @@ export const createStaticTokens = async ({ tokens, onFault, now }: StaticTokensO
       if (token === null) return absent;
       const holder = (await holders()).get(sha256(token));
       if (!holder) return refused('the token is not in the tokens file');
-      return { is: 'known', caller: callerFrom(holder.user, holder, 'static_tokens') };
+      const standing = await standingIn(holder);
+      if (!standing) return refused(`neither tokens file nor users file says what user ${holder.user} is`);
+      return { is: 'known', caller: callerFrom(holder.user, standing, 'static_tokens') };
     },
   };
 };

@@ -38,11 +38,23 @@ export type Strategy = {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The credentials among a request's headers (lower-case names, as node gives them). Empty ones count as absent. */
-export const presentedFrom = (request: { headers: Headers; method: string; path: string }): Presented => {
+type Incoming = {
+  readonly headers: Headers;
+  /** Every line of a header; without it those of `headers`, where node keeps only the first Authorization. */
+  readonly headersDistinct?: Readonly<Record<string, string[] | undefined>>;
+  readonly method: string;
+  readonly path: string;
+};
+
+/**
+ * The credentials among a request's headers (lower-case names, as node gives them). Empty ones count as absent; several
+ * are joined, which makes one that nobody vouches for: a proxy before us may have looked at another one than we would.
+ */
+export const presentedFrom = (request: Incoming): Presented => {
   const header = (name: string): string | null => {
-    const value = request.headers[name];
-    return (Array.isArray(value) ? value.join(', ') : value)?.trim() || null;
+    if (request.headers[name] === undefined) return null;
+    const values = request.headersDistinct?.[name] ?? [request.headers[name]].flat();
+    return values.join(', ').trim() || null;
   };
   return {
     token: header('x-auth-token'),

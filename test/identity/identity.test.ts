@@ -109,6 +109,15 @@ test('only the three credential headers of a request are looked at', () => {
   });
 });
 
+test('several lines of one credential are judged together, also those that node does not show at first', () => {
+  const lines = { 'x-auth-token': ['a', 'b'], authorization: ['Basic YTpi', 'Basic Yzpk'] };
+  const headers = { 'x-auth-token': 'a, b', authorization: 'Basic YTpi' };
+  expect(presentedFrom({ headers, headersDistinct: lines, method: 'GET', path: '/' })).toMatchObject({
+    token: 'a, b',
+    authorization: 'Basic YTpi, Basic Yzpk',
+  });
+});
+
 test('closing identity closes its strategies', async () => {
   const close = jest.fn(async () => {});
   await createIdentity([{ ...saying('keystone', 'token', absent), close }, createNoauthLike()]).close();

@@ -87,7 +87,7 @@ describe('a valid token', () => {
   });
 
   test('is believed for its cache time without another question, and no longer', async () => {
-    const strategy = start();
+    const strategy = start({ outageMs: 0 });
     const token = await tokenOf('owner-member');
     await strategy.identify(presenting({ token }));
     await keystone.close();

@@ -52,6 +52,51 @@ test('a token taken out of the file stops working', async () => {
   expect((await strategy.identify(presenting({ token: 'clear-token-0123456789' }))).is).toBe('refused');
 });
 
+describe('a users file beside it', () => {
+  const bare =
+    'tokens:\n  - { user: ci, token: clear-token-0123456789 }\n  - { user: lost, token: other-token-0123456789 }';
+  const users = 'users:\n  ci: { roles: [manager], project: p9, project_name: nine, domain: d }';
+
+  test('says what a holder is whose entry does not', async () => {
+    const strategy = await createStaticTokens({ tokens: textSource(bare), users: textSource(users) });
+    expect(await strategy.identify(presenting({ token: 'clear-token-0123456789' }))).toMatchObject({
+      is: 'known',
+      caller: { user_id: 'ci', roles: ['manager', 'member', 'reader'], project_id: 'p9', project_domain_id: 'd' },
+    });
+  });
+
+  test('does not outweigh an entry that says it itself', async () => {
+    const strategy = await createStaticTokens({ tokens: textSource(text), users: textSource(users) });
+    const verdict = await strategy.identify(presenting({ token: 'clear-token-0123456789' }));
+    expect(verdict).toMatchObject({ is: 'known', caller: { roles: ['member', 'reader'], project_id: 'p1' } });
+  });
+
+  test('is read again when it changes', async () => {
+    const now = clock();
+    const source = textSource(users);
+    const strategy = await createStaticTokens({ tokens: textSource(bare), users: source, now });
+    source.write('users:\n  ci: { roles: [reader], system: all }');
+    now.pass(2_000);
+    const verdict = await strategy.identify(presenting({ token: 'clear-token-0123456789' }));
+    expect(verdict).toMatchObject({
+      is: 'known',
+      caller: { roles: ['reader'], system_scope: 'all', project_id: null },
+    });
+  });
+
+  test.each([
+    ['it does not name the user', 'other-token-0123456789', users],
+    ['there is none', 'clear-token-0123456789', undefined],
+  ])('lets nobody in when %s', async (_, token, given) => {
+    const file = given === undefined ? undefined : textSource(given);
+    const strategy = await createStaticTokens({ tokens: textSource(bare), users: file });
+    expect(await strategy.identify(presenting({ token }))).toMatchObject({
+      is: 'refused',
+      reason: expect.stringContaining('users file'),
+    });
+  });
+});
+
 test.each([
   ['is a list', '- hunter2hunter2hunter2', /the file: /],
   ['names nobody', 'tokens: []', /name at least one token/],
@@ -71,6 +116,11 @@ test.each([
     /either "token" or "sha256"/,
   ],
   ['has neither', 'tokens:\n  - { user: a, roles: [r], project: p }', /either "token" or "sha256"/],
+  [
+    'has a scope without roles',
+    'tokens:\n  - { user: a, token: hunter2hunter2hunter2, system: all }',
+    /tokens\.0: give either "project.*or neither/,
+  ],
   [
     'has no scope',
     'tokens:\n  - { user: a, token: hunter2hunter2hunter2, roles: [r] }',
