@@ -7,8 +7,12 @@ export const goals = {
   run_ratio_at_most: 1.5,
   more_events_at_most: 25,
   warm_start_below_s: 10,
+  cached_token_below_us: 50,
   cycles_per_s_at_least: ironic.per_s,
+  allocations_per_s_at_least: 200,
   bmcs_above_limit: 0,
+  decision_below_ns: 1_000,
+  policy_load_below_ms: 20,
   control_mib_below: 1_000,
   /** Of a run beside many waiting nodes, times the same run without; beyond it is more than the noise of a median. */
   run_beside_waiting_at_most: 1.25,
@@ -47,7 +51,17 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
     cells.map(({ route, connections, ratio }) =>
       atLeast(`${route} at ${connections} connections, share of bare`, ratio, goals.http_ratio_at_least),
     ),
+  identity: (costs) =>
+    costs.map(({ token, us }) => below(`a cached token ${token}, microseconds`, us, goals.cached_token_below_us)),
   cycles: ({ per_s }) => [atLeast('cycles a second', per_s, goals.cycles_per_s_at_least)],
+  allocations: ({ per_s, failed, twice }) => [
+    atLeast('allocations a second', per_s, goals.allocations_per_s_at_least),
+    atMost('allocations without a node, or with another’s', failed + twice, 0),
+  ],
+  policy: ({ median_ns, warm_ms }) => [
+    below('a decision of the hottest rules, median ns', median_ns, goals.decision_below_ns),
+    below('loading every rule, ms', warm_ms, goals.policy_load_below_ms),
+  ],
   rack: ({ bmcs, outcomes, above_limit }) => [
     atLeast('BMCs cleaned', outcomes.manageable ?? 0, bmcs),
     atMost('BMCs treated worse than their limit', above_limit, goals.bmcs_above_limit),

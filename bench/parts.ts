@@ -1,7 +1,10 @@
 /** What can be measured: a table of parts with their names, in the order in which they are run, and how much each does. */
 
+import { measureAllocations } from './allocations';
 import { measureCycles } from './cycles';
 import { connections, measureHttp } from './http';
+import { measureIdentity } from './identity';
+import { measurePolicy } from './policy';
 import { memoryOf } from './processes';
 import { measureRack } from './rack';
 import { measureRuns } from './runs';
@@ -16,6 +19,7 @@ export const efforts = {
     starts: 1,
     runs: 10,
     cycles: 40,
+    allocations: 200,
     bmcs: 24,
     waiting: { waiting: 100, runs: 5, watch_s: 10 },
   },
@@ -24,6 +28,7 @@ export const efforts = {
     starts: 2,
     runs: 40,
     cycles: 200,
+    allocations: 1_000,
     bmcs: 100,
     waiting: { waiting: 500, runs: 20, watch_s: 30 },
   },
@@ -32,6 +37,7 @@ export const efforts = {
     starts: 3,
     runs: 40,
     cycles: 200,
+    allocations: 1_000,
     bmcs: 1_000,
     waiting: { waiting: 5_000, runs: 20, watch_s: 120 },
   },
@@ -55,8 +61,11 @@ export const parts = {
     say(`requests at ${connections.join(', ')} connections, real and bare in turn`);
     return measureHttp(system, effort.http, say);
   },
+  identity: ({ say }: Here) => measureIdentity(say),
+  policy: async ({ effort }: Here) => measurePolicy(effort.starts * 20),
   memory: async ({ system }: Here) => memoryOf(system.processes),
   cycles: ({ system, effort, say }: Here) => measureCycles(system, effort, say),
+  allocations: ({ system, effort, say }: Here) => measureAllocations(system, effort, say),
   rack: ({ system, effort, say }: Here) => measureRack(system, effort, say),
   waiting: ({ system, effort, say }: Here) => measureWaiting(system, effort.waiting, say),
 } as const;

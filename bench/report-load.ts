@@ -1,4 +1,5 @@
 /** The tables of what many nodes at once cost: cycles, a rack that fails now and then, nodes that wait. */
+import { type Allocations, ironicAllocations } from './allocations';
 import { type Cycles, ironic } from './cycles';
 import type { RackTimes } from './rack';
 import { amount, ms, rate, table } from './table';
@@ -15,6 +16,10 @@ export const cyclesTables = (found: Cycles): string[] => [
     ['process', 'ms a cycle', 'share'],
     Object.entries(found.cpu).map(([name, used]) => [name, ms(used), `${amount((used / found.cpu_ms) * 100)} %`]),
   ),
+];
+
+export const allocationsTables = (found: Allocations): string[] => [
+  `Allocations over ${found.candidates} candidates, ${found.in_flight} in flight: ${rate(found.per_s)}/s, ${rate(found.per_s / ironicAllocations.per_s)} times Ironic's ${ironicAllocations.per_s}; ms until given: ${ms(found.p50)}, at p99 ${ms(found.p99)}; ${found.failed} got no node, ${found.twice} another's`,
 ];
 
 const listed = (counts: Readonly<Record<string, number>>): string =>

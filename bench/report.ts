@@ -1,7 +1,9 @@
 /** The bench's result as people read it: tables, and a line for every goal that was missed. */
 import { type goals, verdicts } from './goals';
+import { identityTable } from './identity';
 import type { EffortName, Found, Measured } from './parts';
-import { cyclesTables, rackTables, waitingTables } from './report-load';
+import { allocationsTables, cyclesTables, rackTables, waitingTables } from './report-load';
+import { policyTables } from './report-policy';
 import { amount, cpu, ms, rate, table } from './table';
 
 export type Result = Measured & {
@@ -74,8 +76,11 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   ],
   run: runTables,
   http: httpTable,
+  identity: identityTable,
+  policy: policyTables,
   memory: memoryTable,
   cycles: cyclesTables,
+  allocations: allocationsTables,
   rack: rackTables,
   waiting: waitingTables,
 };

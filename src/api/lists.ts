@@ -15,7 +15,7 @@ import { came, fieldNames, flag, uuid } from './validation';
 import { requireMinor } from './versions';
 
 export const fieldsSince = 8;
-const detailSince = 43;
+const firstDetail = 43;
 
 type FilterValue = string | boolean | readonly string[];
 
@@ -107,12 +107,16 @@ const sortField = (table: ResourceTable, name: string, minor: number): string =>
   return row.column ?? row.name;
 };
 
-/** Checks the parsed query of a list. Throws InvalidInput and NotAcceptable. */
+/**
+ * Checks the parsed query of a list. Throws InvalidInput and NotAcceptable.
+ * @param detailSince minor version from which `detail` is known
+ */
 export const askedList = (
   table: ResourceTable,
   query: Readonly<Record<string, unknown>>,
   minor: number,
   maxLimit: number,
+  detailSince = firstDetail,
 ): ListAsked => {
   const given = query as PageQuery;
   const filters = Object.fromEntries(

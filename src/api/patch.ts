@@ -97,7 +97,8 @@ const apply = (table: ResourceTable, draft: Record<string, unknown>, one: Operat
 // Null would pass for "not given" where the field has no default.
 const emptyOrMissing = (table: ResourceTable, name: string): unknown => {
   const row = fieldOf(table, name)!;
-  if (row.create === 'required') raise('InvalidPatch', { reason: `${name} is required and cannot be removed.` });
+  if (row.create === 'required' || row.kept)
+    raise('InvalidPatch', { reason: `${name} is required and cannot be removed.` });
   return emptyValue(row);
 };
 

@@ -1,10 +1,10 @@
 /** The two lines that every change writes beside itself: who did it by which rule, and what became of it. */
 import type { Queries } from '../inventory';
-import type { AuditRow, EventRow } from '../inventory/events';
-import type { Caller } from '../model/callers';
+import type { AuditRow } from '../inventory/audit';
+import type { EventRow } from '../inventory/events';
 import { maskSecrets } from '../model/secrets';
 import type { Policy } from '../policy';
-import { requesterOf } from './route';
+import { type Accountable, auditedBy } from './route';
 
 export type Change = {
   /** Resource and act, such as `node.update`. */
@@ -22,20 +22,17 @@ export type Change = {
 };
 
 /** The audit row and the event of a change, secrets masked. */
-export const recorded = (
-  policy: Policy,
-  asking: { readonly who: Caller; readonly requestId: string },
-  change: Change,
-): { audit: AuditRow; event: EventRow } => {
+export const recorded = (policy: Policy, asking: Accountable, change: Change): { audit: AuditRow; event: EventRow } => {
   const data = maskSecrets(change.data ?? {}) as Record<string, unknown>;
   return {
     audit: {
-      requester: requesterOf(asking),
+      ...auditedBy(asking),
       action: change.action,
       rule: change.rule,
       rule_set: policy.hash,
       resource: change.resource,
       resource_id: change.resource_id,
+      ...(change.node && { node_uuid: change.node.uuid, project: change.node.owner }),
       data,
     },
     event: {
@@ -52,7 +49,7 @@ export const recorded = (
 export const record = async (
   store: Pick<Queries, 'audit' | 'events'>,
   policy: Policy,
-  asking: { readonly who: Caller; readonly requestId: string },
+  asking: Accountable,
   change: Change,
 ): Promise<void> => {
   const { audit, event } = recorded(policy, asking, change);

@@ -2,7 +2,7 @@
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/vault';
-import type { Policy } from '../policy';
+import type { Policy, ShadowReport } from '../policy';
 import type { Runs } from '../runs/contract';
 import type { Streams } from './streams';
 
@@ -66,6 +66,8 @@ export const defaultSettings = {
 export type Rooms = {
   /** The policy of this moment: a reload replaces it between requests. */
   policy(): Policy;
+  /** What a second policy would have decided otherwise; absent where there is none. */
+  readonly shadow?: () => ShadowReport;
   readonly identity: Pick<Identity, 'identify'>;
   readonly inventory: Inventory;
   readonly vault: Vault;

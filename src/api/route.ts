@@ -1,5 +1,6 @@
 /** How a resource describes its routes: a table of methods, paths, rules and schemas, walked by the server. */
 import type { z } from 'zod';
+import type { Origin } from '../model/audit';
 import type { Caller } from '../model/callers';
 import type { Requester } from '../model/runs';
 import type { Rooms } from './rooms';
@@ -14,6 +15,8 @@ export type Asking<Params, Query, Body> = {
   /** The request's minor version. */
   readonly version: number;
   readonly requestId: string;
+  /** Where the request came from. */
+  readonly origin: Origin;
   /** What links begin with: scheme and host, without a trailing slash. */
   readonly base: string;
   /** A request header, by its name in lower case. */
@@ -87,7 +90,10 @@ export const noContent = (location?: string): Answer => ({
   headers: location === undefined ? {} : { Location: location },
 });
 
-/** Who asked, as the audit trail and a run record it. */
+/** What the audit trail says of a caller. */
+export type Accountable = { readonly who: Caller; readonly requestId: string; readonly origin?: Origin };
+
+/** Who asked, as a run records it. */
 export const requesterOf = (asking: { readonly who: Caller; readonly requestId: string }): Requester => ({
   user_id: asking.who.user_id,
   user_name: asking.who.user_name,
@@ -95,4 +101,10 @@ export const requesterOf = (asking: { readonly who: Caller; readonly requestId: 
   system_scope: asking.who.system_scope,
   strategy: asking.who.strategy,
   request_id: asking.requestId,
+});
+
+/** Who asked and from where, as the audit trail records it. A run does not tell the address: tenants may see it. */
+export const auditedBy = (asking: Accountable): { requester: Requester; origin: Origin } => ({
+  requester: requesterOf(asking),
+  origin: asking.origin ?? {},
 });

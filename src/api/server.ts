@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
 import { presentedFrom } from '../identity';
+import { originOf } from '../model/audit';
 import { type Caller, nobody } from '../model/callers';
 import { raise, TemperError } from '../model/errors';
 import { checkText, readBody } from './body';
@@ -11,6 +12,7 @@ import { byPrecision, locate } from './paths';
 import type { Rooms } from './rooms';
 import type { Answer, Route } from './route';
 import { writeStream } from './streaming';
+import { createTrail, type Followed, type Trail } from './trail';
 import { routes as allRoutes } from './v1';
 import { negotiate, rangeHeaders, requireMinor, versionHeaders } from './versions';
 
@@ -23,8 +25,14 @@ const suffixes = new WeakMap<Request, string | null>();
  * The API on its rooms. `/healthz`, `/readyz` and `/metrics` belong in front of it: every path here needs a caller,
  * but for the two discovery documents.
  * @param routes for tests; the product's by default
+ * @param trail whoever gives one closes it, so that nothing it has counted is lost
  */
-export const createApi = (rooms: Rooms, routes: readonly Route[] = allRoutes): Express => {
+export const createApi = (
+  rooms: Rooms,
+  routes: readonly Route[] = allRoutes,
+  trail: Trail = createTrail(rooms),
+): Express => {
+  const serve = serving(rooms, trail);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -33,10 +41,10 @@ export const createApi = (rooms: Rooms, routes: readonly Route[] = allRoutes): E
   app.use(normalise);
   for (const [path, methods] of byPath(routes)) {
     const at = app.route(path);
-    for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(rooms, one, app, methods));
-    at.all(serve(rooms, notOffered(methods), app, methods));
+    for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(one, app, methods));
+    at.all(serve(notOffered(methods), app, methods));
   }
-  app.use(serve(rooms, nowhere, app, []));
+  app.use(serve(nowhere, app, []));
   app.use(undecodable);
   return app;
 };
@@ -80,23 +88,30 @@ const undecodable = (_thrown: unknown, _request: Request, response: Response, _n
 
 const newRequestId = (): string => `req-${randomUUID()}`;
 
-/** @param here every route at this path, for an answer that says what is offered */
-const serve =
-  (rooms: Rooms, route: Route, app: Express, here: readonly Route[]) =>
+const originFrom = (request: Request) => originOf(request.socket.remoteAddress, request.get('x-forwarded-for'));
+
+const serving =
+  (rooms: Rooms, trail: Trail) =>
+  /** @param here every route at this path, for an answer that says what is offered */
+  (route: Route, app: Express, here: readonly Route[]) =>
   async (request: Request, response: Response) => {
     const requestId = newRequestId();
+    let followed: Followed | undefined;
     let versions: Readonly<Record<string, string>> = rangeHeaders;
     try {
       const again = () => rooms.identity.identify(presentedFrom(request));
       const who = isOpen(route) ? publicCaller : await again();
+      const origin = originFrom(request);
+      followed = trail.follow({ route, params: request.params, who, requestId, origin });
       const version = negotiate(request.headers);
       versions = versionHeaders(version);
       refuseOld(route, version, request.method, here);
       const given = await read(route, request, response, version);
       const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
       const header = (name: string) => request.get(name);
-      const asking = { ...given, who, version, requestId, base, header, again };
-      const answer = await route.handler(asking as never, rooms);
+      const asking = { ...given, who, version, requestId, origin, base, header, again };
+      const answer = await route.handler(asking as never, followed?.rooms ?? rooms);
+      await followed?.granted();
       if (answer.stream) return await stream(rooms, request, response, answer, requestId, versions);
       write(response, answer, requestId, versions);
     } catch (thrown) {
@@ -109,6 +124,7 @@ const serve =
         return;
       }
       report(rooms, error, request, requestId);
+      await followed?.ended(error);
       const reply = replyFor(error);
       write(response, reply, requestId, reply.versioned ? versions : {});
     }
@@ -151,7 +167,7 @@ const bodyOf = async (route: Route, request: Request, response: Response): Promi
   const takesBody =
     method === 'POST' || method === 'PUT' || method === 'PATCH' || (method === 'DELETE' && route.body !== undefined);
   if (!takesBody) return undefined;
-  const body = await readBody(request, response, route.bodyLimit);
+  const body = await readBody(request, response, route);
   if (body !== undefined && !route.body) raise('InvalidInput', { field: 'body', reason: 'this request takes no body' });
   return body;
 };

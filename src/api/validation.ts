@@ -50,7 +50,10 @@ const bare = (row: FieldRow): z.ZodType => {
     case 'boolean':
       return flag;
     case 'integer':
-      return z.int();
+      return z
+        .int()
+        .min(row.min ?? Number.MIN_SAFE_INTEGER)
+        .max(row.max ?? Number.MAX_SAFE_INTEGER);
     case 'object':
       return document;
     case 'texts':

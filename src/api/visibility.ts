@@ -46,7 +46,7 @@ export type Scope = {
 };
 
 /** The rows that a caller's list may hold, as a predicate. Throws PolicyDenied. */
-const visibleRows = (policy: Policy, who: Caller, scope: Scope): Predicate => {
+export const visibleRows = (policy: Policy, who: Caller, scope: Scope): Predicate => {
   if (policy.allows(scope.all, who)) return { is: 'true' };
   if (who.project_id === null) raise('PolicyDenied', { rule: scope.all });
   policy.require(scope.own, who);

@@ -2,20 +2,19 @@
 import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApi, createStreams } from '../api';
+import { createApi, createStreams, createTrail, type Rooms, routes } from '../api';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
 import { createVault } from '../inventory/vault';
-import { countedPolicy } from '../observe/hooks';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
+import { apiPolicyFrom } from './api-policy';
 import { type ApiConfig, readConfig } from './config';
 import { together } from './fault';
 import { identityFrom } from './identity';
 import { gentleEnd, type Listening, listen } from './listen';
 import { clientInterceptors, tracesFrom } from './observing';
-import { holdPolicy, type PolicyHolder } from './policy';
 import { live } from './process';
 import { webhookVaultFrom } from './telling';
 import { lazyClient } from './temporal';
@@ -25,12 +24,8 @@ const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('api');
 
-const policyFrom = async ({ TEMPER_POLICY_SET, TEMPER_POLICY_FILE }: ApiConfig): Promise<PolicyHolder> =>
-  holdPolicy(TEMPER_POLICY_SET, TEMPER_POLICY_FILE, {
-    log,
-    onLoad: () => metrics.policyAge.setToCurrentTime(),
-    counted: (policy) => countedPolicy(policy, TEMPER_POLICY_SET, metrics),
-  });
+// Asynchronous, so that its faults are told together with those of the identity's files.
+const policyFrom = async (config: ApiConfig) => apiPolicyFrom(config, { log, metrics });
 
 const addressOf = (config: ApiConfig): Listening => ({
   host: config.TEMPER_API_HOST,
@@ -59,8 +54,9 @@ live('api', config, { log, metrics }, async (life) => {
     onCount: (open) => metrics.streams.set(open),
   });
 
-  const app = createApi({
+  const rooms: Rooms = {
     policy: policy.now,
+    shadow: policy.shadow && (() => policy.shadow!().report()),
     identity,
     inventory,
     vault,
@@ -95,7 +91,10 @@ live('api', config, { log, metrics }, async (life) => {
       webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
       lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     },
-  });
+  };
+  const trail = createTrail(rooms);
+  life.onEnd(() => trail.close());
+  const app = createApi(rooms, routes, trail);
 
   const server = createServer((request, response) => {
     const stop = metrics.requests.startTimer();

@@ -6,6 +6,7 @@ import {
   flag,
   hostPort,
   keys,
+  list,
   milliseconds,
   namedTexts,
   networks as networkList,
@@ -108,6 +109,12 @@ const powerSync = {
     .describe('Whether a node that is found in another power state than recorded is brought back, by a run.'),
 };
 
+const audit = {
+  TEMPER_AUDIT_RETENTION_MONTHS: count(0, 1_200)
+    .default(24)
+    .describe('How many whole months of the audit trail are kept beside the present one; 0 for all.'),
+};
+
 const tracing = {
   TEMPER_OTLP_ENDPOINT: webUrl
     .optional()
@@ -140,10 +147,16 @@ const api = {
   TEMPER_IDENTITY_USERNAME: text.optional().describe('Our own user there, who validates tokens.'),
   TEMPER_IDENTITY_PASSWORD: text.optional().describe('Its password.'),
   TEMPER_IDENTITY_PROJECT: text.default('service').describe('Its project.'),
-  TEMPER_IDENTITY_DOMAIN: text.default('Default').describe('Domain of that user and project.'),
+  TEMPER_IDENTITY_DOMAIN: text.default('Default').describe('Name of the domain of that user and project.'),
+  TEMPER_IDENTITY_PUBLIC_URL: webUrl
+    .optional()
+    .describe('Where callers without a valid token are sent to, when they reach Keystone by another address than we.'),
   TEMPER_TOKEN_CACHE_SECONDS: count(0)
     .default(300)
-    .describe('How long a validated token is trusted without asking again.'),
+    .describe('How long a validated token is trusted without asking again: revocation lags by as much. 0 for never.'),
+  TEMPER_TOKEN_OUTAGE_SECONDS: count(0)
+    .optional()
+    .describe('How long beyond that while Keystone does not answer; until the end of the token when unset.'),
   TEMPER_HTPASSWD_FILE: text.optional().describe('bcrypt htpasswd file; for http_basic.'),
   TEMPER_USERS_FILE: text.optional().describe('Roles and scope of the users of htpasswd file and token file (YAML).'),
   TEMPER_TOKENS_FILE: text.optional().describe('Static tokens (YAML); for static_tokens.'),
@@ -153,6 +166,36 @@ const api = {
     .describe('Rules in force where no file says otherwise.'),
   TEMPER_EVENT_STREAMS: count(1).default(200).describe('Event streams open at once at most, of all callers.'),
   TEMPER_POLICY_FILE: text.optional().describe('Policy file (YAML) whose rules replace those of the set.'),
+  TEMPER_POLICY_DIRS: list
+    .default([])
+    .describe(
+      'Folders (comma-separated) whose *.yaml, *.yml and *.json, sorted by name, are read after that file; later ones count.',
+    ),
+  TEMPER_POLICY_MODE: z
+    .enum(['strict', 'compat'])
+    .default('strict')
+    .describe(
+      'strict refuses texts that are hardly meant and never matches null; compat decides as oslo.policy does, and warns.',
+    ),
+  TEMPER_POLICY_NEW_DEFAULTS: flag
+    .default(true)
+    .describe('Set `ironic` only: false also admits what the deprecated text of a rule admits.'),
+  TEMPER_POLICY_SERVICE_PROJECT: text
+    .optional()
+    .describe('Name of the project whose service users act as system members, such as service; nobody’s when unset.'),
+  TEMPER_POLICY_SHADOW_FILE: text
+    .optional()
+    .describe(
+      'A second policy file that is asked beside the one in force, without effect; differences are logged and counted.',
+    ),
+  TEMPER_POLICY_REMOTE_ORIGINS: origins
+    .default([])
+    .describe(
+      'Origins that http: checks of a policy file may ask, such as https://pdp.example.org (comma-separated); such checks are false when empty. Every decision waits for the answer.',
+    ),
+  TEMPER_POLICY_REMOTE_TIMEOUT_MS: milliseconds
+    .default(1_000)
+    .describe('How long an http: check waits; no answer in time refuses.'),
   TEMPER_AGENT_REQUIRE_TLS: flag.default(true).describe('Whether ramdisks must be spoken to with TLS.'),
   TEMPER_HEARTBEAT_TIMEOUT_S: count(10)
     .default(300)
@@ -230,7 +273,7 @@ export const processes = {
     ...webhooks,
     ...api,
   }),
-  control: z.object({ ...common, ...store, ...engine, ...tracing, ...webhooks, ...worker }),
+  control: z.object({ ...common, ...store, ...engine, ...tracing, ...webhooks, ...audit, ...worker }),
   bmc: z.object({
     ...common,
     ...store,

@@ -1,6 +1,7 @@
 /** `gen [--check]`: writes the committed documents that are generated from tables, or says which differ. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { renderServiceOperator } from '../policy';
 import { renderErrors } from './gen-errors';
 import { renderFields } from './gen-fields';
 import { renderPolicyMatrix, renderPolicySample } from './gen-policy';
@@ -10,6 +11,7 @@ import { renderSteps } from './gen-steps';
 
 /** Path in the repository and what belongs there. */
 export const documents: Readonly<Record<string, () => string>> = {
+  'deploy/policies/service-operator.yaml': renderServiceOperator,
   'docs/api-fields.md': renderFields,
   'docs/errors.md': renderErrors,
   'docs/policy-matrix-closed.txt': () => renderPolicyMatrix('closed'),

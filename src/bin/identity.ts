@@ -8,6 +8,7 @@ import {
   createStaticTokens,
   fileSource,
   type Identity,
+  type ServiceUser,
   type Strategy,
 } from '../identity';
 import { cidrContains } from '../model/bmc-addresses';
@@ -24,18 +25,32 @@ type Maker = {
 const notReloaded = (log: Logger) => (error: unknown) =>
   log.error('identity file not reloaded, the old one stays in force', { error });
 
+/** The id of the domain that every Keystone begins with, often given for its name, which is `Default`. */
+const firstDomain = 'default';
+
+const ourselves = (config: ApiConfig): ServiceUser => {
+  const given = config.TEMPER_IDENTITY_DOMAIN;
+  const domain = given === firstDomain ? { id: given } : { name: given };
+  return {
+    username: config.TEMPER_IDENTITY_USERNAME!,
+    password: config.TEMPER_IDENTITY_PASSWORD!,
+    userDomain: domain,
+    scope: { project: { name: config.TEMPER_IDENTITY_PROJECT, domain } },
+  };
+};
+
 const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>> = {
   keystone: {
     needs: ['TEMPER_IDENTITY_URL', 'TEMPER_IDENTITY_USERNAME', 'TEMPER_IDENTITY_PASSWORD'],
-    make: (config) =>
+    make: (config, log) =>
       createKeystone({
         identityUrl: config.TEMPER_IDENTITY_URL!,
-        self: {
-          username: config.TEMPER_IDENTITY_USERNAME!,
-          password: config.TEMPER_IDENTITY_PASSWORD!,
-          scope: { project: { name: config.TEMPER_IDENTITY_PROJECT } },
-        },
+        publicUrl: config.TEMPER_IDENTITY_PUBLIC_URL,
+        self: ourselves(config),
         cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
+        outageMs:
+          config.TEMPER_TOKEN_OUTAGE_SECONDS === undefined ? undefined : config.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000,
+        onOutage: (reason) => log.warn('the identity service is down, known tokens go on', { reason }),
       }),
   },
   http_basic: {
@@ -50,7 +65,11 @@ const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>>
   static_tokens: {
     needs: ['TEMPER_TOKENS_FILE'],
     make: (config, log) =>
-      createStaticTokens({ tokens: fileSource(config.TEMPER_TOKENS_FILE!), onFault: notReloaded(log) }),
+      createStaticTokens({
+        tokens: fileSource(config.TEMPER_TOKENS_FILE!),
+        users: config.TEMPER_USERS_FILE === undefined ? undefined : fileSource(config.TEMPER_USERS_FILE),
+        onFault: notReloaded(log),
+      }),
   },
   noauth: { needs: [], make: () => createNoauth() },
 };

@@ -1,52 +1,26 @@
-/** The rules in force: a built-in set and the operator's file, read again when the file changes. */
+/** The rules in force: a built-in set and the operator's files, read again when they change. */
 import { createHash } from 'node:crypto';
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
-import { parseDocument } from 'yaml';
 import { isTemperError } from '../model/errors';
 import type { Logger } from '../observe/log';
-import { createPolicy, type Policy, type RuleSetName } from '../policy';
+import { createPolicy, type Policy, type PolicyOptions, type RuleSetName } from '../policy';
 import { ConfigFault } from './fault';
+import { type PolicyPlaces, readTexts, sourceOf, type Texts, UnreadablePolicy } from './policy-files';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 const lookEveryMs = 2_000;
 
-// YAML's own traps (a bare `!` is an empty text, a key given twice hides the first) would open rules; both are refused here.
-const readRules = (file: string): Record<string, unknown> => {
-  const document = parseDocument(readText(file), { uniqueKeys: true, version: '1.1' });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) throw new UnusableFile(faults.map(({ message }) => message.trimEnd()).join('\n'));
-  const rules: unknown = document.toJS();
-  if (rules === null) return {};
-  if (typeof rules !== 'object' || Array.isArray(rules))
-    throw new UnusableFile('a policy file is a map of rule names to rules');
-  return rules as Record<string, unknown>;
-};
-
-class UnusableFile extends Error {}
-
-const readText = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (thrown) {
-    throw new UnusableFile(`it could not be read (${(thrown as NodeJS.ErrnoException).code ?? 'unknown error'})`);
-  }
-};
-
-/** What is wrong with the file, told by its setting; any other error comes back as it is. */
-const fileFault = (file: string, thrown: unknown): unknown => {
-  const reason = thrown instanceof UnusableFile && thrown.message;
-  const rules = isTemperError(thrown, 'PolicyInvalid') && String(thrown.facts.reason);
-  if (!reason && !rules) return thrown;
-  return new ConfigFault([
-    `TEMPER_POLICY_FILE: ${file} cannot be used; mend it, or name another file:\n${reason || rules}`,
-  ]);
-};
+/** Options of the policy that no file holds. */
+export type PolicyRest = Pick<PolicyOptions, 'mode' | 'newDefaults' | 'elevatedServiceProject' | 'remote'>;
 
 /** What looks at every policy that comes into force. */
 export type Watching = {
   readonly log: Logger;
   readonly onLoad: () => void;
+  /** Told whether the files that lie there are not those in force. */
+  readonly onStale?: (stale: boolean) => void;
   readonly counted?: (policy: Policy) => Policy;
+  /** The setting that names the files, for messages. */
+  readonly setting?: string;
 };
 
 export type PolicyHolder = {
@@ -55,27 +29,74 @@ export type PolicyHolder = {
   readonly close: () => void;
 };
 
+/** What is wrong with the files, told by their setting; any other error comes back as it is. */
+const filesFault = (setting: string, where: string, thrown: unknown): unknown => {
+  const reason = thrown instanceof UnreadablePolicy && thrown.message;
+  const rules = isTemperError(thrown, 'PolicyInvalid') && String(thrown.facts.reason);
+  if (!reason && !rules) return thrown;
+  return new ConfigFault([`${setting}: ${where} cannot be used; mend it, or name another file:\n${reason || rules}`]);
+};
+
+const placesText = ({ file, folders = [] }: PolicyPlaces): string => [...(file ? [file] : []), ...folders].join(', ');
+
+const placesOf = (given: string | PolicyPlaces | undefined): PolicyPlaces =>
+  typeof given === 'string' ? { file: given } : (given ?? {});
+
+/** Looks again and again whether what lies there is still what was loaded, by content and not by its time. */
+const watch = (places: PolicyPlaces, loaded: () => string, reload: () => void): (() => void) => {
+  if (placesText(places) === '') return () => {};
+  let seen = loaded();
+  const look = setInterval(() => {
+    const now = fingerprint(places);
+    if (now === seen) return;
+    seen = now;
+    reload();
+  }, lookEveryMs);
+  look.unref();
+  return () => clearInterval(look);
+};
+
+const textsFingerprint = ({ files }: Texts): string => digest(JSON.stringify(files));
+
+const fingerprint = (places: PolicyPlaces): string => {
+  try {
+    return textsFingerprint(readTexts(places));
+  } catch (thrown) {
+    return String((thrown as Error).message);
+  }
+};
+
 /**
- * @throws ConfigFault when the file cannot be used at start; later the old rules stay in force and the fault is told by
- *   log and health
+ * @param given a file, or a file and folders
+ * @throws ConfigFault when the files cannot be used at start; later the old rules stay in force and the fault is told by
+ *   log, health and metrics
  */
 export const holdPolicy = (
   set: RuleSetName,
-  file: string | undefined,
-  { log, onLoad, counted = (policy) => policy }: Watching,
+  given: string | PolicyPlaces | undefined,
+  { log, onLoad, onStale, counted = (policy) => policy, setting = 'TEMPER_POLICY_FILE' }: Watching,
+  rest: PolicyRest = {},
 ): PolicyHolder => {
+  const places = placesOf(given);
+  let loaded = '';
   const compile = (): Policy => {
     try {
-      return createPolicy({ set, digest, ...(file && { overrides: readRules(file) }) });
+      const texts = readTexts(places);
+      const policy = createPolicy({ set, digest, ...rest, ...sourceOf(texts) });
+      for (const path of texts.passed) log.warn('no policy file by its name, passed over', { file: path });
+      loaded = textsFingerprint(texts);
+      return policy;
     } catch (thrown) {
-      throw file ? fileFault(file, thrown) : thrown;
+      throw filesFault(setting, placesText(places), thrown);
     }
   };
   const load = (): Policy => {
     const policy = compile();
     for (const warning of policy.warnings) log.warn('policy', { warning });
+    const file = placesText(places);
     log.info('policy loaded', { set, hash: policy.hash, ...(file && { file }) });
     onLoad();
+    onStale?.(false);
     return counted(policy);
   };
   let current = load();
@@ -86,9 +107,9 @@ export const holdPolicy = (
       fault = null;
     } catch (error) {
       fault = `policy file not loaded, the old rules stay in force: ${(error as Error).message}`;
+      onStale?.(true);
       log.error('policy file not loaded, the old rules stay in force', { error });
     }
   };
-  if (file) watchFile(file, { interval: lookEveryMs }, reload);
-  return { now: () => current, fault: () => fault, close: () => file && unwatchFile(file, reload) };
+  return { now: () => current, fault: () => fault, close: watch(places, () => loaded, reload) };
 };

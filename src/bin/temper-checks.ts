@@ -102,15 +102,22 @@ const inTemporal = (name: string, settings: LookedAt, find: (connection: Connect
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
-const policy = ({ TEMPER_POLICY_SET: set, TEMPER_POLICY_FILE: file }: LookedAt): Check => ({
+const policy = (settings: LookedAt): Check => ({
   name: 'policy',
   async find() {
-    if (!file) return skipped('TEMPER_POLICY_FILE is not set here');
+    const {
+      TEMPER_POLICY_SET: set,
+      TEMPER_POLICY_FILE: file,
+      TEMPER_POLICY_DIRS: folders,
+      TEMPER_POLICY_MODE: mode,
+    } = settings;
+    const where = [...(file ? [file] : []), ...folders].join(', ');
+    if (where === '') return skipped('TEMPER_POLICY_FILE is not set here');
     try {
-      const holder = holdPolicy(set, file, { log: silent, onLoad: () => {} });
+      const holder = holdPolicy(set, { file, folders }, { log: silent, onLoad: () => {} }, { mode });
       holder.close();
       const { warnings } = holder.now();
-      return ok(`${file} can be used${warnings.length > 0 ? `; note: ${warnings.join(' ')}` : ''}`);
+      return ok(`${where} can be used${warnings.length > 0 ? `; note: ${warnings.join(' ')}` : ''}`);
     } catch (thrown) {
       return failed(told(thrown), 'Mend the file; a running API keeps the old rules until then.');
     }

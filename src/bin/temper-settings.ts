@@ -12,6 +12,8 @@ const schema = processes.api
     TEMPER_QUEUE_PREFIX: true,
     TEMPER_POLICY_SET: true,
     TEMPER_POLICY_FILE: true,
+    TEMPER_POLICY_DIRS: true,
+    TEMPER_POLICY_MODE: true,
   })
   .extend(processes.control.pick({ TEMPER_WORKFLOW_BUNDLE: true }).shape)
   .partial({ TEMPER_DATABASE_URL: true, TEMPER_TEMPORAL_ADDRESS: true });

@@ -14,6 +14,7 @@ import { countedDriver, countedLanes, countRequests, vendorLabels } from '../obs
 import { createLog, type Logger } from '../observe/log';
 import { createMetrics, type Metrics } from '../observe/metrics';
 import { relayCounter } from '../observe/runs';
+import { runAllocating } from '../runs/allocating';
 import { runRelay } from '../runs/relay';
 import { controlQueue, groupQueue } from '../workflows/contract';
 import { workflowsFrom } from './bundle';
@@ -78,6 +79,8 @@ const control = (): void => {
     );
     life.onEnd(() => inventory.close());
     startTelling(config, { inventory, log, metrics }, life);
+    const allocating = runAllocating({ inventory, log }, { signal: life.signal });
+    life.onEnd(() => allocating);
     const connection = await workerConnection(config);
     life.onEnd(() => connection.close());
     const { client, close } = lazyClient(config, await clientInterceptors(traces));
@@ -95,7 +98,12 @@ const control = (): void => {
         ...workflows,
         ...versionOf(config),
         interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
-        activities: createControlActivities({ inventory, client, log }),
+        activities: createControlActivities({
+          inventory,
+          client,
+          log,
+          auditMonths: config.TEMPER_AUDIT_RETENTION_MONTHS,
+        }),
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },
       },

@@ -20,10 +20,17 @@ export const connect = (url: string, { max = 10, name = 'temper' }: { max?: numb
 
 type PgError = Error & { code: string; constraint_name?: string; detail?: string };
 const uniqueViolation = '23505';
+const foreignKeyViolation = '23503';
 
 /** The constraint that a duplicate broke, or undefined for any other error. */
 export const brokenUnique = (thrown: unknown): string | undefined =>
   thrown instanceof Error && (thrown as PgError).code === uniqueViolation
+    ? (thrown as PgError).constraint_name
+    : undefined;
+
+/** The constraint that a reference to nothing, or the end of what is referred to, broke; undefined for any other error. */
+export const brokenReference = (thrown: unknown): string | undefined =>
+  thrown instanceof Error && (thrown as PgError).code === foreignKeyViolation
     ? (thrown as PgError).constraint_name
     : undefined;
 

@@ -1,16 +1,24 @@
 /** The store: one object of queries per resource, on a pool or inside a transaction. */
 import { agents } from './agents';
+import { allocationPasses } from './allocation-passes';
+import { allocationBell, allocations } from './allocations';
+import { audit } from './audit';
+import { auditList } from './audit-list';
 import { calls } from './calls';
+import { chassis } from './chassis';
 import { contacts } from './contacts';
 import type { Db, Sql } from './database';
+import { deployTemplates } from './deploy-templates';
 import { details } from './details';
-import { audit, events } from './events';
+import { events } from './events';
 import { expectations } from './expectations';
 import { feed } from './feed';
 import { freezes } from './freezes';
 import { history } from './history';
+import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
 import { nodes } from './nodes';
+import { portgroups } from './portgroups';
 import { ports } from './ports';
 import { powerSync } from './power-sync';
 import { runList } from './run-list';
@@ -18,8 +26,11 @@ import { runSteps } from './run-steps';
 import { runbooks } from './runbooks';
 import { runs } from './runs';
 import { secrets } from './secrets';
+import { shards } from './shards';
 import { sightings } from './sightings';
 import { turns } from './turns';
+import { vifs } from './vifs';
+import { volumeConnectors, volumeTargets } from './volumes';
 import { watches } from './watches';
 import { webhooks } from './webhooks';
 import { workers } from './workers';
@@ -37,6 +48,7 @@ const queries = (sql: Db) => ({
   expectations: expectations(sql),
   webhooks: webhooks(sql),
   audit: audit(sql),
+  auditList: auditList(sql),
   workers: workers(sql),
   bmcLeases: bmcLeases(sql),
   contacts: contacts(sql),
@@ -48,6 +60,16 @@ const queries = (sql: Db) => ({
   freezes: freezes(sql),
   powerSync: powerSync(sql),
   runList: runList(sql),
+  allocations: allocations(sql),
+  allocationPasses: allocationPasses(sql),
+  chassis: chassis(sql),
+  portgroups: portgroups(sql),
+  volumeConnectors: volumeConnectors(sql),
+  volumeTargets: volumeTargets(sql),
+  deployTemplates: deployTemplates(sql),
+  inspectionRules: inspectionRules(sql),
+  shards: shards(sql),
+  vifs: vifs(sql),
 });
 
 export type Queries = ReturnType<typeof queries>;
@@ -55,6 +77,8 @@ export type Queries = ReturnType<typeof queries>;
 export type Inventory = Queries & {
   /** Runs that are watched; listening needs a connection of its own, so it is no part of a transaction. */
   readonly watches: ReturnType<typeof watches>;
+  /** Likewise, of the passes that give nodes to allocations. */
+  readonly allocationBell: ReturnType<typeof allocationBell>;
   /** Runs `work` in one transaction; its queries see and commit together. Never hold one open across a BMC call. */
   transaction<T>(work: (inventory: Queries) => Promise<T>): Promise<T>;
   /** Whether Postgres answers. */
@@ -66,6 +90,7 @@ export type Inventory = Queries & {
 export const createInventory = (sql: Sql): Inventory => ({
   ...queries(sql),
   watches: watches(sql),
+  allocationBell: allocationBell(sql),
   transaction: (work) => sql.begin((tx) => work(queries(tx))) as never,
   ping: async () => {
     await sql`select 1`;

@@ -2,8 +2,9 @@
 import type { NodeUuid, ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Fault, PowerState, ProvisionState } from '../model/states';
+import { type AuditRow, auditInsert } from './audit';
 import type { Db } from './database';
-import { type AuditRow, auditInsert, type EventRow, eventInsert } from './events';
+import { type EventRow, eventInsert } from './events';
 import { afterMarker, findPlace, orderBy, type Page } from './pages';
 import { where } from './predicates';
 import { secretsInsert } from './secrets';

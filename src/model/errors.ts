@@ -54,13 +54,29 @@ export const errors = {
   PolicyDenied: { status: 403, retry: false, says: 'Access was denied to the following resource: {rule}' },
   Forbidden: { status: 403, retry: false, says: '{reason}' },
   IdentityFileInvalid: { status: 500, retry: false, says: 'The identity file {file} cannot be used: {reason}' },
+  NoShadowPolicy: {
+    status: 404,
+    retry: false,
+    says: 'No second policy is asked here: TEMPER_POLICY_SHADOW_FILE is not set.',
+  },
   PolicyInvalid: { status: 500, retry: false, says: 'The policy could not be loaded: {reason}' },
 
   // Resources.
   NodeNotFound: { status: 404, retry: false, says: 'Node {node} could not be found.' },
   PortNotFound: { status: 404, retry: false, says: 'Port {port} could not be found.' },
   PortgroupNotFound: { status: 404, retry: false, says: 'Portgroup {portgroup} could not be found.' },
+  ChassisNotFound: { status: 404, retry: false, says: 'Chassis {chassis} could not be found.' },
+  VolumeConnectorNotFound: {
+    status: 404,
+    retry: false,
+    says: 'Volume connector {volume_connector} could not be found.',
+  },
+  VolumeTargetNotFound: { status: 404, retry: false, says: 'Volume target {volume_target} could not be found.' },
+  DeployTemplateNotFound: { status: 404, retry: false, says: 'Deploy template {deploy_template} could not be found.' },
+  InspectionRuleNotFound: { status: 404, retry: false, says: 'Inspection rule {inspection_rule} could not be found.' },
   RunbookNotFound: { status: 404, retry: false, says: 'Runbook {runbook} could not be found.' },
+  AllocationNotFound: { status: 404, retry: false, says: 'Allocation {allocation} could not be found.' },
+  NodeUnallocated: { status: 404, retry: false, says: 'Node {node} has no allocation.' },
   RunNotFound: { status: 404, retry: false, says: 'Run {run} could not be found.' },
   TooManyStreams: {
     status: 503,
@@ -177,6 +193,11 @@ export const errors = {
     status: 504,
     retry: true,
     says: 'The BMC of node {node} at {bmc} accepted {what} but did not reach it in time; last seen: {seen}.',
+  },
+  BmcStuck: {
+    status: 504,
+    retry: false,
+    says: 'The BMC of node {node} at {bmc} was asked for {what}, was given its time, and does not reach it; last seen: {seen}. Look at the node before trying again.',
   },
   BmcJobFailed: {
     status: 502,

@@ -30,13 +30,15 @@ export type FieldRow = {
   readonly create?: 'optional' | 'required';
   /** The rule that its change by PATCH needs. Absent: read-only. */
   readonly patch?: string;
+  /** A patch may replace it and not remove it. */
+  readonly kept?: true;
   /** Minor version from which a patch may name it, where that is later than `since`. */
   readonly patchSince?: number;
   /** What a create request without it stores, and what `remove` sets. Default: null, `{}` or `[]` by type. */
   readonly default?: unknown;
-  /** Longest text, in characters. */
+  /** Longest text, in characters; largest integer. */
   readonly max?: number;
-  /** Shortest text; default 0. */
+  /** Shortest text, default 0; smallest integer. */
   readonly min?: number;
   readonly oneOf?: readonly string[];
   /** What else a text must look like, and how a refusal says so. */

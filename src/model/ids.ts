@@ -7,6 +7,7 @@ export type NodeUuid = Branded<'NodeUuid'>;
 export type PortUuid = Branded<'PortUuid'>;
 export type RunbookUuid = Branded<'RunbookUuid'>;
 export type RunUuid = Branded<'RunUuid'>;
+export type AllocationUuid = Branded<'AllocationUuid'>;
 export type LeaseUuid = Branded<'LeaseUuid'>;
 export type FreezeUuid = Branded<'FreezeUuid'>;
 export type ProjectId = string;

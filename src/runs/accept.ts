@@ -194,12 +194,11 @@ const tell = async (
     steps: steps.map(({ interface: of, step, args }) => ({ interface: of, step, args: maskSecrets(args) })),
   };
   await inventory.audit.write({
-    requester: asked.requester,
+    ...asked,
     action: `run.${verb}`,
-    rule: asked.rule,
-    rule_set: asked.rule_set,
     resource: 'node',
     resource_id: lock.node_uuid,
+    project: owner,
     run_id: lock.run,
     data,
   });

@@ -1,4 +1,5 @@
 /** What the API asks of runs: accept, move at once, send a message, and look. */
+import type { Origin } from '../model/audit';
 import type { NodeUuid, ProjectId, RunbookUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/plans';
 import type { Requester, RunInput } from '../model/runs';
@@ -19,7 +20,13 @@ export type OrderedNode = {
 };
 
 /** Who asked by which rule; goes into the audit row of the acceptance. */
-export type Asked = { readonly requester: Requester; readonly rule: string; readonly rule_set: string };
+export type Asked = {
+  readonly requester: Requester;
+  /** Where the request came from. */
+  readonly origin?: Origin;
+  readonly rule: string;
+  readonly rule_set: string;
+};
 
 /** One run to be accepted. Everything in it is frozen. Step args still hold their secrets; acceptance seals them. */
 export type RunOrder = {

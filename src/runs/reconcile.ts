@@ -1,5 +1,6 @@
 /** Ends rows whose workflow is gone, so that a terminated run never keeps its node. */
 import type { RunRow } from '../inventory/runs';
+import { allocateAll } from './allocating';
 import { endRun } from './ending';
 import { createEngine, type Engine } from './engine';
 import { type RelayHands, relayOnce } from './relay';
@@ -45,7 +46,20 @@ const endIfGone = async (run: RunRow, engine: Engine, { inventory, log }: RelayH
   return true;
 };
 
-/** One pass: starts what was accepted, then ends what is gone. @returns counts, for the workflow's result */
+/** Months ahead are made long before they are needed, so what does not succeed now is left to a later pass. */
+const keepAudit = async ({ inventory, log, auditMonths = 0 }: RelayHands): Promise<void> => {
+  try {
+    const dropped = await inventory.audit.keep(auditMonths);
+    if (dropped > 0) log.info('months of the audit trail dropped', { dropped, kept: auditMonths });
+  } catch (thrown) {
+    log.warn('months of the audit trail not seen to', { reason: String(thrown) });
+  }
+};
+
+/**
+ * One pass: starts what was accepted, ends what is gone, and sees to allocations that nobody has seen to.
+ * @returns counts, for the workflow's result
+ */
 export const reconcileOnce = async (
   hands: RelayHands,
   { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},
@@ -71,5 +85,7 @@ export const reconcileOnce = async (
   await Promise.all(Array.from({ length: looksAtOnce }, work));
   await hands.inventory.runs.touch(quiet.map((run) => run.id));
   await hands.inventory.secrets.sweep();
+  await keepAudit(hands);
+  await allocateAll(hands);
   return { started, ended };
 };

@@ -13,6 +13,8 @@ export type RelayHands = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
+  /** How many months of the audit trail are kept; all when unset or 0. */
+  readonly auditMonths?: number;
   /** Told of every pass. */
   readonly observe?: (pass: { readonly started: number; readonly sent: number }) => void;
 };

@@ -1,6 +1,8 @@
 /** Every resource's routes, one line each. */
 import type { Route } from '../route';
+import { auditRoutes } from '../temper/audit';
 import { freezeRoutes } from '../temper/freezes';
+import { policyRoutes } from '../temper/policy';
 import { runActRoutes } from '../temper/run-acts';
 import { runEventRoutes } from '../temper/run-events';
 import { runListRoutes } from '../temper/run-list';
@@ -8,9 +10,16 @@ import { runRerunRoutes } from '../temper/run-reruns';
 import { runRoutes } from '../temper/runs';
 import { stepRoutes } from '../temper/steps';
 import { webhookRoutes } from '../temper/webhooks';
+import { allocationRoutes } from './allocations';
+import { chassisRoutes } from './chassis';
+import { chassisNodeRoutes } from './chassis-nodes';
 import { conductorRoutes } from './conductors';
+import { deployTemplateRoutes } from './deploy-templates';
 import { driverRoutes } from './drivers';
+import { inspectionRuleRoutes } from './inspection-rules';
+import { nodeAllocationRoutes } from './node-allocation';
 import { nodeBootStateRoutes } from './node-boot-states';
+import { nodeConsoleRoutes } from './node-console';
 import { nodeCreateRoutes } from './node-create';
 import { nodeDetailRoutes } from './node-details';
 import { nodeHistoryRoutes } from './node-history';
@@ -22,13 +31,17 @@ import { nodeProvisionRoutes } from './node-provision';
 import { nodeStateRoutes } from './node-states';
 import { nodeTraitRoutes } from './node-traits';
 import { nodeValidateRoutes } from './node-validate';
+import { nodeVifRoutes } from './node-vifs';
 import { nodeVmediaRoutes } from './node-vmedia';
 import { nodeRoutes } from './nodes';
+import { portgroupRoutes } from './portgroups';
 import { portRoutes } from './ports';
 import { ramdiskRoutes } from './ramdisk';
 import { rootRoutes } from './root';
 import { runbookTraitRoutes } from './runbook-traits';
 import { runbookRoutes } from './runbooks';
+import { shardRoutes } from './shards';
+import { volumeRoutes } from './volumes';
 
 export const routes: readonly Route[] = [
   ...rootRoutes,
@@ -47,6 +60,8 @@ export const routes: readonly Route[] = [
   ...nodeBootStateRoutes,
   ...nodeHistoryRoutes,
   ...portRoutes,
+  ...allocationRoutes,
+  ...nodeAllocationRoutes,
   ...runbookRoutes,
   ...runbookTraitRoutes,
   ...driverRoutes,
@@ -59,5 +74,16 @@ export const routes: readonly Route[] = [
   ...ramdiskRoutes,
   ...webhookRoutes,
   ...freezeRoutes,
+  ...policyRoutes,
+  ...auditRoutes,
   ...runListRoutes,
+  ...chassisRoutes,
+  ...chassisNodeRoutes,
+  ...portgroupRoutes,
+  ...volumeRoutes,
+  ...deployTemplateRoutes,
+  ...inspectionRuleRoutes,
+  ...shardRoutes,
+  ...nodeVifRoutes,
+  ...nodeConsoleRoutes,
 ];

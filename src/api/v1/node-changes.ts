@@ -83,6 +83,8 @@ export const checkConflicts = (node: NodeRow, values: Values): void => {
 /** Values that follow from others: a flag that is cleared takes its reason with it. */
 export const followed = (node: NodeRow, values: Values): Values => {
   const more: Values = {};
+  // An allocation lasts as long as the instance that it brought.
+  if (values.instance_uuid === null && node.allocation_uuid !== null) more.allocation_uuid = null;
   if (values.maintenance === false) Object.assign(more, { maintenance_reason: null, fault: null });
   for (const flag of ['protected', 'retired']) if (values[flag] === false) more[`${flag}_reason`] = null;
   const display = (values.instance_info as Values | undefined)?.display_name;

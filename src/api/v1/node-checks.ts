@@ -37,7 +37,6 @@ export const checkName = (name: unknown, minor: number): void => {
 export const checkForms = (values: Values): void => {
   if (values.properties) invalid('properties', propertiesFault(values.properties as Document));
   if (values.network_data) invalid('network_data', networkDataFault(values.network_data as Document));
-  if (values.chassis_uuid) invalid('chassis_uuid', `chassis ${values.chassis_uuid} could not be found`);
 };
 
 /** Refuses an implementation that the driver does not offer. */

@@ -30,6 +30,7 @@ type Ask = Asking<unknown, unknown, Body>;
 
 const selfOwned = 'baremetal:node:create:self_owned_node';
 const create = 'baremetal:node:create';
+const setChassis = 'baremetal:node:update:chassis_uuid';
 
 /** Fields whose secrets lie apart. */
 export const sealedFields = ['driver_info', 'instance_info'] as const;
@@ -121,7 +122,7 @@ export const nodeCreateRoutes: Route[] = [
   route<unknown, unknown, Body>({
     method: 'POST',
     path: '/v1/nodes',
-    rules: [selfOwned, create, moveCredentials],
+    rules: [selfOwned, create, setChassis, moveCredentials],
     body: createSchema(nodeTable),
     gate: createGate(nodeTable),
     handler: async (asking, rooms) => {
@@ -132,6 +133,9 @@ export const nodeCreateRoutes: Route[] = [
         rooms.settings.projectAdminCanManageOwnNodes,
         asking.body.owner,
       );
+      // Whether a chassis exists is not told to a project that could not put its node there by a patch.
+      if (rule === selfOwned && asking.body.chassis_uuid)
+        policy.require(setChassis, asking.who, nodeTarget({ owner: owner as string, lessee: null }));
       const values = await completed(rooms, asking, owner);
       const node = await store(rooms, asking, rule, sealAll(rooms.vault, values, sealedFields));
       const shown = shownTo(policy, asking);

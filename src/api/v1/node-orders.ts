@@ -1,10 +1,9 @@
 /** What every order to runs has in common: the node as it was seen, who asked, and whether anybody could do it. Can it happen. */
 import type { NodeRow } from '../../inventory/nodes';
-import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import type { Policy } from '../../policy';
 import type { Asked, OrderedNode } from '../../runs/contract';
-import { requesterOf } from '../route';
+import { type Accountable, auditedBy } from '../route';
 import { checkDriverInfo, requireDriver } from './node-checks';
 
 /** The part of a node that an acceptance compares. */
@@ -25,11 +24,11 @@ export const orderedNode = ({
 });
 
 /** Who asked by which rule. */
-export const askedBy = (
-  policy: Policy,
-  asking: { readonly who: Caller; readonly requestId: string },
-  rule: string,
-): Asked => ({ requester: requesterOf(asking), rule, rule_set: policy.hash });
+export const askedBy = (policy: Policy, asking: Accountable, rule: string): Asked => ({
+  ...auditedBy(asking),
+  rule,
+  rule_set: policy.hash,
+});
 
 /** Throws DriverInfoInvalid where the BMC cannot be reached with what is on record, and NoWorker where nobody serves the node. */
 export const checkWorkable = (node: NodeRow, ident: string): void => {

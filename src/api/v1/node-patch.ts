@@ -17,6 +17,7 @@ import { restoreSecrets, sealAll } from '../secrets';
 import { flag } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
+import { checkAllocatedOwner } from './node-allocation';
 import { checkConflicts, checkIdle, followed, resetInterfaces } from './node-changes';
 import {
   checkDriverInfo,
@@ -163,6 +164,7 @@ const patchNode = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
     for (const rule of rulesOf(asking.body)) policy.require(rule, asking.who, nodeTarget(node));
     checkIdle(node, ident, asking.body, asking.version);
     checkOwner(policy, asking, node);
+    await checkAllocatedOwner(rooms, node, attributesOf(asking.body));
     const next = await nextValues(rooms, asking, node);
     checkConflicts(node, next.values);
     const updated = Object.keys(next.values).length === 0 ? node : await store(rooms, policy, asking, node, next);

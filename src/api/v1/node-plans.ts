@@ -3,13 +3,14 @@ import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/plans';
 import type { Runbook } from '../../model/runbooks';
-import type { Equipment, PlannedStep, StepVerb } from '../../model/steps';
+import { type Equipment, nameOf, type PlannedStep, type StepVerb } from '../../model/steps';
 import type { Rooms } from '../rooms';
 import { planWithChildren } from './node-children';
 import { cleaningRunbook, hashedPassword } from './node-deploy';
 import { requireStepOrigins } from './node-origins';
 import type { Ask, Wanted } from './node-provision';
 import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './node-steps';
+import { templateSteps } from './node-templates';
 
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
@@ -32,14 +33,19 @@ export const equipped = async (rooms: Rooms, node: NodeRow): Promise<NodeRow & E
 const rawSteps = async ({ rooms, want: { verb, row }, asking, node }: Planning): Promise<PlannedStep[]> => {
   const key = row.stepsKey!;
   const steps: readonly WireStep[] | undefined = asking.body[key];
-  if (steps === undefined && row.steps === 'optional') return [];
   if (steps === undefined) return invalid(key, `is missing; ${verb} needs ${key} or a runbook`);
-  if (steps.length === 0 && row.steps !== 'optional') return invalid(key, 'must hold at least one step');
+  if (steps.length === 0) return invalid(key, 'must hold at least one step');
   checkRawSteps(steps);
   refuseDisallowed(rooms, steps);
-  return row.story === 'deploy'
-    ? planDeploySteps(steps, node)
-    : planWithChildren(rooms, asking, node, steps, row.story as StepVerb);
+  return planWithChildren(rooms, asking, node, steps, row.story as StepVerb);
+};
+
+/** What joins a deployment: what templates bring, and the caller's own. */
+const deploySteps = async ({ rooms, want: { row }, asking, node }: Planning): Promise<PlannedStep[]> => {
+  const own: readonly WireStep[] = (row.stepsKey && asking.body[row.stepsKey]) || [];
+  checkRawSteps(own);
+  refuseDisallowed(rooms, own);
+  return [...(await templateSteps(rooms, asking, node, own.map(nameOf))), ...planDeploySteps(own, node)];
 };
 
 type Listed = {
@@ -67,6 +73,7 @@ const listed = async (planning: Planning, runbook: Runbook | null): Promise<List
     return { steps: planStored(runbook.steps, want.row.story as StepVerb, node), runbook };
   }
   if (want.row.steps === 'automatic') return automatic(planning);
+  if (want.row.story === 'deploy') return { steps: await deploySteps(planning) };
   return { steps: want.row.stepsKey ? await rawSteps(planning) : [] };
 };
 

@@ -50,8 +50,8 @@ export const refuseDisallowed = (rooms: Rooms, steps: readonly { interface: stri
     raise('InvalidSteps', { reason: `The operator does not allow ${[...new Set(wrong)].join(', ')} here.` });
 };
 
-// A plan checks what arguments are; a reference stands for a text that was checked when it was stored.
-const readable = (value: unknown): unknown =>
+/** Stored arguments as a plan can check them; a reference stands for a text that was checked when it was stored. */
+export const readable = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_key, inner) =>
     secretRefs(inner).length === 1 && isRef(inner) ? 'secret' : inner,
   );

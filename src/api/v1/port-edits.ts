@@ -4,18 +4,23 @@ import type { Queries } from '../../inventory';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
 import { checkNodeFree, checkPortDelete, checkPortUpdate } from '../../model/port-changes';
+import { checkMemberNetwork } from '../../model/portgroups';
 import { type Port, type PortNode, portTable } from '../../model/ports';
 import { nodeTarget } from '../../policy';
 import { refusingDuplicates } from '../duplicates';
 import { attributesOf, checkAttributes, type Operation, patchBody } from '../patch';
 import type { Rooms } from '../rooms';
-import { type Asking, created, noContent, ok, requesterOf, route } from '../route';
+import { type Asking, auditedBy, created, noContent, ok, route } from '../route';
 import { createGate, createSchema } from '../validation';
+import { checkGroup } from './port-groups';
 import { findVisiblePort, visibleNodeOf } from './port-nodes';
 import { portCollection, portParams, portPath, shownPort } from './port-representation';
 import { homeIdent, newPort, patchedPort } from './port-writes';
 
 type Params = z.output<typeof portParams>;
+
+/** Fields that a portgroup has a say in. */
+const memberFields: readonly string[] = ['portgroup_uuid', 'pxe_enabled', 'physical_network'];
 
 const createPort = route<unknown, unknown, Readonly<Record<string, unknown>>>({
   method: 'POST',
@@ -33,7 +38,9 @@ const createPort = route<unknown, unknown, Readonly<Record<string, unknown>>>({
         rooms.policy().require('baremetal:port:create', who, nodeTarget(node ?? { owner: null, lessee: null }));
         if (!node) return raise('InvalidInput', { field: 'node_uuid', reason: `node ${ident} could not be found` });
         checkNodeFree(node);
-        const stored = await inventory.ports.insert(newPort(body, node.uuid, version));
+        const given = newPort(body, node.uuid, version);
+        await checkGroup(inventory, node.uuid, given);
+        const stored = await inventory.ports.insert(given);
         await record(inventory, asking, rooms, 'create', { port: stored, node }, { ...body });
         return stored;
       }),
@@ -59,6 +66,9 @@ const updatePort = route<Params, unknown, Operation[]>({
       const node = moveTo === undefined ? found.node : await newHome(here, who, found.node, moveTo);
       checkPortUpdate(found.node, changed, version);
       checkNodeFree(node);
+      checkMemberNetwork(found.port, port, changed, version);
+      if (changed.some((name) => memberFields.includes(name)) || moveTo !== undefined)
+        await checkGroup(inventory, node.uuid, { ...port, uuid: found.port.uuid });
       const stored = await refusingDuplicates(portTable, port, () =>
         inventory.ports.update(found.port.uuid, { ...port, node_uuid: node.uuid }),
       );
@@ -100,6 +110,8 @@ const deletePort = route<Params>({
       });
       rooms.policy().require('baremetal:port:delete', who, nodeTarget(node));
       checkPortDelete(node, port);
+      if (!node.maintenance && (await inventory.vifs.uses(port.uuid)))
+        raise('Conflict', { reason: `Port ${port.uuid} is attached to a network; detach it first.` });
       await inventory.ports.delete(port.uuid);
       await record(inventory, asking, rooms, 'delete', { port, node }, {});
     });
@@ -112,19 +124,21 @@ const kinds = { create: 'port.created', update: 'port.updated', delete: 'port.de
 /** Writes who did what to a port, and tells of it. */
 const record = async (
   inventory: Queries,
-  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId'>,
+  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId' | 'origin'>,
   rooms: Rooms,
   act: keyof typeof kinds,
   { port, node }: { readonly port: Port; readonly node: PortNode },
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
   await inventory.audit.write({
-    requester: requesterOf(asking),
+    ...auditedBy(asking),
     action: `port.${act}`,
     rule: `baremetal:port:${act}`,
     rule_set: rooms.policy().hash,
     resource: 'port',
     resource_id: port.uuid,
+    node_uuid: node.uuid,
+    project: node.owner,
     data,
   });
   await inventory.events.append({

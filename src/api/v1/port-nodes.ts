@@ -8,7 +8,9 @@ import { homeFilters, type PortNode } from '../../model/ports';
 import { always, and, or, type Predicate } from '../../model/predicates';
 import { nodeTarget, type Policy } from '../../policy';
 import type { ListAsked } from '../lists';
+import { findVisible, visibleHomes } from '../node-resource';
 import { requireMinor } from '../versions';
+import { portgroup } from './portgroups';
 
 type Asked = { policy(): Policy; readonly inventory: Pick<Queries, 'ports'> };
 
@@ -45,20 +47,12 @@ export const findVisiblePort = async (
   return found && seesNode(rooms, who, found.node) ? found : raise('PortNotFound', { port: ident });
 };
 
-/** Of the columns of nodes: all, or what the caller's project owns or leases. Throws PolicyDenied. */
-export const visiblePorts = (policy: Policy, who: Caller): Predicate => {
-  if (policy.allows('baremetal:port:list_all', who)) return always;
-  policy.require('baremetal:port:list', who);
-  const { project_id } = who;
-  if (project_id === null) return raise('PolicyDenied', { rule: 'baremetal:port:list_all' });
-  return or(
-    { is: 'equals', column: 'owner', value: project_id },
-    { is: 'equals', column: 'lessee', value: project_id },
-  );
-};
+/** Of the columns of nodes: all, or those whose nodes and ports the caller may see. Throws PolicyDenied. */
+export const visiblePorts = (policy: Policy, who: Caller): Predicate =>
+  visibleHomes({ rules: 'baremetal:port' }, policy, who);
 
-/** Refuses filters that exclude each other. The original answers 403 to that; it is a mistake of the request. */
-const checkHomeFilters = (filters: ListAsked['filters'], nested: boolean): void => {
+/** Refuses filters that exclude each other, and any that names a home below a node or portgroup. The original answers 403 to that; it is a mistake of the request. */
+export const checkHomeFilters = (filters: ListAsked['filters'], nested: boolean): void => {
   const homes = homeFilters.filter((name) => filters[name] !== undefined);
   if (homes.length + (nested ? 1 : 0) > 1)
     raise('InvalidInput', { field: homes.join(', '), reason: 'only one of node, portgroup and shard may be named' });
@@ -74,8 +68,21 @@ const anyOf = (column: string, values: unknown): Predicate =>
   Array.isArray(values) ? or(...values.map((value) => ({ is: 'equals', column, value }) as const)) : always;
 
 /**
- * Of the columns of nodes: whose ports the filters ask for. Throws NodeNotFound for a node that is missing or hidden, and
- * PortgroupNotFound, because there are none yet.
+ * Of the columns of ports: the members of the portgroup that the path or a filter names. Throws PortgroupNotFound alike for
+ * missing and hidden ones, InvalidInput.
+ */
+export const membersOf = async (
+  rooms: Asked & { readonly inventory: Queries },
+  who: Caller,
+  ident: string | undefined,
+): Promise<Predicate> => {
+  if (ident === undefined) return always;
+  const { row } = await findVisible(portgroup, rooms, who, ident);
+  return { is: 'equals', column: 'portgroup_uuid', value: row.uuid };
+};
+
+/**
+ * Of the columns of nodes: whose ports the filters ask for. Throws NodeNotFound for a node that is missing or hidden.
  * @param home ident of the node that the path names
  */
 export const homeOf = async (
@@ -84,8 +91,6 @@ export const homeOf = async (
   filters: ListAsked['filters'],
   home: string | undefined,
 ): Promise<Predicate> => {
-  checkHomeFilters(filters, home !== undefined);
-  if (filters.portgroup !== undefined) return raise('PortgroupNotFound', { portgroup: filters.portgroup });
   const ident = home ?? filters.node ?? filters.node_uuid;
   const within = and(anyOf('shard', filters.shard), anyOf('conductor_group', filters.conductor_groups));
   if (ident === undefined) return within;

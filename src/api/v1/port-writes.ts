@@ -14,11 +14,9 @@ const patched = patcherOf(portTable);
 
 const stored = ['node_uuid', ...portTable.fields.filter((row) => row.create && !row.hidden).map((row) => row.name)];
 
-/** What is wrong with a port whatever its node: its connection, its kind, its portgroup. Throws InvalidInput. */
+/** What is wrong with a port whatever its node: its connection, its kind. Throws InvalidInput. */
 const checked = (values: Values, minor: number): Omit<NewPort, 'uuid'> => {
   const port = values as Omit<NewPort, 'uuid'>;
-  if (port.portgroup_uuid !== null)
-    raise('InvalidInput', { field: 'portgroup_uuid', reason: `portgroup ${port.portgroup_uuid} is unknown` });
   const whole = { ...port, local_link_connection: checkConnection(port.local_link_connection, minor) };
   checkSmartNic(whole);
   return whole;

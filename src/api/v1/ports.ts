@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
+import { nestedPortgroupsSince } from '../../model/portgroups';
 import { isMac, portTable } from '../../model/ports';
 import { and, type Predicate } from '../../model/predicates';
 import { nodeTarget } from '../../policy';
@@ -9,31 +10,45 @@ import { askedList, chosenFields, collection, type ListAsked, listQuery, nextLin
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, ok, route } from '../route';
 import { portEditRoutes } from './port-edits';
-import { findVisiblePort, homeOf, visiblePorts } from './port-nodes';
+import { checkHomeFilters, findVisiblePort, homeOf, membersOf, visiblePorts } from './port-nodes';
 import { portCollection, portParams, portPath, shownPort } from './port-representation';
 
 type Query = Record<string, unknown>;
 type Params = z.output<typeof portParams>;
-const listRules = ['baremetal:port:list_all', 'baremetal:port:list'];
+const listRules = ['baremetal:port:list_all', 'baremetal:port:list', 'baremetal:port:get', 'baremetal:node:get'];
 
-type Listing = { readonly path: string; readonly home?: string; readonly detail?: true };
+type Listing = {
+  readonly path: string;
+  /** The node, or the portgroup, that the path names. */
+  readonly home?: string;
+  readonly group?: string;
+  readonly detail?: true;
+};
 
 const answerList = async (
   { who, query, version, base }: Asking<unknown, Query, unknown>,
   rooms: Rooms,
-  { path, home, detail }: Listing,
+  { path, home, group, detail }: Listing,
 ): Promise<Answer> => {
   const asked = askedList(portTable, query, version, rooms.settings.maxLimit);
   const whole = detail ?? asked.detail;
   if (detail && asked.fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail' });
+  checkHomeFilters(asked.filters, (home ?? group) !== undefined);
   const wanted = await homeOf(rooms, who, asked.filters, home);
+  const named = asked.filters.portgroup as string | undefined;
+  const members = await membersOf(rooms, who, group ?? named);
   const visible = visiblePorts(rooms.policy(), who);
   const { columns, represent } = asked.fields
     ? shownPort.chosen(asked.fields, version)
     : shownPort[whole ? 'full' : 'list'](version);
   const rows = await rooms.inventory.ports.list(
     columns,
-    { visible, home: wanted, filter: ownFilter(asked.filters), description_contains: containsOf(asked.filters) },
+    {
+      visible,
+      home: wanted,
+      filter: and(ownFilter(asked.filters), members),
+      description_contains: containsOf(asked.filters),
+    },
     { ...asked, after: await afterMarker(rooms, asked, visible) },
   );
   const next = () => nextLink(base, path, asked, rows.at(-1)!.uuid!);
@@ -67,7 +82,7 @@ const query = listQuery(portTable);
 const listPorts = route<unknown, Query>({
   method: 'GET',
   path: portCollection,
-  rules: ['baremetal:node:get', ...listRules],
+  rules: listRules,
   query,
   handler: (asking, rooms) => answerList(asking, rooms, { path: 'ports' }),
 });
@@ -75,7 +90,7 @@ const listPorts = route<unknown, Query>({
 const listPortDetails = route<unknown, Query>({
   method: 'GET',
   path: `${portCollection}/detail`,
-  rules: ['baremetal:node:get', ...listRules],
+  rules: listRules,
   query,
   handler: (asking, rooms) => answerList(asking, rooms, { path: 'ports/detail', detail: true }),
 });
@@ -83,12 +98,25 @@ const listPortDetails = route<unknown, Query>({
 const listNodePorts = route<{ node_ident: string }, Query>({
   method: 'GET',
   path: '/v1/nodes/:node_ident/ports',
-  rules: ['baremetal:node:get', ...listRules],
+  rules: listRules,
   params: z.object({ node_ident: z.string() }),
   query,
   handler: (asking, rooms) => {
     const { node_ident } = asking.params;
     return answerList(asking, rooms, { path: `nodes/${node_ident}/ports`, home: node_ident });
+  },
+});
+
+const listGroupPorts = route<{ ident: string }, Query>({
+  method: 'GET',
+  path: '/v1/portgroups/:ident/ports',
+  since: nestedPortgroupsSince,
+  rules: listRules,
+  params: z.object({ ident: z.string() }),
+  query,
+  handler: (asking, rooms) => {
+    const { ident } = asking.params;
+    return answerList(asking, rooms, { path: `portgroups/${ident}/ports`, group: ident });
   },
 });
 
@@ -107,4 +135,4 @@ const showPort = route<Params, z.output<typeof showQuery>>({
   },
 });
 
-export const portRoutes = [listPorts, listPortDetails, listNodePorts, showPort, ...portEditRoutes];
+export const portRoutes = [listPorts, listPortDetails, listNodePorts, listGroupPorts, showPort, ...portEditRoutes];

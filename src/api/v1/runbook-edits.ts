@@ -7,7 +7,7 @@ import { runbookTarget } from '../../policy';
 import { refusingDuplicates } from '../duplicates';
 import { attributesOf, checkAttributes, type Operation, patchBody, rulesFor } from '../patch';
 import type { Rooms } from '../rooms';
-import { type Asking, created, noContent, ok, requesterOf, route } from '../route';
+import { type Asking, auditedBy, created, noContent, ok, route } from '../route';
 import { sealAll } from '../secrets';
 import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './runbook-representation';
 import { requireSteps } from './runbook-steps';
@@ -115,7 +115,7 @@ const deleteRunbook = route<Params>({
 /** Writes who did what to a runbook, and tells of it. Belongs into the transaction of the change. */
 export const record = async (
   inventory: Queries,
-  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId'>,
+  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId' | 'origin'>,
   rooms: Rooms,
   { act, kind }: { readonly act: string; readonly kind: string },
   runbook: Runbook,
@@ -123,7 +123,7 @@ export const record = async (
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
   await inventory.audit.write({
-    requester: requesterOf(asking),
+    ...auditedBy(asking),
     action: `runbook.${act}`,
     rule,
     rule_set: rooms.policy().hash,

@@ -1,0 +1,53 @@
+/** The values of a resource that a create request or a patch comes to: defaults filled in, secrets sealed or kept. */
+import type { Queries } from '../inventory';
+import { emptyValue, type ResourceTable } from '../model/fields';
+import { secretRefs } from '../model/secrets';
+import type { Rooms } from './rooms';
+import { restoreSecrets, type Sealed, sealAll } from './secrets';
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** What a create request stores: what came, and the default of every field that it might have named. */
+export const withDefaults = (table: ResourceTable, body: Values): Values => {
+  const defaults = table.fields.filter((row) => row.create === 'optional' && row.name !== 'uuid' && !row.hidden);
+  return { ...Object.fromEntries(defaults.map((row) => [row.name, emptyValue(row)])), ...body };
+};
+
+/** The holders of secrets that resources are. */
+export type Holder = 'volume_target' | 'deploy_template' | 'inspection_rule';
+
+/** Which fields of a resource hold secrets, and under what they are kept. */
+export type Sealing = { readonly holder: Holder; readonly fields: readonly string[] };
+
+/**
+ * Values with their secrets sealed; a mask that came back keeps what it hides. Throws InvalidInput where it hides nothing.
+ */
+export const sealedValues = (
+  rooms: Rooms,
+  sealing: Sealing | undefined,
+  values: Values,
+  stored: Values,
+): { readonly values: Values; readonly secrets: Sealed } => {
+  if (!sealing) return { values, secrets: [] };
+  const given = sealing.fields.filter((name) => values[name] !== undefined);
+  const kept = Object.fromEntries(given.map((name) => [name, restoreSecrets(name, values[name], stored[name])]));
+  return sealAll(rooms.vault, { ...values, ...kept }, given);
+};
+
+/** Stores what was sealed, and drops what the row no longer refers to. */
+export const keepSecrets = async (
+  inventory: Queries,
+  sealing: Sealing | undefined,
+  row: { readonly uuid: string },
+  secrets: Sealed,
+): Promise<void> => {
+  if (!sealing) return;
+  const refs = sealing.fields.flatMap((name) => secretRefs((row as unknown as Values)[name]));
+  await inventory.secrets.insert(sealing.holder, row.uuid, secrets);
+  await inventory.secrets.prune(sealing.holder, row.uuid, refs);
+};
+
+/** Drops all that a row held. */
+export const dropSecrets = async (inventory: Queries, sealing: Sealing | undefined, uuid: string): Promise<void> => {
+  if (sealing) await inventory.secrets.prune(sealing.holder, uuid, []);
+};

@@ -1,0 +1,80 @@
+/** The audit trail on the wire: who asked for which change, by which rule, and what became of it; newest first. */
+import { z } from 'zod';
+import type { AuditEntry } from '../../inventory/audit-list';
+import { verdicts } from '../../model/audit';
+import { raise } from '../../model/errors';
+import type { NodeUuid, RunUuid } from '../../model/ids';
+import { maskSecrets } from '../../model/secrets';
+import { ok, route } from '../route';
+import { uuid } from '../validation';
+
+const rule = 'temper:audit:get';
+const path = '/temper/v1/audit';
+
+const limit = z
+  .string()
+  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
+
+const time = z.iso
+  .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
+  .transform((text) => new Date(text));
+
+const text = z.string().min(1).max(255);
+
+const query = z.strictObject({
+  node: uuid.optional(),
+  project: text.optional(),
+  run: uuid.optional(),
+  user: text.optional(),
+  action: text.optional(),
+  verdict: z.enum(verdicts).optional(),
+  request: text.optional(),
+  since: time.optional(),
+  until: time.optional(),
+  limit: limit.default(100),
+  marker: z
+    .string()
+    .regex(/^\d{1,15}$/, { error: 'must be the seq of an entry' })
+    .optional(),
+});
+type Query = z.output<typeof query>;
+
+const shown = ({ at, run_id, data, requester: { request_id, ...who }, origin, resource_id, ...row }: AuditEntry) => ({
+  ...row,
+  at: at.toISOString(),
+  who,
+  address: origin.address ?? null,
+  forwarded_for: origin.forwarded_for ?? null,
+  request_id,
+  resource_id: resource_id || null,
+  run_uuid: run_id,
+  data: maskSecrets(data),
+});
+
+const nextLink = (base: string, asked: Query, marker: number): string => {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...asked, marker }))
+    if (value !== undefined) given.set(name, value instanceof Date ? value.toISOString() : String(value));
+  return `${base}${path}?${given}`;
+};
+
+const list = route<unknown, Query>({
+  method: 'GET',
+  path,
+  rules: [rule],
+  query,
+  async handler({ who, query: asked, base }, { policy, inventory }) {
+    policy().require(rule, who);
+    const { marker, ...filters } = asked;
+    const after = marker === undefined ? undefined : Number(marker);
+    if (after !== undefined && !(await inventory.auditList.has(after))) raise('MarkerNotFound', { marker });
+    const ids = { node: asked.node as NodeUuid | undefined, run: asked.run as RunUuid | undefined };
+    const rows = await inventory.auditList.page({ ...filters, ...ids, after });
+    const last = rows.length === asked.limit ? rows.at(-1) : undefined;
+    return ok({ audit: rows.map(shown), ...(last && { next: nextLink(base, asked, last.seq) }) });
+  },
+});
+
+export const auditRoutes = [list];

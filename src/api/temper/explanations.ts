@@ -1,0 +1,34 @@
+/** What of an explanation a caller may read: ids of other projects, and the places of files, are for the system. */
+import type { Caller } from '../../model/callers';
+import type { Explanation, Part, Target } from '../../policy';
+
+const hidden = '(another project)';
+
+/** Constants that a text compares with an id, such as project_id:1a2b. */
+const constantIds = (part: Part): string[] => {
+  const [, written] = /^[\w.]*_id:(?!.*%\()(.+)$/.exec(part.text) ?? [];
+  const own = part.parts === undefined && written !== undefined ? [written] : [];
+  return [...own, ...(part.parts ?? []).flatMap(constantIds)];
+};
+
+/** Every text of a value, replaced. */
+const mapTexts = (value: unknown, change: (text: string) => string): unknown => {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'origin')
+      .map(([key, item]) => [key, mapTexts(item, change)]),
+  );
+};
+
+/** The explanation as this caller may read it. */
+export const explanationFor = (who: Caller, explanation: Explanation, target: Target): Explanation => {
+  if (who.system_scope || who.all_powerful) return explanation;
+  const own = new Set(Object.values(who).filter((value) => typeof value === 'string'));
+  const ids = [...Object.values(target), ...(explanation.tree ? constantIds(explanation.tree) : [])];
+  const foreign = ids.filter((id): id is string => typeof id === 'string' && id !== '' && !own.has(id));
+  const hide = (text: string) => foreign.reduce((left, id) => left.split(id).join(hidden), text);
+  return { ...(mapTexts(explanation, hide) as Explanation), rule: explanation.rule };
+};

@@ -1,0 +1,85 @@
+/** Policy on the wire: why a decision falls as it does, and where a second policy would decide otherwise. */
+import { z } from 'zod';
+import { type Caller, expandRoles, nobody } from '../../model/callers';
+import { raise } from '../../model/errors';
+import { maxMinor } from '../../model/microversions';
+import { allocationTarget, nodeTarget, runbookTarget, type Target } from '../../policy';
+import type { Rooms } from '../rooms';
+import { type Asking, ok, type Route, route } from '../route';
+import { findVisibleAllocation } from '../v1/visible-allocation';
+import { findVisibleRunbook } from '../v1/visible-runbook';
+import { flag } from '../validation';
+import { visibleNode } from '../visibility';
+import { explanationFor } from './explanations';
+
+const rule = 'temper:policy:explain';
+
+const name = z.string().min(1).max(255);
+const query = z
+  .strictObject({
+    rule: name,
+    node: name.optional(),
+    runbook: name.optional(),
+    allocation: name.optional(),
+    roles: name.optional(),
+    project_id: name.optional(),
+    system: flag.optional(),
+  })
+  .refine((given) => [given.node, given.runbook, given.allocation].filter((one) => one !== undefined).length <= 1, {
+    error: 'name one of node, runbook and allocation',
+  });
+type Query = z.output<typeof query>;
+type Asked = Asking<unknown, Query, unknown>;
+
+type Kind = 'node' | 'runbook' | 'allocation';
+type Find = (rooms: Rooms, asking: Asked, ident: string) => Promise<Target>;
+
+/** How the target of each kind of object is found. Throws its NotFound for a hidden one as for a missing one. */
+const finds: Readonly<Record<Kind, Find>> = {
+  node: async (rooms, { who }, ident) => nodeTarget(await visibleNode(rooms, { who, version: maxMinor }, ident)),
+  runbook: async (rooms, { who }, ident) => runbookTarget(await findVisibleRunbook(rooms, who, ident)),
+  allocation: async (rooms, { who }, ident) => allocationTarget(await findVisibleAllocation(rooms, who, ident)),
+};
+
+const targetOf = async (rooms: Rooms, asking: Asked): Promise<Target> => {
+  for (const kind of ['node', 'runbook', 'allocation'] as const) {
+    const ident = asking.query[kind];
+    if (ident !== undefined) return finds[kind](rooms, asking, ident);
+  }
+  return {};
+};
+
+/** The caller, or the one that a system caller makes up. Throws PolicyDenied. */
+const askedAbout = ({ who, query: { roles, project_id, system } }: Asked): Caller => {
+  if (roles === undefined && project_id === undefined && !system) return who;
+  if (!who.system_scope && !who.all_powerful) raise('PolicyDenied', { rule });
+  const given = (roles ?? '').split(',').filter((role) => role !== '');
+  const scope = system ? { system_scope: 'all' } : { project_id: project_id ?? null, project_name: project_id ?? null };
+  return { ...nobody, roles: expandRoles(given), strategy: who.strategy, ...scope };
+};
+
+const explain = route<unknown, Query>({
+  method: 'GET',
+  path: '/temper/v1/policy/explain',
+  rules: [rule, 'baremetal:node:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
+  query,
+  async handler(asking, rooms) {
+    const target = await targetOf(rooms, asking);
+    const policy = rooms.policy();
+    policy.require(rule, asking.who, target);
+    const explanation = policy.explain(asking.query.rule, askedAbout(asking), target);
+    return ok({ ...explanationFor(asking.who, explanation, target), rule_set: policy.hash });
+  },
+});
+
+const shadow = route({
+  method: 'GET',
+  path: '/temper/v1/policy/shadow',
+  rules: [rule],
+  async handler({ who }, rooms) {
+    rooms.policy().require(rule, who);
+    return ok(rooms.shadow?.() ?? raise('NoShadowPolicy'));
+  },
+});
+
+export const policyRoutes: readonly Route[] = [explain, shadow];

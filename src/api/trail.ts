@@ -1,0 +1,135 @@
+/** Sees to it that every request for a change leaves a row in the audit trail, whatever becomes of it. */
+import type { RequestRow } from '../inventory/audit';
+import type { NodeIdent } from '../inventory/nodes';
+import { identKept, type Origin, type Verdict } from '../model/audit';
+import type { Caller } from '../model/callers';
+import type { TemperError } from '../model/errors';
+import { asUuid, isLogicalName, type RunUuid } from '../model/ids';
+import type { Policy } from '../policy';
+import { createRepeats } from './repeats';
+import type { Rooms } from './rooms';
+import { type Route, requesterOf } from './route';
+
+type Asked = {
+  readonly route: Route;
+  /** Parameters of the path, as they came. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly who: Caller;
+  readonly requestId: string;
+  readonly origin: Origin;
+};
+
+/** One request that is followed to its end. */
+export type Followed = {
+  /** For its handler: they notice what the policy is asked. */
+  readonly rooms: Rooms;
+  granted(): Promise<void>;
+  ended(error: TemperError): Promise<void>;
+};
+
+export type Trail = {
+  /** Follows a request for a change from somebody who is known; undefined for all others, which leave nothing. */
+  follow(asked: Asked): Followed | undefined;
+  /** Writes what was counted and not yet written. */
+  close(): Promise<void>;
+};
+
+const reading = ['GET'] as const satisfies readonly Route['method'][];
+
+// A path or method that is not offered has no rules: nothing could have been changed there.
+const changes = ({ method, rules, open }: Route): boolean =>
+  !reading.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open;
+
+/** What the policy answered last. */
+type Heard = { rule: string | null; allowed: boolean };
+
+const listening = (policy: Policy, heard: Heard): Policy => {
+  const hear = (rule: string, allowed: boolean) => void Object.assign(heard, { rule, allowed });
+  return {
+    ...policy,
+    allows: (rule, who, target) => {
+      const allowed = policy.allows(rule, who, target);
+      hear(rule, allowed);
+      return allowed;
+    },
+    require: (rule, who, target) => {
+      hear(rule, false);
+      policy.require(rule, who, target);
+      hear(rule, true);
+    },
+  };
+};
+
+const singular = (collection: string): string => (collection === 'chassis' ? collection : collection.replace(/s$/, ''));
+
+/** `/v1/nodes/:node_ident/…` is about a node: what leads to the first parameter, in the singular, and what that is here. */
+const targetOf = ({ path }: Route, params: Asked['params']) => {
+  const parts = path.split('/').slice(path.startsWith('/temper') ? 3 : 2);
+  const at = parts.findIndex((part) => part.startsWith(':'));
+  const resource = singular(parts.slice(0, at === -1 ? undefined : at).join('_'));
+  const ident = at === -1 ? '' : String(params[parts[at]!.slice(1)] ?? '');
+  const uuid = asUuid(ident);
+  const node: NodeIdent | null =
+    resource !== 'node' ? null : uuid ? { uuid } : isLogicalName(ident) ? { name: ident } : null;
+  return {
+    resource,
+    resource_id: identKept(ident),
+    node,
+    run_id: resource === 'run' ? ((uuid ?? null) as RunUuid | null) : null,
+  };
+};
+
+/** A rule refused; where its refusal is told as "not found", the rule is known only from what was asked last. */
+const judge = ({ code, status, facts }: TemperError, heard: Heard): { verdict: Verdict; rule: string | null } => {
+  const hidden = status === 404 && heard.rule !== null && !heard.allowed;
+  if (status === 403 || hidden)
+    return { verdict: 'refused', rule: code === 'PolicyDenied' ? String(facts.rule) : heard.rule };
+  return { verdict: 'failed', rule: heard.allowed ? heard.rule : null };
+};
+
+/** How often counted refusals are looked through. */
+const flushEveryMs = 15_000;
+
+/** @param rooms the API's own; the trail writes as its role may */
+export const createTrail = (rooms: Rooms): Trail => {
+  const write = (row: RequestRow): Promise<void> =>
+    rooms.inventory.audit.writeRequest(row).catch((thrown) => {
+      const { action, verdict, requester } = row;
+      rooms.log.error('audit row not written', { action, verdict, requester, reason: String(thrown) });
+    });
+  const repeats = createRepeats({ write });
+  const timer = setInterval(() => void repeats.flush(), flushEveryMs);
+  timer.unref();
+
+  return {
+    follow({ route, params, who, requestId, origin }) {
+      if (!changes(route)) return undefined;
+      const heard: Heard = { rule: null, allowed: false };
+      const rule_set = rooms.policy().hash;
+      const row = (verdict: Verdict, rule: string | null, code: string | null): RequestRow => ({
+        requester: requesterOf({ who, requestId }),
+        origin,
+        action: `${route.method} ${route.path}`,
+        verdict,
+        rule,
+        rule_set,
+        code,
+        ...targetOf(route, params),
+        times: 1,
+      });
+      return {
+        rooms: { ...rooms, policy: () => listening(rooms.policy(), heard) },
+        granted: () => write(row('granted', heard.allowed ? heard.rule : null, null)),
+        ended: (error) => {
+          const { verdict, rule } = judge(error, heard);
+          return repeats.note(row(verdict, rule, error.code));
+        },
+      };
+    },
+
+    async close() {
+      clearInterval(timer);
+      await repeats.flush(true);
+    },
+  };
+};

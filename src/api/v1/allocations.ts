@@ -1,0 +1,96 @@
+/** /v1/allocations: requests for a node of some kind, which the control worker answers. */
+import type { z } from 'zod';
+import { allocationsSince, allocationTable } from '../../model/allocations';
+import { raise } from '../../model/errors';
+import { asUuid } from '../../model/ids';
+import { always, and, type Predicate } from '../../model/predicates';
+import {
+  askedList,
+  chosenFields,
+  collection,
+  filterPredicate,
+  type ListAsked,
+  listQuery,
+  nextLink,
+  showQuery,
+} from '../lists';
+import type { Rooms } from '../rooms';
+import { type Asking, ok, type Route, route } from '../route';
+import { visibleNode } from '../visibility';
+import { allocationDeleteRoutes } from './allocation-deletes';
+import { allocationEditRoutes } from './allocation-edits';
+import { allocationCollection, allocationParams, allocationPath, shownAllocation } from './allocation-representation';
+import { findVisibleAllocation, visibleAllocations } from './visible-allocation';
+
+type Params = z.output<typeof allocationParams>;
+type Query = Record<string, unknown>;
+
+/** The allocation of one node. A hidden node is missing here too. */
+const ofNode = async (
+  rooms: Rooms,
+  asking: Asking<unknown, Query, unknown>,
+  node: ListAsked['filters'][string] | undefined,
+): Promise<Predicate> =>
+  node === undefined
+    ? always
+    : { is: 'equals', column: 'node_uuid', value: (await visibleNode(rooms, asking, String(node))).uuid };
+
+const afterMarker = async ({ inventory }: Rooms, { marker, sort_key }: ListAsked, visible: Predicate) => {
+  if (marker === undefined) return undefined;
+  const uuid = asUuid(marker);
+  const after = uuid && (await inventory.allocations.marker(uuid, sort_key, visible));
+  return after || raise('MarkerNotFound', { marker });
+};
+
+const listAllocations = route<unknown, Query>({
+  method: 'GET',
+  path: allocationCollection,
+  since: allocationsSince,
+  rules: [
+    'baremetal:allocation:list_all',
+    'baremetal:allocation:list',
+    'baremetal:allocation:get',
+    'baremetal:node:get',
+  ],
+  // There is one form of the list only.
+  query: listQuery(allocationTable).omit({ detail: true }),
+  handler: async (asking, rooms) => {
+    const { who, query, version, base } = asking;
+    const asked = askedList(allocationTable, query, version, rooms.settings.maxLimit);
+    const visible = visibleAllocations(rooms.policy(), who, asked.filters.owner);
+    const filter = and(
+      filterPredicate(allocationTable, asked.filters),
+      await ofNode(rooms, asking, asked.filters.node),
+    );
+    const { columns, represent } = asked.fields
+      ? shownAllocation.chosen(asked.fields, version)
+      : shownAllocation.list(version);
+    const after = await afterMarker(rooms, asked, visible);
+    const rows = await rooms.inventory.allocations.list(columns, { visible, filter }, { ...asked, after });
+    const items = rows.map((row) => represent(row, { base }));
+    const next = () => nextLink(base, 'allocations', asked, rows.at(-1)!.uuid!);
+    return ok(collection(allocationTable, items, next, asked.limit));
+  },
+});
+
+const showAllocation = route<Params, z.output<typeof showQuery>>({
+  method: 'GET',
+  path: allocationPath,
+  since: allocationsSince,
+  rules: ['baremetal:allocation:get'],
+  params: allocationParams,
+  query: showQuery,
+  handler: async ({ who, params, query, version, base }, rooms) => {
+    const fields = chosenFields(allocationTable, query.fields, version);
+    const allocation = await findVisibleAllocation(rooms, who, params.allocation_ident);
+    const { represent } = fields ? shownAllocation.chosen(fields, version) : shownAllocation.full(version);
+    return ok(represent(allocation, { base }));
+  },
+});
+
+export const allocationRoutes: Route[] = [
+  listAllocations,
+  showAllocation,
+  ...allocationEditRoutes,
+  ...allocationDeleteRoutes,
+];

@@ -1,0 +1,68 @@
+/** /v1/deploy_templates: steps that join a deployment whose instance asks for the trait of their name. */
+import { z } from 'zod';
+import { checkTemplateSteps, type TemplateStep, templatesSince, templateTable } from '../../model/deploy-templates';
+import { raise } from '../../model/errors';
+import { nameOf } from '../../model/steps';
+import { schemaError } from '../errors';
+import { links, projections } from '../representation';
+import type { Values } from '../resource-values';
+import type { Route } from '../route';
+import { restoreSecrets } from '../secrets';
+import { deployStep } from '../step-schema';
+import { type SystemResource, shownRoutes, type Writing } from '../system-resource';
+import { editRoutes } from '../system-resource-edits';
+
+const steps = z.array(deployStep).min(1, { error: 'a deploy template needs at least one step' });
+
+const parsedSteps = (given: unknown): TemplateStep[] => {
+  const parsed = steps.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => ({ ...issue, path: ['steps', ...issue.path] }));
+  throw schemaError(new z.ZodError(issues), 'steps');
+};
+
+/** The steps that came, each with the stored secrets that its masks stand for, wherever it has moved to in the list. */
+const checkedSteps = (
+  given: unknown,
+  stored: readonly TemplateStep[],
+  disallowed: readonly string[],
+): TemplateStep[] => {
+  const parsed = parsedSteps(given);
+  checkTemplateSteps(parsed);
+  const before = new Map(stored.map((step) => [nameOf(step), step]));
+  return parsed.map((step) => {
+    const name = nameOf(step);
+    if (disallowed.includes(name)) raise('InvalidSteps', { reason: `Step ${name} is switched off by the operator.` });
+    const args = restoreSecrets(`step ${name}`, step.args, before.get(name)?.args) as TemplateStep['args'];
+    return { ...step, args };
+  });
+};
+
+/** Whoever may choose steps for everybody's nodes vouches for these; a project's caller, were one admitted, does not. */
+const checked = (values: Values, { rooms, asking }: Writing, stored?: Values): Values => {
+  if (values.steps === undefined) return values;
+  const { who } = asking;
+  const before = (stored?.steps ?? []) as readonly TemplateStep[];
+  return {
+    ...values,
+    steps: checkedSteps(values.steps, before, rooms.settings.disallowedSteps),
+    vouched: who.system_scope !== null || who.all_powerful,
+  };
+};
+
+const template: SystemResource = {
+  table: templateTable,
+  what: 'deploy_template',
+  path: 'deploy_templates',
+  since: templatesSince,
+  tooOld: 405,
+  rules: 'baremetal:deploy_template',
+  missing: 'DeployTemplateNotFound',
+  named: true,
+  store: (inventory) => inventory.deployTemplates,
+  shown: projections(templateTable, { links: (row, { base }) => links(base, `deploy_templates/${row.uuid}`) }),
+  sealing: { holder: 'deploy_template', fields: ['steps'] },
+  checked,
+};
+
+export const deployTemplateRoutes: Route[] = [...shownRoutes(template), ...editRoutes(template)];

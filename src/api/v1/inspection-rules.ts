@@ -1,0 +1,88 @@
+/** /v1/inspection_rules: what is to be done with what inspections find. Stored and shown; no inspection runs them yet. */
+import { z } from 'zod';
+import {
+  actionOps,
+  checkStaysSensitive,
+  conditionOps,
+  hiddenWhenSensitive,
+  type InspectionRule,
+  inspectionRulesSince,
+  inspectionRuleTable,
+  multiples,
+} from '../../model/inspection-rules';
+import { schemaError } from '../errors';
+import { type Extra, links, projections } from '../representation';
+import type { Values } from '../resource-values';
+import type { Route } from '../route';
+import { type SystemResource, shownRoutes, type Writing } from '../system-resource';
+import { editRoutes } from '../system-resource-edits';
+import { document } from '../validation';
+
+const common = {
+  args: z.union([document, z.array(z.unknown())]).optional(),
+  loop: z.union([document, z.array(z.unknown()), z.string()]).optional(),
+};
+
+const schemas = {
+  actions: z
+    .array(z.strictObject({ op: z.enum(actionOps as [string, ...string[]]), ...common }))
+    .min(1, { error: 'a rule needs at least one action' }),
+  conditions: z.array(
+    z.strictObject({
+      op: z.enum(conditionOps as [string, ...string[]]),
+      multiple: z.enum(multiples).optional(),
+      ...common,
+    }),
+  ),
+};
+
+const checked = (values: Values, _writing: Writing, stored?: Values): Values => {
+  if (stored) checkStaysSensitive(stored as unknown as InspectionRule, values);
+  const lists = Object.entries(schemas).flatMap(([name, schema]) => {
+    if (values[name] === undefined) return [];
+    const parsed = schema.safeParse(values[name]);
+    if (parsed.success) return [[name, parsed.data]];
+    const issues = parsed.error.issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }));
+    throw schemaError(new z.ZodError(issues), name);
+  });
+  return { ...values, ...Object.fromEntries(lists) };
+};
+
+const unlessSensitive =
+  (name: string): Extra =>
+  (row) =>
+    row.sensitive ? null : row[name];
+
+/** The record says that they changed, not to what. */
+const told = (values: Values, row: Values): Values =>
+  row.sensitive
+    ? Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [name, hiddenWhenSensitive.includes(name) ? null : value]),
+      )
+    : values;
+
+const rule: SystemResource = {
+  table: inspectionRuleTable,
+  what: 'inspection_rule',
+  path: 'inspection_rules',
+  since: inspectionRulesSince,
+  tooOld: 405,
+  rules: 'baremetal:inspection_rule',
+  // The original's code asks for the first, its documents name the second.
+  listRules: ['baremetal:inspection_rule:get', 'baremetal:inspection_rule:list_all'],
+  missing: 'InspectionRuleNotFound',
+  store: (inventory) => inventory.inspectionRules,
+  shown: projections(
+    inspectionRuleTable,
+    {
+      links: (row, { base }) => links(base, `inspection_rules/${row.uuid}`),
+      ...Object.fromEntries(hiddenWhenSensitive.map((name) => [name, unlessSensitive(name)])),
+    },
+    ['uuid', 'sensitive'],
+  ),
+  sealing: { holder: 'inspection_rule', fields: hiddenWhenSensitive },
+  checked,
+  told,
+};
+
+export const inspectionRuleRoutes: Route[] = [...shownRoutes(rule), ...editRoutes(rule)];

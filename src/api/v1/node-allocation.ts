@@ -1,0 +1,64 @@
+/** /v1/nodes/{ident}/allocation: the allocation that a node was given to. */
+import type { NodeRow } from '../../inventory/nodes';
+import { type Allocation, allocationsSince, allocationTable } from '../../model/allocations';
+import { raise } from '../../model/errors';
+import { allocationTarget } from '../../policy';
+import { chosenFields, showQuery } from '../lists';
+import type { Rooms } from '../rooms';
+import { type Asking, ok, type Route, route } from '../route';
+import { visibleNode } from '../visibility';
+import { deallocate, deleteRule } from './allocation-deletes';
+import { shownAllocation } from './allocation-representation';
+import { type NodeParams, nodeParams } from './nodes';
+
+const path = '/v1/nodes/:node_ident/allocation';
+const see = 'baremetal:allocation:get';
+
+/** The allocation of a visible node. Whoever sees the node sees that there is one, so a refusal is a 403. */
+const allocationOf = async (
+  rooms: Rooms,
+  asking: Asking<NodeParams, unknown, unknown>,
+  rule: string,
+): Promise<Allocation> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  const allocation = await rooms.inventory.allocations.ofNode(node.uuid);
+  if (!allocation) return raise('NodeUnallocated', { node: asking.params.node_ident });
+  rooms.policy().require(rule, asking.who, allocationTarget(allocation));
+  return allocation;
+};
+
+/** The owner of an allocation was given a node of its own; whose the node is stays so until it is given back. Throws Conflict. */
+export const checkAllocatedOwner = async (rooms: Rooms, node: NodeRow, changed: readonly string[]): Promise<void> => {
+  if (node.allocation_uuid === null || !changed.includes('owner')) return;
+  const allocation = await rooms.inventory.allocations.ofNode(node.uuid);
+  if (allocation && allocation.owner !== null)
+    raise('Conflict', {
+      reason: `The owner of node ${node.uuid} cannot change while allocation ${allocation.uuid} of a project holds it; delete the allocation first.`,
+    });
+};
+
+export const nodeAllocationRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path,
+    since: allocationsSince,
+    rules: ['baremetal:node:get', see],
+    params: nodeParams,
+    query: showQuery,
+    handler: async (asking, rooms) => {
+      const { version, base } = asking;
+      const fields = chosenFields(allocationTable, asking.query.fields, version);
+      const allocation = await allocationOf(rooms, asking, see);
+      const { represent } = fields ? shownAllocation.chosen(fields, version) : shownAllocation.full(version);
+      return ok(represent(allocation, { base }));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path,
+    since: allocationsSince,
+    rules: ['baremetal:node:get', deleteRule],
+    params: nodeParams,
+    handler: (asking, rooms) => deallocate(rooms, asking, () => allocationOf(rooms, asking, deleteRule)),
+  }),
+];

@@ -1,0 +1,44 @@
+/** Which allocations a caller may see: one by its identifier, and a list's condition. */
+import type { Queries } from '../../inventory';
+import type { Allocation } from '../../model/allocations';
+import type { Caller } from '../../model/callers';
+import { raise } from '../../model/errors';
+import { asUuid, isLogicalName } from '../../model/ids';
+import { always, and, type Predicate } from '../../model/predicates';
+import { allocationTarget, type Policy } from '../../policy';
+
+type Asked = { policy(): Policy; readonly inventory: Pick<Queries, 'allocations'> };
+
+const see = 'baremetal:allocation:get';
+
+/**
+ * The allocation of this name or UUID. One that is hidden from the caller is missing. Throws AllocationNotFound, InvalidInput.
+ * @param options.lock keeps the row for the transaction that `inventory` stands for
+ */
+export const findVisibleAllocation = async (
+  rooms: Asked,
+  who: Caller,
+  ident: string,
+  options: { readonly lock?: boolean } = {},
+): Promise<Allocation> => {
+  if (asUuid(ident) === undefined && !isLogicalName(ident))
+    raise('InvalidInput', { field: 'allocation', reason: 'must be a UUID or a name' });
+  const allocation = await rooms.inventory.allocations.find(ident, options);
+  if (!allocation || !rooms.policy().allows(see, who, allocationTarget(allocation)))
+    return raise('AllocationNotFound', { allocation: ident });
+  return allocation;
+};
+
+/**
+ * The allocations that a list shows: all, or those of the caller's project. Throws PolicyDenied, and Forbidden where a
+ * caller asks for another project than their own.
+ */
+export const visibleAllocations = (policy: Policy, who: Caller, owner: unknown): Predicate => {
+  if (policy.allows('baremetal:allocation:list_all', who)) return always;
+  policy.require('baremetal:allocation:list', who);
+  if (who.project_id === null) return raise('PolicyDenied', { rule: 'baremetal:allocation:list_all' });
+  if (owner !== undefined && owner !== who.project_id)
+    raise('Forbidden', { reason: 'Only your own project may be named as owner.' });
+  const own: Predicate = { is: 'equals', column: 'owner', value: who.project_id };
+  return and(own, policy.filter(see, who, { 'allocation.owner': 'owner' }));
+};

@@ -1,0 +1,100 @@
+/** /v1/volume: how nodes reach their volumes (connectors) and which they are (targets), below nodes too. */
+import { checkPoweredOff, type HomeNode } from '../../model/node-resources';
+import { states } from '../../model/states';
+import {
+  connectorTable,
+  targetTable,
+  type VolumeConnector,
+  type VolumeTarget,
+  viewProperties,
+  volumesSince,
+} from '../../model/volumes';
+import { nodeTarget } from '../../policy';
+import type { NodeResource } from '../node-resource';
+import { editRoutes } from '../node-resource-edits';
+import { shownRoutes } from '../node-resource-lists';
+import { links, projections } from '../representation';
+import { ok, type Route, route } from '../route';
+import { visibleNode } from '../visibility';
+import { type NodeParams, nodeParams } from './nodes';
+
+const rule = 'baremetal:volume:get';
+const nobodys = nodeTarget({ owner: null, lessee: null });
+
+/** A node that is being given up may lose its volumes whatever its power. */
+const checkRemovable = (node: HomeNode): void => {
+  if (!states[node.provision_state].delete) checkPoweredOff(node, 'delete volume');
+};
+
+const common = {
+  since: volumesSince,
+  nestedSince: volumesSince,
+  detailSince: volumesSince,
+  rules: 'baremetal:volume',
+  changing: async (_row, _values, { node, to }) => {
+    for (const home of [node, to]) checkPoweredOff(home, 'update volume');
+  },
+  deleting: async (_row, { node }) => checkRemovable(node),
+} as const satisfies Partial<NodeResource>;
+
+const connector: NodeResource<VolumeConnector> = {
+  ...common,
+  table: connectorTable,
+  what: 'volume_connector',
+  path: 'volume/connectors',
+  redacting: [],
+  missing: 'VolumeConnectorNotFound',
+  store: (inventory) => inventory.volumeConnectors,
+  shown: projections(connectorTable, { links: (row, { base }) => links(base, `volume/connectors/${row.uuid}`) }),
+};
+
+const target: NodeResource<VolumeTarget> = {
+  ...common,
+  table: targetTable,
+  what: 'volume_target',
+  path: 'volume/targets',
+  redacting: [viewProperties],
+  missing: 'VolumeTargetNotFound',
+  store: (inventory) => inventory.volumeTargets,
+  shown: projections(targetTable, { links: (row, { base }) => links(base, `volume/targets/${row.uuid}`) }),
+  sealing: { holder: 'volume_target', fields: ['properties'] },
+};
+
+const below = (base: string, path: string) => ({
+  links: links(base, path),
+  connectors: links(base, `${path}/connectors`),
+  targets: links(base, `${path}/targets`),
+});
+
+const rootRoute = route({
+  method: 'GET',
+  path: '/v1/volume',
+  since: volumesSince,
+  rules: [rule],
+  handler: async ({ who, base }, rooms) => {
+    rooms.policy().require(rule, who, nobodys);
+    return ok(below(base, 'volume'));
+  },
+});
+
+const nodeRoute = route<NodeParams>({
+  method: 'GET',
+  path: '/v1/nodes/:node_ident/volume',
+  since: volumesSince,
+  rules: ['baremetal:node:get', rule],
+  params: nodeParams,
+  handler: async (asking, rooms) => {
+    const node = await visibleNode(rooms, asking, asking.params.node_ident);
+    rooms.policy().require(rule, asking.who, nodeTarget(node));
+    return ok(below(asking.base, `nodes/${node.uuid}/volume`));
+  },
+});
+
+export const volumeRoutes: Route[] = [
+  rootRoute,
+  nodeRoute,
+  ...shownRoutes(connector),
+  ...editRoutes(connector),
+  ...shownRoutes(target),
+  ...editRoutes(target),
+];

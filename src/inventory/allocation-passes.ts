@@ -1,0 +1,112 @@
+/** Queries of the passes that give nodes to allocations: each node once, whoever else is giving. */
+import { randomUUID } from 'node:crypto';
+import type { Allocation, AllocationWish, Shortage } from '../model/allocations';
+import type { AllocationUuid, NodeUuid } from '../model/ids';
+import type { Db } from './database';
+
+/** What a pass needs to know of an allocation. */
+export type WaitingAllocation = Pick<Allocation, 'uuid' | 'name'> & AllocationWish & { readonly tries: number };
+
+// Of Postgres' own types.
+const textArray = 1009;
+const uuidArray = 2951;
+
+export const allocationPasses = (sql: Db) => {
+  // The first three as the index nodes_free has them, or it is not used.
+  const free = sql`
+    provision_state = 'available' and instance_uuid is null and not maintenance
+    and power_state is not null and parent_node is null`;
+
+  /** The nodes that are wanted but for their traits. Children go with their parents and are not given. */
+  const available = ({ resource_class, candidate_nodes, owner }: AllocationWish) => sql`
+    resource_class = ${resource_class} and ${free}
+    ${candidate_nodes.length > 0 ? sql`and uuid = any (${sql.array([...candidate_nodes], uuidArray)})` : sql``}
+    ${owner === null ? sql`` : sql`and (owner = ${owner} or lessee = ${owner})`}`;
+
+  const suited = ({ traits }: AllocationWish) =>
+    traits.length > 0 ? sql`traits @> ${sql.array([...traits], textArray)}` : sql`true`;
+
+  return {
+    /** Allocations to be seen to, oldest first; kept from other passes for the rest of the transaction. */
+    async take(limit: number, among?: readonly AllocationUuid[]): Promise<WaitingAllocation[]> {
+      return sql<WaitingAllocation[]>`
+        select uuid, name, resource_class, traits, candidate_nodes, owner, tries from allocations
+        where state = 'allocating' and due_at <= now()
+          ${among ? sql`and uuid = any (${sql.array([...among], uuidArray)})` : sql``}
+        order by id limit ${limit} for update skip locked`;
+    },
+
+    /** Those that a pass would take, without taking them. */
+    async waiting(limit: number): Promise<AllocationUuid[]> {
+      const rows = await sql<{ uuid: AllocationUuid }[]>`
+        select uuid from allocations where state = 'allocating' and due_at <= now() order by id limit ${limit}`;
+      return rows.map(({ uuid }) => uuid);
+    },
+
+    /**
+     * Gives a free node: the one of the allocation's name, else any, found from a random place on so that passes seldom meet.
+     * One statement; a node that another transaction holds is passed over.
+     * @returns the node, undefined where there is none
+     */
+    async reserve(allocation: WaitingAllocation): Promise<NodeUuid | undefined> {
+      const { uuid, name, traits } = allocation;
+      const from = randomUUID();
+      const fits = sql`${available(allocation)} and ${suited(allocation)} and reservation is null`;
+      const [given] = await sql<{ node_uuid: NodeUuid }[]>`
+        with namesake as (
+          select uuid from nodes where ${fits} and name = ${name} limit 1 for update skip locked
+        ), later as (
+          select uuid from nodes where ${fits} and uuid >= ${from} and not exists (select from namesake)
+          order by uuid limit 1 for update skip locked
+        ), earlier as (
+          select uuid from nodes
+          where ${fits} and uuid < ${from} and not exists (select from namesake) and not exists (select from later)
+          order by uuid limit 1 for update skip locked
+        ), reserved as (
+          update nodes set instance_uuid = ${uuid}, allocation_uuid = ${uuid}, updated_at = now()
+            ${traits.length > 0 ? sql`, instance_info = instance_info || ${sql.json({ traits } as never)}` : sql``}
+          where uuid = (select uuid from namesake union all select uuid from later union all select uuid from earlier)
+          returning uuid
+        ), given as (
+          update allocations set state = 'active', node_uuid = reserved.uuid, last_error = null, updated_at = now()
+          from reserved where allocations.uuid = ${uuid} and state = 'allocating'
+          returning allocations.uuid, node_uuid, owner, name
+        ), told as (
+          insert into events (kind, node_uuid, project, data)
+          select 'allocation.reserved', node_uuid, owner,
+            jsonb_build_object('allocation_uuid', uuid, 'name', name, 'node_uuid', node_uuid)
+          from given
+        )
+        select node_uuid from given`;
+      return given?.node_uuid;
+    },
+
+    /** How many nodes there would be if nobody held one, for the reason that an allocation gets none. */
+    async shortage(allocation: AllocationWish): Promise<Shortage> {
+      const [row] = await sql<Shortage[]>`
+        select count(*)::int as available, (count(*) filter (where ${suited(allocation)}))::int as suitable
+        from nodes where ${available(allocation)}`;
+      return row!;
+    },
+
+    /** Leaves an allocation to a later pass. @returns how many have tried, or 0 where it waits for none any more */
+    async postpone(uuid: AllocationUuid, ms: number): Promise<number> {
+      const [row] = await sql<{ tries: number }[]>`
+        update allocations set tries = tries + 1, due_at = now() + ${ms} * interval '1 millisecond'
+        where uuid = ${uuid} and state = 'allocating' returning tries`;
+      return row?.tries ?? 0;
+    },
+
+    /** Ends an allocation without a node. */
+    async fail(uuid: AllocationUuid, error: string): Promise<void> {
+      await sql`
+        with failed as (
+          update allocations set state = 'error', last_error = ${error}, updated_at = now()
+          where uuid = ${uuid} and state = 'allocating' returning uuid, name, owner
+        )
+        insert into events (kind, project, data)
+        select 'allocation.failed', owner, jsonb_build_object('allocation_uuid', uuid, 'name', name, 'error', ${error}::text)
+        from failed`;
+    },
+  };
+};

@@ -1,0 +1,122 @@
+/** Queries of allocations as the API asks them: one, a page, and the writes. */
+import type { Allocation } from '../model/allocations';
+import { type AllocationUuid, asUuid, type NodeUuid, type ProjectId } from '../model/ids';
+import type { Predicate } from '../model/predicates';
+import { type AuditRow, auditInsert } from './audit';
+import type { Db, Sql } from './database';
+import { type EventRow, eventInsert } from './events';
+import { afterMarker, findPlace, orderBy, type Page } from './pages';
+import { where } from './predicates';
+
+export type NewAllocation = Pick<
+  Allocation,
+  'uuid' | 'name' | 'resource_class' | 'traits' | 'candidate_nodes' | 'owner' | 'extra'
+> & {
+  /** The node that it stands for from the beginning. */
+  readonly node_uuid?: NodeUuid;
+};
+
+/** A node that a request names, with what decides whether its caller may. */
+export type NamedNode = {
+  readonly uuid: NodeUuid;
+  readonly name: string | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+};
+
+// Of Postgres' own types.
+const textArray = 1009;
+const uuidArray = 2951;
+const channel = 'temper_allocations';
+
+const columnsOf = (sql: Db, { node_uuid, ...allocation }: NewAllocation) => ({
+  ...allocation,
+  traits: sql.array([...allocation.traits], textArray),
+  candidate_nodes: sql.array([...allocation.candidate_nodes], uuidArray),
+  extra: sql.json(allocation.extra as never),
+  ...(node_uuid && { node_uuid, state: 'active' }),
+});
+
+export const allocations = (sql: Db) => ({
+  /** By UUID in any form, or by name. `lock` keeps the row for the transaction it is asked in. */
+  async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<Allocation | undefined> {
+    const uuid = asUuid(ident);
+    const [row] = await sql<Allocation[]>`
+      select * from allocations where ${uuid ? sql`uuid = ${uuid}` : sql`name = ${ident}`} ${lock ? sql`for update` : sql``}`;
+    return row;
+  },
+
+  /** The allocation that was given this node. */
+  async ofNode(node: NodeUuid): Promise<Allocation | undefined> {
+    const [row] = await sql<Allocation[]>`select * from allocations where node_uuid = ${node}`;
+    return row;
+  },
+
+  /** Stores a new allocation with its record, in one statement. Throws what `brokenUnique` recognises. */
+  async insert(
+    allocation: NewAllocation,
+    beside: { readonly audit: AuditRow; readonly event: EventRow },
+  ): Promise<Allocation> {
+    const [row] = await sql<Allocation[]>`
+      with audited as (${auditInsert(sql, beside.audit)}), told as (${eventInsert(sql, beside.event)})
+      insert into allocations ${sql(columnsOf(sql, allocation))} returning *`;
+    return row!;
+  },
+
+  /** Replaces what a patch may change. Throws what `brokenUnique` recognises. */
+  async update(uuid: AllocationUuid, { name, extra }: Pick<Allocation, 'name' | 'extra'>): Promise<Allocation> {
+    const [row] = await sql<Allocation[]>`
+      update allocations set name = ${name}, extra = ${sql.json(extra as never)}, updated_at = now()
+      where uuid = ${uuid} returning *`;
+    return row!;
+  },
+
+  /** Removes an allocation without a node; false where it has one by now. That of a node ends when the node is released. */
+  async remove(uuid: AllocationUuid): Promise<boolean> {
+    const gone = await sql`delete from allocations where uuid = ${uuid} and node_uuid is null returning 1`;
+    return gone.length === 1;
+  },
+
+  /** Rows of a page with the columns asked for. */
+  async list(
+    names: readonly string[],
+    { visible, filter }: { visible: Predicate; filter: Predicate },
+    page: Page,
+  ): Promise<Partial<Allocation>[]> {
+    return sql<Partial<Allocation>[]>`
+      select ${sql(names.map((name) => `allocations.${name}`))} from allocations
+      where ${where(sql, visible, 'allocations')} and ${where(sql, filter, 'allocations')}
+        and ${afterMarker(sql, 'allocations', page)}
+      ${orderBy(sql, 'allocations', page)} limit ${page.limit}`;
+  },
+
+  /** The place of a marker among the rows that are visible, or undefined. */
+  marker: (uuid: string, sort_key: string, visible: Predicate) =>
+    findPlace(sql, 'allocations', { uuid, sort_key, visible }),
+
+  /** The nodes among these names and UUIDs, in no order. */
+  async nodesNamed(idents: readonly string[]): Promise<NamedNode[]> {
+    const uuids = idents.flatMap((ident) => asUuid(ident) ?? []);
+    const names = idents.filter((ident) => asUuid(ident) === undefined);
+    return sql<NamedNode[]>`
+      select uuid, name, owner, lessee from nodes
+      where uuid = any (${sql.array(uuids, uuidArray)}) or name = any (${sql.array(names, textArray)})`;
+  },
+});
+
+/** Tells the passes that there is something to do. Listening needs a connection of its own, so it is no part of a transaction. */
+export const allocationBell = (sql: Sql) => ({
+  /**
+   * Rings after the commit and in a statement of its own: a commit that announces holds a lock that all commits of the
+   * server share until it is on disk. A ring that is lost costs a pass's interval.
+   */
+  async ring(): Promise<void> {
+    await sql`select pg_notify(${channel}, '')`.catch(() => {});
+  },
+
+  /** @param onRing also called whenever listening begins: something may have been missed */
+  async listen(onRing: () => void): Promise<{ close(): Promise<void> }> {
+    const { unlisten } = await sql.listen(channel, onRing, onRing);
+    return { close: unlisten };
+  },
+});

@@ -1,0 +1,89 @@
+/** Queries of the audit trail: who asked for which change, by which rule, and what became of it. */
+import type { Origin, Verdict } from '../model/audit';
+import type { RunUuid } from '../model/ids';
+import type { Requester } from '../model/runs';
+import type { Db } from './database';
+import type { NodeIdent } from './nodes';
+
+export type AuditRow = {
+  readonly requester: Requester;
+  readonly origin?: Origin;
+  /** Resource and act, such as `node.update`. */
+  readonly action: string;
+  readonly rule: string | null;
+  readonly rule_set: string | null;
+  readonly resource: string;
+  readonly resource_id: string;
+  /** The node it concerns; taken from the resource where that is one. */
+  readonly node_uuid?: string | null;
+  /** The project that owns that node; looked up when it is not given. */
+  readonly project?: string | null;
+  readonly run_id?: string | null;
+  readonly data?: Readonly<Record<string, unknown>>;
+};
+
+/** A request that a handler wrote nothing about: refused, failed, or granted without a change of its own. */
+export type RequestRow = {
+  readonly requester: Requester;
+  readonly origin: Origin;
+  /** Method and path, as the route has it. */
+  readonly action: string;
+  readonly verdict: Verdict;
+  readonly rule: string | null;
+  readonly rule_set: string | null;
+  readonly code: string | null;
+  readonly resource: string;
+  /** What the caller named, not necessarily something that exists. */
+  readonly resource_id: string;
+  /** The node that was named, if it was one. */
+  readonly node: NodeIdent | null;
+  /** Of a run that is named so. */
+  readonly run_id: RunUuid | null;
+  readonly times: number;
+};
+
+/** The statement that writes the row of a change; also part of a larger statement. */
+export const auditInsert = (sql: Db, row: AuditRow) => {
+  const node = row.node_uuid ?? (row.resource === 'node' ? row.resource_id : null);
+  const project =
+    row.project === undefined ? sql`(select owner from nodes where uuid = ${node}::uuid)` : sql`${row.project}::text`;
+  return sql`
+    insert into audit (requester, origin, action, rule, rule_set, resource, resource_id, node_uuid, project, run_id, data)
+    values (${sql.json(row.requester as never)}, ${sql.json((row.origin ?? {}) as never)}, ${row.action}, ${row.rule},
+      ${row.rule_set}, ${row.resource}, ${row.resource_id}, ${node}, ${project}, ${row.run_id ?? null},
+      ${sql.json((row.data ?? {}) as never)})`;
+};
+
+export const audit = (sql: Db) => ({
+  /** Belongs into the transaction of the change it records. */
+  async write(row: AuditRow): Promise<void> {
+    await auditInsert(sql, row);
+  },
+
+  /** Writes the row of a request unless its handler has written one. Node and owner are looked up by what was named. */
+  async writeRequest(row: RequestRow): Promise<void> {
+    const { uuid = null, name = null } = (row.node ?? {}) as { uuid?: string; name?: string };
+    await sql`
+      insert into audit (requester, origin, action, verdict, rule, rule_set, code, resource, resource_id, node_uuid, project,
+        run_id, times)
+      select ${sql.json(row.requester as never)}, ${sql.json(row.origin as never)}, ${row.action}, ${row.verdict}, ${row.rule},
+        ${row.rule_set}, ${row.code}, ${row.resource}, ${row.resource_id}, named.uuid, named.owner, ${row.run_id}, ${row.times}
+      from (values (1)) one
+      left join lateral (
+        select uuid, owner from nodes
+        where uuid = ${uuid} or name = ${name} or uuid = (select node_uuid from runs where id = ${row.run_id})
+        limit 1
+      ) named on true
+      where not exists (
+        select 1 from audit where request_id = ${row.requester.request_id} and at > now() - interval '1 day')`;
+  },
+
+  /**
+   * Makes the months to come and drops those that lie more than `months` back; 0 keeps all. Only the control workers' role
+   * may. @returns how many were dropped
+   */
+  async keep(months: number): Promise<number> {
+    const [row] = await sql<{ dropped: number }[]>`select audit_keep(${months}) as dropped`;
+    return row!.dropped;
+  },
+});

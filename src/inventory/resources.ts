@@ -1,0 +1,83 @@
+/** Queries that resources of the installation share, walked from a resource's table: find, write, list. */
+import { columnOf, fieldOf, type ResourceTable } from '../model/fields';
+import { asUuid } from '../model/ids';
+import { always, type Predicate } from '../model/predicates';
+import type { Db } from './database';
+import { afterMarker, findPlace, orderBy, type Page, type Place } from './pages';
+import { where } from './predicates';
+
+/** Values to write, by field; fields without a column are left out. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** A resource's table in the store and on the wire. */
+export type Stored = {
+  readonly name: string;
+  readonly table: ResourceTable;
+};
+
+/** Columns as the driver must send them: documents as JSON. What the wire does not know is written as it is. */
+export const writtenColumns = (sql: Db, table: ResourceTable, values: Values): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      const row = fieldOf(table, name);
+      if (value === undefined || (row && columnOf(row) === undefined)) return [];
+      const json = row?.type === 'object' || row?.type === 'list';
+      return [[name, json ? sql.json(value as never) : value]];
+    }),
+  );
+
+/** The condition that a row is the one of this UUID in any form, or of this name where rows have names. */
+export const named = (sql: Db, { name, table }: Stored, ident: string) => {
+  const uuid = asUuid(ident);
+  if (uuid) return sql`${sql(`${name}.uuid`)} = ${uuid}`;
+  return fieldOf(table, 'name') ? sql`${sql(`${name}.name`)} = ${ident}` : sql`false`;
+};
+
+/** The writes that every such table has. */
+export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
+  /** Stores a new row. A duplicate breaks a unique constraint, an unknown reference a foreign key (database.ts). */
+  async insert(values: Values): Promise<Row> {
+    const [row] = await sql<
+      (Row & object)[]
+    >`insert into ${sql(name)} ${sql(writtenColumns(sql, table, values))} returning *`;
+    return row!;
+  },
+
+  /** Changes the given values, which may be none. */
+  async update(uuid: string, values: Values): Promise<Row> {
+    const columns = { ...writtenColumns(sql, table, values), updated_at: sql`now()` as never };
+    const [row] = await sql<(Row & object)[]>`
+      update ${sql(name)} set ${sql(columns)} where uuid = ${uuid} returning *`;
+    return row!;
+  },
+
+  async delete(uuid: string): Promise<void> {
+    await sql`delete from ${sql(name)} where uuid = ${uuid}`;
+  },
+});
+
+/** Queries of a table that decides nothing about who sees a row. */
+export const resource = <Row>(sql: Db, stored: Stored) => ({
+  ...writes<Row>(sql, stored),
+
+  /** By UUID in any form, or by name. `lock` keeps the row for the transaction it is asked in. */
+  async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<Row | undefined> {
+    const [row] = await sql<(Row & object)[]>`
+      select * from ${sql(stored.name)} where ${named(sql, stored, ident)} ${lock ? sql`for update` : sql``}`;
+    return row;
+  },
+
+  /** Rows of a page with the columns asked for. */
+  async list(names: readonly string[], filter: Predicate, page: Page): Promise<Partial<Row>[]> {
+    return sql<(Partial<Row> & object)[]>`
+      select ${sql(names.map((column) => `${stored.name}.${column}`))} from ${sql(stored.name)}
+      where ${where(sql, filter, stored.name)} and ${afterMarker(sql, stored.name, page)}
+      ${orderBy(sql, stored.name, page)} limit ${page.limit}`;
+  },
+
+  /** The place of a marker, or undefined. */
+  marker: (uuid: string, sort_key: string): Promise<Place | undefined> =>
+    findPlace(sql, stored.name, { uuid, sort_key, visible: always }),
+});
+
+export type ResourceQueries<Row> = ReturnType<typeof resource<Row>>;

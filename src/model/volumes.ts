@@ -1,0 +1,85 @@
+/** Volumes: how a node reaches them (connectors) and which they are (targets), as the wire shows them. */
+import type { FieldRow, ResourceTable } from './fields';
+import type { NodeResourceRow } from './node-resources';
+
+const updateRule = 'baremetal:volume:update';
+
+/** Minor version from which the wire knows volumes. */
+export const volumesSince = 32;
+
+/** Who sees the properties of a target, with its secrets masked; others see that there are some. */
+export const viewProperties = 'baremetal:volume:view_target_properties';
+
+const before: readonly FieldRow[] = [
+  { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
+  { name: 'node_uuid', type: 'uuid', inList: true, create: 'required', patch: updateRule },
+];
+
+const after: readonly FieldRow[] = [
+  { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: updateRule },
+  { name: 'created_at', type: 'timestamp' },
+  { name: 'updated_at', type: 'timestamp' },
+  { name: 'links', type: 'links', column: null, always: true },
+];
+
+const text = (name: string, max: number): FieldRow => ({
+  name,
+  type: 'text',
+  inList: true,
+  create: 'required',
+  patch: updateRule,
+  min: 1,
+  max,
+});
+
+// Source of rows: openstack/ironic:ironic/api/controllers/v1/volume_connector.py, volume_target.py.
+export const connectorTable: ResourceTable = {
+  resource: 'volume connector',
+  collection: 'connectors',
+  fields: [...before, text('type', 32), text('connector_id', 255), ...after],
+  filters: [{ name: 'node', type: 'text' }],
+};
+
+export const targetTable: ResourceTable = {
+  resource: 'volume target',
+  collection: 'targets',
+  fields: [
+    ...before,
+    text('volume_type', 64),
+    text('volume_id', 36),
+    {
+      name: 'boot_index',
+      type: 'integer',
+      inList: true,
+      create: 'required',
+      patch: updateRule,
+      min: 0,
+      max: 2_147_483_647,
+    },
+    {
+      name: 'properties',
+      type: 'object',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      secret: true,
+      redact: {
+        rule: viewProperties,
+        // Clients look for the key; the text is for people.
+        shown: { redacted_contents: `** Value redacted: needs the permission ${viewProperties}. **` },
+      },
+    },
+    ...after,
+  ],
+  filters: [{ name: 'node', type: 'text' }],
+};
+
+export type VolumeConnector = NodeResourceRow & { readonly type: string; readonly connector_id: string };
+
+/** A target as the store holds it; secrets in `properties` are references. */
+export type VolumeTarget = NodeResourceRow & {
+  readonly volume_type: string;
+  readonly volume_id: string;
+  readonly boot_index: number;
+  readonly properties: Readonly<Record<string, unknown>>;
+};

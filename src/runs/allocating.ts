@@ -1,0 +1,112 @@
+/** Gives nodes to allocations, pass by pass. No workflow: a pass that dies leaves its rows as they were, for the next one. */
+import type { Inventory, Queries } from '../inventory';
+import type { WaitingAllocation } from '../inventory/allocation-passes';
+import { brokenUnique, isStoreAway } from '../inventory/database';
+import { failureText, reservePauseMs, reserveTries } from '../model/allocations';
+import type { AllocationUuid } from '../model/ids';
+
+type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
+export type AllocatingHands = { readonly inventory: Inventory; readonly log: Log };
+
+const atOnce = 50;
+
+/** Gives a node, or says why there is none. Where other hands hold what would suit, it is left to a later pass. */
+const settle = async (store: Queries, waiting: WaitingAllocation): Promise<void> => {
+  const { uuid, tries } = waiting;
+  if (await store.allocationPasses.reserve(waiting)) return;
+  const shortage = await store.allocationPasses.shortage(waiting);
+  if (shortage.suitable > 0 && tries < reserveTries) await store.allocationPasses.postpone(uuid, reservePauseMs);
+  else await store.allocationPasses.fail(uuid, failureText(uuid, waiting, shortage));
+};
+
+/** Queries of one transaction go out without waiting for each other's answers. */
+const passOver = (inventory: Inventory, among?: readonly AllocationUuid[]): Promise<number> =>
+  inventory.transaction(async (store) => {
+    const all = await store.allocationPasses.take(atOnce, among);
+    await Promise.all(all.map((waiting) => settle(store, waiting)));
+    return all.length;
+  });
+
+const taken = 'its UUID is the instance of another node';
+const refused = 'the store refused it; the log of the control worker has the reason';
+
+/** One allocation alone, after it or another has spoilt a pass. What may have been chance is tried again. */
+const passAlone = async (uuid: AllocationUuid, { inventory, log }: AllocatingHands): Promise<void> => {
+  try {
+    await passOver(inventory, [uuid]);
+  } catch (thrown) {
+    if (isStoreAway(thrown)) throw thrown;
+    log.warn('an allocation cannot be processed', { allocation_uuid: uuid, reason: String(thrown) });
+    const given = brokenUnique(thrown) !== undefined;
+    if (!given && (await inventory.allocationPasses.postpone(uuid, reservePauseMs)) <= reserveTries) return;
+    const why = given ? taken : refused;
+    await inventory.allocationPasses.fail(uuid, `Failed to process allocation ${uuid}: ${why}.`);
+  }
+};
+
+/** One pass. An allocation that fails never keeps the others waiting. @returns how many were looked at */
+export const allocateOnce = async (hands: AllocatingHands): Promise<number> => {
+  try {
+    return await passOver(hands.inventory);
+  } catch (thrown) {
+    if (isStoreAway(thrown)) throw thrown;
+    const waiting = await hands.inventory.allocationPasses.waiting(atOnce);
+    for (const uuid of waiting) await passAlone(uuid, hands);
+    return waiting.length;
+  }
+};
+
+/** Passes until nothing is left that is due. @returns how many were looked at */
+export const allocateAll = async (hands: AllocatingHands, signal?: AbortSignal): Promise<number> => {
+  let all = 0;
+  for (let seen = -1; seen !== 0 && !signal?.aborted; all += seen) seen = await allocateOnce(hands);
+  return all;
+};
+
+/** Lets a sleeper wake at a ring, at an interval, or at the end; a ring while it is awake shortens its next sleep. */
+const createAlarm = (signal: AbortSignal) => {
+  let rung = false;
+  let wake = (): void => {};
+  const ring = (): void => {
+    rung = true;
+    wake();
+  };
+  signal.addEventListener('abort', ring, { once: true });
+  return {
+    ring,
+    sleep: async (ms: number): Promise<void> => {
+      if (!rung)
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      rung = signal.aborted;
+    },
+  };
+};
+
+/** Passes until the signal: at every ring, and at an interval for what was not rung for. A store that is away is tried again. */
+export const runAllocating = async (
+  hands: AllocatingHands,
+  { everyMs = 1_000, signal }: { everyMs?: number; signal: AbortSignal },
+): Promise<void> => {
+  const { inventory, log } = hands;
+  const alarm = createAlarm(signal);
+  const quietly = (thrown: unknown) => void log.warn('allocations are not announced now', { reason: String(thrown) });
+  const listening = inventory.allocationBell.listen(alarm.ring).catch(quietly);
+  let quiet = false;
+  while (!signal.aborted) {
+    try {
+      await allocateAll(hands, signal);
+      quiet = false;
+    } catch (thrown) {
+      if (!quiet && !signal.aborted) log.warn('allocations cannot be processed now', { reason: String(thrown) });
+      quiet = true;
+    }
+    await alarm.sleep(everyMs);
+  }
+  await (await listening)?.close().catch(() => {});
+};

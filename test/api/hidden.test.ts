@@ -1,0 +1,125 @@
+/** Hidden equals missing: on every route that names an object, a stranger gets the same answer for one that is there and one that is not. */
+import { routes } from '../../src/api';
+import { startTestApi, type TestApi } from '../support/api';
+import { owner } from '../support/world';
+
+let api: TestApi;
+let there: Readonly<Record<string, string>>;
+
+const missing = '11111111-2222-4333-8444-555555555555';
+const mac = '52:54:00:00:00:01';
+
+/** The uuids of one object of each kind, all of them of `owner` or of the installation. */
+const world = async (): Promise<Record<string, string>> => {
+  const make = async (path: string, body: object): Promise<string> => {
+    const reply = await api.as('operator', 'POST', path, { body });
+    if (reply.status !== 201) throw new Error(`${path}: ${reply.text}`);
+    return reply.body.uuid;
+  };
+  const node_uuid = await make('/v1/nodes', { name: 'n1', driver: 'fake-hardware', owner });
+  const run = '33333333-3333-4333-8333-333333333333';
+  const [requester, input] = [api.sql.json({}), api.sql.json({ steps: [] })];
+  const state = { state: 'failed', finished_at: new Date(), rule_set: 'x', workflow_id: 'w' };
+  await api.sql`insert into runs ${api.sql({ id: run, node_uuid, fence: 1, story: 'clean', verb: 'clean', owner, requester, input, ...state })}`;
+  const [allocation] = await api.sql`
+    insert into allocations (name, resource_class, owner) values ('a1', 'x', ${owner}) returning uuid`;
+  return {
+    nodes: node_uuid,
+    runs: run,
+    allocations: allocation!.uuid,
+    ports: await make('/v1/ports', { node_uuid, address: mac }),
+    portgroups: await make('/v1/portgroups', { node_uuid }),
+    'volume/connectors': await make('/v1/volume/connectors', { node_uuid, type: 'ip', connector_id: '192.0.2.1' }),
+    'volume/targets': await make('/v1/volume/targets', { node_uuid, volume_type: 'x', volume_id: 'v', boot_index: 0 }),
+    chassis: await make('/v1/chassis', {}),
+    runbooks: await make('/v1/runbooks', {
+      name: 'CUSTOM_R',
+      owner,
+      steps: [{ interface: 'power', step: 'reboot', args: {}, order: 1 }],
+    }),
+    deploy_templates: await make('/v1/deploy_templates', {
+      name: 'CUSTOM_T',
+      steps: [{ interface: 'power', step: 'reboot', args: {}, priority: 1 }],
+    }),
+    inspection_rules: await make('/v1/inspection_rules', { actions: [{ op: 'fail' }] }),
+    freezes: await make('/temper/v1/nodes/n1/freezes', { reason: 'x' }),
+    webhooks: await make('/temper/v1/webhooks', {
+      url: 'https://hooks.example.org/x',
+      kinds: ['*'],
+      secret: 'x'.repeat(32),
+    }),
+    drivers: 'fake-hardware',
+    conductors: 'worker-1',
+  };
+};
+
+beforeAll(async () => {
+  api = await startTestApi({
+    webhooks: true,
+    settings: { webhookOrigins: ['https://hooks.example.org'], lookup: async () => ['192.0.2.1'] },
+  });
+  there = await world();
+});
+afterAll(() => api.close());
+
+const reason = { reason: 'x' };
+
+/** A body that a write takes, by the end of its path. */
+const bodies: readonly (readonly [end: RegExp, body: unknown])[] = [
+  [/\/states\/power$/, { target: 'power on' }],
+  [/\/states\/provision$/, { target: 'manage' }],
+  [/\/maintenance$/, reason],
+  [/\/traits$/, { traits: [] }],
+  [/\/boot_device$/, { boot_device: 'pxe' }],
+  [/\/inject_nmi$/, {}],
+  [/\/indicators\//, { state: 'on' }],
+  [/\/vmedia$/, { device_type: 'cdrom', image_url: 'https://images.example.org/x.iso' }],
+  [/\/boot_mode$/, { target: 'uefi' }],
+  [/\/secure_boot$/, { target: true }],
+  [/\/states\/raid$/, {}],
+  [/\/states\/console$/, { enabled: true }],
+  [/\/vifs$/, { id: missing }],
+  [/\/runs\/[^/]+\/\w+$/, reason],
+  [/\/freezes$/, reason],
+  [/\/webhooks\/[^/]+$/, { enabled: false }],
+];
+
+const changes = [{ op: 'add', path: '/extra/a', value: 1 }];
+/** Resources without `extra` have a description. */
+const describes = [{ op: 'add', path: '/description', value: 'x' }];
+
+const bodyFor = (method: string, path: string): unknown => {
+  if (method === 'GET' || method === 'DELETE') return undefined;
+  const known = bodies.find(([end]) => end.test(path));
+  if (known) return known[1];
+  return method === 'PATCH' ? (path.includes('inspection_rules') ? describes : changes) : undefined;
+};
+
+// What a ramdisk asks is asked of nobody in particular.
+const named = routes.filter(({ path, open, rules }) => path.includes(':') && !open && rules !== 'public');
+
+/** The kind of the object that the first parameter of a path names: what stands before it. */
+const kindOf = (path: string): string => /^\/(?:temper\/)?v1\/((?:\w+\/)*?\w+)\/:/.exec(path)![1]!;
+
+const filled = (path: string, id: string): string =>
+  path.replace(/:\w+/, id).replace(':indicator', 'led@chassis').replace(':trait', 'CUSTOM_X').replace(/:\w+/g, missing);
+
+test('every kind of object that a path names is in the world of this test', () => {
+  expect([...new Set(named.map(({ path }) => kindOf(path)))].filter((kind) => !there[kind])).toEqual([]);
+});
+
+test.each(named.map(({ method, path }) => [`${method} ${path}`, method, path] as const))(
+  '%s answers a stranger alike',
+  async (_, method, path) => {
+    const kind = kindOf(path);
+    const ask = async (id: string) => {
+      const reply = await api.as('stranger-admin', method, filled(path, id), { body: bodyFor(method, path) });
+      return [reply.status, reply.text.replaceAll(id, 'X')];
+    };
+    const hidden = await ask(there[kind]!);
+    expect(hidden).toEqual(await ask(kind === 'drivers' || kind === 'conductors' ? 'none' : missing));
+    // What is refused before the object is looked for is 403; a list below a chassis holds the caller's own nodes, whatever it is.
+    const expected = kind === 'chassis' && path.includes('/nodes') ? [200] : [403, 404];
+    expect(expected).toContain(hidden[0]);
+  },
+);
