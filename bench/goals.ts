@@ -10,6 +10,8 @@ export const goals = {
   cached_token_below_us: 50,
   cycles_per_s_at_least: ironic.per_s,
   allocations_per_s_at_least: 200,
+  /** A lessee's list in the larger fleet, times the same in the smaller. */
+  list_in_fleet_at_most: 1.3,
   bmcs_above_limit: 0,
   decision_below_ns: 1_000,
   policy_load_below_ms: 20,
@@ -58,6 +60,10 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
     atLeast('allocations a second', per_s, goals.allocations_per_s_at_least),
     atMost('allocations without a node, or with another’s', failed + twice, 0),
   ],
+  lists: ({ ratios }) =>
+    ratios.map(({ list, ratio }) =>
+      atMost(`${list}, times the same in a small fleet`, ratio, goals.list_in_fleet_at_most),
+    ),
   policy: ({ median_ns, warm_ms }) => [
     below('a decision of the hottest rules, median ns', median_ns, goals.decision_below_ns),
     below('loading every rule, ms', warm_ms, goals.policy_load_below_ms),

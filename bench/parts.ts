@@ -4,6 +4,7 @@ import { measureAllocations } from './allocations';
 import { measureCycles } from './cycles';
 import { connections, measureHttp } from './http';
 import { measureIdentity } from './identity';
+import { measureLists } from './lists';
 import { measurePolicy } from './policy';
 import { memoryOf } from './processes';
 import { measureRack } from './rack';
@@ -20,6 +21,7 @@ export const efforts = {
     runs: 10,
     cycles: 40,
     allocations: 200,
+    lists: { fleets: [1_000, 10_000], looks: 40, rounds: 1 },
     bmcs: 24,
     waiting: { waiting: 100, runs: 5, watch_s: 10 },
   },
@@ -29,6 +31,7 @@ export const efforts = {
     runs: 40,
     cycles: 200,
     allocations: 1_000,
+    lists: { fleets: [1_000, 100_000], looks: 100, rounds: 3 },
     bmcs: 100,
     waiting: { waiting: 500, runs: 20, watch_s: 30 },
   },
@@ -38,6 +41,7 @@ export const efforts = {
     runs: 40,
     cycles: 200,
     allocations: 1_000,
+    lists: { fleets: [1_000, 100_000], looks: 100, rounds: 3 },
     bmcs: 1_000,
     waiting: { waiting: 5_000, runs: 20, watch_s: 120 },
   },
@@ -66,6 +70,7 @@ export const parts = {
   memory: async ({ system }: Here) => memoryOf(system.processes),
   cycles: ({ system, effort, say }: Here) => measureCycles(system, effort, say),
   allocations: ({ system, effort, say }: Here) => measureAllocations(system, effort, say),
+  lists: ({ system, effort, say }: Here) => measureLists(system, effort.lists, say),
   rack: ({ system, effort, say }: Here) => measureRack(system, effort, say),
   waiting: ({ system, effort, say }: Here) => measureWaiting(system, effort.waiting, say),
 } as const;

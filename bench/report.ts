@@ -1,6 +1,7 @@
 /** The bench's result as people read it: tables, and a line for every goal that was missed. */
 import { type goals, verdicts } from './goals';
 import { identityTable } from './identity';
+import { listsTables } from './lists';
 import type { EffortName, Found, Measured } from './parts';
 import { allocationsTables, cyclesTables, rackTables, waitingTables } from './report-load';
 import { policyTables } from './report-policy';
@@ -81,6 +82,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   memory: memoryTable,
   cycles: cyclesTables,
   allocations: allocationsTables,
+  lists: listsTables,
   rack: rackTables,
   waiting: waitingTables,
 };

@@ -39,6 +39,8 @@ export type Settings = {
   readonly automatedClean: boolean;
   /** Who becomes lessee of a node that is deployed without one: the project that instance_info names, the caller's, or nobody. */
   readonly automaticLessee: 'instance' | 'request' | 'off';
+  /** What the traits begin with that only the operator sets; empty for none. */
+  readonly operatorTraitPrefix: string;
   /** Runbooks that stand in for a node's own list in automated cleaning, by resource class; `*` for all others. */
   readonly cleaningRunbooks: Readonly<Record<string, string>>;
   /** Addresses of a host name; rejects or answers none where it does not resolve. */
@@ -60,6 +62,7 @@ export const defaultSettings = {
   concurrency: { clean: 50, deploy: 250 },
   automatedClean: true,
   automaticLessee: 'instance',
+  operatorTraitPrefix: '',
   cleaningRunbooks: {},
 } as const satisfies Omit<Settings, 'lookup'>;
 

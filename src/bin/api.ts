@@ -87,6 +87,7 @@ live('api', config, { log, metrics }, async (life) => {
       concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
       automatedClean: config.TEMPER_AUTOMATED_CLEAN,
       automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
+      operatorTraitPrefix: config.TEMPER_OPERATOR_TRAIT_PREFIX,
       cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
       webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
       lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),

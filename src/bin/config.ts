@@ -220,6 +220,13 @@ const api = {
     .describe(
       'Who becomes lessee of a node deployed without one: the project of its instance_info, the caller’s, or nobody.',
     ),
+  TEMPER_OPERATOR_TRAIT_PREFIX: z
+    .string()
+    .regex(/^(CUSTOM_[A-Z0-9_]+)?$/, 'must begin with CUSTOM_, followed by capitals, digits and underscores')
+    .default('')
+    .describe(
+      'Traits that begin so, such as CUSTOM_APPROVED_, are given to nodes and runbooks by members of the system only; none when unset.',
+    ),
   TEMPER_PROJECTS_MAY_ENROL: flag.default(false).describe('Whether a project’s admins may enrol nodes of their own.'),
 };
 

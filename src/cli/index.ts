@@ -5,6 +5,7 @@ import { addDoctor } from './doctor';
 import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
 import type { Hands } from './hands';
+import { addPolicy } from './policy';
 import { addReplay } from './replay';
 import { addRuns } from './runs';
 
@@ -31,6 +32,7 @@ const programOf = (hands: Hands, end: (status: number) => void): Command => {
   addFreezes(program, acting);
   addDoctor(program, acting);
   addReplay(program, acting);
+  addPolicy(program, acting);
   return program;
 };
 

@@ -73,11 +73,20 @@ export const counterRows = {
     help: 'Runs that the reconciler started or ended',
     labels: ['did'],
   },
+  policyShadow: {
+    name: 'temper_policy_shadow_differences_total',
+    help: 'Decisions that the shadow policy would have made otherwise',
+    labels: ['rule', 'would'],
+  },
   relayed: { name: 'temper_relay_total', help: 'Runs started and messages sent by the relay', labels: ['did'] },
 } as const satisfies Record<string, Row & { name: string }>;
 
 export const gaugeRows = {
   policyAge: { name: 'temper_policy_loaded_timestamp_seconds', help: 'When the rule set in force was loaded' },
+  policyStale: {
+    name: 'temper_policy_stale',
+    help: 'Whether the policy files as they lie there could not be loaded, so that older rules are in force',
+  },
   streams: { name: 'temper_event_streams', help: 'Event streams open' },
   lanes: { name: 'temper_lanes', help: 'Acts that hold or wait for the lane of their BMC', labels: ['state'] },
 } as const satisfies Record<string, Row & { name: string }>;

@@ -9,9 +9,11 @@ import { filterOf } from './filter';
 import { printCheck } from './language/check';
 import { secretRules } from './lint';
 import { ruleSets } from './rules';
-import { admitsScope, createRuleSet, type RuleSet } from './ruleset';
+import { createRuleSet, type Question, type RuleSet } from './ruleset';
+import { admitsScope } from './scopes';
 import { targetKeys } from './targets';
 import type { Mode, Policy, PolicyOptions, Target } from './types';
+import { vocabulary } from './vocabulary';
 
 const nothing: Target = {};
 
@@ -47,15 +49,21 @@ const credentialsCache = (elevated: string | null): ((who: Caller) => Credential
 
 /** Makes an immutable policy. Raises PolicyInvalid with every faulty rule and its fix; a faulty file is never half used. */
 export const createPolicy = (options: PolicyOptions): Policy => {
-  const { set: name, overrides = {}, mode = 'strict', newDefaults = true, remote } = options;
+  const { set: name, mode = 'strict', remote } = options;
   const elevated = options.elevatedServiceProject ?? null;
-  const set = createRuleSet({ registered: ruleSets[name], overrides, mode, newDefaults, remote });
+  const set = createRuleSet({ ...options, registered: ruleSets[name], vocabulary });
   const credentialsFor = credentialsCache(elevated);
+
+  const question = (rule: string, who: Caller, target: Target): Question => ({
+    rule,
+    credentials: credentialsFor(who),
+    target: mode === 'compat' ? asReference(target) : target,
+    fallBack: true,
+  });
 
   const allows = (rule: string, who: Caller, target: Target = nothing): boolean => {
     if (who.all_powerful && !secretRules.has(rule)) return true;
-    const seen = mode === 'compat' ? asReference(target) : target;
-    return set.decide({ rule, credentials: credentialsFor(who), target: seen, fallBack: true }).is === 'allowed';
+    return set.decide(question(rule, who, target)).is === 'allowed';
   };
 
   const filter = (rule: string, who: Caller, columns: Readonly<Record<string, string>>): Predicate => {
@@ -73,6 +81,7 @@ export const createPolicy = (options: PolicyOptions): Policy => {
       if (!allows(rule, who, target)) raise('PolicyDenied', { rule });
     },
     filter,
+    explain: (rule: string, who: Caller, target: Target = nothing) => set.explain(question(rule, who, target)),
     has: (rule: string): boolean => set.rules.has(rule),
     warnings: Object.freeze(set.warnings),
   });

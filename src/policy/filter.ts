@@ -47,12 +47,6 @@ const hasText = (column: Column, text: string): Predicate => {
   );
 };
 
-/** Rows whose column has this value, as `strict` compares. */
-const hasValue = (column: Column, value: unknown): Predicate =>
-  typeof value === (column.boolean ? 'boolean' : 'string')
-    ? { is: 'equals', column: column.name, value: value as string | boolean }
-    : never;
-
 /** Every value that the credentials hold at a path. */
 const valuesAt = (credentials: Credentials, path: readonly string[]): unknown[] => {
   const values: unknown[] = [];
@@ -109,18 +103,11 @@ const kindValues = (known: Known, kind: Kind): unknown[] => {
   return kind.is === 'path' ? valuesAt(known.credentials, kind.path) : [kind.value];
 };
 
-/** One placeholder on the right, in strict mode: values of the same type, and null only for the literal `None`. */
-const compareOnly = (known: Known, kind: Kind, column: Column): Predicate => {
-  if (kind.is === 'literal' && kind.value === null) return { is: 'null', column: column.name };
-  return or(...kindValues(known, kind).map((value) => hasValue(column, value)));
-};
-
-/** One placeholder on the right that no column stands for, in strict mode. */
-const compareKnown = (known: Known, kind: Kind, key: string): Predicate => {
-  const wanted = Object.hasOwn(known.credentials, key) ? known.credentials[key] : undefined;
-  if (wanted === undefined) return never;
-  if (kind.is === 'path' && wanted === null) return never;
-  return constant(kindValues(known, kind).some((value) => value === wanted));
+/** `None:%(key)s` in strict mode: null itself, and never the text "None". */
+const isNull = (known: Known, key: string): Predicate => {
+  const column = columnOf(known, key);
+  if (column) return { is: 'null', column: column.name };
+  return constant(Object.hasOwn(known.credentials, key) && known.credentials[key] === null);
 };
 
 const kindTexts = (known: Known, kind: Kind, skipNull: boolean): string[] => {
@@ -133,10 +120,8 @@ const kindTexts = (known: Known, kind: Kind, skipNull: boolean): string[] => {
 const compare = (known: Known, kind: Kind, match: Template, side: Side): Predicate => {
   throwIfBroken(match);
   const strict = known.mode === 'strict';
-  if (strict && match.only !== undefined) {
-    const column = columnOf(known, match.only);
-    return column ? compareOnly(known, kind, column) : compareKnown(known, kind, match.only);
-  }
+  if (strict && match.only !== undefined && kind.is === 'literal' && kind.value === null)
+    return isNull(known, match.only);
   const filled = fillKnown(known, match.parts);
   if (filled === undefined) return never;
   const texts = kindTexts(known, kind, strict && match.keys.length > 0);

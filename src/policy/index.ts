@@ -1,9 +1,17 @@
 /** The door of the policy room: who may do what, asked by rule name. */
 
+export { customRoles, membersWith } from './cells';
+export { type CaseResult, type ConformanceFile, judgeCase } from './conformance';
+export { type Difference, diffPolicies, renderDifference } from './diff';
 export { createPolicy } from './engine';
+export { type Explanation, nearestTo, type Part, type Provenance } from './explain';
 export { secretRules, stepRulePrefix } from './lint';
 export { renderMatrix } from './matrix';
 export { type PersonaName, personas } from './personas';
+export { renderServiceOperator } from './profiles';
+export { joinSources, type PolicySource, readPolicy } from './read';
 export { ruleNames } from './rules';
+export { renderSample } from './sample';
+export { createShadow, type Shadow, type ShadowReport } from './shadow';
 export { allocationTarget, nodeTarget, runbookTarget, runTarget, targetKeys } from './targets';
 export type { Mode, Policy, PolicyOptions, RemoteQuestion, RuleSetName, RuleText, Target } from './types';

@@ -6,6 +6,9 @@ import type { RuleText } from './types';
 
 export type Scope = 'system' | 'domain' | 'project';
 
+/** Where in which file a rule's text stands. */
+export type Origin = { readonly file: string; readonly line: number };
+
 /** A rule the product knows. */
 export type RegisteredRule = {
   readonly name: string;
@@ -25,14 +28,20 @@ export type ActiveRule = {
   readonly scopes: readonly Scope[] | null;
   readonly registered: boolean;
   readonly from: 'default' | 'file' | 'deprecated';
+  /** The name under which the file has the text, where that is the rule's old one. */
+  readonly oldName?: string;
+  /** What the rule's deprecated text admits passes too. */
+  readonly admitsOld?: boolean;
+  readonly origin?: Origin;
   readonly faults: readonly Fault[];
   readonly refused: readonly Fault[];
 };
 
-type File = ReadonlyMap<string, ReturnType<typeof parseRule>>;
+type Written = ReturnType<typeof parseRule> & { readonly origin?: Origin };
+type File = ReadonlyMap<string, Written>;
 
 /** The file's text for a rule's old name, when it really was changed there and does not just point to the new one. */
-const fileTextOfOldName = (rule: RegisteredRule, file: File): ReturnType<typeof parseRule> | undefined => {
+const fileTextOfOldName = (rule: RegisteredRule, file: File): Written | undefined => {
   const old = rule.deprecated;
   if (!old || old.name === rule.name) return undefined;
   const changed = file.get(old.name);
@@ -41,8 +50,19 @@ const fileTextOfOldName = (rule: RegisteredRule, file: File): ReturnType<typeof 
   return print === printCheck(parseRule(old.check).check) || print === `rule:${rule.name}` ? undefined : changed;
 };
 
-const defaultOf = (rule: RegisteredRule, newDefaults: boolean): Check => {
+/** Our own texts never change, so each is read once. */
+const ours = new WeakMap<RegisteredRule, Check>();
+
+const checkOf = (rule: RegisteredRule): Check => {
+  const known = ours.get(rule);
+  if (known) return known;
   const { check } = parseRule(rule.check);
+  ours.set(rule, check);
+  return check;
+};
+
+const defaultOf = (rule: RegisteredRule, newDefaults: boolean): Check => {
+  const check = checkOf(rule);
   if (newDefaults || !rule.deprecated) return check;
   const old = parseRule(rule.deprecated.check).check;
   return printCheck(old) === printCheck(check) ? check : { is: 'or', any: [check, old] };
@@ -53,8 +73,9 @@ const activate = (rule: RegisteredRule, file: File, newDefaults: boolean): Activ
   const own = file.get(rule.name);
   if (own) return { ...base, ...own, from: 'file' };
   const old = fileTextOfOldName(rule, file);
-  if (old) return { ...base, ...old, from: 'deprecated' };
-  return { ...base, check: defaultOf(rule, newDefaults), from: 'default', faults: [], refused: [] };
+  if (old) return { ...base, ...old, from: 'deprecated', oldName: rule.deprecated!.name };
+  const admitsOld = !newDefaults && rule.deprecated !== undefined;
+  return { ...base, check: defaultOf(rule, newDefaults), from: 'default', admitsOld, faults: [], refused: [] };
 };
 
 /** All rules in force by name: registered ones, and those that only the file defines. */
@@ -62,8 +83,12 @@ export const mergeRules = (
   registered: readonly RegisteredRule[],
   overrides: Readonly<Record<string, unknown>>,
   newDefaults: boolean,
+  origins: Readonly<Record<string, Origin>> = {},
 ): Map<string, ActiveRule> => {
-  const file: File = new Map(Object.entries(overrides).map(([name, value]) => [name, parseRule(value)]));
+  const originOf = (name: string) => (Object.hasOwn(origins, name) ? { origin: origins[name] } : {});
+  const file: File = new Map(
+    Object.entries(overrides).map(([name, value]) => [name, { ...parseRule(value), ...originOf(name) }]),
+  );
   const active = new Map(registered.map((rule) => [rule.name, activate(rule, file, newDefaults)]));
   for (const [name, parsed] of file)
     if (!active.has(name)) active.set(name, { name, scopes: null, registered: false, from: 'file', ...parsed });

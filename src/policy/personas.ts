@@ -19,15 +19,20 @@ const scopeOf = (group: PersonaGroup): Partial<Caller> =>
     ? { system_scope: 'all' }
     : { project_id: projectOf(group), project_name: projectOf(group), project_domain_id: 'default' };
 
-const persona = (group: PersonaGroup, role: PersonaRole): Caller => ({
+const personaWith = (group: PersonaGroup, name: string, roles: readonly string[]): Caller => ({
   ...nobody,
-  user_id: `${group}-${role}`,
-  user_name: `${group}-${role}`,
+  user_id: `${group}-${name}`,
+  user_name: `${group}-${name}`,
   user_domain_id: 'default',
-  roles: expandRoles([role]),
+  roles,
   strategy: 'static_tokens',
   ...scopeOf(group),
 });
+
+const persona = (group: PersonaGroup, role: PersonaRole): Caller => personaWith(group, role, expandRoles([role]));
+
+/** A caller of a group who reads, and has a role of the operator's own. */
+export const customPersona = (group: PersonaGroup, role: string): Caller => personaWith(group, role, ['reader', role]);
 
 /** Every group with every role, implied roles included. */
 export const personas = Object.fromEntries(
@@ -37,36 +42,69 @@ export const personas = Object.fromEntries(
 const owner = projectOf('owner');
 const lessee = projectOf('lessee');
 
-type Scene = { readonly title: string; readonly target: Target; readonly about: RegExp };
+type Scene = { readonly kind: string; readonly title: string; readonly target: Target; readonly about: RegExp };
 
 const aboutNodes = /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/;
-const aboutRunbooks = /^baremetal:runbook:/;
+const aboutRunbooks = /^(?:baremetal|temper):runbook:/;
 const aboutRuns = /^temper:run:/;
 const aboutAllocations = /^baremetal:allocation:/;
 
 /** The objects, and the rules each is asked about. */
 export const scenes: readonly Scene[] = [
-  { title: 'A node that "owner" owns and "lessee" leases', target: nodeTarget({ owner, lessee }), about: aboutNodes },
   {
+    kind: 'node',
+    title: 'A node that "owner" owns and "lessee" leases',
+    target: nodeTarget({ owner, lessee }),
+    about: aboutNodes,
+  },
+  {
+    kind: 'node',
     title: 'A node that "owner" owns and nobody leases',
     target: nodeTarget({ owner, lessee: null }),
     about: aboutNodes,
   },
-  { title: 'A node that nobody owns', target: nodeTarget({ owner: null, lessee: null }), about: aboutNodes },
-  { title: "A runbook of project owner's", target: runbookTarget({ owner, public: false }), about: aboutRunbooks },
-  { title: 'A public runbook', target: runbookTarget({ owner: null, public: true }), about: aboutRunbooks },
   {
+    kind: 'node',
+    title: 'A node that nobody owns',
+    target: nodeTarget({ owner: null, lessee: null }),
+    about: aboutNodes,
+  },
+  {
+    kind: 'runbook',
+    title: "A runbook of project owner's",
+    target: runbookTarget({ owner, public: false }),
+    about: aboutRunbooks,
+  },
+  {
+    kind: 'runbook',
+    title: 'A public runbook',
+    target: runbookTarget({ owner: null, public: true }),
+    about: aboutRunbooks,
+  },
+  {
+    kind: 'runbook',
     title: 'A private runbook without an owner',
     target: runbookTarget({ owner: null, public: false }),
     about: aboutRunbooks,
   },
   {
+    kind: 'run',
     title: 'A run for the lease that still lasts',
     target: runTarget({ owner, lessee, tenant: lessee }),
     about: aboutRuns,
   },
-  { title: 'A run from before the lease', target: runTarget({ owner, lessee, tenant: null }), about: aboutRuns },
-  { title: "An allocation of project owner's", target: allocationTarget({ owner }), about: aboutAllocations },
+  {
+    kind: 'run',
+    title: 'A run from before the lease',
+    target: runTarget({ owner, lessee, tenant: null }),
+    about: aboutRuns,
+  },
+  {
+    kind: 'allocation',
+    title: "An allocation of project owner's",
+    target: allocationTarget({ owner }),
+    about: aboutAllocations,
+  },
 ];
 
 /** Rules that no scene is about: asked without an object. */

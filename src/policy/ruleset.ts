@@ -2,12 +2,16 @@
 
 import { raise } from '../model/errors';
 import { type Credentials, normalise } from './credentials';
+import { type Explain, explainWith } from './explain';
 import { defaultRule } from './graph';
 import { compileCheck, type Decide, type Slot } from './language/compile';
 import { EvaluationFault } from './language/paths';
-import { problemsOf, warningsOf } from './lint';
-import { type ActiveRule, mergeRules, type RegisteredRule, type Scope } from './merge';
+import { dangersOf, refusalsOf, tellFault } from './lint';
+import { type ActiveRule, mergeRules, type Origin, type RegisteredRule } from './merge';
+import { warningsOf } from './notes';
+import { admitsScope } from './scopes';
 import type { Mode, RemoteQuestion, Target } from './types';
+import type { Vocabulary } from './vocabulary';
 
 /** A verdict and, for a refusal, its reason. */
 export type Verdict =
@@ -30,6 +34,8 @@ export type RuleSet = {
   readonly rules: ReadonlyMap<string, ActiveRule>;
   readonly warnings: readonly string[];
   decide(question: Question): Verdict;
+  /** Every part of the decision with its own verdict. */
+  readonly explain: Explain;
   /** The rule that answers for a name: itself, else the default rule, else undefined. */
   ruleFor(name: string): ActiveRule | undefined;
 };
@@ -37,9 +43,15 @@ export type RuleSet = {
 export type RuleSetOptions = {
   readonly registered: readonly RegisteredRule[];
   readonly overrides?: Readonly<Record<string, unknown>>;
+  /** Where the overrides stand. */
+  readonly origins?: Readonly<Record<string, Origin>>;
+  /** What was found wrong when the overrides were read, one sentence each. */
+  readonly traps?: readonly string[];
   readonly mode?: Mode;
   readonly newDefaults?: boolean;
   readonly remote?: (question: RemoteQuestion) => string;
+  /** The words that rules may use; any where there is none. */
+  readonly vocabulary?: Vocabulary;
 };
 
 const allowed: Verdict = { is: 'allowed' };
@@ -50,31 +62,47 @@ const refused = {
   unregistered: { is: 'refused', why: 'unregistered' },
 } as const satisfies Record<string, Verdict>;
 
-/** The scope a caller comes with. Credentials without any scope count as a project's. */
-export const scopeOfCredentials = (credentials: Credentials): Scope =>
-  credentials.system ? 'system' : credentials.domain_id ? 'domain' : 'project';
-
-/** Whether a rule admits callers of this scope at all. */
-export const admitsScope = (rule: ActiveRule, credentials: Credentials): boolean =>
-  rule.scopes === null || rule.scopes.includes(scopeOfCredentials(credentials));
-
 const notCompiled: Decide = () => {
   throw new EvaluationFault('asked before the set was complete');
 };
 
-const compileAll = (rules: ReadonlyMap<string, ActiveRule>, mode: Mode): Map<string, Slot> => {
-  const slots = new Map<string, Slot>([...rules.keys()].map((name) => [name, { run: notCompiled }]));
-  const slotOf = (name: string): Slot | undefined => slots.get(name) ?? slots.get(defaultRule);
-  for (const [name, slot] of slots) slot.run = compileCheck(rules.get(name)!.check, mode, slotOf);
+type Slots = ReadonlyMap<string, Slot>;
+
+const slotOf = (slots: Slots, name: string): Slot | undefined => slots.get(name) ?? slots.get(defaultRule);
+
+const compileAll = (rules: ReadonlyMap<string, ActiveRule>, mode: Mode): Slots => {
+  const slots: Slots = new Map<string, Slot>([...rules.keys()].map((name) => [name, { run: notCompiled }]));
+  for (const [name, slot] of slots)
+    slot.run = compileCheck(rules.get(name)!.check, mode, (other) => slotOf(slots, other));
   return slots;
 };
 
-/** Merges, checks and compiles. Raises PolicyInvalid, naming every faulty rule and its fix. */
+/** Problems that a message lists; whoever has more wants to see the first. */
+const toldAtMost = 50;
+
+const refuse = (problems: readonly string[]): never => {
+  const more = problems.length > toldAtMost ? [`and ${problems.length - toldAtMost} more`] : [];
+  return raise('PolicyInvalid', { reason: [...problems.slice(0, toldAtMost), ...more].join('\n') });
+};
+
+/** The rules of a set, checked. Raises PolicyInvalid, naming every faulty rule, its place and its fix. */
+const checkedRules = (options: RuleSetOptions): ReadonlyMap<string, ActiveRule> => {
+  const { registered, overrides = {}, origins, traps = [], mode = 'strict', newDefaults = true, remote } = options;
+  const rules = mergeRules(registered, overrides, newDefaults, origins);
+  const refusals = refusalsOf(rules, remote !== undefined);
+  const dangers = mode === 'strict' ? dangersOf(rules, options.vocabulary) : [];
+  const problems = [
+    ...(mode === 'strict' ? traps : []),
+    ...new Set([...refusals, ...dangers].map((row) => tellFault(rules, row))),
+  ];
+  return problems.length > 0 ? refuse(problems) : rules;
+};
+
+/** Merges, checks and compiles. Raises PolicyInvalid, naming every faulty rule, its place and its fix. */
 export const createRuleSet = (options: RuleSetOptions): RuleSet => {
-  const { registered, overrides = {}, mode = 'strict', newDefaults = true, remote } = options;
-  const rules = mergeRules(registered, overrides, newDefaults);
-  const problems = problemsOf(rules, mode === 'strict', remote !== undefined);
-  if (problems.length > 0) raise('PolicyInvalid', { reason: problems.join('\n') });
+  const { traps = [], mode = 'strict', remote } = options;
+  const strict = mode === 'strict';
+  const rules = checkedRules(options);
   const slots = compileAll(rules, mode);
   const ruleFor = (name: string): ActiveRule | undefined => rules.get(name) ?? rules.get(defaultRule);
 
@@ -98,5 +126,7 @@ export const createRuleSet = (options: RuleSetOptions): RuleSet => {
     return evaluate(slots.get(rule.name)!.run, question, credentials);
   };
 
-  return { rules, warnings: warningsOf(rules, mode === 'strict'), decide, ruleFor };
+  const warnings = [...(strict ? [] : traps), ...warningsOf(rules, { strict, words: options.vocabulary })];
+  const explain = explainWith({ rules, ruleFor, mode, remote, slotOf: (name) => slotOf(slots, name) });
+  return { rules, warnings, decide, explain, ruleFor };
 };

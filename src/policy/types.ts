@@ -2,6 +2,8 @@
 
 import type { Caller } from '../model/callers';
 import type { Predicate } from '../model/predicates';
+import type { Explanation } from './explain';
+import type { Origin } from './merge';
 
 /** Facts of the object asked about, under flat keys such as 'node.owner', 'node.lessee', 'runbook.public', 'run.tenant'. */
 export type Target = Readonly<Record<string, unknown>>;
@@ -28,6 +30,10 @@ export type PolicyOptions = {
   readonly set: RuleSetName;
   /** The operator's file, parsed: each entry replaces the whole text of a rule, or defines a helper. */
   readonly overrides?: Readonly<Record<string, unknown>>;
+  /** Where each entry of the file stands. */
+  readonly origins?: Readonly<Record<string, Origin>>;
+  /** What was found wrong when the file was read: `strict` refuses it, `compat` warns. */
+  readonly traps?: readonly string[];
   /** Default `strict`. */
   readonly mode?: Mode;
   /** Name of the project whose service users act as system members; null (the default) switches that off. */
@@ -55,6 +61,8 @@ export type Policy = {
    * {'node.owner': 'owner'}. Parts that no predicate can say admit nothing (see `warnings`).
    */
   filter(rule: string, who: Caller, columns: Readonly<Record<string, string>>): Predicate;
+  /** Why `allows` answers as it does. An all-powerful caller is explained as if it were not. */
+  explain(rule: string, who: Caller, target?: Target): Explanation;
   /** Whether the name is defined, e.g. an operator's baremetal:step:execute:<interface>.<step>. */
   has(rule: string): boolean;
   /** What an operator should know about the file, one sentence each. */

@@ -114,7 +114,7 @@ describe('asking for a node', () => {
 
   test('for another project says which rule that needs', async () => {
     const refused = await create('owner-member', { owner: stranger });
-    expect(faultOf(refused)).toContain('baremetal:allocation:create_restricted');
+    expect(faultOf(refused)).toContain('baremetal:allocation:create');
   });
 
   describe('where only the restricted form is open to projects, as the guide has it', () => {
@@ -222,7 +222,7 @@ describe('asking for a node', () => {
     expect(row).toMatchObject({
       requester: { user_id: `user-of-${owner}` },
       action: 'allocation.create',
-      rule: 'baremetal:allocation:create',
+      rule: 'baremetal:allocation:create_restricted',
       data: { name: 'web', resource_class: 'gold', owner },
     });
     const [event] = await api.sql`select kind, project from events where data->>'allocation_uuid' = ${made.body.uuid}`;

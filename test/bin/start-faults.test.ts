@@ -72,7 +72,7 @@ const cases: readonly (readonly [title: string, env: () => Env, texts: readonly 
   [
     'a policy file that is not YAML',
     () => ({ TEMPER_POLICY_FILE: file('broken.yaml', '"baremetal:node:get": "role:a"\n  bad: [') }),
-    ['TEMPER_POLICY_FILE: ', 'broken.yaml cannot be used', 'line 2'],
+    ['TEMPER_POLICY_FILE: ', 'broken.yaml cannot be used', 'broken.yaml:2: '],
   ],
   [
     'a policy file that is not a map of rules',

@@ -40,7 +40,8 @@ const typesOnly: Readonly<Record<string, readonly string[]>> = { workflows: ['ac
 /** Packages that pure rooms may use beside the language itself. */
 const pure: Readonly<Record<string, readonly RegExp[]>> = {
   model: [],
-  policy: [],
+  // Policy files are YAML, and reading a text is as pure as what is read from it.
+  policy: [/^yaml$/],
   workflows: [/^@temporalio\/(workflow|common)$/],
 };
 

@@ -47,6 +47,11 @@ describe('on a node that one project owns and another leases', () => {
     ['baremetal:node:set_provision_state:service_steps', 'owner-manager', true],
     ['baremetal:node:set_provision_state:service_steps', 'owner-member', false],
     ['baremetal:node:set_provision_state:service_steps', 'lessee-admin', false],
+    ['temper:node:deploy_steps', 'system-member', true],
+    ['temper:node:deploy_steps', 'owner-manager', true],
+    ['temper:node:deploy_steps', 'owner-member', false],
+    ['temper:node:deploy_steps', 'lessee-admin', false],
+    ['temper:node:deploy_steps', 'stranger-admin', false],
     ['baremetal:node:set_power_state', 'lessee-member', true],
     ['baremetal:node:set_power_state', 'lessee-reader', false],
     ['temper:node:steps', 'lessee-reader', true],
@@ -60,7 +65,7 @@ describe('on a node that one project owns and another leases', () => {
   });
 
   test('an unrelated project sees and does nothing, whatever its roles', () => {
-    const free = /(?:^|:)(?:list|ipa_\w+|create:self_owned_node|view_target_properties)$/;
+    const free = /(?:^|:)(?:list|ipa_\w+|create:self_owned_node)$/;
     const guarded = ruleNames.filter((rule) => /^(?:baremetal:(?:node|port|portgroup|volume)|temper:node):/.test(rule));
     const open = guarded.filter((rule) => outsiders.some((name) => policy.allows(rule, personas[name], node)));
     expect(open.filter((rule) => !free.test(rule))).toEqual([]);
@@ -199,6 +204,17 @@ describe('the other sets', () => {
         );
     expect(ironic.allows('temper:node:run_runbook', personas['lessee-manager'], node)).toBe(true);
     expect(ironic.allows('temper:node:run_runbook', personas['lessee-member'], node)).toBe(false);
+  });
+
+  test('steps of a deployment need the right to provision in one, and an operator in the other', () => {
+    for (const who of everybody) {
+      const may = ironic.allows('baremetal:node:set_provision_state', personas[who], node);
+      expect(ironic.allows('temper:node:deploy_steps', personas[who], node)).toBe(may);
+    }
+    const operators = ['system-admin', 'system-manager', 'system-member', 'system-service'];
+    expect(everybody.filter((who) => closed.allows('temper:node:deploy_steps', personas[who], node))).toEqual(
+      operators,
+    );
   });
 
   test('in closed, projects may do nothing at all', () => {

@@ -14,10 +14,10 @@ export type Decide = (facts: Facts) => boolean;
 export type Slot = { run: Decide };
 
 /** A key that a remote check's address needs is missing; the nearest `rule:` above turns it into false. */
-class MissingKey extends EvaluationFault {}
+export class MissingKey extends EvaluationFault {}
 
 /** Deeper chains of references than this are taken for a cycle. */
-const maxDepth = 200;
+export const maxDepth = 200;
 
 const compileRole = (match: Template, mode: Mode): Decide => {
   const fill = compileTemplate(match, mode);
@@ -50,17 +50,6 @@ const compareTexts = (kind: Kind, fill: Fill): Decide => {
   };
 };
 
-/** One target value against a literal or a credential: same type, same value, and null only where `None` asks for it. */
-const compareValues = (kind: Kind, key: string): Decide => {
-  if (kind.is === 'literal') return (facts) => lookUp(facts, key) === kind.value;
-  if (kind.is === 'invalid') return () => false; // refused at load in strict mode; kept total
-  return (facts) => {
-    const wanted = lookUp(facts, key);
-    if (wanted === undefined || wanted === null) return false;
-    return anyAtPath(facts.credentials, kind.path, (value) => value === wanted);
-  };
-};
-
 /** In `strict`, a credential that is null matches no text made from a target. */
 const compareTextsNotNull = (kind: Kind, fill: Fill): Decide =>
   kind.is !== 'path'
@@ -74,7 +63,11 @@ const compareTextsNotNull = (kind: Kind, fill: Fill): Decide =>
 const compileCompare = (kind: Kind, match: Template, mode: Mode): Decide => {
   const fill = compileTemplate(match, mode);
   if (mode === 'compat' || match.keys.length === 0) return compareTexts(kind, fill);
-  return match.only === undefined ? compareTextsNotNull(kind, fill) : compareValues(kind, match.only);
+  const { only } = match;
+  // The literal `None` asks for null itself, and the text "None" is no null.
+  if (only !== undefined && kind.is === 'literal' && kind.value === null)
+    return (facts) => lookUp(facts, only) === null;
+  return compareTextsNotNull(kind, fill);
 };
 
 const compileHttp = (scheme: string, match: Template): Decide => {

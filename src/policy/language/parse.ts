@@ -46,6 +46,11 @@ const parseCheck = (source: string, notes: Notes): Check => {
 
 class ParseFailure extends Error {}
 
+/** Characters of a text; a rule that people can read has hundreds. */
+const longest = 65_536;
+/** Checks of a list, all inner lists together. */
+const mostItems = 10_000;
+
 /** Parentheses and negations within one another; far beyond what people write, well below what the stack bears. */
 const maxNesting = 100;
 const tooDeep = `it nests deeper than ${maxNesting}`;
@@ -114,8 +119,14 @@ class Reader {
 
 const nameOf = (token: Token): string => ('source' in token ? token.source : token.is);
 
+const refuseLong = (notes: Notes, text: string): Check => {
+  notes.refused.push({ text, fix: 'name parts of it as rules of their own' });
+  return no;
+};
+
 const parseText = (text: string, notes: Notes): Check => {
   if (text === '') return { is: 'true' };
+  if (text.length > longest) return refuseLong(notes, `it is longer than ${longest} characters`);
   try {
     return new Reader(tokenize(text), notes).whole();
   } catch (thrown) {
@@ -130,10 +141,16 @@ const parseText = (text: string, notes: Notes): Check => {
   }
 };
 
+/** What stands where a check was expected, short enough for a message. */
+const quote = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 80);
+
 const parseInner = (inner: unknown, notes: Notes): Check => {
   const all = (Array.isArray(inner) ? inner : [inner]).map((item) => {
+    if (typeof item === 'string' && item.length > longest)
+      return refuseLong(notes, `a check of it is longer than ${longest} characters`);
     if (typeof item === 'string') return parseCheck(item, notes);
-    notes.refused.push({ text: `a list holds ${JSON.stringify(item)}`, fix: 'use lists of check strings only' });
+    notes.refused.push({ text: `a list holds ${quote(item)}`, fix: 'use lists of check strings only' });
     return no;
   });
   return all.length === 1 ? all[0]! : { is: 'and', all };
@@ -143,6 +160,8 @@ const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && 
 
 const parseList = (list: readonly unknown[], notes: Notes): Check => {
   if (list.length === 0) return { is: 'true' };
+  if (list.reduce<number>((sum, inner) => sum + (Array.isArray(inner) ? inner.length : 1), 0) > mostItems)
+    return refuseLong(notes, `it holds more than ${mostItems} checks`);
   const any = list.filter((inner) => !isEmpty(inner)).map((inner) => parseInner(inner, notes));
   if (any.length < list.length)
     notes.faults.push({ text: 'a list holds an empty entry', fix: 'remove it, or write "!" to refuse everyone' });
@@ -150,8 +169,18 @@ const parseList = (list: readonly unknown[], notes: Notes): Check => {
   return any.length === 1 ? any[0]! : { is: 'or', any };
 };
 
+/** Nothing, as the reference takes it. A date, or a set of YAML's, is an object without keys and yet something. */
 const isFalsy = (value: unknown): boolean =>
-  !value || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0);
+  !value ||
+  (typeof value === 'object' &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(value)) &&
+    Object.keys(value).length === 0);
+
+/** What is wrong with a rule that holds nothing, as one does that was left behind by accident. */
+export const emptyRule: Fault = {
+  text: 'an empty rule lets everyone pass',
+  fix: 'write "@" for everyone or "!" for nobody, in quotes',
+};
 
 /** Parses a rule's value: a check string, a list of lists, or whatever else a file may hold there. Never throws. */
 export const parseRule = (value: unknown): Parsed => {
@@ -160,14 +189,10 @@ export const parseRule = (value: unknown): Parsed => {
     if (typeof value === 'string') return parseText(value, notes);
     if (Array.isArray(value)) return parseList(value, notes);
     if (isFalsy(value)) return { is: 'true' };
-    notes.refused.push({ text: `${JSON.stringify(value)} is not a rule`, fix: 'write a check string in quotes' });
+    notes.refused.push({ text: `${quote(value)} is not a rule`, fix: 'write a check string in quotes' });
     return no;
   };
   const check = parse();
-  if (isFalsy(value) || (Array.isArray(value) && value.length === 0))
-    notes.faults.push({
-      text: 'an empty rule lets everyone pass',
-      fix: 'write "@" for everyone or "!" for nobody, in quotes',
-    });
+  if (isFalsy(value) && value !== '') notes.faults.push(emptyRule);
   return { check, ...notes };
 };

@@ -22,14 +22,17 @@ const bodyToken = (piece: string, body: string): Token => {
   return isQuoted(piece) ? { is: 'string', source: piece } : { is: 'check', source: body };
 };
 
+// Counted by hand: a pattern for the end would try every parenthesis before it, which a hostile text makes costly.
 const pieceTokens = (piece: string): Token[] => {
-  const opened = piece.length - piece.replace(/^\(+/, '').length;
-  const rest = piece.slice(opened);
-  const body = rest.replace(/\)+$/, '');
+  let from = 0;
+  while (piece[from] === '(') from += 1;
+  let to = piece.length;
+  while (to > from && piece[to - 1] === ')') to -= 1;
+  const body = piece.slice(from, to);
   return [
-    ...Array.from({ length: opened }, () => ({ is: '(' }) as const),
+    ...Array.from({ length: from }, () => ({ is: '(' }) as const),
     ...(body ? [bodyToken(piece, body)] : []),
-    ...Array.from({ length: rest.length - body.length }, () => ({ is: ')' }) as const),
+    ...Array.from({ length: piece.length - to }, () => ({ is: ')' }) as const),
   ];
 };
 

@@ -3,6 +3,7 @@
 import type { RegisteredRule, Scope } from '../merge';
 import {
   anyOf,
+  lesseeAdmin,
   ownerAdmin,
   ownerManager,
   ownerMember,
@@ -43,6 +44,16 @@ type Row = { readonly name: string; readonly check: string; readonly says: strin
 
 /** Texts that differ from the reference's. */
 export const changedRules: readonly Row[] = [
+  {
+    name: 'baremetal:allocation:create',
+    check: systemMember,
+    says: 'Create an allocation for any owner, or for none: those who run the system.',
+  },
+  {
+    name: 'baremetal:allocation:create_restricted',
+    check: anyOf(systemMember, `role:member and ${inSomeProject}`),
+    says: 'Create an allocation for the own project: only nodes that it owns or leases come into question.',
+  },
   {
     name: 'baremetal:runbook:use',
     check: anyOf(
@@ -89,6 +100,11 @@ export const changedRules: readonly Row[] = [
     check: freeSteps,
     says: 'Service with steps of one’s own choice instead of a runbook.',
   },
+  {
+    name: 'baremetal:volume:view_target_properties',
+    check: anyOf(systemReader, ownerAdmin, lesseeAdmin),
+    says: 'See how a volume is reached, where that is no secret: admins of the projects that own or lease its node.',
+  },
 ];
 
 /** Names that the reference does not have. */
@@ -97,6 +113,11 @@ export const addedRules: readonly Row[] = [
     name: 'temper:node:run_runbook',
     check: anyOf(systemMember, systemService, tenantMember),
     says: 'Clean or service a node by a runbook: members of its owner and of its lessee.',
+  },
+  {
+    name: 'temper:node:deploy_steps',
+    check: freeSteps,
+    says: 'Deploy or rebuild with steps of one’s own choice beside those of the deploy interface.',
   },
   {
     name: 'temper:node:steps',
@@ -148,22 +169,39 @@ export const addedRules: readonly Row[] = [
     check: systemAdmin,
     says: `${act === 'get' ? 'See' : `${act[0]!.toUpperCase()}${act.slice(1)}`} webhooks, which tell of everybody's nodes: system administrators.`,
   })),
+  ...['node', 'runbook'].map((resource) => ({
+    name: `temper:${resource}:operator_traits`,
+    check: operators,
+    says: `Change those traits of a ${resource} that begin as TEMPER_OPERATOR_TRAIT_PREFIX says: operators only.`,
+  })),
+  {
+    name: 'temper:audit:get',
+    check: systemReader,
+    says: 'Read the audit trail, which tells of everybody’s requests: readers of the system.',
+  },
   { name: 'temper:policy:explain', check: systemReader, says: 'Ask why a rule admits or refuses a caller.' },
 ];
 
-const runbookAsProvision = 'rule:baremetal:node:set_provision_state';
+const asProvision = 'rule:baremetal:node:set_provision_state';
+const provisioning: readonly string[] = ['temper:node:run_runbook', 'temper:node:deploy_steps'];
 
-/** The added names for set `ironic`, where a runbook needs what every provision request needs. */
+/** The added names for set `ironic`, where a runbook and steps of a deployment need what every provision request needs. */
 export const addedToIronic: readonly Row[] = addedRules.map((row) =>
-  row.name === 'temper:node:run_runbook' ? { ...row, check: runbookAsProvision } : row,
+  provisioning.includes(row.name) ? { ...row, check: asProvision } : row,
 );
+
+// There a node's owner decides nothing.
+const closedChecks: Readonly<Record<string, string>> = {
+  'temper:run:get': systemReader,
+  'temper:node:deploy_steps': operators,
+};
 
 /** The added names for set `closed`. */
 export const addedToClosed: readonly Row[] = addedToIronic.map((row) =>
-  row.name === 'temper:run:get'
-    ? { ...row, check: systemReader }
+  closedChecks[row.name] !== undefined
+    ? { ...row, check: closedChecks[row.name]! }
     : row.name.startsWith('temper:run:')
-      ? { ...row, check: anyOf(systemMember, systemService) }
+      ? { ...row, check: operators }
       : row,
 );
 

@@ -1,0 +1,63 @@
+/** An explanation as text: the verdict, where the rule comes from, and the tree with what every check compared. */
+import { type Explanation, nearestTo, type Part, type Provenance } from '../../policy';
+import { plain } from '../tables';
+
+const originText = (from: Provenance): string => {
+  const place = from.origin ? `${from.origin.file}:${from.origin.line}` : 'the file';
+  switch (from.from) {
+    case 'file':
+      return place;
+    case 'deprecated':
+      return `${place}, under its old name ${from.oldName}`;
+    case 'default':
+      return from.admitsOld ? 'the default, and its deprecated text' : 'the default';
+  }
+};
+
+const comparedText = ({ compared, fault }: Part): string => {
+  if (fault !== undefined) return `  (${fault})`;
+  if (!compared) return '';
+  const has = compared.caller.length === 0 ? 'nothing' : compared.caller.join(', ');
+  return `  (has ${has}; wanted ${compared.wanted ?? 'nothing that the object has'})`;
+};
+
+const labels: Partial<Record<Part['is'], string>> = { and: 'all of', or: 'any of', not: 'not' };
+
+const referenceText = ({ to }: Part): string =>
+  to === undefined ? '' : to === null ? '  (nothing defines it)' : `  (${to.rule}: ${originText(to)})`;
+
+const lines = (part: Part, depth: number): string[] => {
+  const told = `${labels[part.is] ?? part.text}${referenceText(part)}${comparedText(part)}`;
+  const own = `  ${part.verdict.padEnd(9)}  ${'  '.repeat(depth)}${plain(told)}`;
+  return [own, ...(part.parts ?? []).flatMap((one) => lines(one, depth + 1))];
+};
+
+const whyText = ({ why, scope, rule }: Explanation): string | undefined => {
+  switch (why) {
+    case 'scope':
+      return `A caller of ${scope.caller} scope is not admitted, whatever the text says; scopes: ${scope.admitted?.join(', ')}.`;
+    case 'unknown':
+      return `Nothing defines ${rule}.`;
+    case 'fault':
+      return 'It could not be evaluated, which refuses everyone.';
+    default:
+      return undefined;
+  }
+};
+
+const nearestText = ({ tree, why }: Explanation): string | undefined => {
+  const missing = tree && why === 'check' ? nearestTo(tree) : [];
+  if (missing.length === 0) return undefined;
+  const told = missing.map((part) => `${part.text}${comparedText(part)}`).join(' and ');
+  return `Nearest to passing: what failed is ${told}`;
+};
+
+/** The whole explanation. @param name whom it is about */
+export const explanationText = (one: Explanation, name: string): string =>
+  [
+    `${one.verdict}: ${plain(one.rule)} for ${plain(name)}`,
+    ...(one.from ? [`The text comes from ${plain(originText(one.from))}.`] : []),
+    ...[whyText(one), nearestText(one)].flatMap((line) => (line === undefined ? [] : [plain(line)])),
+    ...(one.tree ? ['', ...lines(one.tree, 0)] : []),
+    '',
+  ].join('\n');

@@ -1,0 +1,97 @@
+/** `temper policy matrix, diff, lint, sample, check`: what a policy file does, before anything loads it. */
+import {
+  type CaseResult,
+  type ConformanceFile,
+  customRoles,
+  diffPolicies,
+  judgeCase,
+  membersWith,
+  renderDifference,
+  renderMatrix,
+  renderSample,
+} from '../../policy';
+import type { Context } from '../context';
+import { exits, stop } from '../faults';
+import { plain } from '../tables';
+import { type Chosen, modeOf, type Named, policyOf, setOf } from './source';
+
+/** The table of who may do what; as JSON, every cell. */
+export const matrix = async (context: Context, given: string | undefined, chosen: Chosen): Promise<void> => {
+  const { policy, overrides } = policyOf(context.hands, given, chosen);
+  context.print(
+    { hash: policy.hash, text: renderMatrix(policy), custom_roles: customRoles(overrides) },
+    ({ text }) => text,
+  );
+};
+
+/** What changes for whom from one policy to another. Exit status 0: nothing, 1: something. */
+export const diff = async (context: Context, before: string, after: string, chosen: Chosen): Promise<void> => {
+  const [old, now] = [before, after].map((one) => policyOf(context.hands, one, chosen)) as [Named, Named];
+  const roles = [...new Set([...customRoles(old.overrides), ...customRoles(now.overrides)])];
+  const difference = diffPolicies(old.policy, now.policy, membersWith(roles));
+  context.print(difference, renderDifference);
+  context.end(difference.changed === 0 ? exits.ok : exits.refused);
+};
+
+type Linted = { readonly name: string; readonly hash: string; readonly warnings: readonly string[] };
+
+const lintText = ({ name, hash, warnings }: Linted): string => {
+  const notes = warnings.map((warning) => `warning  ${plain(warning)}\n`).join('');
+  return `${notes}${plain(name)} can be used; ${warnings.length} warnings; hash ${hash}\n`;
+};
+
+type Linting = Chosen & { readonly warningsFail?: boolean };
+
+/** Exit status 0: it can be used, 1: it cannot, or has warnings that count as faults. */
+export const lint = async (context: Context, file: string, chosen: Linting): Promise<void> => {
+  const { policy, name } = policyOf(context.hands, file, chosen);
+  const { hash, warnings } = policy;
+  context.print({ name, hash, warnings }, lintText);
+  context.end(chosen.warningsFail && warnings.length > 0 ? exits.refused : exits.ok);
+};
+
+/** A commented file of every rule. */
+export const sample = async (context: Context, chosen: Chosen): Promise<void> => {
+  context.print({ text: renderSample(setOf(context.hands, chosen)) }, ({ text }) => text);
+};
+
+const conformanceOf = ({ hands }: Context, file: string): ConformanceFile => {
+  const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
+  try {
+    const read = JSON.parse(text) as ConformanceFile;
+    if (Array.isArray(read?.cases) && read.cases.length > 0) return read;
+  } catch {
+    return stop('usage', `${file} is no JSON.`);
+  }
+  return stop('usage', `${file} holds no cases: it must be {"cases": [...]}, as policy-conformance.json is.`);
+};
+
+const failureText = ({ id, expected, outcome, reason }: CaseResult): string =>
+  `failed  ${plain(id)}: the reference says ${expected}, this engine ${outcome}${reason ? `: ${plain(reason)}` : ''}\n`;
+
+type Checked = {
+  readonly mode: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly stricter: number;
+  readonly results: readonly CaseResult[];
+};
+
+const checkText = ({ mode, passed, failed, stricter, results }: Checked): string =>
+  [
+    ...results.filter((one) => !one.passed).map(failureText),
+    ...(stricter > 0
+      ? [`${stricter} are answered more strictly than by the reference, as mode ${mode} is meant to\n`]
+      : []),
+    `${passed} passed, ${failed} failed\n`,
+  ].join('');
+
+/** Runs a conformance file. Exit status 0: all passed, 1: some failed. */
+export const check = async (context: Context, file: string, chosen: Chosen): Promise<void> => {
+  const mode = modeOf(context.hands, chosen);
+  const results = conformanceOf(context, file).cases.map((row) => judgeCase(row, mode));
+  const passed = results.filter((one) => one.passed).length;
+  const stricter = results.filter((one) => one.stricter).length;
+  context.print({ mode, passed, failed: results.length - passed, stricter, results }, checkText);
+  context.end(passed === results.length ? exits.ok : exits.refused);
+};

@@ -1,0 +1,39 @@
+/** `temper policy shadow`: where a second policy would have decided live traffic otherwise, as the API counted it. */
+import type { Context } from '../context';
+import { exits } from '../faults';
+import { plain, table } from '../tables';
+
+type Shadowed = {
+  readonly hash: string;
+  readonly since: string;
+  readonly decisions: number;
+  readonly differences: readonly {
+    readonly rule: string;
+    readonly would: 'allow' | 'refuse';
+    readonly scope: string;
+    readonly roles: readonly string[];
+    readonly count: number;
+    readonly last: string;
+  }[];
+};
+
+const shadowText = ({ hash, since, decisions, differences }: Shadowed): string => {
+  const head = `${decisions} decisions since ${plain(since)} beside policy ${plain(hash)}: `;
+  if (differences.length === 0) return `${head}no difference.\n`;
+  const rows = differences.map((one) => [
+    one.count,
+    `would ${one.would}`,
+    one.rule,
+    one.scope,
+    one.roles.join(','),
+    one.last,
+  ]);
+  return `${head}\n${table(['COUNT', 'IT', 'RULE', 'SCOPE', 'ROLES', 'LAST'], rows)}`;
+};
+
+/** Exit status 0: no difference, 1: some. */
+export const shadow = async (context: Context): Promise<void> => {
+  const found = (await context.api.send('GET', '/temper/v1/policy/shadow')) as Shadowed;
+  context.print(found, shadowText);
+  context.end(found.differences.length === 0 ? exits.ok : exits.refused);
+};

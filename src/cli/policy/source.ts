@@ -1,0 +1,81 @@
+/** Which policy a command line means: a set, files over a set, or what this environment's settings name. */
+import { isTemperError } from '../../model/errors';
+import {
+  createPolicy,
+  joinSources,
+  type Mode,
+  type Policy,
+  type PolicySource,
+  type RuleSetName,
+  readPolicy,
+} from '../../policy';
+import { stop } from '../faults';
+import type { Hands } from '../hands';
+
+const sets: readonly string[] = ['temper', 'ironic', 'closed'] satisfies RuleSetName[];
+const modes: readonly string[] = ['strict', 'compat'] satisfies Mode[];
+
+/** Options that every command about policies takes. */
+export type Chosen = { readonly set?: string; readonly mode?: string };
+
+/** A policy as it was named, and the operator's own texts in it. */
+export type Named = PolicySource & {
+  readonly name: string;
+  readonly set: RuleSetName;
+  readonly mode: Mode;
+  readonly policy: Policy;
+};
+
+const oneOf = <Name extends string>(what: string, known: readonly string[], given: string): Name =>
+  known.includes(given) ? (given as Name) : stop('usage', `${what} must be ${known.join(', ')}; ${given} came.`);
+
+export const modeOf = ({ env }: Hands, { mode }: Chosen): Mode =>
+  oneOf('--mode', modes, mode ?? env.TEMPER_POLICY_MODE ?? 'strict');
+
+export const setOf = ({ env }: Hands, { set }: Chosen): RuleSetName =>
+  oneOf('--set', sets, set ?? env.TEMPER_POLICY_SET ?? 'temper');
+
+const textOf = ({ readFile }: Hands, file: string): string =>
+  readFile(file) ?? stop('usage', `There is no file ${file}.`);
+
+/** Runs `work`; a policy that cannot be used is told with its faults, as a refusal. */
+export const orTell = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (thrown) {
+    if (isTemperError(thrown, 'PolicyInvalid'))
+      return stop('refused', `The policy cannot be used:\n${thrown.facts.reason}`);
+    throw thrown;
+  }
+};
+
+/** Files of a comma-separated list, read and joined. Raises PolicyInvalid; throws CliFault for one that is not there. */
+export const readFiles = (hands: Hands, files: string): PolicySource =>
+  joinSources(
+    files
+      .split(',')
+      .filter((file) => file !== '')
+      .map((file) => readPolicy(textOf(hands, file), file)),
+  );
+
+/** The set and the files that a text names: `SET`, `FILES` or `SET:FILES`. */
+export const partsOf = (hands: Hands, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
+  if (sets.includes(given)) return { set: given as RuleSetName, files: '' };
+  const [before = '', ...rest] = given.split(':');
+  if (rest.length > 0 && sets.includes(before)) return { set: before as RuleSetName, files: rest.join(':') };
+  return { set: setOf(hands, chosen), files: given };
+};
+
+/**
+ * The policy that a text names; without one, that of TEMPER_POLICY_SET and TEMPER_POLICY_FILE.
+ * Throws CliFault: no such file (usage), a file that cannot be used (refused).
+ */
+export const policyOf = (hands: Hands, given: string | undefined, chosen: Chosen): Named => {
+  const named = given ?? (chosen.set === undefined ? hands.env.TEMPER_POLICY_FILE : undefined) ?? setOf(hands, chosen);
+  const { set, files } = partsOf(hands, named, chosen);
+  const mode = modeOf(hands, chosen);
+  return orTell(() => {
+    const source = readFiles(hands, files);
+    return { ...source, name: named, set, mode, policy: createPolicy({ set, mode, ...source }) };
+  });
+};

@@ -1,0 +1,167 @@
+/** The policy as a process holds it: files and folders, reloads that fail, remote checks, and a second policy. */
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { ConfigFault } from '../../src/bin/fault';
+import { holdPolicy, type PolicyHolder } from '../../src/bin/policy';
+import { openRemote } from '../../src/bin/policy-remote';
+import { createPolicy, nodeTarget, personas } from '../../src/policy';
+
+const rule = 'baremetal:node:set_power_state';
+const node = nodeTarget({ owner: 'project-owner', lessee: null });
+
+let folder: string;
+const held: PolicyHolder[] = [];
+const lines: { says: string; facts?: Record<string, unknown> }[] = [];
+const say = (says: string, facts?: Record<string, unknown>): void => void lines.push({ says, facts });
+const log = { debug: say, info: say, warn: say, error: say };
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'policy-'));
+  lines.length = 0;
+});
+afterEach(() => {
+  for (const one of held.splice(0)) one.close();
+  rmSync(folder, { recursive: true });
+});
+
+const write = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const hold = (file?: string, folders: readonly string[] = [], stale: boolean[] = []): PolicyHolder => {
+  const holder = holdPolicy('temper', { file, folders }, { log, onLoad: () => {}, onStale: (is) => stale.push(is) });
+  held.push(holder);
+  return holder;
+};
+
+/** Resolves when the log has this line, which the holder writes after it looked. */
+const logged = async (text: string): Promise<void> => {
+  while (!lines.some(({ says }) => says.includes(text))) await new Promise((resolve) => setTimeout(resolve, 50));
+};
+
+test('folders are read after the file, in the order of their names, and other files are passed over aloud', () => {
+  const file = write('main.yaml', `"${rule}": "!"\n"baremetal:node:get": "!"`);
+  const extra = join(folder, 'policy.d');
+  mkdirSync(join(extra, 'deeper.yaml'), { recursive: true });
+  write('policy.d/10-first.yml', `"${rule}": "role:member"`);
+  write('policy.d/20-second.json', `{"${rule}": "role:reader"}`);
+  write('policy.d/30-old.yaml~', `"${rule}": "@"`);
+  write('policy.d/.hidden.yaml', `"${rule}": "@"`);
+  const policy = hold(file, [extra]).now();
+  expect(policy.allows(rule, personas['stranger-reader'], node)).toBe(true);
+  expect(policy.allows(rule, personas['stranger-service'], node)).toBe(false);
+  expect(policy.allows('baremetal:node:get', personas['system-admin'], node)).toBe(false);
+  expect(lines.filter(({ says }) => says.includes('passed over'))).toEqual([
+    { says: expect.any(String), facts: { file: join(extra, '30-old.yaml~') } },
+  ]);
+  expect(policy.explain(rule, personas['owner-reader'], node).from?.origin).toEqual({
+    file: join(extra, '20-second.json'),
+    line: 1,
+  });
+});
+
+test('a fault at start names setting, file and line', () => {
+  const file = write('main.yaml', `\n"${rule}": "admin"`);
+  expect(() => hold(file)).toThrow(ConfigFault);
+  expect(() => hold(file)).toThrow(`${file}:2: rule "${rule}": "admin" has no colon`);
+  expect(() => hold(undefined, [join(folder, 'nowhere')])).toThrow(/nowhere could not be read \(ENOENT\)/);
+});
+
+test('a file that breaks, or disappears, leaves the old rules in force and says so, until it is mended', async () => {
+  const stale: boolean[] = [];
+  const file = write('main.yaml', `"${rule}": "role:reader"`);
+  const holder = hold(file, [], stale);
+  const { hash } = holder.now();
+  write('main.yaml', `"${rule}": "not readr"`);
+  await logged('the old rules stay in force');
+  expect(holder.fault()).toContain('"readr" has no colon');
+  expect(holder.now().hash).toBe(hash);
+  lines.length = 0;
+  rmSync(file);
+  await logged('the old rules stay in force');
+  expect(holder.fault()).toContain('ENOENT');
+  expect(holder.now().hash).toBe(hash);
+  lines.length = 0;
+  write('main.yaml', `"${rule}": "role:member"`);
+  await logged('policy loaded');
+  expect(holder.fault()).toBeNull();
+  expect(holder.now().hash).not.toBe(hash);
+  expect(stale).toEqual([false, true, true, false]);
+});
+
+describe('a remote check', () => {
+  const question = (url: string) => ({ url, rule, target: node, credentials: { roles: ['reader'] } });
+
+  /** A service in a thread of its own: the decision keeps this one busy. */
+  const serve = async (body: string) => {
+    const program = `
+      const { parentPort } = require('node:worker_threads');
+      const server = require('node:http').createServer((request, response) => {
+        let form = '';
+        request.on('data', (chunk) => (form += chunk));
+        request.on('end', () => { parentPort.postMessage({ form, type: request.headers['content-type'] }); ${body} });
+      });
+      server.listen(0, '127.0.0.1', () => parentPort.postMessage({ port: server.address().port }));`;
+    const worker = new Worker(program, { eval: true });
+    const [{ port }] = (await once(worker, 'message')) as [{ port: number }];
+    return { worker, origin: `http://127.0.0.1:${port}` };
+  };
+
+  test('asks as the reference does, and decides by the answer', async () => {
+    const { worker, origin } = await serve(`response.end('"True"');`);
+    const remote = openRemote({ origins: [origin], timeoutMs: 20_000 });
+    const heard = once(worker, 'message');
+    const overrides = { [rule]: `${origin}/%(node.owner)s` };
+    const policy = createPolicy({ set: 'temper', overrides, remote: remote.ask });
+    expect(policy.allows(rule, personas['stranger-reader'], node)).toBe(true);
+    const [{ form, type }] = (await heard) as [{ form: string; type: string }];
+    expect(type).toContain('application/x-www-form-urlencoded');
+    const fields = new URLSearchParams(form);
+    expect(JSON.parse(fields.get('rule')!)).toBe(rule);
+    expect(JSON.parse(fields.get('target')!)).toMatchObject({ 'node.owner': 'project-owner' });
+    expect(JSON.parse(fields.get('credentials')!)).toMatchObject({ roles: ['reader'] });
+    remote.close();
+    await worker.terminate();
+  });
+
+  test('that is refused, or answered with a long text, admits nobody', async () => {
+    const { worker, origin } = await serve(`response.end('False' + 'x'.repeat(100000));`);
+    const remote = openRemote({ origins: [origin], timeoutMs: 20_000 });
+    expect(remote.ask(question(`${origin}/x`))).toMatch(/^Falsex/);
+    remote.close();
+    await worker.terminate();
+  });
+
+  test('that gets no answer in time throws, and the next one is asked anew', async () => {
+    const { worker, origin } = await serve('');
+    const remote = openRemote({ origins: [origin], timeoutMs: 200 });
+    expect(() => remote.ask(question(`${origin}/x`))).toThrow(/could not be asked: TimeoutError|did not answer/);
+    expect(() => remote.ask(question(`${origin}/x`))).toThrow(/could not be asked: TimeoutError|did not answer/);
+    remote.close();
+    await worker.terminate();
+  });
+
+  test('goes nowhere but to the origins that the operator named', async () => {
+    let asked = 0;
+    const count: RequestListener = (_request: IncomingMessage, response) => {
+      asked += 1;
+      response.end('True');
+    };
+    const server = createServer(count).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const remote = openRemote({ origins: ['https://pdp.example'], timeoutMs: 1_000 });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    expect(() => remote.ask(question(url))).toThrow('is not among TEMPER_POLICY_REMOTE_ORIGINS');
+    server.close();
+    await once(server, 'close');
+    expect(asked).toBe(0);
+    remote.close();
+  });
+});
