@@ -1,5 +1,5 @@
 /** What a thrown error is to a story: a code of the list, and a text for people. */
-import { ApplicationFailure, rootCause } from '@temporalio/workflow';
+import { ApplicationFailure, rootCause, TimeoutFailure } from '@temporalio/workflow';
 
 /** The code an activity failed with; `Timeout` where the engine gave up; undefined for anything else, a bug of ours included. */
 export const codeOf = (thrown: unknown): string | undefined => {
@@ -15,5 +15,15 @@ const causeOf = (thrown: unknown): unknown => {
   return cause;
 };
 
-/** Why, in the words of what failed first. */
-export const messageOf = (thrown: unknown): string => (rootCause(thrown) ?? String(thrown)).slice(0, 2_000);
+/** What an act last said of itself; undefined where it said nothing that tells a person more than the engine does. */
+const lastSign = (thrown: unknown): string | undefined => {
+  if (!(thrown instanceof TimeoutFailure)) return undefined;
+  const { what, doing, seen, state } = (thrown.lastHeartbeatDetails ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof what !== 'string') return undefined;
+  const last = seen ?? state;
+  return `Time was up at: ${what}${doing ? ` (${doing})` : ''}${last ? `; last seen: ${last}` : ''}.`;
+};
+
+/** Why, in the words of what failed first; where time ran out, in those of the last sign of life. */
+export const messageOf = (thrown: unknown): string =>
+  (lastSign(causeOf(thrown)) ?? rootCause(thrown) ?? String(thrown)).slice(0, 2_000);

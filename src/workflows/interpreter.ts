@@ -152,6 +152,7 @@ const waitStep = async (step: PlannedStep, seconds: number, hands: Hands): Promi
   await hands.mark(step, 'waiting');
   await hands.move('wait');
   await hands.scoped(true, () => hands.sleep(seconds * 1_000, `${nameOf(step)}: ${seconds} s`));
+  hands.at(step.index, 'running', null); // before the move, which shows it
   await hands.move('resume');
   await hands.mark(step, 'done');
 };
@@ -162,6 +163,7 @@ const holdStep = async (step: PlannedStep, hands: Hands): Promise<void> => {
   await hands.mark(step, 'waiting');
   await hands.move('hold');
   await hands.unheld();
+  hands.at(step.index, 'running', null);
   await hands.move('unhold');
   await hands.move('resume');
   await hands.mark(step, 'done');
@@ -217,7 +219,7 @@ const park = async (step: PlannedStep, error: string, unknown: boolean, hands: H
   await hands.mark(step, 'parked', { error });
   await hands.move('wait');
   const decision = await hands.decided(step);
-  await hands.move('resume');
   hands.at(step.index, 'running', null);
+  await hands.move('resume');
   return decision;
 };

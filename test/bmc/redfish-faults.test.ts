@@ -54,12 +54,33 @@ test('a power state that never arrives ends as a timeout that says what was last
   expect(error).toMatchObject({ code: 'BmcTimeout', retry: true, facts: { seen: 'PoweringOn' } });
 });
 
+test('a power state that still does not arrive after a second attempt is the end, and the command was sent again', async () => {
+  const { failure, fault, accepted } = racks.bench('openbmc');
+  const intents = intentsOf('power_on');
+  const timing = { ...quickTiming, powerTimeoutMs: 1_000 };
+  fault({ kind: 'power-stuck', seconds: 600 });
+  expect((await failure('power_on', {}, { intents, timing })).code).toBe('BmcTimeout');
+  const error = await failure('power_on', {}, { intents, timing, attempt: 2 });
+  expect(error).toMatchObject({ code: 'BmcStuck', retry: false, facts: { seen: 'PoweringOn' } });
+  expect(accepted()).toHaveLength(2);
+});
+
+test('a power state that arrives late is found by the second attempt', async () => {
+  const { run, failure, fault, state } = racks.bench('openbmc');
+  const intents = intentsOf('power_on');
+  fault({ kind: 'power-stuck', seconds: 1 });
+  const timing = { ...quickTiming, powerTimeoutMs: 300 };
+  expect((await failure('power_on', {}, { intents, timing })).code).toBe('BmcTimeout');
+  await expect(run('power_on', {}, { intents, attempt: 2 })).resolves.toMatchObject({ is: 'done' });
+  expect(state().power.shows).toBe('On');
+});
+
 test('a shutdown that the system ignores is not forced', async () => {
   const { run, failure, fault, accepted } = racks.bench('openbmc');
   await run('power_on');
   fault({ kind: 'ignore-graceful', seconds: 60 });
   const error = await failure('soft_power_off', {}, { timing: { ...quickTiming, softPowerTimeoutMs: 300 } });
-  expect(error.code).toBe('BmcTimeout');
+  expect(error.code).toBe('BmcStuck');
   expect(accepted().map(({ content }) => content)).toEqual([{ ResetType: 'On' }, { ResetType: 'GracefulShutdown' }]);
 });
 
@@ -144,6 +165,16 @@ test.each(['openbmc', 'xcc', 'ami', 'xcc-new'])('an ETag that does not match is 
   await expect(run('set_boot_device', { boot_device: 'pxe' })).resolves.toMatchObject({ is: 'done' });
   expect(accepted()).toHaveLength(1);
 });
+
+test.each(['idrac9', 'xcc', 'ami', 'xcc-new'])(
+  'an ETag that changes under three writes does not stop the next on %s',
+  async (profile) => {
+    const { run, fault, accepted } = racks.bench(profile);
+    fault({ kind: 'etag-mismatch', method: 'PATCH', remaining: 3 });
+    await expect(run('set_boot_device', { boot_device: 'pxe' })).resolves.toMatchObject({ is: 'done' });
+    expect(accepted()).toHaveLength(1);
+  },
+);
 
 test('media that still look inserted after an eject are waited for', async () => {
   const { run, fault, state } = racks.bench('idrac9');

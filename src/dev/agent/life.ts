@@ -47,6 +47,10 @@ const doc = (value: unknown): Doc => (typeof value === 'object' && value !== nul
 export const agentVersion = '13.0.0';
 const longestLookupMs = 60_000;
 
+// Pauses between offers of an inventory, as openstack/ironic-python-agent:ironic_python_agent/inspector.py has them; real
+// ones at any speed, because the API that it waits for is a real one.
+const offerPausesMs = [5_000, 5_000, 6_000, 12_000];
+
 export const startLife = (machine: Machine, hands: LifeHands): Life => {
   const { temper, timing, faults } = hands;
   const mac = machine.macs[0] ?? machine.nodeUuid ?? 'unknown';
@@ -102,9 +106,15 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
   const jitter = (ms: number, least: number, most: number): number => ms * (least + Math.random() * (most - least));
   const calmly = (ask: Promise<Answer>): Promise<Answer> => ask.catch(() => ({ status: 0, body: undefined }));
 
-  /** The node's uuid, where the API waited for what was found on it. */
+  /** The node's uuid, where the API waited for what was found on it. Offered again where nobody answers, or a 5xx does. */
   const offerInventory = async (): Promise<string | undefined> => {
-    const { status, body } = await calmly(temper.continueInspection(inventoryOf(machine)));
+    const offer = () => calmly(temper.continueInspection(inventoryOf(machine)));
+    let { status, body } = await offer();
+    for (const ms of offerPausesMs) {
+      if (status !== 0 && status < 500) break;
+      await sleep(ms, undefined, { signal: power.signal });
+      ({ status, body } = await offer());
+    }
     const { uuid } = doc(body);
     return status === 202 && typeof uuid === 'string' ? uuid : undefined;
   };

@@ -27,7 +27,7 @@ export type Runner = Job & {
 };
 
 const approachWithinMs = 150_000;
-const lookEveryMs = 25;
+const lookEveryMs = 50;
 const preparedAtOnce = 24;
 
 /** Work on many things, so many at a time. */

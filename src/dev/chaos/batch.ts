@@ -1,13 +1,12 @@
 /** One kill: many nodes at as many points, one victim, and what became of each. */
-import { approach, inTurns, type Job, letEnd, prepareAll, type Runner, start } from './approach';
+import { approach, type Job, letEnd, prepareAll, type Runner, start } from './approach';
 import { judge, type Outcome } from './judge';
+import { settlingOf } from './settling';
 import type { System, Victim } from './system';
-
-const judgedAtOnce = 16;
 
 /** Those whose moment cannot be held come to it together, right before the kill. */
 const lastMoments = async (system: System, runners: readonly Runner[]): Promise<void> => {
-  const fresh = runners.filter(({ point }) => point.kind === 'accepted');
+  const fresh = runners.filter(({ point, place }) => point.kind === 'accepted' && place === 'waits');
   const ending = runners.filter(({ point, place }) => point.kind === 'ends' && place === 'there');
   await Promise.all([letEnd(system, ending), ...fresh.map((runner) => start(system, runner))]);
   for (const runner of fresh) if (runner.place === 'runs') runner.place = 'there';
@@ -35,9 +34,8 @@ export const runBatch = async (
   await back();
   note('back');
   const outcomes = new Map<Job, Outcome>();
-  await inTurns(jobs, judgedAtOnce, async (job) => {
-    outcomes.set(job, await judge(system, byJob.get(job.bmc.index)!, since));
-  });
+  const court = { system, settling: settlingOf(system) };
+  await Promise.all(jobs.map(async (job) => outcomes.set(job, await judge(court, byJob.get(job.bmc.index)!, since))));
   note('judged');
   return outcomes;
 };

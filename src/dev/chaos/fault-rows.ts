@@ -42,8 +42,8 @@ export type FaultRow = {
   /** Of the BMC; any when absent. */
   readonly profile?: string;
   readonly faults: readonly Readonly<Record<string, unknown>>[];
-  /** Done when the BMC has accepted its first command. */
-  readonly meanwhile?: 'press' | 'rotate';
+  /** Done while so many power commands are through and the next is on its way. */
+  readonly meanwhile?: { readonly does: 'press' | 'rotate'; readonly after: number };
   /** All the ways in which it may end. */
   readonly ends: readonly ('succeeded' | 'failed' | 'parked')[];
 };
@@ -112,8 +112,20 @@ export const faultRows: readonly FaultRow[] = [
     faults: [{ kind: 'wrong-power-state', value: 'Off', remaining: 1 }],
     ends: well,
   },
-  { row: 5, says: 'PoweringOn for 15 s', work: 'reboot', faults: [{ kind: 'power-stuck', seconds: 15 }], ends: well },
-  { row: 5, says: 'PoweringOn for ever', work: 'reboot', faults: [{ kind: 'power-stuck', seconds: 600 }], ends: known },
+  {
+    row: 5,
+    says: 'the power stays on its way for 15 s',
+    work: 'reboot',
+    faults: [{ kind: 'power-stuck', seconds: 15 }],
+    ends: well,
+  },
+  {
+    row: 5,
+    says: 'the power stays on its way for ever',
+    work: 'reboot',
+    faults: [{ kind: 'power-stuck', seconds: 600 }],
+    ends: known,
+  },
   {
     row: 5,
     says: 'the system ignores a polite shutdown',
@@ -150,7 +162,7 @@ export const faultRows: readonly FaultRow[] = [
     work: 'reboot',
     profile: 'ilo6',
     faults: [],
-    meanwhile: 'press',
+    meanwhile: { does: 'press', after: 1 },
     ends: well,
   },
   { row: 9, says: 'If-Match required, strong spelling only', work: 'reboot', profile: 'ami', faults: [], ends: well },
@@ -305,7 +317,7 @@ export const faultRows: readonly FaultRow[] = [
     work: 'reboot',
     profile: 'openbmc',
     faults: [],
-    meanwhile: 'press',
+    meanwhile: { does: 'press', after: 0 },
     ends: well,
   },
   {
@@ -320,7 +332,7 @@ export const faultRows: readonly FaultRow[] = [
     says: 'the certificate was changed; nodes trust the old one',
     work: 'reboot',
     faults: [],
-    meanwhile: 'rotate',
+    meanwhile: { does: 'rotate', after: 0 },
     ends: known,
   },
 ];

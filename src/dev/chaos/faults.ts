@@ -45,25 +45,38 @@ const runOf = async ({ operator }: System, bmc: RackBmc): Promise<Json> =>
   (await operator.must('GET', `/temper/v1/nodes/${bmc.name}/runs?limit=1`)).runs[0];
 
 const prepare = async (system: System, row: FaultRow, bmc: RackBmc, file: string): Promise<void> => {
+  // Before the node is looked at for the first time, so that the record knows of its power.
+  await system.rack.renew(bmc.index, 'On');
   await bring(system, bmc, 'manageable');
   await system.operator.must('PUT', `/v1/nodes/${bmc.name}/states/raid`, raidConfig);
-  if (row.meanwhile === 'rotate') {
+  if (row.meanwhile?.does === 'rotate') {
     const value = (key: string, text: unknown) => ({ op: 'add', path: `/driver_info/${key}`, value: text });
     await system.operator.must('PATCH', `/v1/nodes/${bmc.name}`, [
       value('redfish_address', bmc.secureAddress),
       value('redfish_verify_ca', join(dirname(file), 'rack', 'rack-cert.pem')),
     ]);
   }
-  await system.rack.renew(bmc.index, 'On');
 };
 
-/** What happens in the middle: the gate holds the second command until it has. */
+const isPowerCommand = ({ write, path }: { write: boolean; path: string }): boolean =>
+  write && path.endsWith('/ComputerSystem.Reset');
+
+/** What happens in the middle: the gate lets one pass at a time until the power command that is meant stands there. */
 const interfere = async (system: System, { meanwhile }: FaultRow, bmc: RackBmc): Promise<void> => {
   if (!meanwhile) return;
-  await until(`the second command to ${bmc.name}`, async () =>
-    (await system.rack.gates())[bmc.index]!.held.some(({ write }) => write),
+  let left = meanwhile.after;
+  await until(
+    `a power command to ${bmc.name}`,
+    async () => {
+      const [held] = (await system.rack.gates())[bmc.index]!.held;
+      if (!held) return false;
+      if (isPowerCommand(held) && left-- === 0) return true;
+      await system.rack.stepGate(bmc.index);
+      return false;
+    },
+    { everyMs: 50 },
   );
-  if (meanwhile === 'press') await system.rack.press(bmc.index);
+  if (meanwhile.does === 'press') await system.rack.press(bmc.index);
   else await system.rack.rotate();
   await system.rack.openGate(bmc.index);
 };
@@ -78,7 +91,7 @@ const wrongAfter = async (
 ) => {
   const twice = [...once].filter(([, times]) => times > 1).map(([command]) => command);
   if (twice.length > 0) return `twice: ${twice.join('; ')}`;
-  if (!row.ends.includes(run.state)) return `ended ${run.state}`;
+  if (!row.ends.includes(run.state)) return `ended ${run.state}: ${run.last_error ?? run.waiting_for}`;
   if (run.state !== 'succeeded') return run.last_error || run.waiting_for ? undefined : 'gives no reason';
   const { power_state } = await system.operator.must('GET', `/v1/nodes/${bmc.name}/states`);
   const shows = `power ${(await system.rack.state(bmc.index)).power.shows}`.toLowerCase();
@@ -88,7 +101,7 @@ const wrongAfter = async (
 const oneFault = async (system: System, row: FaultRow, bmc: RackBmc, file: string): Promise<FaultResult> => {
   await prepare(system, row, bmc, file);
   const mark = await markOf(system, bmc);
-  if (row.meanwhile) await system.rack.setGate(bmc.index, { after: 1 });
+  if (row.meanwhile) await system.rack.setGate(bmc.index, { after: 0 });
   for (const fault of row.faults) await system.rack.fault(bmc.index, fault);
   const began = Date.now();
   await ask(system, row, bmc);
@@ -149,8 +162,9 @@ export const runFaults = async (
     );
     return result;
   };
-  const results = await Promise.all(faultRows.filter(({ meanwhile }) => meanwhile !== 'rotate').map(one));
-  for (const row of faultRows.filter(({ meanwhile }) => meanwhile === 'rotate')) results.push(await one(row));
+  const isLast = ({ meanwhile }: FaultRow): boolean => meanwhile?.does === 'rotate';
+  const results = await Promise.all(faultRows.filter((row) => !isLast(row)).map(one));
+  for (const row of faultRows.filter(isLast)) results.push(await one(row));
   return results;
 };
 

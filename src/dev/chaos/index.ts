@@ -8,21 +8,23 @@ import { runBatch } from './batch';
 import { writeSection } from './docs';
 import { faultTable, runFaults } from './faults';
 import { writeRunbook } from './nodes';
-import { allVictims, type Cell, everyCell, killsFor, labelsOf } from './plan';
-import { randomOf, shuffled } from './random';
+import { allVictims, type Cell, everyCell, killsFor, labelsOf, secondsOf } from './plan';
+import { randomOf } from './random';
 import { keyOf, type Reference, type References, referenceOf } from './reference';
 import { countsOf, type Result, summaryOf, tableOf } from './report';
+import { type Pair, sampleCells, samplePairs } from './sample';
 import { openSystem, type System } from './system';
 import { type ChaosVerb, chaosVerbs } from './verbs';
 
 type Say = (line: string) => void;
-type Pair = { readonly verb: ChaosVerb; readonly profile: string };
 
 export type Chosen = {
   readonly seed: number;
   /** So many kill points, chosen by the seed; all of them when absent. */
   readonly sample?: number;
   readonly verbs?: readonly string[];
+  /** Kinds of BMC that a sample is taken from; all of them when absent. */
+  readonly profiles?: readonly string[];
 };
 
 export type Found = { readonly results: readonly Result[]; readonly unusable: readonly string[] };
@@ -55,34 +57,10 @@ const gatherReferences = async (
   return { references, unusable };
 };
 
-/** Kills of a sample: two for a dozen, all victims for a large one. */
-const victimsFor = (sample: number): number => Math.min(allVictims.length, Math.max(2, Math.ceil(sample / 12)));
-
-/** Verbs in turn, each on a kind of BMC that chance decides. */
-const samplePairs = (system: System, verbs: readonly ChaosVerb[], sample: number, random: () => number): Pair[] => {
-  const profiles = [...new Set(system.bmcs.map(({ profile }) => profile))];
-  const order = shuffled(verbs, random);
-  return Array.from({ length: Math.ceil(sample / victimsFor(sample)) }, (_, index) => ({
-    verb: order[index % order.length]!,
-    profile: profiles[Math.floor(random() * profiles.length)]!,
-  }));
-};
-
-const sampleCells = (references: References, pairs: readonly Pair[], sample: number, random: () => number): Cell[] => {
-  const chosen = shuffled(allVictims, random).slice(0, victimsFor(sample));
-  return pairs
-    .flatMap(({ verb }) => {
-      const labels = shuffled(labelsOf(references, verb), random);
-      if (labels.length === 0) return [];
-      return chosen.map((victim, index) => ({ verb, label: labels[index % labels.length]!.label, victim }));
-    })
-    .slice(0, sample);
-};
+const profilesOf = ({ bmcs }: System): string[] => [...new Set(bmcs.map(({ profile }) => profile))];
 
 const allPairs = (system: System, verbs: readonly ChaosVerb[]): Pair[] =>
-  verbs.flatMap((verb) =>
-    [...new Set(system.bmcs.map(({ profile }) => profile))].map((profile) => ({ verb, profile })),
-  );
+  verbs.flatMap((verb) => profilesOf(system).map((profile) => ({ verb, profile })));
 
 const killAll = async (
   system: System,
@@ -116,17 +94,22 @@ const killAll = async (
 };
 
 /** Runs what was chosen on a system. */
-export const runCells = async (system: System, { seed, sample, verbs: names }: Chosen, say: Say): Promise<Found> => {
+export const runCells = async (
+  system: System,
+  { seed, sample, verbs: names, profiles = profilesOf(system) }: Chosen,
+  say: Say,
+): Promise<Found> => {
   const random = randomOf(seed);
   const verbs = chaosVerbs.filter(({ name }) => !names || names.includes(name));
   await writeRunbook(system);
-  const pairs = sample === undefined ? allPairs(system, verbs) : samplePairs(system, verbs, sample, random);
+  const pairs = sample === undefined ? allPairs(system, verbs) : samplePairs(profiles, verbs, sample, random);
   const { references, unusable } = await gatherReferences(system, pairs, say);
-  const longest = [...references].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, 3);
-  say(
-    `${references.size} undisturbed runs looked at; the longest: ${longest.map(([key, { seconds }]) => `${key} ${Math.round(seconds)} s`).join(', ')}`,
-  );
+  for (const verb of verbs)
+    say(
+      `${verb.name}: ${labelsOf(references, verb).length} points, ${secondsOf(references, verb).toFixed(0)} s undisturbed`,
+    );
   const cells = sample === undefined ? everyCell(verbs, references) : sampleCells(references, pairs, sample, random);
+  say(`${cells.length} places to kill at`);
   const first = await killAll(system, cells, references, random, say);
   const missed = first.filter(({ outcome }) => outcome.is === 'missed').map(({ cell }) => cell);
   const second = await killAll(system, missed, references, random, say);
@@ -149,9 +132,9 @@ const when = (began: number, more: string): string =>
   `${new Date().toISOString().slice(0, 10)}, ${Math.ceil((Date.now() - began) / 60_000)} minutes, ${cpus().length} processors, ${more}.`;
 
 const preface = (system: System, results: readonly Result[]): string[] => [
-  `${system.bmcs.length} nodes are hit by one kill. ${summaryOf(results)}`,
+  `Up to ${system.bmcs.length} nodes are hit by one kill. ${summaryOf(results)}`,
   '',
-  'Each line is a point of a run. The node is held there by the emulator, the process is killed with -9 once, and the run goes on when the supervisor has started the process again. `ended` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; `parked` one that asked a person whether its command took effect, because nothing on the machine could tell. The seconds are from the kill to the end; what was left of the run is part of them.',
+  'Each line is a point of a run. The node is held there by the emulator, the process is killed with -9 once, and the run goes on when the supervisor has started the process again. `ended` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; `parked` one that asked a person whether its command took effect, because nothing on the machine could tell. The seconds are from the kill to the end; what was left of the run is part of them. Cells are empty where a process is killed at the beginning of each step and at the last point in it only: those that hold no connection to a BMC.',
   '',
 ];
 

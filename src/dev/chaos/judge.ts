@@ -3,8 +3,8 @@ import { steps } from '../../model/steps';
 import type { Runner } from './approach';
 import { beyond, heardSince } from './journals';
 import { wrongWith } from './nodes';
+import type { Settling } from './settling';
 import type { Standing, System } from './system';
-import { until } from './until';
 
 /** `ended`: well, as if nothing had happened. `parked`: it asked a person, as its step's row allows, and then ended well. */
 export type Outcome = {
@@ -16,37 +16,24 @@ export type Outcome = {
   readonly repeats: readonly string[];
 };
 
-const settledWithinMs = 240_000;
-
-const settled = (system: System, run: string): Promise<Standing> =>
-  until(
-    `run ${run} to end`,
-    async () => {
-      const standing = (await system.standing([run]))?.get(run);
-      return standing && (standing.finished_at || standing.state === 'parked') ? standing : undefined;
-    },
-    { withinMs: settledWithinMs },
-  );
-
 const mayPark = (step: string | null): boolean =>
   steps.some((row) => row.parks && `${row.interface}.${row.step}` === step);
 
+type Court = { readonly system: System; readonly settling: Settling };
+
 /** A person who has looked for herself goes on without the step. */
-const decided = async (system: System, run: string, standing: Standing): Promise<string | undefined> => {
+const decided = async (court: Court, run: string, standing: Standing): Promise<string | undefined> => {
   if (!mayPark(standing.step)) return `parked in ${standing.step}, whose row does not allow it`;
   if (!/cannot be known/.test(standing.step_error ?? '')) return `parked without its reason: ${standing.step_error}`;
-  await system.operator.must('POST', `/temper/v1/runs/${run}/skip`, {
+  await court.system.operator.must('POST', `/temper/v1/runs/${run}/skip`, {
     reason: 'looked at the machine: as it should be',
   });
-  const now = await until(
-    `run ${run} to go on`,
-    async () => {
-      const next = (await system.standing([run]))?.get(run);
-      return next && (next.finished_at || (next.state === 'parked' && next.step !== standing.step)) ? next : undefined;
-    },
-    { withinMs: settledWithinMs },
+  const now = await court.settling(
+    run,
+    'go on',
+    (next) => next.finished_at !== null || (next.state === 'parked' && next.step !== standing.step),
   );
-  return now.state === 'parked' ? decided(system, run, now) : ending(now);
+  return now.state === 'parked' ? decided(court, run, now) : ending(now);
 };
 
 const ending = ({ state, last_error }: Standing): string | undefined =>
@@ -55,12 +42,13 @@ const ending = ({ state, last_error }: Standing): string | undefined =>
 const twice = (commands: readonly string[]): string | undefined =>
   commands.length > 0 ? `heard too often: ${commands.join('; ')}` : undefined;
 
-const judged = async (system: System, runner: Runner, since: number): Promise<Outcome> => {
+const judged = async (court: Court, runner: Runner, since: number): Promise<Outcome> => {
+  const { system, settling } = court;
   const { bmc, verb, reference, mark, run } = runner;
-  const standing = await settled(system, run!);
+  const standing = await settling(run!, 'end', (now) => now.finished_at !== null || now.state === 'parked');
   const seconds = (Date.now() - since) / 1_000;
   const parked = standing.state === 'parked';
-  const end = parked ? await decided(system, run!, standing) : ending(standing);
+  const end = parked ? await decided(court, run!, standing) : ending(standing);
   const heard = await heardSince(system, bmc, mark);
   const why = [
     twice(beyond(heard.once, reference.usual.once)),
@@ -82,9 +70,9 @@ const lacking = (commands: readonly string[]): string | undefined =>
   commands.length > 0 ? `never heard: ${commands.join('; ')}` : undefined;
 
 /** @param since when the kill was. Never throws: what cannot be judged has failed */
-export const judge = async (system: System, runner: Runner, since: number): Promise<Outcome> => {
+export const judge = async (court: Court, runner: Runner, since: number): Promise<Outcome> => {
   if (!runner.run) return { is: 'missed', why: runner.trouble, seconds: 0, repeats: [] };
-  const outcome = await judged(system, runner, since).catch(
+  const outcome = await judged(court, runner, since).catch(
     (error: Error): Outcome => ({ is: 'failed', why: error.message, seconds: 0, repeats: [] }),
   );
   if (runner.place !== 'missed' || outcome.is === 'failed') return outcome;

@@ -85,7 +85,9 @@ const atRest = (system: System, bmc: RackBmc): Promise<Json | 'nowhere'> =>
     async () => {
       const found = await statesOf(system, bmc);
       if (!found) return 'nowhere';
-      return found.reservation === null && found.target_provision_state === null ? found : undefined;
+      // A failed state keeps the target that was not reached.
+      const failed = found.provision_state.endsWith(' failed');
+      return found.reservation === null && (failed || found.target_provision_state === null) ? found : undefined;
     },
     { withinMs: 120_000 },
   );
@@ -110,7 +112,7 @@ export const prepare = async (system: System, bmc: RackBmc, verb: ChaosVerb): Pr
   await system.rack.openGate(bmc.index);
   await bring(system, bmc, verb.from);
   await setFields(system, bmc.name, verb.fields ?? {});
-  if (verb.name === 'clean') await system.operator.must('PUT', `/v1/nodes/${bmc.name}/states/raid`, raidConfig);
+  if (verb.raid) await system.operator.must('PUT', `/v1/nodes/${bmc.name}/states/raid`, raidConfig);
   await system.rack.renew(bmc.index, verb.power);
 };
 

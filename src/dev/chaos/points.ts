@@ -25,6 +25,8 @@ export type Kind = 'accepted' | 'begins' | 'sent' | 'done' | 'watched' | 'call' 
 export type Point = {
   readonly label: string;
   readonly kind: Kind;
+  /** The step that it lies in; null for a run's two ends. */
+  readonly step: string | null;
   readonly gate: GateOrder;
   readonly begun: number;
   /** How many exchanges are before it. */
@@ -51,7 +53,7 @@ type Raw = Omit<Point, 'label'> & { readonly at: Seen };
 const pointsAt = (seen: readonly Seen[], depth: number): Raw[] => {
   const at = seen[depth]!;
   const before = seen[depth - 1];
-  const raw = (kind: Kind, gate: GateOrder): Raw => ({ kind, gate, begun: at.begun, depth, at });
+  const raw = (kind: Kind, gate: GateOrder): Raw => ({ kind, step: at.step, gate, begun: at.begun, depth, at });
   if (at.method === 'CONTACT') return [raw('call', { after: at.writes })];
   const first = !seen.slice(0, depth).some((one) => one.begun === at.begun && one.method !== 'CONTACT');
   return [
@@ -83,13 +85,14 @@ export const pointsOf = (seen: readonly Seen[]): Point[] => {
   const all = every.filter((raw) => counts(raw, every));
   const last = seen.at(-1);
   return [
-    { label: 'as it is accepted', kind: 'accepted', gate: { after: 0 }, begun: 0, depth: 0 },
+    { label: 'as it is accepted', kind: 'accepted', step: null, gate: { after: 0 }, begun: 0, depth: 0 },
     ...all.map((raw) => named(raw, all)),
     ...(last
       ? [
           {
             label: 'as it ends',
             kind: 'ends' as const,
+            step: null,
             gate: { after: last.writes },
             begun: last.begun,
             depth: seen.length,

@@ -9,9 +9,13 @@ import type { ChaosVerb } from './verbs';
 
 export type Reference = { readonly points: readonly Point[]; readonly usual: Heard; readonly seconds: number };
 
-/** By `verb profile`. */
+/** By `verb on profile`. */
 export type References = ReadonlyMap<string, Reference>;
-export const keyOf = (verb: ChaosVerb, profile: string): string => `${verb.name} ${profile}`;
+export const keyOf = (verb: ChaosVerb, profile: string): string => `${verb.name} on ${profile}`;
+
+/** Those of a verb, on whatever BMC. */
+export const ofVerb = (references: References, verb: ChaosVerb): Reference[] =>
+  [...references].filter(([key]) => key.startsWith(keyOf(verb, ''))).map(([, reference]) => reference);
 
 /** Runs a verb to its end, noting every exchange. Throws where the run does not end well by itself. */
 export const referenceOf = async (system: System, bmc: RackBmc, verb: ChaosVerb): Promise<Reference> => {

@@ -10,6 +10,8 @@ export type ChaosVerb = {
   readonly rests: Rest;
   /** Of the host when it begins. */
   readonly power: 'On' | 'Off';
+  /** Whether the node has to have a target_raid_config. */
+  readonly raid?: true;
   /** Written to the node before. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** What the request carries; the profile of the BMC decides about names. */
@@ -48,9 +50,11 @@ export const raidConfig = {
 const firmware = (component: string, file: string) =>
   step('firmware.update', { settings: [{ component, url: `http://images.example.org/firmware/${file}` }] });
 
-const cleanSteps = (profile: string) => [
+const settingSteps = (profile: string) => [
   step('deploy.erase_devices_metadata'),
   step('bios.apply_configuration', { settings: [settingOf(profile)] }),
+];
+const hardwareSteps = [
   step('raid.create_configuration'),
   step('raid.delete_configuration'),
   firmware('bmc', 'bmc-99.1.0.bin'),
@@ -91,7 +95,16 @@ export const chaosVerbs: readonly ChaosVerb[] = [
     from: 'manageable',
     rests: 'manageable',
     power: 'On',
-    more: (profile) => ({ clean_steps: cleanSteps(profile) }),
+    more: (profile) => ({ clean_steps: settingSteps(profile) }),
+  },
+  {
+    name: 'clean without a ramdisk',
+    target: 'clean',
+    from: 'manageable',
+    rests: 'manageable',
+    power: 'On',
+    raid: true,
+    more: () => ({ clean_steps: hardwareSteps }),
   },
   {
     name: 'adopt',

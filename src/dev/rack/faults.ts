@@ -34,7 +34,11 @@ export const faultKinds = {
     methods: 'any',
     says: 'reports `value`, or the state at the time the fault was set',
   },
-  'power-stuck': { stage: 'inside', methods: 'any', says: 'power commands stay at PoweringOn or PoweringOff' },
+  'power-stuck': {
+    stage: 'inside',
+    methods: 'any',
+    says: 'power commands stay at PoweringOn or PoweringOff while it lasts',
+  },
   'ignore-graceful': { stage: 'inside', methods: 'any', says: 'the operating system ignores polite shutdowns' },
   'post-lock': { stage: 'inside', methods: 'any', says: 'settings answer UnableToModifyDuringSystemPOST' },
   'boot-override-ignored': { stage: 'inside', methods: 'any', says: 'the host boots from disk all the same' },

@@ -105,7 +105,15 @@ export const reset = (bmc: Bmc, type: unknown, now: number): void => {
   // A repeat does not postpone what is coming sooner anyway.
   if (running && wanted && running.shows === row.wants && running.at <= wanted.at) return;
   if (next.length > 0) power.coming = next;
-  if (faultOf(bmc, 'power-stuck', now)) power.coming = power.coming.slice(0, 1);
+  const stuck = faultOf(bmc, 'power-stuck', now);
+  if (stuck) power.coming = heldBack(power.coming, stuck.until);
+};
+
+/** Stays on its way until then; for ever when nothing but a count ends it. */
+const heldBack = (coming: Bmc['state']['power']['coming'], until: number | null): Bmc['state']['power']['coming'] => {
+  const [first, ...rest] = coming;
+  if (!first || until === null) return coming.slice(0, 1);
+  return [first, ...rest.map((one) => ({ ...one, at: Math.max(one.at, until) }))];
 };
 
 /** The power button on the front: on when off, a polite shutdown when on. */
