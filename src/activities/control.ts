@@ -17,7 +17,13 @@ import { heldNode, moveNode } from './moves';
 import { planActivities } from './plans';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
-export type ControlHands = { readonly inventory: Inventory; readonly client: Client; readonly log: Log };
+export type ControlHands = {
+  readonly inventory: Inventory;
+  readonly client: Client;
+  readonly log: Log;
+  /** How many months of the audit trail are kept; all when unset or 0. */
+  readonly auditMonths?: number;
+};
 
 type Projection = { readonly lock: Lock; readonly seq: number };
 export type MoveInput = Projection & {
@@ -41,7 +47,7 @@ export type Turn = { readonly turn: boolean };
 export type ControlActivities = ReturnType<typeof createControlActivities>;
 
 /** @returns the activities of the control queue */
-export const createControlActivities = ({ inventory, client, log }: ControlHands) => ({
+export const createControlActivities = ({ inventory, client, log, auditMonths }: ControlHands) => ({
   /** Makes the run this workflow's own. A forged or fenced-off start ends here. */
   claim: guarded(async ({ lock, previous, limit }: ClaimInput): Promise<Turn> => {
     const { runId } = activityInfo().workflowExecution!;
@@ -121,5 +127,5 @@ export const createControlActivities = ({ inventory, client, log }: ControlHands
   ),
 
   /** Starts what was accepted and ends what is gone. */
-  reconcile: guarded(() => reconcileOnce({ inventory, client, log }, { beat: () => heartbeat() })),
+  reconcile: guarded(() => reconcileOnce({ inventory, client, log, auditMonths }, { beat: () => heartbeat() })),
 });

@@ -40,11 +40,12 @@ const reading = ['GET'] as const satisfies readonly Route['method'][];
 const changes = ({ method, rules, open }: Route): boolean =>
   !reading.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open;
 
-/** What the policy answered last. */
-type Heard = { rule: string | null; allowed: boolean };
+/** What the policy answered last, and what it admitted last. */
+type Heard = { rule: string | null; allowed: boolean; admitted: string | null };
 
 const listening = (policy: Policy, heard: Heard): Policy => {
-  const hear = (rule: string, allowed: boolean) => void Object.assign(heard, { rule, allowed });
+  const hear = (rule: string, allowed: boolean) =>
+    void Object.assign(heard, { rule, allowed, ...(allowed && { admitted: rule }) });
   return {
     ...policy,
     allows: (rule, who, target) => {
@@ -84,7 +85,7 @@ const judge = ({ code, status, facts }: TemperError, heard: Heard): { verdict: V
   const hidden = status === 404 && heard.rule !== null && !heard.allowed;
   if (status === 403 || hidden)
     return { verdict: 'refused', rule: code === 'PolicyDenied' ? String(facts.rule) : heard.rule };
-  return { verdict: 'failed', rule: heard.allowed ? heard.rule : null };
+  return { verdict: 'failed', rule: heard.admitted };
 };
 
 /** How often counted refusals are looked through. */
@@ -104,7 +105,7 @@ export const createTrail = (rooms: Rooms): Trail => {
   return {
     follow({ route, params, who, requestId, origin }) {
       if (!changes(route)) return undefined;
-      const heard: Heard = { rule: null, allowed: false };
+      const heard: Heard = { rule: null, allowed: false, admitted: null };
       const rule_set = rooms.policy().hash;
       const row = (verdict: Verdict, rule: string | null, code: string | null): RequestRow => ({
         requester: requesterOf({ who, requestId }),
@@ -119,7 +120,7 @@ export const createTrail = (rooms: Rooms): Trail => {
       });
       return {
         rooms: { ...rooms, policy: () => listening(rooms.policy(), heard) },
-        granted: () => write(row('granted', heard.allowed ? heard.rule : null, null)),
+        granted: () => write(row('granted', heard.admitted, null)),
         ended: (error) => {
           const { verdict, rule } = judge(error, heard);
           return repeats.note(row(verdict, rule, error.code));

@@ -1,6 +1,6 @@
 /** Queries of a node's history: a view of its events, newest states and whose run it was beside them. */
 import { historyKinds } from '../model/history';
-import type { NodeUuid, RunUuid } from '../model/ids';
+import type { LeaseUuid, NodeUuid, RunUuid } from '../model/ids';
 import type { Db } from './database';
 
 export type HistoryEventRow = {
@@ -24,6 +24,8 @@ export type HistoryPage = {
   readonly limit: number;
   readonly sort_dir: 'asc' | 'desc';
   readonly after?: number;
+  /** Only what happened in this lease: since it began, and not in runs of another. */
+  readonly lease?: LeaseUuid;
 };
 
 const kinds = Object.keys(historyKinds);
@@ -31,6 +33,10 @@ const textArray = 1009; // of Postgres' own types
 
 export const history = (sql: Db) => {
   const part = () => sql`(e.kind = any (${sql.array(kinds, textArray)}) or e.data->>'error' is not null)`;
+  const within = (lease: LeaseUuid | undefined) =>
+    lease === undefined
+      ? sql``
+      : sql`and e.at >= (select l.started_at from leases l where l.id = ${lease}) and (e.run_id is null or r.lease_id = ${lease})`;
   const selected = (chosen: ReturnType<typeof part>, order: ReturnType<typeof part>) => sql<HistoryEventRow[]>`
     select e.seq, e.at as created_at, e.kind, e.node_uuid, e.run_id, r.verb, e.data,
       coalesce(r.requester->>'user_id', r.requester->>'user_name') as user, r.requester->>'project_id' as project,
@@ -45,16 +51,16 @@ export const history = (sql: Db) => {
 
   return {
     /** A page of a node's history, in the order of the events. */
-    async ofNode(node: NodeUuid, { limit, sort_dir, after }: HistoryPage): Promise<HistoryEventRow[]> {
+    async ofNode(node: NodeUuid, { limit, sort_dir, after, lease }: HistoryPage): Promise<HistoryEventRow[]> {
       const up = sort_dir === 'asc';
       const later = after === undefined ? sql`true` : up ? sql`e.seq > ${after}` : sql`e.seq < ${after}`;
       const order = up ? sql`order by e.seq limit ${limit}` : sql`order by e.seq desc limit ${limit}`;
-      return selected(sql`e.node_uuid = ${node} and ${part()} and ${later}`, order);
+      return selected(sql`e.node_uuid = ${node} and ${part()} and ${later} ${within(lease)}`, order);
     },
 
     /** One event of a node's history, or undefined. */
-    async find(node: NodeUuid, seq: number): Promise<HistoryEventRow | undefined> {
-      const [row] = await selected(sql`e.node_uuid = ${node} and e.seq = ${seq} and ${part()}`, sql``);
+    async find(node: NodeUuid, seq: number, lease?: LeaseUuid): Promise<HistoryEventRow | undefined> {
+      const [row] = await selected(sql`e.node_uuid = ${node} and e.seq = ${seq} and ${part()} ${within(lease)}`, sql``);
       return row;
     },
   };

@@ -1,5 +1,5 @@
 /** Queries of nodes: one by its identifier, a filtered page, and the writes of the API. */
-import type { NodeUuid, ProjectId } from '../model/ids';
+import type { LeaseUuid, NodeUuid, ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Fault, PowerState, ProvisionState } from '../model/states';
 import { type AuditRow, auditInsert } from './audit';
@@ -61,6 +61,10 @@ export type NodeRow = {
   readonly updated_at: Date | null;
   /** Host name of a live worker that serves the node's driver and group; read with the row. */
   readonly conductor: string | null;
+  /** Of the present lessee. */
+  readonly lease_id: LeaseUuid | null;
+  /** Whether the run that holds it was accepted under another lease than the present one. */
+  readonly foreign_run: boolean;
   /** Changes with every write of the row, whoever makes it; what a compare-and-set compares. */
   readonly revision: string;
 };
@@ -93,9 +97,19 @@ export const nodes = (sql: Db) => {
       and w.updated_at > now() - ${silentAfter}::interval
     order by w.hostname limit 1)`;
 
+  const foreignRun = sql`(nodes.reservation is not null and exists (
+    select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id))`;
+
+  /** What a whole row has beside its columns. */
+  const wholeRow = sql`${conductor} as conductor, ${foreignRun} as foreign_run, xmin::text as revision`;
+
+  const computed = { conductor, foreign_run: foreignRun };
   const columns = (names: readonly string[]) => {
-    const real = sql(names.filter((name) => name !== 'conductor').map((name) => `nodes.${name}`));
-    return names.includes('conductor') ? sql`${real}, ${conductor} as conductor` : real;
+    const real = sql(names.filter((name) => !Object.hasOwn(computed, name)).map((name) => `nodes.${name}`));
+    return Object.entries(computed).reduce(
+      (all, [name, value]) => (names.includes(name) ? sql`${all}, ${value} as ${sql(name)}` : all),
+      sql`${real}`,
+    );
   };
 
   const written = (values: NodeValues): Record<string, unknown> =>
@@ -114,16 +128,16 @@ export const nodes = (sql: Db) => {
       const [row] =
         'uuid' in ident
           ? await sql<NodeRow[]>`
-              select *, ${conductor} as conductor, xmin::text as revision from nodes where uuid = ${ident.uuid}`
+              select *, ${wholeRow} from nodes where uuid = ${ident.uuid}`
           : await sql<NodeRow[]>`
-              select *, ${conductor} as conductor, xmin::text as revision from nodes where name = ${ident.name}`;
+              select *, ${wholeRow} from nodes where name = ${ident.name}`;
       return row;
     },
 
     /** The nodes that belong to this one, in the order of their enrolment. */
     async children(parent: NodeUuid): Promise<NodeRow[]> {
       return sql<NodeRow[]>`
-        select *, ${conductor} as conductor, xmin::text as revision from nodes where parent_node = ${parent} order by id limit 1000`;
+        select *, ${wholeRow} from nodes where parent_node = ${parent} order by id limit 1000`;
     },
 
     /** Rows of a page with the columns asked for; `conductor` may be one of them. */
@@ -152,7 +166,7 @@ export const nodes = (sql: Db) => {
           : sql``;
       const [row] = await sql<NodeRow[]>`
         with audited as (${auditInsert(sql, beside.audit)}), told as (${eventInsert(sql, beside.event)}) ${sealed}
-        insert into nodes ${sql(written(values))} returning *, ${conductor} as conductor, xmin::text as revision`;
+        insert into nodes ${sql(written(values))} returning *, ${wholeRow}`;
       return row!;
     },
 
@@ -169,7 +183,7 @@ export const nodes = (sql: Db) => {
       const [row] = await sql<NodeRow[]>`
         update nodes set ${sql(written(values))}, updated_at = now()
         where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and (${held} or reservation is null)
-        returning *, ${conductor} as conductor, xmin::text as revision`;
+        returning *, ${wholeRow}`;
       return row;
     },
 

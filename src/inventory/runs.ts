@@ -219,6 +219,13 @@ export const runs = (sql: Db) => ({
     return row;
   },
 
+  /** Whether the newest run of a node, if there was one, was accepted under another lease than this. */
+  async lastIsForeign(node: NodeUuid, lease: LeaseUuid | null): Promise<boolean> {
+    const [last] = await sql<{ lease_id: LeaseUuid | null }[]>`
+      select lease_id from runs where node_uuid = ${node} order by created_at desc limit 1`;
+    return last !== undefined && last.lease_id !== lease;
+  },
+
   /** The run that holds a node now. */
   async holding(node: NodeUuid): Promise<RunRow | undefined> {
     const [row] = await sql<RunRow[]>`

@@ -1,15 +1,20 @@
 /** The audit trail: one row for every request for a change, granted or refused; and who reads it. */
 
+import { routes } from '../../src/api';
 import { createRepeats } from '../../src/api/repeats';
 import type { RequestRow } from '../../src/inventory/audit';
 import { startTestApi, type TestApi } from '../support/api';
-import { lessee, owner, type Persona } from '../support/world';
+import { lessee, owner, type Persona, personas } from '../support/world';
 
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
 });
 afterAll(() => api?.close());
+
+// Of one caller only so many are written in a minute.
+const everybody = Object.keys(personas) as Persona[];
+let asked = 0;
 
 let count = 0;
 const madeNode = async (): Promise<{ uuid: string; name: string }> => {
@@ -117,6 +122,23 @@ describe('a request for a change leaves one row', () => {
     expect((await rowsOf(short))[0].resource_id).toBe('a?[31m');
   });
 });
+
+const changing = routes.filter(({ method, rules, open }) => method !== 'GET' && rules !== 'public' && !open);
+
+test.each(changing.map(({ method, path }) => [method, path] as const))(
+  '%s %s leaves one row when it is refused',
+  async (method, path) => {
+    const who = everybody[asked++ % everybody.length]!;
+    const filled = path.replace(/:\w+/g, '3f2b1d4c-5a69-4788-9c01-2d3e4f506172');
+    const reply = await api.as(who, method, filled, { raw: '{"nonsense": "hunter2"' });
+    expect(reply.status).toBeGreaterThanOrEqual(400);
+    expect(reply.status).toBeLessThan(500);
+    const rows = await rowsOf(reply);
+    expect(rows).toEqual([expect.objectContaining({ action: `${method} ${path}`, times: 1 })]);
+    expect(rows[0].resource).toMatch(/^[a-z]+(_[a-z]+)*$/);
+    expect(JSON.stringify(rows)).not.toContain('hunter2');
+  },
+);
 
 test('reading, an unknown caller and a path that is not offered leave nothing', async () => {
   const node = await madeNode();

@@ -39,6 +39,8 @@ export const personas = {
   'lessee-member': inProject(lessee, 'member'),
   'lessee-reader': inProject(lessee, 'reader'),
   'stranger-admin': inProject(stranger, 'admin'),
+  'stranger-roleless': inProject(stranger),
 } as const satisfies Record<string, Caller>;
 
-export type Persona = keyof typeof personas;
+/** Who is in the tables of personas; somebody without any role is refused nearly everywhere. */
+export type Persona = Exclude<keyof typeof personas, 'stranger-roleless'>;

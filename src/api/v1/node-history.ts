@@ -11,7 +11,7 @@ import {
   historyUuid,
   shortEvent,
 } from '../../model/history';
-import type { NodeUuid } from '../../model/ids';
+import type { LeaseUuid, NodeUuid } from '../../model/ids';
 import { maskText } from '../../model/secrets';
 import { nodeTarget } from '../../policy';
 import { askedList, collection, listQuery, nextLink } from '../lists';
@@ -19,6 +19,7 @@ import { projections } from '../representation';
 import type { Rooms } from '../rooms';
 import { type Asking, ok, route } from '../route';
 import { visibleNode } from '../visibility';
+import { byLeaseAlone } from './node-leases';
 
 const rule = 'baremetal:node:history:get';
 
@@ -40,17 +41,25 @@ const wireRow = (row: HistoryEventRow, whole: boolean): Record<string, unknown> 
   };
 };
 
-/** The node whose history a caller may see. Throws NodeNotFound, PolicyDenied. */
-const nodeOf = async (rooms: Rooms, asking: Asking<{ node: string }, unknown, unknown>): Promise<NodeUuid> => {
+/** A node's history, or the part of it that falls into its present lease. */
+type Part = { readonly node: NodeUuid; readonly lease?: LeaseUuid };
+
+/** What of a node's history a caller may see: by its lease alone, only that lease's. Throws NodeNotFound, PolicyDenied. */
+const nodeOf = async (rooms: Rooms, asking: Asking<{ node: string }, unknown, unknown>): Promise<Part> => {
   const node = await visibleNode(rooms, asking, asking.params.node);
   rooms.policy().require(rule, asking.who, nodeTarget(node));
-  return node.uuid;
+  const { lease_id } = node;
+  return { node: node.uuid, ...(lease_id && byLeaseAlone(rooms, rule, asking.who, node) && { lease: lease_id }) };
 };
 
-const markerSeq = async (rooms: Rooms, node: NodeUuid, marker: string | undefined): Promise<number | undefined> => {
+const markerSeq = async (
+  rooms: Rooms,
+  { node, lease }: Part,
+  marker: string | undefined,
+): Promise<number | undefined> => {
   if (marker === undefined) return undefined;
   const seq = historySeq(node, marker.toLowerCase());
-  const known = seq !== undefined && (await rooms.inventory.history.find(node, seq));
+  const known = seq !== undefined && (await rooms.inventory.history.find(node, seq, lease));
   return known ? known.seq : raise('MarkerNotFound', { marker });
 };
 
@@ -63,9 +72,15 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
   async handler(asking, rooms) {
     const { version, base } = asking;
     const asked = askedList(historyTable, asking.query, version, rooms.settings.maxLimit);
-    const node = await nodeOf(rooms, asking);
-    const after = await markerSeq(rooms, node, asked.marker);
-    const rows = await rooms.inventory.history.ofNode(node, { limit: asked.limit, sort_dir: asked.sort_dir, after });
+    const part = await nodeOf(rooms, asking);
+    const { node, lease } = part;
+    const after = await markerSeq(rooms, part, asked.marker);
+    const rows = await rooms.inventory.history.ofNode(node, {
+      limit: asked.limit,
+      sort_dir: asked.sort_dir,
+      after,
+      lease,
+    });
     const whole = asked.detail || asked.fields !== undefined;
     const { represent } = asked.fields
       ? shown.chosen(asked.fields, version)
@@ -85,10 +100,10 @@ const showHistory = route<z.output<typeof params>>({
   rules: ['baremetal:node:get', rule],
   params,
   async handler(asking, rooms) {
-    const node = await nodeOf(rooms, asking);
+    const { node, lease } = await nodeOf(rooms, asking);
     const { event } = asking.params;
     const seq = historySeq(node, event.toLowerCase());
-    const row = seq === undefined ? undefined : await rooms.inventory.history.find(node, seq);
+    const row = seq === undefined ? undefined : await rooms.inventory.history.find(node, seq, lease);
     if (!row) return raise('HistoryNotFound', { node: asking.params.node, event });
     return ok(shown.full(asking.version).represent(wireRow(row, true), { base: asking.base }));
   },

@@ -13,6 +13,7 @@ import { came, flag } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
 import { checkConfigdrive, checkInstance, configdrive, deploymentFacts } from './node-deploy';
+import { requireOwnRun } from './node-leases';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
 import { equipped, planOf } from './node-plans';
 import { runRunbook, usableRunbook } from './node-runbook';
@@ -126,6 +127,7 @@ const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => 
   requireSteps(policy, asking, node);
   if (want.row.story === 'deploy') checkMaintenance(want, node, ident);
   const to = reachable(want, node, ident);
+  requireOwnRun(rooms, want.rule, asking.who, node, ident);
   if (asking.body.configdrive) checkConfigdrive(asking.body.configdrive, want.verb, want.row, asking.version);
   const runbook =
     asking.body.runbook === undefined ? null : await usableRunbook(rooms, asking, node, asking.body.runbook);

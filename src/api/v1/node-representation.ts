@@ -14,6 +14,12 @@ const state =
   (row, _shown, minor) =>
     shownState(row[column] ?? null, minor);
 
+/** What a step of a former lease's run is does not concern whoever sees the node by its present lease alone. */
+const step =
+  (column: string): Extra =>
+  (row, shown) =>
+    row.foreign_run && shown.hides?.('baremetal:node:get', { ...row, lessee: null }) ? {} : (row[column] ?? {});
+
 const extras: Readonly<Record<string, Extra>> = {
   links: below(''),
   ports: below('/ports'),
@@ -22,10 +28,13 @@ const extras: Readonly<Record<string, Extra>> = {
   volume: below('/volume'),
   provision_state: state('provision_state'),
   target_provision_state: state('target_provision_state'),
+  clean_step: step('clean_step'),
+  deploy_step: step('deploy_step'),
+  service_step: step('service_step'),
 };
 
 /** Nodes by version and chosen fields; every row carries owner and lessee, by which redaction is decided. */
-export const nodeProjections = projections(nodeTable, extras, ['uuid', 'owner', 'lessee']);
+export const nodeProjections = projections(nodeTable, extras, ['uuid', 'owner', 'lessee', 'foreign_run']);
 
 /** The context of nodes shown to one caller: the four sensitive fields are decided per owner and lessee, once each. */
 export const shownTo = (policy: Policy, asking: { readonly who: Caller; readonly base: string }): Shown => {

@@ -11,6 +11,7 @@ import { type Answer, type Asking, accepted, ok, type Route, route } from '../ro
 import { came } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
+import { byLeaseAlone } from './node-leases';
 import { askedBy, orderedNode } from './node-orders';
 import { powerPlan, requirePowerable, setPower } from './node-power';
 import { type NodeParams, nodeParams } from './nodes';
@@ -22,14 +23,21 @@ const shown = (node: NodeRow, name: string, minor: number): unknown => {
   return value instanceof Date ? timestamp(value) : shownState(value, minor);
 };
 
+/** The error of a run of another lease is not for whoever sees the node by that lease alone. */
+const hidesError = async (rooms: Rooms, { who }: Pick<Asking<unknown, unknown, unknown>, 'who'>, node: NodeRow) =>
+  node.last_error !== null &&
+  byLeaseAlone(rooms, 'baremetal:node:get_states', who, node) &&
+  (await rooms.inventory.runs.lastIsForeign(node.uuid, node.lease_id));
+
 const showStates = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
   rooms.policy().require('baremetal:node:get_states', asking.who, nodeTarget(node));
+  const seen = (await hidesError(rooms, asking, node)) ? { ...node, last_error: null } : node;
   return ok(
     Object.fromEntries(
       stateFields
         .filter(({ since }) => since <= asking.version)
-        .map(({ name }) => [name, shown(node, name, asking.version)]),
+        .map(({ name }) => [name, shown(seen, name, asking.version)]),
     ),
   );
 };

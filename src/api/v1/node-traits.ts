@@ -4,6 +4,7 @@ import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import { isTrait, maxTraits, traitRefusal } from '../../model/traits';
 import { nodeTarget } from '../../policy';
+import { operatorTraitRules, requireOperatorTraits } from '../operator-traits';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, noContent, ok, type Route, route } from '../route';
@@ -35,6 +36,8 @@ const change = async (
     policy.require(rule, asking.who, nodeTarget(node));
     if (node.reservation !== null) break;
     const traits = checked(next(node));
+    const of = { of: 'node', target: nodeTarget(node) } as const;
+    requireOperatorTraits(rooms, asking.who, of, { before: node.traits, after: traits });
     const done = await rooms.inventory.transaction(async (inventory) => {
       if (!(await inventory.nodes.update(node, { traits }))) return false;
       await record(inventory, policy, asking, {
@@ -86,7 +89,7 @@ export const nodeTraitRoutes: Route[] = [
     path,
     since,
     tooOld: 405,
-    rules: ['baremetal:node:get', set],
+    rules: ['baremetal:node:get', set, operatorTraitRules.node],
     params: nodeParams,
     body,
     handler: async (asking, rooms) => {
@@ -99,7 +102,7 @@ export const nodeTraitRoutes: Route[] = [
     path: `${path}/:trait`,
     since,
     tooOld: 405,
-    rules: ['baremetal:node:get', set],
+    rules: ['baremetal:node:get', set, operatorTraitRules.node],
     params: traitParams,
     handler: async (asking, rooms) => {
       const { node_ident, trait } = asking.params;
@@ -111,7 +114,7 @@ export const nodeTraitRoutes: Route[] = [
     method: 'DELETE',
     path,
     since,
-    rules: ['baremetal:node:get', remove],
+    rules: ['baremetal:node:get', remove, operatorTraitRules.node],
     params: nodeParams,
     handler: async (asking, rooms) => {
       await change(asking, rooms, remove, () => []);
@@ -122,7 +125,7 @@ export const nodeTraitRoutes: Route[] = [
     method: 'DELETE',
     path: `${path}/:trait`,
     since,
-    rules: ['baremetal:node:get', remove],
+    rules: ['baremetal:node:get', remove, operatorTraitRules.node],
     params: traitParams,
     handler: async (asking, rooms) => {
       const { node_ident, trait } = asking.params;

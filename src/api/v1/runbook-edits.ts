@@ -5,6 +5,7 @@ import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../..
 import { maskSecrets, secretRefs } from '../../model/secrets';
 import { runbookTarget } from '../../policy';
 import { refusingDuplicates } from '../duplicates';
+import { operatorTraitRules, requireOperatorMarks } from '../operator-traits';
 import { attributesOf, checkAttributes, type Operation, patchBody, rulesFor } from '../patch';
 import type { Rooms } from '../rooms';
 import { type Asking, auditedBy, created, noContent, ok, route } from '../route';
@@ -21,7 +22,7 @@ const createRunbook = route({
   path: runbookCollection,
   since: runbooksSince,
   tooOld: 405,
-  rules: ['baremetal:runbook:create', 'baremetal:step:execute:*'],
+  rules: ['baremetal:runbook:create', 'baremetal:step:execute:*', operatorTraitRules.runbook],
   body: z.unknown(),
   handler: async (asking, rooms) => {
     const { who, body, version, base } = asking;
@@ -29,6 +30,7 @@ const createRunbook = route({
     policy.require('baremetal:runbook:create', who);
     const { values, secrets } = sealAll(rooms.vault, newRunbook(body, who, version, rooms.settings), ['steps']);
     requireSteps(policy, who, values);
+    requireOperatorMarks(rooms, who, values, { changes: ['steps'] });
     const runbook = await refusingDuplicates(runbookTable, values, () =>
       rooms.inventory.transaction(async (inventory) => {
         const stored = await inventory.runbooks.insert(values);
@@ -63,6 +65,7 @@ const updateRunbook = route<Params, unknown, Operation[]>({
     'baremetal:runbook:update:public',
     'baremetal:runbook:update:owner',
     'baremetal:step:execute:*',
+    operatorTraitRules.runbook,
   ],
   params: runbookParams,
   body: patchBody,
@@ -76,7 +79,9 @@ const updateRunbook = route<Params, unknown, Operation[]>({
       const stored = await findVisibleRunbook({ ...rooms, inventory }, who, params.runbook_ident, { lock: true });
       for (const rule of rules) policy.require(rule, who, runbookTarget(stored));
       const { values, secrets } = sealAll(rooms.vault, patchedRunbook(stored, body, rooms.settings), ['steps']);
-      if (attributesOf(body).includes('steps')) requireSteps(policy, who, values);
+      const changes = attributesOf(body);
+      if (changes.includes('steps')) requireSteps(policy, who, values);
+      requireOperatorMarks(rooms, who, stored, { name: values.name, changes });
       const changed = await refusingDuplicates(runbookTable, values, () =>
         inventory.runbooks.update(stored.uuid, values),
       );

@@ -4,6 +4,7 @@ import { raise } from '../../model/errors';
 import { runbookTraitsSince } from '../../model/runbooks';
 import { isTrait, maxTraits, traitRefusal } from '../../model/traits';
 import { runbookTarget } from '../../policy';
+import { operatorTraitRules, requireOperatorTraits } from '../operator-traits';
 import type { Rooms } from '../rooms';
 import { type Asking, noContent, ok, route } from '../route';
 import { record } from './runbook-edits';
@@ -14,7 +15,7 @@ const rule = 'baremetal:runbook:update';
 const allPath = '/v1/runbooks/:runbook_ident/traits';
 const onePath = '/v1/runbooks/:runbook_ident/traits/:trait';
 const since = runbookTraitsSince;
-const changing = ['baremetal:runbook:get', rule];
+const changing = ['baremetal:runbook:get', rule, operatorTraitRules.runbook];
 
 const oneParams = runbookParams.extend({ trait: z.string() });
 type Params = z.output<typeof runbookParams>;
@@ -39,6 +40,8 @@ const change = async (
     const traits = [...new Set(next(runbook.traits))];
     if (traits.length > maxTraits)
       raise('InvalidInput', { field: 'traits', reason: `a runbook has at most ${maxTraits} traits` });
+    const of = { of: 'runbook', target: runbookTarget(runbook) } as const;
+    requireOperatorTraits(rooms, who, of, { before: runbook.traits, after: traits });
     await inventory.runbooks.setTraits(runbook.uuid, traits);
     await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, runbook, rule, { traits });
   });

@@ -1,0 +1,119 @@
+/** The months of the audit trail: made ahead, dropped when they are old, changed by nobody, and filled from the table before. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { audit } from '../../src/inventory/audit';
+import { connect, type Sql } from '../../src/inventory/database';
+import { type TestDatabase, testDatabase } from '../support/servers';
+
+let database: TestDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await testDatabase();
+  sql = connect(database.ownerUrl, { max: 2 });
+});
+afterAll(async () => {
+  await sql?.end({ timeout: 5 });
+  await database?.drop();
+});
+
+const months = async (): Promise<string[]> =>
+  (await sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit'::regclass`).map(
+    ({ name }) => name as string,
+  );
+
+const ago = (count: number): Date => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 15));
+};
+const monthOf = (date: Date) => `audit_${date.toISOString().slice(0, 7).replace('-', '_')}`;
+
+const oldRow = async (at: Date): Promise<void> => {
+  await sql`select audit_make_month(date_trunc('month', ${at}::timestamptz at time zone 'UTC'))`;
+  await sql`insert into audit (at, requester, action, resource, resource_id) values (${at}, '{}', 'old', 'x', 'x')`;
+};
+
+const as = async <T>(url: string, work: (trail: ReturnType<typeof audit>) => Promise<T>): Promise<T> => {
+  const own = connect(url, { max: 1 });
+  try {
+    return await work(audit(own));
+  } finally {
+    await own.end({ timeout: 5 });
+  }
+};
+
+test('months are there for half a year ahead', async () => {
+  const there = await months();
+  for (const ahead of [0, 1, 6]) expect(there).toContain(monthOf(ago(-ahead)));
+});
+
+test('months go when they lie further back than is kept, and those that are missing are made', async () => {
+  await oldRow(ago(3));
+  await oldRow(ago(4));
+  await sql.unsafe(`drop table ${monthOf(ago(-6))}`);
+  await as(database.controlUrl, async (trail) => {
+    expect(await trail.keep(0)).toBe(0);
+    expect(await trail.keep(3)).toBe(1);
+    expect(await trail.keep(3)).toBe(0);
+  });
+  const there = await months();
+  expect(there).toContain(monthOf(ago(3)));
+  expect(there).toContain(monthOf(ago(-6)));
+  expect(there).not.toContain(monthOf(ago(4)));
+});
+
+test.each(['apiUrl', 'bmcUrl'] as const)('the role of %s makes and drops none', (url) =>
+  expect(as(database[url], (trail) => trail.keep(1))).rejects.toThrow('permission denied'),
+);
+
+test.each(['apiUrl', 'controlUrl', 'bmcUrl'] as const)('the role of %s writes rows', (url) =>
+  as(database[url], (trail) =>
+    trail.write({
+      requester: {
+        user_id: null,
+        user_name: null,
+        project_id: null,
+        system_scope: null,
+        strategy: 'x',
+        request_id: url,
+      },
+      action: 'node.x',
+      rule: null,
+      rule_set: null,
+      resource: 'node',
+      resource_id: '5a4e4a0e-4d0e-4cf5-8f3d-0d2a0f6d7a11',
+    }),
+  ),
+);
+
+test('rows are changed by nobody, in the months as little as in the whole', async () => {
+  for (const table of ['audit', monthOf(ago(0))])
+    for (const change of [`update ${table} set action = 'x'`, `delete from ${table}`, `truncate ${table}`])
+      await expect(sql.unsafe(change)).rejects.toThrow('append-only');
+});
+
+test('rows of the table before keep their order, and new ones follow them', async () => {
+  // The part of the first migration that made the table, on a database that has no other tables of it.
+  const folder = join(__dirname, '../../src/inventory/migrations');
+  const first = readFileSync(join(folder, '0001-foundation.sql'), 'utf8');
+  const table = /create table audit \([\s\S]*?\n\);\ncreate index.*\ncreate index.*/.exec(first)![0];
+  const trigger = /create trigger audit_append_only.*/.exec(first)![0];
+  await sql.unsafe(`drop table audit cascade; drop function audit_month, audit_make_month, audit_keep;`);
+  await sql.unsafe(`${table};${trigger}`);
+  const node = '5a4e4a0e-4d0e-4cf5-8f3d-0d2a0f6d7a11';
+  for (const [at, resource, id] of [
+    [ago(5), 'node', node],
+    [ago(2), 'node', 'gone'],
+    [ago(0), 'runbook', node],
+  ] as const)
+    await sql`insert into audit (at, requester, action, resource, resource_id)
+      values (${at}, ${sql.json({ request_id: 'r', project_id: 'p' })}, 'x', ${resource}, ${id})`;
+  await sql.unsafe(readFileSync(join(folder, '0013-audit.sql'), 'utf8'));
+  await sql`insert into audit (requester, action, resource, resource_id) values ('{}', 'new', 'x', 'x')`;
+  expect(await sql`select seq, action, verdict, node_uuid, asked_by, request_id from audit order by seq`).toEqual([
+    { seq: 1, action: 'x', verdict: 'granted', node_uuid: node, asked_by: 'p', request_id: 'r' },
+    { seq: 2, action: 'x', verdict: 'granted', node_uuid: null, asked_by: 'p', request_id: 'r' },
+    { seq: 3, action: 'x', verdict: 'granted', node_uuid: null, asked_by: 'p', request_id: 'r' },
+    { seq: 4, action: 'new', verdict: 'granted', node_uuid: null, asked_by: null, request_id: null },
+  ]);
+  expect(await months()).toEqual(expect.arrayContaining([monthOf(ago(5)), monthOf(ago(2)), monthOf(ago(-6))]));
+});

@@ -1,0 +1,138 @@
+/** Objects for the walk over the rules: each row of its table gets new ones, made as it names them in a path or a body. */
+import { randomUUID } from 'node:crypto';
+import type { RunUuid } from '../../src/model/ids';
+import { planSteps } from '../../src/model/plan-steps';
+import type { TestApi } from './api';
+import { lessee, owner } from './world';
+
+/** Columns that differ from those of a node that `owner` owns and `lessee` leases. */
+export type NodeColumns = Readonly<Record<string, unknown>>;
+
+export const step = { interface: 'power', step: 'reboot', args: {} } as const;
+export const image = { image_source: 'https://images.example.org/os.img', image_checksum: 'a'.repeat(64) };
+
+let made = 0;
+/** A name that nothing else has. */
+const fresh = (prefix: string): string => `${prefix}${++made}`;
+
+const posted = async (api: TestApi, path: string, body: object): Promise<string> => {
+  const reply = await api.as('operator', 'POST', path, { body });
+  if (reply.status !== 201) throw new Error(`${path}: ${reply.text}`);
+  return String(reply.body.uuid);
+};
+
+const nodeOf = async (api: TestApi, columns: NodeColumns): Promise<string> => {
+  const values = {
+    name: fresh('rule-node-'),
+    driver: 'redfish',
+    driver_info: api.sql.json({ redfish_address: 'https://192.0.2.7', deploy_iso: 'https://images.example.org/r.iso' }),
+    instance_info: api.sql.json(image),
+    last_error: 'told',
+    owner,
+    lessee,
+    provision_state: 'available',
+    network_interface: 'noop',
+    deploy_interface: 'direct',
+    traits: ['CUSTOM_RULES'],
+    power_state: 'power off',
+    ...columns,
+  };
+  const [row] = await api.sql<{ uuid: string }[]>`insert into nodes ${api.sql(values as never)} returning uuid`;
+  return row!.uuid;
+};
+
+/** A run of a service that stands in its first step, in this state. */
+const runOf = async (api: TestApi, node: string, state: string): Promise<string> => {
+  const id = randomUUID() as RunUuid;
+  const steps = planSteps([step], 'service', { driver: 'redfish' });
+  const input = { steps, story: 'service', verb: 'service' };
+  const row = { id, node_uuid: node, fence: 1, story: 'service', verb: 'service', owner, state, cursor: 0 };
+  const rest = { requester: api.sql.json({}), input: api.sql.json(input as never), rule_set: 'x', workflow_id: 'w' };
+  const finished_at = state === 'failed' ? new Date() : null;
+  await api.sql`insert into runs ${api.sql({ ...row, ...rest, finished_at } as never)}`;
+  await api.inventory.runSteps.insert(id, steps);
+  return id;
+};
+
+const runbookOf = (api: TestApi, more: object): Promise<string> =>
+  posted(api, '/v1/runbooks', { name: fresh('CUSTOM_R'), owner, steps: [{ ...step, order: 1 }], ...more });
+
+type Make = (api: TestApi, the: (name: string) => Promise<string>) => Promise<string>;
+
+/** What a row may name in braces. `the` gives another object of the same row. */
+const makes: Readonly<Record<string, Make>> = {
+  port: async (api, the) => posted(api, '/v1/ports', { node_uuid: await the('node'), address: macOf(++made) }),
+  portgroup: async (api, the) => posted(api, '/v1/portgroups', { node_uuid: await the('node') }),
+  connector: async (api, the) =>
+    posted(api, '/v1/volume/connectors', { node_uuid: await the('node'), type: 'ip', connector_id: fresh('c') }),
+  target: async (api, the) =>
+    posted(api, '/v1/volume/targets', {
+      node_uuid: await the('node'),
+      volume_type: 'iscsi',
+      volume_id: fresh('v'),
+      boot_index: 0,
+      properties: { target_lun: 1 },
+    }),
+  allocation: async (api) => {
+    const [row] = await api.sql`
+      insert into allocations (name, resource_class, owner) values (${fresh('a')}, 'x', ${owner}) returning uuid`;
+    return row!.uuid;
+  },
+  chassis: async (api) => posted(api, '/v1/chassis', {}),
+  runbook: (api) => runbookOf(api, {}),
+  approved: async (api) => {
+    const uuid = await runbookOf(api, {});
+    await api.sql`update runbooks set traits = '{CUSTOM_RULES}' where uuid = ${uuid}`;
+    return uuid;
+  },
+  public: async (api) => {
+    const uuid = await runbookOf(api, { owner: null, public: true });
+    await api.sql`update runbooks set traits = '{CUSTOM_RULES}' where uuid = ${uuid}`;
+    return uuid;
+  },
+  template: async (api) =>
+    posted(api, '/v1/deploy_templates', { name: fresh('CUSTOM_T'), steps: [{ ...step, priority: 1 }] }),
+  inspection: async (api) => posted(api, '/v1/inspection_rules', { actions: [{ op: 'fail' }] }),
+  freeze: async (api, the) => posted(api, `/temper/v1/nodes/${await the('node')}/freezes`, { reason: 'x' }),
+  webhook: async (api) =>
+    posted(api, '/temper/v1/webhooks', { url: 'https://hooks.example.org/x', kinds: ['*'], secret: 'x'.repeat(32) }),
+  running: async (api, the) => runOf(api, await the('node'), 'running'),
+  parked: async (api, the) => runOf(api, await the('node'), 'parked'),
+  failed: async (api, the) => runOf(api, await the('node'), 'failed'),
+  vif: async (api, the) => {
+    const vif = randomUUID();
+    await the('port');
+    await api.inventory.vifs.attach((await the('node')) as never, { vif, port_uuid: null, portgroup_uuid: null });
+    return vif;
+  },
+  inventory: async (api, the) => {
+    const node = await the('node');
+    await api.inventory.details.write(node as never, { inventory: { cpu: {} } as never });
+    return node;
+  },
+  other: async (api) => nodeOf(api, {}),
+};
+
+const macOf = (number: number): string =>
+  number.toString(16).padStart(12, '0').match(/../g)!.join(':').replace(/^00/, '52');
+
+/** Fills in a path or a body: `{port}` becomes the UUID of a port that is there, one per row. */
+export type Fill = <Value>(value: Value) => Promise<Value>;
+
+/** New objects for one row. */
+export const worldOf = (api: TestApi, columns: NodeColumns): Fill => {
+  const known = new Map<string, Promise<string>>();
+  const the = (name: string): Promise<string> => {
+    const make: Make | undefined = name === 'node' ? (given) => nodeOf(given, columns) : makes[name];
+    if (!make) throw new Error(`nothing is known of {${name}}`);
+    const there = known.get(name) ?? make(api, the);
+    known.set(name, there);
+    return there;
+  };
+  return async (value) => {
+    if (value === undefined) return value;
+    let text = JSON.stringify(value);
+    for (const [whole, name] of text.matchAll(/\{(\w+)\}/g)) text = text.replace(whole, await the(name!));
+    return JSON.parse(text);
+  };
+};
