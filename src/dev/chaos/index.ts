@@ -10,7 +10,7 @@ import { faultTable, runFaults } from './faults';
 import { writeRunbook } from './nodes';
 import { allVictims, type Cell, everyCell, killsFor, labelsOf, secondsOf } from './plan';
 import { randomOf } from './random';
-import { keyOf, type Reference, type References, referenceOf } from './reference';
+import { keyOf, ofVerb, type Reference, type References, referenceOf } from './reference';
 import { countsOf, type Result, summaryOf, tableOf } from './report';
 import { type Pair, sampleCells, samplePairs } from './sample';
 import { openSystem, type System } from './system';
@@ -104,7 +104,7 @@ export const runCells = async (
   await writeRunbook(system);
   const pairs = sample === undefined ? allPairs(system, verbs) : samplePairs(profiles, verbs, sample, random);
   const { references, unusable } = await gatherReferences(system, pairs, say);
-  for (const verb of verbs)
+  for (const verb of verbs.filter((one) => ofVerb(references, one).length > 0))
     say(
       `${verb.name}: ${labelsOf(references, verb).length} points, ${secondsOf(references, verb).toFixed(0)} s undisturbed`,
     );
