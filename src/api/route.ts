@@ -91,7 +91,13 @@ export const noContent = (location?: string): Answer => ({
 });
 
 /** What the audit trail says of a caller. */
-export type Accountable = { readonly who: Caller; readonly requestId: string; readonly origin?: Origin };
+export type Accountable = {
+  readonly who: Caller;
+  readonly requestId: string;
+  readonly origin?: Origin;
+  /** Told that the request's handler writes its own row, in the transaction of the change. */
+  readonly leavesRow?: () => void;
+};
 
 /** Who asked, as a run records it. */
 export const requesterOf = (asking: { readonly who: Caller; readonly requestId: string }): Requester => ({
@@ -104,7 +110,7 @@ export const requesterOf = (asking: { readonly who: Caller; readonly requestId: 
 });
 
 /** Who asked and from where, as the audit trail records it. A run does not tell the address: tenants may see it. */
-export const auditedBy = (asking: Accountable): { requester: Requester; origin: Origin } => ({
-  requester: requesterOf(asking),
-  origin: asking.origin ?? {},
-});
+export const auditedBy = (asking: Accountable): { requester: Requester; origin: Origin } => {
+  asking.leavesRow?.();
+  return { requester: requesterOf(asking), origin: asking.origin ?? {} };
+};

@@ -109,7 +109,8 @@ const serving =
       const given = await read(route, request, response, version);
       const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
       const header = (name: string) => request.get(name);
-      const asking = { ...given, who, version, requestId, origin, base, header, again };
+      const leavesRow = followed?.leavesRow;
+      const asking = { ...given, who, version, requestId, origin, base, header, again, leavesRow };
       const answer = await route.handler(asking as never, followed?.rooms ?? rooms);
       await followed?.granted();
       if (answer.stream) return await stream(rooms, request, response, answer, requestId, versions);

@@ -23,6 +23,8 @@ type Asked = {
 export type Followed = {
   /** For its handler: they notice what the policy is asked. */
   readonly rooms: Rooms;
+  /** For its handler: it writes the row itself, so that one of ours would only be looked for. */
+  leavesRow(): void;
   granted(): Promise<void>;
   ended(error: TemperError): Promise<void>;
 };
@@ -118,9 +120,15 @@ export const createTrail = (rooms: Rooms): Trail => {
         ...targetOf(route, params),
         times: 1,
       });
+      let left = false;
       return {
+        leavesRow: () => {
+          left = true;
+        },
         rooms: { ...rooms, policy: () => listening(rooms.policy(), heard) },
-        granted: () => write(row('granted', heard.admitted, null)),
+        granted: async () => {
+          if (!left) await write(row('granted', heard.admitted, null));
+        },
         ended: (error) => {
           const { verdict, rule } = judge(error, heard);
           return repeats.note(row(verdict, rule, error.code));

@@ -1,8 +1,12 @@
 /** The audit trail: one row for every request for a change, granted or refused; and who reads it. */
 
+import { randomUUID } from 'node:crypto';
+import { publicCaller } from '../../';
 import { routes } from '../../src/api';
 import { createRepeats } from '../../src/api/repeats';
+import { createTrail } from '../../src/api/trail';
 import type { RequestRow } from '../../src/inventory/audit';
+import type { ProjectId } from '../../src/model/ids';
 import { startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, personas } from '../support/world';
 
@@ -97,16 +101,31 @@ describe('a request for a change leaves one row', () => {
     expect(rows.map(({ verdict, node_uuid }) => [verdict, node_uuid])).toEqual([['failed', node.uuid]]);
   });
 
+  test('where it changed nothing', async () => {
+    const node = await madeNode();
+    const reply = await api.as('owner-manager', 'PATCH', `/v1/nodes/${node.uuid}`, {
+      body: [{ op: 'add', path: '/protected', value: false }],
+    });
+    expect(reply.status).toBe(200);
+    expect(await rowsOf(reply)).toMatchObject([{ action: 'node.update', verdict: 'granted' }]);
+  });
+
   test('where its handler keeps none of its own', async () => {
     const node = await madeNode();
-    const [worker] = await api.sql`select 1 from workers limit 1`;
-    if (!worker)
-      await api.sql`insert into workers (hostname, conductor_group, drivers, role) values ('w', '', ${['fake-hardware']}, 'bmc')`;
-    const body = { target: 'power off' };
-    const reply = await api.as('owner-member', 'PUT', `/v1/nodes/${node.uuid}/states/power`, { body });
-    expect(reply.status).toBe(202);
-    expect((await rowsOf(reply)).map(({ action, verdict, rule }) => [action, verdict, rule])).toEqual([
-      ['PUT /v1/nodes/:node_ident/states/power', 'granted', 'baremetal:node:set_power_state'],
+    const trail = createTrail(api.rooms);
+    const route = routes.find(({ method, path }) => method === 'PUT' && path === '/v1/nodes/:node_ident/states/power')!;
+    const requestId = `req-${randomUUID()}`;
+    const who = { ...publicCaller, project_id: owner as ProjectId, roles: ['member'] };
+    const followed = trail.follow({ route, params: { node_ident: node.uuid }, who, requestId, origin: {} })!;
+    expect(followed.rooms.policy().allows('baremetal:node:set_power_state', who, { 'node.owner': owner })).toBe(true);
+    await followed.granted();
+    await trail.close();
+    expect(await api.sql`select action, verdict, rule from audit where request_id = ${requestId}`).toEqual([
+      {
+        action: 'PUT /v1/nodes/:node_ident/states/power',
+        verdict: 'granted',
+        rule: 'baremetal:node:set_power_state',
+      },
     ]);
   });
 
