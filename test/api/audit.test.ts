@@ -1,11 +1,12 @@
 /** The audit trail: one row for every request for a change, granted or refused; and who reads it. */
 
 import { randomUUID } from 'node:crypto';
-import { publicCaller } from '../../';
+
 import { routes } from '../../src/api';
 import { createRepeats } from '../../src/api/repeats';
 import { createTrail } from '../../src/api/trail';
 import type { RequestRow } from '../../src/inventory/audit';
+import { nobody } from '../../src/model/callers';
 import type { ProjectId } from '../../src/model/ids';
 import { startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, personas } from '../support/world';
@@ -115,7 +116,7 @@ describe('a request for a change leaves one row', () => {
     const trail = createTrail(api.rooms);
     const route = routes.find(({ method, path }) => method === 'PUT' && path === '/v1/nodes/:node_ident/states/power')!;
     const requestId = `req-${randomUUID()}`;
-    const who = { ...publicCaller, project_id: owner as ProjectId, roles: ['member'] };
+    const who = { ...nobody, project_id: owner as ProjectId, roles: ['member'] };
     const followed = trail.follow({ route, params: { node_ident: node.uuid }, who, requestId, origin: {} })!;
     expect(followed.rooms.policy().allows('baremetal:node:set_power_state', who, { 'node.owner': owner })).toBe(true);
     await followed.granted();
