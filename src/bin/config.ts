@@ -251,6 +251,11 @@ const worker = {
     .describe(
       'Version of this control worker in Temporal’s worker deployment; runs under way go on with the version that is current. No versioning when unset.',
     ),
+  TEMPER_WORKFLOW_CACHE: count(2)
+    .default(1_500)
+    .describe(
+      'Runs that a control worker keeps in memory, a quarter of a MiB each; others are replayed from their history when something happens to them.',
+    ),
   TEMPER_WORKFLOW_BUNDLE: text.optional().describe('Built workflow bundle; bundled at start when unset.'),
 };
 

@@ -104,6 +104,7 @@ const control = (): void => {
           log,
           auditMonths: config.TEMPER_AUDIT_RETENTION_MONTHS,
         }),
+        maxCachedWorkflows: config.TEMPER_WORKFLOW_CACHE,
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },
       },
