@@ -36,6 +36,9 @@ const halfAnHour = 30 * minute;
 const thawLookMs = minute;
 const longestThawLookMs = 10 * minute;
 
+// The API's message wakes the run at once; a look finds what a message did not tell. Thousands may wait for hours.
+const contactLookMs = 5 * minute;
+
 /** Hands for one run; `here` is what its messages write. */
 export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
   const queue = groupQueue(run.conductor_group, run.queue_prefix);
@@ -188,12 +191,12 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       await store.show();
     },
     async contacted(step, awaits) {
-      const { agentTimeoutMs = halfAnHour, agentPollMs = minute } = run.timing;
+      const { agentTimeoutMs = halfAnHour, agentPollMs = contactLookMs } = run.timing;
       here.contact = false;
       show(step, 'waiting', `the ramdisk to ${awaits === 'inspection' ? 'send what it found' : 'call back'}`);
       const deadline = Date.now() + (step.timeoutMs ?? agentTimeoutMs);
       let there = await store.awaitContact(step, awaits);
-      for (let pause = agentPollMs; !there; pause = Math.min(pause * 2, 5 * agentPollMs)) {
+      for (let pause = agentPollMs; !there; pause = Math.min(pause * 3, 6 * agentPollMs)) {
         const left = deadline - Date.now();
         if (left <= 0) throw agentTimeout(step, awaits);
         const met = await condition(() => here.contact || here.aborted, Math.min(pause, left));
