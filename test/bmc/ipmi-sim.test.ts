@@ -153,7 +153,7 @@ suite(`ipmi on ipmi_sim${ipmiMissing ? ` (${ipmiMissing})` : ''}`, () => {
     );
     await run('power_on');
     const timing = { ...quickTiming, softPowerTimeoutMs: 300 };
-    expect(await failure('soft_power_off', {}, { timing })).toMatchObject({ code: 'BmcTimeout' });
+    expect(await failure('soft_power_off', {}, { timing })).toMatchObject({ code: 'BmcStuck' });
     expect(sim.journal()).toEqual(['set power 1', 'set shutdown 1']);
   });
 
