@@ -33,7 +33,7 @@ const shown = (node: string, ...fields: readonly string[]) =>
 
 test('an operator enrols a BMC, verifies it, and never reads its password back', async () => {
   expect(await cli.json('operator', 'driver', 'list')).toEqual(
-    ['fake-hardware', 'redfish'].map((name) => ({ name, hosts: 'worker-default' })),
+    ['fake-hardware', 'ipmi', 'redfish'].map((name) => ({ name, hosts: 'worker-default' })),
   );
   expect(await cli.json('operator', 'conductor', 'list')).toEqual([
     { hostname: 'worker-default', conductor_group: '', alive: true },
@@ -145,7 +145,7 @@ test('a node in use is adopted, powered by its lessee, and looked after by its o
   const result = Object.fromEntries(
     validated.map(({ Interface, Result }: { Interface: string; Result: boolean | null }) => [Interface, Result]),
   );
-  expect(result).toMatchObject({ power: true, management: true, bios: true, deploy: false, raid: null });
+  expect(result).toMatchObject({ power: true, management: true, bios: true, deploy: false, raid: true });
 });
 
 test('a trait is put on a node, listed and taken off by its owner’s manager', async () => {

@@ -1,7 +1,11 @@
 /** The founding guides on a running system: their commands typed into the real clients by every persona, forbidden ones too. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { until } from '../../src/dev/demo/nodes';
 import { endAll } from '../bin/support/entries';
 import { clientCommand } from '../support/clients';
+import { blocksOf, partOf, readDocument } from '../support/documents';
 import { runClient } from './support/cli';
 import { walk } from './support/guide';
 import { accessLines, commandLines, publicityLines, runLines } from './support/guide-runbooks';
@@ -15,11 +19,11 @@ import {
 } from './support/guide-tenancy';
 import { type PersonaApi, personaApi } from './support/persona-api';
 import { type System, startSystem } from './support/system';
+import { typePart } from './support/transcript';
 
 jest.setTimeout(240_000);
 
 const withinMs = 120_000;
-const address = '52:54:00:00:00:07';
 let system: System;
 let temper: PersonaApi;
 
@@ -37,8 +41,8 @@ const rests = (node: string, state: string) =>
     return (seen.provision_state === state && seen.reservation === null) || undefined;
   });
 
-const enrolled = async (name: string): Promise<void> => {
-  const body = { name, driver: 'fake-hardware', resource_class: 'gold', automated_clean: false };
+const enrolled = async (name: string, resource_class: string): Promise<void> => {
+  const body = { name, driver: 'fake-hardware', resource_class, automated_clean: false };
   await must('POST', '/v1/nodes', body);
   await order(name, 'manage');
   await rests(name, 'manageable');
@@ -47,13 +51,50 @@ const enrolled = async (name: string): Promise<void> => {
 beforeAll(async () => {
   system = await startSystem(0);
   temper = await personaApi(system, { set: 'temper' });
-  await Promise.all(['node-7', 'node-10'].map(enrolled));
-  const { uuid } = await must('GET', '/v1/nodes/node-7');
-  await must('POST', '/v1/ports', { address, node_uuid: uuid });
+  for (const name of ['node-7', 'node-10']) await enrolled(name, 'gold');
 });
 afterAll(async () => {
   await endAll();
   await system?.stop();
+});
+
+describe('the document for owners and lessees, as it is typed', () => {
+  const document = 'docs/tenants.md';
+  const opening = 'Opening a closed API';
+
+  // What the guides list afterwards is theirs alone.
+  afterAll(async () => {
+    for (const name of ['web-1', 'large-1'])
+      await temper.ask('system-admin', 'PATCH', `/v1/nodes/${name}`, [{ op: 'remove', path: '/owner' }]);
+    for (const name of ['CUSTOM_DISK_FIRST', 'CUSTOM_OURS'])
+      await temper.ask('system-admin', 'DELETE', `/v1/runbooks/${name}`);
+  });
+
+  test('a node is given and leased', async () => {
+    await enrolled('web-1', 'small');
+    await typePart(temper, document, 'Whose node it is');
+  });
+
+  test('a closed API is opened by its policy', async () => {
+    const file = blocksOf(partOf(readDocument(document), opening), 'yaml').join('');
+    await typePart(await personaApi(system, { set: 'closed', file }), document, opening, { 'policy.yaml': file });
+  });
+
+  test('runbooks are written, approved, run and refused; a lease ends; and a refusal is explained', async () => {
+    await order('web-1', 'adopt');
+    await rests('web-1', 'active');
+    for (const heading of ['Runbooks', 'When a lease ends', 'Finding out why'])
+      await typePart(temper, document, heading);
+  });
+
+  test('an owner deploys with the shipped policy for metalsmith', async () => {
+    await enrolled('large-1', 'large');
+    await must('PATCH', '/v1/nodes/large-1', [{ op: 'add', path: '/owner', value: 'project-owner' }]);
+    await order('large-1', 'provide');
+    await rests('large-1', 'available');
+    const file = readFileSync(join(__dirname, '../../deploy/policies/metalsmith.yaml'), 'utf8');
+    await typePart(await personaApi(system, { set: 'closed', file }), document, 'Deploying with metalsmith');
+  });
 });
 
 describe('the multi-tenancy guide', () => {
@@ -69,7 +110,12 @@ describe('the multi-tenancy guide', () => {
     await Promise.all(['node-7', 'node-10'].map((node) => rests(node, 'available')));
   });
 
-  test('ports go with their nodes', () => walk(opened, portLines(address)));
+  test('ports go with their nodes', async () => {
+    const address = '52:54:00:00:00:07';
+    const { uuid } = await must('GET', '/v1/nodes/node-7');
+    await must('POST', '/v1/ports', { address, node_uuid: uuid });
+    await walk(opened, portLines(address, uuid));
+  });
 
   test('a restricted allocation is its project’s, and takes that project’s nodes only', () =>
     walk(opened, allocationLines));
@@ -92,7 +138,7 @@ describe('the multi-tenancy guide', () => {
       instance_info: { image_source: 'http://images.example.org/debian.qcow2', root_gb: 10 },
     });
     await api.cli.does('owner-member', 'node', 'vif', 'attach', 'node-7', 'net-1');
-    expect(await api.cli.json('owner-member', 'node', 'vif', 'list', 'node-7')).toEqual([{ ID: 'net-1' }]);
+    expect(await api.cli.json('owner-member', 'node', 'vif', 'list', 'node-7')).toEqual([{ id: 'net-1' }]);
     await api.cli.does('owner-member', 'node', 'vif', 'detach', 'node-7', 'net-1');
     expect(await metalsmith('owner-member', 'undeploy web-1 --wait 120')).toMatchObject({ status: 0 });
     await rests('node-7', 'available');

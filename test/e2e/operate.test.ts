@@ -68,8 +68,11 @@ const endsWell = async ({ run, node }: Parked, ...states: readonly string[]): Pr
 };
 
 const mend = ({ index }: Parked): Promise<unknown> => system.rack.mend(index);
+/** What took effect: an act is on record before the run is asked, and one that it refuses has a second row that says so. */
 const acted = (run: string, act: string): Promise<AuditRow[]> =>
-  auditOf(system, run).then((rows) => rows.filter(({ action }) => action === `run.${act}`));
+  auditOf(system, run).then((rows) =>
+    rows.filter(({ action }, at) => action === `run.${act}` && rows[at + 1]?.action !== `run.${act}.refused`),
+  );
 
 /** What stands in the trail of an act that was asked of the API, by whatever client. */
 const byOperator = (reason: string) => [

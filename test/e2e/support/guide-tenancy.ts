@@ -1,5 +1,5 @@
 /** The multi-tenancy guide as a table: the rules that it opens, and its commands before and after. */
-import { done, type Line, personasOf, refused, shows } from './guide';
+import { done, type Line, refused, shows } from './guide';
 
 const admins = 'rule:is_admin';
 const readers = 'rule:is_admin or rule:is_observer';
@@ -55,9 +55,9 @@ export const closedLines: readonly Line[] = [
   ['system-admin', 'node set --lessee project-lessee node-10', done],
   ['system-reader', 'node show node-7 --fields owner lessee', shows({ owner: 'project-owner', lessee: null })],
   ['system-reader', 'node show node-10 --fields owner lessee', shows({ owner: null, lessee: 'project-lessee' })],
-  ['system-reader', 'node list --fields name', named('node-7', 'node-10')],
-  ...personasOf('owner').map((who): Line => [who, 'node show node-7', hidden('node-7')]),
-  ...personasOf('lessee').map((who): Line => [who, 'node show node-10', hidden('node-10')]),
+  ['system-reader', 'node list --resource-class gold --fields name', named('node-7', 'node-10')],
+  ['owner-admin', 'node show node-7', hidden('node-7')],
+  ['lessee-admin', 'node show node-10', hidden('node-10')],
   ['owner-admin', 'node list', refused(403, 'baremetal:node:list')],
   ['lessee-admin', 'node provide node-10', hidden('node-10')],
   ['owner-admin', 'port list', refused(403, 'baremetal:port:list')],
@@ -71,27 +71,27 @@ export const nodeLines: readonly Line[] = [
   ['lessee-member', 'node list --fields name', named('node-10')],
   ['stranger-member', 'node list --fields name', named()],
   ['owner-member', 'node list --owner project-lessee --fields name', named()],
-  ['system-reader', 'node list --fields name', named('node-7', 'node-10')],
+  ['system-reader', 'node list --resource-class gold --fields name', named('node-7', 'node-10')],
   ['owner-member', 'node show node-10', hidden('node-10')],
   ['stranger-member', 'node provide node-7', hidden('node-7')],
-  ['lessee-member', 'node set node-10 --extra rack=4', refused(403, 'baremetal:node:update')],
+  ['lessee-member', 'node set node-10 --description leased', refused(403, 'baremetal:node:update')],
   ['owner-member', 'node power on node-7', refused(403, 'baremetal:node:set_power_state')],
   ['owner-member', 'node delete node-7', refused(403, 'baremetal:node:delete')],
   // Not in the guide, but in its words: an admin of any project is an admin to them.
   ['stranger-admin', 'node show node-7 --fields name', shows({ name: 'node-7' })],
-  ['owner-member', 'node set node-7 --extra rack=4', done],
+  ['owner-member', 'node set node-7 --description owned', done],
   ['owner-member', 'node provide node-7', done],
   ['lessee-member', 'node provide node-10', done],
 ];
 
-/** For ports; `port` is the address of the one of node-7. */
-export const portLines = (port: string): readonly Line[] => [
+/** For ports; `port` is the address of the one of node-7, whose UUID is `node`. */
+export const portLines = (port: string, node: string): readonly Line[] => [
   ['owner-member', 'port list --fields address', shows([{ address: port }])],
   ['owner-member', 'port list --node node-7 --fields address', shows([{ address: port }])],
   ['lessee-member', 'port list --fields address', shows([])],
   ['owner-member', `port show --address ${port} --fields address`, shows({ address: port })],
   ['stranger-member', 'port list', shows([])],
-  ['owner-member', `port create 52:54:00:00:00:99 --node node-7`, refused(403, 'baremetal:port:create')],
+  ['owner-member', `port create 52:54:00:00:00:99 --node ${node}`, refused(403, 'baremetal:port:create')],
 ];
 
 const made = { state: 'active', owner: 'project-owner' };
@@ -108,7 +108,7 @@ export const allocationLines: readonly Line[] = [
   [
     'stranger-member',
     'allocation create --resource-class gold --owner project-owner',
-    refused(403, 'baremetal:allocation:create_restricted'),
+    refused(403, 'An allocation for project project-owner needs baremetal:allocation:create'),
   ],
   ['owner-member', 'allocation set web --extra a=b --name db', done],
   ['owner-member', 'allocation show db', shows({ name: 'db', extra: { a: 'b' } })],
