@@ -50,8 +50,8 @@ const fill = async ({ sql }: System, lessee: string, fleet: number): Promise<voi
     insert into ports (node_uuid, address)
     select uuid, regexp_replace(lpad(to_hex(id), 12, '0'), '(..)(..)(..)(..)(..)(..)', '\\1:\\2:\\3:\\4:\\5:\\6') from enrolled`;
   // As the store's own housekeeping leaves it: no remains of the fleet before, and statistics.
-  await sql`vacuum analyze nodes`;
-  await sql`vacuum analyze ports`;
+  await sql`vacuum analyze`;
+  await sql`checkpoint`;
 };
 
 const empty = async (sql: System['sql']): Promise<void> => {

@@ -3,7 +3,7 @@ import { asUuid } from '../model/ids';
 import type { HomeNode, NodeResourceRow } from '../model/node-resources';
 import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
-import { afterMarker, orderBy, type Page, type Place } from './pages';
+import { afterMarker, limitTo, orderBy, type Page, type Place } from './pages';
 import { where } from './predicates';
 import { named, type Stored, writes } from './resources';
 
@@ -69,7 +69,7 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
         select ${sql(columns)} from ${table} join nodes n on n.uuid = ${sql(`${stored.name}.node_uuid`)}
         where ${where(sql, visible, 'n')} and ${where(sql, home, 'n')} and ${where(sql, filter, stored.name)}
           and ${afterMarker(sql, stored.name, page)}
-        ${orderBy(sql, stored.name, page)} limit ${page.limit}`;
+        ${orderBy(sql, stored.name, page)} ${limitTo(sql, page)}`;
     },
 
     /** The place of a marker among the rows whose nodes are visible, or undefined. */

@@ -5,7 +5,7 @@ import type { Fault, PowerState, ProvisionState } from '../model/states';
 import { type AuditRow, auditInsert } from './audit';
 import type { Db } from './database';
 import { type EventRow, eventInsert } from './events';
-import { afterMarker, findPlace, orderBy, type Page } from './pages';
+import { afterMarker, findPlace, limitTo, orderBy, type Page } from './pages';
 import { where } from './predicates';
 import { secretsInsert } from './secrets';
 import type { SealedSecret } from './vault';
@@ -145,7 +145,7 @@ export const nodes = (sql: Db) => {
       return sql<Partial<NodeRow>[]>`
         select ${columns(names)} from nodes
         where ${selected(selection)} and ${afterMarker(sql, 'nodes', page)}
-        ${orderBy(sql, 'nodes', page)} limit ${page.limit}`;
+        ${orderBy(sql, 'nodes', page)} ${limitTo(sql, page)}`;
     },
 
     /** The place of a marker among the rows that are visible, or undefined. */

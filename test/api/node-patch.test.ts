@@ -131,7 +131,7 @@ describe('rules', () => {
     // path               value       operator owner-manager owner-member owner-reader lessee-manager lessee-member stranger-admin
     ['/extra', {}, 200, 200, 200, 403, 200, 200, 404],
     ['/instance_info', {}, 200, 200, 200, 403, 200, 403, 404],
-    ['/driver_info', {}, 200, 200, 200, 403, 403, 403, 404],
+    ['/driver_info/rack', 'r17', 200, 200, 200, 403, 403, 403, 404],
     ['/properties', {}, 200, 200, 200, 403, 403, 403, 404],
     ['/name', 'n1', 200, 200, 200, 403, 403, 403, 404],
     ['/lessee', lessee, 200, 200, 200, 403, 403, 403, 404],

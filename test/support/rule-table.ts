@@ -84,6 +84,16 @@ const nodeFields: readonly (readonly [
   ['disable_cleaning', 'automated_clean', false, 'operator', 'owner-admin'],
 ];
 
+/** Keys of a node with a rule of their own: whoever may change the field is refused all the same. */
+const keyRows: readonly (readonly [what: string, path: string, value: string, mayNot: Persona, options?: Options])[] = [
+  ['bmc_address', 'driver_info/redfish_address', 'https://192.0.2.8', 'owner-member'],
+  ['bmc_credentials', 'driver_info/redfish_username', 'root', 'owner-member'],
+  ['ramdisk', 'driver_info/deploy_iso', 'https://images.example.org/other.iso', 'owner-member'],
+  ['kernel_params', 'instance_info/kernel_append_params', 'init=/bin/sh', 'lessee-manager'],
+  ['instance_boot', 'instance_info/boot_iso', 'https://images.example.org/other.iso', 'lessee-manager'],
+  ['deploy_interface', 'deploy_interface', 'ramdisk', 'owner-manager', inManageable],
+];
+
 /** Resources that belong to a node, by the prefix of their rules. */
 const nodeResources = [
   ['portgroup', '/v1/portgroups', '{portgroup}', 'portgroups', {}, '/extra/a'],
@@ -178,6 +188,12 @@ export const ruleRows: readonly RuleRow[] = [
     refused: 400,
     names: 'an operator may name',
   }),
+  ...keyRows.map(([what, path, value, mayNot, options]) =>
+    row(`temper:node:update:${what}`, `PATCH ${node}`, 'system-member', mayNot, {
+      body: change(path, value),
+      ...options,
+    }),
+  ),
   row('baremetal:node:create', 'POST /v1/nodes', 'operator', 'system-member', { body: { driver: 'fake-hardware' } }),
   row('baremetal:node:create:self_owned_node', 'POST /v1/nodes', 'owner-admin', 'owner-manager', {
     body: { driver: 'fake-hardware' },

@@ -21,12 +21,14 @@ const posted = async (api: TestApi, path: string, body: object): Promise<string>
   return String(reply.body.uuid);
 };
 
+const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
 const nodeOf = async (api: TestApi, columns: NodeColumns): Promise<string> => {
   const values = {
     name: fresh('rule-node-'),
     driver: 'redfish',
-    driver_info: api.sql.json({ redfish_address: 'https://192.0.2.7', deploy_iso: 'https://images.example.org/r.iso' }),
-    instance_info: api.sql.json(image),
+    driver_info: { redfish_address: 'https://192.0.2.7', deploy_iso: 'https://images.example.org/r.iso' },
+    instance_info: image,
     last_error: 'told',
     owner,
     lessee,
@@ -37,7 +39,12 @@ const nodeOf = async (api: TestApi, columns: NodeColumns): Promise<string> => {
     power_state: 'power off',
     ...columns,
   };
-  const [row] = await api.sql<{ uuid: string }[]>`insert into nodes ${api.sql(values as never)} returning uuid`;
+  const written = Object.entries(values).map(([key, value]) => [
+    key,
+    isPlain(value) ? api.sql.json(value as never) : value,
+  ]);
+  const [row] = await api.sql<{ uuid: string }[]>`
+    insert into nodes ${api.sql(Object.fromEntries(written))} returning uuid`;
   return row!.uuid;
 };
 
@@ -57,7 +64,20 @@ const runOf = async (api: TestApi, node: string, state: string): Promise<string>
 const runbookOf = (api: TestApi, more: object): Promise<string> =>
   posted(api, '/v1/runbooks', { name: fresh('CUSTOM_R'), owner, steps: [{ ...step, order: 1 }], ...more });
 
-type Make = (api: TestApi, the: (name: string) => Promise<string>) => Promise<string>;
+/** A deploy template whose trait the node has and its instance asks for; `vouched` where a system caller wrote it. */
+const templateOf = async (api: TestApi, the: The, vouched: boolean): Promise<string> => {
+  const [name, node] = [fresh('CUSTOM_D'), await the('node')];
+  const settings = [{ component: 'bmc', url: 'https://images.example.org/bmc.bin' }];
+  const steps = [{ interface: 'firmware', step: 'update', args: { settings }, priority: 70 }];
+  const uuid = await posted(api, '/v1/deploy_templates', { name, steps });
+  await api.sql`update deploy_templates set vouched = ${vouched} where uuid = ${uuid}`;
+  const info = api.sql.json({ ...image, traits: [name] });
+  await api.sql`update nodes set traits = traits || ${name}::text, instance_info = ${info} where uuid = ${node}`;
+  return uuid;
+};
+
+type The = (name: string) => Promise<string>;
+type Make = (api: TestApi, the: The) => Promise<string>;
 
 /** What a row may name in braces. `the` gives another object of the same row. */
 const makes: Readonly<Record<string, Make>> = {
@@ -92,6 +112,10 @@ const makes: Readonly<Record<string, Make>> = {
   },
   template: async (api) =>
     posted(api, '/v1/deploy_templates', { name: fresh('CUSTOM_T'), steps: [{ ...step, priority: 1 }] }),
+  // Of a deployment, for an instance that asks for the trait of its name.
+  vouched: (api, the) => templateOf(api, the, true),
+  unvouched: (api, the) => templateOf(api, the, false),
+  theirs: (api) => runbookOf(api, { owner: lessee }),
   inspection: async (api) => posted(api, '/v1/inspection_rules', { actions: [{ op: 'fail' }] }),
   freeze: async (api, the) => posted(api, `/temper/v1/nodes/${await the('node')}/freezes`, { reason: 'x' }),
   webhook: async (api) =>

@@ -23,12 +23,12 @@ import {
   requireDriver,
 } from './node-checks';
 import { checkCaPath, moveCredentials } from './node-credentials';
+import { allKeyRules, requireKeys, selfOwned } from './node-keys';
 import { nodeProjections, shownTo } from './node-representation';
 
 type Body = Readonly<Record<string, unknown>>;
 type Ask = Asking<unknown, unknown, Body>;
 
-const selfOwned = 'baremetal:node:create:self_owned_node';
 const create = 'baremetal:node:create';
 const setChassis = 'baremetal:node:update:chassis_uuid';
 
@@ -76,11 +76,9 @@ const completed = async (rooms: Rooms, asking: Ask, owner: unknown): Promise<Nod
   checkInterfaces(driver, body);
   const info = (body.driver_info ?? {}) as Body;
   checkDriverInfo(String(body.name ?? body.uuid ?? 'of this request'), driver, info, { missing: false });
-  const theirs = nodeTarget({
-    owner: (owner as string | null) ?? null,
-    lessee: (body.lessee as string | null) ?? null,
-  });
-  const may = () => rooms.policy().allows(moveCredentials, asking.who, theirs);
+  const home = { owner: (owner as string | null) ?? null, lessee: (body.lessee as string | null) ?? null };
+  requireKeys(rooms, asking.who, { driver, ...home }, body);
+  const may = () => rooms.policy().allows(moveCredentials, asking.who, nodeTarget(home));
   checkCaPath(may, undefined, { driver, driver_info: info });
   await checkBmcAddress(rooms.settings, driver, info);
   const values: Body = { ...defaults, ...body, owner: owner ?? null };
@@ -122,7 +120,7 @@ export const nodeCreateRoutes: Route[] = [
   route<unknown, unknown, Body>({
     method: 'POST',
     path: '/v1/nodes',
-    rules: [selfOwned, create, setChassis, moveCredentials],
+    rules: [selfOwned, create, setChassis, ...allKeyRules, moveCredentials],
     body: createSchema(nodeTable),
     gate: createGate(nodeTable),
     handler: async (asking, rooms) => {

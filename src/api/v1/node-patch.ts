@@ -30,6 +30,7 @@ import {
 } from './node-checks';
 import { checkReasons, sealedFields } from './node-create';
 import { checkCaPath, checkMove, moveCredentials } from './node-credentials';
+import { allKeyRules, requireKeys, selfOwned } from './node-keys';
 import { nodeProjections, shownTo } from './node-representation';
 import { type NodeParams, nodeParams } from './nodes';
 
@@ -91,7 +92,7 @@ const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Nex
   if (given.parent_node) given.parent_node = await parentUuid(rooms, asking, String(given.parent_node), node);
   const values = withDefaults(driver, followed(node, given));
   const whole: NodeValues = { ...node, ...values };
-  const rules = rulesOf(asking.body);
+  const rules = [...rulesOf(asking.body), ...requireKeys(rooms, asking.who, node, whole)];
   checkReasons(whole);
   if ('driver' in given || Object.keys(values).some((name) => name.endsWith('_interface')))
     checkInterfaces(driver, whole);
@@ -177,7 +178,15 @@ export const nodePatchRoutes: Route[] = [
   route<NodeParams, z.output<typeof query>, Operation[]>({
     method: 'PATCH',
     path: '/v1/nodes/:node_ident',
-    rules: ['baremetal:node:get', ...patchRules, disableCleaning, updateProvisioned, moveCredentials],
+    rules: [
+      'baremetal:node:get',
+      ...patchRules,
+      disableCleaning,
+      updateProvisioned,
+      ...allKeyRules,
+      selfOwned,
+      moveCredentials,
+    ],
     params: nodeParams,
     query,
     gate,

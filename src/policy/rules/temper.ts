@@ -107,6 +107,20 @@ export const changedRules: readonly Row[] = [
   },
 ];
 
+/** Parts of a node with a rule beside that of their field, and who changes them in the reference: whoever changes the field. */
+const guardedKeys = [
+  ['bmc_address', 'Change where a BMC is, how it is reached, and whom to take for it: operators only.', 'driver_info'],
+  ['bmc_credentials', 'Change the account on a BMC: operators only.', 'driver_info'],
+  ['ramdisk', 'Change the ramdisk that cleans, deploys and rescues a node: operators only.', 'driver_info'],
+  ['kernel_params', 'Change the parameters of a kernel that boots on a node: operators only.', 'both'],
+  [
+    'instance_boot',
+    'Boot an instance from a kernel or an image that is not its disk’s: operators only.',
+    'instance_info',
+  ],
+  ['deploy_interface', 'Change by which interface a node is deployed: operators only.', 'interfaces'],
+] as const;
+
 /** Names that the reference does not have. */
 export const addedRules: readonly Row[] = [
   {
@@ -129,6 +143,7 @@ export const addedRules: readonly Row[] = [
     check: anyOf(systemMember, systemService),
     says: 'Point stored BMC credentials at another address or trust without giving them again, and name CA files of workers.',
   },
+  ...guardedKeys.map(([what, says]) => ({ name: `temper:node:update:${what}`, check: operators, says })),
   {
     name: 'temper:run:get',
     check: seesRun,
@@ -185,10 +200,27 @@ export const addedRules: readonly Row[] = [
 const asProvision = 'rule:baremetal:node:set_provision_state';
 const provisioning: readonly string[] = ['temper:node:run_runbook', 'temper:node:deploy_steps'];
 
-/** The added names for set `ironic`, where a runbook and steps of a deployment need what every provision request needs. */
-export const addedToIronic: readonly Row[] = addedRules.map((row) =>
-  provisioning.includes(row.name) ? { ...row, check: asProvision } : row,
-);
+// The rule of the field is asked as well, so where two fields share a rule, either will do.
+const fieldRules = {
+  driver_info: 'rule:baremetal:node:update:driver_info',
+  instance_info: 'rule:baremetal:node:update_instance_info',
+  both: 'rule:baremetal:node:update:driver_info or rule:baremetal:node:update_instance_info',
+  interfaces: 'rule:baremetal:node:update:driver_interfaces',
+} as const;
+
+const asInIronic: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(provisioning.map((name) => [name, asProvision])),
+  ...Object.fromEntries(guardedKeys.map(([what, , field]) => [`temper:node:update:${what}`, fieldRules[field]])),
+};
+
+/**
+ * The added names for set `ironic`: a runbook and steps of a deployment need what every provision request needs, and a key
+ * of a node what its field needs.
+ */
+export const addedToIronic: readonly Row[] = addedRules.map((row) => ({
+  ...row,
+  check: asInIronic[row.name] ?? row.check,
+}));
 
 // There a node's owner decides nothing.
 const closedChecks: Readonly<Record<string, string>> = {
