@@ -13,7 +13,7 @@ import { type DriverName, drivers as driverTable } from '../model/drivers';
 import { countedDriver, countedLanes, countRequests, vendorLabels } from '../observe/hooks';
 import { createLog, type Logger } from '../observe/log';
 import { createMetrics, type Metrics } from '../observe/metrics';
-import { relayCounter } from '../observe/runs';
+import { allocationCounter, relayCounter } from '../observe/runs';
 import { runAllocating } from '../runs/allocating';
 import { runRelay } from '../runs/relay';
 import { controlQueue, groupQueue } from '../workflows/contract';
@@ -79,7 +79,10 @@ const control = (): void => {
     );
     life.onEnd(() => inventory.close());
     startTelling(config, { inventory, log, metrics }, life);
-    const allocating = runAllocating({ inventory, log }, { signal: life.signal });
+    const allocating = runAllocating(
+      { inventory, log, onSettled: allocationCounter(metrics) },
+      { signal: life.signal },
+    );
     life.onEnd(() => allocating);
     const connection = await workerConnection(config);
     life.onEnd(() => connection.close());

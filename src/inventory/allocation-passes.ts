@@ -5,7 +5,8 @@ import type { AllocationUuid, NodeUuid } from '../model/ids';
 import type { Db } from './database';
 
 /** What a pass needs to know of an allocation. */
-export type WaitingAllocation = Pick<Allocation, 'uuid' | 'name'> & AllocationWish & { readonly tries: number };
+export type WaitingAllocation = Pick<Allocation, 'uuid' | 'name' | 'created_at'> &
+  AllocationWish & { readonly tries: number };
 
 // Of Postgres' own types.
 const textArray = 1009;
@@ -30,7 +31,7 @@ export const allocationPasses = (sql: Db) => {
     /** Allocations to be seen to, oldest first; kept from other passes for the rest of the transaction. */
     async take(limit: number, among?: readonly AllocationUuid[]): Promise<WaitingAllocation[]> {
       return sql<WaitingAllocation[]>`
-        select uuid, name, resource_class, traits, candidate_nodes, owner, tries from allocations
+        select uuid, name, resource_class, traits, candidate_nodes, owner, tries, created_at from allocations
         where state = 'allocating' and due_at <= now()
           ${among ? sql`and uuid = any (${sql.array([...among], uuidArray)})` : sql``}
         order by id limit ${limit} for update skip locked`;

@@ -54,6 +54,12 @@ export const histogramRows = {
     labels: ['outcome'],
     buckets: remote,
   },
+  allocations: {
+    name: 'temper_allocation_seconds',
+    help: 'Time from request to end of allocations: given a node, or refused one',
+    labels: ['outcome'],
+    buckets: remote,
+  },
   laneWait: {
     name: 'temper_lane_wait_seconds',
     help: 'Time that acts waited for the lane of their BMC',

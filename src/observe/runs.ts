@@ -37,6 +37,12 @@ export const relayCounter =
     add(relayed, 'sent', pass.sent);
   };
 
+/** What the pass over allocations tells of each that it ended. */
+export const allocationCounter =
+  ({ allocations }: Metrics) =>
+  ({ outcome, seconds }: { readonly outcome: string; readonly seconds: number }): void =>
+    allocations.observe({ outcome }, seconds);
+
 /** Runs an activity and counts it; the reconciler's answer says what it did. */
 export const activityCounter =
   ({ activities, reconciled }: Metrics) =>

@@ -6,34 +6,53 @@ import { failureText, reservePauseMs, reserveTries } from '../model/allocations'
 import type { AllocationUuid } from '../model/ids';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
-export type AllocatingHands = { readonly inventory: Inventory; readonly log: Log };
+
+/** How an allocation ended, and how many seconds after it was asked for. */
+export type Settled = { readonly outcome: 'active' | 'error'; readonly seconds: number };
+export type AllocatingHands = {
+  readonly inventory: Inventory;
+  readonly log: Log;
+  /** Told of each allocation that a pass has ended, once that is committed. */
+  readonly onSettled?: (settled: Settled) => void;
+};
 
 const atOnce = 50;
 
 /** Gives a node, or says why there is none. Where other hands hold what would suit, it is left to a later pass. */
-const settle = async (store: Queries, waiting: WaitingAllocation): Promise<void> => {
+const settle = async (store: Queries, waiting: WaitingAllocation): Promise<Settled['outcome'] | 'later'> => {
   const { uuid, tries } = waiting;
-  if (await store.allocationPasses.reserve(waiting)) return;
+  if (await store.allocationPasses.reserve(waiting)) return 'active';
   const shortage = await store.allocationPasses.shortage(waiting);
-  if (shortage.suitable > 0 && tries < reserveTries) await store.allocationPasses.postpone(uuid, reservePauseMs);
-  else await store.allocationPasses.fail(uuid, failureText(uuid, waiting, shortage));
+  if (shortage.suitable > 0 && tries < reserveTries) {
+    await store.allocationPasses.postpone(uuid, reservePauseMs);
+    return 'later';
+  }
+  await store.allocationPasses.fail(uuid, failureText(uuid, waiting, shortage));
+  return 'error';
 };
 
 /** Queries of one transaction go out without waiting for each other's answers. */
-const passOver = (inventory: Inventory, among?: readonly AllocationUuid[]): Promise<number> =>
-  inventory.transaction(async (store) => {
-    const all = await store.allocationPasses.take(atOnce, among);
-    await Promise.all(all.map((waiting) => settle(store, waiting)));
-    return all.length;
+const passOver = async (
+  { inventory, onSettled }: AllocatingHands,
+  among?: readonly AllocationUuid[],
+): Promise<number> => {
+  const all = await inventory.transaction(async (store) => {
+    const taken = await store.allocationPasses.take(atOnce, among);
+    return Promise.all(taken.map(async (waiting) => ({ waiting, outcome: await settle(store, waiting) })));
   });
+  for (const { waiting, outcome } of all)
+    if (outcome !== 'later') onSettled?.({ outcome, seconds: (Date.now() - waiting.created_at.getTime()) / 1_000 });
+  return all.length;
+};
 
 const taken = 'its UUID is the instance of another node';
 const refused = 'the store refused it; the log of the control worker has the reason';
 
 /** One allocation alone, after it or another has spoilt a pass. What may have been chance is tried again. */
-const passAlone = async (uuid: AllocationUuid, { inventory, log }: AllocatingHands): Promise<void> => {
+const passAlone = async (uuid: AllocationUuid, hands: AllocatingHands): Promise<void> => {
+  const { inventory, log } = hands;
   try {
-    await passOver(inventory, [uuid]);
+    await passOver(hands, [uuid]);
   } catch (thrown) {
     if (isStoreAway(thrown)) throw thrown;
     log.warn('an allocation cannot be processed', { allocation_uuid: uuid, reason: String(thrown) });
@@ -47,7 +66,7 @@ const passAlone = async (uuid: AllocationUuid, { inventory, log }: AllocatingHan
 /** One pass. An allocation that fails never keeps the others waiting. @returns how many were looked at */
 export const allocateOnce = async (hands: AllocatingHands): Promise<number> => {
   try {
-    return await passOver(hands.inventory);
+    return await passOver(hands);
   } catch (thrown) {
     if (isStoreAway(thrown)) throw thrown;
     const waiting = await hands.inventory.allocationPasses.waiting(atOnce);

@@ -8,7 +8,7 @@ import type { NewAllocation } from '../../src/inventory/allocations';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { Allocation } from '../../src/model/allocations';
 import type { AllocationUuid } from '../../src/model/ids';
-import { allocateAll, allocateOnce, runAllocating } from '../../src/runs/allocating';
+import { allocateAll, allocateOnce, runAllocating, type Settled } from '../../src/runs/allocating';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;
@@ -110,6 +110,18 @@ test('what was given is told with the allocation, its node and its project', asy
     project: 'p1',
     data: { allocation_uuid: allocation, name: 'web', node_uuid: uuid },
   });
+});
+
+test('each that a pass ends is counted once: given a node or refused one, and how long it took', async () => {
+  await node();
+  await ask({ resource_class: 'gold' });
+  await ask({ resource_class: 'silver' });
+  const settled: Settled[] = [];
+  const counting = { ...hands(), onSettled: (one: Settled) => void settled.push(one) };
+  await allocateAll(counting);
+  await allocateAll(counting);
+  expect(settled.map(({ outcome }) => outcome).sort()).toEqual(['active', 'error']);
+  expect(settled.every(({ seconds }) => seconds >= 0 && seconds < 3_600)).toBe(true);
 });
 
 test.each([
