@@ -2,8 +2,25 @@
 import { cidrContains } from './bmc-addresses';
 import { raise } from './errors';
 
+/** What an event's kind begins with: what it tells of. */
+export const eventFamilies = [
+  'node',
+  'run',
+  'step',
+  'allocation',
+  'runbook',
+  'port',
+  'portgroup',
+  'volume_connector',
+  'volume_target',
+  'chassis',
+  'deploy_template',
+  'inspection_rule',
+  'webhook',
+] as const;
+
 /** `*`, a family such as `run.*`, or one kind such as `run.failed`. */
-export const eventKindForm = /^(\*|(node|run|step)\.(\*|[a-z_]+(\.[a-z_]+)*))$/;
+export const eventKindForm = new RegExp(`^(\\*|(${eventFamilies.join('|')})\\.(\\*|[a-z_]+(\\.[a-z_]+)*))$`);
 
 // Addresses that mean this host, its neighbours on the wire, or nobody: metadata services and our own ports live there.
 const nearNetworks = [

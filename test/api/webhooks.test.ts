@@ -96,8 +96,8 @@ describe('a webhook', () => {
 
   test.each([
     [{ kinds: [] }, 'at least one kind'],
-    [{ kinds: ['runbook.*'] }, 'families are node, run and step'],
-    [{ kinds: ['run.*', 'RUN'] }, 'families are node, run and step'],
+    [{ kinds: ['freeze.*'] }, 'families are node, run, step, allocation, runbook'],
+    [{ kinds: ['run.*', 'RUN'] }, 'families are node, run, step'],
     [{ secret: 'short' }, 'at least 16 characters'],
     [{ secret: undefined }, 'secret: is missing'],
     [{ colour: 'red' }, 'colour'],
