@@ -1,5 +1,6 @@
-/** Talks to Keystone: validates tokens with a token of our own service user, which it renews. */
+/** Talks to Keystone: validates tokens and finds role assignments with a token of our own service user, which it renews. */
 import { Agent, type Dispatcher, request } from 'undici';
+import { AssignmentsReply, projectsOf } from './keystone-assignments';
 import { expiryOf, type KeystoneToken, TokenReply } from './keystone-token';
 import { singleFlight } from './strategy';
 
@@ -33,9 +34,18 @@ export type Validation =
   | { readonly is: 'invalid' }
   | { readonly is: 'down'; readonly reason: string };
 
+export type Assigned =
+  | { readonly is: 'known'; readonly projects: readonly string[] }
+  | { readonly is: 'down'; readonly reason: string };
+
 export type KeystoneClient = {
   /** What Keystone says of a token; `allowExpired` lets one pass that ended recently (a service's long operation). */
   validate(token: string, allowExpired: boolean): Promise<Validation>;
+  /**
+   * Ids of the projects in which a user has a role, by themselves, by a group or by inheritance. Needs a service user who may
+   * list role assignments.
+   */
+  projectsWith(user: string, role: string): Promise<Assigned>;
   close(): Promise<void>;
 };
 
@@ -45,16 +55,18 @@ type OwnToken = { readonly token: string; readonly renewAt: number };
 /** Why Keystone could not be asked; caught in this file. */
 class Down extends Error {}
 
-const bodyLimitBytes = 1024 * 1024;
+const tokens = '/auth/tokens';
+/** A token is smaller by far; role assignments, at 400 bytes each, come to some ten thousand. */
+const bodyLimitBytes = 4 * 1024 * 1024;
 /** How long a refused login of our own is not tried again; ms. */
 const refusalPauseMs = 5_000;
 
 export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneClient => {
   const { timeoutMs = 5_000, now = Date.now } = options;
-  const base = `${options.identityUrl.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3/auth/tokens`;
+  const base = `${options.identityUrl.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
   const dispatcher = new Agent({ connect: { timeout: timeoutMs, ...(options.ca ? { ca: options.ca } : {}) } });
-  const exchange = (method: Dispatcher.HttpMethod, query: string, extra: { headers: Headers; body?: string }) =>
-    ask(`${base}${query}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
+  const exchange = (method: Dispatcher.HttpMethod, path: string, extra: { headers: Headers; body?: string }) =>
+    ask(`${base}${path}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
 
   let own: OwnToken | undefined;
   let refusal: { until: number; fault: unknown } | undefined;
@@ -63,7 +75,10 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
     // A wrong password tried at every request would get our service user locked out.
     if (refusal && now() < refusal.until) throw refusal.fault;
     const body = JSON.stringify(loginBody(options.self));
-    const reply = await exchange('POST', '?nocatalog', { headers: { 'content-type': 'application/json' }, body });
+    const reply = await exchange('POST', `${tokens}?nocatalog`, {
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     try {
       return readOwn(reply, now());
     } catch (fault) {
@@ -76,36 +91,50 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
     return own.token;
   };
 
-  const look = async (token: string, allowExpired: boolean, again = true): Promise<Validation> => {
+  /** Asks with our own token; a 401 is about us: it was revoked, or the signing keys were changed. */
+  const askAsOurselves = async (path: string, headers: Headers, again = true): Promise<Reply> => {
     const ours = await ownToken();
-    const reply = await exchange('GET', allowExpired ? '?nocatalog&allow_expired=1' : '?nocatalog', {
-      headers: {
-        'x-auth-token': ours,
-        'x-subject-token': token,
-        // Without it Keystone denies knowing tokens that carry access rules (keystone/token/provider.py).
-        'openstack-identity-access-rules': '1.0',
-      },
+    const reply = await exchange('GET', path, { headers: { 'x-auth-token': ours, ...headers } });
+    if (reply.status !== 401) return reply;
+    if (own?.token === ours) own = undefined;
+    if (!again) throw new Down('the identity service does not accept the tokens it gives our service user');
+    return askAsOurselves(path, headers, false);
+  };
+
+  const look = async (token: string, allowExpired: boolean): Promise<Validation> => {
+    const reply = await askAsOurselves(`${tokens}${allowExpired ? '?nocatalog&allow_expired=1' : '?nocatalog'}`, {
+      'x-subject-token': token,
+      // Without it Keystone denies knowing tokens that carry access rules (keystone/token/provider.py).
+      'openstack-identity-access-rules': '1.0',
     });
     if (reply.status === 404) return { is: 'invalid' };
     if (reply.status === 200) return { is: 'valid', token: parseToken(reply.body) };
-    if (reply.status !== 401) throw new Down(`the identity service answered ${reply.status} to a validation`);
-    // A 401 is about us: our token was revoked, or the signing keys were changed.
-    if (own?.token === ours) own = undefined;
-    if (!again) throw new Down('the identity service does not accept the tokens it gives our service user');
-    return look(token, allowExpired, false);
+    throw new Down(`the identity service answered ${reply.status} to a validation`);
+  };
+
+  const assigned = async (user: string, role: string): Promise<Assigned> => {
+    const query = new URLSearchParams({ 'user.id': user, 'role.id': role });
+    const { status, body } = await askAsOurselves(`/role_assignments?${query}&effective`, {});
+    if (status === 403) throw new Down('the identity service does not let our service user list role assignments');
+    const read = AssignmentsReply.safeParse(body);
+    if (status === 200 && read.success) return { is: 'known', projects: projectsOf(read.data) };
+    throw new Down(`the identity service answered ${status} and no role assignments`);
   };
 
   return {
-    validate: async (token, allowExpired) => {
-      try {
-        return await look(token, allowExpired);
-      } catch (thrown) {
-        if (thrown instanceof Down) return { is: 'down', reason: thrown.message };
-        throw thrown;
-      }
-    },
+    validate: (token, allowExpired) => orDown(() => look(token, allowExpired)),
+    projectsWith: (user, role) => orDown(() => assigned(user, role)),
     close: () => dispatcher.destroy(),
   };
+};
+
+const orDown = async <T>(work: () => Promise<T>): Promise<T | { is: 'down'; reason: string }> => {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof Down) return { is: 'down', reason: thrown.message };
+    throw thrown;
+  }
 };
 
 type Headers = Record<string, string>;
@@ -135,7 +164,7 @@ const readJson = async (body: AsyncIterable<Buffer>): Promise<unknown> => {
   let bytes = 0;
   for await (const part of body) {
     bytes += part.length;
-    if (bytes > bodyLimitBytes) throw new Down('the identity service answered more than a token can be');
+    if (bytes > bodyLimitBytes) throw new Down('the identity service answered more than can be read');
     parts.push(part);
   }
   try {

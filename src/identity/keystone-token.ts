@@ -9,7 +9,7 @@ const Token = z.object({
   user: Scoped,
   /** ISO 8601. */
   expires_at: z.iso.datetime({ offset: true }),
-  roles: z.array(z.object({ name: z.string() })).default([]),
+  roles: z.array(z.object({ id: z.string().nullish(), name: z.string() })).default([]),
   project: Scoped.nullish(),
   domain: Named.nullish(),
   system: z.object({ all: z.boolean().nullish() }).nullish(),
@@ -19,6 +19,8 @@ const Token = z.object({
       access_rules: z.array(z.object({ service: z.string(), path: z.string(), method: z.string() })).nullish(),
     })
     .nullish(),
+  'OS-TRUST:trust': z.unknown().optional(),
+  'OS-OAUTH1': z.unknown().optional(),
 });
 
 /** The body of `GET /v3/auth/tokens`, as far as anybody here reads it. */
@@ -31,8 +33,25 @@ export const expiryOf = (token: KeystoneToken): number => Date.parse(token.expir
 /** Role names as the token lists them: the identity service has expanded them. */
 export const rolesOf = (token: KeystoneToken): string[] => token.roles.map(({ name }) => name);
 
-/** The caller a token stands for, with the service that acts for them, if one does. */
-export const callerOf = (token: KeystoneToken, service: KeystoneToken | null): Caller => ({
+/**
+ * The id of the admin role that a token carries for its project as its holder's own; undefined for any other token. What
+ * was delegated, by an application credential, a trust or OAuth, is for one project and says nothing of others.
+ */
+export const ownAdminRole = (token: KeystoneToken): string | undefined => {
+  const delegated = token.application_credential ?? token['OS-TRUST:trust'] ?? token['OS-OAUTH1'];
+  if (delegated || !token.project) return undefined;
+  return token.roles.find(({ name }) => name.toLowerCase() === 'admin')?.id ?? undefined;
+};
+
+/**
+ * The caller a token stands for, with the service that acts for them, if one does.
+ * @param adminProjects where the holder is admin; null where that could not be found out
+ */
+export const callerOf = (
+  token: KeystoneToken,
+  service: KeystoneToken | null,
+  adminProjects: readonly string[] | null = [],
+): Caller => ({
   ...nobody,
   user_id: token.user.id,
   user_name: token.user.name ?? null,
@@ -44,9 +63,12 @@ export const callerOf = (token: KeystoneToken, service: KeystoneToken | null): C
   domain_id: token.domain?.id ?? null,
   roles: rolesOf(token),
   is_admin_project: token.is_admin_project ?? true,
+  admin_projects: adminProjects,
   service_roles: service ? rolesOf(service) : [],
   service_user_id: service?.user.id ?? null,
+  service_user_domain_id: service?.user.domain?.id ?? null,
   service_project_id: service?.project?.id ?? null,
+  service_project_domain_id: service?.project?.domain?.id ?? null,
   strategy: 'keystone',
 });
 

@@ -1,11 +1,13 @@
 /** Keystone tokens: validated by the identity service, remembered for a while, limited by access rules. */
+import { type AssignmentOptions, createAdminProjects } from './keystone-assignments';
 import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
 import { createMemory, type MemoryOptions } from './keystone-memory';
 import { accessRulesAllow, callerOf, expiryOf, type KeystoneToken, rolesOf } from './keystone-token';
 import { absent, type Presented, refused, type Strategy, unavailable, type Verdict } from './strategy';
 
 export type KeystoneOptions = KeystoneClientOptions &
-  MemoryOptions & {
+  MemoryOptions &
+  AssignmentOptions & {
     /** The address callers are sent to in a 401; the identity URL unless they reach it by another. */
     readonly publicUrl?: string;
     /** A service token counts with one of these roles; `service`. */
@@ -19,6 +21,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
   const { serviceRoles = ['service'], serviceType = 'baremetal', now = Date.now } = options;
   const client = createKeystoneClient(options);
   const validate = createMemory(client, options);
+  const adminProjectsOf = createAdminProjects(client, options);
 
   /** The service that acts for the caller: null when none is named, a verdict when it does not count. */
   const findService = async (serviceToken: string | null): Promise<{ token: KeystoneToken | null } | Verdict> => {
@@ -43,7 +46,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
     // A service calls on its own paths, not on those that the credential was limited to.
     if (!service.token && !accessRulesAllow(token, presented, serviceType))
       return refused(`the access rules of the application credential do not allow ${presented.method} here`);
-    return { is: 'known', caller: callerOf(token, service.token) };
+    return { is: 'known', caller: callerOf(token, service.token, await adminProjectsOf(token)) };
   };
 
   const uri = (options.publicUrl ?? options.identityUrl).replace(/\/+$/, '').replace(/\/v3$/, '');

@@ -2,7 +2,16 @@
 import { z } from 'zod';
 import { invalid, parseYaml, reloading, type Source } from './sources';
 import { absent, refused, type Strategy, sha256 } from './strategy';
-import { callerFrom, oneScope, oneScopeSays, parseUsers, type Standing, standingFields } from './users';
+import {
+  callerFrom,
+  oneScope,
+  oneScopeSays,
+  parseUsers,
+  type Standing,
+  standingFields,
+  supportsAsAdmin,
+  supportsAsAdminSays,
+} from './users';
 
 export type StaticTokensOptions = {
   readonly tokens: Source;
@@ -35,7 +44,8 @@ const Entry = z
     roles: standingFields.roles.optional(),
   })
   .refine((entry) => (entry.token === undefined) !== (entry.sha256 === undefined), 'give either "token" or "sha256"')
-  .refine(isWhole, wholeSays);
+  .refine(isWhole, wholeSays)
+  .refine(supportsAsAdmin, supportsAsAdminSays);
 
 const TokensFile = z.strictObject({ tokens: z.array(Entry).min(1, 'name at least one token') });
 

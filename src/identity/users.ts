@@ -11,9 +11,19 @@ export const standingFields = {
   project: z.string().min(1).optional(),
   project_name: z.string().min(1).optional(),
   system: z.literal('all').optional(),
+  /** Ids of other projects in which an admin of a project is admin too. */
+  admin_projects: z.array(z.string().min(1)).min(1, 'name at least one project, or leave it out').optional(),
   /** The domain of user and project. */
   domain: z.string().min(1).default('default'),
 };
+
+type Supporting = { roles?: readonly string[]; project?: string; admin_projects?: readonly string[] };
+
+/** Whether an entry that names other projects is that of a project's admin. */
+export const supportsAsAdmin = ({ roles, project, admin_projects }: Supporting): boolean =>
+  admin_projects === undefined ||
+  (project !== undefined && (roles ?? []).some((role) => role.toLowerCase() === 'admin'));
+export const supportsAsAdminSays = 'admin_projects are for an admin of a project: give it "project" and the role admin';
 
 const Standing = z.strictObject(standingFields);
 export type Standing = z.infer<typeof Standing>;
@@ -24,7 +34,10 @@ export const oneScope = (entry: { project?: string; system?: string }): boolean 
 export const oneScopeSays = 'give either "project: <project id>" or "system: all"';
 
 const UsersFile = z.strictObject({
-  users: z.record(z.string().min(1), Standing.refine(oneScope, oneScopeSays)),
+  users: z.record(
+    z.string().min(1),
+    Standing.refine(oneScope, oneScopeSays).refine(supportsAsAdmin, supportsAsAdminSays),
+  ),
 });
 
 export type Users = ReadonlyMap<string, Standing>;
@@ -47,5 +60,6 @@ export const callerFrom = (user: string, standing: Standing, strategy: StrategyN
   project_domain_id: standing.project ? standing.domain : null,
   system_scope: standing.system ?? null,
   roles: expandRoles(standing.roles),
+  admin_projects: [...new Set(standing.admin_projects ?? [])],
   strategy,
 });

@@ -14,11 +14,18 @@ export type Caller = {
   /** Expanded: an admin's list holds manager, member and reader too. */
   readonly roles: readonly string[];
   readonly is_admin_project: boolean;
+  /**
+   * Projects in which the caller is admin, beside the one of the token; empty unless the installation looks for them. Null
+   * where it does and nobody could say: a decision that needs them cannot be made.
+   */
+  readonly admin_projects: readonly string[] | null;
   /** True on the few public routes, where nobody needs to be known. */
   readonly is_public_api: boolean;
   readonly service_roles: readonly string[];
   readonly service_user_id: string | null;
+  readonly service_user_domain_id: string | null;
   readonly service_project_id: string | null;
+  readonly service_project_domain_id: string | null;
   /** Only the no-auth strategy sets this: every rule passes. */
   readonly all_powerful: boolean;
   /** Which strategy vouched for the caller, for the audit trail. */
@@ -37,10 +44,13 @@ export const nobody: Caller = {
   domain_id: null,
   roles: [],
   is_admin_project: true,
+  admin_projects: [],
   is_public_api: false,
   service_roles: [],
   service_user_id: null,
+  service_user_domain_id: null,
   service_project_id: null,
+  service_project_domain_id: null,
   all_powerful: false,
   strategy: 'public',
 };

@@ -11,6 +11,7 @@ import {
   personaRoles,
   personas,
   scenes,
+  supporters,
 } from './personas';
 import { ruleNames } from './rules';
 import type { Policy, PolicyOptions, Target } from './types';
@@ -49,6 +50,13 @@ export const membersWith = (roles: readonly string[]): readonly Member[] => [
   ...builtIn,
   ...personaGroups.flatMap((group) => roles.map((role) => ({ group, role, who: customPersona(group, role) }))),
 ];
+
+/** Admins of several projects, where an operator's texts tell them from others. */
+export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): readonly Member[] => {
+  const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
+  const told = checks.some(({ check }) => check.is === 'compare' && check.kind.source === 'admin_projects');
+  return told ? Object.entries(supporters).map(([role, who]) => ({ group: 'stranger', role, who })) : [];
+};
 
 const nothing: Scene = { kind: 'nothing', title: 'Without an object', target: {} };
 

@@ -1,7 +1,7 @@
 /** What a change of policy changes for whom: cells of two policies compared, and grouped so that a person can read it. */
 
 import { askedRules, cellsOf, type Member, type Scene, scenesOf } from './cells';
-import { type PersonaGroup, personaGroups, personaRoles } from './personas';
+import { type PersonaGroup, personaGroups, personaRoles, supporters } from './personas';
 import type { Policy } from './types';
 
 /** Callers of one kind of object who gain or lose the same rules. */
@@ -95,7 +95,8 @@ const rolesText = (roles: readonly string[]): string => {
   const others = roles.filter((role) => !(ladder as readonly string[]).includes(role));
   const from = ladder.length - standard.length;
   const upward = standard.length > 1 && standard.every((role, at) => role === ladder[from + at]);
-  const custom = (role: string) => ((personaRoles as readonly string[]).includes(role) ? role : `role ${role}`);
+  const told: readonly string[] = [...personaRoles, ...Object.keys(supporters)];
+  const custom = (role: string) => (told.includes(role) ? role : `role ${role}`);
   return [...(upward ? [`${standard[0]} and above`] : standard), ...others.map(custom)].join(', ');
 };
 

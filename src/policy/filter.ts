@@ -117,6 +117,17 @@ const kindTexts = (known: Known, kind: Kind, skipNull: boolean): string[] => {
     .map(textOf);
 };
 
+/** A list of ids is one condition: a question of a thousand parts would be read a thousand times. */
+const anyOf = (rows: readonly Predicate[]): Predicate => {
+  const [first] = rows;
+  if (rows.length < 2 || first?.is !== 'equals') return or(...rows);
+  const { column } = first;
+  const values = rows.flatMap((one) =>
+    one.is === 'equals' && one.column === column && typeof one.value === 'string' ? [one.value] : [],
+  );
+  return values.length === rows.length ? { is: 'among', column, values } : or(...rows);
+};
+
 const compare = (known: Known, kind: Kind, match: Template, side: Side): Predicate => {
   throwIfBroken(match);
   const strict = known.mode === 'strict';
@@ -126,7 +137,7 @@ const compare = (known: Known, kind: Kind, match: Template, side: Side): Predica
   if (filled === undefined) return never;
   const texts = kindTexts(known, kind, strict && match.keys.length > 0);
   if (filled === 'many') return unsayable(side);
-  return or(...texts.map((text) => becomes(filled, text, known.mode)));
+  return anyOf(texts.map((text) => becomes(filled, text, known.mode)));
 };
 
 const role = (known: Known, match: Template, side: Side): Predicate => {

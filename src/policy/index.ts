@@ -1,6 +1,6 @@
 /** The door of the policy room: who may do what, asked by rule name. */
 
-export { customRoles, membersWith } from './cells';
+export { customRoles, membersWith, supportersFor } from './cells';
 export { type CaseResult, type ConformanceFile, judgeCase } from './conformance';
 export { type Difference, diffPolicies, renderDifference } from './diff';
 export { createPolicy } from './engine';
@@ -9,7 +9,7 @@ export { secretRules, stepRulePrefix } from './lint';
 export { renderMatrix } from './matrix';
 export { type PersonaName, personas } from './personas';
 export { renderServiceOperator } from './profiles';
-export { joinSources, type PolicySource, readPolicy } from './read';
+export { joinSources, type PolicySource, policyFilesAmong, readPolicy } from './read';
 export { ruleNames } from './rules';
 export { renderSample } from './sample';
 export { createShadow, type Shadow, type ShadowReport } from './shadow';

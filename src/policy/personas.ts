@@ -34,6 +34,17 @@ const persona = (group: PersonaGroup, role: PersonaRole): Caller => personaWith(
 /** A caller of a group who reads, and has a role of the operator's own. */
 export const customPersona = (group: PersonaGroup, role: string): Caller => personaWith(group, role, ['reader', role]);
 
+/** Admins of an unrelated project who are admins of another one too, by what their column is called. */
+export const supporters: Readonly<Record<string, Caller>> = Object.fromEntries(
+  (['owner', 'lessee'] as const).map((group) => {
+    const role = `admin who is admin of the ${group} too`;
+    return [
+      role,
+      { ...personaWith('stranger', 'support', expandRoles(['admin'])), admin_projects: [projectOf(group)] },
+    ];
+  }),
+);
+
 /** Every group with every role, implied roles included. */
 export const personas = Object.fromEntries(
   personaGroups.flatMap((group) => personaRoles.map((role) => [`${group}-${role}`, persona(group, role)])),

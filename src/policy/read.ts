@@ -118,6 +118,16 @@ const collect = (entries: readonly Entry[], file: string): PolicySource => {
   return { overrides, origins, traps };
 };
 
+/**
+ * Which of a folder's files are read as policy, in their order, and which are passed over for their ending. Hidden files are
+ * neither: editors leave some.
+ */
+export const policyFilesAmong = (names: readonly string[]): { taken: string[]; passed: string[] } => {
+  const seen = names.filter((name) => !name.startsWith('.')).sort();
+  const isTaken = (name: string) => /.\.(?:yaml|yml|json)$/.test(name);
+  return { taken: seen.filter(isTaken), passed: seen.filter((name) => !isTaken(name)) };
+};
+
 /** Several files as one: where two name the same rule, the later one counts. */
 export const joinSources = (sources: readonly PolicySource[]): PolicySource => ({
   overrides: Object.assign(Object.create(null), ...sources.map(({ overrides }) => overrides)),

@@ -1,6 +1,6 @@
 /** Rules in force, compiled: the layer below a Policy, which knows credentials and targets but no product. */
 
-import { raise } from '../model/errors';
+import { isTemperError, raise } from '../model/errors';
 import { type Credentials, normalise } from './credentials';
 import { type Explain, explainWith } from './explain';
 import { defaultRule } from './graph';
@@ -112,6 +112,8 @@ export const createRuleSet = (options: RuleSetOptions): RuleSet => {
     try {
       return run({ credentials, target, also, rule, remote, depth: 0 }) ? allowed : refused.check;
     } catch (thrown) {
+      // Not a matter of this rule: nobody could say what the caller is, and a refusal would be a guess.
+      if (isTemperError(thrown, 'IdentityUnavailable')) throw thrown;
       // Whatever went wrong, a remote check that timed out included, nobody passes by it.
       return { is: 'refused', why: 'fault', fault: thrown instanceof Error ? thrown.message : String(thrown) };
     }

@@ -1,6 +1,7 @@
 /** A second policy beside the one in force: asked the same, without effect, and its different answers counted. */
 
 import { type Caller, scopeOf } from '../model/callers';
+import { isTemperError } from '../model/errors';
 import type { Policy, Target } from './types';
 
 /** Decisions that fell otherwise: one row for a rule, a direction, and a kind of caller. No ids of anybody. */
@@ -63,9 +64,20 @@ export const createShadow = (second: Policy, { now, onNew, onDifference }: Hands
     }
   };
 
+  /** Undefined where it asks for what nobody could say: that is no reason to hold a request up. */
+  const secondSays = (rule: string, who: Caller, target: Target | undefined): boolean | undefined => {
+    try {
+      return second.allows(rule, who, target);
+    } catch (thrown) {
+      if (isTemperError(thrown, 'IdentityUnavailable')) return undefined;
+      throw thrown;
+    }
+  };
+
   const compare = (rule: string, who: Caller, target: Target | undefined, may: boolean): void => {
+    const would = secondSays(rule, who, target);
+    if (would === undefined) return;
     decisions += 1;
-    const would = second.allows(rule, who, target);
     if (would !== may) note(rule, who, would ? 'allow' : 'refuse');
   };
 

@@ -12,6 +12,7 @@ const conformance = 'policy-conformance.json';
 const files = {
   [conformance]: text('test/policy/data/policy-conformance.json'),
   'safe.yaml': text('deploy/policies/safe-operator.yaml'),
+  'support.yaml': text('deploy/policies/support-admin.yaml'),
   'metal.yaml': text('deploy/policies/metalsmith.yaml'),
   'good.yaml': '"baremetal:node:set_power_state": "role:admin and system_scope:all"\n',
   'wide.yaml': '"baremetal:node:set_power_state": "rule:is_admin"\n',
@@ -84,6 +85,14 @@ describe('explain', () => {
     expect(out).toContain('The text comes from good.yaml:1.');
   });
 
+  test('asks about admins of several projects, whom a file of its own may know', async () => {
+    const asked = 'policy explain baremetal:node:get --as stranger-admin --file support.yaml';
+    expect(await run(asked)).toMatchObject({ status: 1 });
+    expect(await run(`${asked} --admin-of a,project-lessee`)).toMatchObject({ status: 0 });
+    const own = 'policy explain baremetal:node:get --roles admin --project p --owner o --file support.yaml --admin-of';
+    expect([(await run(`${own} o`)).status, (await run(`${own} x`)).status]).toEqual([0, 1]);
+  });
+
   test('gives JSON to programs', async () => {
     const { out } = await run(`--json policy explain ${rule} --as stranger-admin`);
     expect(JSON.parse(out)).toMatchObject({ rule, verdict: 'refused', tree: { is: 'or', verdict: 'false' } });
@@ -124,6 +133,11 @@ describe('diff', () => {
     expect(out).toBe(text('test/policy/data/profile-safe-operator.txt'));
   });
 
+  test('tells of admins of several projects where a text tells them from others', async () => {
+    const { out } = await run('policy diff temper support.yaml');
+    expect(out).toBe(text('test/policy/data/profile-support-admin.txt'));
+  });
+
   test('takes a set with files, and several files', async () => {
     const metal = await run('policy diff closed closed:metal.yaml');
     expect(metal.out).toBe(text('test/policy/data/profile-metalsmith.txt'));
@@ -134,6 +148,57 @@ describe('diff', () => {
   test('shows what strict mode changes of the original', async () => {
     const { out } = await run('--json policy diff ironic temper --mode compat');
     expect(JSON.parse(out).changed).toBeGreaterThan(0);
+  });
+});
+
+describe('a folder', () => {
+  const folder = {
+    'policy.d/20-shut.yaml': '"baremetal:node:set_power_state": "!"\n',
+    'policy.d/10-wide.yml': '"baremetal:node:set_power_state": "role:member and system_scope:all"\n',
+    'policy.d/30-more.json': '{"baremetal:node:inject_nmi": "!"}',
+    'policy.d/40-old.yaml~': 'this is no policy',
+    'policy.d/.hidden.yaml': 'neither is this',
+    'bad.d/one.yaml': '"baremetal:node:get": "rule:nobody"\n',
+    'empty.d/README': 'nothing here',
+    'cases.d/one.json': files[conformance],
+  };
+  const there = (line: string, env: Record<string, string> = {}) =>
+    temper(line, { files: { ...files, ...folder }, env });
+  const hash = async (name: string): Promise<string> =>
+    JSON.parse((await there(`--json policy lint ${name}`)).out).hash;
+
+  test('is read as the API reads it: sorted, the later text counts, other files are passed over and told of', async () => {
+    const ordered = 'policy.d/10-wide.yml,policy.d/20-shut.yaml,policy.d/30-more.json';
+    expect(await hash('policy.d')).toBe(await hash(ordered));
+    expect(await hash('policy.d/')).toBe(await hash('policy.d'));
+    expect(await hash('closed:policy.d')).toBe(await hash(`closed:${ordered}`));
+    expect(await hash('policy.d,good.yaml')).not.toBe(await hash('good.yaml,policy.d'));
+    const { status, out } = await there('policy lint policy.d');
+    expect([status, out]).toEqual([0, expect.stringContaining('policy.d/40-old.yaml~: no policy file by its name')]);
+    expect(out).not.toContain('hidden');
+    expect((await there('policy lint policy.d --warnings-fail')).status).toBe(1);
+  });
+
+  test('can stand wherever a file can', async () => {
+    expect(await there('policy diff policy.d policy.d')).toMatchObject({ status: 0, out: 'No cell changes.\n' });
+    expect((await there('policy diff temper policy.d')).out).toContain('baremetal:node:inject_nmi');
+    const power = 'policy explain baremetal:node:set_power_state --as system-admin';
+    expect((await there(`${power} --file policy.d`)).out).toContain('The text comes from policy.d/20-shut.yaml:1.');
+    expect((await there('policy matrix policy.d')).status).toBe(0);
+    expect((await there('policy check cases.d --mode compat')).out).toMatch(/^268 passed, 0 failed$/m);
+  });
+
+  test('of the settings is what is asked about without a name', async () => {
+    const env = { TEMPER_POLICY_FILE: 'good.yaml', TEMPER_POLICY_DIRS: 'policy.d' };
+    const { out } = await there('policy explain baremetal:node:set_power_state --as system-admin', env);
+    expect(out).toContain('policy.d/20-shut.yaml:1');
+  });
+
+  test('with a faulty file is refused by file and line, one without a policy file is wrong usage', async () => {
+    const bad = await there('policy lint bad.d');
+    expect([bad.status, bad.err]).toEqual([1, expect.stringContaining('bad.d/one.yaml:1')]);
+    const empty = await there('policy lint empty.d');
+    expect([empty.status, empty.err]).toEqual([2, expect.stringContaining('Folder empty.d holds no *.yaml')]);
   });
 });
 

@@ -127,7 +127,8 @@ describe('over HTTP', () => {
 
   beforeAll(async () => {
     const settings = { ...defaultSettings, lookup: async () => [] };
-    const rooms = { identity, settings, log: { info: log, warn: log, error: log } } as unknown as Rooms;
+    const inventory = {}; // nobody gets as far as the store
+    const rooms = { identity, inventory, settings, log: { info: log, warn: log, error: log } } as unknown as Rooms;
     const server = createServer(createApi(rooms, [open])).listen(0, '127.0.0.1');
     await once(server, 'listening');
     port = (server.address() as AddressInfo).port;

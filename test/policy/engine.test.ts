@@ -1,6 +1,6 @@
 /** How a policy answers, whatever its rules say. */
 
-import { nobody } from '../../src/model/callers';
+import { type Caller, nobody } from '../../src/model/callers';
 import { createPolicy, nodeTarget, personas, ruleNames } from '../../src/policy';
 import { fnv1a64 } from '../../src/policy/digest';
 import { inProject, inSystem } from './support';
@@ -114,5 +114,29 @@ describe('the hash', () => {
     ['foobar', '85944171f73967e8'],
   ])('is FNV-1a of 64 bits by default: "%s"', (text, hex) => {
     expect(fnv1a64(text)).toBe(hex);
+  });
+});
+
+describe('what a rule may ask of the service that acts for a caller', () => {
+  const acting: Caller = {
+    ...inProject('p1', 'member'),
+    service_user_id: 'compute',
+    service_user_domain_id: 'machines',
+    service_project_id: 'services',
+    service_project_domain_id: 'default',
+    service_roles: ['service'],
+  };
+
+  test.each([
+    ['service_user_id:compute', 'service_user_id:other'],
+    ['service_user_domain_id:machines', 'service_user_domain_id:default'],
+    ['service_project_id:services', 'service_project_id:p1'],
+    ['service_project_domain_id:default', 'service_project_domain_id:machines'],
+    ['service_roles:service', 'service_roles:admin'],
+  ])('%s holds, %s does not, and nothing holds where none acts', (holds, fails) => {
+    const may = (text: string, who: Caller) =>
+      createPolicy({ set: 'temper', overrides: { 'baremetal:node:get': text } }).allows('baremetal:node:get', who);
+    expect([may(holds, acting), may(fails, acting)]).toEqual([true, false]);
+    expect(may(holds, inProject('p1', 'member'))).toBe(false);
   });
 });

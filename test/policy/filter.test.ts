@@ -38,6 +38,10 @@ const atoms = [
   'is_admin_project:%(runbook.public)s',
   'is_public_api:%(runbook.public)s',
   'service_roles:%(node.owner)s',
+  'admin_projects:%(node.owner)s',
+  'admin_projects:%(run.tenant)s',
+  'admin_projects:%(node.owner)s-%(project_id)s',
+  'admin_projects:%(runbook.public)s',
   'True:%(runbook.public)s',
   'False:%(runbook.public)s',
   'None:%(node.owner)s',
@@ -89,6 +93,8 @@ const callers: Caller[] = [
   inProject('True', 'member'),
   { ...inProject('p1', 'service'), service_roles: ['p1', 'p2'], project_name: 'p2-p1' },
   { ...inProject('p1', 'reader'), is_admin_project: false, is_public_api: true },
+  { ...inProject('p1', 'admin'), admin_projects: ['p1', 'p2', 'None', 'True'] },
+  { ...inProject('p3', 'admin'), admin_projects: ['p2', 'p2-p3'] },
   inSystem('reader'),
 ];
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Caller, expandRoles, nobody } from '../../src/model/callers';
 import {
+  allocationTarget,
   createPolicy,
   customRoles,
   diffPolicies,
@@ -16,6 +17,8 @@ import {
   renderServiceOperator,
   ruleNames,
   runbookTarget,
+  runTarget,
+  supportersFor,
 } from '../../src/policy';
 import { membersWith as everybodyWith, scenesOf } from '../../src/policy/cells';
 import { createRule, ownedWriteRules, readRule } from '../../src/policy/profiles';
@@ -27,7 +30,7 @@ const fileOf = (name: string): string => readFileSync(join(root, 'deploy/policie
 const load = (name: string, set: RuleSetName = 'temper', serviceProject: string | null = null) => {
   const source = readPolicy(fileOf(name), `${name}.yaml`);
   const policy = createPolicy({ set, ...source, elevatedServiceProject: serviceProject });
-  return { policy, roles: customRoles(source.overrides) };
+  return { policy, roles: customRoles(source.overrides), supporters: supportersFor(source.overrides) };
 };
 
 const node = nodeTarget({ owner: 'project-owner', lessee: 'project-lessee' });
@@ -39,15 +42,27 @@ test.each([
   ['support-admin', 'temper'],
   ['metalsmith', 'closed'],
 ] as const)('profile %s changes of set %s what the committed text says', (name, set) => {
-  const { policy, roles } = load(name, set);
+  const { policy, roles, supporters } = load(name, set);
   const before = createPolicy({ set });
   const committed = readFileSync(join(__dirname, 'data', `profile-${name}.txt`), 'utf8');
-  expect(renderDifference(diffPolicies(before, policy, membersWith(roles)))).toBe(committed);
+  expect(renderDifference(diffPolicies(before, policy, [...membersWith(roles), ...supporters]))).toBe(committed);
   expect(policy.warnings).toEqual([]);
 });
 
-test.each(['safe-operator', 'project-manager', 'support-admin'])('profile %s loads over set ironic too', (name) => {
-  expect(() => load(name, 'ironic')).not.toThrow();
+describe.each(['safe-operator', 'project-manager', 'support-admin'])('profile %s over set ironic', (name) => {
+  const { policy, roles, supporters } = load(name, 'ironic');
+
+  test('gives no rule a text by a name that it had once', () => {
+    expect(policy.warnings).toEqual([]);
+  });
+
+  test('gives nobody a right over whose node it is, where it is or how it is deployed', () => {
+    const { changes } = diffPolicies(createPolicy({ set: 'ironic' }), policy, [...membersWith(roles), ...supporters]);
+    const gained = changes.filter(({ does }) => does === 'gains').flatMap(({ rules }) => rules);
+    const grave =
+      /:(?:update:(?!chassis_uuid$).*|delete|delete:.*|list_all|filter_threshold|create.*|set_provision_state.*)$/;
+    expect(gained.filter((rule) => grave.test(rule))).toEqual([]);
+  });
 });
 
 describe('the administrator limited to non-destructive acts', () => {
@@ -161,8 +176,83 @@ describe('the support administrator of several projects', () => {
   });
 
   test('has no say in the service', () => {
-    for (const rule of ['deploy_template:create', 'chassis:create', 'driver:vendor_passthru', 'node:update:owner'])
-      expect(policy.allows(`baremetal:${rule}`, supporting('project-owner'), node)).toBe(false);
+    const everywhere = { ...supporting('project-stranger'), admin_projects: ['project-owner', 'project-lessee'] };
+    for (const rule of [
+      'deploy_template:create',
+      'chassis:create',
+      'chassis:get',
+      'conductor:get',
+      'driver:get',
+      'driver:vendor_passthru',
+      'node:update:owner',
+      'node:update_owner_provisioned',
+      'node:list_all',
+      'allocation:list_all',
+    ])
+      for (const who of [supporting('project-owner'), everywhere])
+        expect([rule, policy.allows(`baremetal:${rule}`, who, node)]).toEqual([rule, false]);
+  });
+
+  const supporter = (...admin_projects: string[]): Caller => ({ ...supporting('project-support'), admin_projects });
+  const allocation = allocationTarget({ owner: 'project-owner' });
+  const run = runTarget({ owner: 'project-owner', lessee: 'project-lessee', tenant: 'project-lessee' });
+
+  test.each([
+    // rule                                   target      of the owner  of the lessee  of another
+    ['baremetal:node:get', node, true, true, false],
+    ['baremetal:node:get:driver_info', node, true, false, false],
+    ['baremetal:port:get', node, true, true, false],
+    ['baremetal:node:set_power_state', node, true, true, false],
+    ['baremetal:node:set_boot_device', node, true, false, false],
+    ['baremetal:node:set_provision_state', node, false, false, false],
+    ['baremetal:node:update', node, false, false, false],
+    ['baremetal:node:delete', node, false, false, false],
+    ['baremetal:node:delete:self_owned_node', node, false, false, false],
+    ['baremetal:allocation:get', allocation, true, false, false],
+    ['baremetal:allocation:delete', allocation, false, false, false],
+    ['temper:run:get', run, true, true, false],
+    ['temper:run:abort', run, true, true, false],
+    ['temper:run:skip', run, false, false, false],
+  ] as const)(
+    'with a token of its own project, an admin of several asks %s',
+    (rule, target, ofOwner, ofLessee, ofOther) => {
+      const may = (...projects: string[]) => policy.allows(rule, supporter(...projects), target);
+      expect([may('project-owner'), may('a', 'project-lessee'), may('a', 'b'), may()]).toEqual([
+        ofOwner,
+        ofLessee,
+        ofOther,
+        false,
+      ]);
+    },
+  );
+
+  test('what nobody owns is nobody’s to support', () => {
+    for (const rule of ['baremetal:node:get', 'baremetal:node:set_power_state', 'baremetal:node:disable_cleaning'])
+      expect(policy.allows(rule, supporter('None', 'project-owner'), unowned)).toBe(false);
+  });
+
+  test('a list of many projects is filtered by one condition for each column', () => {
+    const projects = Array.from({ length: 1_000 }, (_, index) => `p${index}`);
+    const columns = { 'node.owner': 'owner', 'node.lessee': 'lessee' };
+    const text = JSON.stringify(policy.filter('baremetal:node:get', supporter(...projects), columns));
+    for (const column of ['owner', 'lessee'])
+      expect(text).toContain(JSON.stringify({ is: 'among', column, values: projects }));
+    expect(text.match(/"is"/g)!.length).toBeLessThan(12);
+  });
+
+  test('where nobody can say which projects they are, what needs them is not decided, and everything else is', () => {
+    const adrift: Caller = { ...supporting('project-owner'), admin_projects: null };
+    const elsewhere: Caller = { ...adrift, project_id: 'project-stranger' };
+    expect(policy.allows('baremetal:node:get', adrift, node)).toBe(true);
+    expect(policy.allows('baremetal:node:update', elsewhere, node)).toBe(false);
+    expect(createPolicy({ set: 'temper' }).filter('baremetal:node:get', elsewhere, { 'node.owner': 'owner' }).is).toBe(
+      'equals',
+    );
+    const unavailable = expect.objectContaining({ code: 'IdentityUnavailable' });
+    expect(() => policy.allows('baremetal:node:get', elsewhere, node)).toThrow(unavailable);
+    expect(() => policy.require('baremetal:node:get', elsewhere, node)).toThrow(unavailable);
+    expect(() => policy.filter('baremetal:node:get', adrift, { 'node.owner': 'owner' })).toThrow(unavailable);
+    expect(policy.explain('baremetal:node:get', elsewhere, node)).toMatchObject({ verdict: 'refused', why: 'fault' });
   });
 });
 

@@ -62,3 +62,18 @@ test('callers with ever other roles do not fill the memory', () => {
   expect(report().differences).toHaveLength(1_000);
   expect(report().left_out).toBe(200);
 });
+
+test('a second policy that needs what nobody could say holds no request up, and counts nothing', () => {
+  const asking = createPolicy({ set: 'temper', overrides: { [rule]: 'role:admin and admin_projects:%(node.owner)s' } });
+  const { beside, report } = createShadow(asking, { now: () => new Date(0) });
+  const adrift = { ...personas['owner-admin'], admin_projects: null };
+  const policy = beside(first);
+  expect(policy.allows(rule, adrift, node)).toBe(true);
+  policy.require(rule, adrift, node);
+  expect(report()).toMatchObject({ decisions: 0, differences: [] });
+  expect(() =>
+    createShadow(first, { now: () => new Date(0) })
+      .beside(asking)
+      .allows(rule, adrift, node),
+  ).toThrow(expect.objectContaining({ code: 'IdentityUnavailable' }));
+});

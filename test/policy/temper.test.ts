@@ -241,4 +241,14 @@ describe('the other sets', () => {
     expect(opened.allows('baremetal:node:get', personas['owner-reader'], node)).toBe(true);
     expect(opened.allows('baremetal:node:get', personas['lessee-reader'], node)).toBe(false);
   });
+
+  test('in closed, who is given the update of a node may write its notes, unless these have a line of their own', () => {
+    const update = { 'baremetal:node:update': 'role:member and rule:is_node_owner' };
+    const may = (overrides: Record<string, string>, rule: string) =>
+      createPolicy({ set: 'closed', overrides }).allows(`baremetal:node:${rule}`, personas['owner-member'], node);
+    expect(may(update, 'update_extra')).toBe(true);
+    expect(may({ ...update, 'baremetal:node:update_extra': '!' }, 'update_extra')).toBe(false);
+    for (const rule of ['update_instance_info', 'update:driver_info', 'update:owner', 'disable_cleaning'])
+      expect(may(update, rule)).toBe(false);
+  });
 });

@@ -12,6 +12,7 @@ export type Asked = Chosen & {
   readonly roles?: string;
   readonly project?: string;
   readonly system?: boolean;
+  readonly adminOf?: string;
   readonly owner?: string;
   readonly lessee?: string;
   readonly public?: boolean;
@@ -23,18 +24,24 @@ export type Asked = Chosen & {
 
 const strategy = 'static_tokens';
 
+const namesIn = (list = ''): string[] => list.split(',').filter((name) => name !== '');
+
 /** Who is asked about. Personas are those of the matrix. */
-const callerOf = ({ as, roles, project, system }: Asked): { who: Caller; name: string } => {
+const callerOf = ({ as, roles, project, system, adminOf }: Asked): { who: Caller; name: string } => {
+  const admin_projects = namesIn(adminOf);
   if (as !== undefined) {
     if (!Object.hasOwn(personas, as))
       return stop('usage', `--as must be one of ${Object.keys(personas).join(', ')}; ${as} came.`);
-    return { who: personas[as as PersonaName], name: as };
+    return { who: { ...personas[as as PersonaName], admin_projects }, name: as };
   }
   if (roles === undefined) return stop('usage', 'Say who: --as <persona>, or --roles with --project or --system.');
-  const given = roles.split(',').filter((role) => role !== '');
+  const given = namesIn(roles);
   const scope = system ? { system_scope: 'all' } : { project_id: project ?? null, project_name: project ?? null };
   const name = `${given.join(', ')} of ${system ? 'the system' : (project ?? 'no project')}`;
-  return { who: { ...nobody, user_id: 'somebody', roles: expandRoles(given), strategy, ...scope }, name };
+  return {
+    who: { ...nobody, user_id: 'somebody', roles: expandRoles(given), admin_projects, strategy, ...scope },
+    name,
+  };
 };
 
 const idOf = (given: string | undefined, otherwise: string): string | null =>

@@ -9,11 +9,13 @@ import {
   renderDifference,
   renderMatrix,
   renderSample,
+  supportersFor,
 } from '../../policy';
 import type { Context } from '../context';
 import { exits, stop } from '../faults';
+import type { Hands } from '../hands';
 import { plain } from '../tables';
-import { type Chosen, modeOf, type Named, policyOf, setOf } from './source';
+import { type Chosen, filesOf, modeOf, type Named, policyOf, setOf } from './source';
 
 /** The table of who may do what; as JSON, every cell. */
 export const matrix = async (context: Context, given: string | undefined, chosen: Chosen): Promise<void> => {
@@ -28,7 +30,9 @@ export const matrix = async (context: Context, given: string | undefined, chosen
 export const diff = async (context: Context, before: string, after: string, chosen: Chosen): Promise<void> => {
   const [old, now] = [before, after].map((one) => policyOf(context.hands, one, chosen)) as [Named, Named];
   const roles = [...new Set([...customRoles(old.overrides), ...customRoles(now.overrides)])];
-  const difference = diffPolicies(old.policy, now.policy, membersWith(roles));
+  const [one, other] = [supportersFor(old.overrides), supportersFor(now.overrides)];
+  const members = [...membersWith(roles), ...(one.length > 0 ? one : other)];
+  const difference = diffPolicies(old.policy, now.policy, members);
   context.print(difference, renderDifference);
   context.end(difference.changed === 0 ? exits.ok : exits.refused);
 };
@@ -44,8 +48,12 @@ type Linting = Chosen & { readonly warningsFail?: boolean };
 
 /** Exit status 0: it can be used, 1: it cannot, or has warnings that count as faults. */
 export const lint = async (context: Context, file: string, chosen: Linting): Promise<void> => {
-  const { policy, name } = policyOf(context.hands, file, chosen);
-  const { hash, warnings } = policy;
+  const { policy, name, passed } = policyOf(context.hands, file, chosen);
+  const { hash } = policy;
+  const warnings = [
+    ...policy.warnings,
+    ...passed.map((one) => `${one}: no policy file by its name, so the API passes it over`),
+  ];
   context.print({ name, hash, warnings }, lintText);
   context.end(chosen.warningsFail && warnings.length > 0 ? exits.refused : exits.ok);
 };
@@ -55,7 +63,7 @@ export const sample = async (context: Context, chosen: Chosen): Promise<void> =>
   context.print({ text: renderSample(setOf(context.hands, chosen)) }, ({ text }) => text);
 };
 
-const conformanceOf = ({ hands }: Context, file: string): ConformanceFile => {
+const conformanceOf = (hands: Hands, file: string): ConformanceFile => {
   const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
   try {
     const read = JSON.parse(text) as ConformanceFile;
@@ -86,10 +94,12 @@ const checkText = ({ mode, passed, failed, stricter, results }: Checked): string
     `${passed} passed, ${failed} failed\n`,
   ].join('');
 
-/** Runs a conformance file. Exit status 0: all passed, 1: some failed. */
+/** Runs a conformance file, or those of a folder. Exit status 0: all passed, 1: some failed. */
 export const check = async (context: Context, file: string, chosen: Chosen): Promise<void> => {
   const mode = modeOf(context.hands, chosen);
-  const results = conformanceOf(context, file).cases.map((row) => judgeCase(row, mode));
+  const { files } = filesOf(context.hands, file);
+  const cases = files.flatMap((one) => conformanceOf(context.hands, one).cases);
+  const results = cases.map((row) => judgeCase(row, mode));
   const passed = results.filter((one) => one.passed).length;
   const stricter = results.filter((one) => one.stricter).length;
   context.print({ mode, passed, failed: results.length - passed, stricter, results }, checkText);

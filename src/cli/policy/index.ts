@@ -6,8 +6,9 @@ import { check, diff, lint, matrix, sample } from './files';
 import { shadow } from './shadow';
 
 const meant = `
-A policy is named by a set (temper, ironic, closed), by files (a.yaml,b.yaml: the later one counts), or by both
-(closed:a.yaml). Without a name it is that of TEMPER_POLICY_SET and TEMPER_POLICY_FILE.
+A policy is named by a set (temper, ironic, closed), by files and folders (a.yaml,policy.d: the later one counts), or by
+both (closed:a.yaml). Of a folder, *.yaml, *.yml and *.json are read, sorted by name. Without a name it is that of
+TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS.
 `;
 
 const chosen = (command: Command): Command =>
@@ -19,11 +20,12 @@ const addExplain = (policy: Command, acting: Acting): void => {
   chosen(policy.command('explain'))
     .description('why a rule admits or refuses a caller; exit status 1 where it refuses')
     .argument('<rule>', 'such as baremetal:node:set_power_state')
-    .option('--file <files>', 'policy file(s)')
+    .option('--file <files>', 'policy files or folders')
     .option('--as <persona>', 'a caller of the matrix, such as lessee-member')
     .option('--roles <roles>', 'another caller, by roles, comma-separated')
     .option('--project <id>', 'the project of --roles')
     .option('--system', 'system scope for --roles')
+    .option('--admin-of <projects>', 'other projects in which the caller is admin, comma-separated')
     .option('--owner <project>', 'owner of the object, or none; project-owner when not given')
     .option('--lessee <project>', 'lessee of the node, or none; project-lessee when not given')
     .option('--tenant <project>', 'project of the lease a run belongs to, or none')
@@ -43,16 +45,16 @@ export const addPolicy = (program: Command, acting: Acting): void => {
   addExplain(policy, acting);
   chosen(policy.command('matrix'))
     .description('every rule for every kind of caller and object')
-    .argument('[policy]', 'set, files or both')
+    .argument('[policy]', 'set, files and folders, or both')
     .action(acting(matrix));
   chosen(policy.command('diff'))
     .description('what changes for whom; exit status 1 where something does')
-    .argument('<old>', 'set, files or both')
-    .argument('<new>', 'set, files or both')
+    .argument('<old>', 'set, files and folders, or both')
+    .argument('<new>', 'set, files and folders, or both')
     .action(acting(diff));
   chosen(policy.command('lint'))
     .description('what is wrong or dangerous in a file; exit status 1 where it cannot be used')
-    .argument('<policy>', 'set, files or both')
+    .argument('<policy>', 'set, files and folders, or both')
     .option('--warnings-fail', 'exit status 1 for warnings too')
     .action(acting(lint));
   policy
@@ -63,7 +65,7 @@ export const addPolicy = (program: Command, acting: Acting): void => {
   policy
     .command('check')
     .description('run a conformance file; exit status 1 where a case fails')
-    .argument('<file>', 'in the format of policy-conformance.json')
+    .argument('<file>', 'in the format of policy-conformance.json, or a folder of such files')
     .option('--mode <mode>', 'strict (default) or compat')
     .action(acting(check));
   policy

@@ -6,6 +6,7 @@ import {
   type Mode,
   type Policy,
   type PolicySource,
+  policyFilesAmong,
   type RuleSetName,
   readPolicy,
 } from '../../policy';
@@ -24,6 +25,8 @@ export type Named = PolicySource & {
   readonly set: RuleSetName;
   readonly mode: Mode;
   readonly policy: Policy;
+  /** Files of its folders that are no policy files by their name. */
+  readonly passed: readonly string[];
 };
 
 const oneOf = <Name extends string>(what: string, known: readonly string[], given: string): Name =>
@@ -49,14 +52,31 @@ export const orTell = <T>(work: () => T): T => {
   }
 };
 
-/** Files of a comma-separated list, read and joined. Raises PolicyInvalid; throws CliFault for one that is not there. */
-export const readFiles = (hands: Hands, files: string): PolicySource =>
-  joinSources(
-    files
-      .split(',')
-      .filter((file) => file !== '')
-      .map((file) => readPolicy(textOf(hands, file), file)),
-  );
+const namesIn = (list: string): string[] => list.split(',').filter((name) => name !== '');
+
+/** Files that a name stands for: itself, or those of a folder that the API would read. Throws CliFault for an empty folder. */
+export const filesOf = (hands: Hands, name: string): { files: string[]; passed: string[] } => {
+  const names = hands.filesIn(name);
+  if (names === undefined) return { files: [name], passed: [] };
+  const { taken, passed } = policyFilesAmong(names);
+  if (taken.length === 0) return stop('usage', `Folder ${name} holds no *.yaml, *.yml or *.json.`);
+  const within = (file: string) => `${name.replace(/\/+$/, '')}/${file}`;
+  return { files: taken.map(within), passed: passed.map(within) };
+};
+
+/** Files and folders of a comma-separated list, read and joined. Raises PolicyInvalid; throws CliFault for what is not there. */
+export const readFiles = (hands: Hands, list: string): PolicySource & { readonly passed: readonly string[] } => {
+  const found = namesIn(list).map((name) => filesOf(hands, name));
+  const files = found.flatMap((one) => one.files);
+  return {
+    ...joinSources(files.map((file) => readPolicy(textOf(hands, file), file))),
+    passed: found.flatMap(({ passed }) => passed),
+  };
+};
+
+/** What the API here would read: its file, then its folders. Undefined where it reads none. */
+const configured = ({ env }: Hands): string | undefined =>
+  [env.TEMPER_POLICY_FILE, env.TEMPER_POLICY_DIRS].filter(Boolean).join(',') || undefined;
 
 /** The set and the files that a text names: `SET`, `FILES` or `SET:FILES`. */
 export const partsOf = (hands: Hands, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
@@ -67,11 +87,11 @@ export const partsOf = (hands: Hands, given: string, chosen: Chosen): { set: Rul
 };
 
 /**
- * The policy that a text names; without one, that of TEMPER_POLICY_SET and TEMPER_POLICY_FILE.
+ * The policy that a text names; without one, that of TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS.
  * Throws CliFault: no such file (usage), a file that cannot be used (refused).
  */
 export const policyOf = (hands: Hands, given: string | undefined, chosen: Chosen): Named => {
-  const named = given ?? (chosen.set === undefined ? hands.env.TEMPER_POLICY_FILE : undefined) ?? setOf(hands, chosen);
+  const named = given ?? (chosen.set === undefined ? configured(hands) : undefined) ?? setOf(hands, chosen);
   const { set, files } = partsOf(hands, named, chosen);
   const mode = modeOf(hands, chosen);
   return orTell(() => {

@@ -206,7 +206,10 @@ const registerAll = (form: 'text' | 'closed'): RegisteredRule[] => [
 /** All rules of the reference, with its texts. */
 export const ironicRules: readonly RegisteredRule[] = registerAll('text');
 
+/** Whoever opens the first there means the second too: it guards nothing but notes, and was part of the first once. */
+const followers: Readonly<Record<string, string>> = { 'baremetal:node:update_extra': 'rule:baremetal:node:update' };
+
 /** The same names with the projects' parts taken out: only system callers pass. Old names carry nothing over. */
 export const closedRules: readonly RegisteredRule[] = registerAll('closed').map(
-  ({ deprecated: _deprecated, ...rule }) => rule,
+  ({ deprecated: _deprecated, ...rule }) => ({ ...rule, check: followers[rule.name] ?? rule.check }),
 );

@@ -18,6 +18,11 @@ export const temper = async (line: string | readonly string[], world: World = {}
     env,
     home: '/home/x',
     readFile: (path) => files[path],
+    filesIn: (path) => {
+      const folder = `${path.replace(/\/$/, '')}/`;
+      const names = Object.keys(files).flatMap((name) => (name.startsWith(folder) ? [name.slice(folder.length)] : []));
+      return names.length > 0 ? names : undefined;
+    },
     fetchWith: () => fetch,
     out: (text) => {
       said.out += text;

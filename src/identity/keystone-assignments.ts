@@ -1,0 +1,61 @@
+/** In which projects the holder of an admin's token is admin too: what Keystone answers, and how long it is believed. */
+import { z } from 'zod';
+import type { KeystoneClient } from './keystone-client';
+import { type KeystoneToken, ownAdminRole } from './keystone-token';
+import { singleFlight } from './strategy';
+
+/** The body of `GET /v3/role_assignments`, as far as anybody here reads it. */
+export const AssignmentsReply = z.object({
+  role_assignments: z.array(z.object({ scope: z.object({ project: z.object({ id: z.string() }).nullish() }) })),
+});
+
+/** The projects among the scopes, each once; a role on a domain or on the system is no role in a project. */
+export const projectsOf = ({ role_assignments }: z.infer<typeof AssignmentsReply>): string[] => [
+  ...new Set(role_assignments.flatMap(({ scope }) => scope.project?.id ?? [])),
+];
+
+export type AssignmentOptions = {
+  /** Whether to ask in which other projects an admin is admin; false, for it takes a service user who may list assignments. */
+  readonly adminProjects?: boolean;
+  /** Told why that cannot be found out, once until it can. */
+  readonly onUnknownProjects?: (reason: string) => void;
+  readonly now?: () => number;
+};
+
+/** How long the question is spared an identity service that did not answer it; ms. */
+const pauseMs = 10_000;
+
+/**
+ * Finds the other projects of a validated token's holder: none for whoever is no admin, null where nobody could say. What
+ * was found is believed for as long as the token itself, so a role that is taken away lags by the token's cache.
+ */
+export const createAdminProjects = (
+  client: Pick<KeystoneClient, 'projectsWith'>,
+  { adminProjects = false, onUnknownProjects, now = Date.now }: AssignmentOptions,
+) => {
+  const found = new WeakMap<KeystoneToken, readonly string[]>();
+  const once = singleFlight<readonly string[] | null>();
+  let fault: { readonly pauseUntil: number } | undefined;
+
+  const ask = async (user: string, role: string): Promise<readonly string[] | null> => {
+    const answer = await client.projectsWith(user, role);
+    if (answer.is === 'known') {
+      fault = undefined;
+      return answer.projects;
+    }
+    if (!fault) onUnknownProjects?.(answer.reason);
+    fault = { pauseUntil: now() + pauseMs };
+    return null;
+  };
+
+  return async (token: KeystoneToken): Promise<readonly string[] | null> => {
+    const role = adminProjects ? ownAdminRole(token) : undefined;
+    if (role === undefined) return [];
+    const known = found.get(token);
+    if (known) return known;
+    if (fault && now() < fault.pauseUntil) return null;
+    const projects = await once(JSON.stringify([token.user.id, role]), () => ask(token.user.id, role));
+    if (projects) found.set(token, projects);
+    return projects;
+  };
+};
