@@ -58,6 +58,7 @@ export const cases: Partial<Record<ActName, Case>> = {
   eject_media: { before: [['insert_media', media]] },
   set_indicator: { args: () => ({ state: 'blinking' }) },
   reset_bmc: { mayBeUnknown: true },
+  create_subscription: { args: () => ({ destination: 'https://events.example.org/x', context: 'contract' }) },
 };
 
 /**

@@ -83,6 +83,18 @@ describe('BIOS settings', () => {
     expect(accepted()).toHaveLength(0);
   });
 
+  test('what callers read of the BIOS is as it is after a change, and where nothing had to be changed', async () => {
+    const { run } = racks.bench('ami');
+    const given = settings(['QuietBoot', 'false']);
+    const shows = {
+      seen: { bios: expect.arrayContaining([expect.objectContaining({ name: 'QuietBoot', value: 'false' })]) },
+    };
+    await run('stage_bios', given);
+    await run('power_on');
+    expect(await run('confirm_bios', given)).toMatchObject(shows);
+    expect(await run('stage_bios', given)).toMatchObject({ rest: 'skip', ...shows });
+  });
+
   test.each(['idrac9', 'openbmc'])('a reset brings the defaults back with the next boot on %s', async (profile) => {
     const { run, state } = racks.bench(profile);
     const given = settings(['BootMode', profile === 'idrac9' ? 'Bios' : 'Legacy']);

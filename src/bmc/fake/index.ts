@@ -2,7 +2,7 @@
 import { raise } from '../../model/errors';
 import type { ActOutcome, Seen } from '../../model/runs';
 import type { ActName } from '../../model/steps';
-import { acts as known } from '../../model/steps';
+import { bootDevices, acts as known } from '../../model/steps';
 import type { Act, BmcNode, Driver } from '../contract';
 import { pause } from '../wait';
 
@@ -29,6 +29,13 @@ const effects: Partial<Record<ActName, (args: Args, node: BmcNode) => Seen>> = {
   set_secure_boot: (args) => ({ secure_boot: args.enabled === true }),
 };
 
+/** What a look answers that nothing is recorded of: always the same. */
+const looks: Partial<Record<ActName, unknown>> = {
+  read_boot_device: { boot_device: 'pxe', persistent: false },
+  list_boot_devices: { supported_boot_devices: bootDevices },
+  read_indicators: [{ component: 'system', name: 'led', state: 'off', readonly: false, states: ['on', 'off'] }],
+};
+
 const delayOf = (node: BmcNode, usual: number): number => {
   const ms = Number(node.driver_info.fake_delay_ms ?? usual);
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
@@ -53,7 +60,8 @@ const fakeAct =
       raise('StepRejected', { node: node.name ?? node.uuid, step: name, reason: 'driver_info fake_fails names it' });
     context.log.info('pretended an act', { node_uuid: node.uuid, act: name });
     const seen = effects[name]?.(args, node);
-    return { is: 'done', note: `pretended to ${says}`, ...(seen ? { seen } : {}) };
+    const value = looks[name];
+    return { is: 'done', note: `pretended to ${says}`, ...(seen && { seen }), ...(value !== undefined && { value }) };
   };
 
 /** @param delayMs how long an act pretends to take where the node does not say */

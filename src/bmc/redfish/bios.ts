@@ -3,6 +3,7 @@ import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs';
 import { converge } from '../converge';
 import { backOff, pause } from '../wait';
+import { readSettings } from './bios-look';
 import { checkSettings, defaultsOf, type Registry, readRegistry } from './bios-registry';
 import type { Client, Sent } from './client';
 import { findSystem } from './discovery';
@@ -46,6 +47,11 @@ const settingsOf = (args: Readonly<Record<string, unknown>>) =>
 const wantedOf = async (client: Client, args: Readonly<Record<string, unknown>>, { first }: BiosAt): Promise<Values> =>
   checkSettings(settingsOf(args), { bios: first.bios, registry: await readRegistry(client, first.bios) });
 
+/** What callers read of the BIOS is what was last seen; after a change, and where nothing had to change, that is now. */
+const seenNow = async (client: Client): Promise<Pick<ActOutcome, 'seen'>> => ({
+  seen: { bios: await readSettings(client) },
+});
+
 /** `rest: 'skip'` when the BIOS has every value already and nothing pending would change that: no restart is needed. */
 export const stageBios = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const at = await findBios(client);
@@ -70,7 +76,8 @@ export const stageBios = async (client: Client, args: Readonly<Record<string, un
     again: 'now',
   });
   const changes = differing(wanted, (name) => state.bios.Attributes[name]);
-  if (changes.length === 0) return { is: 'done', rest: 'skip', note: 'the BIOS has these settings already' };
+  if (changes.length === 0)
+    return { is: 'done', rest: 'skip', note: 'the BIOS has these settings already', ...(await seenNow(client)) };
   return { is: 'done', note: `staged ${shortly(changes)}` };
 };
 
@@ -95,7 +102,7 @@ export const confirmBios = async (client: Client, args: Readonly<Record<string, 
   const at = await findBios(client);
   const wanted = await wantedOf(client, args, at);
   await awaitAttributes(client, at, wanted, 'apply BIOS settings');
-  return { is: 'done', note: `${Object.keys(wanted).length} settings in force` };
+  return { is: 'done', note: `${Object.keys(wanted).length} settings in force`, ...(await seenNow(client)) };
 };
 
 const isAtDefaults = (values: Values, registry: Registry, has: (name: string) => BiosValue | undefined): boolean =>
@@ -135,7 +142,8 @@ export const stageBiosReset = async (client: Client): Promise<ActOutcome> => {
   if (!converged) return { is: 'done', note: 'whether the reset was taken shows after the restart' };
   const { state } = converged;
   const already = isAtDefaults(defaults, registry, (name) => state.bios.Attributes[name]);
-  if (already) return { is: 'done', rest: 'skip', note: 'the BIOS is at its defaults already' };
+  if (already)
+    return { is: 'done', rest: 'skip', note: 'the BIOS is at its defaults already', ...(await seenNow(client)) };
   return { is: 'done', note: 'a reset of the BIOS settings is staged' };
 };
 
@@ -143,7 +151,11 @@ export const confirmBiosReset = async (client: Client): Promise<ActOutcome> => {
   const at = await findBios(client);
   const defaults = defaultsOf(await readRegistry(client, at.first.bios));
   if (Object.keys(defaults).length === 0)
-    return { is: 'done', note: 'the BMC publishes no defaults to compare with; nothing was checked' };
+    return {
+      is: 'done',
+      note: 'the BMC publishes no defaults to compare with; nothing was checked',
+      ...(await seenNow(client)),
+    };
   await awaitAttributes(client, at, defaults, 'apply the BIOS defaults');
-  return { is: 'done', note: 'the BIOS is at its defaults' };
+  return { is: 'done', note: 'the BIOS is at its defaults', ...(await seenNow(client)) };
 };

@@ -21,6 +21,7 @@ import { powerActs, setPower } from './power';
 import { applyRaid, createRaid, deleteRaid } from './raid';
 import { resetSecureBootKeys, setSecureBoot } from './secure-boot';
 import { redfishSettings } from './settings';
+import { createSubscription, deleteSubscription, readSubscriptions } from './subscriptions';
 import { verify } from './verify';
 
 type RedfishAct = (client: Client, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
@@ -56,6 +57,9 @@ const acts: Partial<Record<ActName, RedfishAct>> = {
   create_raid: createRaid,
   apply_raid: applyRaid,
   delete_raid: deleteRaid,
+  read_subscriptions: readSubscriptions,
+  create_subscription: createSubscription,
+  delete_subscription: deleteSubscription,
   log: async ({ node, context }) => {
     context.log.info('step log', { node_uuid: node.uuid });
     return { is: 'done' };

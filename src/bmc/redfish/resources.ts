@@ -36,6 +36,7 @@ export const ServiceRoot = z.looseObject({
   Systems: maybe(link),
   Managers: maybe(link),
   Registries: maybe(link),
+  EventService: maybe(link),
 });
 
 export const Collection = z.looseObject({ Members: z.array(link) });

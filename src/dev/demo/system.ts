@@ -43,7 +43,7 @@ export type Json = any;
 export type Person = {
   readonly name: string;
   readonly project: string | null;
-  ask(method: string, path: string, body?: unknown): Promise<Reply>;
+  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** As `ask`, but anything but success ends the demo with what came. */
   must(method: string, path: string, body?: unknown): Promise<Json>;
 };
@@ -56,13 +56,14 @@ export const signIn = async (system: SystemRecord, cloud: string): Promise<Perso
   const auth = clouds[cloud]?.auth;
   if (!auth) throw new Error(`clouds.yaml has no cloud ${cloud}`);
   const { token, project } = await newToken(auth);
-  const ask = async (method: string, path: string, body?: unknown): Promise<Reply> => {
+  const ask: Person['ask'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${system.addresses.api}${path}`, {
       method,
       headers: {
         'X-Auth-Token': token,
         'X-OpenStack-Ironic-API-Version': newestVersion,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });

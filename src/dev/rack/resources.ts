@@ -3,6 +3,7 @@
 import { biosRows } from './bios';
 import { chassisRows } from './chassis';
 import { dellJobRows } from './dell-jobs';
+import { eventRows } from './events';
 import { inventoryRows } from './inventory';
 import { managerRows } from './managers';
 import { mediaRows } from './media';
@@ -21,6 +22,7 @@ import { volumeRows } from './volumes';
 const rows: readonly Row[] = [
   ...rootRows,
   ...sessionRows,
+  ...eventRows,
   ...systemRows,
   ...biosRows,
   ...secureBootRows,

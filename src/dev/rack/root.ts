@@ -29,6 +29,7 @@ export const rootRows: readonly Row[] = [
         Managers: link('/redfish/v1/Managers'),
         Chassis: link('/redfish/v1/Chassis'),
         SessionService: link('/redfish/v1/SessionService'),
+        EventService: link('/redfish/v1/EventService'),
         UpdateService: link('/redfish/v1/UpdateService'),
         Tasks: link('/redfish/v1/TaskService'),
         Registries: link('/redfish/v1/Registries'),

@@ -70,6 +70,16 @@ export type Task = {
 /** What a task that has ended will change: at its time, or null for the next boot. */
 export type LateWork = { at: number | null; work: TaskWork };
 
+/** Who is told of events, as it was asked for. */
+export type Subscription = {
+  id: string;
+  destination: string;
+  context: string;
+  protocol: string;
+  types: string[];
+  headers: unknown[];
+};
+
 export type Session = { id: string; user: string; tokenHash: string; createdAt: number };
 
 /** Everything a BMC remembers. Plain JSON with absolute times in epoch milliseconds: a restart changes nothing. */
@@ -100,6 +110,7 @@ export type BmcState = {
   firmware: Record<FirmwareComponent, string>;
   manager: { downUntil: number | null; lastResetAt: number | null; clockOffsetMs: number; localOffset: string };
   sessions: Session[];
+  subscriptions?: Subscription[];
   /** Never reused, so that ids stay unique over deletions. */
   lastId: number;
 };
@@ -141,6 +152,7 @@ export type Subject =
   | 'clock'
   | 'task'
   | 'session'
+  | 'events'
   | 'unknown';
 
 export type Exchange = {

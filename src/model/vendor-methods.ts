@@ -1,0 +1,84 @@
+/** Methods of vendors' own: what `vendor_passthru` offers beside the interfaces that all drivers share, and which acts do it. */
+import type { ActName } from './acts';
+import { interfaceOf } from './drivers';
+import type { Equipment } from './steps';
+
+export type VendorHttpMethod = 'GET' | 'POST' | 'DELETE';
+
+export type VendorMethodRow = {
+  readonly http_methods: readonly VendorHttpMethod[];
+  /** The caller is not kept waiting for its end. */
+  readonly async: boolean;
+  readonly act: ActName;
+  /** For people, with the arguments it takes. */
+  readonly description: string;
+};
+
+/** Methods by name. */
+export type VendorMethods = Readonly<Record<string, VendorMethodRow>>;
+
+const subscription = 'the id that the BMC gave the subscription';
+
+// Names, verbs and arguments: openstack/ironic:ironic/drivers/modules/redfish/vendor.py. Clients make event subscriptions with them.
+const redfishMethods = {
+  create_subscription: {
+    http_methods: ['POST'],
+    async: false,
+    act: 'create_subscription',
+    description:
+      'Has the BMC tell of its events. Destination: URL it tells them to, required; Context, Protocol, EventTypes, HttpHeaders optional.',
+  },
+  delete_subscription: {
+    http_methods: ['DELETE'],
+    async: false,
+    act: 'delete_subscription',
+    description: `Ends a subscription to events. id: ${subscription}, required.`,
+  },
+  get_subscription: {
+    http_methods: ['GET'],
+    async: false,
+    act: 'read_subscriptions',
+    description: `Shows a subscription to events. id: ${subscription}, required.`,
+  },
+  get_all_subscriptions: {
+    http_methods: ['GET'],
+    async: false,
+    act: 'read_subscriptions',
+    description: 'Lists the subscriptions to events.',
+  },
+  eject_vmedia: {
+    http_methods: ['POST'],
+    async: true,
+    act: 'eject_media',
+    description: 'Empties virtual drives. boot_device: cd, dvd, usb or floppy; all of them when absent.',
+  },
+} as const satisfies VendorMethods;
+
+export type VendorMethod = keyof typeof redfishMethods;
+
+/** By implementation of the vendor interface; what is named nowhere offers none. Raw bytes are a step, and need its rule. */
+const methodsOf: Readonly<Record<string, VendorMethods>> = { redfish: redfishMethods };
+
+/** What a node offers. */
+export const vendorMethodsOf = (node: Equipment): VendorMethods => methodsOf[interfaceOf(node, 'vendor')] ?? {};
+
+/** What a driver offers without a node: none of ours has anything to do there. */
+export const driverMethods: VendorMethods = {};
+
+/** The kind of drive behind the word that `eject_vmedia` has for it. */
+export const ejectedDrives = { cd: 'cdrom', dvd: 'cdrom', usb: 'disk', floppy: 'floppy' } as const;
+
+/** Methods as the wire lists them. */
+export const shownMethods = (methods: VendorMethods): Record<string, Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(methods).map(([name, { http_methods, async, description }]) => [
+      name,
+      {
+        async,
+        attach: false,
+        description,
+        http_methods,
+        require_exclusive_lock: !http_methods.includes('GET'),
+      },
+    ]),
+  );
