@@ -13,6 +13,7 @@ import { hideTexts, maskSecrets, maskText, resolveSecrets, secretRefs, secretTex
 import { type ActName, actRow, nameOf, type PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
 import { guarded, toFailure } from './failures';
+import { applyInspectionRules } from './inspection-rules';
 import { withLease } from './lease';
 import { lookActivities } from './look';
 
@@ -168,13 +169,14 @@ const keep = async (
   lock: Lock,
   { seen, reported }: ActOutcome,
   endsAgent: boolean,
-  { inventory }: BmcHands,
+  { inventory, log }: BmcHands,
 ): Promise<void> => {
   if (!hasDetails(seen) && !reported && !endsAgent) return;
   await inventory.transaction(async (store) => {
     // Under the fence: a worker that comes late must not forget the ramdisk of the run after it.
     if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
     if (seen) await store.sightings.write(lock, seen);
+    if (seen?.inventory) await applyInspectionRules(store, lock, log);
     if (reported) await store.details.report(lock.node_uuid, reported);
     if (endsAgent) await store.agents.forget(lock.node_uuid);
   });

@@ -1,4 +1,5 @@
 /** Acts of a run that waits for the ramdisk: into the wait state, a look whether it is there, and on again. */
+import type { Log } from '../bmc/contract';
 import type { Inventory, Queries } from '../inventory';
 import { raise } from '../model/errors';
 import { errorOf, factsOf, missingFacts } from '../model/inspection';
@@ -6,6 +7,7 @@ import type { Lock } from '../model/runs';
 import type { ProvisionState } from '../model/states';
 import type { Awaited } from '../model/steps';
 import { guarded } from './failures';
+import { applyInspectionRules } from './inspection-rules';
 import { heldNode, moveNode } from './moves';
 
 type Projection = { readonly lock: Lock; readonly seq: number; readonly index: number };
@@ -14,7 +16,7 @@ export type AwaitInput = Projection & { readonly awaits: Awaited; readonly waiti
 const refuse = (reason: string) => raise('StepRejected', { step: 'management.inspect', reason });
 
 /** What the ramdisk found becomes properties and ports. Throws StepRejected where it failed, or something essential is missing. */
-const takeFindings = async (store: Queries, lock: Lock): Promise<void> => {
+const takeFindings = async (store: Queries, lock: Lock, log: Log): Promise<void> => {
   const found = await store.details.inventory(lock.node_uuid);
   const error = errorOf(found?.plugin_data ?? {});
   if (error !== undefined) refuse(`the ramdisk reports: ${error}`);
@@ -22,10 +24,11 @@ const takeFindings = async (store: Queries, lock: Lock): Promise<void> => {
   const missing = missingFacts(facts);
   if (missing.length > 0) refuse(`the ramdisk did not say ${missing.join(', ')}`);
   await store.sightings.write(lock, facts);
+  await applyInspectionRules(store, lock, log);
 };
 
 /** @returns the activities of waiting for the ramdisk; every one harmless to repeat */
-export const contactActivities = (inventory: Inventory) => ({
+export const contactActivities = (inventory: Inventory, log: Log) => ({
   /** Into the wait state. @returns where the node is, and whether the ramdisk was quicker */
   awaitContact: guarded(
     async ({ lock, seq, index, awaits, waiting_for }: AwaitInput): Promise<Awaiting> =>
@@ -55,7 +58,7 @@ export const contactActivities = (inventory: Inventory) => ({
       inventory.transaction(async (store) => {
         const node = await heldNode(store, lock);
         if (!(await store.runs.advance(lock, seq, 'running', null))) return { provision_state: node.provision_state };
-        if ((await store.contacts.awaited(lock)) === 'inspection') await takeFindings(store, lock);
+        if ((await store.contacts.awaited(lock)) === 'inspection') await takeFindings(store, lock, log);
         await store.contacts.await(lock, null);
         const provision_state = await moveNode(store, lock, node, 'resume');
         await store.runSteps.mark(lock.run, index, 'done', {});

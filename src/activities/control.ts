@@ -103,7 +103,7 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
       }),
   ),
 
-  ...contactActivities(inventory),
+  ...contactActivities(inventory, log),
   ...planActivities(inventory),
 
   /** Whether an operator's freeze still holds the node back. */

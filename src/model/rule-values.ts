@@ -1,0 +1,56 @@
+/** Values in inspection rules: texts with placeholders such as `{inventory[cpu][count]}`, filled in from what was found. */
+
+type Facts = Readonly<Record<string, unknown>>;
+
+// Whoever reads a rule's outcome need not be who may read these; openstack/ironic:ironic/common/inspection_rules/base.py.
+const hidden: readonly string[] = ['password', 'auth_token', 'bmc_password'];
+
+const placeholder = /\{\{|\}\}|\{([a-z_]+)((?:\.\w+|\[[^\][{}]*\])*)\}/gi;
+
+const within = (value: unknown, key: string): unknown => {
+  if (hidden.includes(key)) return '***';
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string, unknown>)[key];
+};
+
+const lookUp = (facts: Facts, root: string, path: string): unknown => {
+  const keys = [...path.matchAll(/\.(\w+)|\[([^\]]*)\]/g)].map(([, name, key]) => name ?? key!);
+  return keys.reduce<unknown>(within, Object.hasOwn(facts, root) ? facts[root] : undefined);
+};
+
+const shown = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+
+/**
+ * A text with its placeholders filled in. One that is a single placeholder keeps the type of what it names. Where something is
+ * named that was not found, the text stays as it is: rules are written for many kinds of machines.
+ */
+const filled = (text: string, facts: Facts): unknown => {
+  let missing = false;
+  let whole: { value: unknown } | undefined;
+  const result = text.replace(placeholder, (match, root: string | undefined, path: string) => {
+    if (root === undefined) return match[0]!; // a doubled brace is a brace
+    const value = lookUp(facts, root, path);
+    if (value === undefined) missing = true;
+    if (match === text) whole = { value };
+    return shown(value);
+  });
+  if (missing) return text;
+  return whole ? whole.value : result;
+};
+
+/** A document with every text in it filled in. */
+export const fillIn = (value: unknown, facts: Facts): unknown => {
+  if (typeof value === 'string') return filled(value, facts);
+  if (Array.isArray(value)) return value.map((item) => fillIn(item, facts));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [String(filled(key, facts)), fillIn(inner, facts)]),
+  );
+};
+
+/** Every `item` of a loop: those of a list, or the one document. Without a loop there is none, and things happen once. */
+export const itemsOf = (loop: unknown): readonly unknown[] | undefined => {
+  if (loop === undefined || loop === null || loop === '') return undefined;
+  if (Array.isArray(loop)) return loop.length > 0 ? loop : undefined;
+  return [loop];
+};
