@@ -1,23 +1,30 @@
 /** The least that could answer the same: Express and postgres.js, the API's own statements, no identity, no rules, no checks. */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import express, { type Response } from 'express';
-import postgres from 'postgres';
+import express, { type Request, type Response } from 'express';
+import { auditInsert } from '../src/inventory/audit';
+import { connect } from '../src/inventory/database';
+import { eventInsert } from '../src/inventory/events';
 import { columnOf } from '../src/model/fields';
 import { nodeTable } from '../src/model/nodes';
 import { answerParent } from './child';
+import type { Statement } from './plans/statements';
 
-/** Bodies of the real API, from which the bare one learns which fields an answer has. */
-export type Samples = { readonly show: Body; readonly list: Body };
+/** A path with its query, the statements that the API answers it with, and an answer of its, for the fields it has. */
+export type BareRead = { readonly path: string; readonly statements: readonly Statement[]; readonly sample: Body };
+export type Samples = {
+  readonly reads: readonly BareRead[];
+  /** A node, as it is shown, made and changed. */
+  readonly node: Body;
+  /** How the API finds one: the UUID is its only text. */
+  readonly find: Statement;
+};
 type Body = Readonly<Record<string, unknown>>;
 type Row = Readonly<Record<string, unknown>>;
 type Shape = (row: Row) => Body;
 
 const base = process.env.BENCH_BASE ?? '';
-const sql = postgres(process.env.BENCH_DATABASE_URL ?? '', {
-  max: Number(process.env.BENCH_POOL),
-  types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-});
+const sql = connect(process.env.BENCH_DATABASE_URL ?? '', { max: Number(process.env.BENCH_POOL), name: 'bare' });
 
 const timestamp = (date: Date): string => {
   const iso = date.toISOString();
@@ -25,7 +32,7 @@ const timestamp = (date: Date): string => {
   return `${iso.slice(0, 19)}${millis === '000' ? '' : `.${millis}000`}+00:00`;
 };
 
-/** One reader per field of the sample: a link, or a column with what stands for its null. */
+/** One reader per field of the sample: links, or a column with what stands for its null. */
 const shapeOf = (sample: Body): Shape => {
   const readers = Object.entries(sample).map(([name, value]) => [name, readerOf(name, value, sample)] as const);
   return (row) => {
@@ -36,37 +43,84 @@ const shapeOf = (sample: Body): Shape => {
 };
 
 const readerOf = (name: string, value: unknown, sample: Body): ((row: Row) => unknown) => {
-  const [link] = Array.isArray(value) ? (value as { href?: string }[]) : [];
-  if (link?.href) {
-    const below = link.href.slice(`${base}/v1/nodes/${sample.uuid}`.length);
-    return ({ uuid }) => [
-      { href: `${base}/v1/nodes/${uuid}${below}`, rel: 'self' },
-      { href: `${base}/nodes/${uuid}${below}`, rel: 'bookmark' },
-    ];
+  const made = Array.isArray(value) ? (value as { href?: string; rel?: string }[]) : [];
+  if (made[0]?.href) {
+    const parts = made.map(({ href, rel }) => ({ around: href!.split(String(sample.uuid)), rel }));
+    return ({ uuid }) => parts.map(({ around: [before, after], rel }) => ({ href: `${before}${uuid}${after}`, rel }));
   }
   if (name.endsWith('_at')) return (row) => (row[name] instanceof Date ? timestamp(row[name]) : null);
   const empty = typeof value === 'object' && value !== null ? (Array.isArray(value) ? [] : {}) : null;
   return (row) => row[name] ?? empty;
 };
 
-// The fragments of src/inventory/nodes.ts.
+/** Sends the statements one after the other. @returns the rows of the last */
+const ask = async (statements: readonly Statement[], uuid?: string): Promise<Row[]> => {
+  let rows: Row[] = [];
+  for (const { text, values } of statements)
+    rows = await sql.unsafe(
+      text,
+      (uuid === undefined ? values : values.map((value) => (isUuid(value) ? uuid : value))) as never,
+      { prepare: true },
+    );
+  return rows;
+};
+
+const isUuid = (value: unknown): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(value));
+
+/** A list, or one object. */
+const readsOf = ({ statements, sample }: BareRead): ((response: Response) => Promise<void>) => {
+  const [collection, items] = Object.entries(sample).find(([, value]) => Array.isArray(value) && value[0]?.uuid) ?? [];
+  if (!collection) {
+    const shape = shapeOf(sample);
+    return async (response) => {
+      const [row] = await ask(statements);
+      if (row) send(response, 200, shape(row));
+      else send(response, 404, {});
+    };
+  }
+  const shape = shapeOf((items as Body[])[0]!);
+  const [before] = String(sample.next ?? '').split('marker=');
+  return async (response) => {
+    const rows = await ask(statements);
+    const shown = rows.map(shape);
+    send(response, 200, {
+      [collection]: shown,
+      ...(before !== '' && { next: `${before}marker=${shown.at(-1)?.uuid}` }),
+    });
+  };
+};
+
+const writable = [...nodeTable.fields.filter((row) => row.create !== undefined).map(columnOf), 'provision_state'];
+
+const recordOf = (uuid: string, act: string, data: object) => {
+  const requester = {
+    user_id: 'bare',
+    user_name: null,
+    project_id: null,
+    system_scope: 'all',
+    strategy: 'noauth' as const,
+  };
+  const audit = {
+    requester: { ...requester, request_id: uuid },
+    origin: {},
+    action: `node.${act}`,
+    rule: 'baremetal:node:update',
+    rule_set: 'bare',
+    resource: 'node',
+    resource_id: uuid,
+    node_uuid: uuid,
+    project: null,
+    data: data as Body,
+  };
+  return { audit, event: { kind: `node.${act}d`, node_uuid: uuid, data: data as Body } };
+};
+
+// The fragment of src/inventory/nodes.ts.
 const conductor = sql`(
   select w.hostname from workers w
   where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
-    and w.updated_at > now() - ${'60 seconds'}::interval
+    and w.updated_at > now() - '60 seconds'::interval
   order by w.hostname limit 1)`;
-
-const find = async (uuid: string): Promise<Row | undefined> => {
-  const [row] = await sql`
-    select *, ${conductor} as conductor, xmin::text as revision from nodes where uuid = ${uuid}`;
-  return row;
-};
-
-const list = (columns: readonly string[], limit: number): Promise<Row[]> => sql`
-  select ${sql(columns.map((name) => `nodes.${name}`))} from nodes
-  where true and nodes.parent_node is null order by nodes.id limit ${limit}`;
-
-const writable = [...nodeTable.fields.filter((row) => row.create !== undefined).map(columnOf), 'provision_state'];
 
 /** The same three inserts in one statement, with the same columns; what the request leaves out is as in the sample. */
 const createLike = (sample: Body) => {
@@ -74,20 +128,34 @@ const createLike = (sample: Body) => {
   const documents = new Set(defaults.filter(([, value]) => isDocument(value)).map(([name]) => name));
   return async (given: Body): Promise<Row> => {
     const uuid = randomUUID();
-    const told = sql.json({ name: given.name, driver: given.driver, given } as never);
     const values: Record<string, unknown> = { ...Object.fromEntries(defaults), ...given, uuid };
+    const { audit, event } = recordOf(uuid, 'create', { name: given.name, driver: given.driver, given });
     for (const name of documents) values[name] = sql.json(values[name] as never);
     const [row] = await sql`
-      with audited as (
-        insert into audit (requester, action, rule, rule_set, resource, resource_id, run_id, data) values (
-          ${sql.json({ user_id: 'bare', request_id: uuid })}, 'node.create', 'baremetal:node:create', 'bare', 'node', ${uuid}, null, ${told})
-      ), told as (
-        insert into events (kind, node_uuid, run_id, project, lessee, data) values ('node.created', ${uuid}, null, null, null, ${told})
-      )
+      with audited as (${auditInsert(sql, audit)}), told as (${eventInsert(sql, event)})
       insert into nodes ${sql(values as never)} returning *, ${conductor} as conductor, xmin::text as revision`;
     return row!;
   };
 };
+
+type Operation = { readonly path: string; readonly value: unknown };
+
+/** The node is found, then changed with its record in one transaction, if it still is as it was found. */
+const patchLike =
+  (find: Statement) =>
+  async (uuid: string, [operation]: readonly Operation[]): Promise<Row> => {
+    const [node] = (await ask([find], uuid)) as { extra: Body; revision: string }[];
+    const extra = { ...node!.extra, [operation!.path.split('/').at(-1)!]: operation!.value };
+    const { audit, event } = recordOf(uuid, 'update', { changed: { extra } });
+    return sql.begin(async (tx) => {
+      const [row] = await tx`
+        update nodes set extra = ${sql.json(extra as never)}, updated_at = now()
+        where uuid = ${uuid} and xmin::text = ${node!.revision} and reservation is null
+        returning *, ${conductor} as conductor, xmin::text as revision`;
+      await Promise.all([auditInsert(tx, audit), eventInsert(tx, event)]);
+      return row!;
+    });
+  };
 
 const isDocument = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -98,35 +166,25 @@ const send = (response: Response, status: number, body: unknown): void => {
     .end(text);
 };
 
-/** Serves the three routes. @returns the port */
-const serve = async ({ show, list: listed }: Samples): Promise<number> => {
+/** Serves these routes. @returns the port */
+const serve = async ({ reads, node, find }: Samples): Promise<number> => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  const full = shapeOf(show);
-  const create = createLike(show);
-  const [firstListed] = listed.nodes as Body[];
-  const short = shapeOf(firstListed!);
-  const columns = ['uuid', 'owner', 'lessee', ...Object.keys(firstListed!)].filter((name) => name !== 'links');
-  const distinct = [...new Set(columns)];
-  app.get('/v1/nodes', async (request, response) => {
-    const limit = Number(request.query.limit);
-    const rows = await list(distinct, limit);
-    const nodes = rows.map(short);
-    const next = `${base}/v1/nodes?limit=${limit}&marker=${rows.at(-1)?.uuid}`;
-    send(response, 200, rows.length === limit ? { nodes, next } : { nodes });
-  });
-  app.get('/v1/nodes/:uuid', async (request, response) => {
-    const row = await find(request.params.uuid);
-    if (row) send(response, 200, full(row));
-    else send(response, 404, {});
-  });
+  const full = shapeOf(node);
+  const [create, patch] = [createLike(node), patchLike(find)];
+  const known = new Map(reads.map((read) => [read.path, readsOf(read)]));
+  const read = (request: Request, response: Response) => known.get(request.originalUrl)!(response);
+  for (const path of new Set(reads.map(({ path: one }) => one.split('?')[0]!))) app.get(path, read);
   app.post('/v1/nodes', express.json(), async (request, response) => {
     send(response, 201, full(await create(request.body)));
+  });
+  app.patch('/v1/nodes/:uuid', express.json(), async (request, response) => {
+    send(response, 200, full(await patch(request.params.uuid!, request.body)));
   });
   const server = app.listen(0, '127.0.0.1');
   await new Promise((done, fail) => server.once('listening', done).once('error', fail));
   return (server.address() as AddressInfo).port;
 };
 
-answerParent(serve, () => sql.end({ timeout: 1 }));
+if (base) answerParent(serve, () => sql.end({ timeout: 1 }));

@@ -1,10 +1,11 @@
-/** Requests per second of three routes, each beside a bare process that answers the same bytes from the same statement. */
-import type { Samples } from './bare';
+/** Requests per second of single rows and of lists, each beside a bare process that answers the same bytes from the same statement. */
+import type { BareRead, Samples } from './bare';
 import { type Helper, startHelper } from './child';
+import { emptyForRoutes, fillForRoutes, type Route, readsFor, routesOn } from './http-routes';
 import type { Job, Load } from './load';
 import { cpuMs } from './processes';
 import { median } from './stats';
-import { ask, type System } from './system';
+import type { System } from './system';
 
 export type Effort = { readonly rounds: number; readonly seconds: number };
 
@@ -18,6 +19,7 @@ export type Side = {
 };
 export type Cell = {
   readonly route: string;
+  readonly kind: Route['kind'];
   readonly connections: number;
   readonly real: Side;
   readonly bare: Side;
@@ -26,37 +28,14 @@ export type Cell = {
 };
 
 export const connections = [1, 8, 32] as const;
-const listed = 1_000;
 /** `TEMPER_DATABASE_POOL` of a system that says nothing. */
 const pool = 10;
 
-const node = (name: string) => ({
-  name,
-  driver: 'fake-hardware',
-  driver_info: {},
-  resource_class: 'baremetal',
-  properties: { cpus: 64, memory_mb: 262_144, local_gb: 1_787, cpu_arch: 'x86_64' },
-  extra: { rack: 'r17', unit: 12, asset: 'A-004711' },
-});
-
-type Route = { readonly name: string; readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string };
-
-const fill = async (system: System): Promise<string> => {
-  let uuid = '';
-  for (let at = 0; at < listed; at += 8)
-    await Promise.all(
-      Array.from({ length: Math.min(8, listed - at) }, async (_, index) => {
-        uuid = JSON.parse(await ask(system, 'POST', '/v1/nodes', node(`bench-${at + index}`))).uuid;
-      }),
-    );
-  return uuid;
-};
-
-/** Everything about HTTP. Fills the inventory with 1,000 nodes first. */
+/** Everything about HTTP. Fills the inventory first. */
 export const measureHttp = async (system: System, effort: Effort, say: (line: string) => void): Promise<Cell[]> => {
-  const uuid = await fill(system);
-  const show = JSON.parse(await ask(system, 'GET', `/v1/nodes/${uuid}`));
-  const list = JSON.parse(await ask(system, 'GET', `/v1/nodes?limit=${listed}`));
+  const routes = routesOn(await fillForRoutes(system));
+  const reads = await readsFor(system, routes);
+  const [show] = reads as [BareRead, ...BareRead[]];
   const bare = startHelper<Samples, number>('bare', [], {
     BENCH_DATABASE_URL: system.postgresUrl,
     BENCH_BASE: system.api,
@@ -64,22 +43,19 @@ export const measureHttp = async (system: System, effort: Effort, say: (line: st
   });
   const load = startHelper<Job, Load>('load');
   try {
-    const port = await bare.ask({ show, list });
+    const port = await bare.ask({ reads, node: show.sample, find: show.statements[0]! });
     const sides: Sides = {
       real: { url: system.api, pid: system.processes.find(({ name }) => name === 'api')!.pid },
       bare: { url: `http://127.0.0.1:${port}`, pid: bare.pid },
     };
-    const routes: Route[] = [
-      { name: 'node show', method: 'GET', path: `/v1/nodes/${uuid}` },
-      { name: 'node create', method: 'POST', path: '/v1/nodes', body: JSON.stringify(node('bench-%id%')) },
-      { name: `list of ${listed.toLocaleString('en')}`, method: 'GET', path: `/v1/nodes?limit=${listed}` },
-    ];
     await checkSame(system, sides, routes);
     const cells: Cell[] = [];
-    for (const route of routes) cells.push(...(await measureRoute(route, { system, sides, load, effort }, say)));
+    for (const route of routes)
+      cells.push(...(await measureRoute(route, { system, sides, load, effort, idle: show.path }, say)));
     return cells;
   } finally {
     await Promise.all([bare.stop(), load.stop()]);
+    await emptyForRoutes(system);
   }
 };
 
@@ -89,6 +65,8 @@ type Bench = {
   readonly sides: Sides;
   readonly load: Helper<Job, Load>;
   readonly effort: Effort;
+  /** A small request that both sides know. */
+  readonly idle: string;
 };
 
 // What differs between two nodes that were created one after the other.
@@ -97,14 +75,17 @@ const withoutIdentity = (text: string): string =>
 
 /** A comparison of different answers would say nothing. */
 const checkSame = async (system: System, sides: Sides, routes: readonly Route[]): Promise<void> => {
-  for (const { name, method, path, body } of routes) {
-    const texts = await Promise.all(
-      Object.entries(sides).map(async ([side, { url }]) => {
-        const sent = body?.replace('%id%', `same-${side}`);
-        const response = await fetch(`${url}${path}`, { method, headers: system.headers, ...(sent && { body: sent }) });
-        return response.text();
-      }),
-    );
+  for (const { name, method, paths, body } of routes) {
+    const texts: string[] = [];
+    for (const [side, { url }] of Object.entries(sides)) {
+      const sent = body?.replace('%id%', `same-${side}`);
+      const response = await fetch(`${url}${paths[0]}`, {
+        method,
+        headers: system.headers,
+        ...(sent && { body: sent }),
+      });
+      texts.push(await response.text());
+    }
     const [real, bare] = method === 'GET' ? texts : texts.map(withoutIdentity);
     if (real !== bare) throw new Error(`${name}: the bare process answers something else:\n${real}\n${bare}`);
   }
@@ -120,7 +101,14 @@ const measureRoute = async (route: Route, bench: Bench, say: (line: string) => v
       for (const side of ['real', 'bare'] as const)
         rounds[side].push(await once(route, side, count, effort.seconds, bench));
     const ratio = median(rounds.real.map(({ perSecond }, index) => perSecond / rounds.bare[index]!.perSecond));
-    cells.push({ route: route.name, connections: count, real: merged(rounds.real), bare: merged(rounds.bare), ratio });
+    cells.push({
+      route: route.name,
+      kind: route.kind,
+      connections: count,
+      real: merged(rounds.real),
+      bare: merged(rounds.bare),
+      ratio,
+    });
     say(`${route.name}, ${count} connections: ${ratio.toFixed(2)} of bare`);
   }
   return cells;
@@ -129,17 +117,20 @@ const measureRoute = async (route: Route, bench: Bench, say: (line: string) => v
 type Sample = Load & { readonly cpu: number | undefined };
 
 const once = async (
-  { method, path, body }: Route,
+  { method, paths, body }: Route,
   side: 'real' | 'bare',
   count: number,
   seconds: number,
-  { system, sides, load }: Bench,
+  { system, sides, load, idle }: Bench,
 ): Promise<Sample> => {
   const { url, pid } = sides[side];
+  // Whatever the measurement before has left in the queues is done before the next begins.
+  await (await fetch(`${url}${idle}`, { headers: system.headers })).arrayBuffer();
   const before = cpuMs(pid);
   const answer = await load.ask({
-    url: `${url}${path}`,
+    url,
     method,
+    paths,
     headers: system.headers,
     ...(body !== undefined && { body }),
     connections: count,

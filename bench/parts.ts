@@ -5,12 +5,14 @@ import { measureCycles } from './cycles';
 import { connections, measureHttp } from './http';
 import { measureIdentity } from './identity';
 import { measureLists } from './lists';
+import { measurePlans } from './plans';
 import { measurePolicy } from './policy';
 import { memoryOf } from './processes';
 import { measureRack } from './rack';
 import { measureRuns } from './runs';
 import type { System } from './system';
 import { measureWaiting } from './waiting';
+import { measureWalks } from './walk';
 import { measureStart } from './warm-start';
 
 /** `full` has the sizes of the goals; the usual ones fit into ten minutes. */
@@ -22,6 +24,8 @@ export const efforts = {
     cycles: 40,
     allocations: 200,
     lists: { fleets: [1_000, 10_000], looks: 40, rounds: 1 },
+    walk: { nodes: 20_000 },
+    plans: { nodes: 20_000 },
     bmcs: 24,
     waiting: { waiting: 100, runs: 5, watch_s: 10 },
   },
@@ -32,6 +36,8 @@ export const efforts = {
     cycles: 200,
     allocations: 1_000,
     lists: { fleets: [1_000, 100_000], looks: 100, rounds: 3 },
+    walk: { nodes: 100_000 },
+    plans: { nodes: 100_000, document: 'docs/plans.md' },
     bmcs: 100,
     waiting: { waiting: 500, runs: 20, watch_s: 30 },
   },
@@ -42,6 +48,8 @@ export const efforts = {
     cycles: 200,
     allocations: 1_000,
     lists: { fleets: [1_000, 100_000], looks: 100, rounds: 3 },
+    walk: { nodes: 100_000 },
+    plans: { nodes: 100_000, document: 'docs/plans.md' },
     bmcs: 1_000,
     waiting: { waiting: 5_000, runs: 20, watch_s: 120 },
   },
@@ -71,6 +79,8 @@ export const parts = {
   cycles: ({ system, effort, say }: Here) => measureCycles(system, effort, say),
   allocations: ({ system, effort, say }: Here) => measureAllocations(system, effort, say),
   lists: ({ system, effort, say }: Here) => measureLists(system, effort.lists, say),
+  walk: ({ system, effort, say }: Here) => measureWalks(system, effort.walk, say),
+  plans: ({ root, system, effort, say }: Here) => measurePlans(system, { ...effort.plans, root }, say),
   rack: ({ system, effort, say }: Here) => measureRack(system, effort, say),
   waiting: ({ system, effort, say }: Here) => measureWaiting(system, effort.waiting, say),
 } as const;

@@ -3,9 +3,11 @@ import { type goals, verdicts } from './goals';
 import { identityTable } from './identity';
 import { listsTables } from './lists';
 import type { EffortName, Found, Measured } from './parts';
+import { plansTables } from './plans';
 import { allocationsTables, cyclesTables, rackTables, waitingTables } from './report-load';
 import { policyTables } from './report-policy';
 import { amount, cpu, ms, rate, table } from './table';
+import { walksTables } from './walk';
 
 export type Result = Measured & {
   readonly machine: {
@@ -83,6 +85,8 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   cycles: cyclesTables,
   allocations: allocationsTables,
   lists: listsTables,
+  walk: walksTables,
+  plans: plansTables,
   rack: rackTables,
   waiting: waitingTables,
 };

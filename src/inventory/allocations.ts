@@ -5,8 +5,8 @@ import type { Predicate } from '../model/predicates';
 import { type AuditRow, auditInsert } from './audit';
 import type { Db, Sql } from './database';
 import { type EventRow, eventInsert } from './events';
-import { afterMarker, findPlace, orderBy, type Page } from './pages';
-import { where } from './predicates';
+import { asFound, type Make, type Page, pageOf } from './pages';
+import { ownRows } from './resources';
 
 export type NewAllocation = Pick<
   Allocation,
@@ -77,22 +77,13 @@ export const allocations = (sql: Db) => ({
     return gone.length === 1;
   },
 
-  /** Rows of a page with the columns asked for. */
-  async list(
+  /** Rows of a page with the columns asked for. Throws MarkerNotFound. */
+  list: <Made = Partial<Allocation>>(
     names: readonly string[],
-    { visible, filter }: { visible: Predicate; filter: Predicate },
+    selection: { visible: Predicate; filter: Predicate },
     page: Page,
-  ): Promise<Partial<Allocation>[]> {
-    return sql<Partial<Allocation>[]>`
-      select ${sql(names.map((name) => `allocations.${name}`))} from allocations
-      where ${where(sql, visible, 'allocations')} and ${where(sql, filter, 'allocations')}
-        and ${afterMarker(sql, 'allocations', page)}
-      ${orderBy(sql, 'allocations', page)} limit ${page.limit}`;
-  },
-
-  /** The place of a marker among the rows that are visible, or undefined. */
-  marker: (uuid: string, sort_key: string, visible: Predicate) =>
-    findPlace(sql, 'allocations', { uuid, sort_key, visible }),
+    make: Make<Partial<Allocation>, Made> = asFound,
+  ): Promise<Made[]> => pageOf(sql, ownRows(sql, 'allocations', names, selection), page, make),
 
   /** The nodes among these names and UUIDs, in no order. */
   async nodesNamed(idents: readonly string[]): Promise<NamedNode[]> {

@@ -26,6 +26,13 @@ export const calls = (sql: Db) => ({
     return row;
   },
 
+  /** What the step of a call answered; undefined where it had nothing to say. */
+  async answerOf(run: RunUuid): Promise<unknown> {
+    const [row] = await sql<{ answer: unknown }[]>`
+      select answer from run_steps where run_id = ${run} order by index desc limit 1`;
+    return row?.answer ?? undefined;
+  },
+
   /** The code that the last attempt of a run failed with; undefined where none did. */
   async failureOf(run: RunUuid): Promise<string | undefined> {
     const [row] = await sql<{ code: string | null }[]>`

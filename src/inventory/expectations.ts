@@ -25,7 +25,10 @@ export const expectations = (sql: Db) => ({
             select run_id, started_at, finished_at from run_steps
             where interface = s.interface and step = s.step and state = 'done'
             order by finished_at desc limit ${lookedThrough}
-          ) d join runs dr on dr.id = d.run_id join nodes dn on dn.uuid = dr.node_uuid
+          ) d join lateral (
+            -- The limit keeps the store from reading all runs there are to find these.
+            select n.properties from runs r join nodes n on n.uuid = r.node_uuid where r.id = d.run_id limit 1
+          ) dn on true
           where dn.properties->>'vendor' is not distinct from n.properties->>'vendor'
             and dn.properties->>'model' is not distinct from n.properties->>'model' and d.started_at is not null
           order by d.finished_at desc limit ${counted}

@@ -66,7 +66,7 @@ export const freezes = (sql: Db) => {
         ${listed} where ${where(sql, visible, 'nodes')}
           ${node ? sql`and freezes.node_uuid = ${node}` : sql``}
           ${all ? sql`` : sql`and ${active}`}
-          ${after ? sql`and (freezes.created_at < ${place} or (freezes.created_at = ${place} and freezes.id > ${after}))` : sql``}
+          ${after ? sql`and freezes.created_at <= ${place} and (freezes.created_at < ${place} or (freezes.created_at = ${place} and freezes.id > ${after}))` : sql``}
         order by freezes.created_at desc, freezes.id limit ${limit}`;
     },
 

@@ -15,12 +15,14 @@ import { expectations } from './expectations';
 import { feed } from './feed';
 import { freezes } from './freezes';
 import { history } from './history';
+import { idempotency } from './idempotency';
 import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
 import { nodes } from './nodes';
 import { portgroups } from './portgroups';
 import { ports } from './ports';
 import { powerSync } from './power-sync';
+import { ruleEffects } from './rule-effects';
 import { runList } from './run-list';
 import { runSteps } from './run-steps';
 import { runbooks } from './runbooks';
@@ -45,6 +47,7 @@ const queries = (sql: Db) => ({
   events: events(sql),
   feed: feed(sql),
   history: history(sql),
+  idempotency: idempotency(sql),
   expectations: expectations(sql),
   webhooks: webhooks(sql),
   audit: audit(sql),
@@ -68,6 +71,7 @@ const queries = (sql: Db) => ({
   volumeTargets: volumeTargets(sql),
   deployTemplates: deployTemplates(sql),
   inspectionRules: inspectionRules(sql),
+  ruleEffects: ruleEffects(sql),
   shards: shards(sql),
   vifs: vifs(sql),
 });

@@ -3,7 +3,7 @@ import { asUuid } from '../model/ids';
 import type { HomeNode, NodeResourceRow } from '../model/node-resources';
 import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
-import { afterMarker, limitTo, orderBy, type Page, type Place } from './pages';
+import { asFound, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';
 import { named, type Stored, writes } from './resources';
 
@@ -17,6 +17,9 @@ const nodeColumns = [
   'maintenance',
   'reservation',
 ] as const satisfies readonly (keyof HomeNode)[];
+
+/** Columns of a list that are the node's. */
+const ofHome: readonly string[] = ['owner', 'lessee'];
 
 export type Found<Row> = { readonly row: Row; readonly node: HomeNode };
 
@@ -61,24 +64,27 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
       return { row: row as unknown as Row, node: home };
     },
 
-    /** Rows of a page with the columns asked for, and `owner` and `lessee` of their nodes. */
-    async list(names: readonly string[], selection: HomeSelection, page: Page): Promise<Partial<Row>[]> {
-      const { visible, home, filter } = selection;
-      const columns = [...names.map((name) => `${stored.name}.${name}`), 'n.owner', 'n.lessee'];
-      return sql<(Partial<Row> & object)[]>`
-        select ${sql(columns)} from ${table} join nodes n on n.uuid = ${sql(`${stored.name}.node_uuid`)}
-        where ${where(sql, visible, 'n')} and ${where(sql, home, 'n')} and ${where(sql, filter, stored.name)}
-          and ${afterMarker(sql, stored.name, page)}
-        ${orderBy(sql, stored.name, page)} ${limitTo(sql, page)}`;
-    },
-
-    /** The place of a marker among the rows whose nodes are visible, or undefined. */
-    async marker(uuid: string, sort_key: string, visible: Predicate): Promise<Place | undefined> {
-      const [row] = await sql<Place[]>`
-        select ${sql(`${stored.name}.id`)}, ${sql(`${stored.name}.${sort_key}`)} is null as empty
-        from ${table} join nodes n on n.uuid = ${sql(`${stored.name}.node_uuid`)}
-        where ${sql(`${stored.name}.uuid`)} = ${uuid} and ${where(sql, visible, 'n')}`;
-      return row;
+    /** Rows of a page with the columns asked for, of which `owner` and `lessee` are those of the node. Throws MarkerNotFound. */
+    list<Made = Partial<Row>>(
+      names: readonly string[],
+      { visible, home, filter }: HomeSelection,
+      page: Page,
+      make: Make<Partial<Row>, Made> = asFound,
+    ): Promise<Made[]> {
+      const columns = names.map((name) => (ofHome.includes(name) ? `n.${name}` : `${stored.name}.${name}`));
+      const ofNodes = [visible, home].some(({ is }) => is !== 'true') || names.some((name) => ofHome.includes(name));
+      return pageOf(
+        sql,
+        {
+          table: stored.name,
+          from: sql`${table} ${ofNodes ? sql`join nodes n on n.uuid = ${sql(`${stored.name}.node_uuid`)}` : sql``}`,
+          columns: sql`${sql(columns)}`,
+          visible: where(sql, visible, 'n'),
+          wanted: sql`${where(sql, home, 'n')} and ${where(sql, filter, stored.name)}`,
+        },
+        page,
+        make,
+      );
     },
   };
 };

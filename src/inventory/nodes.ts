@@ -5,7 +5,7 @@ import type { Fault, PowerState, ProvisionState } from '../model/states';
 import { type AuditRow, auditInsert } from './audit';
 import type { Db } from './database';
 import { type EventRow, eventInsert } from './events';
-import { afterMarker, findPlace, limitTo, orderBy, type Page } from './pages';
+import { asFound, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';
 import { secretsInsert } from './secrets';
 import type { SealedSecret } from './vault';
@@ -97,13 +97,16 @@ export const nodes = (sql: Db) => {
       and w.updated_at > now() - ${silentAfter}::interval
     order by w.hostname limit 1)`;
 
+  /** The same for many rows: joined, it is looked up once for each group and driver. */
+  const servedNodes = sql`left join lateral ${conductor} served on true`;
+
   const foreignRun = sql`(nodes.reservation is not null and exists (
     select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id))`;
 
   /** What a whole row has beside its columns. */
   const wholeRow = sql`${conductor} as conductor, ${foreignRun} as foreign_run, xmin::text as revision`;
 
-  const computed = { conductor, foreign_run: foreignRun };
+  const computed = { conductor: sql`served.hostname`, foreign_run: foreignRun };
   const columns = (names: readonly string[]) => {
     const real = sql(names.filter((name) => !Object.hasOwn(computed, name)).map((name) => `nodes.${name}`));
     return Object.entries(computed).reduce(
@@ -117,10 +120,22 @@ export const nodes = (sql: Db) => {
       Object.entries(values).map(([name, value]) => [name, documents.has(name) ? sql.json(value as never) : value]),
     );
 
-  const selected = ({ visible, filter, description_contains, conductor: host }: NodeSelection) => sql`
-    ${where(sql, visible, 'nodes')} and ${where(sql, filter, 'nodes')}
+  /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to have. Found once, not for each node. */
+  const servedBy = (host: string) => {
+    const alive = (alias: string) =>
+      sql`${sql(`${alias}.role`)} = 'bmc' and ${sql(`${alias}.updated_at`)} > now() - ${silentAfter}::interval`;
+    return sql`
+      nodes.conductor_group = (select w.conductor_group from workers w where w.hostname = ${host})
+      and nodes.driver = any (array(
+        select driver from workers w, unnest(w.drivers) driver where w.hostname = ${host} and ${alive('w')} and not exists (
+          select from workers o where o.conductor_group = w.conductor_group and driver = any (o.drivers)
+            and o.hostname < w.hostname and ${alive('o')})))`;
+  };
+
+  const wanted = ({ filter, description_contains, conductor: host }: NodeSelection) => sql`
+    ${where(sql, filter, 'nodes')}
     ${description_contains === undefined ? sql`` : sql`and strpos(nodes.description, ${description_contains}) > 0`}
-    ${host === undefined ? sql`` : sql`and ${conductor} = ${host}`}`;
+    ${host === undefined ? sql`` : sql`and ${servedBy(host)}`}`;
 
   return {
     /** One node, or undefined. */
@@ -140,17 +155,26 @@ export const nodes = (sql: Db) => {
         select *, ${wholeRow} from nodes where parent_node = ${parent} order by id limit 1000`;
     },
 
-    /** Rows of a page with the columns asked for; `conductor` may be one of them. */
-    async list(names: readonly string[], selection: NodeSelection, page: Page): Promise<Partial<NodeRow>[]> {
-      return sql<Partial<NodeRow>[]>`
-        select ${columns(names)} from nodes
-        where ${selected(selection)} and ${afterMarker(sql, 'nodes', page)}
-        ${orderBy(sql, 'nodes', page)} ${limitTo(sql, page)}`;
-    },
-
-    /** The place of a marker among the rows that are visible, or undefined. */
-    marker: (uuid: string, sort_key: string, visible: Predicate) =>
-      findPlace(sql, 'nodes', { uuid, sort_key, visible }),
+    /** A page of rows with the columns asked for; `conductor` may be one of them. Throws MarkerNotFound. */
+    list: <Made = Partial<NodeRow>>(
+      names: readonly string[],
+      selection: NodeSelection,
+      page: Page,
+      make: Make<Partial<NodeRow>, Made> = asFound,
+    ): Promise<Made[]> =>
+      pageOf(
+        sql,
+        {
+          table: 'nodes',
+          from: sql`nodes`,
+          columns: columns(names),
+          beside: names.includes('conductor') ? servedNodes : undefined,
+          visible: where(sql, selection.visible, 'nodes'),
+          wanted: wanted(selection),
+        },
+        page,
+        make,
+      ),
 
     /**
      * Stores a new node with its secrets and its record, in one statement: enrolment comes by the thousand, and a

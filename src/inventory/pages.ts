@@ -1,65 +1,112 @@
-/** One page of a list: order, and the place after the last row of the page before. */
+/** One page of a list: its order, and the rows after a marker, found by its place in that order and never by counting. */
 import type { PendingQuery, Row } from 'postgres';
-import type { Predicate } from '../model/predicates';
+import { raise } from '../model/errors';
 import type { Db } from './database';
-import { where } from './predicates';
 
 type Fragment = PendingQuery<Row[]>;
-
-export type Place = { readonly id: number; readonly empty: boolean };
 
 export type Page = {
   readonly limit: number;
   /** A column; `id` is the order of creation. */
   readonly sort_key: string;
   readonly sort_dir: 'asc' | 'desc';
-  /** The row after which the page begins, and whether it has no value in the sort column. */
-  readonly after?: Place;
+  /** UUID of the row after which the page begins. */
+  readonly marker?: string;
 };
 
-/** `order by` of a page; nulls come last going up and first going down, and `id` settles ties. */
-export const orderBy = (sql: Db, alias: string, page: Page): Fragment => {
-  const id = sql(`${alias}.id`);
-  const column = sql(`${alias}.${page.sort_key}`);
-  if (page.sort_key === 'id') return page.sort_dir === 'asc' ? sql`order by ${id}` : sql`order by ${id} desc`;
-  return page.sort_dir === 'asc'
-    ? sql`order by ${column} asc nulls last, ${id}`
-    : sql`order by ${column} desc nulls first, ${id} desc`;
+/** Where the rows of a list come from. */
+export type Listed = {
+  /** The table whose rows they are; it has `id` and `uuid`. */
+  readonly table: string;
+  /** The table, and others that conditions or columns need. */
+  readonly from: Fragment;
+  readonly columns: Fragment;
+  /** What only the columns need, joined to the rows. */
+  readonly beside?: Fragment;
+  /** Rows that the caller may see: the marker must be one of them. */
+  readonly visible: Fragment;
+  /** Rows that are asked for, among those. */
+  readonly wanted: Fragment;
 };
 
 /**
  * `limit` of a page. Where the store cannot read the number it plans for a tenth of the rows, and walks a whole table in
  * order for the few that a tenant has. Only round numbers are written out, for each is a statement of its own.
  */
-export const limitTo = (sql: Db, { limit }: Page): Fragment =>
+const limitTo = (sql: Db, limit: number): Fragment =>
   limit % 100 === 0 ? sql`limit ${sql.unsafe(String(limit))}` : sql`limit ${limit}`;
 
-/**
- * The condition that a row comes after the marker in that order. The marker's value is read by the store itself: a Date
- * would lose the microseconds.
- */
-export const afterMarker = (sql: Db, table: string, page: Page): Fragment => {
-  if (!page.after) return sql`true`;
-  const id = sql(`${table}.id`);
-  const column = sql(`${table}.${page.sort_key}`);
-  const up = page.sort_dir === 'asc';
-  const later = up ? sql`${id} > ${page.after.id}` : sql`${id} < ${page.after.id}`;
-  if (page.sort_key === 'id') return later;
-  if (page.after.empty) return up ? sql`(${column} is null and ${later})` : sql`(${column} is not null or ${later})`;
-  const value = sql`(select m.${sql(page.sort_key)} from ${sql(table)} m where m.id = ${page.after.id})`;
-  return up
-    ? sql`(${column} is null or ${column} > ${value} or (${column} = ${value} and ${later}))`
-    : sql`(${column} < ${value} or (${column} = ${value} and ${later}))`;
+/** Nulls come last going up and first going down, as they lie in an index, and `id` settles ties. */
+const orderBy = (sql: Db, { table }: Listed, { sort_key, sort_dir }: Page): Fragment => {
+  const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
+  if (sort_dir === 'asc') return sort_key === 'id' ? sql`order by ${id}` : sql`order by ${column}, ${id}`;
+  return sort_key === 'id' ? sql`order by ${id} desc` : sql`order by ${column} desc, ${id} desc`;
 };
 
-/** The place of a marker among the visible rows of a table that decides about its own visibility, or undefined. */
-export const findPlace = async (
+/**
+ * The rows that have a value and come after the marker, which is looked up in the same statement: nothing comes after one
+ * that is not there, is hidden, or has no value itself. A comparison of pairs is a range of an index.
+ */
+const afterMarker = (sql: Db, { table, from, visible }: Listed, { sort_key, sort_dir, marker }: Page): Fragment => {
+  const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
+  const place = (what: Fragment) =>
+    sql`(select ${what} from ${from} where ${sql(`${table}.uuid`)} = ${marker!} and ${visible})`;
+  const beyond = sort_dir === 'asc' ? sql`>` : sql`<`;
+  if (sort_key === 'id') return sql`${id} ${beyond} ${place(sql`${id}`)}`;
+  return sql`(${column}, ${id}) ${beyond} (${place(sql`${column}`)}, ${place(sql`${id}`)})`;
+};
+
+type Place = { readonly id: number; readonly empty: boolean };
+
+const findPlace = async (sql: Db, { table, from, visible }: Listed, page: Page): Promise<Place | undefined> => {
+  const [place] = await sql<Place[]>`
+    select ${sql(`${table}.id`)} as id, ${sql(`${table}.${page.sort_key}`)} is null as empty
+    from ${from} where ${sql(`${table}.uuid`)} = ${page.marker!} and ${visible}`;
+  return place;
+};
+
+/** The stretches of the order that follow those rows: after a marker with a value come the nulls, or the nulls come first. */
+const stretchesAfter = (sql: Db, { table }: Listed, { sort_key, sort_dir }: Page, place: Place): Fragment[] => {
+  const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
+  if (sort_dir === 'asc')
+    return place.empty ? [sql`${column} is null and ${id} > ${place.id}`] : [sql`${column} is null`];
+  return place.empty ? [sql`${column} is null and ${id} < ${place.id}`, sql`${column} is not null`] : [];
+};
+
+/** What a list makes of each row as it comes, so that the rows of a long page are never in memory together. */
+export type Make<Found, Made> = (row: Found) => Made;
+
+/** Leaves rows as they are. */
+export const asFound = <Found, Made>(row: Found): Made => row as unknown as Made;
+
+/**
+ * What is made of the rows of a page. One statement, but for the end of what has values in the sort column.
+ * Throws MarkerNotFound where the marker is not there or not to be seen.
+ */
+export const pageOf = async <Found, Made>(
   sql: Db,
-  table: string,
-  { uuid, sort_key, visible }: { uuid: string; sort_key: string; visible: Predicate },
-): Promise<Place | undefined> => {
-  const [row] = await sql<Place[]>`
-    select id, ${sql(sort_key)} is null as empty from ${sql(table)}
-    where uuid = ${uuid} and ${where(sql, visible, table)}`;
-  return row;
+  listed: Listed,
+  page: Page,
+  make: Make<Found, Made>,
+): Promise<Made[]> => {
+  const made: Made[] = [];
+  const read = async (condition: Fragment): Promise<void> => {
+    await sql`
+      select ${listed.columns} from ${listed.from} ${listed.beside ?? sql``}
+      where ${listed.visible} and ${listed.wanted} and ${condition}
+      ${orderBy(sql, listed, page)} ${limitTo(sql, page.limit - made.length)}`.forEach((row) => {
+      made.push(make(row as Found));
+    });
+  };
+  if (page.marker === undefined) {
+    await read(sql`true`);
+    return made;
+  }
+  await read(afterMarker(sql, listed, page));
+  if (made.length === page.limit || (made.length > 0 && page.sort_key === 'id')) return made;
+  const place = await findPlace(sql, listed, page);
+  if (!place && made.length === 0) raise('MarkerNotFound', { marker: page.marker });
+  if (!place || page.sort_key === 'id') return made;
+  for (const stretch of stretchesAfter(sql, listed, page, place)) if (made.length < page.limit) await read(stretch);
+  return made;
 };

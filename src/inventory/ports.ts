@@ -3,7 +3,7 @@ import { asUuid, type PortUuid } from '../model/ids';
 import type { Port, PortNode } from '../model/ports';
 import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
-import { afterMarker, limitTo, orderBy, type Page } from './pages';
+import { asFound, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';
 
 export type NewPort = Omit<Port, 'uuid' | 'internal_info' | 'created_at' | 'updated_at'> & { readonly uuid?: string };
@@ -89,27 +89,27 @@ export const ports = (sql: Db) => ({
     await sql`delete from ports where uuid = ${uuid}`;
   },
 
-  /** Rows of a page with the columns asked for. */
-  async list(names: readonly string[], selection: PortSelection, page: Page): Promise<Partial<Port>[]> {
+  /** Rows of a page with the columns asked for. Nodes are looked at only where one of the conditions is about them. Throws MarkerNotFound. */
+  list<Made = Partial<Port>>(
+    names: readonly string[],
+    selection: PortSelection,
+    page: Page,
+    make: Make<Partial<Port>, Made> = asFound,
+  ): Promise<Made[]> {
     const { visible, home, filter, description_contains } = selection;
-    return sql<Partial<Port>[]>`
-      select ${sql(names.map((name) => `ports.${name}`))} from ports join nodes n on n.uuid = ports.node_uuid
-      where ${where(sql, visible, 'n')} and ${where(sql, home, 'n')} and ${where(sql, filter, 'ports')}
-        ${description_contains === undefined ? sql`` : sql`and strpos(ports.description, ${description_contains}) > 0`}
-        and ${afterMarker(sql, 'ports', page)}
-      ${orderBy(sql, 'ports', page)} ${limitTo(sql, page)}`;
-  },
-
-  /** The place of a marker among the ports whose nodes are visible, or undefined. */
-  async marker(
-    uuid: string,
-    sort_key: string,
-    visible: Predicate,
-  ): Promise<{ id: number; empty: boolean } | undefined> {
-    const [row] = await sql<{ id: number; empty: boolean }[]>`
-      select ports.id, ${sql(`ports.${sort_key}`)} is null as empty
-      from ports join nodes n on n.uuid = ports.node_uuid
-      where ports.uuid = ${uuid} and ${where(sql, visible, 'n')}`;
-    return row;
+    const ofNodes = [visible, home].some((condition) => condition.is !== 'true');
+    return pageOf(
+      sql,
+      {
+        table: 'ports',
+        from: ofNodes ? sql`ports join nodes n on n.uuid = ports.node_uuid` : sql`ports`,
+        columns: sql`${sql(names.map((name) => `ports.${name}`))}`,
+        visible: where(sql, visible, 'n'),
+        wanted: sql`${where(sql, home, 'n')} and ${where(sql, filter, 'ports')}
+          ${description_contains === undefined ? sql`` : sql`and strpos(ports.description, ${description_contains}) > 0`}`,
+      },
+      page,
+      make,
+    );
   },
 });

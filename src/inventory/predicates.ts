@@ -5,6 +5,9 @@ import type { Db } from './database';
 
 type Fragment = PendingQuery<Row[]>;
 
+// Postgres' own type.
+const textArray = 1009;
+
 /**
  * A condition for `where`. Negation is pushed down to the columns, where SQL's third truth value is settled, so that
  * positive conditions keep their indexes.
@@ -18,6 +21,11 @@ export const where = (sql: Db, predicate: Predicate, alias: string, negated = fa
     case 'equals': {
       const column = sql(`${alias}.${predicate.column}`);
       return negated ? sql`${column} is distinct from ${predicate.value}` : sql`${column} = ${predicate.value}`;
+    }
+    case 'among': {
+      const column = sql(`${alias}.${predicate.column}`);
+      const values = sql.array([...predicate.values], textArray);
+      return negated ? sql`(${column} is null or ${column} <> all (${values}))` : sql`${column} = any (${values})`;
     }
     case 'null': {
       const column = sql(`${alias}.${predicate.column}`);

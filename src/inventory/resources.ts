@@ -3,7 +3,7 @@ import { columnOf, fieldOf, type ResourceTable } from '../model/fields';
 import { asUuid } from '../model/ids';
 import { always, type Predicate } from '../model/predicates';
 import type { Db } from './database';
-import { afterMarker, findPlace, orderBy, type Page, type Place } from './pages';
+import { asFound, type Listed, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';
 
 /** Values to write, by field; fields without a column are left out. */
@@ -56,6 +56,20 @@ export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
   },
 });
 
+/** A list of a table that needs no other. */
+export const ownRows = (
+  sql: Db,
+  table: string,
+  names: readonly string[],
+  { visible, filter }: { readonly visible: Predicate; readonly filter: Predicate },
+): Listed => ({
+  table,
+  from: sql`${sql(table)}`,
+  columns: sql`${sql(names.map((name) => `${table}.${name}`))}`,
+  visible: where(sql, visible, table),
+  wanted: where(sql, filter, table),
+});
+
 /** Queries of a table that decides nothing about who sees a row. */
 export const resource = <Row>(sql: Db, stored: Stored) => ({
   ...writes<Row>(sql, stored),
@@ -67,17 +81,13 @@ export const resource = <Row>(sql: Db, stored: Stored) => ({
     return row;
   },
 
-  /** Rows of a page with the columns asked for. */
-  async list(names: readonly string[], filter: Predicate, page: Page): Promise<Partial<Row>[]> {
-    return sql<(Partial<Row> & object)[]>`
-      select ${sql(names.map((column) => `${stored.name}.${column}`))} from ${sql(stored.name)}
-      where ${where(sql, filter, stored.name)} and ${afterMarker(sql, stored.name, page)}
-      ${orderBy(sql, stored.name, page)} limit ${page.limit}`;
-  },
-
-  /** The place of a marker, or undefined. */
-  marker: (uuid: string, sort_key: string): Promise<Place | undefined> =>
-    findPlace(sql, stored.name, { uuid, sort_key, visible: always }),
+  /** Rows of a page with the columns asked for. Throws MarkerNotFound. */
+  list: <Made = Partial<Row>>(
+    names: readonly string[],
+    filter: Predicate,
+    page: Page,
+    make: Make<Partial<Row>, Made> = asFound,
+  ): Promise<Made[]> => pageOf(sql, ownRows(sql, stored.name, names, { visible: always, filter }), page, make),
 });
 
 export type ResourceQueries<Row> = ReturnType<typeof resource<Row>>;

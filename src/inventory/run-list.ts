@@ -42,7 +42,7 @@ export const runList = (sql: Db) => ({
       ) seen
       where ${where(sql, visible, 'seen')}
         ${state ? sql`and state = ${state}` : sql``}
-        ${after ? sql`and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}
+        ${after ? sql`and created_at <= ${place} and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}
       order by created_at desc, id limit ${limit}`;
   },
 });

@@ -168,6 +168,7 @@ export const runSteps = (sql: Db) => ({
       ), ended as (
         update run_steps set
           acts_done = acts_done + 1, note = coalesce(${outcome.note ?? null}, note),
+          answer = coalesce(${outcome.value === undefined ? null : sql.json(outcome.value as never)}, answer),
           state = case when ${stepDone} then 'done' else state end, finished_at = case when ${stepDone} then now() end,
           last_error = case when ${stepDone} then null else last_error end
         where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)

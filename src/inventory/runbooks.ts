@@ -3,8 +3,8 @@ import { asUuid, type RunbookUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Runbook } from '../model/runbooks';
 import type { Db } from './database';
-import { afterMarker, findPlace, orderBy, type Page } from './pages';
-import { where } from './predicates';
+import { asFound, type Make, type Page, pageOf } from './pages';
+import { ownRows } from './resources';
 
 export type NewRunbook = Pick<
   Runbook,
@@ -73,20 +73,11 @@ export const runbooks = (sql: Db) => ({
     await sql`delete from runbooks where uuid = ${uuid}`;
   },
 
-  /** Rows of a page with the columns asked for, so that steps are read only where they are wanted. */
-  async list(
+  /** Rows of a page with the columns asked for, so that steps are read only where they are wanted. Throws MarkerNotFound. */
+  list: <Made = Partial<Runbook>>(
     names: readonly string[],
-    { visible, filter }: { visible: Predicate; filter: Predicate },
+    selection: { visible: Predicate; filter: Predicate },
     page: Page,
-  ): Promise<Partial<Runbook>[]> {
-    return sql<Partial<Runbook>[]>`
-      select ${sql(names.map((name) => `runbooks.${name}`))} from runbooks
-      where ${where(sql, visible, 'runbooks')} and ${where(sql, filter, 'runbooks')}
-        and ${afterMarker(sql, 'runbooks', page)}
-      ${orderBy(sql, 'runbooks', page)} limit ${page.limit}`;
-  },
-
-  /** The place of a marker among the rows that are visible, or undefined. */
-  marker: (uuid: string, sort_key: string, visible: Predicate) =>
-    findPlace(sql, 'runbooks', { uuid, sort_key, visible }),
+    make: Make<Partial<Runbook>, Made> = asFound,
+  ): Promise<Made[]> => pageOf(sql, ownRows(sql, 'runbooks', names, selection), page, make),
 });

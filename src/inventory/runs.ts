@@ -184,7 +184,7 @@ export const runs = (sql: Db) => ({
     return sql<RunRow[]>`
       select ${sql(columns)} from runs where node_uuid = ${node}
         ${lease ? sql`and lease_id = ${lease}` : sql``} 
-        ${after ? sql`and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}
+        ${after ? sql`and created_at <= ${place} and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}
       order by created_at desc, id limit ${limit}`;
   },
 

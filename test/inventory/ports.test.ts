@@ -2,7 +2,7 @@
 import { brokenUnique, connect, type Sql } from '../../src/inventory/database';
 import { type NewPort, ports } from '../../src/inventory/ports';
 import type { NodeUuid } from '../../src/model/ids';
-import { always, never, or } from '../../src/model/predicates';
+import { always, never, or, type Predicate } from '../../src/model/predicates';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;
@@ -102,20 +102,23 @@ it('pages of ports lose and repeat nothing', async () => {
   for (const [index, vendor] of ['b', null, 'a', 'b'].entries())
     await ports(sql).insert(port(uuid, `52:54:00:00:00:0${index}`, { vendor }));
   const seen: (string | undefined)[] = [];
-  let after: { id: number; empty: boolean } | undefined;
+  let marker: string | undefined;
   for (;;) {
-    const page = { limit: 2, sort_key: 'vendor', sort_dir: 'asc' as const, ...(after ? { after } : {}) };
+    const page = { limit: 2, sort_key: 'vendor', sort_dir: 'asc' as const, ...(marker && { marker }) };
     const rows = await ports(sql).list(['uuid', 'address'], all, page);
     seen.push(...macs(rows));
     if (rows.length < 2) break;
-    after = await ports(sql).marker(rows.at(-1)!.uuid!, 'vendor', always);
+    marker = rows.at(-1)!.uuid!;
   }
   expect(seen).toEqual(['52:54:00:00:00:02', '52:54:00:00:00:00', '52:54:00:00:00:03', '52:54:00:00:00:01']);
 });
 
 it('a marker whose node is hidden is no marker', async () => {
   const hidden = await ports(sql).insert(port(await node('n1', { owner: 'p2' }), '52:54:00:00:00:01'));
-  expect(await ports(sql).marker(hidden.uuid, 'id', { is: 'equals', column: 'owner', value: 'p1' })).toBeUndefined();
+  const page = { limit: 1, sort_key: 'id', sort_dir: 'asc', marker: hidden.uuid } as const;
+  const visible: Predicate = { is: 'equals', column: 'owner', value: 'p1' };
+  await expect(ports(sql).list(['uuid'], { ...all, visible }, page)).rejects.toMatchObject({ code: 'MarkerNotFound' });
+  expect(await ports(sql).list(['uuid'], all, page)).toEqual([]);
 });
 
 it('a port is changed and removed by its uuid', async () => {

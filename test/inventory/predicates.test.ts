@@ -22,11 +22,13 @@ afterAll(() => close());
 
 const owned: Predicate = { is: 'equals', column: 'owner', value: 'a' };
 const leased: Predicate = { is: 'equals', column: 'lessee', value: 'a' };
+const among: Predicate = { is: 'among', column: 'owner', values: ['a', 'c'] };
+const amongNone: Predicate = { is: 'among', column: 'lessee', values: [] };
 const broken: Predicate = { is: 'equals', column: 'maintenance', value: true };
 const free: Predicate = { is: 'null', column: 'owner' };
 const no = (of: Predicate): Predicate => ({ is: 'not', of });
 
-const leaves = [always, never, owned, leased, broken, free];
+const leaves = [always, never, owned, leased, among, amongNone, broken, free];
 const pairs = leaves.flatMap((one) =>
   leaves.flatMap((other): Predicate[] => [
     { is: 'and', all: [one, other] },
@@ -58,4 +60,6 @@ test('every small predicate selects the rows that it matches, nulls included', a
 test('a value is a value: it cannot change the question', async () => {
   const sly: Predicate = { is: 'equals', column: 'owner', value: "a' or '1'='1" };
   expect(await sql`select 1 from nodes where ${where(sql, sly, 'nodes')}`).toEqual([]);
+  const slyer: Predicate = { is: 'among', column: 'owner', values: ['}', '{a}', 'a,b', '"a"'] };
+  expect(await sql`select 1 from nodes where ${where(sql, slyer, 'nodes')}`).toEqual([]);
 });

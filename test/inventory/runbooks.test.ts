@@ -96,13 +96,8 @@ it.each(['asc', 'desc'] as const)(
     const seen: string[] = [];
     let marker: string | undefined;
     for (;;) {
-      const after = marker ? await runbooks(sql).marker(marker, 'owner', always) : undefined;
-      const rows = await runbooks(sql).list(['uuid', 'name'], all, {
-        limit: 1,
-        sort_key: 'owner',
-        sort_dir,
-        ...(after ? { after } : {}),
-      });
+      const page = { limit: 1, sort_key: 'owner', sort_dir, ...(marker && { marker }) };
+      const rows = await runbooks(sql).list(['uuid', 'name'], all, page);
       if (rows.length === 0) break;
       seen.push(rows[0]!.name!);
       marker = rows[0]!.uuid;
@@ -114,6 +109,11 @@ it.each(['asc', 'desc'] as const)(
 
 it('a marker outside of what the caller may see is no marker', async () => {
   const { uuid } = await runbooks(sql).insert(runbook('CUSTOM_A', { owner: 'p2' }));
-  expect(await runbooks(sql).marker(uuid, 'name', { is: 'equals', column: 'owner', value: 'p1' })).toBeUndefined();
-  expect(await runbooks(sql).marker(uuid, 'owner', always)).toMatchObject({ empty: false });
+  const after = (visible: Predicate, sort_key: string) =>
+    runbooks(sql).list(['uuid'], { visible, filter: always }, { limit: 1, sort_key, sort_dir: 'asc', marker: uuid });
+  for (const sort_key of ['id', 'name'])
+    await expect(after({ is: 'equals', column: 'owner', value: 'p1' }, sort_key)).rejects.toMatchObject({
+      code: 'MarkerNotFound',
+    });
+  expect(await after(always, 'owner')).toEqual([]);
 });

@@ -1,0 +1,212 @@
+/** What is asked of the API to see how the store finds it: every list by every filter and order, and every object by its names. */
+import { allocationTable } from '../../src/model/allocations';
+import { chassisTable } from '../../src/model/chassis';
+import { templateTable } from '../../src/model/deploy-templates';
+import { isSortable, type ResourceTable } from '../../src/model/fields';
+import { inspectionRuleTable } from '../../src/model/inspection-rules';
+import { nodeTable } from '../../src/model/nodes';
+import { portgroupTable } from '../../src/model/portgroups';
+import { portTable } from '../../src/model/ports';
+import { runbookTable } from '../../src/model/runbooks';
+import { connectorTable, targetTable } from '../../src/model/volumes';
+import { owner, seededUuid } from './seed';
+
+/** Whom a request is made for: the operator sees everything, the lessee a hundredth of a hundredth. */
+export type Asker = 'operator' | 'lessee';
+export type Asked = { readonly as: Asker; readonly path: string };
+
+type Collection = {
+  readonly path: string;
+  readonly table: ResourceTable;
+  /** What its seeded rows are called. */
+  readonly kind: string;
+  /** Which row pages begin after, by the number of nodes. */
+  readonly marker: (nodes: number) => number;
+  /** A value for each filter, as it stands in the query. */
+  readonly filters?: Readonly<Record<string, string>>;
+  /** Not for tenants. */
+  readonly systemOnly?: true;
+};
+
+/** One in the middle whose number leaves this remainder by this divisor. */
+const middle =
+  (divisor = 1, remainder = 0) =>
+  (nodes: number): number =>
+    Math.floor(nodes / 2 / divisor) * divisor + remainder;
+
+// Of no value are there more than the store can find at once, but for those that most nodes have.
+const nodeFilters = {
+  instance_uuid: seededUuid('instance', 42),
+  associated: 'true',
+  maintenance: 'true',
+  chassis_uuid: seededUuid('chassis', 3),
+  provision_state: 'manageable',
+  driver: 'ipmi',
+  resource_class: 'class-3',
+  fault: 'power failure',
+  conductor_group: 'rack-7',
+  conductor: 'worker-1',
+  owner: 'owner-3',
+  description_contains: 'row 3',
+  retired: 'true',
+  lessee: 'lessee-3',
+  project: owner,
+  shard: 'shard-3,shard-4',
+  sharded: 'true',
+  include_children: 'true',
+  parent_node: seededUuid('node', 90),
+  instance_name: 'vm-42',
+};
+
+const address = '00:00:00:00:00:2a';
+const homes = { node: 'node-000040', shard: 'shard-3', conductor_groups: 'rack-7' };
+
+const collections: readonly Collection[] = [
+  { path: '/v1/nodes', table: nodeTable, kind: 'node', marker: middle(1000, 500), filters: nodeFilters },
+  {
+    path: '/v1/ports',
+    table: portTable,
+    kind: 'port',
+    marker: middle(1000, 500),
+    filters: {
+      ...homes,
+      node_uuid: seededUuid('node', 40),
+      address,
+      portgroup: seededUuid('portgroup', 40),
+      description_contains: 'uplink 40',
+    },
+  },
+  {
+    path: '/v1/portgroups',
+    table: portgroupTable,
+    kind: 'portgroup',
+    marker: middle(1000, 500),
+    filters: { ...homes, address },
+  },
+  {
+    path: '/v1/volume/connectors',
+    table: connectorTable,
+    kind: 'connector',
+    marker: middle(1000, 500),
+    filters: { node: 'node-000040' },
+  },
+  {
+    path: '/v1/volume/targets',
+    table: targetTable,
+    kind: 'target',
+    marker: middle(1000, 500),
+    filters: { node: 'node-000040' },
+  },
+  {
+    path: '/v1/allocations',
+    table: allocationTable,
+    kind: 'allocation',
+    marker: middle(10, 1),
+    filters: { node: 'node-000041', resource_class: 'class-2', state: 'active', owner: 'owner-3' },
+  },
+  { path: '/v1/runbooks', table: runbookTable, kind: 'runbook', marker: () => 111, filters: { project: 'owner-15' } },
+  { path: '/v1/chassis', table: chassisTable, kind: 'chassis', marker: () => 100, systemOnly: true },
+  { path: '/v1/deploy_templates', table: templateTable, kind: 'template', marker: () => 7, systemOnly: true },
+  {
+    path: '/v1/inspection_rules',
+    table: inspectionRuleTable,
+    kind: 'rule',
+    marker: () => 7,
+    filters: { phase: 'main' },
+    systemOnly: true,
+  },
+];
+
+/** Sort keys as a caller names them; `id` is what a list without one has. */
+const sortKeys = ({ table }: Collection): string[] => table.fields.filter(isSortable).map(({ name }) => name);
+
+const listsOf = (collection: Collection, nodes: number): string[] => {
+  const { path, kind, filters = {} } = collection;
+  const marker = `marker=${seededUuid(kind, collection.marker(nodes))}`;
+  const orders = sortKeys(collection).flatMap((key) => ['asc', 'desc'].map((dir) => `sort_key=${key}&sort_dir=${dir}`));
+  return [
+    path,
+    `${path}?${marker}`,
+    `${path}?sort_dir=desc`,
+    `${path}?sort_dir=desc&${marker}`,
+    ...(path === '/v1/allocations' ? [] : [`${path}?detail=true`]),
+    `${path}?fields=uuid,name`.replace(/,name/, sortKeys(collection).includes('name') ? ',name' : ''),
+    ...Object.entries(filters).map(([name, value]) => `${path}?${name}=${encodeURIComponent(value)}`),
+    ...orders.flatMap((order) => [`${path}?${order}`, `${path}?${order}&${marker}`]),
+  ];
+};
+
+/** What a tenant asks: fewer forms, because only the rows that are visible differ. */
+const tenantsLists = (collection: Collection): string[] => {
+  const { path, systemOnly } = collection;
+  if (systemOnly) return [];
+  const named = sortKeys(collection).includes('name') ? [`${path}?sort_key=name`] : [];
+  return [path, `${path}?sort_key=created_at&sort_dir=desc&limit=20`, ...named];
+};
+
+const node = seededUuid('node', 43);
+const leased = seededUuid('node', 500);
+
+const below = (ident: string): string[] =>
+  ['', '/states', '/traits', '/vifs', '/bios', '/firmware', '/inventory', '/history', '/allocation', '/ports', '/portgroups',
+    '/volume/connectors', '/volume/targets', '/validate'].map((part) => `/v1/nodes/${ident}${part}`); // biome-ignore format: one row of paths
+
+const lookups: readonly string[] = [
+  ...below(node),
+  '/v1/nodes/node-000043',
+  `/v1/ports/${seededUuid('port', 43)}`,
+  '/v1/ports/port-44',
+  `/v1/portgroups/${seededUuid('portgroup', 40)}`,
+  '/v1/portgroups/bond-40/ports',
+  `/v1/volume/connectors/${seededUuid('connector', 40)}`,
+  `/v1/volume/targets/${seededUuid('target', 40)}`,
+  `/v1/chassis/${seededUuid('chassis', 3)}`,
+  `/v1/chassis/${seededUuid('chassis', 3)}/nodes`,
+  `/v1/allocations/${seededUuid('allocation', 41)}`,
+  '/v1/allocations/allocation-41',
+  `/v1/runbooks/${seededUuid('runbook', 11)}`,
+  '/v1/runbooks/CUSTOM_RUNBOOK_11',
+  '/v1/deploy_templates/CUSTOM_TEMPLATE_7',
+  `/v1/inspection_rules/${seededUuid('rule', 7)}`,
+  '/v1/shards',
+  '/v1/conductors',
+  '/v1/drivers',
+  `/v1/lookup?addresses=${address}`,
+  `/v1/lookup?node_uuid=${seededUuid('node', 203)}`,
+];
+
+const run = seededUuid('run', 203);
+const ours: readonly string[] = [
+  '/temper/v1/runs',
+  `/temper/v1/runs?marker=${run}`,
+  '/temper/v1/runs?state=running',
+  `/temper/v1/runs/${run}`,
+  `/temper/v1/nodes/${node}/runs`,
+  '/temper/v1/freezes',
+  `/temper/v1/freezes?marker=${seededUuid('freeze', 101)}`,
+  '/temper/v1/freezes?all=True',
+  `/temper/v1/nodes/${seededUuid('node', 51)}/freezes`,
+  `/temper/v1/freezes/${seededUuid('freeze', 51)}`,
+  `/temper/v1/nodes/${node}/steps`,
+  '/temper/v1/audit',
+  `/temper/v1/audit?node=${node}`,
+  '/temper/v1/audit?project=owner-3',
+  '/temper/v1/audit?verdict=refused',
+  '/temper/v1/audit?action=node.update',
+  `/temper/v1/audit?run=${run}`,
+  '/temper/v1/audit?request=req-2',
+  '/temper/v1/audit?marker=1000',
+  '/temper/v1/webhooks',
+  `/temper/v1/webhooks/${seededUuid('webhook', 1)}`,
+  `/temper/v1/webhooks/${seededUuid('webhook', 1)}/deliveries`,
+];
+
+/** Every request, for a fleet of so many nodes. */
+export const allAsked = (nodes: number): Asked[] => {
+  const by = (as: Asker, paths: readonly string[]): Asked[] => paths.map((path) => ({ as, path }));
+  return [
+    ...collections.flatMap((one) => [...by('operator', listsOf(one, nodes)), ...by('lessee', tenantsLists(one))]),
+    ...by('operator', [...lookups, ...ours]),
+    ...by('lessee', [...below(leased), '/temper/v1/runs', '/temper/v1/freezes', `/temper/v1/nodes/${leased}/runs`]),
+  ];
+};

@@ -1,0 +1,80 @@
+/** The statements that the API sends for requests: the API itself in this process, on a store that writes down what it is asked. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createApi, createStreams, defaultSettings, type Rooms } from '../../src/api';
+import { createInventory } from '../../src/inventory';
+import { connect } from '../../src/inventory/database';
+import { createVault } from '../../src/inventory/vault';
+import { maxVersion } from '../../src/model/microversions';
+import { createPolicy, personas } from '../../src/policy';
+import type { Asked, Asker } from './asked';
+
+export type Statement = { readonly text: string; readonly values: readonly unknown[] };
+/** A statement, and the first request that sent it. */
+export type Found = Statement & { readonly asked: Asked };
+
+const callers = { operator: personas['system-admin'], lessee: personas['lessee-reader'] } as const satisfies Record<
+  Asker,
+  unknown
+>;
+
+const ignored = () => {};
+
+/** The rooms that reading needs; nothing here starts a run. */
+const roomsOn = (url: string, sent: Statement[]) => {
+  const sql = connect(url, { max: 1 });
+  sql.options.debug = (_connection: number, text: string, values: unknown[]) => void sent.push({ text, values });
+  const inventory = createInventory(sql);
+  const log = { info: ignored, warn: ignored, error: console.error };
+  const policy = createPolicy({ set: 'temper' });
+  const rooms: Rooms = {
+    policy: () => policy,
+    identity: { identify: async ({ token }) => callers[token as Asker] },
+    inventory,
+    vault: createVault(new Map([['plans', Buffer.alloc(32)]])),
+    webhookVault: createVault(new Map([['plans', Buffer.alloc(32)]])),
+    runs: { look: async () => ({ sources: [] }) } as unknown as Rooms['runs'],
+    streams: createStreams({ inventory, log }),
+    log,
+    settings: { ...defaultSettings, lookup: async () => [] },
+  };
+  return { rooms, inventory };
+};
+
+const askIn = async (url: string, { as, path }: Asked): Promise<void> => {
+  const headers = { 'X-Auth-Token': as, 'X-OpenStack-Ironic-API-Version': maxVersion };
+  const response = await fetch(`${url}${path}`, { headers });
+  await response.arrayBuffer();
+  // What is not there, or not for the caller, was looked for all the same.
+  if (![200, 403, 404].includes(response.status)) throw new Error(`GET ${path} answered ${response.status}`);
+};
+
+const isRead = ({ text }: Statement): boolean =>
+  /^\s*(select|with)\b/i.test(text) && !/\b(insert into|delete from|for update|pg_notify|pg_catalog)\b/i.test(text);
+
+/** Every reading statement that these requests lead to, each once. */
+export const statementsOf = async (databaseUrl: string, requests: readonly Asked[]): Promise<Found[]> => {
+  const sent: Statement[] = [];
+  const { rooms, inventory } = roomsOn(databaseUrl, sent);
+  const server = createServer(createApi(rooms)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const found = new Map<string, Found>();
+  try {
+    for (const asked of requests) {
+      sent.length = 0;
+      await askIn(url, asked);
+      for (const one of sent.filter(isRead)) {
+        const key = JSON.stringify([one.text.replace(/\s+/g, ' '), one.values]);
+        if (!found.has(key)) found.set(key, { ...one, asked });
+      }
+    }
+  } finally {
+    await rooms.streams.close();
+    server.closeAllConnections();
+    server.close();
+    await inventory.close();
+  }
+  return [...found.values()];
+};
