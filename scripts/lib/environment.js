@@ -27,6 +27,7 @@ const programsPath = () => [process.env.PATH, ipmiFolder(), isoFolder()].filter(
  */
 function environments({ dir, ports, secrets, databaseUrl, temporalAddress, temporalUi, rackSize }) {
   const apiUrl = `http://${host}:${ports.api}`;
+  const ramdisksAt = process.env.TEMPER_RAMDISK_LISTEN || 'api';
   const identityUrl = `http://${host}:${ports.identity}/v3`;
   const common = { TEMPER_SUPERVISED: '1', TEMPER_LOG_LEVEL: process.env.TEMPER_LOG_LEVEL || 'info' };
   const temporal = { TEMPER_TEMPORAL_ADDRESS: temporalAddress, TEMPER_TEMPORAL_NAMESPACE: namespace };
@@ -54,7 +55,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_RACK_HTTP_PORT: String(ports.rackHttp),
       TEMPER_RACK_HTTPS_PORT: String(ports.rackHttps),
       TEMPER_RACK_CONTROL_PORT: String(ports.rackControl),
-      TEMPER_RACK_API_URL: apiUrl,
+      TEMPER_RACK_API_URL: ramdisksAt.includes(':') ? `http://${ramdisksAt}` : apiUrl,
       TEMPER_RACK_RAMDISK_IMAGES: 'http://images.example.org/ramdisk.iso',
     },
     control: {
@@ -83,6 +84,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_API_HOST: host,
       TEMPER_API_PORT: String(ports.api),
       TEMPER_PUBLIC_ENDPOINT: apiUrl,
+      TEMPER_RAMDISK_LISTEN: ramdisksAt,
       TEMPER_AUTH_STRATEGY: 'keystone',
       TEMPER_IDENTITY_URL: identityUrl,
       TEMPER_IDENTITY_USERNAME: 'temper',

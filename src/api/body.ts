@@ -1,8 +1,10 @@
 /** Reads a request's JSON body within its limits: size, depth, number of values, and characters that no store takes. */
+import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { raise } from '../model/errors';
 import { storable } from '../model/texts';
 import { bodyError } from './errors';
+import { repeatedKey } from './repeated-keys';
 
 /** Bytes; openstack/ironic:ironic/conf/api.py */
 export const bodyLimit = 1024 * 1024;
@@ -12,8 +14,19 @@ export const maxValues = 100_000;
 
 type Reader = (request: Request, response: Response, next: NextFunction) => void;
 
+/** What a request's body was made of, until it is checked. */
+const sources = new WeakMap<object, Buffer>();
+
 // Clients send JSON under other content types too, or under none.
-const readerOf = (limit: number): Reader => express.json({ limit, strict: false, type: () => true }) as Reader;
+const readerOf = (limit: number): Reader =>
+  express.json({
+    limit,
+    strict: false,
+    type: () => true,
+    verify: (request, _response, buffer, encoding) => {
+      if (encoding === 'utf-8') sources.set(request, buffer);
+    },
+  }) as Reader;
 
 const readers = new Map<number, Reader>();
 const readerFor = (limit: number): Reader => {
@@ -40,8 +53,23 @@ export const readBody = async (
       );
     });
   checkValue(request.body, how.cleansTexts ? 'any' : 'storable');
-  return how.cleansTexts ? storable(request.body) : request.body;
+  if (how.cleansTexts) return storable(request.body);
+  checkSource(request);
+  return request.body;
 };
+
+/** Refuses bytes that are no text, and keys that come twice: the parser makes something of both, which was never said. */
+const checkSource = (request: Request): void => {
+  const bytes = sources.get(request);
+  sources.delete(request);
+  if (!bytes) return;
+  if (!isUtf8(bytes)) raise('UnreadableBody', { reason: 'it is not valid UTF-8' });
+  const key = repeatedKey(bytes.toString());
+  if (key !== undefined)
+    raise('InvalidInput', { field: checkedName(key), reason: 'comes twice in one object; say it once' });
+};
+
+const checkedName = (key: string): string => (unstorable.test(key) ? 'a key' : key.slice(0, 200));
 
 // Postgres stores neither NUL nor half a surrogate pair.
 const unstorable = /[\0\p{Surrogate}]/u;

@@ -58,11 +58,13 @@ const isBasic = (error: TemperError): boolean => challengeOf(error).startsWith('
 const headerFacts = [
   { code: 'Unauthenticated', fact: 'challenge', header: 'WWW-Authenticate' },
   { code: 'MethodNotAllowed', fact: 'allow', header: 'Allow' },
+  { code: 'IdempotencyUnderWay', fact: 'seconds', header: 'Retry-After' },
+  { code: 'TooManyRequests', fact: 'seconds', header: 'Retry-After' },
 ] as const satisfies readonly { code: ErrorCode; fact: string; header: string }[];
 
 const headerOf = (row: (typeof headerFacts)[number], { code, facts }: TemperError): [string, string][] => {
   const value = facts[row.fact];
-  return code === row.code && typeof value === 'string' ? [[row.header, value]] : [];
+  return code === row.code && value !== undefined ? [[row.header, String(value)]] : [];
 };
 
 /** The reply for an error of the list. */

@@ -1,5 +1,6 @@
 /** The parameters of a list, checked against the resource's table, and the `next` link that repeats them. */
 import { z } from 'zod';
+import type { Page } from '../inventory/pages';
 import { raise } from '../model/errors';
 import {
   choosable,
@@ -10,7 +11,10 @@ import {
   type ResourceTable,
   sinceOf,
 } from '../model/fields';
+import { asUuid } from '../model/ids';
 import { always, and, not, or, type Predicate } from '../model/predicates';
+import type { Represent, Shown } from './representation';
+import type { Answer } from './route';
 import { came, fieldNames, flag, uuid } from './validation';
 import { requireMinor } from './versions';
 
@@ -141,6 +145,20 @@ export const askedList = (
   };
 };
 
+/**
+ * The page that a list asks for. Throws InvalidInput for a marker that is no UUID, or MarkerNotFound where the resource's
+ * own names are taken for one and never are.
+ */
+export const pageAsked = (
+  { limit, sort_key, sort_dir, marker }: ListAsked,
+  otherwise: 'InvalidInput' | 'MarkerNotFound' = 'InvalidInput',
+): Page => {
+  const order = { limit, sort_key, sort_dir };
+  if (marker === undefined) return order;
+  const uuid = asUuid(marker) ?? raise(otherwise, { field: 'marker', reason: 'must be a UUID', marker });
+  return { ...order, marker: uuid };
+};
+
 const limitOf = (given: number | undefined, max: number): number => {
   if (given === undefined) return max;
   if (given <= 0)
@@ -177,7 +195,53 @@ export const nextLink = (base: string, path: string, asked: ListAsked, marker: s
   return `${base}/v1/${path}?${query}`;
 };
 
-/** The body of a list: `next` only where the page is full, even if nothing follows. */
+/** Rows that are made into text at once: a long page is never in memory as objects, and few texts are made. */
+const together = 100;
+
+/** The text of a list's rows, made as they come. */
+export type Items = {
+  /** Takes a row. @returns where a page after it would begin */
+  readonly add: (row: Readonly<Record<string, unknown>>) => string;
+  readonly text: () => string;
+};
+
+export const itemsOf = (represent: Represent, shown: Shown): Items => {
+  const texts: string[] = [];
+  let pending: unknown[] = [];
+  const close = (): void => {
+    if (pending.length > 0) texts.push(JSON.stringify(pending).slice(1, -1));
+    pending = [];
+  };
+  return {
+    add: (row) => {
+      pending.push(represent(row, shown));
+      if (pending.length === together) close();
+      return String(row.uuid);
+    },
+    text: () => {
+      close();
+      return texts.join(',');
+    },
+  };
+};
+
+/**
+ * The answer of a list: `next` only where the page is full, even if nothing follows.
+ * @param markers of the rows that `items` has taken
+ */
+export const answerItems = (
+  table: ResourceTable,
+  items: Items,
+  markers: readonly string[],
+  next: (marker: string) => string,
+  limit: number,
+): Answer => {
+  const last = markers.at(-1);
+  const more = last && markers.length === limit ? `,"next":${JSON.stringify(next(last))}` : '';
+  return { status: 200, text: `{"${table.collection}":[${items.text()}]${more}}` };
+};
+
+/** The body of a list that is small: `next` only where the page is full, even if nothing follows. */
 export const collection = (
   table: ResourceTable,
   items: readonly unknown[],

@@ -1,19 +1,20 @@
 /** Lists of a resource that belongs to a node, of all that a caller may see and below one node; and one of it. */
 import type { z } from 'zod';
 import { raise } from '../model/errors';
-import { asUuid } from '../model/ids';
 import type { NodeResourceRow } from '../model/node-resources';
 import { isMac } from '../model/ports';
 import { always, and, or, type Predicate } from '../model/predicates';
 import { nodeTarget } from '../policy';
 import {
+  answerItems,
   askedList,
   chosenFields,
-  collection,
   filterPredicate,
+  itemsOf,
   type ListAsked,
   listQuery,
   nextLink,
+  pageAsked,
   showQuery,
 } from './lists';
 import {
@@ -71,17 +72,6 @@ const lowered = (filters: ListAsked['filters']): ListAsked['filters'] => {
   return { ...filters, address };
 };
 
-const afterMarker = async <Row extends NodeResourceRow>(
-  resource: NodeResource<Row>,
-  { inventory }: Rooms,
-  { marker, sort_key }: ListAsked,
-  visible: Predicate,
-) => {
-  if (marker === undefined) return undefined;
-  const uuid = asUuid(marker) ?? raise('InvalidInput', { field: 'marker', reason: 'must be a UUID' });
-  return (await resource.store(inventory).marker(uuid, sort_key, visible)) ?? raise('MarkerNotFound', { marker });
-};
-
 const answerList = async <Row extends NodeResourceRow>(
   resource: NodeResource<Row>,
   asking: Ask,
@@ -97,17 +87,16 @@ const answerList = async <Row extends NodeResourceRow>(
   const { columns, represent } = asked.fields
     ? shown.chosen(asked.fields, version)
     : shown[whole || asked.detail ? 'full' : 'list'](version);
-  const rows = await resource
+  const items = itemsOf(represent, shownTo(rooms, asking));
+  const markers = await resource
     .store(rooms.inventory)
     .list(
       columns,
       { visible, home: wanted, filter: filterPredicate(table, lowered(asked.filters)) },
-      { ...asked, after: await afterMarker(resource, rooms, asked, visible) },
+      pageAsked(asked),
+      items.add,
     );
-  const viewer = shownTo(rooms, asking);
-  const items = rows.map((row) => represent(row, viewer));
-  const next = () => nextLink(base, path, asked, rows.at(-1)!.uuid!);
-  return ok(collection(table, items, next, asked.limit));
+  return answerItems(table, items, markers, (marker) => nextLink(base, path, asked, marker), asked.limit);
 };
 
 const rulesOfList = <Row extends NodeResourceRow>(resource: NodeResource<Row>): string[] => [
@@ -128,19 +117,21 @@ const listRoute = <Row extends NodeResourceRow>(resource: NodeResource<Row>, who
   });
 };
 
-const nestedRoute = <Row extends NodeResourceRow>(resource: NodeResource<Row>): Route =>
-  route<Params, Query>({
+const nestedRoute = <Row extends NodeResourceRow>(resource: NodeResource<Row>, whole: boolean): Route => {
+  const below = `${resource.path}${whole ? '/detail' : ''}`;
+  return route<Params, Query>({
     method: 'GET',
-    path: `/v1/nodes/:ident/${resource.path}`,
+    path: `/v1/nodes/:ident/${below}`,
     since: resource.nestedSince,
     rules: rulesOfList(resource),
     params,
     query: listQuery(resource.table),
     handler: (asking, rooms) => {
       const home = asking.params.ident;
-      return answerList(resource, asking, rooms, { path: `nodes/${home}/${resource.path}`, home });
+      return answerList(resource, asking, rooms, { path: `nodes/${home}/${below}`, home, whole });
     },
   });
+};
 
 const showRoute = <Row extends NodeResourceRow>(resource: NodeResource<Row>): Route =>
   route<Params, z.output<typeof showQuery>>({
@@ -164,6 +155,7 @@ const showRoute = <Row extends NodeResourceRow>(resource: NodeResource<Row>): Ro
 export const shownRoutes = <Row extends NodeResourceRow>(resource: NodeResource<Row>): Route[] => [
   listRoute(resource, false),
   ...(resource.detail ? [listRoute(resource, true)] : []),
-  nestedRoute(resource),
+  nestedRoute(resource, false),
+  ...(resource.detail ? [nestedRoute(resource, true)] : []),
   showRoute(resource),
 ];

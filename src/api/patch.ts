@@ -46,7 +46,7 @@ export const checkAttributes = (table: ResourceTable, patch: readonly Operation[
     raise('InvalidPatch', {
       reason: `${wrong.join(', ')} cannot be changed; what can is: ${known.join(', ')}.`,
     });
-  refuseNewer(table, attributesOf(patch), minor);
+  refuseNewer(table, attributesOf(patch), minor, 'patch');
 };
 
 /** The rules that a patch needs, each once, in the order of its operations. */

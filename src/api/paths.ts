@@ -3,6 +3,9 @@ import { dropsJsonSuffix } from './versions';
 
 const prefixes = ['/v1', '/temper/v1'];
 
+/** Ours was never asked for with a suffix that means nothing. */
+const ours = '/temper/';
+
 const isVersioned = (path: string): boolean =>
   prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 
@@ -11,6 +14,11 @@ const withPrefix = (path: string): string => {
   const clean = path.length > 1 ? path.replace(/\/{2,}/g, '/').replace(/\/$/, '') || '/' : path;
   return clean === '/' || isVersioned(clean) ? clean : `/v1${clean}`;
 };
+
+/** Sub-resources that some clients name before the node: `/v1/nodes/states/console/<node>`. No node can have such a name. */
+const nodeLast = /^(\/v1\/nodes)\/((?:states|management)\/[a-z_]+)\/([^/]+)$/;
+
+const withNodeFirst = (path: string): string => path.replace(nodeLast, '$1/$3/$2');
 
 /** A request's URL as routes see it, and with its `.json` suffix where that was dropped. */
 export type Located = { readonly url: string; readonly suffixed?: string };
@@ -22,8 +30,8 @@ export type Located = { readonly url: string; readonly suffixed?: string };
 export const locate = (url: string, headers: Readonly<Record<string, string | string[] | undefined>>): Located => {
   const mark = url.indexOf('?');
   const query = mark < 0 ? '' : url.slice(mark);
-  const path = withPrefix(mark < 0 ? url : url.slice(0, mark));
-  if (!path.endsWith('.json') || !dropsJsonSuffix(headers)) return { url: path + query };
+  const path = withNodeFirst(withPrefix(mark < 0 ? url : url.slice(0, mark)));
+  if (!path.endsWith('.json') || path.startsWith(ours) || !dropsJsonSuffix(headers)) return { url: path + query };
   return { url: path.slice(0, -'.json'.length) + query, suffixed: path + query };
 };
 

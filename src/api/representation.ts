@@ -35,19 +35,26 @@ export const links = (base: string, path: string): Link[] => [
   { href: `${base}/${path}`, rel: 'bookmark' },
 ];
 
-/** The projections of one resource. `extras` by field name; `needs` are columns to read whatever the fields are. */
+/** Whose an object is: what a rule that hides a field of it decides by. */
+const decidedBy = ['owner', 'lessee'] as const;
+
+/**
+ * The projections of one resource. `extras` by field name; `needs` are columns to read whatever the fields are, and `beside`
+ * those that a field needs beside its own.
+ */
 export const projections = (
   table: ResourceTable,
   extras: Readonly<Record<string, Extra>>,
   needs: readonly string[] = ['uuid'],
+  beside: Readonly<Record<string, readonly string[]>> = {},
 ) => {
   const known = new Map<string, Projection>();
 
   const compile = (rows: readonly FieldRow[], minor: number): Projection => {
     const readers = rows.map((row) => [row.name, reader(row, extras[row.name], minor)] as const);
-    const columns = [...new Set([...needs, ...rows.flatMap((row) => columnOf(row) ?? [])])];
+    const columns = new Set([...needs, ...rows.flatMap((row) => columnsOf(row, beside[row.name]))]);
     return {
-      columns,
+      columns: [...columns],
       represent: (row, shown) => {
         const out: Record<string, unknown> = {};
         for (const [name, read] of readers) out[name] = read(row, shown);
@@ -79,6 +86,13 @@ export const projections = (
     },
   };
 };
+
+/** Every column that a field is read from. */
+const columnsOf = (row: FieldRow, beside: readonly string[] = []): string[] => [
+  ...[columnOf(row) ?? []].flat(),
+  ...(row.redact ? decidedBy : []),
+  ...beside,
+];
 
 type Reader = (row: Row, shown: Shown) => unknown;
 

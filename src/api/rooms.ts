@@ -43,6 +43,16 @@ export type Settings = {
   readonly operatorTraitPrefix: string;
   /** Runbooks that stand in for a node's own list in automated cleaning, by resource class; `*` for all others. */
   readonly cleaningRunbooks: Readonly<Record<string, string>>;
+  /** How long the answer to a request with an Idempotency-Key is kept; 24 when absent. */
+  readonly idempotencyHours?: number;
+  /** Requests that one caller is served in a minute; any number when absent. */
+  readonly rateLimitPerMinute?: number;
+  /** How long a request waits for a node that is held, in ms; not at all when absent. */
+  readonly lockWaitMs?: number;
+  /** Origins of web pages that may read answers; none when absent. */
+  readonly corsOrigins?: readonly string[];
+  /** Networks of the proxies whose X-Forwarded-For is believed; nobody's when absent. */
+  readonly trustedProxies?: readonly string[];
   /** Addresses of a host name; rejects or answers none where it does not resolve. */
   lookup(host: string): Promise<string[]>;
 };

@@ -37,6 +37,11 @@ export type Answer = {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/**
+ * What a good answer holds, by status: the shape of its JSON; the media type of what is no JSON; null for nothing at all.
+ */
+export type Answers = Readonly<Record<number, z.ZodType | string | null>>;
+
 type Definition<Params, Query, Body> = {
   readonly method: Method;
   /** With its version prefix, parameters as `:name`. */
@@ -45,6 +50,8 @@ type Definition<Params, Query, Body> = {
   readonly since?: number;
   /** What an older request gets; default 404. */
   readonly tooOld?: 404 | 405 | 406;
+  /** Its handler refuses an older request, once the rules have admitted the caller. */
+  readonly gatesItself?: true;
   /** Every rule its handler may ask, in order; or that nobody needs to be known. */
   readonly rules: readonly string[] | 'public';
   /** Nobody needs to be known, and yet its rules are asked: of a caller about whom nothing is known. */
@@ -55,7 +62,7 @@ type Definition<Params, Query, Body> = {
   readonly cleansTexts?: true;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
-  /** Without a schema a body is refused where it is not empty; on GET, and on DELETE without a schema, it is ignored. */
+  /** Without a schema a body is refused where it is not empty; on GET and on DELETE it is ignored then. */
   readonly body?: z.ZodType<Body>;
   /** The body is a set of arguments, and query keys count as such: `?target=x` equals `{"target": "x"}`. */
   readonly arguments?: true;
@@ -64,6 +71,13 @@ type Definition<Params, Query, Body> = {
     given: { readonly body: unknown; readonly query: Readonly<Record<string, unknown>> },
     minor: number,
   ) => void;
+  /**
+   * How a request with an Idempotency-Key is finished whose work is written down and whose process died: told from the store,
+   * unless what is written down is only an intent that its own id keeps from being carried out twice.
+   */
+  readonly cutOff?: 'again';
+  /** For the API's description, where method, path and resource table do not tell it: description/answers.ts. */
+  readonly answers?: Answers;
   handler(asking: Asking<Params, Query, Body>, rooms: Rooms): Promise<Answer>;
 };
 

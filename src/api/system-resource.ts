@@ -6,13 +6,14 @@ import { type ErrorCode, raise } from '../model/errors';
 import type { ResourceTable } from '../model/fields';
 import { asUuid, isLogicalName } from '../model/ids';
 import {
+  answerItems,
   askedList,
   chosenFields,
-  collection,
   filterPredicate,
-  type ListAsked,
+  itemsOf,
   listQuery,
   nextLink,
+  pageAsked,
   showQuery,
 } from './lists';
 import type { projections } from './representation';
@@ -85,12 +86,6 @@ export const findRow = async (
 
 type Query = Readonly<Record<string, unknown>>;
 
-const afterMarker = async (resource: SystemResource, { inventory }: Rooms, { marker, sort_key }: ListAsked) => {
-  if (marker === undefined) return undefined;
-  const uuid = asUuid(marker) ?? raise('InvalidInput', { field: 'marker', reason: 'must be a UUID' });
-  return (await resource.store(inventory).marker(uuid, sort_key)) ?? raise('MarkerNotFound', { marker });
-};
-
 const rulesOfList = (resource: SystemResource): readonly string[] => resource.listRules ?? [ruleOf(resource, 'get')];
 
 const answerList = async (
@@ -106,13 +101,17 @@ const answerList = async (
   const { columns, represent } = asked.fields
     ? shown.chosen(asked.fields, version)
     : shown[whole || asked.detail ? 'full' : 'list'](version);
-  const after = await afterMarker(resource, rooms, asked);
-  const rows = await resource
+  const items = itemsOf(represent, { base });
+  const markers = await resource
     .store(rooms.inventory)
-    .list(columns, filterPredicate(table, asked.filters), { ...asked, after });
-  const items = rows.map((row) => represent(row, { base }));
-  const next = () => nextLink(base, `${resource.path}${whole ? '/detail' : ''}`, asked, rows.at(-1)!.uuid!);
-  return ok(collection(table, items, next, asked.limit));
+    .list(
+      columns,
+      filterPredicate(table, asked.filters),
+      pageAsked(asked, resource.named ? 'MarkerNotFound' : 'InvalidInput'),
+      items.add,
+    );
+  const path = `${resource.path}${whole ? '/detail' : ''}`;
+  return answerItems(table, items, markers, (marker) => nextLink(base, path, asked, marker), asked.limit);
 };
 
 const listRoute = (resource: SystemResource, whole: boolean): Route =>

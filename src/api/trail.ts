@@ -25,7 +25,8 @@ export type Followed = {
   readonly rooms: Rooms;
   /** For its handler: it writes the row itself, so that one of ours would only be looked for. */
   leavesRow(): void;
-  granted(): Promise<void>;
+  /** @param code says what kept it from being done anew, where something did */
+  granted(code?: string): Promise<void>;
   ended(error: TemperError): Promise<void>;
 };
 
@@ -83,10 +84,10 @@ const targetOf = ({ path }: Route, params: Asked['params']) => {
 };
 
 /** A rule refused; where its refusal is told as "not found", the rule is known only from what was asked last. */
-const judge = ({ code, status, facts }: TemperError, heard: Heard): { verdict: Verdict; rule: string | null } => {
+const judge = ({ status, facts }: TemperError, heard: Heard): { verdict: Verdict; rule: string | null } => {
   const hidden = status === 404 && heard.rule !== null && !heard.allowed;
   if (status === 403 || hidden)
-    return { verdict: 'refused', rule: code === 'PolicyDenied' ? String(facts.rule) : heard.rule };
+    return { verdict: 'refused', rule: typeof facts.rule === 'string' ? facts.rule : heard.rule };
   return { verdict: 'failed', rule: heard.admitted };
 };
 
@@ -126,8 +127,8 @@ export const createTrail = (rooms: Rooms): Trail => {
           left = true;
         },
         rooms: { ...rooms, policy: () => listening(rooms.policy(), heard) },
-        granted: async () => {
-          if (!left) await write(row('granted', heard.admitted, null));
+        granted: async (code) => {
+          if (!left) await write(row('granted', heard.admitted, code ?? null));
         },
         ended: (error) => {
           const { verdict, rule } = judge(error, heard);

@@ -25,12 +25,15 @@ export const flag = z.union([z.boolean(), z.string(), z.number()]).transform((gi
 });
 
 /** A UUID in any of the forms that are recognised, brought to its canonical one. */
-export const uuid = z.string().transform((given, context) => {
-  const known = asUuid(given);
-  if (known !== undefined) return known;
-  context.addIssue({ code: 'custom', message: 'must be a UUID' });
-  return z.NEVER;
-});
+export const uuid = z
+  .string()
+  .meta({ format: 'uuid' })
+  .transform((given, context) => {
+    const known = asUuid(given);
+    if (known !== undefined) return known;
+    context.addIssue({ code: 'custom', message: 'must be a UUID' });
+    return z.NEVER;
+  });
 
 /** The parameter `fields`: names split at commas, trimmed, lower-cased, each once, at least one. */
 export const fieldNames = z
@@ -94,11 +97,17 @@ export const createSchema = (table: ResourceTable) =>
     ),
   );
 
-/** Refuses with 406 a create body or patch that names a field of a later version. */
-export const refuseNewer = (table: ResourceTable, names: readonly string[], minor: number): void => {
+/** Refuses with 406 a create body or patch that names a field of a later version; some can be changed only since later. */
+export const refuseNewer = (
+  table: ResourceTable,
+  names: readonly string[],
+  minor: number,
+  where: 'create' | 'patch',
+): void => {
   for (const name of names) {
     const row = fieldOf(table, name);
-    if (row) requireMinor(minor, Math.max(sinceOf(row), row.patchSince ?? 1), `field ${name}`);
+    const changedSince = where === 'patch' ? (row?.patchSince ?? 1) : 1;
+    if (row) requireMinor(minor, Math.max(sinceOf(row), changedSince), `field ${name}`);
   }
 };
 
@@ -111,5 +120,6 @@ export const createGate =
       table,
       Object.keys(body).filter((name) => fieldOf(table, name)?.create !== undefined),
       minor,
+      'create',
     );
   };

@@ -31,6 +31,12 @@ export const negotiate = (headers: Headers): number => {
   return raise('UnsupportedVersion', { version: wanted.asked.slice(0, 40), min: minVersion, max: maxVersion });
 };
 
+/** The headers of an answer to what never reached a route: with the version that was asked for, if that is one. */
+export const spokenHeaders = (headers: Headers): Readonly<Record<string, string>> => {
+  const wanted = wantedMinor(text(headers['openstack-api-version']), text(headers[legacyHeader]));
+  return wanted.is === 'ok' ? versionHeaders(wanted.minor) : rangeHeaders;
+};
+
 /** Whether the version that the older header alone asks for still drops a `.json` suffix. */
 export const dropsJsonSuffix = (headers: Headers): boolean => {
   const wanted = wantedMinor(undefined, text(headers[legacyHeader]));

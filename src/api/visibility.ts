@@ -3,7 +3,7 @@ import type { NodeIdent, NodeRow } from '../inventory/nodes';
 import type { Caller } from '../model/callers';
 import { raise } from '../model/errors';
 import { asUuid, isLogicalName } from '../model/ids';
-import { isSubresource } from '../model/nodes';
+import { isSubresource, nameFormFault } from '../model/nodes';
 import { and, type Predicate } from '../model/predicates';
 import { nodeTarget, type Policy } from '../policy';
 import type { Rooms } from './rooms';
@@ -14,13 +14,17 @@ const namesSince = 5;
 /** Columns behind the target keys of rules about nodes. */
 export const nodeColumns = { 'node.owner': 'owner', 'node.lessee': 'lessee' } as const;
 
-/** How the store finds what a path segment names. Throws InvalidInput for what is neither UUID nor name. */
+/** How the store finds what a path segment names. Throws InvalidInput for what is neither UUID nor name, NodeNotFound. */
 export const identOf = (ident: string, minor: number): NodeIdent => {
   const uuid = asUuid(ident);
   if (uuid !== undefined) return { uuid };
   if (isSubresource(ident)) raise('NodeNotFound', { node: ident });
-  if (minor < namesSince || !isLogicalName(ident))
+  if (!isLogicalName(ident))
     raise('InvalidInput', { field: 'node', reason: 'must be a UUID or, from API version 1.5, a name' });
+  // Older versions know no names, so that there is no such node.
+  if (minor < namesSince) raise('NodeNotFound', { node: ident });
+  const fault = nameFormFault(ident, minor);
+  if (fault) raise('InvalidInput', { field: 'node', reason: fault });
   return { name: ident };
 };
 
@@ -35,6 +39,10 @@ export const visibleNode = async (
     return raise('NodeNotFound', { node: ident });
   return node;
 };
+
+/** Projects that a caller's lists may be about: that of the token, and those in which its holder is known to be admin. */
+export const projectsOf = (who: Caller): string[] =>
+  [who.project_id, ...(who.admin_projects ?? [])].filter((project) => project !== null);
 
 /** What a list shows: everything by one rule, or by another what the caller may see of its own. */
 export type Scope = {
@@ -62,12 +70,12 @@ const nodeScope: Scope = {
 
 /**
  * The nodes that a caller's list may hold. `project` narrows it to what that project owns or leases; a caller of a project
- * may name only its own. Throws PolicyDenied.
+ * may name only its own, or one in which it is admin. Throws PolicyDenied.
  */
 export const visibleNodes = (policy: Policy, who: Caller, project?: string): Predicate => {
   const rows = visibleRows(policy, who, nodeScope);
   if (project === undefined) return rows;
-  if (rows.is !== 'true' && project !== who.project_id) raise('PolicyDenied', { rule: nodeScope.all });
+  if (rows.is !== 'true' && !projectsOf(who).includes(project)) raise('PolicyDenied', { rule: nodeScope.all });
   const mine: Predicate = {
     is: 'or',
     any: [

@@ -1,8 +1,7 @@
 /** The API process: Ironic's wire and ours over one store; it never speaks to a BMC. */
-import { lookup } from 'node:dns/promises';
-import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApi, createStreams, createTrail, type Rooms, routes } from '../api';
+import { createApi, createStreams, createTrail, onlyRamdisks, type Rooms, routes, withoutRamdisks } from '../api';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
 import { createVault } from '../inventory/vault';
@@ -10,15 +9,19 @@ import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
 import { apiPolicyFrom } from './api-policy';
+import { addressOf, patienceOf, ramdiskAddressOf, settingsOf } from './api-settings';
 import { type ApiConfig, readConfig } from './config';
 import { together } from './fault';
+import { keepHeapSmall } from './heap';
 import { identityFrom } from './identity';
-import { gentleEnd, type Listening, listen } from './listen';
+import { gentleEnd, type Listening, listen, patientServer } from './listen';
 import { clientInterceptors, tracesFrom } from './observing';
 import { live } from './process';
 import { webhookVaultFrom } from './telling';
 import { lazyClient } from './temporal';
 import { timingOf } from './timing';
+
+keepHeapSmall();
 
 const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
@@ -27,12 +30,17 @@ const metrics = createMetrics('api');
 // Asynchronous, so that its faults are told together with those of the identity's files.
 const policyFrom = async (config: ApiConfig) => apiPolicyFrom(config, { log, metrics });
 
-const addressOf = (config: ApiConfig): Listening => ({
-  host: config.TEMPER_API_HOST,
-  port: config.TEMPER_API_PORT,
-  hostSetting: 'TEMPER_API_HOST',
-  portSetting: 'TEMPER_API_PORT',
-});
+/** Requests counted and traced by their route. */
+const watched =
+  (app: ReturnType<typeof createApi>, traces: Awaited<ReturnType<typeof tracesFrom>>): RequestListener =>
+  (request, response) => {
+    const stop = metrics.requests.startTimer();
+    const routeOf = () => (request as { route?: { path?: string } }).route?.path ?? 'none';
+    response.on('finish', () => stop({ method: request.method, route: routeOf(), status: response.statusCode }));
+    const answer = () => app(request as never, response as never);
+    if (traces) traces.serve(request, response, routeOf, answer);
+    else answer();
+  };
 
 live('api', config, { log, metrics }, async (life) => {
   const webhookVault = webhookVaultFrom(config);
@@ -71,48 +79,30 @@ live('api', config, { log, metrics }, async (life) => {
       queuePrefix: config.TEMPER_QUEUE_PREFIX,
     }),
     log,
-    settings: {
-      publicEndpoint: config.TEMPER_PUBLIC_ENDPOINT?.replace(/\/$/, '') ?? null,
-      temporalUi: config.TEMPER_TEMPORAL_UI_URL?.replace(/\/$/, '') ?? null,
-      temporalNamespace: config.TEMPER_TEMPORAL_NAMESPACE,
-      bmcNetworks: config.TEMPER_BMC_NETWORKS,
-      maxLimit: 1000,
-      projectAdminCanManageOwnNodes: config.TEMPER_PROJECTS_MAY_ENROL,
-      allowDeletingAvailableNodes: true,
-      disallowedSteps: ['vendor.send_raw'],
-      agentRequireTls: config.TEMPER_AGENT_REQUIRE_TLS,
-      agentNetworks: config.TEMPER_AGENT_NETWORKS,
-      heartbeatTimeoutS: config.TEMPER_HEARTBEAT_TIMEOUT_S,
-      imageOrigins: config.TEMPER_IMAGE_ORIGINS,
-      concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
-      automatedClean: config.TEMPER_AUTOMATED_CLEAN,
-      automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
-      operatorTraitPrefix: config.TEMPER_OPERATOR_TRAIT_PREFIX,
-      cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
-      webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
-      lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
-    },
+    settings: settingsOf(config),
   };
   const trail = createTrail(rooms);
   life.onEnd(() => trail.close());
-  const app = createApi(rooms, routes, trail);
 
-  const server = createServer((request, response) => {
-    const stop = metrics.requests.startTimer();
-    const routeOf = () => (request as { route?: { path?: string } }).route?.path ?? 'none';
-    response.on('finish', () => stop({ method: request.method, route: routeOf(), status: response.statusCode }));
-    const answer = () => app(request as never, response as never);
-    if (traces) traces.serve(request, response, routeOf, answer);
-    else answer();
-  });
-  server.keepAliveTimeout = 75_000; // longer than the pools of usual proxies, so that they never write into a closing socket
-  const endServer = gentleEnd(server);
-  await listen(server, addressOf(config), (error) => log.warn('api socket', { error }));
-  life.onEnd(endServer);
+  const ends: (() => Promise<void>)[] = [];
+  life.onEnd(async () => void (await Promise.all(ends.map((end) => end()))));
+  const serve = async (app: ReturnType<typeof createApi>, at: Listening): Promise<number> => {
+    const server = patientServer(patienceOf(config), watched(app, traces));
+    ends.push(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
+    await listen(server, at, (error) => log.warn('api socket', { error }));
+    return (server.address() as AddressInfo).port;
+  };
+  const ramdisksAt = ramdiskAddressOf(config);
+  if (ramdisksAt) {
+    const port = await serve(createApi(rooms, onlyRamdisks(routes), trail), ramdisksAt);
+    log.info('listening for ramdisks', { host: ramdisksAt.host, port });
+  }
+  const here = config.TEMPER_RAMDISK_LISTEN === 'api' ? routes : withoutRamdisks(routes);
+  const port = await serve(createApi(rooms, here, trail), addressOf(config));
   life.onEnd(() => streams.close()); // first of all: what goes on would keep the server
   log.info('listening', {
     host: config.TEMPER_API_HOST,
-    port: (server.address() as AddressInfo).port,
+    port,
     strategies: config.TEMPER_AUTH_STRATEGY,
   });
   life.ready(async () => {

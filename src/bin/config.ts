@@ -13,6 +13,7 @@ import {
   origins,
   port,
   postgresUrl,
+  ramdiskListen,
   strategies,
   strategyList,
   text,
@@ -134,6 +135,51 @@ const webhooks = {
     ),
 };
 
+const served = {
+  TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
+    'Where ramdisks are served, whom nobody knows (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served; api, beside everything else; or off.',
+  ),
+  TEMPER_IDEMPOTENCY_HOURS: count(1, 8_760)
+    .default(24)
+    .describe('How long the answer to a request with an Idempotency-Key is kept for its repeats.'),
+  TEMPER_RATE_LIMIT_PER_MINUTE: count(1)
+    .optional()
+    .describe(
+      'Requests that each API process serves one caller in a minute, or one address where nobody is known; any number when unset.',
+    ),
+  TEMPER_LOCK_WAIT_MS: count(0, 30_000)
+    .default(3_000)
+    .describe('How long a request waits for a node that is held before it gets 409.'),
+  TEMPER_TRUSTED_PROXIES: networkList
+    .refine((items) => !items.some((item) => item.endsWith('/0')), 'trusts everybody, who could then claim any address')
+    .optional()
+    .describe(
+      'Networks of proxies in front of the API (CIDR, comma-separated): their X-Forwarded-For and X-Forwarded-Proto are believed, for the audit trail, limits and links. Nobody’s when unset.',
+    ),
+  TEMPER_CORS_ORIGINS: origins
+    .default([])
+    .describe(
+      'Origins of web pages that may read answers, such as https://console.example.org (comma-separated); none when empty.',
+    ),
+  TEMPER_HEADERS_TIMEOUT_MS: milliseconds
+    .default(20_000)
+    .describe('How long a client may take to send the headers of a request.'),
+  TEMPER_REQUEST_TIMEOUT_MS: milliseconds
+    .default(120_000)
+    .describe('How long it may take to send all of a request; at least as long as for its headers.'),
+  TEMPER_KEEP_ALIVE_TIMEOUT_MS: milliseconds
+    .default(75_000)
+    .describe('How long a connection is kept that asks nothing; longer than a proxy in front keeps it.'),
+  TEMPER_MAX_CONNECTIONS: count(1)
+    .default(10_000)
+    .describe('Connections open at once at most; further ones are closed.'),
+  TEMPER_DRAIN_MS: count(0, 30_000)
+    .default(0)
+    .describe(
+      'How long connections are still taken after SIGTERM, while /readyz says 503, so that load balancers turn away first.',
+    ),
+};
+
 const api = {
   TEMPER_API_HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
   TEMPER_API_PORT: port.default(6385).describe('Port the API listens on.'),
@@ -148,6 +194,14 @@ const api = {
   TEMPER_IDENTITY_PASSWORD: text.optional().describe('Its password.'),
   TEMPER_IDENTITY_PROJECT: text.default('service').describe('Its project.'),
   TEMPER_IDENTITY_DOMAIN: text.default('Default').describe('Name of the domain of that user and project.'),
+  TEMPER_IDENTITY_SYSTEM: flag
+    .default(false)
+    .describe('Whether it logs in for the whole system, where it is reader for instance, in place of that project.'),
+  TEMPER_IDENTITY_ADMIN_PROJECTS: flag
+    .default(false)
+    .describe(
+      'Whether to ask Keystone in which other projects an admin is admin, for rules with admin_projects; our own user must be allowed to list role assignments. What it says is believed as long as the token, TEMPER_TOKEN_CACHE_SECONDS.',
+    ),
   TEMPER_IDENTITY_PUBLIC_URL: webUrl
     .optional()
     .describe('Where callers without a valid token are sent to, when they reach Keystone by another address than we.'),
@@ -283,6 +337,7 @@ export const processes = {
     ...timing,
     ...tracing,
     ...webhooks,
+    ...served,
     ...api,
   }),
   control: z.object({ ...common, ...store, ...engine, ...tracing, ...webhooks, ...audit, ...worker }),

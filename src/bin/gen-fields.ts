@@ -1,16 +1,6 @@
 /** Renders the fields of every resource of the API from their tables. */
-import { allocationTable } from '../model/allocations';
-import { chassisTable } from '../model/chassis';
-import { conductorTable } from '../model/conductors';
-import { templateTable } from '../model/deploy-templates';
-import { driverTable } from '../model/driver-fields';
+import { resourceTables } from '../api';
 import { type FieldRow, type FilterRow, isSortable, type ResourceTable, sinceOf } from '../model/fields';
-import { inspectionRuleTable } from '../model/inspection-rules';
-import { nodeTable } from '../model/nodes';
-import { portgroupTable } from '../model/portgroups';
-import { portTable } from '../model/ports';
-import { runbookTable } from '../model/runbooks';
-import { connectorTable, targetTable } from '../model/volumes';
 import { code, codes, page, table } from './gen-markdown';
 
 const since = (row: { readonly since?: number }): string => `1.${sinceOf(row)}`;
@@ -56,18 +46,5 @@ export const renderFields = (): string =>
     'Fields of the API',
     'Every field of every resource: the API version from which it exists, its type, whether a create request may or must ' +
       'carry it, and the policy rule that a change by PATCH needs (none: read-only).',
-    ...[
-      nodeTable,
-      portTable,
-      portgroupTable,
-      connectorTable,
-      targetTable,
-      chassisTable,
-      runbookTable,
-      allocationTable,
-      driverTable,
-      conductorTable,
-      templateTable,
-      inspectionRuleTable,
-    ].map(section),
+    ...resourceTables.map(section),
   );

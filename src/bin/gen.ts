@@ -4,16 +4,20 @@ import { dirname, join } from 'node:path';
 import { renderServiceOperator } from '../policy';
 import { renderErrors } from './gen-errors';
 import { renderFields } from './gen-fields';
+import { renderOpenapi } from './gen-openapi';
 import { renderPolicyMatrix, renderPolicySample } from './gen-policy';
 import { renderSettings } from './gen-settings';
 import { renderStates } from './gen-states';
 import { renderSteps } from './gen-steps';
+import { renderVersions } from './gen-versions';
 
 /** Path in the repository and what belongs there. */
 export const documents: Readonly<Record<string, () => string>> = {
   'deploy/policies/service-operator.yaml': renderServiceOperator,
   'docs/api-fields.md': renderFields,
+  'docs/api-versions.md': renderVersions,
   'docs/errors.md': renderErrors,
+  'docs/openapi.json': renderOpenapi,
   'docs/policy-matrix-closed.txt': () => renderPolicyMatrix('closed'),
   'docs/policy-matrix-ironic.txt': () => renderPolicyMatrix('ironic'),
   'docs/policy-matrix-temper.txt': () => renderPolicyMatrix('temper'),

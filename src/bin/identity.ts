@@ -35,7 +35,9 @@ const ourselves = (config: ApiConfig): ServiceUser => {
     username: config.TEMPER_IDENTITY_USERNAME!,
     password: config.TEMPER_IDENTITY_PASSWORD!,
     userDomain: domain,
-    scope: { project: { name: config.TEMPER_IDENTITY_PROJECT, domain } },
+    scope: config.TEMPER_IDENTITY_SYSTEM
+      ? { system: 'all' }
+      : { project: { name: config.TEMPER_IDENTITY_PROJECT, domain } },
   };
 };
 
@@ -50,6 +52,9 @@ const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>>
         cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
         outageMs:
           config.TEMPER_TOKEN_OUTAGE_SECONDS === undefined ? undefined : config.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000,
+        adminProjects: config.TEMPER_IDENTITY_ADMIN_PROJECTS,
+        onUnknownProjects: (reason) =>
+          log.warn('projects in which admins are admins too cannot be found out', { reason }),
         onOutage: (reason) => log.warn('the identity service is down, known tokens go on', { reason }),
       }),
   },

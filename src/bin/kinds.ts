@@ -47,6 +47,15 @@ export const hostPort = z
   .string()
   .refine(isHostPort, 'must be host:port, such as temporal.example.org:7233 or [2001:db8::7]:7233');
 
+/** `off`, `api`, or an address; any free port where that is 0. */
+export const ramdiskListen = z
+  .string()
+  .refine(
+    (value) => value === 'off' || value === 'api' || isHostPort(value.replace(/:0$/, ':1')),
+    'must be off, api, or host:port, such as 192.0.2.1:6386',
+  )
+  .default('off');
+
 export const networks = list.superRefine((items, context) => {
   const wrong = items.filter((item) => !isCidr(item)).map((item) => `"${item}"`);
   if (items.length === 0)

@@ -1,5 +1,5 @@
 /** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
-import type { Server as HttpServer, ServerResponse } from 'node:http';
+import { createServer, type Server as HttpServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Server } from 'node:net';
 import { ConfigFault } from './fault';
 
@@ -52,12 +52,14 @@ const answerWithinMs = 25_000;
 /**
  * How to end a server: requests under way are answered, connections without one are closed at once (a client that has
  * connected and says nothing would hold the process otherwise). To be called before the server listens.
+ * @param drainMs how long new requests are still taken before, each on a connection that ends with it
  */
-export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs): (() => Promise<void>) => {
+export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs, drainMs = 0): (() => Promise<void>) => {
   const answering = new Set<ServerResponse>();
   let ending = false;
+  let closing = false;
   const closeIfIdle = () => {
-    if (ending && answering.size === 0) server.closeAllConnections();
+    if (closing && answering.size === 0) server.closeAllConnections();
   };
   server.prependListener('request', (_, response) => {
     if (ending) response.setHeader('Connection', 'close');
@@ -67,12 +69,41 @@ export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs): (() => 
       closeIfIdle();
     });
   });
-  return () =>
-    new Promise((done) => {
-      ending = true;
+  const drained = () => new Promise((done) => setTimeout(done, drainMs));
+  return async () => {
+    ending = true;
+    if (drainMs > 0) await drained();
+    closing = true;
+    await new Promise<void>((done) => {
       setTimeout(() => server.closeAllConnections(), graceMs).unref();
       server.close(() => done());
       server.closeIdleConnections();
       closeIfIdle();
     });
+  };
+};
+
+/** What a server bears of its clients. */
+export type Patience = {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+  readonly connections: number;
+};
+
+/** An HTTP server that cuts clients off who send slowly, or nothing. */
+export const patientServer = (patience: Patience, answer: RequestListener): HttpServer => {
+  const { headersMs, requestMs, keepAliveMs, connections } = patience;
+  const server = createServer(
+    {
+      headersTimeout: headersMs,
+      requestTimeout: Math.max(headersMs, requestMs),
+      keepAliveTimeout: keepAliveMs,
+      // Node looks only so often.
+      connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
+    },
+    answer,
+  );
+  server.maxConnections = connections;
+  return server;
 };

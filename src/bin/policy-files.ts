@@ -1,7 +1,7 @@
 /** The files of a policy: what they hold now, and whether that has changed. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
-import { joinSources, type PolicySource, readPolicy } from '../policy';
+import { join } from 'node:path';
+import { joinSources, type PolicySource, policyFilesAmong, readPolicy } from '../policy';
 
 /** Where a policy is written: a file, then folders in their order; the later one counts. */
 export type PolicyPlaces = { readonly file?: string; readonly folders?: readonly string[] };
@@ -17,19 +17,11 @@ const reading = <T>(path: string, read: () => T): T => {
   }
 };
 
-const endings: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
-
 const inFolder = (folder: string): { files: string[]; passed: string[] } => {
   const entries = reading(folder, () => readdirSync(folder, { withFileTypes: true }));
-  const names = entries
-    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
-    .map(({ name }) => name)
-    .sort();
-  const taken = (name: string) => endings.has(extname(name));
-  return {
-    files: names.filter(taken).map((name) => join(folder, name)),
-    passed: names.filter((name) => !taken(name)).map((name) => join(folder, name)),
-  };
+  const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  const { taken, passed } = policyFilesAmong(names);
+  return { files: taken.map((name) => join(folder, name)), passed: passed.map((name) => join(folder, name)) };
 };
 
 export type Texts = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The `temper` command: wires the command line to the terminal, the network and this environment's settings. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Agent } from 'undici';
@@ -15,6 +15,18 @@ const readFile = (path: string): string | undefined => {
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     return stop('usage', `${path} could not be read (${(thrown as NodeJS.ErrnoException).code}).`);
+  }
+};
+
+const filesIn = (path: string): string[] | undefined => {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map(({ name }) => name);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    return stop('usage', `${path} could not be read (${code}).`);
   }
 };
 
@@ -51,6 +63,7 @@ const main = async (): Promise<number> => {
     env: process.env,
     fetchWith,
     readFile,
+    filesIn,
     home: homedir(),
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),

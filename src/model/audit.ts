@@ -6,10 +6,12 @@ export type Verdict = (typeof verdicts)[number];
 
 /** Where a request came from. */
 export type Origin = {
-  /** Of the connection: the caller's, or that of a proxy in front of us. */
+  /** Of the caller, as far as trusted proxies tell: otherwise that of the connection, which may be a proxy's. */
   readonly address?: string;
-  /** The header X-Forwarded-For as it came: what a proxy says, and what anybody else may say who reaches us directly. */
+  /** The header X-Forwarded-For as it came: what proxies say, and whatever the caller had put there before. */
   readonly forwarded_for?: string;
+  /** What the caller's own service calls the work that the request is part of. */
+  readonly global_request_id?: string;
 };
 
 const longestForwarded = 200;

@@ -19,7 +19,7 @@ export const chassisTable: ResourceTable = {
       max: 255,
     },
     { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: updateRule },
-    { name: 'nodes', type: 'links', column: null, unlessFields: true },
+    { name: 'nodes', type: 'links', column: null, unlessFields: true, nested: true },
     { name: 'created_at', type: 'timestamp' },
     { name: 'updated_at', type: 'timestamp' },
     { name: 'links', type: 'links', column: null, always: true },

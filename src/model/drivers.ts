@@ -48,6 +48,15 @@ const ramdiskProperties = {
   rescue_iso: { required: false, type: 'string', url: true, says: 'The same for rescue; deploy_iso when absent.' },
 } as const satisfies Record<string, PropertyRow>;
 
+// Of any hardware: what a node's place among other nodes means for it.
+const placeProperties = {
+  has_dedicated_power_supply: {
+    required: false,
+    type: 'boolean or string',
+    says: 'For a child node: true where its power does not depend on that of its parent; default false.',
+  },
+} as const satisfies Record<string, PropertyRow>;
+
 export const drivers = {
   redfish: {
     addressKey: 'redfish_address',
@@ -64,7 +73,7 @@ export const drivers = {
       raid: ['redfish', 'agent', 'no-raid'],
       rescue: ['agent', 'no-rescue'],
       storage: ['noop'],
-      vendor: ['no-vendor'],
+      vendor: ['redfish', 'no-vendor'],
     },
     properties: {
       redfish_address: {
@@ -101,6 +110,7 @@ export const drivers = {
         says: 'How to log in: a session, basic, or auto (session where offered); default auto.',
       },
       ...ramdiskProperties,
+      ...placeProperties,
     },
   },
   ipmi: {
@@ -183,6 +193,7 @@ export const drivers = {
         type: 'integer',
         says: 'Accepted for consoles, which are not offered yet.',
       },
+      ...placeProperties,
     },
   },
   'fake-hardware': {
@@ -213,6 +224,7 @@ export const drivers = {
         type: 'string',
         says: 'Name of an act that always fails, to see how a failure looks.',
       },
+      ...placeProperties,
     },
   },
 } as const satisfies Record<StepDriver, DriverRow>;

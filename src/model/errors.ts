@@ -26,6 +26,21 @@ export const errors = {
     says: 'Version {version} is not supported. Supported versions are {min} to {max}.',
   },
   PathNotFound: { status: 404, retry: false, says: 'The resource could not be found.' },
+  IdempotencyUnderWay: {
+    status: 409,
+    retry: true,
+    says: 'The request that came first with this Idempotency-Key is still being served; ask again in {seconds} s.',
+  },
+  IdempotencyKeyReused: {
+    status: 422,
+    retry: false,
+    says: 'This Idempotency-Key was used for another request: method, path, API version, body or the roles of the caller differ. Use a new key for new work.',
+  },
+  TooManyRequests: {
+    status: 429,
+    retry: true,
+    says: 'Too many requests: {limit} a minute are served to one caller. Try again in {seconds} s.',
+  },
   MethodNotAllowed: { status: 405, retry: false, says: 'Method {method} is not offered at this path.' },
   Unexpected: {
     status: 500,
@@ -52,6 +67,13 @@ export const errors = {
   Unauthenticated: { status: 401, retry: false, says: 'The request you have made requires authentication.' },
   IdentityUnavailable: { status: 503, retry: true, says: 'The identity service did not answer; try again shortly.' },
   PolicyDenied: { status: 403, retry: false, says: 'Access was denied to the following resource: {rule}' },
+  /** As above, where there is something to say that helps. */
+  PolicyDeniedFor: {
+    status: 403,
+    retry: false,
+    says: 'Access was denied to the following resource: {rule}. {reason}',
+  },
+  /** Refused by something else than a rule. */
   Forbidden: { status: 403, retry: false, says: '{reason}' },
   IdentityFileInvalid: { status: 500, retry: false, says: 'The identity file {file} cannot be used: {reason}' },
   NoShadowPolicy: {
@@ -168,6 +190,11 @@ export const errors = {
     says: 'The BMC of node {node} at {bmc} refused {what} ({status}): {reason}',
   },
   BmcUnsupported: { status: 400, retry: false, says: 'The BMC of node {node} at {bmc} does not offer {what}.' },
+  SubscriptionNotFound: {
+    status: 404,
+    retry: false,
+    says: 'The BMC of node {node} at {bmc} has no event subscription {id}.',
+  },
   ProgramMissing: {
     status: 503,
     retry: false,
@@ -247,6 +274,7 @@ export const errors = {
     retry: false,
     says: 'The config drive of node {node} cannot be built: {reason}',
   },
+  InspectionRuleFailed: { status: 400, retry: false, says: 'Inspection rule {rule}: {reason}' },
   InvalidStepArgs: { status: 400, retry: false, says: 'Step {step}: {reason}' },
   StepRejected: { status: 400, retry: false, says: 'Step {step} was refused: {reason}' },
   SecretMissing: {

@@ -12,6 +12,8 @@ export type FieldRow = {
   /** Minor version from which the field exists. Default 1. */
   readonly since?: number;
   readonly type: FieldType;
+  /** Links that lie in lists of their own, as the original has it. */
+  readonly nested?: true;
   /** Whether null is accepted. An object that is null is stored and shown as `{}`, a list as `[]`. */
   readonly nullable?: true;
   /** Column of the row it is read from. Default: its name. Null: none, an extra of the resource computes it. */
@@ -45,6 +47,8 @@ export type FieldRow = {
   readonly form?: { readonly is: (text: string) => boolean; readonly says: string };
   /** Texts are stored in lower case. */
   readonly lower?: true;
+  /** Shown as null where it is kept from everybody, though never stored so. */
+  readonly shownNull?: true;
   /** Secrets: the store holds references, the wire shows `******`. */
   readonly secret?: true;
   /** What is shown instead to a caller whom `rule` refuses. */

@@ -44,8 +44,16 @@ export const inspectionRuleTable: ResourceTable = {
       max: 9999,
     },
     { name: 'sensitive', type: 'boolean', create: 'optional', patch: updateRule, default: false },
-    { name: 'conditions', type: 'list', nullable: true, create: 'optional', patch: updateRule, secret: true },
-    { name: 'actions', type: 'list', create: 'required', patch: updateRule, secret: true },
+    {
+      name: 'conditions',
+      type: 'list',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      secret: true,
+      shownNull: true,
+    },
+    { name: 'actions', type: 'list', create: 'required', patch: updateRule, secret: true, shownNull: true },
     { name: 'created_at', type: 'timestamp' },
     { name: 'updated_at', type: 'timestamp' },
     { name: 'links', type: 'links', column: null, always: true },
@@ -66,6 +74,9 @@ export const multiples = ['any', 'all', 'first', 'last'] as const;
 /** A rule as the store holds it; secrets in its lists are references. */
 export type InspectionRule = {
   readonly uuid: string;
+  readonly description: string | null;
+  readonly phase: string;
+  readonly priority: number;
   readonly sensitive: boolean;
   readonly conditions: readonly unknown[];
   readonly actions: readonly unknown[];

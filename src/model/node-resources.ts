@@ -31,6 +31,14 @@ export const checkPoweredOff = (node: HomeNode, verb: string): void => {
     raise('InvalidState', { verb, node: calledOf(node), state: node.power_state ?? 'unknown power state' });
 };
 
+/** States in which a node may lose its volumes whatever its power; openstack/ironic:ironic/common/states.py (DELETE_ALLOWED_STATES). */
+const givesUp: readonly ProvisionState[] = ['enroll', 'manageable', 'adopt failed'];
+
+/** Refuses to remove a volume's record while the node may be using it. Throws InvalidState. */
+export const checkRemovable = (node: HomeNode, verb: string): void => {
+  if (!givesUp.includes(node.provision_state)) checkPoweredOff(node, verb);
+};
+
 /** Minor version from which what a node consists of rests while it is being inspected. */
 const restsInInspectionSince = 39;
 

@@ -49,6 +49,8 @@ export const networkDataFault = (data: Readonly<Record<string, unknown>>): strin
   return wrong.length > 0 ? `needs ${wrong.join(', ')} as lists` : undefined;
 };
 
+const longestInstanceName = 255;
+
 // Source of rows: openstack/ironic:ironic/api/controllers/v1/node.py, utils.py (VERSIONED_FIELDS), ironic/objects/node.py.
 const fields: readonly FieldRow[] = [
   { name: 'uuid', type: 'uuid', create: 'optional', inList: true },
@@ -122,7 +124,7 @@ const fields: readonly FieldRow[] = [
     create: 'optional',
     patch: rule('update_instance_info'),
     min: 1,
-    max: 255,
+    max: longestInstanceName,
   },
   { name: 'power_state', type: 'text', nullable: true, inList: true },
   { name: 'target_power_state', type: 'text', nullable: true },
@@ -352,17 +354,32 @@ export const shownState = (state: unknown, minor: number): unknown => {
 /** Where a new node begins: clients older than 1.11 know no enrolment. */
 export const firstState = (minor: number): ProvisionState => (minor < 11 ? 'available' : 'enroll');
 
+/** The name that an instance brings with it, for a node that was given none; null where it brings none that can be one. */
+export const displayName = (instance_info: unknown): string | null => {
+  const name = (instance_info as { readonly display_name?: unknown } | null | undefined)?.display_name;
+  return typeof name === 'string' && name.length > 0 && name.length <= longestInstanceName ? name : null;
+};
+
 const reservedNames = ['detail', 'maintenance', 'management', 'states', 'validate', 'vendor_passthru'];
 const subresources =
   'ports portgroups vifs volume traits bios allocation history inventory children firmware vmedia'.split(' ');
 const hostName = /^(?=.{1,255}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*\.?$/i;
 
-/** What is wrong with a name for a node, or undefined. Below 1.10 names are host names. */
+/** Minor version from which names need not be host names. */
+const freeNamesSince = 10;
+
+/** What keeps a text from being any node's name as this minor version knows names, or undefined. */
+export const nameFormFault = (name: string, minor: number): string | undefined => {
+  if (minor < freeNamesSince && !hostName.test(name))
+    return `must be a host name before API version 1.${freeNamesSince}`;
+  return isLogicalName(name) ? undefined : 'may hold letters, digits, "-", ".", "_" and "~" only, 1 to 255 of them';
+};
+
+/** What is wrong with a name for a node, or undefined. */
 export const nameFault = (name: string, minor: number): string | undefined => {
   if (asUuid(name) !== undefined) return 'must not look like a UUID';
   if (reservedNames.includes(name)) return `must not be one of ${reservedNames.join(', ')}`;
-  if (minor < 10 && !hostName.test(name)) return 'must be a host name before API version 1.10';
-  return isLogicalName(name) ? undefined : 'may hold letters, digits, "-", ".", "_" and "~" only, 1 to 255 of them';
+  return nameFormFault(name, minor);
 };
 
 /** Whether a path segment can never be a node: it names what lies below one. */

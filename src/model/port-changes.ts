@@ -5,7 +5,13 @@ import type { ProvisionState } from './states';
 
 type Connection = Readonly<Record<string, unknown>>;
 
-type ConnectionKey = { readonly since?: number; readonly until?: number; readonly oneOf?: readonly string[] };
+type ConnectionKey = {
+  readonly since?: number;
+  readonly until?: number;
+  readonly oneOf?: readonly string[];
+  /** An older version is told that it is too old; of any other key that there is no such. */
+  readonly negotiable?: true;
+};
 
 // openstack/ironic:ironic/api/schemas/v1/port.py
 const connectionKeys: Readonly<Record<string, ConnectionKey>> = {
@@ -13,7 +19,7 @@ const connectionKeys: Readonly<Record<string, ConnectionKey>> = {
   switch_id: {},
   hostname: {},
   switch_info: {},
-  network_type: { since: 64, oneOf: ['managed', 'unmanaged'] },
+  network_type: { since: 64, negotiable: true, oneOf: ['managed', 'unmanaged'] },
   'vtep-logical-switch': { since: 90, until: 104 },
   'vtep-physical-switch': { since: 90, until: 104 },
 };
@@ -29,6 +35,11 @@ const keysAt = (minor: number): string[] =>
 
 const checkKey = (key: string, value: unknown, minor: number): void => {
   const known = keysAt(minor);
+  const row = connectionKeys[key];
+  if (row?.negotiable && minor < row.since!)
+    raise('NotAcceptable', {
+      reason: `Request not acceptable: local_link_connection.${key} needs API version 1.${row.since}, and this request asks for 1.${minor}.`,
+    });
   if (!known.includes(key)) refuse(`unknown key ${key}; known are ${known.join(', ')}`);
   const { oneOf } = connectionKeys[key]!;
   if (typeof value !== 'string') refuse(`${key} must be a text`);
@@ -40,8 +51,8 @@ const identifiesPort = (connection: Connection): boolean =>
   ('port_id' in connection && ('switch_id' in connection || 'hostname' in connection));
 
 /**
- * The connection as it is stored: empty, or saying which port of which switch it is. Throws InvalidInput.
- * Keys of another minor version are refused, as unknown ones are.
+ * The connection as it is stored: empty, or saying which port of which switch it is. Throws InvalidInput, NotAcceptable.
+ * Keys of another minor version are refused, most as unknown ones are.
  */
 export const checkConnection = (connection: Connection, minor: number): Connection => {
   for (const [key, value] of Object.entries(connection)) checkKey(key, value, minor);

@@ -101,7 +101,7 @@ export type Portgroup = NodeResourceRow & {
 type Member = { readonly pxe_enabled: boolean; readonly physical_network: string | null };
 
 /**
- * What a portgroup demands of a port that is, or is to be, its member. Throws Conflict, InvalidInput.
+ * What a portgroup demands of a port that is, or is to be, its member. Throws Conflict.
  * @param others the physical networks of its other members
  */
 export const checkMember = (
@@ -114,9 +114,8 @@ export const checkMember = (
       reason: `Portgroup ${group.uuid} has no standalone ports, so a member of it cannot be pxe_enabled.`,
     });
   if (others.some(({ physical_network }) => physical_network !== port.physical_network))
-    raise('InvalidInput', {
-      field: 'physical_network',
-      reason: `must be that of the other ports of portgroup ${group.uuid}`,
+    raise('Conflict', {
+      reason: `physical_network: must be that of the other ports of portgroup ${group.uuid}.`,
     });
 };
 

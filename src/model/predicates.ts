@@ -5,6 +5,8 @@ export type Predicate =
   | { readonly is: 'false' }
   /** A column equals a value. A null value or a null column never matches. */
   | { readonly is: 'equals'; readonly column: string; readonly value: string | boolean | number }
+  /** A column equals one of the values; none of an empty list. */
+  | { readonly is: 'among'; readonly column: string; readonly values: readonly string[] }
   | { readonly is: 'null'; readonly column: string }
   | { readonly is: 'not'; readonly of: Predicate }
   | { readonly is: 'and'; readonly all: readonly Predicate[] }
@@ -40,6 +42,8 @@ export const matches = (predicate: Predicate, row: Readonly<Record<string, unkno
       return false;
     case 'equals':
       return row[predicate.column] === predicate.value;
+    case 'among':
+      return predicate.values.some((value) => row[predicate.column] === value);
     case 'null':
       return row[predicate.column] === null || row[predicate.column] === undefined;
     case 'not':

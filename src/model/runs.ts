@@ -160,6 +160,6 @@ export type ActOutcome = {
   readonly reported?: readonly ReportedStep[];
   /** The step is done when the node has been restarted and the ramdisk is back. */
   readonly follows?: 'reboot';
-  /** What a look answers, for the caller who waits for it; small, and never a secret. Not kept. */
+  /** What a caller who waits for it is told; small, and never a secret. Of a look it is not kept. */
   readonly value?: unknown;
 };

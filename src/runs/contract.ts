@@ -124,7 +124,7 @@ export type Runs = {
    */
   agentContact(contact: { readonly node: NodeUuid; readonly kind: ContactKind }): Promise<void>;
   /**
-   * Performs one act and answers what a look saw. Throws what the act failed with, NodeLocked, NodeNotFound,
+   * Performs one act and answers what a look saw, or what the act has to say of what it made. Throws what the act failed with, NodeLocked, NodeNotFound,
    * EngineUnavailable, and CallTimeout where the answer did not come in time.
    */
   call(order: CallOrder): Promise<unknown>;

@@ -85,6 +85,7 @@ export const reconcileOnce = async (
   await Promise.all(Array.from({ length: looksAtOnce }, work));
   await hands.inventory.runs.touch(quiet.map((run) => run.id));
   await hands.inventory.secrets.sweep();
+  await hands.inventory.idempotency.sweep();
   await keepAudit(hands);
   await allocateAll(hands);
   return { started, ended };

@@ -494,16 +494,36 @@ describe('what a node shows of its allocation', () => {
 
   test.each([
     ['GET', 'owner-reader', 200],
-    ['GET', 'lessee-admin', 403],
+    ['GET', 'lessee-admin', 404],
     ['GET', 'stranger-admin', 404],
     ['DELETE', 'owner-member', 204],
     ['DELETE', 'owner-reader', 403],
-    ['DELETE', 'lessee-admin', 403],
+    ['DELETE', 'lessee-admin', 404],
     ['DELETE', 'stranger-admin', 404],
-  ] as const)('%s as %s answers %i: whoever sees the node sees that it is allocated', async (method, who, status) => {
-    const { node: uuid } = await given();
-    expect((await api.as(who, method, `/v1/nodes/${uuid}/allocation`)).status).toBe(status);
-  });
+  ] as const)(
+    '%s as %s answers %i: an allocation that the caller may not see is missing',
+    async (method, who, status) => {
+      const { node: uuid } = await given();
+      expect((await api.as(who, method, `/v1/nodes/${uuid}/allocation`)).status).toBe(status);
+    },
+  );
+
+  test.each(['GET', 'DELETE'])(
+    '%s answers alike where there is none and where it is hidden, in every set',
+    async (method) => {
+      const { node: uuid } = await given();
+      for (const set of ['temper', 'ironic'] as const) {
+        api.setPolicy({ set });
+        const hidden = await api.as('lessee-admin', method, `/v1/nodes/${uuid}/allocation`);
+        expect(outcome(hidden)).toEqual([404, `Node ${uuid} has no allocation.`]);
+      }
+      api.setPolicy({ set: 'temper' });
+      expect((await api.as('owner-reader', 'GET', `/v1/nodes/${uuid}/allocation`)).status).toBe(200);
+      await remove('operator', 'web');
+      const missing = await api.as('lessee-admin', method, `/v1/nodes/${uuid}/allocation`);
+      expect(outcome(missing)).toEqual([404, `Node ${uuid} has no allocation.`]);
+    },
+  );
 
   test('removing the instance from the node ends the allocation', async () => {
     const { node: uuid } = await given();

@@ -285,6 +285,7 @@ describe('the list', () => {
           'address',
           'forwarded_for',
           'request_id',
+          'global_request_id',
           'action',
           'verdict',
           'rule',

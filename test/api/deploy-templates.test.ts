@@ -201,6 +201,22 @@ describe('a deployment', () => {
       expect(await deploys()).toBe(202);
     });
 
+    test('or that a project gave the name of another trait, is not what the operator approved', async () => {
+      at.api.setPolicy(open);
+      await create();
+      await asks('CUSTOM_SILVER');
+      const rename = (who: Persona, name: string, to: string) =>
+        at.api.as(who, 'PATCH', `${path}/${name}`, { body: [{ op: 'replace', path: '/name', value: to }] });
+      const deploys = async () => (await at.ask({ target: 'active' }, { who: 'owner-member' })).status;
+      await rename('operator', 'CUSTOM_GOLD', 'CUSTOM_SILVER');
+      expect(await deploys()).toBe(202);
+      await rename('lessee-member', 'CUSTOM_SILVER', 'CUSTOM_SILVER');
+      expect(await deploys()).toBe(202);
+      await rename('lessee-member', 'CUSTOM_SILVER', 'CUSTOM_BRONZE');
+      await rename('operator', 'CUSTOM_BRONZE', 'CUSTOM_SILVER');
+      expect(await deploys()).toBe(403);
+    });
+
     test('is bound by the rules of single steps', async () => {
       at.api.setPolicy({
         ...open,

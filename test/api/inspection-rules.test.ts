@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 
 const path = '/v1/inspection_rules';
-const actions = [{ op: 'set-attribute', args: { path: '/driver_info/redfish_password', value: 'geheim' } }];
+const actions = [{ op: 'set-attribute', args: { path: '/extra/found', value: 'geheim' } }];
 const conditions = [{ op: '!eq', args: ['{node.driver}', 'redfish'], multiple: 'any' }];
 
 const create = (more: object = {}) => api.as('operator', 'POST', path, { body: { actions, conditions, ...more } });
@@ -30,7 +30,15 @@ test.each([
   [{ actions: [{ op: 'fail', colour: 'red' }] }, 'colour'],
   [{ actions: [{ op: 'fail', args: 'text' }] }, 'args'],
   [{ conditions: [{ op: '!!eq', args: [] }] }, 'op'],
-  [{ conditions: [{ op: 'eq', multiple: 'some' }] }, 'multiple'],
+  [{ conditions: [{ op: 'eq', args: [1, 1], multiple: 'some' }] }, 'multiple'],
+  [{ conditions: [{ op: 'eq' }] }, 'conditions.0: eq lacks values'],
+  [{ actions: [{ op: 'log', args: {} }] }, 'actions.0: log lacks msg'],
+  [{ actions: [{ op: 'log', args: { msg: 'x', tone: 'high' } }] }, 'log does not take tone'],
+  [{ actions: [{ op: 'api-call', args: { url: 'https://x.example.org' } }] }, 'api-call is not offered'],
+  [
+    { actions: [{ op: 'set-attribute', args: ['driver_info/redfish_address', 'https://198.51.100.1'] }] },
+    'cannot set driver_info of a node; it can set properties, extra',
+  ],
   [{ priority: 10_000 }, 'priority'],
   [{ priority: -1 }, 'priority'],
   [{ description: 'x'.repeat(256) }, 'description'],
@@ -77,13 +85,21 @@ describe('a sensitive rule', () => {
   });
 });
 
-test('secrets in arguments are stored apart and shown masked', async () => {
-  const { body } = await create({
-    actions: [{ op: 'api-call', args: { url: 'https://u:geheim@x.example', token: 'geheim' } }],
-  });
-  expect(JSON.stringify(body)).not.toContain('geheim');
-  const [row] = await api.sql`select actions::text as text from inspection_rules where uuid = ${body.uuid}`;
-  expect(row!.text).not.toContain('geheim');
+test.each([
+  [{ op: 'log', args: { msg: 'see https://u:geheim@x.example' } }],
+  [{ op: 'set-attribute', args: { path: 'extra/login', value: { password: 'geheim' } } }],
+])('a secret in arguments is refused, for nothing that runs rules could read it: %j', async (action) => {
+  const refused = await create({ actions: [action] });
+  expect([refused.status, faultOf(refused)]).toEqual([400, expect.stringContaining('actions.0: holds a secret')]);
+  expect(refused.text).not.toContain('geheim');
+});
+
+test('secrets of a rule that was stored with them are shown masked', async () => {
+  const { uuid } = (await create()).body;
+  const kept = [{ op: 'set-attribute', args: { path: 'extra/login', value: { password: { $secret: uuid } } } }];
+  await api.sql`update inspection_rules set actions = ${api.sql.json(kept)} where uuid = ${uuid}`;
+  const { body } = await api.as('operator', 'GET', `${path}/${uuid}`);
+  expect(body.actions[0].args.value).toEqual({ password: '******' });
 });
 
 test('a list is filtered by phase and sorted by priority', async () => {

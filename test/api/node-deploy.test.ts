@@ -121,7 +121,7 @@ describe('a deployment', () => {
     ['active', 68, 406],
     ['active', 69, 202],
     ['rebuild', 69, 202],
-    ['deploy', 115, 400],
+    ['deploy', 73, 202],
     ['deleted', 115, 400],
   ])('deploy_steps with %s at 1.%s: %s', async (target, minor, status) => {
     if (target !== 'active' && target !== 'deploy') await at.set({ provision_state: 'active' });
@@ -161,7 +161,7 @@ describe('a configuration drive', () => {
     ['active', 115, null, 202],
     ['rebuild', 34, 'aGVsbG8=', 400],
     ['rebuild', 35, 'aGVsbG8=', 202],
-    ['deploy', 115, 'aGVsbG8=', 400],
+    ['deploy', 115, 'aGVsbG8=', 202],
     ['deleted', 115, 'aGVsbG8=', 400],
     ['rescue', 115, 'aGVsbG8=', 400],
   ])('%s at 1.%s with %j: %s', async (target, minor, configdrive, status) => {

@@ -307,7 +307,7 @@ describe('one node', () => {
     expect(await at(uuid.replaceAll('-', ''))).toBe(200);
     expect(await at(uuid, 1)).toBe(200);
     expect(await at('owned', 5)).toBe(200);
-    expect(await at('owned', 4)).toBe(400);
+    expect(await at('owned', 4)).toBe(404);
     expect(await at('a%20b')).toBe(400);
     expect(await at('portgroups')).toBe(404);
   });

@@ -189,7 +189,7 @@ describe('member ports', () => {
   test('share a physical network, which is changed for all of them by the portgroup', async () => {
     const group = await made();
     const uuid = await uuidOf(port({ portgroup_uuid: group, physical_network: 'net1' }));
-    expect((await port({ portgroup_uuid: group, physical_network: 'net2' })).status).toBe(400);
+    expect((await port({ portgroup_uuid: group, physical_network: 'net2' })).status).toBe(409);
     const own = await api.as('operator', 'PATCH', `/v1/ports/${uuid}`, { body: replaced('physical_network', 'net2') });
     expect([own.status, faultOf(own)]).toEqual([400, expect.stringContaining('changing that of the portgroup')]);
     expect((await patch(group, replaced('physical_network', 'net3'))).status).toBe(200);

@@ -13,8 +13,14 @@ test('every route names the rules that decide about it, or is public', () => {
   expect(silent).toEqual([]);
 });
 
-test('only the two discovery documents are public', () => {
-  expect(named.filter(([, { rules }]) => rules === 'public').map(([name]) => name)).toEqual(['GET /', 'GET /v1']);
+test('only discovery and the description are public', () => {
+  expect(named.filter(([, { rules }]) => rules === 'public').map(([name]) => name)).toEqual([
+    'GET /',
+    'GET /v1',
+    'GET /temper/v1/openapi.json',
+    'GET /temper/v1/docs',
+    'GET /temper/v1/docs/:asset',
+  ]);
 });
 
 test('only ramdisks need not be known, and they are asked for their rules all the same', () => {

@@ -40,11 +40,18 @@ test('every rule that is left out as guarding nothing is named by no route', () 
   expect(silent.map(([rule]) => rule).filter((rule) => named.includes(rule))).toEqual([]);
 });
 
+/** Rules that a refusal names. */
+const namedIn = (reply: Reply): string[] =>
+  [...faultOf(reply).matchAll(/\b(?:baremetal|temper):[\w:]+/g)]
+    .map(([name]) => name)
+    .filter((name) => ruleNames.includes(name));
+
 const refusedAsTold = (one: RuleRow, reply: Reply): void => {
   if (one.hidden) {
     expect(reply.status).toBe(404);
     return;
   }
+  if (reply.status === 403) expect([faultOf(reply), namedIn(reply).length]).toEqual([faultOf(reply), 1]);
   expect([reply.status, faultOf(reply)]).toEqual([one.refused ?? 403, expect.stringContaining(one.names ?? one.rule)]);
 };
 
@@ -56,12 +63,15 @@ test.each(ruleRows.map((one) => [one.rule, one.may, one.mayNot, one] as const))(
     const [method, path] = (await fill(one.ask)).split(' ') as [string, string];
     const body = await fill(one.body);
     await fill(one.has);
-    if (one.opens) api.setPolicy({ set: 'temper', overrides: one.opens });
+    const policy = (texts: RuleRow['opens']) =>
+      api.setPolicy({ set: 'temper', overrides: texts, elevatedServiceProject: one.elevated });
     const ask = (who: RuleRow['may']) => api.as(who as Persona, method, path, { body });
 
+    policy({ ...one.opens, ...one.shuts });
     const refused = await ask(mayNot);
     if (one.shows) expect([refused.status, one.shows(refused.body, node)]).toEqual([200, false]);
     else refusedAsTold(one, refused);
+    policy(one.opens);
     const granted = await ask(may);
     expect([granted.status < 300, granted.status < 300 ? '' : granted.text]).toEqual([true, '']);
     if (one.shows) expect(one.shows(granted.body, node)).toBe(true);

@@ -23,6 +23,7 @@ const letters: Readonly<Record<number, string>> = { 400: 'x', 403: '-', 404: '.'
 /** As one persona in a world of its own, so that nobody finds what another has done. */
 const tried = async ({ ask, body, has, node }: Door, set: RuleSetName, who: Persona): Promise<string> => {
   api.setPolicy({ set: 'temper' });
+  await api.sql`update workers set updated_at = now()`; // a long walk outlasts what a silent worker is trusted
   const fill = worldOf(api, node ?? {});
   await fill('{node}');
   await fill(has);
@@ -45,7 +46,8 @@ test.each(doors.map((one) => [one.door, one] as const))('%s', async (_, one) => 
   expect(found).toEqual(one.verdicts);
 });
 
-const shape = (path: string): string => path.replace(/\?.*/, '').replace(/\{\w+\}|:\w+|CUSTOM_\w+/g, '*');
+const shape = (path: string): string =>
+  path.replace(/\?.*/, '').replace(/\{\w+\}|:\w+|CUSTOM_\w+|(?<=\/vendor_passthru\/)\w+/g, '*');
 
 test('every request for a change is a door of this walk, or there is a reason why it is none', () => {
   const walked = new Set(doors.map(({ ask }) => shape(ask)));

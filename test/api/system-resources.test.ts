@@ -52,7 +52,7 @@ const resources = [
     tooOld: 405,
     body: (nth: number) => ({
       description: `rule ${nth}`,
-      actions: [{ op: 'set-attribute', args: { path: '/driver', value: 'redfish' } }],
+      actions: [{ op: 'set-attribute', args: { path: '/extra/driver', value: 'redfish' } }],
     }),
     short: ['uuid', 'description', 'phase', 'priority', 'links'],
     full: [
@@ -153,7 +153,8 @@ describe.each(names)('%s', (what, { path, key, since, tooOld, body, short, full,
     const second = await api.as('operator', 'GET', first.body.next.replace(api.url, ''));
     expect([...listed(first), ...listed(second)]).toEqual([...uuids].reverse());
     expect((await api.as('operator', 'GET', `${path}?marker=${missing}`)).status).toBe(404);
-    expect((await api.as('operator', 'GET', `${path}?marker=nonsense`)).status).toBe(400);
+    const odd = (await api.as('operator', 'GET', `${path}?marker=nonsense`)).status;
+    expect(odd).toBe(path.endsWith('deploy_templates') ? 404 : 400); // there a marker may look like a name
     expect((await api.as('operator', 'GET', `${path}?colour=red`)).status).toBe(400);
   });
 

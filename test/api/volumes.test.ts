@@ -1,6 +1,6 @@
 /** Volume connectors and targets: who sees what properties, where their secrets are, and when they may change. */
 import { faultOf, type Request, startTestApi, type TestApi } from '../support/api';
-import { lessee, owner, type Persona } from '../support/world';
+import { lessee, owner, type Persona, stranger } from '../support/world';
 
 let api: TestApi;
 let home: string;
@@ -68,6 +68,8 @@ describe('properties of a target', () => {
     ['owner-admin', true],
     ['owner-manager', false],
     ['owner-reader', false],
+    ['lessee-admin', true],
+    ['lessee-manager', false],
     ['lessee-reader', false],
   ] as const)('%s sees them at all: %s', async (who, sees) => {
     const uuid = await made({ properties });
@@ -77,6 +79,25 @@ describe('properties of a target', () => {
     expect((await api.as(who, 'GET', `/v1/volume/targets/${uuid}`)).body.properties).toEqual(expected);
     for (const path of ['/v1/volume/targets?detail=True', '/v1/nodes/n1/volume/targets?fields=properties'])
       expect((await api.as(who, 'GET', path)).body.targets[0].properties).toEqual(expected);
+  });
+
+  test('in one list, an admin sees those of the nodes of its own project and of no others that it may list', async () => {
+    await made({ properties });
+    const columns = { name: 'n2', driver: 'redfish', provision_state: 'active', power_state: 'power off' };
+    const [other] = await api.sql<{ uuid: string }[]>`
+      insert into nodes ${api.sql({ ...columns, owner: stranger })} returning uuid`;
+    await made({ node_uuid: other!.uuid, properties });
+    api.setPolicy({ set: 'temper', overrides: { 'baremetal:volume:list_all': 'role:admin' } });
+    const { body } = await api.as('owner-admin', 'GET', '/v1/volume/targets?detail=True');
+    api.setPolicy({ set: 'temper' });
+    const shown = body.targets.map(({ node_uuid, properties: its }: { node_uuid: string; properties: object }) => [
+      node_uuid === home,
+      'target_iqn' in its,
+    ]);
+    expect(shown).toEqual([
+      [true, true],
+      [false, false],
+    ]);
   });
 
   test('a mask that comes back keeps what it hides; one that hides nothing is refused', async () => {

@@ -90,6 +90,18 @@ describe('a webhook', () => {
     expect(reply.text).not.toContain('geheim');
   });
 
+  test('that is switched off is not sent elsewhere for later, to a place where it could not go now', async () => {
+    const { body } = await post('operator', wanted);
+    for (const url of ['', 'nonsense', 'https://elsewhere.example.org/x']) {
+      const reply = await api.as('operator', 'PATCH', `${path}/${body.uuid}`, { body: { url, enabled: false } });
+      expect(reply.status).toBe(400);
+    }
+    expect((await api.as('operator', 'GET', `${path}/${body.uuid}`)).body).toMatchObject({
+      url: wanted.url,
+      enabled: true,
+    });
+  });
+
   test('may go to an address near by that the operator listed as an address', async () => {
     expect((await post('operator', { ...wanted, url: 'http://127.0.0.1:9999/x' })).status).toBe(201);
   });

@@ -37,6 +37,8 @@ test.each([
   ['TEMPER_PUBLIC_ENDPOINT', 'localhost:6385', 'begins with http:// or https://'],
   ['TEMPER_AUTH_STRATEGY', 'noauth,keystone', 'has noauth beside another strategy'],
   ['TEMPER_AUTH_STRATEGY', 'kerberos', 'names "kerberos"'],
+  ['TEMPER_RAMDISK_LISTEN', 'on', 'must be off, api, or host:port'],
+  ['TEMPER_RAMDISK_LISTEN', '192.0.2.1', 'must be off, api, or host:port'],
   ['TEMPER_AUTH_STRATEGY', 'keystone,keystone', 'names a strategy twice'],
   ['TEMPER_AUTH_STRATEGY', ',', 'names no strategy'],
   ['TEMPER_API_PORT', '65536', 'must be a port number'],

@@ -230,6 +230,14 @@ describe('an act', () => {
     await kept(workflowId(uuid, 'call', run!.id), 'call.succeeded');
   });
 
+  test('answers what it made, without the secrets it was given', async () => {
+    const secret_headers = [{ 'x-key': 'hunter2-in-a-header' }];
+    const made = { Id: '7', Context: 'said by hunter2-in-a-header' };
+    await with_({ create_subscription: async () => ({ is: 'done', value: made }) });
+    const order = await orderFor(await world.node(), 'create_subscription', { secret_headers });
+    expect(await world.runs.call(order)).toEqual({ Id: '7', Context: 'said by ******' });
+  });
+
   test('fails with the code of the BMC, and the run and the node say why', async () => {
     await with_({ inject_nmi: async () => raise('BmcUnsupported', { node: 'n', bmc: 'b', what: 'NMI' }) });
     const uuid = await world.node({ provision_state: 'active' });

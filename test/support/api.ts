@@ -8,13 +8,15 @@ import type { Identity } from '../../src/identity';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import { createVault } from '../../src/inventory/vault';
+import type { Caller } from '../../src/model/callers';
 import { raise } from '../../src/model/errors';
 import type { RunUuid } from '../../src/model/ids';
 import { maxVersion } from '../../src/model/microversions';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
 import type { ActOrder, CallOrder, MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
+import { undescribed } from './described';
 import { testDatabase } from './servers';
-import { type Persona, personas } from './world';
+import { type Persona, passersBy, personas } from './world';
 
 type Moved = Parameters<Runs['move']>[0];
 type Contact = Parameters<Runs['agentContact']>[0];
@@ -70,8 +72,8 @@ export const faultOf = (reply: Reply): string => {
 
 const fakeIdentity: Pick<Identity, 'identify'> = {
   identify: async ({ token }) => {
-    const caller =
-      token === null ? undefined : (personas as Readonly<Record<string, (typeof personas)[Persona]>>)[token];
+    const known: Readonly<Record<string, Caller | undefined>> = { ...personas, ...passersBy };
+    const caller = token === null ? undefined : known[token];
     return caller ?? raise('Unauthenticated', { challenge: 'Keystone uri="http://identity.example.org"' });
   },
 };
@@ -108,6 +110,8 @@ export const startTestApi = async (
     runs?: Partial<Runs>;
     streams?: { limit?: number; limitOfOne?: number };
     webhooks?: boolean;
+    /** Another way of knowing callers than by the names of the personas. */
+    identity?: Pick<Identity, 'identify'>;
   } = {},
 ): Promise<TestApi> => {
   const database = await testDatabase();
@@ -122,7 +126,7 @@ export const startTestApi = async (
   const streams = createStreams({ inventory, log: lines, ...options.streams });
   const rooms: Rooms = {
     policy: () => policy,
-    identity: fakeIdentity,
+    identity: options.identity ?? fakeIdentity,
     inventory,
     vault: createVault(new Map([['test', Buffer.alloc(32, 7)]])),
     runs: { ...recordingRuns(recorded), ...options.runs },
@@ -173,8 +177,12 @@ const ask = async (
     },
     body: (raw ?? (body === undefined ? undefined : JSON.stringify(body))) as string | undefined,
   });
-  const text = await reply.text();
-  return { status: reply.status, headers: reply.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+  const [text, type] = [await reply.text(), reply.headers.get('content-type')];
+  const shown = text === '' ? undefined : type?.startsWith('application/json') ? JSON.parse(text) : text;
+  const fault = undescribed({ method, path: new URL(url).pathname, status: reply.status, type, body: shown });
+  // What was made and is gone again is told by its address alone to who asks once more.
+  if (fault && !(shown === undefined && reply.headers.has('idempotent-replayed'))) throw new Error(fault);
+  return { status: reply.status, headers: reply.headers, text, body: shown };
 };
 
 /** Makes a live worker for a driver and group, so that verbs find one. */

@@ -1,8 +1,8 @@
 /** Every rule of the product with a request that asks it, somebody whom it admits and somebody whom it refuses. */
 import { image, type NodeColumns, step } from './rule-world';
-import { type Persona as Known, owner, stranger } from './world';
+import { type Persona as Known, owner, type passersBy, stranger } from './world';
 
-type Persona = Known | 'stranger-roleless';
+type Persona = Known | 'stranger-roleless' | keyof typeof passersBy;
 
 type Body = { readonly [key: string]: unknown };
 
@@ -27,6 +27,10 @@ export type RuleRow = {
   readonly refused?: 400 | 409;
   /** Texts of other rules that would refuse first, opened for this row. */
   readonly opens?: Readonly<Record<string, string>>;
+  /** Texts under which the row's refusal is asked: for rules that by default admit whoever comes. */
+  readonly shuts?: Readonly<Record<string, string>>;
+  /** Name of the project whose service users act as system members. */
+  readonly elevated?: string;
 };
 
 type Options = Omit<RuleRow, 'rule' | 'ask' | 'may' | 'mayNot'>;
@@ -169,12 +173,64 @@ const runRows = (['abort', 'pause', 'resume', 'fail', 'retry'] as const).map((ac
 
 const webhook = { url: 'https://hooks.example.org/y', kinds: ['*'], secret: 'y'.repeat(32) };
 
+const networkEvent = {
+  event: 'network.bind_port',
+  port_id: '11111111-2222-4333-8444-555555555555',
+  mac_address: '52:54:00:0a:0b:0c',
+  status: 'ACTIVE',
+};
+
 const bookChange = (path: string, value: unknown, options: Options = {}): Options => ({
   body: change(path, value),
   ...options,
 });
 
+/** Texts that other rules refer to, seen by whom the rule of a node admits when it is that text alone. */
+const helperRows = (
+  [
+    ['admin_api', 'stranger-admin', 'owner-manager'],
+    ['is_admin', 'stranger-admin', 'owner-manager'],
+    ['is_member', 'demo-reader', 'owner-admin'],
+    ['is_observer', 'demo-observer', 'demo-reader'],
+    ['is_node_owner', 'owner-reader', 'lessee-admin'],
+    ['is_node_lessee', 'lessee-reader', 'owner-admin'],
+  ] as const
+).map(([rule, may, mayNot]) =>
+  row(rule, `GET ${node}`, may, mayNot, { hidden: true, opens: { 'baremetal:node:get': `rule:${rule}` } }),
+);
+
+const anybody = 'stranger-roleless';
+const waiting: NodeColumns = { provision_state: 'clean wait' };
+const beat = { callback_url: 'https://192.0.2.9:9999', agent_version: '11.0.0', agent_token: '{token}' };
+const found = { interfaces: [{ mac_address: '52:54:00:0d:0e:0f' }] };
+
+/** What a ramdisk asks: it has no token, and is known by its node's. Anybody may, until an operator says otherwise. */
+const ramdiskRows = (
+  [
+    ['baremetal:driver:ipa_lookup', 'GET /v1/lookup?node_uuid={node}', { node: waiting }],
+    ['baremetal:node:ipa_heartbeat', 'POST /v1/heartbeat/{node}', { node: waiting, body: beat }],
+    [
+      'baremetal:driver:ipa_continue_inspection',
+      'POST /v1/continue_inspection?node_uuid={node}',
+      { node: { provision_state: 'inspect wait', inspect_interface: 'agent' }, body: { inventory: found } },
+    ],
+  ] as const
+).map(([rule, ask, options]) => row(rule, ask, anybody, anybody, { ...options, shuts: { [rule]: '!' } }));
+
 export const ruleRows: readonly RuleRow[] = [
+  ...helperRows,
+  row('is_allocation_owner', 'GET /v1/allocations/{allocation}', 'owner-reader', 'system-reader', {
+    hidden: true,
+    opens: { 'baremetal:allocation:get': 'rule:is_allocation_owner' },
+  }),
+  row('service_role', `GET ${node}`, 'service-user', 'service-elsewhere', { hidden: true, elevated: 'service' }),
+  row('public_api', 'GET /v1/lookup?node_uuid={node}', anybody, anybody, {
+    node: waiting,
+    opens: { 'baremetal:driver:ipa_lookup': 'rule:public_api' },
+    shuts: { 'baremetal:driver:ipa_lookup': 'not rule:public_api' },
+    names: 'baremetal:driver:ipa_lookup',
+  }),
+  ...ramdiskRows,
   ...nodeFields.map(([rule, path, value, may, mayNot, options]) =>
     row(`baremetal:node:${rule}`, `PATCH ${node}`, may, mayNot, { body: change(path, value), ...options }),
   ),
@@ -329,6 +385,14 @@ export const ruleRows: readonly RuleRow[] = [
     'system-reader',
     'owner-admin',
   ),
+  row('baremetal:node:vendor_passthru', `GET ${node}/vendor_passthru/methods`, 'operator', 'owner-admin'),
+  row(
+    'baremetal:driver:vendor_passthru',
+    'GET /v1/drivers/redfish/vendor_passthru/methods',
+    'operator',
+    'system-member',
+  ),
+  row('baremetal:events:post', 'POST /v1/events', 'operator', 'system-member', { body: { events: [networkEvent] } }),
   row('baremetal:allocation:get', 'GET /v1/allocations/{allocation}', 'owner-reader', 'stranger-admin', {
     hidden: true,
   }),
@@ -336,9 +400,11 @@ export const ruleRows: readonly RuleRow[] = [
   row('baremetal:allocation:list_all', 'GET /v1/allocations', 'system-reader', 'stranger-admin', {
     shows: ({ allocations }) => (allocations as Body[]).some((one) => one.owner === owner),
   }),
-  row('baremetal:allocation:create', 'POST /v1/allocations', 'owner-member', 'owner-reader', {
+  row('baremetal:allocation:create', 'POST /v1/allocations', 'system-member', 'owner-member', {
+    body: { resource_class: 'x', owner: stranger },
+  }),
+  row('baremetal:allocation:create_restricted', 'POST /v1/allocations', 'owner-member', 'owner-reader', {
     body: { resource_class: 'x' },
-    names: 'baremetal:allocation:create_restricted',
   }),
   row('baremetal:allocation:update', 'PATCH /v1/allocations/{allocation}', 'owner-member', 'owner-reader', {
     body: change('extra/a', 1),
@@ -394,31 +460,11 @@ export const ruleRows: readonly RuleRow[] = [
   row('temper:policy:explain', 'GET /temper/v1/policy/explain?rule=temper:run:get', 'system-reader', 'owner-admin'),
 ];
 
-const helper = 'a text for other rules to use; no route asks it';
-const ramdisk = 'constant: a ramdisk has no token, and is known by its node’s';
 const sealed = 'constant: the store keeps secrets sealed, and nothing shows them to anybody';
-const notOffered = 'guards no route: the product does not offer this';
 
 /** Rules that the walk leaves out, each with its reason. */
 export const leftOut: Readonly<Record<string, string>> = {
-  admin_api: helper,
-  public_api: helper,
-  service_role: helper,
-  is_member: helper,
-  is_observer: helper,
-  is_admin: helper,
-  is_node_owner: helper,
-  is_node_lessee: helper,
-  is_allocation_owner: helper,
   show_password: sealed,
   show_instance_secrets: sealed,
-  'baremetal:node:ipa_heartbeat': ramdisk,
-  'baremetal:driver:ipa_lookup': ramdisk,
-  'baremetal:driver:ipa_continue_inspection': ramdisk,
   'baremetal:allocation:create_pre_rbac': 'guards no route: the reference dropped its use as well',
-  'baremetal:allocation:create_restricted':
-    'admits nobody whom baremetal:allocation:create does not; that it refuses is seen with that rule',
-  'baremetal:node:vendor_passthru': notOffered,
-  'baremetal:driver:vendor_passthru': notOffered,
-  'baremetal:events:post': notOffered,
 };

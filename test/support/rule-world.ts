@@ -134,6 +134,10 @@ const makes: Readonly<Record<string, Make>> = {
     await api.inventory.details.write(node as never, { inventory: { cpu: {} } as never });
     return node;
   },
+  token: async (api, the) => {
+    const { body } = await api.as(null, 'GET', `/v1/lookup?node_uuid=${await the('node')}`);
+    return body.config.agent_token;
+  },
   other: async (api) => nodeOf(api, {}),
 };
 

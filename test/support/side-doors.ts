@@ -186,8 +186,23 @@ const boots: readonly Door[] = [
     body: { logical_disks: [{ size_gb: 'MAX', raid_level: '1' }] },
     node: { raid_interface: 'redfish' },
   }),
-  door('the vendor’s own calls to a node', `POST ${node}/vendor_passthru`, ['.....', '.....', '.....']),
-  door('the vendor’s own calls to a driver', 'POST /v1/drivers/redfish/vendor_passthru', ['.....', '.....', '.....']),
+  door('the vendor’s own calls to a node', `POST ${node}/vendor_passthru/eject_vmedia`, ['Y----', 'Y----', 'Y....'], {
+    body: {},
+  }),
+  door('the same, by a parameter', `POST ${node}/vendor_passthru?method=eject_vmedia`, ['Y----', 'Y----', 'Y....'], {
+    body: {},
+  }),
+  door('a vendor’s call that is not offered', `POST ${node}/vendor_passthru/send_raw`, ['x----', 'x----', 'x....'], {
+    body: {},
+  }),
+  door(
+    'the vendor’s own calls to a driver',
+    'POST /v1/drivers/redfish/vendor_passthru/any',
+    ['x----', 'x----', 'x----'],
+    {
+      body: {},
+    },
+  ),
 ];
 
 /** Keys of a node, by the field that holds them: those of the machine, and those of its instance. */
@@ -268,4 +283,8 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/\/v1\/allocations\b/, 'gives a node; the deployment asks the rules of the templates that its traits name'],
   [/\/freezes$/, 'keeps the workers away'],
   [/\/webhooks\b/, 'tells of events'],
+  [/^POST \/v1\/events$/, 'tells of networks'],
+  [/^\w+ \/v1\/nodes\/:\w+\/(ports|portgroups|volume)\b/, 'refused to everybody: there they are only listed'],
+  [/^(PUT|PATCH) \S+\/vendor_passthru\b/, 'asks what POST asks'],
+  [/^POST \/v1\/drivers\/:\w+\/vendor_passthru\b/, 'walked with a driver’s name'],
 ];

@@ -42,5 +42,13 @@ export const personas = {
   'stranger-roleless': inProject(stranger),
 } as const satisfies Record<string, Caller>;
 
+/** Callers of whom a few rules alone speak. */
+export const passersBy = {
+  'demo-observer': inProject('demo', 'observer'),
+  'demo-reader': inProject('demo', 'reader'),
+  'service-user': inProject('service', 'service'),
+  'service-elsewhere': inProject('elsewhere', 'service'),
+} as const satisfies Record<string, Caller>;
+
 /** Who is in the tables of personas; somebody without any role is refused nearly everywhere. */
 export type Persona = Exclude<keyof typeof personas, 'stranger-roleless'>;

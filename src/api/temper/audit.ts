@@ -7,6 +7,7 @@ import type { NodeUuid, RunUuid } from '../../model/ids';
 import { maskSecrets } from '../../model/secrets';
 import { ok, route } from '../route';
 import { uuid } from '../validation';
+import * as shapes from './shapes';
 
 const rule = 'temper:audit:get';
 const path = '/temper/v1/audit';
@@ -48,6 +49,7 @@ const shown = ({ at, run_id, data, requester: { request_id, ...who }, origin, re
   address: origin.address ?? null,
   forwarded_for: origin.forwarded_for ?? null,
   request_id,
+  global_request_id: origin.global_request_id ?? null,
   resource_id: resource_id || null,
   run_uuid: run_id,
   data: maskSecrets(data),
@@ -63,6 +65,7 @@ const nextLink = (base: string, asked: Query, marker: number): string => {
 const list = route<unknown, Query>({
   method: 'GET',
   path,
+  answers: { 200: shapes.audit },
   rules: [rule],
   query,
   async handler({ who, query: asked, base }, { policy, inventory }) {

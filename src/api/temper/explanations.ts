@@ -26,7 +26,11 @@ const mapTexts = (value: unknown, change: (text: string) => string): unknown => 
 /** The explanation as this caller may read it. */
 export const explanationFor = (who: Caller, explanation: Explanation, target: Target): Explanation => {
   if (who.system_scope || who.all_powerful) return explanation;
-  const own = new Set(Object.values(who).filter((value) => typeof value === 'string'));
+  const own = new Set(
+    Object.values(who)
+      .flat()
+      .filter((value) => typeof value === 'string'),
+  );
   const ids = [...Object.values(target), ...(explanation.tree ? constantIds(explanation.tree) : [])];
   const foreign = ids.filter((id): id is string => typeof id === 'string' && id !== '' && !own.has(id));
   const hide = (text: string) => foreign.reduce((left, id) => left.split(id).join(hidden), text);

@@ -13,6 +13,7 @@ import type { Rooms } from '../rooms';
 import { type Answer, type Asking, created, noContent, ok, type Route, requesterOf, route } from '../route';
 import { flag, uuid } from '../validation';
 import { nodeColumns, visibleNode } from '../visibility';
+import * as shapes from './shapes';
 
 const rules = {
   node: 'baremetal:node:get',
@@ -165,6 +166,7 @@ export const freezeRoutes: Route[] = [
   route<OfNode, ListQuery>({
     method: 'GET',
     path: '/temper/v1/nodes/:node/freezes',
+    answers: { 200: shapes.freezes },
     rules: [rules.node, rules.get],
     query: listQuery,
     handler: listOfNode,
@@ -172,6 +174,7 @@ export const freezeRoutes: Route[] = [
   route<OfNode, unknown, Body>({
     method: 'POST',
     path: '/temper/v1/nodes/:node/freezes',
+    answers: { 201: shapes.freeze },
     rules: [rules.node, rules.create],
     body,
     handler: create,
@@ -179,6 +182,7 @@ export const freezeRoutes: Route[] = [
   route<unknown, ListQuery>({
     method: 'GET',
     path: '/temper/v1/freezes',
+    answers: { 200: shapes.freezes },
     rules: [rules.node, rules.get],
     query: listQuery,
     handler: (asking, rooms) => answerList(rooms, asking),
@@ -186,6 +190,7 @@ export const freezeRoutes: Route[] = [
   route<OfFreeze>({
     method: 'GET',
     path: '/temper/v1/freezes/:freeze',
+    answers: { 200: shapes.freeze },
     rules: [rules.node, rules.get],
     handler: async (asking, rooms) => {
       const freeze = await visibleFreeze(rooms, asking.who, asking.params.freeze);

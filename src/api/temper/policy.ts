@@ -11,6 +11,7 @@ import { findVisibleRunbook } from '../v1/visible-runbook';
 import { flag } from '../validation';
 import { visibleNode } from '../visibility';
 import { explanationFor } from './explanations';
+import * as shapes from './shapes';
 
 const rule = 'temper:policy:explain';
 
@@ -23,6 +24,7 @@ const query = z
     allocation: name.optional(),
     roles: name.optional(),
     project_id: name.optional(),
+    admin_projects: z.string().max(4_096).optional(),
     system: flag.optional(),
   })
   .refine((given) => [given.node, given.runbook, given.allocation].filter((one) => one !== undefined).length <= 1, {
@@ -49,18 +51,21 @@ const targetOf = async (rooms: Rooms, asking: Asked): Promise<Target> => {
   return {};
 };
 
+const namesIn = (list = ''): string[] => list.split(',').filter((name) => name !== '');
+
 /** The caller, or the one that a system caller makes up. Throws PolicyDenied. */
-const askedAbout = ({ who, query: { roles, project_id, system } }: Asked): Caller => {
-  if (roles === undefined && project_id === undefined && !system) return who;
+const askedAbout = ({ who, query: { roles, project_id, admin_projects, system } }: Asked): Caller => {
+  if (roles === undefined && project_id === undefined && admin_projects === undefined && !system) return who;
   if (!who.system_scope && !who.all_powerful) raise('PolicyDenied', { rule });
-  const given = (roles ?? '').split(',').filter((role) => role !== '');
+  const known = { roles: expandRoles(namesIn(roles)), admin_projects: namesIn(admin_projects) };
   const scope = system ? { system_scope: 'all' } : { project_id: project_id ?? null, project_name: project_id ?? null };
-  return { ...nobody, roles: expandRoles(given), strategy: who.strategy, ...scope };
+  return { ...nobody, ...known, strategy: who.strategy, ...scope };
 };
 
 const explain = route<unknown, Query>({
   method: 'GET',
   path: '/temper/v1/policy/explain',
+  answers: { 200: shapes.explanation },
   rules: [rule, 'baremetal:node:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
   query,
   async handler(asking, rooms) {
@@ -75,6 +80,7 @@ const explain = route<unknown, Query>({
 const shadow = route({
   method: 'GET',
   path: '/temper/v1/policy/shadow',
+  answers: { 200: shapes.shadow },
   rules: [rule],
   async handler({ who }, rooms) {
     rooms.policy().require(rule, who);

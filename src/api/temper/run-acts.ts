@@ -17,6 +17,7 @@ import { checkRawSteps, refuseDisallowed, requireStepRules, stepRules } from '..
 import { document } from '../validation';
 import { visibleNode } from '../visibility';
 import { targetOfRun, visibleRun } from './runs';
+import * as shapes from './shapes';
 
 const body = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
@@ -99,12 +100,15 @@ export const runActRoutes: Route[] = runActs.map((act) =>
   route<{ run: string }, unknown, z.output<typeof body>>({
     method: 'POST',
     path: `/temper/v1/runs/:run/${act}`,
+    answers: { 202: shapes.will },
     rules: [
       'temper:run:get',
       `temper:run:${act}`,
       ...(act === 'retry' ? ['baremetal:node:get', ...rulesOfArgs, 'baremetal:step:execute:*'] : []),
     ],
     body,
+    // An abort is kept with its record; any other act is told to the run after it was recorded, under the request's id.
+    ...(act !== 'abort' && { cutOff: 'again' as const }),
     handler: perform(act),
   }),
 );

@@ -102,6 +102,7 @@ export const runEventRoutes = [
   route<{ run: string }>({
     method: 'GET',
     path: '/temper/v1/runs/:run/events',
+    answers: { 200: 'text/event-stream', 204: null },
     rules: ['temper:run:get'],
     handler,
   }),

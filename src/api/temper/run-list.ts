@@ -1,10 +1,15 @@
 /** What is going on now, on all nodes that a caller may see. */
 import { z } from 'zod';
 import type { RunListing } from '../../inventory/run-list';
+import type { Caller } from '../../model/callers';
+import { isTemperError, raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
 import { endedStates, type RunState } from '../../model/runs';
+import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
 import { uuid } from '../validation';
+import { visibleRun } from './runs';
+import * as shapes from './shapes';
 
 const rule = 'temper:run:get';
 
@@ -47,16 +52,28 @@ const shown = (run: RunListing, base: string) => ({
   links: { self: `${base}/temper/v1/runs/${run.id}` },
 });
 
+/** The run after which the page begins. Throws MarkerNotFound alike for missing and hidden ones. */
+const markerOf = async (rooms: Rooms, who: Caller, marker: string | undefined): Promise<RunUuid | undefined> => {
+  if (marker === undefined) return undefined;
+  try {
+    return (await visibleRun(rooms, who, marker)).run.id;
+  } catch (thrown) {
+    return isTemperError(thrown, 'RunNotFound') ? raise('MarkerNotFound', { marker }) : Promise.reject(thrown);
+  }
+};
+
 export const runListRoutes = [
   route<unknown, z.output<typeof query>>({
     method: 'GET',
     path: '/temper/v1/runs',
+    answers: { 200: shapes.openRuns },
     rules: [rule],
     query,
     handler: async (asking, rooms) => {
       const { limit: most, marker, state } = asking.query;
       const visible = rooms.policy().filter(rule, asking.who, columns);
-      const selection = { visible, state, limit: most, after: marker as RunUuid | undefined };
+      const after = await markerOf(rooms, asking.who, marker);
+      const selection = { visible, state, limit: most, after };
       const rows = await rooms.inventory.runList.open(selection);
       return ok({ runs: rows.map((row) => shown(row, asking.base)) });
     },

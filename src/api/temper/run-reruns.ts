@@ -20,6 +20,7 @@ import { runRunbook, usableRunbook } from '../v1/node-runbook';
 import { planStored, refuseDisallowed, requireStepRules, stepRules } from '../v1/node-steps';
 import { visibleNode } from '../visibility';
 import { targetOfRun, visibleRun } from './runs';
+import * as shapes from './shapes';
 
 const rule = 'temper:run:rerun';
 
@@ -160,6 +161,7 @@ export const runRerunRoutes: Route[] = [
   route<{ run: string }, unknown, z.output<typeof body>>({
     method: 'POST',
     path: '/temper/v1/runs/:run/rerun',
+    answers: { 202: shapes.rerun },
     rules: [
       'temper:run:get',
       rule,

@@ -15,6 +15,7 @@ import { ok, route } from '../route';
 import { uuid } from '../validation';
 import { visibleNode } from '../visibility';
 import { phaseOf, withOutlook } from './run-outlook';
+import * as shapes from './shapes';
 
 const rule = 'temper:run:get';
 
@@ -55,6 +56,7 @@ const markerOf = async (
 const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
   method: 'GET',
   path: '/temper/v1/nodes/:node/runs',
+  answers: { 200: shapes.runsOfNode },
   rules: ['baremetal:node:get', rule],
   query: listQuery,
   async handler(asking, rooms) {
@@ -101,6 +103,7 @@ export const visibleRun = async (
 const one = route<{ run: string }>({
   method: 'GET',
   path: '/temper/v1/runs/:run',
+  answers: { 200: shapes.run },
   rules: [rule],
   async handler({ params, who, base }, rooms) {
     const { run } = await visibleRun(rooms, who, params.run);

@@ -16,6 +16,7 @@ import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
 import { equipped } from '../v1/node-plans';
 import { visibleNode } from '../visibility';
+import * as shapes from './shapes';
 
 const rule = 'temper:node:steps';
 
@@ -80,6 +81,7 @@ export const stepRoutes = [
   route<{ node: string }>({
     method: 'GET',
     path: '/temper/v1/nodes/:node/steps',
+    answers: { 200: shapes.steps },
     rules: ['baremetal:node:get', rule],
     async handler(asking, rooms) {
       const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);

@@ -9,11 +9,12 @@ import { record } from '../record';
 import type { Rooms } from '../rooms';
 import { type Asking, created, noContent, ok, route } from '../route';
 import { uuid } from '../validation';
+import * as shapes from './shapes';
 
 const base = '/temper/v1/webhooks';
 
 const fields = {
-  url: z.string().max(2_000),
+  url: z.string().max(2_000).meta({ format: 'uri' }),
   kinds: z
     .array(
       z.string().regex(eventKindForm, {
@@ -68,7 +69,7 @@ const checkTarget = async ({ settings }: Rooms, text: string): Promise<void> => 
 };
 
 const vaultOf = ({ webhookVault }: Rooms) =>
-  webhookVault ?? raise('Forbidden', { reason: 'Webhooks are off: TEMPER_WEBHOOK_KEYS is not set.' });
+  webhookVault ?? raise('Conflict', { reason: 'Webhooks are off: TEMPER_WEBHOOK_KEYS is not set.' });
 
 const sealed = (rooms: Rooms, secret: string) => vaultOf(rooms).seal({ secret }).secrets[0]!;
 
@@ -93,6 +94,7 @@ const told = (
 const listWebhooks = route({
   method: 'GET',
   path: base,
+  answers: { 200: shapes.webhooks },
   rules: ['temper:webhook:get'],
   async handler({ who, base: link }, rooms) {
     rooms.policy().require('temper:webhook:get', who);
@@ -104,6 +106,7 @@ const listWebhooks = route({
 const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
   method: 'POST',
   path: base,
+  answers: { 201: shapes.webhook },
   rules: ['temper:webhook:create'],
   body: creation,
   async handler(asking, rooms) {
@@ -124,6 +127,7 @@ const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
 const showWebhook = route<One>({
   method: 'GET',
   path: `${base}/:webhook`,
+  answers: { 200: shapes.webhook },
   rules: ['temper:webhook:get'],
   params,
   async handler({ who, params: { webhook }, base: link }, rooms) {
@@ -135,6 +139,7 @@ const showWebhook = route<One>({
 const updateWebhook = route<One, unknown, z.output<typeof change>>({
   method: 'PATCH',
   path: `${base}/:webhook`,
+  answers: { 200: shapes.webhook },
   rules: ['temper:webhook:update'],
   params,
   body: change,
@@ -144,7 +149,7 @@ const updateWebhook = route<One, unknown, z.output<typeof change>>({
     const { url, kinds, enabled, description } = await found(rooms, asking.params.webhook);
     const next: WebhookValues = { url, kinds, enabled, description, ...values };
     // Switching one off must be possible also where its target is no longer allowed.
-    if (next.enabled) await checkTarget(rooms, next.url);
+    if (next.enabled || values.url !== undefined) await checkTarget(rooms, next.url);
     const seal = secret === undefined ? undefined : sealed(rooms, secret);
     const row = await rooms.inventory.transaction(async (store) => {
       const { webhook } = asking.params;
@@ -187,6 +192,7 @@ const page = z.strictObject({
 const listDeliveries = route<One, z.output<typeof page>>({
   method: 'GET',
   path: `${base}/:webhook/deliveries`,
+  answers: { 200: shapes.deliveries },
   rules: ['temper:webhook:get'],
   params,
   query: page,

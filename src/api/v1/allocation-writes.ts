@@ -30,12 +30,14 @@ export type Admitted = { readonly owner: ProjectId | null; readonly rule: string
 
 const ownOnly = (who: Caller, asked: ProjectId | null, rule: string): ProjectId => {
   if (who.project_id === null)
-    return raise('Forbidden', {
-      reason: `An allocation of a project needs a token of that project; any other needs system scope and ${rule}.`,
+    return raise('PolicyDeniedFor', {
+      rule,
+      reason: 'An allocation of a project needs a token of that project; any other needs system scope.',
     });
   if (asked !== null && asked !== who.project_id)
-    raise('Forbidden', {
-      reason: `An allocation for project ${asked} needs ${rule}; leave out owner, or name your own project.`,
+    raise('PolicyDeniedFor', {
+      rule,
+      reason: 'Leave out owner, or name your own project.',
     });
   return who.project_id;
 };
@@ -43,7 +45,7 @@ const ownOnly = (who: Caller, asked: ProjectId | null, rule: string): ProjectId 
 /**
  * The free form first, then the restricted one. With system scope the owner is as asked, and nobody where nothing is said; a
  * project's caller names another project only where the restricted form is open to them as well.
- * openstack/ironic:ironic/api/controllers/v1/allocation.py. Throws PolicyDenied, Forbidden.
+ * openstack/ironic:ironic/api/controllers/v1/allocation.py. Throws PolicyDenied.
  */
 export const admit = (policy: Policy, who: Caller, asked: ProjectId | null): Admitted => {
   const ownAlone = policy.allows(createRestricted, who);

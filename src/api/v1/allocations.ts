@@ -1,17 +1,17 @@
 /** /v1/allocations: requests for a node of some kind, which the control worker answers. */
 import type { z } from 'zod';
 import { allocationsSince, allocationTable } from '../../model/allocations';
-import { raise } from '../../model/errors';
-import { asUuid } from '../../model/ids';
 import { always, and, type Predicate } from '../../model/predicates';
 import {
+  answerItems,
   askedList,
   chosenFields,
-  collection,
   filterPredicate,
+  itemsOf,
   type ListAsked,
   listQuery,
   nextLink,
+  pageAsked,
   showQuery,
 } from '../lists';
 import type { Rooms } from '../rooms';
@@ -34,13 +34,6 @@ const ofNode = async (
   node === undefined
     ? always
     : { is: 'equals', column: 'node_uuid', value: (await visibleNode(rooms, asking, String(node))).uuid };
-
-const afterMarker = async ({ inventory }: Rooms, { marker, sort_key }: ListAsked, visible: Predicate) => {
-  if (marker === undefined) return undefined;
-  const uuid = asUuid(marker);
-  const after = uuid && (await inventory.allocations.marker(uuid, sort_key, visible));
-  return after || raise('MarkerNotFound', { marker });
-};
 
 const listAllocations = route<unknown, Query>({
   method: 'GET',
@@ -65,11 +58,15 @@ const listAllocations = route<unknown, Query>({
     const { columns, represent } = asked.fields
       ? shownAllocation.chosen(asked.fields, version)
       : shownAllocation.list(version);
-    const after = await afterMarker(rooms, asked, visible);
-    const rows = await rooms.inventory.allocations.list(columns, { visible, filter }, { ...asked, after });
-    const items = rows.map((row) => represent(row, { base }));
-    const next = () => nextLink(base, 'allocations', asked, rows.at(-1)!.uuid!);
-    return ok(collection(allocationTable, items, next, asked.limit));
+    const items = itemsOf(represent, { base });
+    const markers = await rooms.inventory.allocations.list(columns, { visible, filter }, pageAsked(asked), items.add);
+    return answerItems(
+      allocationTable,
+      items,
+      markers,
+      (marker) => nextLink(base, 'allocations', asked, marker),
+      asked.limit,
+    );
   },
 });
 

@@ -38,15 +38,19 @@ const checkedSteps = (
   });
 };
 
-/** Whoever may choose steps for everybody's nodes vouches for these; a project's caller, were one admitted, does not. */
-const checked = (values: Values, { rooms, asking }: Writing, stored?: Values): Values => {
-  if (values.steps === undefined) return values;
-  const { who } = asking;
+/**
+ * Whoever may choose steps for everybody's nodes vouches for these; a project's caller, were one admitted, does not: neither
+ * by other steps nor by another name, which is the trait of the nodes they are meant for.
+ */
+const checked = (values: Values, { rooms, asking: { who } }: Writing, stored?: Values): Values => {
+  const ofSystem = who.system_scope !== null || who.all_powerful;
+  const renamed = values.name !== undefined && values.name !== stored?.name;
+  if (values.steps === undefined) return renamed && !ofSystem ? { ...values, vouched: false } : values;
   const before = (stored?.steps ?? []) as readonly TemplateStep[];
   return {
     ...values,
     steps: checkedSteps(values.steps, before, rooms.settings.disallowedSteps),
-    vouched: who.system_scope !== null || who.all_powerful,
+    vouched: ofSystem,
   };
 };
 

@@ -15,6 +15,7 @@ import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
 import { fieldNames, flag } from '../validation';
 import { requireMinor } from '../versions';
+import * as shapes from './shapes';
 
 const fieldsSince = 77;
 
@@ -35,7 +36,7 @@ const hostsByDriver = async ({ inventory }: Rooms): Promise<Map<DriverName, stri
 };
 
 /** A driver that some live worker serves, and where. Throws DriverNotFound. */
-const liveDriver = async (rooms: Rooms, name: string): Promise<{ name: DriverName; hosts: string[] }> => {
+export const liveDriver = async (rooms: Rooms, name: string): Promise<{ name: DriverName; hosts: string[] }> => {
   const hosts = isDriver(name) ? (await hostsByDriver(rooms)).get(name) : undefined;
   return hosts ? { name: name as DriverName, hosts } : raise('DriverNotFound', { driver: name });
 };
@@ -87,6 +88,7 @@ const showDriver = route<Params, z.output<typeof showQuery>>({
 const showProperties = route<Params>({
   method: 'GET',
   path: '/v1/drivers/:driver_name/properties',
+  answers: { 200: shapes.properties },
   rules: ['baremetal:driver:get_properties'],
   params,
   handler: async ({ who, params }, rooms) => {
@@ -100,6 +102,7 @@ const raidRule = 'baremetal:driver:get_raid_logical_disk_properties';
 const showRaidProperties = route<Params>({
   method: 'GET',
   path: '/v1/drivers/:driver_name/raid/logical_disk_properties',
+  answers: { 200: shapes.properties },
   since: 12,
   tooOld: 406,
   rules: [raidRule],

@@ -1,6 +1,7 @@
 /** Every resource's routes, one line each. */
 import type { Route } from '../route';
 import { auditRoutes } from '../temper/audit';
+import { descriptionRoutes } from '../temper/description';
 import { freezeRoutes } from '../temper/freezes';
 import { policyRoutes } from '../temper/policy';
 import { runActRoutes } from '../temper/run-acts';
@@ -13,10 +14,14 @@ import { webhookRoutes } from '../temper/webhooks';
 import { allocationRoutes } from './allocations';
 import { chassisRoutes } from './chassis';
 import { chassisNodeRoutes } from './chassis-nodes';
+import { childrenRoutes } from './children';
 import { conductorRoutes } from './conductors';
 import { deployTemplateRoutes } from './deploy-templates';
+import { driverVendorPassthruRoutes } from './driver-vendor-passthru';
 import { driverRoutes } from './drivers';
+import { eventRoutes } from './events';
 import { inspectionRuleRoutes } from './inspection-rules';
+import { nestedRoutes } from './nested';
 import { nodeAllocationRoutes } from './node-allocation';
 import { nodeBootStateRoutes } from './node-boot-states';
 import { nodeConsoleRoutes } from './node-console';
@@ -41,6 +46,7 @@ import { rootRoutes } from './root';
 import { runbookTraitRoutes } from './runbook-traits';
 import { runbookRoutes } from './runbooks';
 import { shardRoutes } from './shards';
+import { vendorPassthruRoutes } from './vendor-passthru';
 import { volumeRoutes } from './volumes';
 
 export const routes: readonly Route[] = [
@@ -86,4 +92,10 @@ export const routes: readonly Route[] = [
   ...shardRoutes,
   ...nodeVifRoutes,
   ...nodeConsoleRoutes,
+  ...vendorPassthruRoutes,
+  ...childrenRoutes,
+  ...nestedRoutes,
+  ...driverVendorPassthruRoutes,
+  ...eventRoutes,
+  ...descriptionRoutes(() => routes),
 ];

@@ -1,5 +1,6 @@
-/** /v1/inspection_rules: what is to be done with what inspections find. Stored and shown; no inspection runs them yet. */
+/** /v1/inspection_rules: what is to be done with what inspections find; workers run them where findings are taken in. */
 import { z } from 'zod';
+import { raise } from '../../model/errors';
 import {
   actionOps,
   checkStaysSensitive,
@@ -10,6 +11,8 @@ import {
   inspectionRuleTable,
   multiples,
 } from '../../model/inspection-rules';
+import { type RuleStep, stepFault } from '../../model/rule-ops';
+import { masked, replaceSecrets } from '../../model/secrets';
 import { schemaError } from '../errors';
 import { type Extra, links, projections } from '../representation';
 import type { Values } from '../resource-values';
@@ -36,12 +39,31 @@ const schemas = {
   ),
 };
 
+const holdsSecret = (step: RuleStep): boolean => {
+  let found = false;
+  replaceSecrets(step, (value) => {
+    found ||= value !== masked;
+    return value;
+  });
+  return found;
+};
+
+/** Refuses what could not be run, while its author is there to hear it. */
+const runnable = (name: string, steps: readonly RuleStep[]): readonly RuleStep[] => {
+  for (const [at, step] of steps.entries()) {
+    const fault =
+      stepFault(step) ?? (holdsSecret(step) ? 'holds a secret, which nothing that runs rules may read' : undefined);
+    if (fault !== undefined) raise('InvalidInput', { field: `${name}.${at}`, reason: fault });
+  }
+  return steps;
+};
+
 const checked = (values: Values, _writing: Writing, stored?: Values): Values => {
   if (stored) checkStaysSensitive(stored as unknown as InspectionRule, values);
   const lists = Object.entries(schemas).flatMap(([name, schema]) => {
     if (values[name] === undefined) return [];
     const parsed = schema.safeParse(values[name]);
-    if (parsed.success) return [[name, parsed.data]];
+    if (parsed.success) return [[name, runnable(name, parsed.data as RuleStep[])]];
     const issues = parsed.error.issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }));
     throw schemaError(new z.ZodError(issues), name);
   });

@@ -14,7 +14,7 @@ import { type NodeParams, nodeParams } from './nodes';
 const path = '/v1/nodes/:node_ident/allocation';
 const see = 'baremetal:allocation:get';
 
-/** The allocation of a visible node. Whoever sees the node sees that there is one, so a refusal is a 403. */
+/** The allocation of a visible node. One that is hidden from the caller is missing. Throws NodeUnallocated, PolicyDenied. */
 const allocationOf = async (
   rooms: Rooms,
   asking: Asking<NodeParams, unknown, unknown>,
@@ -22,8 +22,10 @@ const allocationOf = async (
 ): Promise<Allocation> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
   const allocation = await rooms.inventory.allocations.ofNode(node.uuid);
-  if (!allocation) return raise('NodeUnallocated', { node: asking.params.node_ident });
-  rooms.policy().require(rule, asking.who, allocationTarget(allocation));
+  const policy = rooms.policy();
+  if (!allocation || !policy.allows(see, asking.who, allocationTarget(allocation)))
+    return raise('NodeUnallocated', { node: asking.params.node_ident });
+  if (rule !== see) policy.require(rule, asking.who, allocationTarget(allocation));
   return allocation;
 };
 
@@ -57,7 +59,7 @@ export const nodeAllocationRoutes: Route[] = [
     method: 'DELETE',
     path,
     since: allocationsSince,
-    rules: ['baremetal:node:get', deleteRule],
+    rules: ['baremetal:node:get', see, deleteRule],
     params: nodeParams,
     handler: (asking, rooms) => deallocate(rooms, asking, () => allocationOf(rooms, asking, deleteRule)),
   }),

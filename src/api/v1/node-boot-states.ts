@@ -21,6 +21,9 @@ const rules = {
   raid: 'baremetal:node:set_raid_state',
 } as const;
 
+/** Asked for below it, the rules answer first: openstack/ironic:ironic/api/controllers/v1/node.py (NodeStatesController.boot_mode). */
+const bootStatesSince = 76;
+
 type Ask = Asking<NodeParams, unknown, unknown>;
 
 /** Refuses a node that is on its way somewhere: whatever works on it decides what it boots with. */
@@ -28,6 +31,7 @@ const inBackground = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<Answ
   const ident = asking.params.node_ident;
   const node = await visibleNode(rooms, asking, ident);
   rooms.policy().require(deed.rule, asking.who, nodeTarget(node));
+  if (asking.version < bootStatesSince) raise('PathNotFound');
   if (states[node.provision_state].kind === 'transient')
     raise('Conflict', {
       reason: `Node ${ident} is in state "${node.provision_state}"; try again when it has left it.`,
@@ -75,7 +79,9 @@ export const nodeBootStateRoutes: Route[] = [
   route<NodeParams, unknown, z.output<typeof bootMode>>({
     method: 'PUT',
     path: `${path}/boot_mode`,
-    since: 76,
+    answers: { 202: null },
+    since: bootStatesSince,
+    gatesItself: true,
     rules: [see, rules.boot_mode],
     params: nodeParams,
     body: bootMode,
@@ -90,7 +96,9 @@ export const nodeBootStateRoutes: Route[] = [
   route<NodeParams, unknown, z.output<typeof secureBoot>>({
     method: 'PUT',
     path: `${path}/secure_boot`,
-    since: 76,
+    answers: { 202: null },
+    since: bootStatesSince,
+    gatesItself: true,
     rules: [see, rules.secure_boot],
     params: nodeParams,
     body: secureBoot,

@@ -13,22 +13,26 @@ import { askedBy, checkWorkable, orderedNode } from './node-orders';
 type Ask = Asking<{ readonly node_ident: string }, unknown, unknown>;
 type Args = Readonly<Record<string, unknown>>;
 
-const allowed = async (asking: Ask, rooms: Rooms, rule: string): Promise<NodeRow> => {
+/** The node of the path, if the caller may see it and the rule admits. Throws NodeNotFound, PolicyDenied. */
+export const allowed = async (asking: Ask, rooms: Rooms, rule: string): Promise<NodeRow> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
   rooms.policy().require(rule, asking.who, nodeTarget(node));
   return node;
 };
 
 /** Looks at the BMC now, whoever holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
-export const lookAt = async (asking: Ask, rooms: Rooms, rule: string, act: ActName): Promise<unknown> => {
-  const node = await allowed(asking, rooms, rule);
+export const lookAt = async (asking: Ask, rooms: Rooms, rule: string, act: ActName): Promise<unknown> =>
+  lookAtNode(asking, rooms, await allowed(asking, rooms, rule), { rule, act });
+
+/** The same on a node that was asked for already. */
+export const lookAtNode = async (
+  asking: Ask,
+  rooms: Rooms,
+  node: NodeRow,
+  { rule, act, args = {} }: { readonly rule: string; readonly act: ActName; readonly args?: Args },
+): Promise<unknown> => {
   checkWorkable(node, asking.params.node_ident);
-  return rooms.runs.call({
-    node: orderedNode(node),
-    act,
-    args: {},
-    asked: askedBy(rooms.policy(), asking, rule),
-  });
+  return rooms.runs.call({ node: orderedNode(node), act, args, asked: askedBy(rooms.policy(), asking, rule) });
 };
 
 /** What is to be done: a step of the table that is one act, or an act that is no step. */
@@ -52,14 +56,17 @@ const actOf = (node: NodeRow, { step, act, args }: Deed): ActName => {
 };
 
 /** Acts on the node as a run of its own. Throws what `Runs.call` throws, and what stands in the way of any run. */
-export const actOn = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<void> => {
+export const actOn = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<unknown> =>
+  actOnNode(asking, rooms, await allowed(asking, rooms, deed.rule), deed);
+
+/** The same on a node that was asked for already. */
+export const actOnNode = async (asking: Ask, rooms: Rooms, node: NodeRow, deed: Deed): Promise<unknown> => {
   const ident = asking.params.node_ident;
-  const node = await allowed(asking, rooms, deed.rule);
   const act = actOf(node, deed);
   await refuseFrozen(rooms, node, ident);
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   checkWorkable(node, ident);
-  await rooms.runs.call({
+  return rooms.runs.call({
     node: orderedNode(node),
     act,
     args: { ...deed.args, ...deed.more },

@@ -1,7 +1,7 @@
 /** What may become of a node by a patch: the conflicts with its state, and the values that follow from others. Pure. */
 import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
-import { interfaceFieldNames, offered, patchRefusedIn, retireRefusedIn } from '../../model/nodes';
+import { displayName, interfaceFieldNames, offered, patchRefusedIn, retireRefusedIn } from '../../model/nodes';
 import { interfaceChangeAllowedIn, protectedAllowedIn, states } from '../../model/states';
 import { attributesOf, type Operation } from '../patch';
 
@@ -87,9 +87,8 @@ export const followed = (node: NodeRow, values: Values): Values => {
   if (values.instance_uuid === null && node.allocation_uuid !== null) more.allocation_uuid = null;
   if (values.maintenance === false) Object.assign(more, { maintenance_reason: null, fault: null });
   for (const flag of ['protected', 'retired']) if (values[flag] === false) more[`${flag}_reason`] = null;
-  const display = (values.instance_info as Values | undefined)?.display_name;
-  if (typeof display === 'string' && (values.instance_name ?? node.instance_name) === null)
-    more.instance_name = display;
+  const display = displayName(values.instance_info);
+  if (display !== null && (values.instance_name ?? node.instance_name) === null) more.instance_name = display;
   return { ...values, ...more };
 };
 

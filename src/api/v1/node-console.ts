@@ -10,6 +10,7 @@ import { type Asking, accepted, ok, type Route, route } from '../route';
 import { flag } from '../validation';
 import { visibleNode } from '../visibility';
 import { type NodeParams, nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const path = '/v1/nodes/:node_ident/states/console';
 const getRule = 'baremetal:node:get_console';
@@ -53,6 +54,7 @@ export const nodeConsoleRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
     path,
+    answers: { 200: shapes.consoleState },
     rules: ['baremetal:node:get', getRule],
     params: nodeParams,
     handler: async (asking, rooms) => {
@@ -63,6 +65,7 @@ export const nodeConsoleRoutes: Route[] = [
   route<NodeParams, unknown, Body>({
     method: 'PUT',
     path,
+    answers: { 202: null },
     rules: ['baremetal:node:get', setRule],
     params: nodeParams,
     body,

@@ -4,7 +4,7 @@ import type { NodeRow, NodeValues } from '../../inventory/nodes';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { emptyValue } from '../../model/fields';
-import { firstState, nodeTable } from '../../model/nodes';
+import { displayName, firstState, nodeTable } from '../../model/nodes';
 import { nodeTarget, type Policy } from '../../policy';
 import { checkBmcAddress } from '../bmc-address';
 import { refusingDuplicates } from '../duplicates';
@@ -64,8 +64,7 @@ export const checkReasons = (values: Body): void => {
 };
 
 /** The name that an instance shows, where the node has none of its own. */
-const instanceName = (values: Body): unknown =>
-  values.instance_name ?? (values.instance_info as Body | undefined)?.display_name ?? null;
+const instanceName = (values: Body): unknown => values.instance_name ?? displayName(values.instance_info);
 
 const completed = async (rooms: Rooms, asking: Ask, owner: unknown): Promise<NodeValues> => {
   const { body, version } = asking;

@@ -11,9 +11,9 @@ import { type Extra, links, type Projection, projections } from '../representati
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, ok, type Route, route } from '../route';
 import { fieldNames, flag } from '../validation';
-import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
 import { nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const rules = {
   bios: 'baremetal:node:bios:get',
@@ -53,7 +53,9 @@ const projectionOf = (
   { query: { fields, detail }, version }: Asking<Node, Query, unknown>,
   since: number,
 ): Projection => {
-  if (detail !== undefined) requireMinor(version, since, 'the parameter detail');
+  const early =
+    version < since ? Object.entries({ detail, fields }).find(([, value]) => value !== undefined) : undefined;
+  if (early) raise('InvalidInput', { field: early[0], reason: `needs API version 1.${since}` });
   if (detail && fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail=true' });
   const chosen = chosenFields(table, fields, version, since);
   return chosen ? shown.chosen(chosen, version) : detail ? shown.full(version) : shown.list(version);
@@ -117,6 +119,7 @@ export const nodeDetailRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/nodes/:node_ident/bios/:setting',
+    answers: { 200: shapes.biosSetting },
     since: 40,
     rules: [see, rules.bios],
     params: biosParams,
@@ -134,6 +137,7 @@ export const nodeDetailRoutes: Route[] = [
   route<Node>({
     method: 'GET',
     path: '/v1/nodes/:node_ident/inventory',
+    answers: { 200: shapes.inventory },
     since: 81,
     rules: [see, rules.inventory],
     params: nodeParams,

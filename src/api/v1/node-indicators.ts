@@ -6,6 +6,7 @@ import type { Rooms } from '../rooms';
 import { type Answer, type Asking, noContent, ok, type Route, route } from '../route';
 import { actOn, lookAt } from './node-calls';
 import { type NodeParams, nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const see = 'baremetal:node:get';
 const rules = { get: 'baremetal:node:get_indicator_state', set: 'baremetal:node:set_indicator_state' } as const;
@@ -66,6 +67,7 @@ export const nodeIndicatorRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
     path,
+    answers: { 200: shapes.indicators },
     rules: [see, rules.get],
     params: nodeParams,
     handler: listIndicators,
@@ -73,6 +75,7 @@ export const nodeIndicatorRoutes: Route[] = [
   route<Params>({
     method: 'GET',
     path: `${path}/:indicator`,
+    answers: { 200: shapes.indicator },
     rules: [see, rules.get],
     params,
     handler: showIndicator,

@@ -44,6 +44,7 @@ export const nodeMaintenanceRoutes: Route[] = [
   route<NodeParams, unknown, z.output<typeof body>>({
     method: 'PUT',
     path,
+    answers: { 202: null },
     rules: ['baremetal:node:get', acts.set.rule],
     params: nodeParams,
     body,
@@ -53,6 +54,7 @@ export const nodeMaintenanceRoutes: Route[] = [
   route<NodeParams>({
     method: 'DELETE',
     path,
+    answers: { 202: null },
     rules: ['baremetal:node:get', acts.clear.rule],
     params: nodeParams,
     handler: (asking, rooms) => change(asking, rooms, acts.clear, null),

@@ -5,6 +5,7 @@ import { type Answer, type Asking, noContent, ok, type Route, route } from '../r
 import { flag } from '../validation';
 import { actOn, lookAt } from './node-calls';
 import { type NodeParams, nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const see = 'baremetal:node:get';
 const rules = {
@@ -39,6 +40,7 @@ export const nodeManagementRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
     path: `${path}/boot_device`,
+    answers: { 200: shapes.bootDevice },
     rules: [see, rules.get],
     params: nodeParams,
     handler: async (asking, rooms) => ok(bootDevice.parse(await lookAt(asking, rooms, rules.get, 'read_boot_device'))),
@@ -46,6 +48,7 @@ export const nodeManagementRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
     path: `${path}/boot_device/supported`,
+    answers: { 200: shapes.bootDevices },
     rules: [see, rules.get],
     params: nodeParams,
     handler: async (asking, rooms) =>

@@ -54,13 +54,14 @@ const relatedTo = async ({ inventory }: Rooms, node: NodeRow, target: PowerTarge
   return parent && parent.power_state !== 'power on' ? [{ row: parent, target: 'power on' }] : [];
 };
 
-/** What a related node may be called before this caller. Throws Forbidden where the caller may not switch it. */
+/** What a related node may be called before this caller. Throws PolicyDenied where the caller may not switch it. */
 const labelFor = (rooms: Rooms, who: Caller, row: NodeRow): string => {
   const policy = rooms.policy();
   const target = nodeTarget(row);
   const label = policy.allows('baremetal:node:get', who, target) ? (row.name ?? row.uuid) : undefined;
   if (!policy.allows(setPower, who, target))
-    raise('Forbidden', {
+    raise('PolicyDeniedFor', {
+      rule: setPower,
       reason: `This needs the power of a related node${label === undefined ? '' : ` (${label})`} that you may not switch.`,
     });
   return label ?? 'related to this one';
@@ -69,7 +70,7 @@ const labelFor = (rooms: Rooms, who: Caller, row: NodeRow): string => {
 /**
  * The steps of a power request. A child draws its power from its parent, unless it has a supply of its own: the parent is
  * powered on before it, and children are powered off before their parent. Each of them is asked for as if the caller had
- * named it. Throws Forbidden and what requirePowerable throws.
+ * named it. Throws PolicyDenied and what requirePowerable throws.
  */
 export const powerPlan = async (
   rooms: Rooms,

@@ -143,6 +143,7 @@ export const nodeProvisionRoutes: Route[] = [
   route<NodeParams, unknown, Body>({
     method: 'PUT',
     path: '/v1/nodes/:node_ident/states/provision',
+    answers: { 202: null },
     rules: [
       'baremetal:node:get',
       provision,

@@ -33,8 +33,14 @@ const extras: Readonly<Record<string, Extra>> = {
   service_step: step('service_step'),
 };
 
-/** Nodes by version and chosen fields; every row carries owner and lessee, by which redaction is decided. */
-export const nodeProjections = projections(nodeTable, extras, ['uuid', 'owner', 'lessee', 'foreign_run']);
+const ofStep = ['owner', 'lessee', 'foreign_run'];
+
+/** Nodes by version and chosen fields. */
+export const nodeProjections = projections(nodeTable, extras, ['uuid'], {
+  clean_step: ofStep,
+  deploy_step: ofStep,
+  service_step: ofStep,
+});
 
 /** The context of nodes shown to one caller: the four sensitive fields are decided per owner and lessee, once each. */
 export const shownTo = (policy: Policy, asking: { readonly who: Caller; readonly base: string }): Shown => {

@@ -15,6 +15,7 @@ import { byLeaseAlone } from './node-leases';
 import { askedBy, orderedNode } from './node-orders';
 import { powerPlan, requirePowerable, setPower } from './node-power';
 import { type NodeParams, nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const documents: readonly string[] = ['raid_config', 'target_raid_config'];
 
@@ -102,6 +103,7 @@ export const nodeStateRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/nodes/:node_ident/states',
+    answers: { 200: shapes.states },
     rules: ['baremetal:node:get', 'baremetal:node:get_states'],
     params: nodeParams,
     handler: showStates,
@@ -109,6 +111,7 @@ export const nodeStateRoutes: Route[] = [
   route<NodeParams, unknown, PowerBody>({
     method: 'PUT',
     path: '/v1/nodes/:node_ident/states/power',
+    answers: { 202: null },
     rules: ['baremetal:node:get', setPower],
     params: nodeParams,
     body: powerBody,

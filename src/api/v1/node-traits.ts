@@ -10,6 +10,7 @@ import type { Rooms } from '../rooms';
 import { type Answer, type Asking, noContent, ok, type Route, route } from '../route';
 import { visibleNode } from '../visibility';
 import { type NodeParams, nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const since = 37;
 const set = 'baremetal:node:traits:set';
@@ -78,6 +79,7 @@ export const nodeTraitRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
     path,
+    answers: { 200: shapes.traits },
     since,
     tooOld: 406,
     rules: ['baremetal:node:get', 'baremetal:node:traits:list'],

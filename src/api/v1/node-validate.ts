@@ -15,6 +15,7 @@ import { checkDriverInfo } from './node-checks';
 import { checkInstance } from './node-deploy';
 import { requireStepOrigins } from './node-origins';
 import { nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const validate = 'baremetal:node:validate';
 
@@ -102,6 +103,7 @@ export const nodeValidateRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/nodes/:node_ident/validate',
+    answers: { 200: shapes.validation },
     rules: ['baremetal:node:get', validate],
     params: nodeParams,
     handler: (asking, rooms) => answer(asking, rooms, asking.params.node_ident),
@@ -109,6 +111,7 @@ export const nodeValidateRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/nodes/validate',
+    answers: { 200: shapes.validation },
     rules: ['baremetal:node:get', validate],
     query,
     handler: (asking, rooms) => {

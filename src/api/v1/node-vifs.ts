@@ -14,6 +14,7 @@ import { uuid } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
 import { type NodeParams, nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const path = '/v1/nodes/:node_ident/vifs';
 const since = 28;
@@ -114,6 +115,7 @@ export const nodeVifRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
     path,
+    answers: { 200: shapes.vifs },
     since,
     rules: ['baremetal:node:get', rules.list],
     params: nodeParams,
@@ -126,6 +128,7 @@ export const nodeVifRoutes: Route[] = [
   route<NodeParams, unknown, Body>({
     method: 'POST',
     path,
+    answers: { 204: null },
     since,
     rules: ['baremetal:node:get', rules.attach],
     params: nodeParams,

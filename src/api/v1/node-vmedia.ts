@@ -8,6 +8,7 @@ import type { Rooms } from '../rooms';
 import { type Answer, type Asking, noContent, ok, type Route, route } from '../route';
 import { actOn, lookAt } from './node-calls';
 import { type NodeParams, nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const see = 'baremetal:node:get';
 const rules = {
@@ -69,6 +70,7 @@ export const nodeVmediaRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
     path,
+    answers: { 200: shapes.media },
     since: 93,
     rules: [see, rules.get],
     params: nodeParams,
@@ -78,6 +80,7 @@ export const nodeVmediaRoutes: Route[] = [
   route<NodeParams, unknown, z.output<typeof attachment>>({
     method: 'POST',
     path,
+    answers: { 204: null },
     since: 89,
     rules: [see, rules.attach],
     params: nodeParams,

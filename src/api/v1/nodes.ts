@@ -9,13 +9,15 @@ import { and, never, type Predicate } from '../../model/predicates';
 import { states } from '../../model/states';
 import { nodeTarget, type Policy } from '../../policy';
 import {
+  answerItems,
   askedList,
   chosenFields,
-  collection,
   filterPredicate,
+  itemsOf,
   type ListAsked,
   listQuery,
   nextLink,
+  pageAsked,
   showQuery,
 } from '../lists';
 import { record } from '../record';
@@ -78,14 +80,6 @@ const selection = async (
   conductor: text(filters.conductor),
 });
 
-const markerOf = async (rooms: Rooms, asked: ListAsked, visible: Predicate) => {
-  if (asked.marker === undefined) return undefined;
-  const uuid = asUuid(asked.marker) ?? raise('InvalidInput', { field: 'marker', reason: 'must be a UUID' });
-  return (
-    (await rooms.inventory.nodes.marker(uuid, asked.sort_key, visible)) ?? raise('MarkerNotFound', { marker: uuid })
-  );
-};
-
 /** A list of nodes. `within`: the path names the chassis, so that no filter of the next page does. */
 export const answerNodes = async (
   asking: Asking<unknown, Query, unknown>,
@@ -96,20 +90,12 @@ export const answerNodes = async (
   const asked = askedList(nodeTable, asking.query, asking.version, rooms.settings.maxLimit);
   const selected = await selection(rooms, policy, asking, asked);
   await checkChassis(rooms, asking, asked.filters);
-  const after = await markerOf(rooms, asked, selected.visible);
   const projection = projectionOf(asked, asking.version, all);
-  const rows = await rooms.inventory.nodes.list(projection.columns, selected, {
-    limit: asked.limit,
-    sort_key: asked.sort_key,
-    sort_dir: asked.sort_dir,
-    after,
-  });
-  const shown = shownTo(policy, asking);
-  const items = rows.map((row) => projection.represent(row, shown));
+  const items = itemsOf(projection.represent, shownTo(policy, asking));
+  const markers = await rooms.inventory.nodes.list(projection.columns, selected, pageAsked(asked), items.add);
   const { chassis_uuid: _, ...others } = asked.filters;
   const repeated = within ? { ...asked, filters: others } : asked;
-  const next = () => nextLink(asking.base, path, repeated, String(rows.at(-1)?.uuid));
-  return ok(collection(nodeTable, items, next, asked.limit));
+  return answerItems(nodeTable, items, markers, (marker) => nextLink(asking.base, path, repeated, marker), asked.limit);
 };
 
 const projectionOf = (asked: ListAsked, minor: number, all: boolean): Projection => {

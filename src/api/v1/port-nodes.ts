@@ -9,7 +9,6 @@ import { always, and, or, type Predicate } from '../../model/predicates';
 import { nodeTarget, type Policy } from '../../policy';
 import type { ListAsked } from '../lists';
 import { findVisible, visibleHomes } from '../node-resource';
-import { requireMinor } from '../versions';
 import { portgroup } from './portgroups';
 
 type Asked = { policy(): Policy; readonly inventory: Pick<Queries, 'ports'> };
@@ -31,7 +30,7 @@ export const visibleNodeOf = async (
   return node && seesNode(rooms, who, node) ? node : undefined;
 };
 
-/** The port of this UUID or name, if its node is visible. Throws PortNotFound, InvalidInput, NotAcceptable. */
+/** The port of this UUID or name, if its node is visible. Throws PortNotFound, InvalidInput. */
 export const findVisiblePort = async (
   rooms: Asked,
   who: Caller,
@@ -40,8 +39,9 @@ export const findVisiblePort = async (
   options: { readonly lock?: boolean } = {},
 ): Promise<FoundPort> => {
   if (asUuid(ident) === undefined) {
-    requireMinor(minor, namesSince, 'the name of a port');
     if (!isLogicalName(ident)) raise('InvalidInput', { field: 'port', reason: 'must be a UUID or a name' });
+    if (minor < namesSince)
+      raise('InvalidInput', { field: 'port', reason: `must be a UUID; its name needs API version 1.${namesSince}` });
   }
   const found = await rooms.inventory.ports.find(ident, options);
   return found && seesNode(rooms, who, found.node) ? found : raise('PortNotFound', { port: ident });

@@ -14,10 +14,14 @@ const patched = patcherOf(portTable);
 
 const stored = ['node_uuid', ...portTable.fields.filter((row) => row.create && !row.hidden).map((row) => row.name)];
 
-/** What is wrong with a port whatever its node: its connection, its kind. Throws InvalidInput. */
-const checked = (values: Values, minor: number): Omit<NewPort, 'uuid'> => {
+/**
+ * What is wrong with a port whatever its node: its connection, its kind. Throws InvalidInput, NotAcceptable.
+ * @param connects whether the connection comes from the caller; one that was stored may hold keys of other versions
+ */
+const checked = (values: Values, minor: number, connects: boolean): Omit<NewPort, 'uuid'> => {
   const port = values as Omit<NewPort, 'uuid'>;
-  const whole = { ...port, local_link_connection: checkConnection(port.local_link_connection, minor) };
+  const { local_link_connection: given } = port;
+  const whole = { ...port, local_link_connection: connects ? checkConnection(given, minor) : given };
   checkSmartNic(whole);
   return whole;
 };
@@ -35,7 +39,7 @@ export const newPort = (body: Values, node_uuid: NodeUuid, minor: number): NewPo
   const defaults = Object.fromEntries(portTable.fields.map((row) => [row.name, emptyValue(row)]));
   const all: Values = { ...defaults, ...body, node_uuid };
   const { uuid, ...values } = Object.fromEntries(stored.map((name) => [name, all[name]]));
-  return { ...checked(values, minor), ...(body.uuid === undefined ? {} : { uuid: uuid as string }) };
+  return { ...checked(values, minor, true), ...(body.uuid === undefined ? {} : { uuid: uuid as string }) };
 };
 
 /** A port after a patch, the fields that really differ, and the node it is to move to. Throws InvalidPatch, InvalidInput. */
@@ -51,6 +55,7 @@ export const patchedPort = (port: Port, patch: readonly Operation[], minor: numb
   const result = checked(
     Object.fromEntries(stored.filter((name) => name !== 'uuid').map((name) => [name, all[name]])),
     minor,
+    'local_link_connection' in rest,
   );
   const before = port as unknown as Values;
   const after = result as unknown as Values;

@@ -1,12 +1,21 @@
 /** /v1/ports: the network interfaces of nodes; who may see the node may see its ports. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
-import { asUuid } from '../../model/ids';
 import { nestedPortgroupsSince } from '../../model/portgroups';
 import { isMac, portTable } from '../../model/ports';
 import { and, type Predicate } from '../../model/predicates';
 import { nodeTarget } from '../../policy';
-import { askedList, chosenFields, collection, type ListAsked, listQuery, nextLink, showQuery } from '../lists';
+import {
+  answerItems,
+  askedList,
+  chosenFields,
+  itemsOf,
+  type ListAsked,
+  listQuery,
+  nextLink,
+  pageAsked,
+  showQuery,
+} from '../lists';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, ok, route } from '../route';
 import { portEditRoutes } from './port-edits';
@@ -41,7 +50,8 @@ const answerList = async (
   const { columns, represent } = asked.fields
     ? shownPort.chosen(asked.fields, version)
     : shownPort[whole ? 'full' : 'list'](version);
-  const rows = await rooms.inventory.ports.list(
+  const items = itemsOf(represent, { base });
+  const markers = await rooms.inventory.ports.list(
     columns,
     {
       visible,
@@ -49,17 +59,10 @@ const answerList = async (
       filter: and(ownFilter(asked.filters), members),
       description_contains: containsOf(asked.filters),
     },
-    { ...asked, after: await afterMarker(rooms, asked, visible) },
+    pageAsked(asked),
+    items.add,
   );
-  const next = () => nextLink(base, path, asked, rows.at(-1)!.uuid!);
-  return ok(
-    collection(
-      portTable,
-      rows.map((row) => represent(row, { base })),
-      next,
-      asked.limit,
-    ),
-  );
+  return answerItems(portTable, items, markers, (marker) => nextLink(base, path, asked, marker), asked.limit);
 };
 
 const ownFilter = ({ address }: ListAsked['filters']): Predicate => {
@@ -70,12 +73,6 @@ const ownFilter = ({ address }: ListAsked['filters']): Predicate => {
 
 const containsOf = ({ description_contains }: ListAsked['filters']): string | undefined =>
   description_contains === undefined ? undefined : String(description_contains);
-
-const afterMarker = async ({ inventory }: Rooms, { marker, sort_key }: ListAsked, visible: Predicate) => {
-  if (marker === undefined) return undefined;
-  const uuid = asUuid(marker) ?? raise('InvalidInput', { field: 'marker', reason: 'must be the UUID of a port' });
-  return (await inventory.ports.marker(uuid, sort_key, visible)) ?? raise('MarkerNotFound', { marker });
-};
 
 const query = listQuery(portTable);
 
@@ -95,30 +92,37 @@ const listPortDetails = route<unknown, Query>({
   handler: (asking, rooms) => answerList(asking, rooms, { path: 'ports/detail', detail: true }),
 });
 
-const listNodePorts = route<{ node_ident: string }, Query>({
-  method: 'GET',
-  path: '/v1/nodes/:node_ident/ports',
-  rules: listRules,
-  params: z.object({ node_ident: z.string() }),
-  query,
-  handler: (asking, rooms) => {
-    const { node_ident } = asking.params;
-    return answerList(asking, rooms, { path: `nodes/${node_ident}/ports`, home: node_ident });
-  },
-});
+/** Below a node or a portgroup, with every field where `/detail` ends the path. */
+const listNodePorts = ([undefined, true] as const).map((detail) =>
+  route<{ node_ident: string }, Query>({
+    method: 'GET',
+    path: `/v1/nodes/:node_ident/ports${detail ? '/detail' : ''}`,
+    rules: listRules,
+    params: z.object({ node_ident: z.string() }),
+    query,
+    handler: (asking, rooms) => {
+      const { node_ident } = asking.params;
+      const path = `nodes/${node_ident}/ports${detail ? '/detail' : ''}`;
+      return answerList(asking, rooms, { path, home: node_ident, detail });
+    },
+  }),
+);
 
-const listGroupPorts = route<{ ident: string }, Query>({
-  method: 'GET',
-  path: '/v1/portgroups/:ident/ports',
-  since: nestedPortgroupsSince,
-  rules: listRules,
-  params: z.object({ ident: z.string() }),
-  query,
-  handler: (asking, rooms) => {
-    const { ident } = asking.params;
-    return answerList(asking, rooms, { path: `portgroups/${ident}/ports`, group: ident });
-  },
-});
+const listGroupPorts = ([undefined, true] as const).map((detail) =>
+  route<{ ident: string }, Query>({
+    method: 'GET',
+    path: `/v1/portgroups/:ident/ports${detail ? '/detail' : ''}`,
+    since: nestedPortgroupsSince,
+    rules: listRules,
+    params: z.object({ ident: z.string() }),
+    query,
+    handler: (asking, rooms) => {
+      const { ident } = asking.params;
+      const path = `portgroups/${ident}/ports${detail ? '/detail' : ''}`;
+      return answerList(asking, rooms, { path, group: ident, detail });
+    },
+  }),
+);
 
 const showPort = route<Params, z.output<typeof showQuery>>({
   method: 'GET',
@@ -135,4 +139,11 @@ const showPort = route<Params, z.output<typeof showQuery>>({
   },
 });
 
-export const portRoutes = [listPorts, listPortDetails, listNodePorts, listGroupPorts, showPort, ...portEditRoutes];
+export const portRoutes = [
+  listPorts,
+  listPortDetails,
+  ...listNodePorts,
+  ...listGroupPorts,
+  showPort,
+  ...portEditRoutes,
+];

@@ -128,6 +128,7 @@ const heartbeat = async (asking: Asking<NodeParams, unknown, Beat>, rooms: Rooms
 export const heartbeatRoute = route<NodeParams, unknown, Beat>({
   method: 'POST',
   path: '/v1/heartbeat/:node_ident',
+  answers: { 202: null },
   since: 22,
   rules: [rule],
   open: true,

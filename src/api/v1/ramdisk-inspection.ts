@@ -11,6 +11,7 @@ import { type Answer, type Asking, route } from '../route';
 import { uuid } from '../validation';
 import { tell } from './ramdisk-heartbeat';
 import { lookupBody, macsAmong, nodeAt } from './ramdisk-lookup';
+import * as shapes from './shapes';
 
 const rule = 'baremetal:driver:ipa_continue_inspection';
 
@@ -91,6 +92,7 @@ const continueInspection = async (asking: Ask, rooms: Rooms): Promise<Answer> =>
 export const inspectionRoute = route<unknown, z.output<typeof query>, Found>({
   method: 'POST',
   path: '/v1/continue_inspection',
+  answers: { 202: shapes.continued },
   rules: [rule],
   open: true,
   bodyLimit,

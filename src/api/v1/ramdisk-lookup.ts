@@ -12,6 +12,7 @@ import type { Rooms } from '../rooms';
 import { type Asking, ok, route } from '../route';
 import { uuid } from '../validation';
 import { nodeProjections } from './node-representation';
+import * as shapes from './shapes';
 
 const rule = 'baremetal:driver:ipa_lookup';
 
@@ -79,6 +80,7 @@ const lookUp = async (asking: Asking<unknown, z.output<typeof query>, unknown>, 
 export const lookupRoute = route<unknown, z.output<typeof query>>({
   method: 'GET',
   path: '/v1/lookup',
+  answers: { 200: shapes.lookup },
   since: 22,
   rules: [rule],
   open: true,

@@ -1,6 +1,7 @@
 /** The two discovery documents: what `/` and `/v1` say to a client that knows nothing yet. */
 import { maxVersion, minVersion } from '../../model/microversions';
 import { ok, type Route, route } from '../route';
+import * as shapes from './shapes';
 
 const versionObject = (base: string) => ({
   id: 'v1',
@@ -47,6 +48,7 @@ export const rootRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/',
+    answers: { 200: shapes.root },
     rules: 'public',
     handler: async ({ base }) =>
       ok({
@@ -59,6 +61,7 @@ export const rootRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1',
+    answers: { 200: shapes.discovery },
     rules: 'public',
     handler: async ({ base, version }) =>
       ok({

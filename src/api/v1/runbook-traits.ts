@@ -9,6 +9,7 @@ import type { Rooms } from '../rooms';
 import { type Asking, noContent, ok, route } from '../route';
 import { record } from './runbook-edits';
 import { runbookParams } from './runbook-representation';
+import * as shapes from './shapes';
 import { findVisibleRunbook } from './visible-runbook';
 
 const rule = 'baremetal:runbook:update';
@@ -50,6 +51,7 @@ const change = async (
 const listTraits = route<Params>({
   method: 'GET',
   path: allPath,
+  answers: { 200: shapes.traits },
   since,
   rules: ['baremetal:runbook:get'],
   params: runbookParams,

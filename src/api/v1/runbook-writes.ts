@@ -53,7 +53,7 @@ type Ownership = Pick<Runbook, 'owner' | 'public'>;
 
 /**
  * Whose a new runbook is: with system scope as asked, otherwise the caller's project's. The original stores an owner on a
- * public runbook when both come together; that makes it two things at once, so it is refused. Throws InvalidInput, Forbidden.
+ * public runbook when both come together; that makes it two things at once, so it is refused. Throws InvalidInput, PolicyDenied.
  */
 const ownership = (who: Caller, asked: Ownership): Ownership => {
   if (who.system_scope !== null || who.all_powerful) {
@@ -65,7 +65,8 @@ const ownership = (who: Caller, asked: Ownership): Ownership => {
     return asked;
   }
   if (who.project_id === null)
-    return raise('Forbidden', {
+    return raise('PolicyDeniedFor', {
+      rule: 'baremetal:runbook:create',
       reason: 'A runbook is created in a project or with system scope; this token has neither.',
     });
   if (asked.owner !== null && asked.owner !== who.project_id)

@@ -1,10 +1,17 @@
 /** /v1/runbooks: lists of steps under a name, which stand in for the steps of a clean or service request. */
 import type { z } from 'zod';
-import { raise } from '../../model/errors';
-import { asUuid } from '../../model/ids';
 import { runbooksSince, runbookTable, runbookTableAt } from '../../model/runbooks';
-import { askedList, chosenFields, collection, filterPredicate, listQuery, nextLink, showQuery } from '../lists';
-import type { Rooms } from '../rooms';
+import {
+  answerItems,
+  askedList,
+  chosenFields,
+  filterPredicate,
+  itemsOf,
+  listQuery,
+  nextLink,
+  pageAsked,
+  showQuery,
+} from '../lists';
 import { ok, route } from '../route';
 import { runbookEditRoutes } from './runbook-edits';
 import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './runbook-representation';
@@ -27,33 +34,22 @@ const listRunbooks = route<unknown, Query>({
     const { columns, represent } = asked.fields
       ? shownRunbook.chosen(asked.fields, version)
       : shownRunbook[asked.detail ? 'full' : 'list'](version);
-    const rows = await rooms.inventory.runbooks.list(
+    const items = itemsOf(represent, { base });
+    const markers = await rooms.inventory.runbooks.list(
       columns,
       { visible, filter: filterPredicate(runbookTable, asked.filters) },
-      { ...asked, after: await afterMarker(rooms, asked, visible) },
+      pageAsked(asked, 'MarkerNotFound'),
+      items.add,
     );
-    const next = () => nextLink(base, 'runbooks', asked, rows.at(-1)!.uuid!);
-    return ok(
-      collection(
-        runbookTable,
-        rows.map((row) => represent(row, { base })),
-        next,
-        asked.limit,
-      ),
+    return answerItems(
+      runbookTable,
+      items,
+      markers,
+      (marker) => nextLink(base, 'runbooks', asked, marker),
+      asked.limit,
     );
   },
 });
-
-const afterMarker = async (
-  { inventory }: Rooms,
-  { marker, sort_key }: ReturnType<typeof askedList>,
-  visible: ReturnType<typeof visibleRunbooks>,
-) => {
-  if (marker === undefined) return undefined;
-  const uuid = asUuid(marker);
-  const after = uuid && (await inventory.runbooks.marker(uuid, sort_key, visible));
-  return after || raise('MarkerNotFound', { marker });
-};
 
 const showRunbook = route<Params, z.output<typeof showQuery>>({
   method: 'GET',

@@ -1,5 +1,6 @@
 /** GET /v1/shards: into how many parts the fleet is divided, and how many nodes each has. */
 import { ok, type Route, route } from '../route';
+import * as shapes from './shapes';
 
 const rule = 'baremetal:shards:get';
 
@@ -10,6 +11,7 @@ export const shardRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/v1/shards',
+    answers: { 200: shapes.shards },
     since: 82,
     rules: [rule],
     handler: async ({ who }, rooms) => {

@@ -6,6 +6,7 @@ import { raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';
 import { always, and, type Predicate } from '../../model/predicates';
 import { allocationTarget, type Policy } from '../../policy';
+import { projectsOf } from '../visibility';
 
 type Asked = { policy(): Policy; readonly inventory: Pick<Queries, 'allocations'> };
 
@@ -30,15 +31,19 @@ export const findVisibleAllocation = async (
 };
 
 /**
- * The allocations that a list shows: all, or those of the caller's project. Throws PolicyDenied, and Forbidden where a
- * caller asks for another project than their own.
+ * The allocations that a list shows: all, or what the caller may see of those of its projects. Throws PolicyDenied, also
+ * where a caller asks for another project.
  */
 export const visibleAllocations = (policy: Policy, who: Caller, owner: unknown): Predicate => {
   if (policy.allows('baremetal:allocation:list_all', who)) return always;
   policy.require('baremetal:allocation:list', who);
   if (who.project_id === null) return raise('PolicyDenied', { rule: 'baremetal:allocation:list_all' });
-  if (owner !== undefined && owner !== who.project_id)
-    raise('Forbidden', { reason: 'Only your own project may be named as owner.' });
-  const own: Predicate = { is: 'equals', column: 'owner', value: who.project_id };
+  const values = projectsOf(who);
+  if (owner !== undefined && !values.includes(String(owner)))
+    raise('PolicyDeniedFor', {
+      rule: 'baremetal:allocation:list_all',
+      reason: 'Only your own project may be named as owner.',
+    });
+  const own: Predicate = { is: 'among', column: 'owner', values };
   return and(own, policy.filter(see, who, { 'allocation.owner': 'owner' }));
 };

@@ -3,9 +3,10 @@ import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';
-import { always, or, type Predicate } from '../../model/predicates';
+import { always, and, never, or, type Predicate } from '../../model/predicates';
 import type { Runbook } from '../../model/runbooks';
 import { type Policy, runbookTarget } from '../../policy';
+import { projectsOf } from '../visibility';
 
 type Asked = { policy(): Policy; readonly inventory: Pick<Queries, 'runbooks'> };
 
@@ -31,14 +32,30 @@ const mayShow = (policy: Policy, who: Caller, runbook: Runbook): boolean =>
   runbook.public || policy.allows('baremetal:runbook:get', who, runbookTarget(runbook));
 
 /**
- * The runbooks that a list shows: all, or those of the caller's project and the public ones. Throws PolicyDenied, and
- * Forbidden where a caller asks for another project than their own.
+ * The runbooks that a list shows: all, or those of the caller's project, the public ones, and what it may see of projects in
+ * which it is admin too. Throws PolicyDenied, also where a caller asks for another project.
  */
 export const visibleRunbooks = (policy: Policy, who: Caller, project: unknown): Predicate => {
   if (policy.allows('baremetal:runbook:list_all', who)) return always;
   policy.require('baremetal:runbook:list', who);
   if (who.project_id === null) return raise('PolicyDenied', { rule: 'baremetal:runbook:list_all' });
-  if (project !== undefined && project !== who.project_id)
-    raise('Forbidden', { reason: 'Only your own project may be named as project.' });
-  return or({ is: 'equals', column: 'owner', value: who.project_id }, { is: 'equals', column: 'public', value: true });
+  const [own, ...others] = projectsOf(who);
+  if (project !== undefined && project !== own && !others.includes(String(project)))
+    raise('PolicyDeniedFor', {
+      rule: 'baremetal:runbook:list_all',
+      reason: 'Only your own project may be named as project.',
+    });
+  return or(
+    { is: 'equals', column: 'owner', value: who.project_id },
+    { is: 'equals', column: 'public', value: true },
+    supported(policy, who, others),
+  );
 };
+
+const supported = (policy: Policy, who: Caller, values: readonly string[]): Predicate =>
+  values.length === 0
+    ? never
+    : and(
+        { is: 'among', column: 'owner', values },
+        policy.filter('baremetal:runbook:get', who, { 'runbook.owner': 'owner', 'runbook.public': 'public' }),
+      );

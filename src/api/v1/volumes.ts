@@ -1,6 +1,5 @@
 /** /v1/volume: how nodes reach their volumes (connectors) and which they are (targets), below nodes too. */
-import { checkPoweredOff, type HomeNode } from '../../model/node-resources';
-import { states } from '../../model/states';
+import { checkPoweredOff, checkRemovable } from '../../model/node-resources';
 import {
   connectorTable,
   targetTable,
@@ -17,28 +16,26 @@ import { links, projections } from '../representation';
 import { ok, type Route, route } from '../route';
 import { visibleNode } from '../visibility';
 import { type NodeParams, nodeParams } from './nodes';
+import * as shapes from './shapes';
 
 const rule = 'baremetal:volume:get';
 const nobodys = nodeTarget({ owner: null, lessee: null });
 
-/** A node that is being given up may lose its volumes whatever its power. */
-const checkRemovable = (node: HomeNode): void => {
-  if (!states[node.provision_state].delete) checkPoweredOff(node, 'delete volume');
-};
-
-const common = {
-  since: volumesSince,
-  nestedSince: volumesSince,
-  detailSince: volumesSince,
-  rules: 'baremetal:volume',
-  changing: async (_row, _values, { node, to }) => {
-    for (const home of [node, to]) checkPoweredOff(home, 'update volume');
-  },
-  deleting: async (_row, { node }) => checkRemovable(node),
-} as const satisfies Partial<NodeResource>;
+/** @param what as refusals call it */
+const common = (what: string) =>
+  ({
+    since: volumesSince,
+    nestedSince: volumesSince,
+    detailSince: volumesSince,
+    rules: 'baremetal:volume',
+    changing: async (_row, _values, { node, to }) => {
+      for (const home of [node, to]) checkPoweredOff(home, `${what} update`);
+    },
+    deleting: async (_row, { node }) => checkRemovable(node, `${what} deletion`),
+  }) as const satisfies Partial<NodeResource>;
 
 const connector: NodeResource<VolumeConnector> = {
-  ...common,
+  ...common('volume connector'),
   table: connectorTable,
   what: 'volume_connector',
   path: 'volume/connectors',
@@ -49,7 +46,7 @@ const connector: NodeResource<VolumeConnector> = {
 };
 
 const target: NodeResource<VolumeTarget> = {
-  ...common,
+  ...common('volume target'),
   table: targetTable,
   what: 'volume_target',
   path: 'volume/targets',
@@ -69,6 +66,7 @@ const below = (base: string, path: string) => ({
 const rootRoute = route({
   method: 'GET',
   path: '/v1/volume',
+  answers: { 200: shapes.volume },
   since: volumesSince,
   rules: [rule],
   handler: async ({ who, base }, rooms) => {
@@ -80,6 +78,7 @@ const rootRoute = route({
 const nodeRoute = route<NodeParams>({
   method: 'GET',
   path: '/v1/nodes/:node_ident/volume',
+  answers: { 200: shapes.volume },
   since: volumesSince,
   rules: ['baremetal:node:get', rule],
   params: nodeParams,

@@ -4,7 +4,8 @@ const { transformFileSync } = require('@swc/core');
 
 const options = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-  module: { type: 'commonjs' },
+  // A module that is no CommonJS is imported when it is needed, and stays an import.
+  module: { type: 'commonjs', ignoreDynamic: true },
   sourceMaps: 'inline',
   swcrc: false,
 };

@@ -1,0 +1,40 @@
+/** The page that shows the API's description: Swagger UI, told where its files and the document are. */
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+
+/**
+ * @param files path of its scripts and styles
+ * @param document path of the description
+ */
+export const page = (files: string, document: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Temper: the API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${escaped(files)}/swagger-ui.css">
+</head>
+<body>
+<div id="description" data-document="${escaped(document)}"></div>
+<script src="${escaped(files)}/swagger-ui-bundle.js"></script>
+<script src="${escaped(files)}/start.js"></script>
+</body>
+</html>
+`;
+
+/** Begins the page. No validator: nothing is sent to another host. */
+export const start = `'use strict';
+window.SwaggerUIBundle({
+  url: document.getElementById('description').dataset.document,
+  dom_id: '#description',
+  deepLinking: true,
+  docExpansion: 'list',
+  filter: true,
+  showExtensions: true,
+  showCommonExtensions: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+});
+`;

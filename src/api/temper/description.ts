@@ -1,0 +1,89 @@
+/** The API's description, as the document and as a page to browse it; nobody needs to be known to read either. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import assetsDir from 'swagger-ui-dist/absolute-path.js';
+import { z } from 'zod';
+import { raise } from '../../model/errors';
+import { describe } from '../description';
+import { type Answer, ok, type Route, route } from '../route';
+import { page, start } from './description-page';
+
+const documentPath = '/temper/v1/openapi.json';
+const pagePath = '/temper/v1/docs';
+
+/** What the page loads, all of it from here. */
+const assets = {
+  'start.js': { type: 'text/javascript; charset=utf-8', text: async () => start },
+  'swagger-ui.css': { type: 'text/css; charset=utf-8', text: () => bundled('swagger-ui.css') },
+  'swagger-ui-bundle.js': { type: 'text/javascript; charset=utf-8', text: () => bundled('swagger-ui-bundle.js') },
+} as const satisfies Record<string, { type: string; text: () => Promise<string> }>;
+
+const bundled = (name: string): Promise<string> => readFile(join(assetsDir(), name), 'utf8');
+
+const isAsset = (name: string): name is keyof typeof assets => Object.hasOwn(assets, name);
+
+/** Changes with the release only, so a browser need not ask for it again at once. */
+const keptHeaders = { 'Cache-Control': 'public, max-age=3600' };
+
+const asset = async (name: string): Promise<Answer> => {
+  if (!isAsset(name)) return raise('PathNotFound');
+  const { type, text } = assets[name];
+  return { status: 200, text: await text(), headers: { ...keptHeaders, 'Content-Type': type } };
+};
+
+// Swagger UI sets sizes by style attributes and has its icons as data; all else comes from here, and is sent nowhere else.
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': contentPolicy,
+  'Cache-Control': 'no-cache',
+};
+
+/** What paths begin with where the API is published below another path. */
+const below = (base: string): string => new URL(base).pathname.replace(/\/$/, '');
+
+/** @param routes all of the API; asked for when the document is, since they are not complete before */
+export const descriptionRoutes = (routes: () => readonly Route[]): Route[] => {
+  let known: Readonly<Record<string, unknown>> | undefined;
+  const document = (base: string) => {
+    known ??= describe(routes());
+    return { ...known, servers: [{ url: base }] };
+  };
+  return [
+    route({
+      method: 'GET',
+      path: documentPath,
+      rules: 'public',
+      answers: { 200: z.looseObject({ openapi: z.string() }) },
+      handler: async ({ base }) => ok(document(base)),
+    }),
+    route({
+      method: 'GET',
+      path: pagePath,
+      rules: 'public',
+      answers: { 200: 'text/html' },
+      handler: async ({ base }) => ({
+        status: 200,
+        text: page(`${below(base)}${pagePath}`, `${below(base)}${documentPath}`),
+        headers: pageHeaders,
+      }),
+    }),
+    route<{ asset: string }>({
+      method: 'GET',
+      path: `${pagePath}/:asset`,
+      rules: 'public',
+      answers: { 200: '*/*' },
+      handler: ({ params }) => asset(params.asset),
+    }),
+  ];
+};

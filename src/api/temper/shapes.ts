@@ -1,0 +1,177 @@
+/** What the answers of our own routes hold: for the API's description, against which tests hold every answer. */
+import { z } from 'zod';
+import { masked } from '../../model/secrets';
+
+const text = z.string();
+const maybe = text.nullable();
+const id = z.guid();
+const time = z.iso.datetime({ offset: true });
+const maybeTime = time.nullable();
+const count = z.int();
+const flag = z.boolean();
+const document = z.record(text, z.unknown());
+const list = <Key extends string, One extends z.ZodType>(key: Key, one: One) =>
+  z.object({ [key]: z.array(one) } as Record<Key, z.ZodArray<One>>).strict();
+
+const sources = z.array(text);
+
+const runStep = z.strictObject({
+  index: count,
+  interface: maybe,
+  step: text,
+  system: flag,
+  abortable: flag,
+  args: document,
+  state: text,
+  act: maybe,
+  attempt: count,
+  attempts: count.nullable(),
+  last_error: maybe,
+  next_retry_at: maybeTime,
+  waiting_for: maybe,
+  note: maybe,
+  started_at: maybeTime,
+  finished_at: maybeTime,
+  expected_ms: count.nullable().optional(),
+});
+
+const runHead = {
+  uuid: id,
+  node_uuid: id,
+  node_name: maybe,
+  verb: text,
+  state: text,
+  requester: document,
+  cursor: count,
+  waiting_for: maybe,
+  last_error: maybe,
+  created_at: time,
+  started_at: maybeTime,
+};
+
+const wholeRun = {
+  ...runHead,
+  runbook: z.strictObject({ uuid: id, name: maybe }).nullable(),
+  rule_set: maybe,
+  owner: maybe,
+  lessee: maybe,
+  lease: maybe,
+  batch: maybe,
+  resumes: z.unknown(),
+  target: maybe,
+  finished_at: maybeTime,
+  updated_at: maybeTime,
+  steps: z.array(runStep),
+  phase: text,
+  links: z.strictObject({ self: text, temporal_ui: text.optional() }),
+};
+
+/** One run, with what only the engine and the past know. */
+export const run = z.strictObject({ ...wholeRun, waiting_since: maybeTime, sources });
+/** Runs of one node. */
+export const runsOfNode = z.strictObject({ runs: z.array(z.strictObject(wholeRun)), sources });
+
+/** Runs that are going on. */
+export const openRuns = list(
+  'runs',
+  z.strictObject({
+    ...runHead,
+    runbook: maybe,
+    step_count: count,
+    updated_at: time,
+    links: z.strictObject({ self: text }),
+  }),
+);
+
+/** What a run that was told something will do. */
+export const will = z.strictObject({ will: text });
+export const rerun = z.strictObject({ run: id, resumes: id, from: z.unknown() });
+
+const described = z.strictObject({ act: text, effect: text, description: text });
+
+/** What can run on a node. */
+export const steps = z.strictObject({
+  driver: text,
+  steps: z.array(
+    z.strictObject({
+      interface: maybe,
+      step: text,
+      description: text,
+      verbs: z.array(text),
+      priority: count,
+      args: z.unknown(),
+      acts: z.array(described),
+      effect: maybe,
+      patience: maybe,
+      abortable: flag,
+      may_park: flag,
+      ramdisk: flag,
+      allowed: flag,
+      reserved: flag,
+    }),
+  ),
+});
+
+export const webhook = z.strictObject({
+  uuid: id,
+  url: text,
+  kinds: z.array(text),
+  enabled: flag,
+  description: maybe,
+  secret: z.literal(masked),
+  created_at: time,
+  updated_at: maybeTime,
+  links: z.strictObject({ self: text, deliveries: text }),
+});
+export const webhooks = list('webhooks', webhook);
+
+export const deliveries = list(
+  'deliveries',
+  z.strictObject({
+    uuid: id,
+    event_seq: count,
+    kind: text,
+    state: z.enum(['pending', 'delivered', 'failed']),
+    attempts: count,
+    status: count.nullable(),
+    error: maybe,
+    next_at: maybeTime,
+    created_at: time,
+    finished_at: maybeTime,
+  }),
+);
+
+export const freeze = z.strictObject({
+  uuid: id,
+  node_uuid: id,
+  node_name: maybe,
+  reason: text,
+  requester: document,
+  created_at: time,
+  until: maybeTime,
+  active: flag,
+  ended_at: maybeTime,
+  ended_by: document.nullable(),
+});
+export const freezes = list('freezes', freeze);
+
+/** Why a rule lets somebody do something, or does not. */
+export const explanation = z.looseObject({
+  rule: text,
+  verdict: z.enum(['allowed', 'refused']),
+  rule_set: text,
+});
+
+/** What a second policy would have decided otherwise. */
+export const shadow = z.strictObject({
+  hash: text,
+  since: text,
+  decisions: count,
+  left_out: count,
+  differences: z.array(document),
+});
+
+export const audit = z.strictObject({
+  audit: z.array(z.looseObject({ seq: count, at: time, action: text, verdict: text, who: document })),
+  next: text.optional(),
+});

@@ -1,0 +1,43 @@
+/** POST /v1/events: what other services tell of ports of networks. Checked and written to the log; nothing here waits for it yet. */
+import { z } from 'zod';
+import { isMac } from '../../model/ports';
+import { noContent, type Route, route } from '../route';
+import { uuid } from '../validation';
+
+const rule = 'baremetal:events:post';
+
+/** Events at most in one request, so that one caller cannot fill the log with a word. */
+const mostEvents = 1_000;
+
+// Names and keys: openstack/ironic:ironic/api/controllers/v1/event.py.
+const networkEvent = z.strictObject({
+  event: z.enum(['network.bind_port', 'network.unbind_port', 'network.delete_port']),
+  port_id: uuid,
+  mac_address: z
+    .string()
+    .refine(isMac, { error: 'must be a MAC address' })
+    .transform((mac) => mac.toLowerCase()),
+  status: z.string().max(255),
+  device_id: uuid.nullish(),
+  'binding:host_id': uuid.nullish(),
+  'binding:vnic_type': z.string().max(255).nullish(),
+});
+
+const body = z.strictObject({ events: z.array(networkEvent).min(1).max(mostEvents) });
+
+export const eventRoutes: Route[] = [
+  route<unknown, unknown, z.output<typeof body>>({
+    method: 'POST',
+    path: '/v1/events',
+    answers: { 204: null },
+    since: 54,
+    rules: [rule],
+    body,
+    handler: async ({ who, body: { events }, requestId }, rooms) => {
+      rooms.policy().require(rule, who);
+      for (const { event, ...facts } of events)
+        rooms.log.info('external event', { request_id: requestId, event, ...facts });
+      return noContent();
+    },
+  }),
+];

@@ -1,0 +1,70 @@
+/** What is refused below a parent: there, nodes, ports and volumes are only listed; one of them has a path of its own. */
+import { z } from 'zod';
+import { raise } from '../../model/errors';
+import { nestedPortgroupsSince } from '../../model/portgroups';
+import { volumesSince } from '../../model/volumes';
+import { findVisible } from '../node-resource';
+import type { Rooms } from '../rooms';
+import { type Asking, type Method, type Route, route } from '../route';
+import { visibleNode } from '../visibility';
+import { portgroup } from './portgroups';
+
+type Ask = Asking<Readonly<Record<string, string>>, unknown, unknown>;
+
+/** Whoever may not see the parent hears of nothing below it. */
+type See = { readonly rule: string; see(asking: Ask, rooms: Rooms, parent: string): Promise<unknown> };
+
+const node: See = {
+  rule: 'baremetal:node:get',
+  see: (asking, rooms, parent) => visibleNode(rooms, asking, parent),
+};
+const group: See = {
+  rule: 'baremetal:node:get',
+  see: (asking, rooms, parent) => findVisible(portgroup, rooms, asking.who, parent),
+};
+const chassis: See = {
+  rule: 'baremetal:chassis:get',
+  see: async ({ who }, rooms) => rooms.policy().require('baremetal:chassis:get', who),
+};
+
+type Row = {
+  /** Of the list, as its own route spells it. */
+  readonly list: string;
+  readonly since: number;
+  readonly parent: See;
+  /** Where it may be done. */
+  readonly use: string;
+};
+
+const rows: readonly Row[] = [
+  { list: '/v1/nodes/:node_ident/ports', since: 1, parent: node, use: 'ports' },
+  { list: '/v1/nodes/:ident/portgroups', since: nestedPortgroupsSince, parent: node, use: 'portgroups' },
+  { list: '/v1/nodes/:ident/volume/connectors', since: volumesSince, parent: node, use: 'volume/connectors' },
+  { list: '/v1/nodes/:ident/volume/targets', since: volumesSince, parent: node, use: 'volume/targets' },
+  { list: '/v1/portgroups/:ident/ports', since: nestedPortgroupsSince, parent: group, use: 'ports' },
+  { list: '/v1/chassis/:ident/nodes', since: 1, parent: chassis, use: 'nodes' },
+];
+
+const params = z.object({}).catchall(z.string());
+
+const refusal = ({ since, parent, use }: Row, method: Method, path: string): Route =>
+  route<Record<string, string>>({
+    method,
+    path,
+    answers: {},
+    since,
+    rules: [parent.rule],
+    params,
+    body: z.unknown(),
+    handler: async (asking, rooms) => {
+      const { node_ident, ident } = asking.params;
+      await parent.see(asking, rooms, (node_ident ?? ident)!);
+      const reason = `here they are only listed; to make, show, change or delete one use /v1/${use}`;
+      return raise('InvalidInput', { field: 'path', reason });
+    },
+  });
+
+export const nestedRoutes: Route[] = rows.flatMap((row) => [
+  refusal(row, 'POST', row.list),
+  ...(['GET', 'PATCH', 'DELETE'] as const).map((method) => refusal(row, method, `${row.list}/:child`)),
+]);

@@ -1,0 +1,221 @@
+/** What a public service has: a rate per caller, ids of requests, what browsers are told, and a door of their own for ramdisks. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createApi, onlyRamdisks, routes, withoutRamdisks } from '../../src/api';
+import { faultOf, startTestApi, type TestApi } from '../support/api';
+
+const open: TestApi[] = [];
+const apiWith = async (...options: Parameters<typeof startTestApi>): Promise<TestApi> => {
+  const api = await startTestApi(...options);
+  open.push(api);
+  return api;
+};
+let api: TestApi;
+beforeAll(async () => {
+  api = await apiWith();
+});
+afterAll(() => Promise.all(open.map((one) => one.close())));
+
+describe('requests in a minute', () => {
+  let limited: TestApi;
+  beforeEach(async () => {
+    limited = await apiWith({ settings: { rateLimitPerMinute: 3 } });
+  });
+  const list = (who: Parameters<TestApi['as']>[0]) => limited.as(who, 'GET', '/v1/nodes');
+  const statuses = async (times: number, send: () => Promise<{ status: number }>) => {
+    const seen: number[] = [];
+    for (let at = 0; at < times; at++) seen.push((await send()).status);
+    return seen;
+  };
+
+  test('beyond the number are refused with when to come again; others are served', async () => {
+    expect(await statuses(3, () => list('owner-member'))).toEqual([200, 200, 200]);
+    const reply = await list('owner-member');
+    expect([reply.status, faultOf(reply)]).toEqual([429, expect.stringMatching(/^Too many requests: 3 a minute/)]);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(reply.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    expect(JSON.parse(reply.body.error_message).faultcode).toBe('Client');
+    // The same user: roles make nobody another caller.
+    expect((await list('owner-admin')).status).toBe(429);
+    expect((await list('lessee-member')).status).toBe(200);
+  });
+
+  test('are told in the headers of every answer', async () => {
+    const reply = await list('operator');
+    expect(reply.headers.get('ratelimit-policy')).toContain('q=3; w=60');
+    expect(reply.headers.get('ratelimit')).toMatch(/r=2; t=\d+/);
+    expect((await api.as('operator', 'GET', '/v1/nodes')).headers.get('ratelimit')).toBeNull();
+  });
+
+  test('without credentials count by address, and those of known callers from there do not', async () => {
+    expect(await statuses(4, () => list(null))).toEqual([401, 401, 401, 429]);
+    expect((await list('operator')).status).toBe(200);
+  });
+
+  test('behind a proxy count by the address that it tells, where it is one of ours', async () => {
+    const from = (one: TestApi, address: string) =>
+      one.as(null, 'GET', '/v1/nodes', { headers: { 'x-forwarded-for': address } });
+    const seen = async (one: TestApi) => {
+      const replies = [];
+      for (const last of [1, 2, 3, 4]) replies.push((await from(one, `198.51.100.${last}`)).status);
+      return replies;
+    };
+    // Anybody may say so who reaches us directly.
+    expect(await seen(limited)).toEqual([401, 401, 401, 429]);
+    const behind = await apiWith({ settings: { rateLimitPerMinute: 3, trustedProxies: ['127.0.0.0/8'] } });
+    expect(await seen(behind)).toEqual([401, 401, 401, 401]);
+    await statuses(2, () => from(behind, '198.51.100.1'));
+    expect((await from(behind, '198.51.100.1')).status).toBe(429);
+  });
+
+  test('that are refused change nothing and leave no row in the audit trail', async () => {
+    await statuses(3, () => list('operator'));
+    const before = await limited.sql`select count(*) from audit`;
+    const reply = await limited.as('operator', 'POST', '/v1/nodes', { body: { driver: 'fake-hardware' } });
+    expect(reply.status).toBe(429);
+    expect(await limited.sql`select count(*) from audit`).toEqual(before);
+    expect(await limited.sql`select 1 from nodes`).toHaveLength(0);
+  });
+
+  test('of ramdisks count only where they fail', async () => {
+    const beat = () => limited.as(null, 'POST', '/v1/heartbeat/nobody', { body: {} });
+    expect((await statuses(4, beat)).map((status) => status === 429)).toEqual([false, false, false, true]);
+  });
+
+  test('one that is tried again without its suffix counts once', async () => {
+    const reply = await limited.as('operator', 'GET', '/v1/nodes/n.json', { minor: 90 });
+    expect([reply.status, reply.headers.get('ratelimit')]).toEqual([404, expect.stringMatching(/r=2;/)]);
+  });
+});
+
+describe('ids of requests', () => {
+  const sent = 'req-0a1b2c3d-0000-4000-8000-00000000000f';
+  const originOf = async (id: string | null) =>
+    (await api.sql`select origin ->> 'global_request_id' as id from audit where request_id = ${id}`)[0]?.id;
+
+  test.each(['X-OpenStack-Request-ID', 'OpenStack-Request-Id'])('%s of a caller is kept beside ours', async (name) => {
+    const body = { driver: 'fake-hardware' };
+    const reply = await api.as('operator', 'POST', '/v1/nodes', { body, headers: { [name]: sent } });
+    const ours = reply.headers.get('x-openstack-request-id');
+    expect([ours === sent, reply.headers.get('openstack-request-id')]).toEqual([false, ours]);
+    expect(await originOf(ours)).toBe(sent);
+  });
+
+  test.each(['x', 'req-1', `${sent}0`, `${sent}\u00e9`])('what is no such id is dropped: %s', async (bad) => {
+    const body = { driver: 'fake-hardware' };
+    const headers = { 'x-openstack-request-id': bad };
+    const reply = await api.as('operator', 'POST', '/v1/nodes', { body, headers });
+    expect([reply.status, await originOf(reply.headers.get('x-openstack-request-id'))]).toEqual([201, null]);
+  });
+
+  test('the log has both', async () => {
+    const spy = jest.spyOn(api.inventory.nodes, 'find').mockRejectedValueOnce(new Error('surprise'));
+    const reply = await api.as('operator', 'GET', '/v1/nodes/n1', { headers: { 'x-openstack-request-id': sent } });
+    spy.mockRestore();
+    const facts = { request_id: reply.headers.get('x-openstack-request-id'), global_request_id: sent };
+    expect(api.log).toContainEqual(expect.objectContaining({ facts: expect.objectContaining(facts) }));
+  });
+});
+
+describe('browsers', () => {
+  test.each([
+    ['GET', '/v1', null, 200],
+    ['GET', '/v1/nodes', 'operator', 200],
+    ['GET', '/v1/nodes/missing', 'operator', 404],
+    ['GET', '/v1/nodes', null, 401],
+    ['PUT', '/v1/nodes', 'operator', 405],
+    ['GET', '/v1/nodes/%E0%A4%A', 'operator', 400],
+  ] as const)(
+    '%s %s: an answer is not guessed at, not framed, runs nothing and is not kept',
+    async (method, path, who, status) => {
+      const { headers, ...reply } = await api.as(who, method, path);
+      expect(reply.status).toBe(status);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-powered-by')).toBeNull();
+    },
+  );
+
+  const page = 'https://console.example.org';
+  const preflight = (one: TestApi, origin: string) =>
+    fetch(`${one.url}/v1/nodes`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-auth-token' },
+    });
+
+  test('no page may read answers by default', async () => {
+    const reply = await api.as('operator', 'GET', '/v1/nodes', { headers: { origin: page } });
+    expect([reply.status, reply.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+    expect((await preflight(api, page)).headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('a page of an origin that the installation names may, and sees version and ids', async () => {
+    const named = await apiWith({ settings: { corsOrigins: [page] } });
+    const before = await preflight(named, page);
+    expect([before.status, before.headers.get('access-control-allow-origin')]).toEqual([204, page]);
+    expect(before.headers.get('access-control-allow-headers')).toContain('X-Auth-Token');
+    expect(before.headers.get('access-control-allow-credentials')).toBeNull();
+    for (const who of ['operator', null] as const) {
+      const reply = await named.as(who, 'GET', '/v1/nodes', { headers: { origin: page } });
+      expect(reply.headers.get('access-control-allow-origin')).toBe(page);
+      expect(reply.headers.get('access-control-expose-headers')).toContain('X-OpenStack-Request-Id');
+      expect(reply.headers.get('access-control-expose-headers')).toContain('X-OpenStack-Ironic-API-Version');
+      expect(reply.headers.get('vary')).toMatch(/X-Auth-Token.*Origin/);
+    }
+    for (const other of ['https://evil.example.org', 'null', `${page}.evil.org`, 'http://console.example.org']) {
+      const reply = await named.as('operator', 'GET', '/v1/nodes', { headers: { origin: other } });
+      expect([other, reply.headers.get('access-control-allow-origin')]).toEqual([other, null]);
+    }
+  });
+});
+
+describe('ramdisks', () => {
+  const servers: Server[] = [];
+  afterAll(() => servers.map((server) => server.close()));
+  const serving = async (given: typeof routes): Promise<string> => {
+    const server = createServer(createApi(api.rooms, given)).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const version = { 'x-openstack-ironic-api-version': '1.115' };
+  const asks = [
+    ['GET', '/v1/lookup?addresses=52:54:00:00:00:01'],
+    ['POST', '/v1/heartbeat/nobody'],
+    ['POST', '/v1/continue_inspection'],
+  ] as const;
+  const statusOf = async (url: string, method: string, path: string): Promise<number> =>
+    (await fetch(`${url}${path}`, { method, headers: version, ...(method === 'POST' && { body: '{}' }) })).status;
+
+  test.each(asks)('%s %s is refused where they are not served, whoever asks', async (method, path) => {
+    const url = await serving(withoutRamdisks(routes));
+    expect(await statusOf(url, method, path)).toBe(403);
+    expect(await statusOf(url, 'GET', '/v1')).toBe(200);
+    const nodes = await fetch(`${url}/v1/nodes`, { headers: { ...version, 'x-auth-token': 'operator' } });
+    expect(nodes.status).toBe(200);
+  });
+
+  test.each(asks)('%s %s is served at their own address', async (method, path) => {
+    const url = await serving(onlyRamdisks(routes));
+    // Nobody is known by these, and that is told by the handler and not by the door.
+    expect([400, 404]).toContain(await statusOf(url, method, path));
+    expect(await statusOf(url, method, path)).toBe(await statusOf(api.url, method, path));
+  });
+
+  test('at their own address nothing else is served, but for the versions that there are', async () => {
+    const url = await serving(onlyRamdisks(routes));
+    const known = { ...version, 'x-auth-token': 'operator' };
+    const others = routes.filter(({ open: theirs, path }) => !theirs && !['/', '/v1'].includes(path));
+    expect(others.length).toBeGreaterThan(100);
+    for (const { method, path } of others) {
+      const at = `${url}${path.replace(/:\w+/g, 'x')}`;
+      const reply = await fetch(at, { method, headers: known, ...(/P/.test(method) && { body: '{}' }) });
+      // A heartbeat's path takes no other method.
+      expect([`${method} ${path}`, reply.status]).toEqual([`${method} ${path}`, 404]);
+    }
+    expect(await statusOf(url, 'GET', '/')).toBe(200);
+  });
+});

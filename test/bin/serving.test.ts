@@ -1,0 +1,149 @@
+/** How the API serves: it cuts slow clients off, drains before it ends, and gives ramdisks an address of their own. */
+import { once } from 'node:events';
+import { get, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { gentleEnd, type Patience, patientServer } from '../../src/bin/listen';
+import { endAll, good, start } from './support/entries';
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await endAll();
+});
+
+const aMinute = 60_000;
+const patient: Patience = { headersMs: aMinute, requestMs: aMinute, keepAliveMs: aMinute, connections: 100 };
+
+/** Reads the body and answers. */
+const answering: RequestListener = (request, response) => {
+  request.on('error', () => {}).on('end', () => response.end('done'));
+  request.resume();
+};
+
+const serve = async (patience: Partial<Patience>, answer = answering): Promise<number> => {
+  const server = patientServer({ ...patient, ...patience }, answer);
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+};
+
+const client = async (port: number): Promise<{ socket: Socket; heard: Promise<string> }> => {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const heard = once(socket, 'close').then(() => text);
+  await once(socket, 'connect');
+  return { socket, heard };
+};
+
+describe('a client that', () => {
+  test('sends its headers too slowly is cut off', async () => {
+    const { socket, heard } = await client(await serve({ headersMs: 200 }));
+    const drip = setInterval(() => socket.write('X-A: b\r\n'), 20);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
+    expect(await heard).toMatch(/^HTTP\/1.1 408 /);
+    clearInterval(drip);
+  });
+
+  test('sends its body too slowly is cut off', async () => {
+    const { socket, heard } = await client(await serve({ headersMs: 100, requestMs: 200 }));
+    const drip = setInterval(() => socket.write(' '), 20);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
+    expect(await heard).not.toContain('200 OK');
+    clearInterval(drip);
+  });
+
+  test('asks nothing more is let go', async () => {
+    const { socket, heard } = await client(await serve({ keepAliveMs: 100 }));
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await heard).toContain('200 OK');
+  });
+
+  test('is one too many is turned away, and served when another has left', async () => {
+    const port = await serve({ connections: 1 });
+    const first = await client(port);
+    first.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(first.socket, 'data');
+    expect(await (await client(port)).heard).toBe('');
+    first.socket.destroy();
+    await first.heard;
+    const third = await client(port);
+    third.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await third.heard).toContain('200 OK');
+  });
+});
+
+describe('a server that is told to end', () => {
+  test('goes on answering while it drains, each connection to its end, and then closes', async () => {
+    const server = patientServer(patient, answering);
+    const end = gentleEnd(server, aMinute, 3_000);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const over = end();
+    const [reply] = await once(get({ port, host: '127.0.0.1', headers: { connection: 'keep-alive' } }), 'response');
+    reply.resume();
+    expect([reply.statusCode, reply.headers.connection]).toEqual([200, 'close']);
+    await over;
+    const [refused] = await once(get({ port, host: '127.0.0.1' }), 'error');
+    expect(refused.code).toBe('ECONNREFUSED');
+  });
+
+  test('says so at /readyz before it stops to answer', async () => {
+    const api = start('api', { ...good.api, TEMPER_HEALTH_PORT: '0', TEMPER_DRAIN_MS: '30000' });
+    await api.says('"message":"ready"');
+    const [port, health] = [
+      portIn(await api.says('"message":"listening"')),
+      portIn(await api.says('"message":"health"')),
+    ];
+    api.child.kill('SIGTERM');
+    await api.says('"why":"SIGTERM"');
+    const ready = await fetch(`http://127.0.0.1:${health}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([503, { ready: false, reason: 'starting or ending' }]);
+    const reply = await fetch(`http://127.0.0.1:${port}/v1`);
+    expect([reply.status, reply.headers.get('connection')]).toEqual([200, 'close']);
+  });
+});
+
+const portIn = (line: string): number => JSON.parse(line).port;
+
+describe('ramdisks', () => {
+  const lookup = async (port: number): Promise<number> =>
+    (
+      await fetch(`http://127.0.0.1:${port}/v1/lookup?addresses=52:54:00:00:00:01`, {
+        headers: { 'x-openstack-ironic-api-version': '1.22' },
+      })
+    ).status;
+  // The store is away in these tests: 503 is told by the handler.
+  const [served, refused] = [503, 403];
+
+  test.each([
+    [undefined, refused],
+    ['off', refused],
+    ['api', served],
+  ])('TEMPER_RAMDISK_LISTEN=%s', async (setting, status) => {
+    const api = start('api', { ...good.api, ...(setting && { TEMPER_RAMDISK_LISTEN: setting }) });
+    expect(await lookup(portIn(await api.says('"message":"listening"')))).toBe(status);
+  });
+
+  test('have an address of their own where it names one, and no other', async () => {
+    const api = start('api', { ...good.api, TEMPER_RAMDISK_LISTEN: '127.0.0.1:0' });
+    const theirs = portIn(await api.says('"message":"listening for ramdisks"'));
+    const ours = portIn(await api.says('"message":"listening"'));
+    expect([await lookup(theirs), await lookup(ours)]).toEqual([served, refused]);
+    expect((await fetch(`http://127.0.0.1:${theirs}/v1/nodes`)).status).toBe(404);
+    api.child.kill('SIGTERM');
+    expect((await api.ended).status).toBe(0);
+  });
+
+  test('an address that cannot be had is a fault of its setting', async () => {
+    const { status, err } = await start('api', { ...good.api, TEMPER_RAMDISK_LISTEN: '192.0.2.7:6386' }).ended;
+    expect([status, err]).toEqual([78, expect.stringContaining('TEMPER_RAMDISK_LISTEN: 192.0.2.7')]);
+  });
+});
