@@ -222,7 +222,14 @@ whenThere('tokens of a real Keystone', () => {
       const verdict = await verdictOn(await annToken(), { serviceToken: await tokenOf('temper', inProject(service)) });
       expect(verdict).toMatchObject({
         is: 'known',
-        caller: { user_id: ann, service_roles: ['service'], service_project_id: service },
+        caller: {
+          user_id: ann,
+          service_roles: ['service'],
+          service_user_id: expect.any(String),
+          service_user_domain_id: 'default',
+          service_project_id: service,
+          service_project_domain_id: 'default',
+        },
       });
     });
 
@@ -241,6 +248,71 @@ whenThere('tokens of a real Keystone', () => {
       for (const given of [null, serviceToken, null])
         verdicts.push((await strategy.identify(presenting({ token, serviceToken: given }))).is);
       expect(verdicts).toEqual(['refused', 'known', 'refused']);
+    });
+  });
+
+  describe('projects in which an admin is admin too', () => {
+    const watcher = { username: 'watcher', password: 'watcher-secret', scope: { system: 'all' } } as const;
+    let sue: string;
+    let home: string;
+    let supported: string[];
+
+    beforeAll(async () => {
+      await people.grant('reader', await people.makeUser('watcher'));
+      sue = await people.makeUser('sue');
+      home = await people.makeProject('support');
+      const [direct, grouped, parent] = [
+        await people.makeProject('direct'),
+        await people.makeProject('grouped'),
+        await people.makeProject('parent'),
+      ];
+      const body = { project: { name: 'child', domain_id: 'default', parent_id: parent } };
+      const child = (await keystone.admin('POST', '/projects', body)).project.id;
+      const group = (await keystone.admin('POST', '/groups', { group: { name: 'helpers', domain_id: 'default' } }))
+        .group;
+      await keystone.admin('PUT', `/groups/${group.id}/users/${sue}`);
+      for (const project of [home, direct]) await people.grant('admin', sue, `projects/${project}`);
+      await keystone.admin('PUT', `/projects/${grouped}/groups/${group.id}/roles/${people.roles.admin}`);
+      const inherited = `/OS-INHERIT/projects/${parent}/users/${sue}/roles/${people.roles.admin}/inherited_to_projects`;
+      await keystone.admin('PUT', inherited);
+      await people.grant('manager', sue, `projects/${await people.makeProject('managed')}`);
+      await people.grant('admin', sue, 'domains/default');
+      supported = [home, direct, grouped, child].sort();
+    });
+
+    const projects = async (more: Partial<KeystoneOptions>, token?: string) => {
+      const verdict = await start({ adminProjects: true, ...more }).identify(
+        presenting({ token: token ?? (await tokenOf('sue', inProject(home))) }),
+      );
+      if (verdict.is !== 'known') throw new Error(verdict.is);
+      const found = verdict.caller.admin_projects;
+      return found && [...found].sort();
+    };
+
+    test('are those where the role was given to the user, to a group, or is inherited, and no others', async () => {
+      expect(await projects({ self: watcher })).toEqual(supported);
+    });
+
+    test('are unknown where our own user may not list role assignments, and nobody is kept out by it', async () => {
+      const told: string[] = [];
+      expect(await projects({ onUnknownProjects: (reason) => told.push(reason) })).toBeNull();
+      expect(told).toEqual([expect.stringMatching(/does not let our service user list role assignments/)]);
+    });
+
+    test('are nobody’s by an application credential, which is for one project', async () => {
+      const body = { application_credential: { name: 'one-project' } };
+      const own = await tokenOf('sue', inProject(home));
+      const made = await keystone.as(own, 'POST', `/users/${sue}/application_credentials`, body);
+      const { id, secret } = made.application_credential;
+      const token = await keystone.login({
+        methods: ['application_credential'],
+        application_credential: { id, secret },
+      });
+      expect(await projects({ self: watcher }, token)).toEqual([]);
+    });
+
+    test('are nobody’s where the operator did not ask for them', async () => {
+      expect(await projects({ self: watcher, adminProjects: false })).toEqual([]);
     });
   });
 

@@ -27,6 +27,9 @@ const lacks: Partial<Record<ActName, string>> = {
   reset_secure_boot_keys: 'no keys to reset',
   clear_secure_boot_keys: 'no keys to clear',
   reset_bmc: 'no Manager.Reset action',
+  read_subscriptions: 'no EventService',
+  create_subscription: 'no EventService',
+  delete_subscription: 'no EventService',
 };
 
 const uuidOf = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;

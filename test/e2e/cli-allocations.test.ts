@@ -60,7 +60,9 @@ test('a project sees and lists its own only, and a reader changes nothing', asyn
   expect(await cli('stranger', 'allocation', 'show', 'web')).toEqual(refusal(404, 'Allocation web could not be found'));
   expect(await cli('owner-reader', 'allocation', 'delete', 'web')).toMatchObject({ status: 1 });
   const asked = ['--resource-class', 'gold', '--owner', projects['lessee-project']];
-  expect(await cli('owner', 'allocation', 'create', ...asked)).toEqual(refusal(403, 'allocation:create;'));
+  expect(await cli('owner', 'allocation', 'create', ...asked)).toEqual(
+    refusal(403, 'baremetal:allocation:create. Leave out owner'),
+  );
 });
 
 test('name and extra are set and unset', async () => {

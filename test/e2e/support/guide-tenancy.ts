@@ -108,7 +108,7 @@ export const allocationLines: readonly Line[] = [
   [
     'stranger-member',
     'allocation create --resource-class gold --owner project-owner',
-    refused(403, 'An allocation for project project-owner needs baremetal:allocation:create'),
+    refused(403, 'baremetal:allocation:create'),
   ],
   ['owner-member', 'allocation set web --extra a=b --name db', done],
   ['owner-member', 'allocation show db', shows({ name: 'db', extra: { a: 'b' } })],

@@ -56,6 +56,12 @@ const settingsOf = (system: System): Record<string, string> => {
 /** Where it listens, by its own log. */
 const portIn = (line: string): number => JSON.parse(line).port;
 
+/** Starts an API from src beside the system's own, on the same stores, with settings of its own. @returns its address */
+export const secondApi = async (system: System, settings: Readonly<Record<string, string>>): Promise<string> => {
+  const api = start('api', { ...settingsOf(system), ...settings });
+  return `http://127.0.0.1:${portIn(await api.says('"message":"listening"'))}`;
+};
+
 /**
  * Starts an API from src beside the system's own, on the same stores. It is ended by `endAll` of the entries.
  * @param rules the set, and the policy file's text where there is one
@@ -67,14 +73,12 @@ export const personaApi = async (
   const tokens = Object.fromEntries(names.map((who) => [who, randomBytes(16).toString('hex')]));
   const policy = join(dirname(system.data), `policy-${randomBytes(4).toString('hex')}.yaml`);
   writeFileSync(policy, rules.file ?? '');
-  const api = start('api', {
-    ...settingsOf(system),
+  const url = await secondApi(system, {
     TEMPER_AUTH_STRATEGY: 'static_tokens',
     TEMPER_TOKENS_FILE: yamlFile(system, 'tokens', { tokens: names.map((who) => entryOf(who, tokens[who]!)) }),
     TEMPER_POLICY_SET: rules.set,
     TEMPER_POLICY_FILE: policy,
   });
-  const url = `http://127.0.0.1:${portIn(await api.says('"message":"listening"'))}`;
   const clouds = Object.fromEntries(names.map((who) => [who, cloudOf(url, tokens[who]!)]));
   const file = yamlFile(system, 'clouds', { clouds });
   const record = () => ({ ...system.record(), addresses: { ...system.record().addresses, api: url, clouds: file } });
