@@ -41,6 +41,7 @@ module.exports = {
     ),
   ],
   globalTeardown: '<rootDir>/test/support/global-teardown.js',
-  maxWorkers: 2,
+  // Many tests wait for a run, a process or a client's next poll: a third fills the two cores of a small machine.
+  maxWorkers: 3,
   testTimeout: 60_000,
 };

@@ -11,5 +11,5 @@ main(async () => {
   await ensureClients().catch((failure) => {
     throw new Stop(`The OpenStack clients cannot be installed: ${failure.message}`);
   });
-  return jest(['--selectProjects', 'clients'], process.argv.slice(2));
+  return jest(['--selectProjects', 'clients', '--maxWorkers=2'], process.argv.slice(2));
 });

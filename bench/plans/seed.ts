@@ -214,7 +214,7 @@ const seeds: readonly Seed[] = [
     table: 'audit',
     columns: {
       at: `now() + n % 100000 * interval '1 second'`,
-      requester,
+      requester: `${requester} || jsonb_build_object('request_id', 'req-' || n)`,
       action: `case when n % 5 = 0 then 'node.update' else 'run.start' end`,
       verdict: `case when n % 500 = 0 then 'refused' else 'granted' end`,
       rule: `'baremetal:node:update'`,

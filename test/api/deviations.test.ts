@@ -196,6 +196,19 @@ describe('other than the original', () => {
       expect([act, policy.allows(`baremetal:runbook:${act}`, service, target)]).toEqual([act, false]);
   });
 
+  test('a key that a body names twice is refused', async () => {
+    const reply = await at.api.as('operator', 'POST', '/v1/chassis', {
+      raw: '{"description": "a", "description": "b"}',
+    });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('description')]);
+  });
+
+  test('bytes that are no UTF-8 are refused', async () => {
+    const raw = Buffer.concat([Buffer.from('{"description": "'), Buffer.from([0xff]), Buffer.from('"}')]);
+    const reply = await at.api.as('operator', 'POST', '/v1/chassis', { raw });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('UTF-8')]);
+  });
+
   test('a body that is no JSON is 400', async () => {
     for (const [method, path] of [
       ['POST', '/v1/nodes'],

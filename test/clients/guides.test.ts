@@ -4,11 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../src/dev/demo/nodes';
 import { endAll } from '../bin/support/entries';
-import { clientCommand } from '../support/clients';
-import { blocksOf, partOf, readDocument } from '../support/documents';
-import { runClient } from './support/cli';
-import { walk } from './support/guide';
-import { accessLines, commandLines, publicityLines, runLines } from './support/guide-runbooks';
+import { runClient } from '../e2e/support/cli';
+import { walk } from '../e2e/support/guide';
+import { accessLines, commandLines, publicityLines, runLines } from '../e2e/support/guide-runbooks';
 import {
   allocationLines,
   closedLines,
@@ -16,10 +14,12 @@ import {
   nodeLines,
   openedFile,
   portLines,
-} from './support/guide-tenancy';
-import { type PersonaApi, personaApi } from './support/persona-api';
-import { type System, startSystem } from './support/system';
-import { typePart } from './support/transcript';
+} from '../e2e/support/guide-tenancy';
+import { type PersonaApi, personaApi } from '../e2e/support/persona-api';
+import { type System, startSystem } from '../e2e/support/system';
+import { typePart } from '../e2e/support/transcript';
+import { clientCommand } from '../support/clients';
+import { blocksOf, partOf, readDocument } from '../support/documents';
 
 jest.setTimeout(240_000);
 

@@ -1,7 +1,7 @@
 /** Allocations, typed into the real `baremetal` client against a whole system: asked for, waited for, used and given back. */
-import { type Cli, cliOf, refusal } from './support/cli';
-import { projects } from './support/nodes';
-import { type System, startSystem } from './support/system';
+import { type Cli, cliOf, refusal } from '../e2e/support/cli';
+import { projects } from '../e2e/support/nodes';
+import { type System, startSystem } from '../e2e/support/system';
 
 jest.setTimeout(240_000);
 

@@ -1,9 +1,18 @@
 /** The README's commands on runbooks, typed into the real `baremetal` client: written, approved, published, run, refused. */
 import { powerOn } from '../../src/dev/demo/nodes';
 import type { Person } from '../../src/dev/demo/system';
-import { type Cli, cliOf, refusal } from './support/cli';
-import { acceptedSince, active, commandOf, journalNow, lease, manageable, projects, withinMs } from './support/nodes';
-import { type System, startSystem } from './support/system';
+import { type Cli, cliOf, refusal } from '../e2e/support/cli';
+import {
+  acceptedSince,
+  active,
+  commandOf,
+  journalNow,
+  lease,
+  manageable,
+  projects,
+  withinMs,
+} from '../e2e/support/nodes';
+import { type System, startSystem } from '../e2e/support/system';
 
 jest.setTimeout(300_000);
 
