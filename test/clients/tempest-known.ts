@@ -7,7 +7,7 @@ export const tempestFails: Readonly<Record<string, string>> = {
   'admin.test_microversion_enforcement.TestNodeAllocationMicroversions.test_show_allocation_by_node':
     'asks for the allocation of the node "None", for the allocation has no node yet when it is created; no node has that name: 404',
   'admin.test_microversion_enforcement.TestUtilityMicroversions.test_ipa_heartbeat':
-    'sends a heartbeat of a node that no ramdisk has looked up; that is as unknown as a node that does not exist: 404',
+    'names the node in the body of `POST /v1/heartbeat`, and none that a ramdisk has looked up: neither is found here, 404',
   'rbac_defaults.test_nodes.TestNodeProjectReader.test_reader_cannot_set_raid_state': noWord,
   'rbac_defaults.test_nodes.TestNodeSystemReader.test_reader_cannot_set_raid_state': noWord,
 };
