@@ -20,12 +20,24 @@ const timing = {
   firmwareTaskMs: 500,
 };
 
+/** Walks that go on at once: they wait for machines nearly all the time. */
+const atOnce = 3;
+
 whenThere('sushy walks the rack', () => {
   let rack: Rack;
   let stateDir: string;
+  /** By profile; each begins when the one three places before it has ended, however that ended. */
+  const walks: ReturnType<typeof judge>[] = [];
   beforeAll(async () => {
     stateDir = await mkdtemp(join(tmpdir(), 'rack-'));
     rack = await startRack({ stateDir, bmcs: profileNames.length, timing });
+    for (const index of profileNames.keys()) {
+      walks[index] = Promise.resolve(walks[index - atOnce]).then(
+        () => walk(index, false),
+        () => walk(index, false),
+      );
+      walks[index].catch(() => {}); // its own test tells
+    }
   });
   afterAll(async () => {
     await rack?.close();
@@ -40,7 +52,7 @@ whenThere('sushy walks the rack', () => {
   test.each(profileNames.map((name, index) => [name, index] as const))(
     '%s, over HTTP',
     async (_, index) => {
-      const { passed, failed, output } = await walk(index, false);
+      const { passed, failed, output } = await walks[index]!;
       expect({ failed, output: failed === 0 ? '' : output }).toEqual({ failed: 0, output: '' });
       expect(passed).toBeGreaterThan(50);
     },
