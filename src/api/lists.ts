@@ -13,7 +13,7 @@ import {
 } from '../model/fields';
 import { asUuid } from '../model/ids';
 import { always, and, not, or, type Predicate } from '../model/predicates';
-import type { Represent, Shown } from './representation';
+import type { Projection, Represent, Shown } from './representation';
 import type { Answer } from './route';
 import { came, fieldNames, flag, uuid } from './validation';
 import { requireMinor } from './versions';
@@ -198,14 +198,10 @@ export const nextLink = (base: string, path: string, asked: ListAsked, marker: s
 /** Rows that are made into text at once: a long page is never in memory as objects, and few texts are made. */
 const together = 100;
 
-/** The text of a list's rows, made as they come. */
-export type Items = {
-  /** Takes a row. @returns where a page after it would begin */
-  readonly add: (row: Readonly<Record<string, unknown>>) => string;
-  readonly text: () => string;
-};
+type Row = Readonly<Record<string, unknown>>;
 
-export const itemsOf = (represent: Represent, shown: Shown): Items => {
+/** The text of a list's rows, made as they come. */
+const itemsOf = (represent: Represent, shown: Shown) => {
   const texts: string[] = [];
   let pending: unknown[] = [];
   const close = (): void => {
@@ -213,12 +209,13 @@ export const itemsOf = (represent: Represent, shown: Shown): Items => {
     pending = [];
   };
   return {
-    add: (row) => {
+    /** @returns where a page after this row would begin */
+    add: (row: Row): string => {
       pending.push(represent(row, shown));
       if (pending.length === together) close();
       return String(row.uuid);
     },
-    text: () => {
+    text: (): string => {
       close();
       return texts.join(',');
     },
@@ -227,18 +224,21 @@ export const itemsOf = (represent: Represent, shown: Shown): Items => {
 
 /**
  * The answer of a list: `next` only where the page is full, even if nothing follows.
- * @param markers of the rows that `items` has taken
+ * @param asked what the `next` link repeats
+ * @param list asks the store for columns, and gives every row to `take`. @returns what `take` said of each
  */
-export const answerItems = (
+export const answerPage = async (
   table: ResourceTable,
-  items: Items,
-  markers: readonly string[],
-  next: (marker: string) => string,
-  limit: number,
-): Answer => {
+  asked: ListAsked,
+  { projection, shown, path }: { readonly projection: Projection; readonly shown: Shown; readonly path: string },
+  list: (columns: readonly string[], take: (row: Row) => string) => Promise<string[]>,
+): Promise<Answer> => {
+  const items = itemsOf(projection.represent, shown);
+  const markers = await list(projection.columns, items.add);
   const last = markers.at(-1);
-  const more = last && markers.length === limit ? `,"next":${JSON.stringify(next(last))}` : '';
-  return { status: 200, text: `{"${table.collection}":[${items.text()}]${more}}` };
+  const full = last !== undefined && markers.length === asked.limit;
+  const next = full ? `,"next":${JSON.stringify(nextLink(shown.base, path, asked, last))}` : '';
+  return { status: 200, text: `{"${table.collection}":[${items.text()}]${next}}` };
 };
 
 /** The body of a list that is small: `next` only where the page is full, even if nothing follows. */

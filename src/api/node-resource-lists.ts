@@ -6,14 +6,12 @@ import { isMac } from '../model/ports';
 import { always, and, or, type Predicate } from '../model/predicates';
 import { nodeTarget } from '../policy';
 import {
-  answerItems,
+  answerPage,
   askedList,
   chosenFields,
   filterPredicate,
-  itemsOf,
   type ListAsked,
   listQuery,
-  nextLink,
   pageAsked,
   showQuery,
 } from './lists';
@@ -79,24 +77,18 @@ const answerList = async <Row extends NodeResourceRow>(
   { path, home, whole }: Listing,
 ): Promise<Answer> => {
   const { table, shown } = resource;
-  const { who, query, version, base } = asking;
+  const { who, query, version } = asking;
   const asked = askedList(table, query, version, rooms.settings.maxLimit, resource.detailSince);
   if (whole && asked.fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail' });
   const wanted = await homeOf(rooms, asking, asked.filters, home);
   const visible = visibleHomes(resource, rooms.policy(), who);
-  const { columns, represent } = asked.fields
+  const projection = asked.fields
     ? shown.chosen(asked.fields, version)
     : shown[whole || asked.detail ? 'full' : 'list'](version);
-  const items = itemsOf(represent, shownTo(rooms, asking));
-  const markers = await resource
-    .store(rooms.inventory)
-    .list(
-      columns,
-      { visible, home: wanted, filter: filterPredicate(table, lowered(asked.filters)) },
-      pageAsked(asked),
-      items.add,
-    );
-  return answerItems(table, items, markers, (marker) => nextLink(base, path, asked, marker), asked.limit);
+  const selection = { visible, home: wanted, filter: filterPredicate(table, lowered(asked.filters)) };
+  return answerPage(table, asked, { projection, shown: shownTo(rooms, asking), path }, (columns, take) =>
+    resource.store(rooms.inventory).list(columns, selection, pageAsked(asked), take),
+  );
 };
 
 const rulesOfList = <Row extends NodeResourceRow>(resource: NodeResource<Row>): string[] => [

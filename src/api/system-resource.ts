@@ -5,17 +5,7 @@ import type { ResourceQueries } from '../inventory/resources';
 import { type ErrorCode, raise } from '../model/errors';
 import type { ResourceTable } from '../model/fields';
 import { asUuid, isLogicalName } from '../model/ids';
-import {
-  answerItems,
-  askedList,
-  chosenFields,
-  filterPredicate,
-  itemsOf,
-  listQuery,
-  nextLink,
-  pageAsked,
-  showQuery,
-} from './lists';
+import { answerPage, askedList, chosenFields, filterPredicate, listQuery, pageAsked, showQuery } from './lists';
 import type { projections } from './representation';
 import type { Sealing, Values } from './resource-values';
 import type { Rooms } from './rooms';
@@ -98,20 +88,14 @@ const answerList = async (
   const { table, shown } = resource;
   const asked = askedList(table, query, version, rooms.settings.maxLimit);
   if (whole && asked.fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail' });
-  const { columns, represent } = asked.fields
+  const projection = asked.fields
     ? shown.chosen(asked.fields, version)
     : shown[whole || asked.detail ? 'full' : 'list'](version);
-  const items = itemsOf(represent, { base });
-  const markers = await resource
-    .store(rooms.inventory)
-    .list(
-      columns,
-      filterPredicate(table, asked.filters),
-      pageAsked(asked, resource.named ? 'MarkerNotFound' : 'InvalidInput'),
-      items.add,
-    );
   const path = `${resource.path}${whole ? '/detail' : ''}`;
-  return answerItems(table, items, markers, (marker) => nextLink(base, path, asked, marker), asked.limit);
+  const page = pageAsked(asked, resource.named ? 'MarkerNotFound' : 'InvalidInput');
+  return answerPage(table, asked, { projection, shown: { base }, path }, (columns, take) =>
+    resource.store(rooms.inventory).list(columns, filterPredicate(table, asked.filters), page, take),
+  );
 };
 
 const listRoute = (resource: SystemResource, whole: boolean): Route =>

@@ -3,14 +3,12 @@ import type { z } from 'zod';
 import { allocationsSince, allocationTable } from '../../model/allocations';
 import { always, and, type Predicate } from '../../model/predicates';
 import {
-  answerItems,
+  answerPage,
   askedList,
   chosenFields,
   filterPredicate,
-  itemsOf,
   type ListAsked,
   listQuery,
-  nextLink,
   pageAsked,
   showQuery,
 } from '../lists';
@@ -55,17 +53,9 @@ const listAllocations = route<unknown, Query>({
       filterPredicate(allocationTable, asked.filters),
       await ofNode(rooms, asking, asked.filters.node),
     );
-    const { columns, represent } = asked.fields
-      ? shownAllocation.chosen(asked.fields, version)
-      : shownAllocation.list(version);
-    const items = itemsOf(represent, { base });
-    const markers = await rooms.inventory.allocations.list(columns, { visible, filter }, pageAsked(asked), items.add);
-    return answerItems(
-      allocationTable,
-      items,
-      markers,
-      (marker) => nextLink(base, 'allocations', asked, marker),
-      asked.limit,
+    const projection = asked.fields ? shownAllocation.chosen(asked.fields, version) : shownAllocation.list(version);
+    return answerPage(allocationTable, asked, { projection, shown: { base }, path: 'allocations' }, (columns, take) =>
+      rooms.inventory.allocations.list(columns, { visible, filter }, pageAsked(asked), take),
     );
   },
 });

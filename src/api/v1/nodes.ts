@@ -9,14 +9,12 @@ import { and, never, type Predicate } from '../../model/predicates';
 import { states } from '../../model/states';
 import { nodeTarget, type Policy } from '../../policy';
 import {
-  answerItems,
+  answerPage,
   askedList,
   chosenFields,
   filterPredicate,
-  itemsOf,
   type ListAsked,
   listQuery,
-  nextLink,
   pageAsked,
   showQuery,
 } from '../lists';
@@ -91,11 +89,11 @@ export const answerNodes = async (
   const selected = await selection(rooms, policy, asking, asked);
   await checkChassis(rooms, asking, asked.filters);
   const projection = projectionOf(asked, asking.version, all);
-  const items = itemsOf(projection.represent, shownTo(policy, asking));
-  const markers = await rooms.inventory.nodes.list(projection.columns, selected, pageAsked(asked), items.add);
   const { chassis_uuid: _, ...others } = asked.filters;
   const repeated = within ? { ...asked, filters: others } : asked;
-  return answerItems(nodeTable, items, markers, (marker) => nextLink(asking.base, path, repeated, marker), asked.limit);
+  return answerPage(nodeTable, repeated, { projection, shown: shownTo(policy, asking), path }, (columns, take) =>
+    rooms.inventory.nodes.list(columns, selected, pageAsked(asked), take),
+  );
 };
 
 const projectionOf = (asked: ListAsked, minor: number, all: boolean): Projection => {

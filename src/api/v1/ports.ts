@@ -5,17 +5,7 @@ import { nestedPortgroupsSince } from '../../model/portgroups';
 import { isMac, portTable } from '../../model/ports';
 import { and, type Predicate } from '../../model/predicates';
 import { nodeTarget } from '../../policy';
-import {
-  answerItems,
-  askedList,
-  chosenFields,
-  itemsOf,
-  type ListAsked,
-  listQuery,
-  nextLink,
-  pageAsked,
-  showQuery,
-} from '../lists';
+import { answerPage, askedList, chosenFields, type ListAsked, listQuery, pageAsked, showQuery } from '../lists';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, ok, route } from '../route';
 import { portEditRoutes } from './port-edits';
@@ -47,22 +37,18 @@ const answerList = async (
   const named = asked.filters.portgroup as string | undefined;
   const members = await membersOf(rooms, who, group ?? named);
   const visible = visiblePorts(rooms.policy(), who);
-  const { columns, represent } = asked.fields
+  const projection = asked.fields
     ? shownPort.chosen(asked.fields, version)
     : shownPort[whole ? 'full' : 'list'](version);
-  const items = itemsOf(represent, { base });
-  const markers = await rooms.inventory.ports.list(
-    columns,
-    {
-      visible,
-      home: wanted,
-      filter: and(ownFilter(asked.filters), members),
-      description_contains: containsOf(asked.filters),
-    },
-    pageAsked(asked),
-    items.add,
+  const selection = {
+    visible,
+    home: wanted,
+    filter: and(ownFilter(asked.filters), members),
+    description_contains: containsOf(asked.filters),
+  };
+  return answerPage(portTable, asked, { projection, shown: { base }, path }, (columns, take) =>
+    rooms.inventory.ports.list(columns, selection, pageAsked(asked), take),
   );
-  return answerItems(portTable, items, markers, (marker) => nextLink(base, path, asked, marker), asked.limit);
 };
 
 const ownFilter = ({ address }: ListAsked['filters']): Predicate => {

@@ -1,17 +1,7 @@
 /** /v1/runbooks: lists of steps under a name, which stand in for the steps of a clean or service request. */
 import type { z } from 'zod';
 import { runbooksSince, runbookTable, runbookTableAt } from '../../model/runbooks';
-import {
-  answerItems,
-  askedList,
-  chosenFields,
-  filterPredicate,
-  itemsOf,
-  listQuery,
-  nextLink,
-  pageAsked,
-  showQuery,
-} from '../lists';
+import { answerPage, askedList, chosenFields, filterPredicate, listQuery, pageAsked, showQuery } from '../lists';
 import { ok, route } from '../route';
 import { runbookEditRoutes } from './runbook-edits';
 import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './runbook-representation';
@@ -31,22 +21,12 @@ const listRunbooks = route<unknown, Query>({
   handler: async ({ who, query, version, base }, rooms) => {
     const asked = askedList(runbookTableAt(version), query, version, rooms.settings.maxLimit);
     const visible = visibleRunbooks(rooms.policy(), who, asked.filters.project);
-    const { columns, represent } = asked.fields
+    const projection = asked.fields
       ? shownRunbook.chosen(asked.fields, version)
       : shownRunbook[asked.detail ? 'full' : 'list'](version);
-    const items = itemsOf(represent, { base });
-    const markers = await rooms.inventory.runbooks.list(
-      columns,
-      { visible, filter: filterPredicate(runbookTable, asked.filters) },
-      pageAsked(asked, 'MarkerNotFound'),
-      items.add,
-    );
-    return answerItems(
-      runbookTable,
-      items,
-      markers,
-      (marker) => nextLink(base, 'runbooks', asked, marker),
-      asked.limit,
+    const filter = filterPredicate(runbookTable, asked.filters);
+    return answerPage(runbookTable, asked, { projection, shown: { base }, path: 'runbooks' }, (columns, take) =>
+      rooms.inventory.runbooks.list(columns, { visible, filter }, pageAsked(asked, 'MarkerNotFound'), take),
     );
   },
 });
