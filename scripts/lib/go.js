@@ -9,6 +9,7 @@ const { cacheDir, root, writeFile } = require('./paths');
 const { fingerprint } = require('./fingerprint');
 const { run } = require('./run');
 const { withLock } = require('./lock');
+const { tell } = require('./told');
 
 const source = path.join(root, 'test', 'clients', 'go');
 const library = 'github.com/gophercloud/gophercloud/v2';
@@ -53,9 +54,6 @@ async function go(...args) {
   return answer.output;
 }
 
-if (require.main === module)
-  ensureGoClients()
-    .catch((failure) => ({ missing: failure.message }))
-    .then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`));
+if (require.main === module) tell(ensureGoClients());
 
 module.exports = { ensureGoClients };

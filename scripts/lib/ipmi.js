@@ -1,6 +1,7 @@
 /** ipmitool, and ipmi_sim to try it on. As a program it prints `{"programs": {...}}` or `{"missing": reason}`. */
 
 const { ensurePrograms, unpackedBefore } = require('./debian');
+const { tell } = require('./told');
 
 const wanted = { cache: 'ipmi', packages: ['ipmitool', 'openipmi'], names: ['ipmitool', 'ipmi_sim'], check: '-V' };
 
@@ -14,10 +15,6 @@ const ensureIpmi = () => ensurePrograms(wanted);
 /** Where they were unpacked; undefined where they were not. */
 const ipmiFolder = () => unpackedBefore(wanted);
 
-if (require.main === module)
-  ensureIpmi()
-    .then((programs) => ({ programs }))
-    .catch((failure) => ({ missing: failure.message }))
-    .then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`));
+if (require.main === module) tell(ensureIpmi().then((programs) => ({ programs })));
 
 module.exports = { ensureIpmi, ipmiFolder };

@@ -12,6 +12,7 @@ const { cacheDir, root } = require('./paths');
 const { run } = require('./run');
 const { timed } = require('./say');
 const { withLock } = require('./lock');
+const { tell } = require('./told');
 
 const requirements = path.join(root, 'test', 'clients', 'keystone-requirements.txt');
 
@@ -91,10 +92,6 @@ function copyState(state, dir) {
   return writeSettings(dir);
 }
 
-if (require.main === module)
-  ensureKeystone()
-    .then((keystone) => ({ keystone }))
-    .catch((failure) => ({ missing: failure.message }))
-    .then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`));
+if (require.main === module) tell(ensureKeystone().then((keystone) => ({ keystone })));
 
 module.exports = { copyState, ensureKeystone };

@@ -6,16 +6,13 @@
 const path = require('node:path');
 const { ensureEnvironment } = require('./python');
 const { root } = require('./paths');
+const { tell } = require('./told');
 
 const requirements = path.join(root, 'test', 'clients', 'tempest-requirements.txt');
 
 /** Makes sure that they are installed; answers with the folder of their commands. */
 const ensureSuites = () => ensureEnvironment('suites', requirements, "OpenStack's own functional tests");
 
-if (require.main === module)
-  ensureSuites()
-    .then((bin) => ({ bin }))
-    .catch((failure) => ({ missing: failure.message }))
-    .then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`));
+if (require.main === module) tell(ensureSuites().then((bin) => ({ bin })));
 
 module.exports = { ensureSuites };

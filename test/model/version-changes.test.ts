@@ -1,40 +1,10 @@
 /** The table of what each version changed: whole, and the same as what the tables of fields, filters, verbs and routes say. */
-import { routes } from '../../src/api';
-import { allocationTable } from '../../src/model/allocations';
-import { chassisTable } from '../../src/model/chassis';
-import { conductorTable } from '../../src/model/conductors';
-import { templateTable } from '../../src/model/deploy-templates';
-import { driverTable } from '../../src/model/driver-fields';
+import { resourceTables, routes } from '../../src/api';
 import { type ResourceTable, sinceOf } from '../../src/model/fields';
-import { historyTable } from '../../src/model/history';
-import { inspectionRuleTable } from '../../src/model/inspection-rules';
 import { maxMinor } from '../../src/model/microversions';
-import { biosTable, firmwareTable } from '../../src/model/node-details';
-import { nodeTable, stateFields } from '../../src/model/nodes';
-import { portgroupTable } from '../../src/model/portgroups';
-import { portTable } from '../../src/model/ports';
-import { runbookTable } from '../../src/model/runbooks';
+import { stateFields } from '../../src/model/nodes';
 import { verbs } from '../../src/model/verbs';
 import { type Change, versionChanges } from '../../src/model/version-changes';
-import { connectorTable, targetTable } from '../../src/model/volumes';
-
-const tables: readonly ResourceTable[] = [
-  nodeTable,
-  portTable,
-  portgroupTable,
-  connectorTable,
-  targetTable,
-  chassisTable,
-  runbookTable,
-  allocationTable,
-  driverTable,
-  conductorTable,
-  templateTable,
-  inspectionRuleTable,
-  biosTable,
-  firmwareTable,
-  historyTable,
-];
 
 /** Lines "1.50 node.owner" of the changes of one kind. */
 const told = <Kind extends Change['is']>(is: Kind, linesOf: (change: Extract<Change, { is: Kind }>) => string[]) =>
@@ -72,7 +42,7 @@ test('the versions that change nothing are those that only tell what roles can d
 test('fields have the versions that their tables say', () => {
   // What a resource has had since there is one comes with its routes.
   const bornAt = (table: ResourceTable) => Math.min(...table.fields.map(sinceOf));
-  const ofTables = tables.flatMap((table) =>
+  const ofTables = resourceTables.flatMap((table) =>
     table.fields
       .filter((row) => sinceOf(row) > bornAt(table) && !row.hidden)
       .map((row) => `1.${row.since} ${table.resource}.${row.name}`),
@@ -86,7 +56,7 @@ test('fields have the versions that their tables say', () => {
 });
 
 test('filters have the versions that their tables say', () => {
-  const ofTables = tables.flatMap((table) => {
+  const ofTables = resourceTables.flatMap((table) => {
     const born = Math.min(...table.fields.map(sinceOf));
     return table.filters
       .filter((row) => sinceOf(row) > born)

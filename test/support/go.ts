@@ -1,18 +1,11 @@
 /** The clients that are written in Go: one program, told by JSON what to do and answering in JSON what came of it. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { foundBy } from './found';
 
-const script = resolve(__dirname, '..', '..', 'scripts', 'lib', 'go.js');
-
-/** At collection, because a suite that cannot run must be skipped by name; quick once the program is built. */
-const answer = spawnSync(process.execPath, [script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-const found = JSON.parse(answer.stdout || '{"missing":"scripts/lib/go.js said nothing"}') as {
-  clients?: string;
-  library?: string;
-  missing?: string;
-};
+const found = foundBy<{ clients: string; library: string }>('go.js');
 
 /** Why the program could not be built; undefined when it is there. */
 export const goMissing = found.missing;

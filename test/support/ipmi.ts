@@ -1,25 +1,18 @@
 /** A real ipmi_sim for tests: one simulated BMC per call, behind a UDP relay that can go silent or lose an answer. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Relayed } from '../bmc/support/relay';
+import { foundBy } from './found';
 
 type Programs = { readonly ipmitool: string; readonly ipmi_sim: string };
 
-/** At collection, because a suite that cannot run must be skipped by name; quick once the programs are in the cache. */
-const answer = spawnSync(process.execPath, [resolve(__dirname, '..', '..', 'scripts', 'lib', 'ipmi.js')], {
-  encoding: 'utf8',
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-const found = JSON.parse(answer.stdout || '{"missing":"scripts/lib/ipmi.js said nothing"}') as {
-  programs?: Programs;
-  missing?: string;
-};
+const found = foundBy<{ programs: Programs }>('ipmi.js');
 
 /** Why ipmitool and ipmi_sim could not be had; undefined when they are there. */
 export const ipmiMissing = found.missing;

@@ -1,23 +1,19 @@
 /** A real Keystone for tests: one process on a copy of the prepared state, and what an administrator does with it. */
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { finder, foundBy } from './found';
 
-const program = resolve(__dirname, '..', '..', 'scripts', 'lib', 'keystone.js');
+const program = finder('keystone.js');
 const programs = resolve(__dirname, '..', 'clients');
 
 type Prepared = { readonly python: string; readonly state: string; readonly password: string };
 
-/** At collection, because a suite that cannot run must be skipped by name; quick once Keystone is in the cache. */
-const answer = spawnSync(process.execPath, [program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-const found = JSON.parse(answer.stdout || '{"missing":"scripts/lib/keystone.js said nothing"}') as {
-  keystone?: Prepared;
-  missing?: string;
-};
+const found = foundBy<{ keystone: Prepared }>('keystone.js');
 
 /** Why Keystone could not be had; undefined when it is there. */
 export const keystoneMissing = found.missing;

@@ -1,16 +1,10 @@
 /** Schemathesis for tests: where its commands are, or why they are not there, and what a run of it found. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { foundBy } from './found';
 
-const program = resolve(__dirname, '..', '..', 'scripts', 'lib', 'schemathesis.js');
-
-/** At collection, because a suite that cannot run must be skipped by name; quick once it is in the cache. */
-const answer = spawnSync(process.execPath, [program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-const found = JSON.parse(answer.stdout || '{"missing":"scripts/lib/schemathesis.js said nothing"}') as {
-  bin?: string;
-  missing?: string;
-};
+const found = foundBy<{ bin: string }>('schemathesis.js');
 
 /** Why it could not be had; undefined when it is there. */
 export const schemathesisMissing = found.missing;

@@ -3,16 +3,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { foundBy } from './found';
 
-const installer = resolve(__dirname, '..', '..', 'scripts', 'lib', 'suites.js');
 const reader = resolve(__dirname, '..', 'clients', 'suite_verdicts.py');
 
-/** At collection, because a suite that cannot run must be skipped by name; quick once they are in the cache. */
-const answer = spawnSync(process.execPath, [installer], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-const found = JSON.parse(answer.stdout || '{"missing":"scripts/lib/suites.js said nothing"}') as {
-  bin?: string;
-  missing?: string;
-};
+const found = foundBy<{ bin: string }>('suites.js');
 
 /** Why the suites could not be had; undefined when they are there. */
 export const suitesMissing = found.missing;
