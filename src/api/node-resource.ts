@@ -7,12 +7,12 @@ import { type ErrorCode, raise } from '../model/errors';
 import type { ResourceTable } from '../model/fields';
 import { asUuid, isLogicalName } from '../model/ids';
 import type { HomeNode, NodeResourceRow } from '../model/node-resources';
-import { and, type Predicate } from '../model/predicates';
+import type { Predicate } from '../model/predicates';
 import { nodeTarget, type Policy } from '../policy';
 import type { projections, Shown } from './representation';
 import type { Sealing, Values } from './resource-values';
 import type { Rooms } from './rooms';
-import { nodeColumns, visibleRows } from './visibility';
+import { behindNode, nodeColumns, visibleRows } from './visibility';
 
 /** What a write is about, for the checks of a resource. */
 export type Writing = {
@@ -88,19 +88,18 @@ export const findVisible = async <Row extends NodeResourceRow>(
   return raise(resource.missing, { [resource.what]: ident });
 };
 
-/** Of the columns of nodes: all, or those whose nodes and resources the caller may see. Throws PolicyDenied. */
-export const visibleHomes = (resource: Pick<NodeResource, 'rules'>, policy: Policy, who: Caller): Predicate => {
-  const own = visibleRows(policy, who, {
-    all: ruleOf(resource, 'list_all'),
-    own: ruleOf(resource, 'list'),
-    see: ruleOf(resource, 'get'),
-    columns: nodeColumns,
-  });
-  if (own.is === 'true') return own;
-  const seen = policy.filter(seesNode, who, nodeColumns);
-  // Said twice, the store takes it for twice as rare and plans for hardly a row.
-  return JSON.stringify(own) === JSON.stringify(seen) ? own : and(own, seen);
-};
+/** Of the columns of nodes: those whose nodes and resources the caller would be shown one by one. Throws PolicyDenied. */
+export const visibleHomes = (resource: Pick<NodeResource, 'rules'>, policy: Policy, who: Caller): Predicate =>
+  behindNode(
+    policy,
+    who,
+    visibleRows(policy, who, {
+      all: ruleOf(resource, 'list_all'),
+      own: ruleOf(resource, 'list'),
+      see: ruleOf(resource, 'get'),
+      columns: nodeColumns,
+    }),
+  );
 
 /** How its rows are shown to a caller; each carries `owner` and `lessee` of its node, by which redaction is decided. */
 export const shownTo = (rooms: Rooms, { who, base }: { readonly who: Caller; readonly base: string }): Shown => {

@@ -44,21 +44,49 @@ export const visibleNode = async (
 export const projectsOf = (who: Caller): string[] =>
   [who.project_id, ...(who.admin_projects ?? [])].filter((project) => project !== null);
 
-/** What a list shows: everything by one rule, or by another what the caller may see of its own. */
+/** The rules of a list: who may ask for one, and by which rule its rows are shown one by one. */
 export type Scope = {
+  /** Admits callers without a project, and lets a project be named that is not the caller's. */
   readonly all: string;
+  /** Admits the callers of projects. */
   readonly own: string;
   /** The rule that decides about a single row. */
   readonly see: string;
   readonly columns: Readonly<Record<string, string>>;
 };
 
-/** The rows that a caller's list may hold, as a predicate. Throws PolicyDenied. */
+type Listing = Pick<Scope, 'all' | 'own' | 'columns'>;
+
+/**
+ * Asks whether the caller may list at all: by the rule for all projects, or by the one for projects, which may also speak of
+ * rows (as where it refers to the rule of a single row) and then admits who could be shown one. @returns whether by the
+ * first. Throws PolicyDenied.
+ */
+export const requireList = (policy: Policy, who: Caller, { all, own, columns }: Listing): boolean => {
+  if (policy.allows(all, who)) return true;
+  if (who.project_id === null) raise('PolicyDenied', { rule: all });
+  if (policy.filter(own, who, columns).is === 'false') policy.require(own, who);
+  return false;
+};
+
+/**
+ * The rows that a caller's list may hold, as a predicate: those which the caller would be shown one by one. The rules of
+ * the list itself only decide whether there is one, so that none of them, however wide, shows a hidden row. Throws
+ * PolicyDenied.
+ */
 export const visibleRows = (policy: Policy, who: Caller, scope: Scope): Predicate => {
-  if (policy.allows(scope.all, who)) return { is: 'true' };
-  if (who.project_id === null) raise('PolicyDenied', { rule: scope.all });
-  policy.require(scope.own, who);
+  requireList(policy, who, scope);
   return policy.filter(scope.see, who, scope.columns);
+};
+
+/**
+ * Of the columns of nodes: those that are shown to the caller, among them those whose resource under this rule is. A node
+ * stands before all that belongs to it.
+ */
+export const behindNode = (policy: Policy, who: Caller, resource: Predicate): Predicate => {
+  const seen = policy.filter(nodeScope.see, who, nodeColumns);
+  // Said twice, the store takes it for twice as rare and plans for hardly a row.
+  return JSON.stringify(resource) === JSON.stringify(seen) ? seen : and(resource, seen);
 };
 
 const nodeScope: Scope = {
@@ -73,9 +101,10 @@ const nodeScope: Scope = {
  * may name only its own, or one in which it is admin. Throws PolicyDenied.
  */
 export const visibleNodes = (policy: Policy, who: Caller, project?: string): Predicate => {
-  const rows = visibleRows(policy, who, nodeScope);
+  const everybodys = requireList(policy, who, nodeScope);
+  const rows = policy.filter(nodeScope.see, who, nodeColumns);
   if (project === undefined) return rows;
-  if (rows.is !== 'true' && !projectsOf(who).includes(project)) raise('PolicyDenied', { rule: nodeScope.all });
+  if (!everybodys && !projectsOf(who).includes(project)) raise('PolicyDenied', { rule: nodeScope.all });
   const mine: Predicate = {
     is: 'or',
     any: [

@@ -1,6 +1,6 @@
 /** Shards: how many nodes each has, who may know, and the filters of nodes by them. */
 import { startTestApi, type TestApi } from '../support/api';
-import { owner } from '../support/world';
+import { owner, type Persona, stranger } from '../support/world';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -26,6 +26,17 @@ test('are counted, largest first, nodes without one under None', async () => {
       { name: 's1', count: 1 },
     ],
   });
+});
+
+test('of nodes that a caller may not see, none are counted', async () => {
+  const [hidden] =
+    await api.sql`insert into nodes ${api.sql({ name: 'n7', shard: 's3', owner: stranger, driver: 'redfish' })} returning uuid`;
+  api.setPolicy({ set: 'temper', overrides: { 'baremetal:shards:get': 'role:reader' } });
+  const names = async (who: Persona) =>
+    (await api.as(who, 'GET', '/v1/shards')).body.shards.map(({ name }: { name: string }) => name);
+  expect([await names('owner-reader'), await names('stranger-admin')]).toEqual([['s2', 'None', 's1'], ['s3']]);
+  api.setPolicy({ set: 'temper' });
+  await api.sql`delete from nodes where uuid = ${hidden!.uuid}`;
 });
 
 test.each([

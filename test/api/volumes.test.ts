@@ -87,7 +87,10 @@ describe('properties of a target', () => {
     const [other] = await api.sql<{ uuid: string }[]>`
       insert into nodes ${api.sql({ ...columns, owner: stranger })} returning uuid`;
     await made({ node_uuid: other!.uuid, properties });
-    api.setPolicy({ set: 'temper', overrides: { 'baremetal:volume:list_all': 'role:admin' } });
+    api.setPolicy({
+      set: 'temper',
+      overrides: Object.fromEntries(['node:get', 'volume:get'].map((rule) => [`baremetal:${rule}`, 'role:admin'])),
+    });
     const { body } = await api.as('owner-admin', 'GET', '/v1/volume/targets?detail=True');
     api.setPolicy({ set: 'temper' });
     const shown = body.targets.map(({ node_uuid, properties: its }: { node_uuid: string; properties: object }) => [

@@ -16,7 +16,7 @@ const listRunbooks = route<unknown, Query>({
   method: 'GET',
   path: runbookCollection,
   since: runbooksSince,
-  rules: ['baremetal:runbook:list_all', 'baremetal:runbook:list'],
+  rules: ['baremetal:runbook:list_all', 'baremetal:runbook:list', 'baremetal:runbook:get'],
   query: listQuery(runbookTable),
   handler: async ({ who, query, version, base }, rooms) => {
     const asked = askedList(runbookTableAt(version), query, version, rooms.settings.maxLimit);

@@ -1,5 +1,6 @@
-/** GET /v1/shards: into how many parts the fleet is divided, and how many nodes each has. */
+/** GET /v1/shards: into how many parts the fleet is divided, and how many nodes each has, of those that the caller may see. */
 import { ok, type Route, route } from '../route';
+import { nodeColumns } from '../visibility';
 import * as shapes from './shapes';
 
 const rule = 'baremetal:shards:get';
@@ -13,10 +14,11 @@ export const shardRoutes: Route[] = [
     path: '/v1/shards',
     answers: { 200: shapes.shards },
     since: 82,
-    rules: [rule],
+    rules: [rule, 'baremetal:node:get'],
     handler: async ({ who }, rooms) => {
       rooms.policy().require(rule, who);
-      const rows = await rooms.inventory.shards.list();
+      const seen = rooms.policy().filter('baremetal:node:get', who, nodeColumns);
+      const rows = await rooms.inventory.shards.list(seen);
       return ok({ shards: rows.map(({ name, count }) => ({ name: name ?? unsharded, count })) });
     },
   }),

@@ -4,13 +4,18 @@ import type { Allocation } from '../../model/allocations';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';
-import { always, and, type Predicate } from '../../model/predicates';
+import type { Predicate } from '../../model/predicates';
 import { allocationTarget, type Policy } from '../../policy';
-import { projectsOf } from '../visibility';
+import { projectsOf, requireList } from '../visibility';
+
+/** Who may ask for a list. */
+const lists = { all: 'baremetal:allocation:list_all', own: 'baremetal:allocation:list' } as const;
 
 type Asked = { policy(): Policy; readonly inventory: Pick<Queries, 'allocations'> };
 
 const see = 'baremetal:allocation:get';
+/** Columns behind the target keys of rules about allocations. */
+const columns = { 'allocation.owner': 'owner' } as const;
 
 /**
  * The allocation of this name or UUID. One that is hidden from the caller is missing. Throws AllocationNotFound, InvalidInput.
@@ -31,19 +36,15 @@ export const findVisibleAllocation = async (
 };
 
 /**
- * The allocations that a list shows: all, or what the caller may see of those of its projects. Throws PolicyDenied, also
- * where a caller asks for another project.
+ * The allocations that a list shows: those which the caller would be shown one by one. Throws PolicyDenied, also where a
+ * caller asks for another project.
  */
 export const visibleAllocations = (policy: Policy, who: Caller, owner: unknown): Predicate => {
-  if (policy.allows('baremetal:allocation:list_all', who)) return always;
-  policy.require('baremetal:allocation:list', who);
-  if (who.project_id === null) return raise('PolicyDenied', { rule: 'baremetal:allocation:list_all' });
-  const values = projectsOf(who);
-  if (owner !== undefined && !values.includes(String(owner)))
+  const everybodys = requireList(policy, who, { ...lists, columns });
+  if (!everybodys && owner !== undefined && !projectsOf(who).includes(String(owner)))
     raise('PolicyDeniedFor', {
       rule: 'baremetal:allocation:list_all',
       reason: 'Only your own project may be named as owner.',
     });
-  const own: Predicate = { is: 'among', column: 'owner', values };
-  return and(own, policy.filter(see, who, { 'allocation.owner': 'owner' }));
+  return policy.filter(see, who, columns);
 };

@@ -3,10 +3,17 @@ import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';
-import { always, and, never, or, type Predicate } from '../../model/predicates';
+import { or, type Predicate } from '../../model/predicates';
 import type { Runbook } from '../../model/runbooks';
 import { type Policy, runbookTarget } from '../../policy';
-import { projectsOf } from '../visibility';
+import { projectsOf, requireList } from '../visibility';
+
+const see = 'baremetal:runbook:get';
+/** Columns behind the target keys of rules about runbooks. */
+const columns = { 'runbook.owner': 'owner', 'runbook.public': 'public' } as const;
+
+/** Who may ask for a list. */
+const lists = { all: 'baremetal:runbook:list_all', own: 'baremetal:runbook:list' } as const;
 
 type Asked = { policy(): Policy; readonly inventory: Pick<Queries, 'runbooks'> };
 
@@ -29,33 +36,18 @@ export const findVisibleRunbook = async (
 };
 
 const mayShow = (policy: Policy, who: Caller, runbook: Runbook): boolean =>
-  runbook.public || policy.allows('baremetal:runbook:get', who, runbookTarget(runbook));
+  runbook.public || policy.allows(see, who, runbookTarget(runbook));
 
 /**
- * The runbooks that a list shows: all, or those of the caller's project, the public ones, and what it may see of projects in
- * which it is admin too. Throws PolicyDenied, also where a caller asks for another project.
+ * The runbooks that a list shows: those which the caller would be shown one by one. Throws PolicyDenied, also where a caller
+ * asks for another project.
  */
 export const visibleRunbooks = (policy: Policy, who: Caller, project: unknown): Predicate => {
-  if (policy.allows('baremetal:runbook:list_all', who)) return always;
-  policy.require('baremetal:runbook:list', who);
-  if (who.project_id === null) return raise('PolicyDenied', { rule: 'baremetal:runbook:list_all' });
-  const [own, ...others] = projectsOf(who);
-  if (project !== undefined && project !== own && !others.includes(String(project)))
+  const everybodys = requireList(policy, who, { ...lists, columns });
+  if (!everybodys && project !== undefined && !projectsOf(who).includes(String(project)))
     raise('PolicyDeniedFor', {
       rule: 'baremetal:runbook:list_all',
       reason: 'Only your own project may be named as project.',
     });
-  return or(
-    { is: 'equals', column: 'owner', value: who.project_id },
-    { is: 'equals', column: 'public', value: true },
-    supported(policy, who, others),
-  );
+  return or({ is: 'equals', column: 'public', value: true }, policy.filter(see, who, columns));
 };
-
-const supported = (policy: Policy, who: Caller, values: readonly string[]): Predicate =>
-  values.length === 0
-    ? never
-    : and(
-        { is: 'among', column: 'owner', values },
-        policy.filter('baremetal:runbook:get', who, { 'runbook.owner': 'owner', 'runbook.public': 'public' }),
-      );

@@ -206,8 +206,19 @@ const registerAll = (form: 'text' | 'closed'): RegisteredRule[] => [
 /** All rules of the reference, with its texts. */
 export const ironicRules: readonly RegisteredRule[] = registerAll('text');
 
-/** Whoever opens the first there means the second too: it guards nothing but notes, and was part of the first once. */
-const followers: Readonly<Record<string, string>> = { 'baremetal:node:update_extra': 'rule:baremetal:node:update' };
+/**
+ * Whoever opens the first there means the second too: `update_extra` guards nothing but notes and was part of `update` once,
+ * and a list shows nothing that the rule of its rows does not.
+ */
+const followers: Readonly<Record<string, string>> = {
+  'baremetal:node:update_extra': 'rule:baremetal:node:update',
+  ...Object.fromEntries(
+    ['node', 'port', 'portgroup', 'volume', 'allocation', 'runbook'].map((what) => [
+      `baremetal:${what}:list`,
+      `rule:baremetal:${what}:get`,
+    ]),
+  ),
+};
 
 /** The same names with the projects' parts taken out: only system callers pass. Old names carry nothing over. */
 export const closedRules: readonly RegisteredRule[] = registerAll('closed').map(

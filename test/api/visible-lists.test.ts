@@ -1,0 +1,235 @@
+/** A list holds the rows whose own GET is answered, and no others: for every resource, under any file of rules. */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type { PolicyOptions } from '../../src/policy';
+import { startTestApi, type TestApi } from '../support/api';
+import { lessee, owner, type Persona, type passersBy, stranger } from '../support/world';
+
+let api: TestApi;
+
+type Row = Readonly<Record<string, unknown>>;
+
+const step = { interface: 'power', step: 'reboot', args: {} };
+const tenants: readonly Row[] = [
+  { owner, lessee, lease_id: randomUUID() },
+  { owner },
+  { owner: stranger },
+  { owner: null },
+  { owner: 'None' },
+];
+
+const madeBy = async (path: string, body: object): Promise<string> => {
+  const reply = await api.as('operator', 'POST', path, { body });
+  if (reply.status !== 201) throw new Error(`${path}: ${reply.text}`);
+  return String(reply.body.uuid);
+};
+
+const writeRun = async (node_uuid: string, tenant: Row): Promise<string> => {
+  const id = randomUUID();
+  const leased = tenant.lease_id ? { lease_id: tenant.lease_id, lessee } : {};
+  const row = { id, node_uuid, fence: 1, story: 'service', verb: 'service', state: 'running', ...leased };
+  const rest = { requester: api.sql.json({}), input: api.sql.json({ steps: [] }), rule_set: 'x', workflow_id: 'w' };
+  await api.sql`insert into runs ${api.sql({ ...row, ...rest } as never)}`;
+  return id;
+};
+
+const ids: Record<string, string[]> = {};
+const keep = (path: string, id: string): void => {
+  ids[path] = [...(ids[path] ?? []), id];
+};
+
+/** One of each resource for one node. */
+const writeNode = async (tenant: Row, nth: number): Promise<void> => {
+  const columns = { name: `n${nth}`, driver: 'fake-hardware', power_state: 'power off', ...tenant };
+  const [row] = await api.sql<{ uuid: string }[]>`insert into nodes ${api.sql(columns as never)} returning uuid`;
+  const node_uuid = row!.uuid;
+  keep('/v1/nodes', node_uuid);
+  const portgroup_uuid = await madeBy('/v1/portgroups', { node_uuid });
+  keep('/v1/portgroups', portgroup_uuid);
+  keep('/v1/ports', await madeBy('/v1/ports', { node_uuid, portgroup_uuid, address: `52:54:00:00:00:0${nth}` }));
+  const connector = { node_uuid, type: 'ip', connector_id: String(nth) };
+  keep('/v1/volume/connectors', await madeBy('/v1/volume/connectors', connector));
+  const target = { node_uuid, volume_type: 'iscsi', volume_id: String(nth), boot_index: 0 };
+  keep('/v1/volume/targets', await madeBy('/v1/volume/targets', target));
+  keep('/temper/v1/runs', await writeRun(node_uuid, tenant));
+};
+
+beforeAll(async () => {
+  api = await startTestApi();
+  for (const [nth, tenant] of tenants.entries()) await writeNode(tenant, nth);
+  for (const project of [owner, stranger, null]) {
+    const [allocation] = await api.sql<{ uuid: string }[]>`
+      insert into allocations (name, resource_class, owner)
+      values (${`a-${project}`}, 'x', ${project}) returning uuid`;
+    keep('/v1/allocations', allocation!.uuid);
+    const runbook = {
+      name: `CUSTOM_${ids['/v1/allocations']!.length}`,
+      owner: project,
+      steps: [{ ...step, order: 1 }],
+    };
+    keep('/v1/runbooks', await madeBy('/v1/runbooks', runbook));
+  }
+  const open = { name: 'CUSTOM_OPEN', public: true, steps: [{ ...step, order: 1 }] };
+  keep('/v1/runbooks', await madeBy('/v1/runbooks', open));
+  keep('/v1/chassis', await madeBy('/v1/chassis', {}));
+  const template = { name: 'CUSTOM_T', steps: [{ ...step, priority: 1 }] };
+  keep('/v1/deploy_templates', await madeBy('/v1/deploy_templates', template));
+  keep('/v1/inspection_rules', await madeBy('/v1/inspection_rules', { actions: [{ op: 'fail' }] }));
+});
+afterAll(() => api.close());
+
+type Who = Persona | keyof typeof passersBy;
+
+/** The collection of an answer: what is neither a link nor a number. */
+const listed = (body: Row): string[] =>
+  (Object.values(body).find(Array.isArray) as Row[]).map((one) => String(one.uuid)).sort();
+
+type Found = { readonly list: string; readonly listed: readonly string[]; readonly shown: readonly string[] };
+
+const get = (who: Who, path: string) => api.as(who as Persona, 'GET', path);
+
+/** Which rows of a resource this caller is shown one by one. */
+const shownOf = async (who: Who, path: string): Promise<string[]> => {
+  const replies = await Promise.all(
+    ids[path]!.map(async (id) => [id, (await get(who, `${path}/${id}`)).status] as const),
+  );
+  expect(replies.filter(([, status]) => ![200, 403, 404].includes(status))).toEqual([]);
+  return replies.flatMap(([id, status]) => (status === 200 ? [id] : [])).sort();
+};
+
+/** Below a node or a portgroup, by the place of the parent among those that were made. */
+const below: readonly (readonly [parent: string, child: string, path: string])[] = [
+  ['/v1/nodes', 'ports', '/v1/ports'],
+  ['/v1/nodes', 'portgroups', '/v1/portgroups'],
+  ['/v1/nodes', 'volume/connectors', '/v1/volume/connectors'],
+  ['/v1/nodes', 'volume/targets', '/v1/volume/targets'],
+  ['/v1/portgroups', 'ports', '/v1/ports'],
+];
+
+/** What a list shows beside what it should; nothing where the list itself is refused. */
+const compared = async (who: Who, path: string): Promise<Found[]> => {
+  const shown = await shownOf(who, path);
+  const nested = below
+    .filter(([, , of]) => of === path)
+    .flatMap(([parent, child]) =>
+      ids[parent]!.map(
+        (id, nth) => [`${parent}/${id}/${child}`, shown.filter((one) => one === ids[path]![nth])] as const,
+      ),
+    );
+  const answers = await Promise.all(
+    [[path, shown] as const, ...nested].map(async ([list, expected]) => {
+      const reply = await get(who, list);
+      expect([200, 403, 404]).toContain(reply.status);
+      return reply.status === 200 ? [{ list, listed: listed(reply.body), shown: expected }] : [];
+    }),
+  );
+  return answers.flat();
+};
+
+const differing = async (who: Who): Promise<Found[]> => {
+  const found = await Promise.all(Object.keys(ids).map((path) => compared(who, path)));
+  return found.flat().filter((one) => JSON.stringify(one.listed) !== JSON.stringify(one.shown));
+};
+
+const callers: readonly Who[] = [
+  'system-reader',
+  'owner-reader',
+  'lessee-admin',
+  'stranger-admin',
+  'service-elsewhere',
+];
+
+const atoms = [
+  '@',
+  '!',
+  'role:reader',
+  'role:admin',
+  'role:service',
+  'system_scope:all',
+  'rule:is_node_owner',
+  'rule:is_node_lessee',
+  'rule:is_admin',
+  'project_id:%(runbook.owner)s',
+  'project_id:%(allocation.owner)s',
+  'project_id:%(run.tenant)s',
+  'True:%(runbook.public)s',
+  'None:%(node.owner)s',
+  "'project-stranger':%(node.owner)s",
+];
+const text = fc.letrec<{ rule: string }>((tie) => ({
+  rule: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(...atoms),
+    fc.tuple(tie('rule'), fc.constantFrom('and', 'or'), tie('rule')).map(([a, how, b]) => `((${a}) ${how} (${b}))`),
+    tie('rule').map((of) => `not (${of})`),
+  ),
+})).rule;
+
+const resources = ['node', 'port', 'portgroup', 'volume', 'allocation', 'runbook', 'inspection_rule'];
+const names = [
+  ...resources.flatMap((what) => ['get', 'list', 'list_all'].map((act) => `baremetal:${what}:${act}`)),
+  'baremetal:chassis:get',
+  'baremetal:deploy_template:get',
+  'temper:run:get',
+].filter((name) => name !== 'baremetal:inspection_rule:list');
+
+const files = fc.record(Object.fromEntries(names.map((name) => [name, text])), { requiredKeys: [] });
+const policies = fc.record({
+  set: fc.constantFrom('temper', 'ironic', 'closed'),
+  mode: fc.constantFrom('strict', 'compat'),
+  overrides: files,
+}) as fc.Arbitrary<PolicyOptions>;
+
+/** Whether the policy can be used: in strict mode, some of these texts are refused. */
+const used = (options: PolicyOptions): boolean => {
+  try {
+    api.setPolicy(options);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test.each(['temper', 'ironic', 'closed'] as const)('under set %s as it is', async (set) => {
+  api.setPolicy({ set });
+  for (const who of callers) expect([who, await differing(who)]).toEqual([who, []]);
+});
+
+const guide = 'rule:is_admin or rule:is_observer or rule:is_node_owner or rule:is_node_lessee';
+
+test.each(['port', 'portgroup', 'volume'])(
+  'a rule for one %s that is true for every caller opens no list of hidden nodes',
+  async (what) => {
+    api.setPolicy({ set: 'temper', overrides: { [`baremetal:${what}:get`]: guide } });
+    expect(await differing('stranger-admin')).toEqual([]);
+  },
+);
+
+test('a rule for lists that is wider than the rule for one shows nothing more', async () => {
+  const wide = resources
+    .filter((what) => what !== 'inspection_rule')
+    .map((what) => [`baremetal:${what}:list_all`, '@']);
+  api.setPolicy({ set: 'temper', mode: 'compat', overrides: Object.fromEntries(wide) });
+  for (const who of callers) expect([who, await differing(who)]).toEqual([who, []]);
+});
+
+test('under set closed, a list follows the rule of its rows where a file opens that alone', async () => {
+  const opened = { 'baremetal:node:get': 'rule:is_node_owner', 'baremetal:port:get': 'rule:is_node_owner' };
+  api.setPolicy({ set: 'closed', overrides: opened });
+  const found = await Promise.all(
+    ['/v1/nodes', '/v1/ports'].map(async (path) => listed((await get('owner-reader', path)).body).length),
+  );
+  expect(found).toEqual([2, 2]);
+  expect((await get('owner-reader', '/v1/portgroups')).status).toBe(403);
+  expect(await differing('owner-reader')).toEqual([]);
+});
+
+test('under files of rules that no operator would write', async () => {
+  await fc.assert(
+    fc.asyncProperty(policies, fc.constantFrom(...callers), async (options, who) => {
+      fc.pre(used(options));
+      expect(await differing(who)).toEqual([]);
+    }),
+    { seed: 20261122, numRuns: 60 },
+  );
+});
