@@ -2,6 +2,7 @@
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/vault';
+import { defaultQuotas, type Quotas } from '../model/quotas';
 import type { Policy, ShadowReport } from '../policy';
 import type { Runs } from '../runs/contract';
 import type { Streams } from './streams';
@@ -49,6 +50,8 @@ export type Settings = {
   readonly rateLimitPerMinute?: number;
   /** How long a request waits for a node that is held, in ms; not at all when absent. */
   readonly lockWaitMs?: number;
+  /** How much of a kind one project may have; the defaults when absent. */
+  readonly quotas?: Quotas;
   /** Origins of web pages that may read answers; none when absent. */
   readonly corsOrigins?: readonly string[];
   /** Networks of the proxies whose X-Forwarded-For is believed; nobody's when absent. */
@@ -75,6 +78,10 @@ export const defaultSettings = {
   operatorTraitPrefix: '',
   cleaningRunbooks: {},
 } as const satisfies Omit<Settings, 'lookup'>;
+
+/** How much of a kind one project may have here. */
+export const quotasOf = ({ settings }: { readonly settings: Pick<Settings, 'quotas'> }): Quotas =>
+  settings.quotas ?? defaultQuotas;
 
 export type Rooms = {
   /** The policy of this moment: a reload replaces it between requests. */

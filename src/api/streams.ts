@@ -4,6 +4,7 @@ import type { Inventory } from '../inventory';
 import type { Listening } from '../inventory/watches';
 import { raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
+import { quotaFacts } from '../model/quotas';
 import type { Log } from './rooms';
 
 /** One open stream's ear. */
@@ -16,8 +17,8 @@ export type Ear = {
 };
 
 export type Streams = {
-  /** Opens a stream of a run for a caller. Throws TooManyStreams. */
-  open(run: RunUuid, caller: string): Promise<Ear>;
+  /** Opens a stream of a run for a caller of a project, null without one. Throws TooManyStreams, QuotaExceeded. */
+  open(run: RunUuid, caller: string, project?: string | null): Promise<Ear>;
   /** How many are open. */
   readonly open_count: number;
   /** Ends all of them. */
@@ -30,6 +31,8 @@ export type StreamsOptions = {
   /** Of all callers, and of one. */
   readonly limit?: number;
   readonly limitOfOne?: number;
+  /** Of the callers of one project in this process; any number when absent or 0. */
+  readonly quota?: number;
   /** Tells how many are open, whenever that changes. */
   readonly onCount?: (open: number) => void;
 };
@@ -38,10 +41,23 @@ export type StreamsOptions = {
 const watchMs = 90_000;
 const renewEveryMs = 30_000;
 
-type Hearer = { readonly run: RunUuid; readonly caller: string; heard: boolean; wake: () => void };
+type Hearer = {
+  readonly run: RunUuid;
+  readonly caller: string;
+  readonly project: string | null;
+  heard: boolean;
+  wake: () => void;
+};
 
 /** @returns streams that are all closed; the listening connection is opened by the first one */
-export const createStreams = ({ inventory, log, limit = 200, limitOfOne = 20, onCount }: StreamsOptions): Streams => {
+export const createStreams = ({
+  inventory,
+  log,
+  limit = 200,
+  limitOfOne = 20,
+  quota = 0,
+  onCount,
+}: StreamsOptions): Streams => {
   const watcher = randomUUID();
   const hearers = new Set<Hearer>();
   const ending = new AbortController();
@@ -70,10 +86,13 @@ export const createStreams = ({ inventory, log, limit = 200, limitOfOne = 20, on
   const renewal = setInterval(() => void keep([...new Set([...hearers].map(({ run }) => run))]), renewEveryMs);
   renewal.unref();
 
-  const admit = (caller: string): void => {
+  const admit = (caller: string, project: string | null): void => {
     if (ending.signal.aborted || hearers.size >= limit) raise('TooManyStreams', { limit, whose: 'open' });
     const own = [...hearers].filter((hearer) => hearer.caller === caller).length;
     if (own >= limitOfOne) raise('TooManyStreams', { limit: limitOfOne, whose: 'of this caller open' });
+    const ofProject = [...hearers].filter((hearer) => hearer.project === project).length;
+    if (project !== null && quota > 0 && ofProject >= quota)
+      raise('QuotaExceeded', quotaFacts('streams', project, quota));
   };
 
   const leave = async (hearer: Hearer): Promise<void> => {
@@ -87,9 +106,9 @@ export const createStreams = ({ inventory, log, limit = 200, limitOfOne = 20, on
     get open_count() {
       return hearers.size;
     },
-    async open(run, caller) {
-      admit(caller);
-      const hearer: Hearer = { run, caller, heard: false, wake: () => {} };
+    async open(run, caller, project = null) {
+      admit(caller, project);
+      const hearer: Hearer = { run, caller, project, heard: false, wake: () => {} };
       hearers.add(hearer);
       onCount?.(hearers.size);
       await listen();

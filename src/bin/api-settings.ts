@@ -27,6 +27,12 @@ export const settingsOf = (config: ApiConfig): Settings => ({
   webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
   idempotencyHours: config.TEMPER_IDEMPOTENCY_HOURS,
   rateLimitPerMinute: config.TEMPER_RATE_LIMIT_PER_MINUTE,
+  quotas: {
+    runs: config.TEMPER_QUOTA_RUNS,
+    streams: config.TEMPER_QUOTA_STREAMS,
+    allocations: config.TEMPER_QUOTA_ALLOCATIONS,
+    runbooks: config.TEMPER_QUOTA_RUNBOOKS,
+  },
   lockWaitMs: config.TEMPER_LOCK_WAIT_MS,
   corsOrigins: config.TEMPER_CORS_ORIGINS,
   trustedProxies: config.TEMPER_TRUSTED_PROXIES,

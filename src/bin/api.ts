@@ -59,6 +59,7 @@ live('api', config, { log, metrics }, async (life) => {
     inventory,
     log,
     limit: config.TEMPER_EVENT_STREAMS,
+    quota: config.TEMPER_QUOTA_STREAMS,
     onCount: (open) => metrics.streams.set(open),
   });
 
@@ -77,6 +78,7 @@ live('api', config, { log, metrics }, async (life) => {
       timing: timingOf(config),
       log,
       queuePrefix: config.TEMPER_QUEUE_PREFIX,
+      quota: config.TEMPER_QUOTA_RUNS,
     }),
     log,
     settings: settingsOf(config),

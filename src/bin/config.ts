@@ -1,5 +1,6 @@
 /** Settings: every one with its meaning, read once at start, all faults reported together. */
 import { z } from 'zod';
+import { type Quota, quotaTable } from '../model/quotas';
 import { ConfigFault, configStatus, tellFaults } from './fault';
 import {
   count,
@@ -135,6 +136,20 @@ const webhooks = {
     ),
 };
 
+const quota = (name: Quota, more = '') =>
+  count(0)
+    .default(quotaTable[name].initially)
+    .describe(
+      `How many ${quotaTable[name].counts} one project may have at once; beyond it 429. 0 for any number.${more}`,
+    );
+
+const quotaSettings = {
+  TEMPER_QUOTA_RUNS: quota('runs', ' Runs count for the project whose caller asked for them.'),
+  TEMPER_QUOTA_STREAMS: quota('streams', ' Counted in each API process.'),
+  TEMPER_QUOTA_ALLOCATIONS: quota('allocations'),
+  TEMPER_QUOTA_RUNBOOKS: quota('runbooks'),
+};
+
 const served = {
   TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
     'Where ramdisks are served, whom nobody knows (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served; api, beside everything else; or off.',
@@ -147,6 +162,7 @@ const served = {
     .describe(
       'Requests that each API process serves one caller in a minute, or one address where nobody is known; any number when unset.',
     ),
+  ...quotaSettings,
   TEMPER_LOCK_WAIT_MS: count(0, 30_000)
     .default(3_000)
     .describe('How long a request waits for a node that is held before it gets 409.'),

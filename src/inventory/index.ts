@@ -22,6 +22,7 @@ import { nodes } from './nodes';
 import { portgroups } from './portgroups';
 import { ports } from './ports';
 import { powerSync } from './power-sync';
+import { quotas } from './quotas';
 import { ruleEffects } from './rule-effects';
 import { runList } from './run-list';
 import { runSteps } from './run-steps';
@@ -57,6 +58,7 @@ const queries = (sql: Db) => ({
   contacts: contacts(sql),
   sightings: sightings(sql),
   turns: turns(sql),
+  quotas: quotas(sql),
   agents: agents(sql),
   details: details(sql),
   calls: calls(sql),

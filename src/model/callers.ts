@@ -67,6 +67,10 @@ export const expandRoles = (roles: readonly string[]): string[] => [
   ...new Set(roles.flatMap((role) => [role, ...(implied[role.toLowerCase()] ?? [])])),
 ];
 
+/** The project whose quotas a request counts against; null for callers of the system, which have none. */
+export const quotaProject = ({ system_scope, project_id }: Pick<Caller, 'system_scope' | 'project_id'>) =>
+  system_scope === null ? project_id : null;
+
 /** The kind of scope a caller came with. An unscoped token counts as project scope, as the rule engine has it. */
 export const scopeOf = (caller: Caller): 'system' | 'domain' | 'project' =>
   caller.system_scope ? 'system' : caller.domain_id ? 'domain' : 'project';

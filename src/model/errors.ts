@@ -100,6 +100,11 @@ export const errors = {
   AllocationNotFound: { status: 404, retry: false, says: 'Allocation {allocation} could not be found.' },
   NodeUnallocated: { status: 404, retry: false, says: 'Node {node} has no allocation.' },
   RunNotFound: { status: 404, retry: false, says: 'Run {run} could not be found.' },
+  QuotaExceeded: {
+    status: 429,
+    retry: true,
+    says: 'Project {project} has {limit} {counts}, which is its quota ({quota}). End or delete some, or ask an operator to raise {setting}.',
+  },
   TooManyStreams: {
     status: 503,
     retry: true,

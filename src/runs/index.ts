@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
 import type { Vault } from '../inventory/vault';
+import { quotaProject } from '../model/callers';
 import { isTemperError, raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import type { Timing } from '../model/runs';
@@ -31,6 +32,8 @@ export type RunsHands = {
   readonly queuePrefix?: string;
   /** How long somebody who waits for a BMC is kept waiting; default a minute. */
   readonly callTimeoutMs?: number;
+  /** How many open runs the callers of one project may have asked for; any number when absent or 0. */
+  readonly quota?: number;
 };
 
 /** @returns what the API asks of runs; see the contract for what each throws */
@@ -38,6 +41,7 @@ export const createRuns = (hands: RunsHands): Runs => {
   const engine = createEngine(hands.client);
   const { inventory, vault, timing, log } = hands;
   const start: Runs['start'] = async (order) => {
+    await inventory.quotas.require('runs', quotaProject(order.asked.requester), hands.quota ?? 0);
     const accepted = await accept(order, {
       inventory,
       vault,

@@ -73,7 +73,7 @@ export const refusals: readonly Refusal[] = [
   },
   {
     status: 429,
-    says: 'More requests than one caller is served.',
+    says: 'More requests than one caller is served, or more of something than one project may have; the text says which.',
     bodies: ['Fault'],
     headers: { 'Retry-After': text('Seconds to wait.') },
     when: any,

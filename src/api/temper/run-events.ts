@@ -1,7 +1,7 @@
 /** The events of a run as they happen: server-sent events that resume where a client left off and end with the run. */
 import { type FeedEvent, type FeedPlace, feedStart } from '../../inventory/feed';
 import type { RunRow } from '../../inventory/runs';
-import type { Caller } from '../../model/callers';
+import { type Caller, quotaProject } from '../../model/callers';
 import { isTemperError, raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
 import { endedStates } from '../../model/runs';
@@ -93,7 +93,7 @@ const handler = async (asking: Asking<{ run: string }, unknown, unknown>, rooms:
   const waiting = await rooms.inventory.feed.ofRun(run.id, after, 1);
   // To a client that reconnects by itself, 204 means that nothing will come any more.
   if (run.finished_at && waiting.rows.length === 0 && !waiting.unsettled) return noContent();
-  const ear = await rooms.streams.open(run.id, callerKey(asking.who));
+  const ear = await rooms.streams.open(run.id, callerKey(asking.who), quotaProject(asking.who));
   const following = { run: run.id, after, again: asking.again, ear };
   return { status: 200, stream: (sink) => follow(rooms, following, sink).finally(() => ear.close()) };
 };

@@ -11,12 +11,13 @@ import {
   allocationTable,
   allocationUpdateSince,
 } from '../../model/allocations';
+import { quotaProject } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { allocationTarget } from '../../policy';
 import { refusingDuplicates } from '../duplicates';
 import { attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../patch';
 import { recorded } from '../record';
-import type { Rooms } from '../rooms';
+import { quotasOf, type Rooms } from '../rooms';
 import { type Asking, created, ok, type Route, route } from '../route';
 import { createGate, createSchema } from '../validation';
 import { allocationCollection, allocationParams, allocationPath, shownAllocation } from './allocation-representation';
@@ -93,6 +94,7 @@ const store = async (
   admitted: Admitted,
 ): Promise<Allocation> => {
   const asking = { who, requestId };
+  await rooms.inventory.quotas.require('allocations', quotaProject(who), quotasOf(rooms).allocations);
   const asked = await newAllocation(rooms, who, body, admitted);
   if (body.node) {
     const node = await namedNode(rooms, who, body.node, admitted);

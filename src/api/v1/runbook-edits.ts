@@ -1,13 +1,14 @@
 /** Writes of /v1/runbooks: create, patch, delete; each one transaction with its audit row and event. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
+import { quotaProject } from '../../model/callers';
 import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../model/runbooks';
 import { maskSecrets, secretRefs } from '../../model/secrets';
 import { runbookTarget } from '../../policy';
 import { refusingDuplicates } from '../duplicates';
 import { operatorTraitRules, requireOperatorMarks } from '../operator-traits';
 import { attributesOf, checkAttributes, type Operation, patchBody, rulesFor } from '../patch';
-import type { Rooms } from '../rooms';
+import { quotasOf, type Rooms } from '../rooms';
 import { type Asking, auditedBy, created, noContent, ok, route } from '../route';
 import { sealAll } from '../secrets';
 import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './runbook-representation';
@@ -31,6 +32,7 @@ const createRunbook = route({
     const { values, secrets } = sealAll(rooms.vault, newRunbook(body, who, version, rooms.settings), ['steps']);
     requireSteps(policy, who, values);
     requireOperatorMarks(rooms, who, values, { changes: ['steps'] });
+    await rooms.inventory.quotas.require('runbooks', quotaProject(who), quotasOf(rooms).runbooks);
     const runbook = await refusingDuplicates(runbookTable, values, () =>
       rooms.inventory.transaction(async (inventory) => {
         const stored = await inventory.runbooks.insert(values);

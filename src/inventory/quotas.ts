@@ -1,0 +1,29 @@
+/** Queries of quotas: how much a project has of what is limited by project. */
+import { raise } from '../model/errors';
+import { type Quota, quotaFacts } from '../model/quotas';
+import type { Db } from './database';
+
+/** What the store counts; event streams are counted where they are open. */
+export type StoredQuota = Exclude<Quota, 'streams'>;
+
+export const quotas = (sql: Db) => {
+  const rowsOf = {
+    runs: (project: string) => sql`runs where finished_at is null and requester->>'project_id' = ${project}`,
+    allocations: (project: string) => sql`allocations where owner = ${project}`,
+    runbooks: (project: string) => sql`runbooks where owner = ${project}`,
+  } as const satisfies Record<StoredQuota, unknown>;
+  return {
+    /**
+     * Throws QuotaExceeded when the project has as many as it may have. Requests at the same moment may go past the
+     * limit by as many as there are of them: it keeps a tenant from using up what all share, and is no exact count.
+     * @param project null for callers of the system, which have no quota
+     * @param limit 0 for any number
+     */
+    async require(quota: StoredQuota, project: string | null, limit: number): Promise<void> {
+      if (project === null || limit === 0) return;
+      const [row] = await sql<{ full: boolean }[]>`
+        select count(*) >= ${limit} as full from (select 1 from ${rowsOf[quota](project)} limit ${limit}) counted`;
+      if (row?.full) raise('QuotaExceeded', quotaFacts(quota, project, limit));
+    },
+  };
+};

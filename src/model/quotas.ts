@@ -1,0 +1,26 @@
+/** How much of a kind one project may have at once, so that one tenant cannot use up what all share. */
+
+export const quotaTable = {
+  runs: { setting: 'TEMPER_QUOTA_RUNS', counts: 'open runs', initially: 10_000 },
+  streams: { setting: 'TEMPER_QUOTA_STREAMS', counts: 'open event streams', initially: 100 },
+  allocations: { setting: 'TEMPER_QUOTA_ALLOCATIONS', counts: 'allocations', initially: 10_000 },
+  runbooks: { setting: 'TEMPER_QUOTA_RUNBOOKS', counts: 'runbooks', initially: 1_000 },
+} as const satisfies Record<string, { readonly setting: string; readonly counts: string; readonly initially: number }>;
+
+export type Quota = keyof typeof quotaTable;
+
+/** The number that one project may have of each; 0 for any number. */
+export type Quotas = Readonly<Record<Quota, number>>;
+
+/** The facts of `QuotaExceeded`. */
+export const quotaFacts = (quota: Quota, project: string, limit: number) => ({
+  quota,
+  project,
+  limit,
+  counts: quotaTable[quota].counts,
+  setting: quotaTable[quota].setting,
+});
+
+export const defaultQuotas: Quotas = Object.fromEntries(
+  Object.entries(quotaTable).map(([name, { initially }]) => [name, initially]),
+) as Quotas;
