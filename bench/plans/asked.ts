@@ -180,6 +180,16 @@ const ours: readonly string[] = [
   '/temper/v1/runs',
   `/temper/v1/runs?marker=${run}`,
   '/temper/v1/runs?state=running',
+  '/temper/v1/runs?state=retrying',
+  '/temper/v1/runs?state=ended&limit=1000',
+  `/temper/v1/runs?state=any&marker=${run}`,
+  '/temper/v1/runs?state=failed',
+  '/temper/v1/runs?state=any&verb=inspect',
+  '/temper/v1/runs?state=any&runbook=CUSTOM_RUNBOOK_11',
+  `/temper/v1/runs?state=any&runbook=${seededUuid('runbook', 11)}`,
+  '/temper/v1/runs?state=ended&since=2026-01-01T00:00:00Z',
+  `/temper/v1/runs?state=any&run=${run.slice(0, 8)}`,
+  `/temper/v1/runs?state=any&node=${node}`,
   `/temper/v1/runs/${run}`,
   `/temper/v1/nodes/${node}/runs`,
   '/temper/v1/freezes',
@@ -207,6 +217,12 @@ export const allAsked = (nodes: number): Asked[] => {
   return [
     ...collections.flatMap((one) => [...by('operator', listsOf(one, nodes)), ...by('lessee', tenantsLists(one))]),
     ...by('operator', [...lookups, ...ours]),
-    ...by('lessee', [...below(leased), '/temper/v1/runs', '/temper/v1/freezes', `/temper/v1/nodes/${leased}/runs`]),
+    ...by('lessee', [
+      ...below(leased),
+      '/temper/v1/runs',
+      '/temper/v1/runs?state=ended',
+      '/temper/v1/freezes',
+      `/temper/v1/nodes/${leased}/runs`,
+    ]),
   ];
 };

@@ -66,6 +66,7 @@ const main = async (): Promise<number> => {
     filesIn,
     home: homedir(),
     out: (text) => void process.stdout.write(text),
+    ...(process.stdout.isTTY && { terminal: process.stdout }),
     err: (text) => void process.stderr.write(text),
     ...(process.stdin.isTTY && { confirm }),
     signal: ending.signal,

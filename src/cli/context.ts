@@ -7,6 +7,8 @@ export type Context = {
   readonly hands: Hands;
   readonly api: Client;
   readonly json: boolean;
+  /** Of the terminal in characters; undefined where the output goes to a file or a pipe. */
+  readonly width: number | undefined;
   /** Prints the value as JSON where that was asked for, else the text that `tell` makes of it. */
   print<T>(value: T, tell: (value: T) => string): void;
   /** The exit status, where the command ends without a fault. */
@@ -30,6 +32,13 @@ export const actingWith =
     const { json = false, osCloud } = command.optsWithGlobals<Shared>();
     const print: Context['print'] = (value, tell) =>
       hands.out(json ? `${JSON.stringify(value, null, 2)}\n` : tell(value));
-    const context: Context = { hands, api: createClient(hands, osCloud), json, print, end };
+    const context: Context = {
+      hands,
+      api: createClient(hands, osCloud),
+      json,
+      width: hands.terminal?.columns,
+      print,
+      end,
+    };
     await act(context, ...(given.slice(0, -1) as never));
   };

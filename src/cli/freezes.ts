@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { cut, plain, table } from './tables';
+import { spanMs } from './spans';
+import { plain, table } from './tables';
 
 type Freeze = {
   readonly uuid: string;
@@ -18,9 +19,7 @@ type Freeze = {
 type Listed = { readonly all?: boolean; readonly limit?: string };
 type Added = { readonly reason: string; readonly until?: string; readonly for?: string };
 
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-const frozenTable = (freezes: readonly Freeze[]): string =>
+const frozenTable = (freezes: readonly Freeze[], width: number | undefined): string =>
   freezes.length === 0
     ? 'No freezes.\n'
     : table(
@@ -32,8 +31,9 @@ const frozenTable = (freezes: readonly Freeze[]): string =>
           one.requester.user_name ?? one.requester.user_id,
           one.created_at,
           one.until ?? 'it is ended',
-          cut(one.reason, 60),
+          one.reason,
         ]),
+        width,
       );
 
 /** When it is over, as ISO time; null lasts until it is ended. Throws CliFault (usage). */
@@ -41,14 +41,20 @@ export const untilOf = ({ until, for: span }: Pick<Added, 'until' | 'for'>, now:
   if (until !== undefined && span !== undefined) stop('usage', 'Give --until or --for, not both.');
   if (until !== undefined) return until;
   if (span === undefined) return null;
-  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(span) ?? stop('usage', '--for must be such as 30m, 2h or 3d.');
-  return new Date(now + Number(count) * units[unit!]!).toISOString();
+  const ms = spanMs(span) ?? stop('usage', '--for must be such as 30m, 2h or 3d.');
+  return new Date(now + ms).toISOString();
 };
 
-const list = async ({ api, print }: Context, node: string | undefined, { all, limit }: Listed): Promise<void> => {
+const list = async (
+  { api, print, width }: Context,
+  node: string | undefined,
+  { all, limit }: Listed,
+): Promise<void> => {
   const query = new URLSearchParams({ ...(all && { all: 'true' }), ...(limit !== undefined && { limit }) });
   const base = node === undefined ? '/temper/v1/freezes' : `/temper/v1/nodes/${encodeURIComponent(node)}/freezes`;
-  print((await api.send('GET', `${base}?${query}`)) as { freezes: Freeze[] }, ({ freezes }) => frozenTable(freezes));
+  print((await api.send('GET', `${base}?${query}`)) as { freezes: Freeze[] }, ({ freezes }) =>
+    frozenTable(freezes, width),
+  );
 };
 
 const add = async ({ api, print }: Context, node: string, given: Added): Promise<void> => {

@@ -24,6 +24,8 @@ export type Hands = {
   filesIn(path: string): readonly string[] | undefined;
   readonly home: string;
   out(text: string): void;
+  /** The terminal that `out` writes to; absent where it is a file or a pipe. */
+  readonly terminal?: NodeJS.WriteStream;
   err(text: string): void;
   /** Asks a person; undefined where nobody is there to answer. */
   readonly confirm?: (question: string) => Promise<boolean>;

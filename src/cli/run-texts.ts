@@ -1,5 +1,5 @@
 /** Runs as people read them: lists, one run with its steps, and what an act on it will do. */
-import { cut, plain, sheet, table } from './tables';
+import { plain, sheet, table } from './tables';
 
 export type Step = {
   readonly index: number;
@@ -13,6 +13,9 @@ export type Step = {
   readonly next_retry_at?: string | null;
   readonly waiting_for: string | null;
   readonly note: string | null;
+  /** What its like took before, in milliseconds. */
+  readonly expected_ms?: number | null;
+  readonly started_at?: string | null;
 };
 
 export type Run = {
@@ -32,33 +35,42 @@ export type Run = {
   readonly started_at: string | null;
   readonly finished_at?: string | null;
   readonly step_count?: number;
+  /** In lists; one run says it by its phase. */
+  readonly retrying?: boolean;
   readonly steps?: readonly Step[];
   readonly links?: { readonly temporal_ui?: string };
 };
 
-const longest = 60;
+/** Characters of a UUID that a person reads and types; more where two runs share them. */
+const shortId = 8;
 
-const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;
+export const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;
 const place = (run: Run): string => `${Math.min(run.cursor + 1, stepsOf(run))}/${stepsOf(run)}`;
 const nodeOf = (run: Run): string => run.node_name ?? run.node_uuid;
 const runbookOf = ({ runbook }: Run): string =>
   plain(typeof runbook === 'object' && runbook !== null ? (runbook as { name?: unknown }).name : runbook);
 
-/** A list of runs. */
-export const runTable = (runs: readonly Run[]): string =>
+const stateOf = (run: Run): string => (run.retrying || run.phase === 'retrying' ? 'retrying' : run.state);
+
+/**
+ * A list of runs.
+ * @param width of the terminal, where people read it: ids are short then, and texts are cut. Scripts get all there is.
+ */
+export const runTable = (runs: readonly Run[], width?: number): string =>
   runs.length === 0
     ? 'No runs.\n'
     : table(
         ['RUN', 'NODE', 'VERB', 'STATE', 'STEP', 'BEGAN', 'WAITS FOR, OR LAST ERROR'],
         runs.map((run) => [
-          run.uuid,
+          width === undefined ? run.uuid : run.uuid.slice(0, shortId),
           nodeOf(run),
           run.verb,
-          run.state,
+          stateOf(run),
           place(run),
           run.started_at ?? run.created_at,
-          cut(run.waiting_for ?? run.last_error, longest),
+          run.waiting_for ?? run.last_error,
         ]),
+        width,
       );
 
 // Of a parked step the run itself says what it waits for.
@@ -72,11 +84,11 @@ const stepRow = (step: Step): unknown[] => [
   step.act,
   step.attempts,
   step.next_retry_at,
-  cut(saysOf(step), longest),
+  saysOf(step),
 ];
 
-/** One run with its steps. */
-export const runSheet = (run: Run): string =>
+/** One run with its steps; `width` is the terminal's. */
+export const runSheet = (run: Run, width?: number): string =>
   sheet({
     run: run.uuid,
     node: run.node_name ? `${run.node_name} (${run.node_uuid})` : run.node_uuid,
@@ -94,7 +106,7 @@ export const runSheet = (run: Run): string =>
     'in Temporal': run.links?.temporal_ui,
   }) +
   (run.steps?.length
-    ? `\n${table(['#', 'STEP', 'STATE', 'ACT', 'ATTEMPTS', 'NEXT TRY', 'SAYS'], run.steps.map(stepRow))}`
+    ? `\n${table(['#', 'STEP', 'STATE', 'ACT', 'ATTEMPTS', 'NEXT TRY', 'SAYS'], run.steps.map(stepRow), width)}`
     : '');
 
 const still: readonly string[] = ['accepted', 'waiting', 'parked', 'paused'];

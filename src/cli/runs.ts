@@ -2,11 +2,13 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
+import { findRun } from './find-run';
 import { abortWill, type Run, runSheet, runTable } from './run-texts';
+import { spanMs } from './spans';
 import { plain } from './tables';
 import { watchRun } from './watch';
 
-type Listed = { readonly state?: string; readonly limit?: string };
+type Listed = Readonly<Partial<Record<'state' | 'verb' | 'runbook' | 'since' | 'limit' | 'marker', string>>>;
 type Given = { readonly reason: string; readonly args?: string; readonly yes?: boolean };
 
 /** Acts on a run, with what each is good for; `retry` alone takes arguments. */
@@ -35,14 +37,20 @@ export const argsOf = (text: string | undefined): Record<string, unknown> | unde
   return stop('usage', `--args must be a JSON object, such as --args '{"boot_device": "pxe"}'.`);
 };
 
-const list = async ({ api, print }: Context, node: string | undefined, { state, limit }: Listed): Promise<void> => {
-  const query = new URLSearchParams();
-  if (limit !== undefined) query.set('limit', limit);
-  if (state !== undefined && node === undefined) query.set('state', state);
-  const base = node === undefined ? '/temper/v1/runs' : `/temper/v1/nodes/${encodeURIComponent(node)}/runs`;
-  const { runs } = (await api.send('GET', `${base}?${query}`)) as { runs: Run[] };
-  // A node's own list has no such filter.
-  print({ runs: runs.filter((run) => state === undefined || run.state === state) }, (shown) => runTable(shown.runs));
+/** A time as the API takes it, from one or from a span before now. Throws CliFault (usage). */
+export const sinceOf = (text: string, now: number): string => {
+  const ms = spanMs(text);
+  const at = ms === undefined ? Date.parse(text) : now - ms;
+  if (Number.isNaN(at)) stop('usage', '--since must be a time, such as 2026-11-30T18:00:00Z, or a span, such as 2h.');
+  return new Date(at).toISOString();
+};
+
+const list = async ({ api, print, width }: Context, node: string | undefined, given: Listed): Promise<void> => {
+  const { since, ...filters } = given;
+  // Of one node all runs are wanted, of all nodes those that go on.
+  const query = new URLSearchParams({ ...(node !== undefined && { node, state: 'any' }), ...filters });
+  if (since !== undefined) query.set('since', sinceOf(since, Date.now()));
+  print((await api.send('GET', `/temper/v1/runs?${query}`)) as { runs: Run[] }, ({ runs }) => runTable(runs, width));
 };
 
 const confirmed = async ({ hands }: Context, run: Run): Promise<void> => {
@@ -56,7 +64,7 @@ const perform =
   (act: Act) =>
   async (context: Context, ident: string, { reason, args, yes }: Given): Promise<void> => {
     const changed = argsOf(args);
-    const run = (await context.api.send('GET', pathOf(ident))) as Run;
+    const run = (await context.api.send('GET', pathOf(await findRun(context, ident)))) as Run;
     if (act === 'abort' && !yes) await confirmed(context, run);
     // The step it was seen in: a run that has moved on since refuses.
     const body = { reason, step: run.cursor, ...(changed && { args: changed }) };
@@ -65,7 +73,7 @@ const perform =
   };
 
 const rerun = async (
-  { api, print }: Context,
+  context: Context,
   ident: string,
   { from, reason }: { from?: string; reason: string },
 ): Promise<void> => {
@@ -73,34 +81,43 @@ const rerun = async (
   if (step !== undefined && !(Number.isInteger(step) && step >= 0))
     stop('usage', '--from must be the number of a step, as `temper runs show` lists them.');
   const body = { reason, ...(step !== undefined && { from: step }) };
-  const said = await api.send('POST', `${pathOf(ident)}/rerun`, body);
-  print(said, (value) => `Run ${plain(value?.run ?? value?.uuid)} was accepted.\n`);
+  const said = await context.api.send('POST', `${pathOf(await findRun(context, ident))}/rerun`, body);
+  context.print(said, (value) => `Run ${plain(value?.run ?? value?.uuid)} was accepted.\n`);
+};
+
+const show = async (context: Context, ident: string): Promise<void> => {
+  const run = (await context.api.send('GET', pathOf(await findRun(context, ident)))) as Run;
+  context.print(run, (shown) => runSheet(shown, context.width));
+};
+
+const which = 'UUID of a run, its first characters, or a node';
+
+const addList = (runs: Command, acting: Acting): void => {
+  runs
+    .command('list')
+    .description('runs that are going on, on all nodes you may see; with a node, all runs of that node')
+    .argument('[node]', 'UUID or name of a node')
+    .option('--state <state>', 'open, ended, any, retrying, or a state such as parked or failed')
+    .option('--verb <verb>', 'only these, such as clean')
+    .option('--runbook <runbook>', 'only runs of this runbook, by UUID or name')
+    .option('--since <time>', 'accepted since then: a time, or a span such as 30m, 2h, 3d')
+    .option('--limit <number>', 'at most so many, 1 to 1000')
+    .option('--marker <run>', 'the page that follows this run')
+    .action(acting(list));
 };
 
 /** Adds the commands about runs. */
 export const addRuns = (program: Command, acting: Acting): void => {
   const runs = program.command('runs').description('see and operate runs');
-  runs
-    .command('list')
-    .description('runs that are going on, on all nodes you may see; with a node, all runs of that node')
-    .argument('[node]', 'UUID or name of a node')
-    .option('--state <state>', 'only runs in this state')
-    .option('--limit <number>', 'at most so many, 1 to 1000')
-    .action(acting(list));
-  runs
-    .command('show')
-    .description('one run with its steps')
-    .argument('<run>', 'UUID of a run')
-    .action(
-      acting(async ({ api, print }, run: string) => print((await api.send('GET', pathOf(run))) as Run, runSheet)),
-    );
+  addList(runs, acting);
+  runs.command('show').description('one run with its steps').argument('<run>', which).action(acting(show));
   runs
     .command('watch')
     .description('tell what happens to a run until it ends; fails when the run does')
-    .argument('<run>', 'UUID of a run')
-    .action(acting((context, run: string) => watchRun(context, run)));
+    .argument('<run>', which)
+    .action(acting(async (context, ident: string) => watchRun(context, await findRun(context, ident))));
   for (const [act, says] of Object.entries(acts)) {
-    const command = runs.command(act).description(says).argument('<run>', 'UUID of a run');
+    const command = runs.command(act).description(says).argument('<run>', which);
     command.requiredOption('--reason <text>', 'why; it stands in the audit trail');
     if (act === 'retry') command.option('--args <json>', 'other arguments for the step, as a JSON object');
     if (act === 'abort') command.option('--yes', 'do not ask');
@@ -109,7 +126,7 @@ export const addRuns = (program: Command, acting: Acting): void => {
   runs
     .command('rerun')
     .description('take up a failed run in a new one, from the step it failed in or from another')
-    .argument('<run>', 'UUID of a run that failed')
+    .argument('<run>', which)
     .option('--from <step>', 'number of the step to begin with')
     .requiredOption('--reason <text>', 'why; it stands in the audit trail')
     .action(acting(rerun));

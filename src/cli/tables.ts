@@ -16,19 +16,26 @@ export const cut = (value: unknown, longest: number): string => {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 };
 
-/** Rows under their headings, columns as wide as they must be; the last one is not padded. */
-export const table = (headings: readonly string[], rows: readonly (readonly unknown[])[]): string => {
+// Less of a text says nothing any more; a narrower terminal breaks the line itself.
+const leastText = 20;
+
+/**
+ * Rows under their headings, columns as wide as they must be; the last one is not padded.
+ * @param width of the terminal in characters: what does not fit is cut off the last column. Undefined leaves all as it is.
+ */
+export const table = (
+  headings: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  width: number | undefined = undefined,
+): string => {
   const cells = [headings, ...rows.map((row) => row.map(plain))];
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
-  return cells
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column]!))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const last = headings.length - 1;
+  const before = widths.slice(0, last).reduce((sum, one) => sum + one + 2, 0);
+  const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastText, width - before);
+  const line = (row: readonly string[]): string =>
+    row.map((cell, column) => (column === last ? cut(cell, room) : cell.padEnd(widths[column]!))).join('  ');
+  return cells.map((row) => `${line(row).trimEnd()}\n`).join('');
 };
 
 /** Names and values, one a line; those without a value are left out. */

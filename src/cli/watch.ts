@@ -4,6 +4,7 @@ import { endedStates } from '../model/runs';
 import type { Context } from './context';
 import { eventsOf } from './event-stream';
 import { CliFault, exits } from './faults';
+import { type Progress, startProgress } from './progress';
 import type { Run, Step } from './run-texts';
 import { plain } from './tables';
 
@@ -24,8 +25,11 @@ const line = (at: string, what: string, data: Readonly<Record<string, unknown>>)
   return `${plain(at)}  ${plain(what).padEnd(14)} ${facts.map((key) => `${key}=${plain(data[key])}`).join(' ')}`.trimEnd();
 };
 
-const tell = ({ hands, json }: Context, event: RunEvent): void =>
-  hands.out(json ? `${JSON.stringify(event)}\n` : `${line(event.at, event.kind, event.data)}\n`);
+const tell = ({ hands, json }: Context, event: RunEvent, progress?: Progress): void => {
+  const text = json ? JSON.stringify(event) : line(event.at, event.kind, event.data);
+  if (progress) progress.say(text);
+  else hands.out(`${text}\n`);
+};
 
 const parsed = (text: string): RunEvent | undefined => {
   try {
@@ -38,28 +42,42 @@ const parsed = (text: string): RunEvent | undefined => {
 
 type Streamed = 'no stream' | 'cut off' | 'over';
 
-/** Follows one connection; `place` remembers the last event told. */
-const stream = async (context: Context, run: string, place: { id: string | null }): Promise<Streamed> => {
-  const headers = { accept: 'text/event-stream', ...(place.id !== null && { 'last-event-id': place.id }) };
-  const reply = await context.api.open(`/temper/v1/runs/${run}/events`, headers);
+/** What one watching knows: the run, the last event that was told, and the bar where there is a terminal. */
+type Watch = { readonly run: string; place: string | null; readonly progress: Progress | undefined };
+
+const look = async ({ api }: Context, { run, progress }: Watch): Promise<Run> => {
+  const now = (await api.send('GET', `/temper/v1/runs/${run}`)) as Run;
+  progress?.show(now);
+  return now;
+};
+
+/** Follows one connection. */
+const stream = async (context: Context, watch: Watch): Promise<Streamed> => {
+  const headers = { accept: 'text/event-stream', ...(watch.place !== null && { 'last-event-id': watch.place }) };
+  const reply = await context.api.open(`/temper/v1/runs/${watch.run}/events`, headers);
   if (reply.status === 404) return 'no stream';
   if (reply.status === 204) return 'over';
   if (!reply.ok || !reply.body) return context.api.refusal(reply);
   try {
     for await (const { id, data } of eventsOf(reply.body as unknown as AsyncIterable<Uint8Array>)) {
       const event = parsed(data);
-      if (event) tell(context, event);
-      place.id = id ?? place.id;
+      if (event) tell(context, event, watch.progress);
+      watch.place = id ?? watch.place;
+      if (event && watch.progress) await look(context, watch);
     }
   } catch (thrown) {
     context.hands.signal.throwIfAborted();
-    context.hands.err(`The stream was cut off (${plain((thrown as Error).message)}); taking it up again.\n`);
+    // A refusal is not the stream's.
+    if (thrown instanceof CliFault && thrown.exit !== 'unreachable') throw thrown;
+    warn(context, watch, `The stream was cut off (${plain((thrown as Error).message)}); taking it up again.`);
   }
   return 'cut off';
 };
 
-const look = async ({ api }: Context, run: string): Promise<Run> =>
-  (await api.send('GET', `/temper/v1/runs/${run}`)) as Run;
+const warn = ({ hands }: Context, { progress }: Watch, text: string): void => {
+  if (progress) progress.say(text);
+  else hands.err(`${text}\n`);
+};
 
 const stepNow = (run: Run): Step | undefined => run.steps?.[run.cursor];
 
@@ -74,11 +92,11 @@ const pictureOf = (run: Run): string =>
   ]);
 
 /** Tells what changed between looks, for a server that has no stream. */
-const poll = async (context: Context, run: string): Promise<void> => {
+const poll = async (context: Context, watch: Watch): Promise<void> => {
   for (let known = ''; ; ) {
-    const now = await look(context, run);
+    const now = await look(context, watch);
     const picture = pictureOf(now);
-    if (picture !== known) tell(context, seenAs(now));
+    if (picture !== known) tell(context, seenAs(now), watch.progress);
     known = picture;
     if (hasEnded(now)) return;
     await sleep(pollMs, undefined, { signal: context.hands.signal });
@@ -99,31 +117,42 @@ const seenAs = (run: Run): RunEvent => {
 const mayPass = (thrown: unknown): boolean => thrown instanceof CliFault && thrown.exit === 'unreachable';
 
 /** One connection and what is known after it; a server that is away for a moment is asked again. */
-const follow = async (context: Context, run: string, place: { id: string | null }): Promise<Streamed> => {
+const follow = async (context: Context, watch: Watch): Promise<Streamed> => {
   try {
-    const streamed = await stream(context, run, place);
+    const streamed = await stream(context, watch);
     if (streamed !== 'cut off') return streamed;
-    return hasEnded(await look(context, run)) ? 'over' : 'cut off';
+    return hasEnded(await look(context, watch)) ? 'over' : 'cut off';
   } catch (thrown) {
     if (!mayPass(thrown)) throw thrown;
-    context.hands.err(`${plain((thrown as Error).message)} Trying again.\n`);
+    warn(context, watch, `${plain((thrown as Error).message)} Trying again.`);
     return 'cut off';
   }
 };
 
-/** Tells events until the run has ended. The exit status says whether it succeeded. */
-export const watchRun = async (context: Context, ident: string): Promise<void> => {
-  const { uuid } = await look(context, encodeURIComponent(ident));
-  const place: { id: string | null } = { id: null };
+/** Follows through lost connections, until the run has ended. */
+const followToEnd = async (context: Context, watch: Watch): Promise<Run> => {
   for (let pauseMs = firstPauseMs; ; ) {
-    const before = place.id;
-    const streamed = await follow(context, uuid, place);
-    if (streamed === 'no stream') await poll(context, uuid);
-    if (streamed !== 'cut off') break;
-    pauseMs = place.id === before ? Math.min(pauseMs * 2, longestPauseMs) : firstPauseMs;
+    const before = watch.place;
+    const streamed = await follow(context, watch);
+    if (streamed === 'no stream') await poll(context, watch);
+    if (streamed !== 'cut off') return look(context, watch);
+    pauseMs = watch.place === before ? Math.min(pauseMs * 2, longestPauseMs) : firstPauseMs;
     await sleep(pauseMs, undefined, { signal: context.hands.signal });
   }
-  const run = await look(context, uuid);
+};
+
+/**
+ * Tells events until the run has ended, on a terminal with a bar below them. The exit status says whether it succeeded.
+ * @param ident UUID of the run
+ */
+export const watchRun = async (context: Context, ident: string): Promise<void> => {
+  const { terminal } = context.hands;
+  const { uuid } = await look(context, { run: encodeURIComponent(ident), place: null, progress: undefined });
+  const progress = terminal && !context.json ? startProgress(terminal) : undefined;
+  const watch: Watch = { run: uuid, place: null, progress };
+  const run = await (progress ? look(context, watch) : Promise.resolve())
+    .then(() => followToEnd(context, watch))
+    .finally(() => progress?.close());
   if (!context.json)
     context.hands.out(`The run ended: ${plain(run.state)}${run.last_error ? `: ${plain(run.last_error)}` : ''}\n`);
   context.end(run.state === 'succeeded' ? exits.ok : exits.refused);

@@ -170,7 +170,7 @@ export const runSteps = (sql: Db) => ({
           acts_done = acts_done + 1, note = coalesce(${outcome.note ?? null}, note),
           answer = coalesce(${outcome.value === undefined ? null : sql.json(outcome.value as never)}, answer),
           state = case when ${stepDone} then 'done' else state end, finished_at = case when ${stepDone} then now() end,
-          last_error = case when ${stepDone} then null else last_error end
+          last_error = null
         where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
         returning interface, step, attempts
       ), moved as (

@@ -54,3 +54,25 @@ export const matches = (predicate: Predicate, row: Readonly<Record<string, unkno
       return predicate.any.some((part) => matches(part, row));
   }
 };
+
+/**
+ * A weaker condition over other columns, that holds wherever the predicate does: for a store that narrows rows down by an
+ * index before it looks at each. What is said of a column without another name, and every negation, becomes `true`.
+ */
+export const implied = (predicate: Predicate, columns: Readonly<Record<string, string>>): Predicate => {
+  switch (predicate.is) {
+    case 'equals':
+    case 'among': {
+      const column = Object.hasOwn(columns, predicate.column) ? columns[predicate.column] : undefined;
+      return column === undefined ? always : { ...predicate, column };
+    }
+    case 'and':
+      return and(...predicate.all.map((part) => implied(part, columns)));
+    case 'or':
+      return or(...predicate.any.map((part) => implied(part, columns)));
+    case 'false':
+      return never;
+    default:
+      return always;
+  }
+};

@@ -78,10 +78,64 @@ describe('runs', () => {
     expect(page.body.runs).toMatchObject([{ uuid: made[1], node_name: node.name, cursor: 1, step_count: 2 }]);
   });
 
-  test.each(['succeeded', 'nonsense'])('are not listed by state %s', async (state) => {
-    const { status, err } = await as('operator', `runs list --state ${state}`);
+  test('are not listed by a state that is none', async () => {
+    const { status, err } = await as('operator', 'runs list --state nonsense');
     expect(status).toBe(1);
-    expect(err).toContain('accepted, running, paused, waiting, parked');
+    expect(err).toContain('must be one of open, ended, any, retrying, accepted, running');
+  });
+
+  test('that have ended are listed across nodes, by state, verb, node, runbook and time', async () => {
+    const [one, two] = [await newNode(), await newNode()];
+    const [failed, other, open] = [await newRun(one, 'failed'), await newRun(two, 'failed'), await newRun(two)];
+    const book = '6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11';
+    await api.sql`
+      update runs set verb = 'clean', runbook_uuid = ${book}, runbook_name = 'CUSTOM_LIST', created_at = '2030-01-01T00:00:00Z' where id = ${other}`;
+    const seen = async (more: string, who: Persona = 'operator') =>
+      ((await json(who, `runs list ${more}`)).runs as { uuid: string }[])
+        .map(({ uuid }) => uuid)
+        .filter((uuid) => [failed, other, open].includes(uuid as RunUuid));
+    expect(await seen('--state ended')).toEqual([other, failed]);
+    expect(await seen('--state failed', 'lessee-reader')).toEqual([other, failed]);
+    expect(await seen('--state ended', 'stranger-admin')).toEqual([]);
+    expect(await seen('--state any')).toEqual([other, open, failed]);
+    expect(await seen(`--state any --verb clean`)).toEqual([other]);
+    expect(await seen(two.name)).toEqual([other, open]);
+    expect(await seen(`${two.uuid} --state ended`)).toEqual([other]);
+    expect(await seen('--state any --runbook CUSTOM_LIST')).toEqual([other]);
+    expect(await seen(`--state any --runbook ${book}`)).toEqual([other]);
+    expect(await seen('--state any --since 2029-12-31T00:00:00Z')).toEqual([other]);
+    expect(await seen(`--state any --marker ${other}`)).toEqual([open, failed]);
+  });
+
+  test('of a node that the caller may not see are not to be found by its name', async () => {
+    const foreign = await newNode({ owner: 'project-x', lessee: null });
+    const [hidden, missing] = [
+      await as('owner-reader', `runs list ${foreign.name}`),
+      await as('owner-reader', 'runs list no-such-node'),
+    ];
+    expect(hidden.status).toBe(1);
+    expect(hidden.err.replaceAll(foreign.name, 'no-such-node')).toBe(missing.err);
+  });
+
+  test('whose step failed and is tried again are listed as such, with the error', async () => {
+    const node = await newNode();
+    const [run, well] = [await newRun(node), await newRun(await newNode())];
+    await api.sql`update run_steps set state = 'running' where run_id in ${api.sql([run, well])} and index = 1`;
+    await api.sql`update run_steps set last_error = 'The BMC did not answer.' where run_id = ${run} and index = 1`;
+    const { runs } = await json('operator', 'runs list --state retrying');
+    expect(runs).toMatchObject([
+      { uuid: run, retrying: true, last_error: 'The BMC did not answer.', step: 'management.set_boot_device' },
+    ]);
+    expect((await as('operator', 'runs list')).out).toMatch(/ retrying +2\/2 .*The BMC did not answer\.$/m);
+    expect((await json('operator', `runs show ${run}`)).phase).toBe('retrying');
+  });
+
+  test('are named by the beginning of their UUID, or by their node', async () => {
+    const node = await newNode();
+    const run = await newRun(node, 'failed');
+    expect((await json('lessee-reader', `runs show ${run.slice(0, 13)}`)).uuid).toBe(run);
+    expect((await json('lessee-reader', `runs show ${node.name}`)).uuid).toBe(run);
+    expect(await as('stranger-admin', `runs show ${run.slice(0, 13)}`)).toMatchObject({ status: 1 });
   });
 
   test('are shown one by one with their steps', async () => {

@@ -1,5 +1,6 @@
 /** `temper runs`: what is shown, what is asked of the API, and that nobody aborts without knowing what it means. */
 import { abortWill, type Run } from '../../src/cli/run-texts';
+import { sinceOf } from '../../src/cli/runs';
 import { temper } from './support/command';
 import { type Double, fault, type Handler, startDouble } from './support/double';
 
@@ -66,11 +67,41 @@ describe('runs are shown', () => {
     await does('runs list --state parked --limit 5');
     const { out } = await does('--json runs list n/1 --state failed');
     expect(api.asked.map(({ path }) => path)).toEqual([
-      '/temper/v1/runs?limit=5&state=parked',
-      '/temper/v1/nodes/n%2F1/runs',
+      '/temper/v1/runs?state=parked&limit=5',
+      '/temper/v1/runs?node=n%2F1&state=failed',
     ]);
-    expect(JSON.parse(out).runs).toMatchObject([{ state: 'failed' }]);
+    expect(JSON.parse(out).runs).toHaveLength(2);
   });
+
+  test('that are tried again are said to be, with their last error', async () => {
+    answer = () => ({ json: { runs: [run({ retrying: true, last_error: 'The BMC did not answer.' })] } });
+    expect((await does('runs list')).out).toMatch(/ retrying +2\/2 .* The BMC did not answer\.$/m);
+  });
+
+  test('whole where a script reads, short on a terminal', async () => {
+    const last_error = 'why '.repeat(60).trim();
+    answer = () => ({ json: { runs: [run({ last_error })] } });
+    expect((await does('runs list')).out).toContain(last_error);
+    const { out } = await does('runs list', { terminal: { columns: 100 } });
+    const [, line] = out.split('\n');
+    expect(line).toHaveLength(100);
+    expect(line).toMatch(/^11111111 {2}n-1 .*…$/);
+  });
+
+  test('by verb, runbook and time, page by page', async () => {
+    answer = () => ({ json: { runs: [] } });
+    await does(`runs list --state ended --verb clean --runbook CUSTOM_X --since 2026-11-01T00:00:00Z --marker ${uuid}`);
+    expect(api.asked[0]!.path).toBe(
+      `/temper/v1/runs?state=ended&verb=clean&runbook=CUSTOM_X&marker=${uuid}&since=2026-11-01T00%3A00%3A00.000Z`,
+    );
+    expect((await does('runs list --since yesterday')).status).toBe(2);
+  });
+
+  test.each([
+    ['2h', '2026-10-31T22:00:00.000Z'],
+    ['3d', '2026-10-29T00:00:00.000Z'],
+    ['2026-10-01T02:00:00+02:00', '2026-10-01T00:00:00.000Z'],
+  ])('since %s is %s', (text, time) => expect(sinceOf(text, Date.parse('2026-11-01T00:00:00Z'))).toBe(time));
 
   test('one by one, with steps and attempts', async () => {
     const { out } = await does(`runs show ${uuid}`);
@@ -88,6 +119,51 @@ describe('runs are shown', () => {
 
   test('as JSON exactly as the API has them', async () => {
     expect(JSON.parse((await does(`runs show ${uuid} --json`)).out)).toEqual(run());
+  });
+});
+
+describe('a run is named', () => {
+  const [byId, byNode] = [run(), run({ uuid: '22222222-2222-4333-8444-555555555555', node_name: '1111' })];
+  const found = (runs: { id?: Run[]; node?: Run[] | 404 }): Handler => {
+    return ({ path }) => {
+      if (!path.startsWith('/temper/v1/runs?')) return { json: run() };
+      if (path.includes('run=')) return { json: { runs: runs.id ?? [] } };
+      return runs.node === 404 ? fault(404, 'Node could not be found.') : { json: { runs: runs.node ?? [] } };
+    };
+  };
+  const shown = async (ident: string) => {
+    const { status, err } = await does(`runs show ${ident}`);
+    return [status, status === 0 ? api.asked.at(-1)!.path : err];
+  };
+
+  test('by the beginning of its UUID', async () => {
+    answer = found({ id: [byId], node: 404 });
+    expect(await shown('1111')).toEqual([0, `/temper/v1/runs/${uuid}`]);
+  });
+
+  test('by its node, whose newest run is meant', async () => {
+    answer = found({ node: [byNode] });
+    expect(await shown('rack-7-node')).toEqual([0, `/temper/v1/runs/${byNode.uuid}`]);
+    expect(api.asked.map(({ path }) => path)).toEqual([
+      '/temper/v1/runs?state=any&node=rack-7-node&limit=1',
+      `/temper/v1/runs/${byNode.uuid}`,
+    ]);
+  });
+
+  test.each([
+    ['of two runs', { id: [byId, byNode] }],
+    ['of a run and a node', { id: [byId], node: [byNode] }],
+  ])('not by what can be the name %s', async (_, runs) => {
+    answer = found(runs);
+    const { status, err } = await does(['runs', 'fail', '1111', '--reason', 'x']);
+    expect(status).toBe(2);
+    expect(err).toContain(`${uuid} (clean of n-1) or ${byNode.uuid} (clean of 1111)`);
+    expect(posted()).toEqual([]);
+  });
+
+  test('not by what names nothing', async () => {
+    answer = found({ node: 404 });
+    expect(await shown('1111')).toEqual([1, expect.stringContaining('There is no run whose UUID begins with 1111')]);
   });
 });
 

@@ -1,13 +1,15 @@
-/** What is going on now, on all nodes that a caller may see. */
+/** Runs on all nodes that a caller may see: what is going on now, and what has ended. */
 import { z } from 'zod';
-import type { RunListing } from '../../inventory/run-list';
+import type { RunFilter, RunListing, RunSelection } from '../../inventory/run-list';
 import type { Caller } from '../../model/callers';
 import { isTemperError, raise } from '../../model/errors';
-import type { RunUuid } from '../../model/ids';
-import { endedStates, type RunState } from '../../model/runs';
+import { asUuid, type NodeUuid, type RunUuid } from '../../model/ids';
+import { maxMinor } from '../../model/microversions';
+import type { RunState } from '../../model/runs';
 import type { Rooms } from '../rooms';
-import { ok, route } from '../route';
+import { type Answer, type Asking, ok, route } from '../route';
 import { uuid } from '../validation';
+import { visibleNode } from '../visibility';
 import { visibleRun } from './runs';
 import * as shapes from './shapes';
 
@@ -16,23 +18,44 @@ const rule = 'temper:run:get';
 /** Columns behind the target keys of rules about runs. */
 const columns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee', 'run.tenant': 'tenant' } as const;
 
-const openStates = ['accepted', 'running', 'paused', 'waiting', 'parked'] as const satisfies readonly RunState[];
-
 const limit = z
   .string()
   .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
   .transform(Number)
   .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
 
+const runStates = [
+  'accepted', 'running', 'paused', 'waiting', 'parked', 'succeeded', 'failed', 'aborted',
+] as const satisfies readonly RunState[]; // biome-ignore format: one row of names
+const filters = ['open', 'ended', 'any', 'retrying', ...runStates] as const satisfies readonly RunFilter[];
+
 const query = z.strictObject({
   limit: limit.default(100),
   marker: uuid.optional(),
-  state: z
-    .enum(openStates, {
-      error: `must be one of ${openStates.join(', ')}; runs that are ${endedStates.join(', ')} are listed with their node`,
-    })
+  state: z.enum(filters, { error: `must be one of ${filters.join(', ')}` }).default('open'),
+  verb: z
+    .string()
+    .regex(/^[a-z]{1,30}$/, { error: 'must be a verb, such as clean' })
+    .optional(),
+  node: z.string().min(1).max(255).optional(),
+  runbook: z.string().min(1).max(255).optional(),
+  since: z.iso.datetime({ offset: true, error: 'must be a time, such as 2026-11-30T18:00:00Z' }).optional(),
+  /** How a run's UUID begins, for people who type it. */
+  run: z
+    .string()
+    .regex(/^[0-9a-f-]{4,36}$/i, { error: 'must be the beginning of a UUID, at least four characters' })
     .optional(),
 });
+
+/** All UUIDs that begin so; undefined where none does. */
+const startingWith = (text: string): RunSelection['between'] => {
+  const lowest = `${text.toLowerCase()}${'00000000-0000-0000-0000-000000000000'.slice(text.length)}`;
+  const highest = `${text.toLowerCase()}${'ffffffff-ffff-ffff-ffff-ffffffffffff'.slice(text.length)}`;
+  return asUuid(lowest) && asUuid(highest) ? { lowest, highest } : undefined;
+};
+
+const tries = ({ state, step_state, step_error }: RunListing): boolean =>
+  state === 'running' && step_state === 'running' && step_error !== null;
 
 const shown = (run: RunListing, base: string) => ({
   uuid: run.id,
@@ -43,11 +66,15 @@ const shown = (run: RunListing, base: string) => ({
   state: run.state,
   requester: run.requester,
   cursor: run.cursor,
+  step: run.step,
   step_count: run.steps,
+  /** An attempt of its step has failed, and the next one follows or is under way. */
+  retrying: tries(run),
   waiting_for: run.waiting_for,
-  last_error: run.last_error,
+  last_error: run.last_error ?? (tries(run) || run.state === 'parked' ? run.step_error : null),
   created_at: run.created_at.toISOString(),
   started_at: run.started_at?.toISOString() ?? null,
+  finished_at: run.finished_at?.toISOString() ?? null,
   updated_at: run.updated_at.toISOString(),
   links: { self: `${base}/temper/v1/runs/${run.id}` },
 });
@@ -62,20 +89,46 @@ const markerOf = async (rooms: Rooms, who: Caller, marker: string | undefined): 
   }
 };
 
+/** A node by its name is one that the caller may see; by its UUID it may be one that is gone. Throws NodeNotFound. */
+const nodeOf = async (rooms: Rooms, who: Caller, ident: string | undefined): Promise<NodeUuid | undefined> => {
+  if (ident === undefined) return undefined;
+  const known = asUuid(ident);
+  return known ? (known as NodeUuid) : (await visibleNode(rooms, { who, version: maxMinor }, ident)).uuid;
+};
+
+const runbookOf = (ident: string | undefined): RunSelection['runbook'] => {
+  if (ident === undefined) return undefined;
+  const known = asUuid(ident);
+  return known ? { uuid: known } : { name: ident };
+};
+
+const list = async (asking: Asking<unknown, z.output<typeof query>, unknown>, rooms: Rooms): Promise<Answer> => {
+  const { limit: most, marker, state, verb, node, runbook, since, run } = asking.query;
+  const visible = rooms.policy().filter(rule, asking.who, columns);
+  const between = run === undefined ? undefined : startingWith(run);
+  if (run !== undefined && !between) return ok({ runs: [] });
+  const selection: RunSelection = {
+    visible,
+    state,
+    limit: most,
+    ...(verb !== undefined && { verb }),
+    node: await nodeOf(rooms, asking.who, node),
+    runbook: runbookOf(runbook),
+    ...(since !== undefined && { since: new Date(since) }),
+    ...(between && { between }),
+    after: await markerOf(rooms, asking.who, marker),
+  };
+  const rows = await rooms.inventory.runList.page(selection);
+  return ok({ runs: rows.map((row) => shown(row, asking.base)) });
+};
+
 export const runListRoutes = [
   route<unknown, z.output<typeof query>>({
     method: 'GET',
     path: '/temper/v1/runs',
     answers: { 200: shapes.openRuns },
-    rules: [rule],
+    rules: [rule, 'baremetal:node:get'],
     query,
-    handler: async (asking, rooms) => {
-      const { limit: most, marker, state } = asking.query;
-      const visible = rooms.policy().filter(rule, asking.who, columns);
-      const after = await markerOf(rooms, asking.who, marker);
-      const selection = { visible, state, limit: most, after };
-      const rows = await rooms.inventory.runList.open(selection);
-      return ok({ runs: rows.map((row) => shown(row, asking.base)) });
-    },
+    handler: list,
   }),
 ];

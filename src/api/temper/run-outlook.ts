@@ -2,7 +2,7 @@
 import type { Expectation } from '../../inventory/expectations';
 import { endedStates, type RunState, type StepState } from '../../model/runs';
 
-/** `queued`: accepted, not begun. `retrying`: an attempt failed and the next one has its time. */
+/** `queued`: accepted, not begun. `retrying`: an attempt failed, and the next one has its time or is under way. */
 export type Phase =
   | 'queued'
   | 'starting'
@@ -28,6 +28,7 @@ type Seen = {
   readonly steps: readonly {
     readonly index: number;
     readonly state: StepState;
+    readonly last_error: string | null;
     readonly next_retry_at: string | null;
   }[];
 };
@@ -39,7 +40,7 @@ export const phaseOf = ({ state, cursor, waiting_for, steps }: Seen): Phase => {
   if (known) return known;
   if (waiting_for !== null) return 'waiting';
   const step = steps.find(({ index }) => index === cursor);
-  if (step?.next_retry_at && Date.parse(step.next_retry_at) > Date.now()) return 'retrying';
+  if (step?.state === 'running' && (step.next_retry_at !== null || step.last_error !== null)) return 'retrying';
   if (!step) return steps.length > 0 && cursor >= steps.length ? 'ending' : 'starting';
   return step.state === 'pending' ? 'starting' : 'acting';
 };

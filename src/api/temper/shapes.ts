@@ -71,13 +71,16 @@ export const run = z.strictObject({ ...wholeRun, waiting_since: maybeTime, sourc
 /** Runs of one node. */
 export const runsOfNode = z.strictObject({ runs: z.array(z.strictObject(wholeRun)), sources });
 
-/** Runs that are going on. */
+/** Runs of all nodes. */
 export const openRuns = list(
   'runs',
   z.strictObject({
     ...runHead,
     runbook: maybe,
+    step: maybe,
     step_count: count,
+    retrying: flag,
+    finished_at: maybeTime,
     updated_at: time,
     links: z.strictObject({ self: text }),
   }),

@@ -3,7 +3,7 @@ import type { Hands } from '../../../src/cli';
 import { runCli } from '../../../src/cli';
 
 export type Said = { readonly status: number; readonly out: string; readonly err: string };
-type World = Partial<Pick<Hands, 'checks' | 'replay' | 'confirm' | 'fetchWith' | 'signal'>> & {
+type World = Partial<Pick<Hands, 'checks' | 'replay' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'>> & {
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
   /** Hears what is printed as it is printed. */

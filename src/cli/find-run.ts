@@ -1,0 +1,46 @@
+/** Which run a person means: its UUID, the beginning of one, or the node that it is about. */
+import type { Context } from './context';
+import { stop } from './faults';
+import type { Run } from './run-texts';
+import { plain } from './tables';
+
+const whole = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
+const beginning = /^[0-9a-f][0-9a-f-]{3,35}$/i;
+// Two are enough to see that it is not the only one.
+const enough = '2';
+
+const listed = async ({ api }: Context, query: Readonly<Record<string, string>>): Promise<readonly Run[]> => {
+  const asked = new URLSearchParams({ state: 'any', ...query });
+  return ((await api.send('GET', `/temper/v1/runs?${asked}`)) as { runs: Run[] }).runs;
+};
+
+const isMissing = (thrown: unknown): boolean => (thrown as { status?: unknown }).status === 404;
+
+/** The newest run of a node; undefined where there is no such node, or none of its runs can be seen. */
+const newestOf = async (context: Context, node: string): Promise<Run | undefined> => {
+  try {
+    return (await listed(context, { node, limit: '1' }))[0];
+  } catch (thrown) {
+    if (isMissing(thrown)) return undefined;
+    throw thrown;
+  }
+};
+
+const saying = (run: Run): string => `${run.uuid} (${plain(run.verb)} of ${plain(run.node_name ?? run.node_uuid)})`;
+
+/**
+ * The UUID of the run that is meant. A text that can be the beginning of a UUID and the name of a node is refused where both
+ * exist, because acts on runs must not hit another. Throws CliFault.
+ */
+export const findRun = async (context: Context, ident: string): Promise<string> => {
+  if (whole.test(ident)) return ident;
+  const byId = beginning.test(ident) ? await listed(context, { run: ident, limit: enough }) : [];
+  const byNode = await newestOf(context, ident);
+  const found = [...byId, ...(byNode && byId.every(({ uuid }) => uuid !== byNode.uuid) ? [byNode] : [])];
+  if (found.length > 1)
+    stop('usage', `${plain(ident)} could be ${found.map(saying).join(' or ')}; give more of the UUID.`);
+  return (
+    found[0]?.uuid ??
+    stop('refused', `There is no run whose UUID begins with ${plain(ident)}, and no node of that name with runs.`)
+  );
+};

@@ -1,0 +1,79 @@
+/** A run's progress on a terminal: one line that is painted over, with steps, attempts and the time they can be expected to take. */
+import { MultiBar, type Options, Presets } from 'cli-progress';
+import { type Run, type Step, stepsOf } from './run-texts';
+import { clock } from './spans';
+import { cut, plain } from './tables';
+
+export type Progress = {
+  /** Prints a line above the bar. */
+  say(line: string): void;
+  /** Paints the run as it is now. */
+  show(run: Run): void;
+  /** Takes the bar away and leaves what was said. */
+  close(): void;
+};
+
+const ofStep = (step: Step, now: number): string => {
+  const tries = step.attempts > 1 ? `attempt ${step.attempts}` : null;
+  const took = step.started_at && step.state !== 'pending' ? clock(now - Date.parse(step.started_at)) : null;
+  const usual = step.expected_ms ? `usually ${clock(step.expected_ms)}` : null;
+  const says = step.waiting_for ? `waits for ${step.waiting_for}` : step.last_error;
+  return [`${step.interface}.${step.step}`, tries, took, usual, says].filter((part) => part !== null).join(', ');
+};
+
+/** How long the rest of the run can be expected to take; null where one of its steps was never seen to end. */
+export const leftMs = (run: Run, now: number): number | null => {
+  const left = (run.steps ?? []).slice(run.cursor);
+  if (left.length === 0 || left.some(({ expected_ms }) => !expected_ms)) return null;
+  const took = (step: Step): number =>
+    step.started_at && step.state !== 'pending' ? now - Date.parse(step.started_at) : 0;
+  return left.reduce((sum, step) => sum + Math.max(0, step.expected_ms! - took(step)), 0);
+};
+
+/** The text beside the bar. */
+export const progressText = (run: Run, now: number): string => {
+  if (run.finished_at) return plain(run.state);
+  const step = run.steps?.[run.cursor];
+  const left = leftMs(run, now);
+  const rest = left ? ` (about ${clock(left)} left)` : '';
+  const state = run.phase === 'retrying' ? 'retrying' : run.state;
+  return plain(`${state}${rest}${step ? `: ${ofStep(step, now)}` : ''}`);
+};
+
+// Characters of the line that are not text: bar, counts, blanks.
+const besideText = 34;
+
+/** @param terminal that it is painted on; the caller closes the progress before the command ends */
+export const startProgress = (terminal: NodeJS.WriteStream): Progress => {
+  const options: Options = {
+    clearOnComplete: true,
+    hideCursor: true,
+    // The caller closes it, whatever ended the command.
+    gracefulExit: false,
+    stream: terminal,
+    format: '{bar} {value}/{total}  {text}',
+    barsize: 20,
+  };
+  const bars = new MultiBar(options, Presets.shades_classic);
+  let known: Run | undefined;
+  const textNow = () => cut(known ? progressText(known, Date.now()) : '', Math.max(10, terminal.columns - besideText));
+  const bar = bars.create(1, 0, { text: '' });
+  // The clock of the step goes on between two looks.
+  const timer = setInterval(() => bar.update({ text: textNow() }), 1_000);
+  return {
+    say: (line) => {
+      bars.log(`${line}\n`);
+      bars.update();
+    },
+    show: (run) => {
+      known = run;
+      bar.setTotal(Math.max(1, stepsOf(run)));
+      bar.update(Math.min(run.cursor, stepsOf(run)), { text: textNow() });
+      bars.update();
+    },
+    close: () => {
+      clearInterval(timer);
+      bars.stop();
+    },
+  };
+};
