@@ -25,11 +25,28 @@ function tryLock(file) {
       }
       const holder = readJson(file);
       if (runs(holder)) return { held: false, by: holder };
-      fs.rmSync(file, { force: true });
+      const other = removeStale(file);
+      if (other) return { held: false, by: other };
     }
   } finally {
     fs.rmSync(mine, { force: true });
   }
+}
+
+/**
+ * Removes the lock of a dead holder. Two contenders that both found it stale must not both remove: the second would remove the
+ * lock that the first has taken since. So whoever removes holds a lock on that alone, and reads the holder once more under it.
+ * @returns {{pid: number} | undefined} who is removing it already
+ */
+function removeStale(file) {
+  const guard = tryLock(`${file}.stale`);
+  if (!guard.held) return guard.by;
+  try {
+    if (fs.existsSync(file) && !runs(readJson(file))) fs.rmSync(file, { force: true });
+  } finally {
+    guard.release();
+  }
+  return undefined;
 }
 
 /** Does the work while holding the lock, after whoever holds it now. */

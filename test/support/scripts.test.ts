@@ -46,6 +46,42 @@ test('the lock of a process that died is taken over, also when its pid was given
   expect(tryLock(file).held).toBe(true);
 });
 
+test('of four processes that find the same stale lock one takes it over, in every round', async () => {
+  const file = join(dir, 'lock');
+  const contender = `
+    const { tryLock } = require(${JSON.stringify(join(__dirname, '../../scripts/lib/lock'))});
+    let lock;
+    process.on('message', (order) => {
+      if (order.file) lock = tryLock(order.file);
+      else if (lock?.held) lock.release();
+      process.send({ held: lock.held });
+    });
+    process.send('ready');`;
+  const contenders = await Promise.all(
+    [1, 2, 3, 4].map(async () => {
+      const child = spawn(process.execPath, ['-e', contender], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+      children.push(child);
+      await once(child, 'message');
+      return child;
+    }),
+  );
+  const all = (order: object): Promise<{ held: boolean }[]> =>
+    Promise.all(
+      contenders.map(async (child) => {
+        const answer = once(child, 'message');
+        child.send(order);
+        return (await answer)[0];
+      }),
+    );
+  const holders: number[] = [];
+  for (let round = 0; round < 100; round++) {
+    writeFileSync(file, JSON.stringify({ pid: process.pid, started: `another time ${round}` }));
+    holders.push((await all({ file })).filter(({ held }) => held).length);
+    await all({});
+  }
+  expect(holders.filter((count) => count !== 1)).toEqual([]);
+});
+
 test('a process is ended only when it is the one that was written down', async () => {
   const { end, identify, runs } = lib('processes');
   const child = await sleeper();
