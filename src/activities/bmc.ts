@@ -222,7 +222,7 @@ const unlocked = async (
       agent: agent ? (resolveSecrets(agent, values) as AgentContact) : undefined,
     },
     args: resolveSecrets(step.args, values) as Record<string, unknown>,
-    texts: secretTexts(values.values()),
+    texts: secretTexts(values.values(), [found.name, found.uuid]),
   };
 };
 

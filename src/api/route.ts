@@ -108,7 +108,8 @@ export const noContent = (location?: string): Answer => ({
 export type Accountable = {
   readonly who: Caller;
   readonly requestId: string;
-  readonly origin?: Origin;
+  /** From where; not optional, for what leaves it out loses it without a word. */
+  readonly origin: Origin;
   /** Told that the request's handler writes its own row, in the transaction of the change. */
   readonly leavesRow?: () => void;
 };
@@ -126,5 +127,5 @@ export const requesterOf = (asking: { readonly who: Caller; readonly requestId: 
 /** Who asked and from where, as the audit trail records it. A run does not tell the address: tenants may see it. */
 export const auditedBy = (asking: Accountable): { requester: Requester; origin: Origin } => {
   asking.leavesRow?.();
-  return { requester: requesterOf(asking), origin: asking.origin ?? {} };
+  return { requester: requesterOf(asking), origin: asking.origin };
 };

@@ -46,8 +46,15 @@ const awayCodes = new Set([
   '57P01',
   '57P02',
   '57P03',
+  '58030', // its disk gives an error
 ]);
 
-/** Whether a query failed because the database could not be reached, rather than because of the query. */
-export const isStoreAway = (thrown: unknown): boolean =>
-  typeof thrown === 'object' && thrown !== null && awayCodes.has(String((thrown as Partial<PgError>).code));
+// Class 53 of PostgreSQL's error codes, "Insufficient Resources": no connection left, the disk or the memory full.
+const outOfResources = /^53[0-9A-Z]{3}$/;
+
+/** Whether a query failed because the database could not be reached or has no room, rather than because of the query. */
+export const isStoreAway = (thrown: unknown): boolean => {
+  if (typeof thrown !== 'object' || thrown === null) return false;
+  const code = String((thrown as Partial<PgError>).code);
+  return awayCodes.has(code) || outOfResources.test(code);
+};

@@ -236,7 +236,8 @@ export const runs = (sql: Db) => ({
   /** Compare-and-set accepted -> running. True also for a repeat; false for a run that is unknown, fenced off or ended. */
   async claim(lock: Lock, workflowRun: string, previous?: string): Promise<boolean> {
     const claimed = await sql`
-      update runs set state = 'running', workflow_run_id = ${workflowRun}, started_at = coalesce(started_at, now()), updated_at = now()
+      update runs set state = 'running', waiting_for = case when state = 'accepted' then null else waiting_for end,
+        workflow_run_id = ${workflowRun}, started_at = coalesce(started_at, now()), updated_at = now()
       where id = ${lock.run} and fence = ${lock.fence}
         and (state = 'accepted' or (finished_at is null and workflow_run_id in (${workflowRun}, ${previous ?? workflowRun})))
         and exists (select 1 from nodes where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence})
@@ -319,10 +320,15 @@ export const runs = (sql: Db) => ({
     return ended.length === 1;
   },
 
-  /** Accepted runs that nobody has started for a while, oldest first. */
+  /**
+   * Accepted runs that nobody has started for a while, oldest first. Those that the engine has refused come again after twice
+   * the pause each time, up to 24 times `olderThanMs`.
+   */
   async unstarted(olderThanMs: number, limit = 50): Promise<{ id: RunUuid; workflow_id: string }[]> {
     return sql`
       select id, workflow_id from runs where state = 'accepted' and created_at < now() - ${olderThanMs} * interval '1 millisecond'
+        and (attempts_to_start = 0
+          or updated_at <= now() - least(24, power(2, least(attempts_to_start, 10) - 1)) * ${olderThanMs} * interval '1 millisecond')
       order by created_at limit ${limit}`;
   },
 
@@ -332,10 +338,11 @@ export const runs = (sql: Db) => ({
     return locked.length === 1;
   },
 
-  /** Counts a start that the engine refused. @returns how many there were */
-  async startFailed(id: RunUuid): Promise<number> {
+  /** Counts a start that the engine refused, and shows what the run waits for. @returns how many there were */
+  async startFailed(id: RunUuid, waiting_for: string): Promise<number> {
     const [row] = await sql<{ attempts_to_start: number }[]>`
-      update runs set attempts_to_start = attempts_to_start + 1, updated_at = now() where id = ${id} returning attempts_to_start`;
+      update runs set attempts_to_start = attempts_to_start + 1, waiting_for = ${waiting_for}, updated_at = now()
+      where id = ${id} and finished_at is null returning attempts_to_start`;
     return row?.attempts_to_start ?? 0;
   },
 

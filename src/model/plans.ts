@@ -35,9 +35,16 @@ export type Plan = {
   readonly steps: readonly PlannedStep[];
   /** The step that boots the ramdisk; some steps restart the node and need it again. */
   readonly boot?: PlannedStep;
-  readonly tidy?: { readonly failed: readonly PlannedStep[]; readonly aborted: readonly PlannedStep[] };
+  readonly tidy?: Tidying;
   /** How the ramdisk's own list joins the plan once it is known. */
   readonly joins?: Joins;
+};
+
+/** What is done on a node whose run ends early: once the ramdisk was booted, and, with `unbooted`, also before. */
+export type Tidying = {
+  readonly failed: readonly PlannedStep[];
+  readonly aborted: readonly PlannedStep[];
+  readonly unbooted?: readonly PlannedStep[];
 };
 
 /** `automatic`: all it offers of itself, by priority. `deploy`: the same among the driver's own. `check`: only what was asked for. */
@@ -131,6 +138,19 @@ const removeRamdisk = (node: PlannedNode, step = 'remove_ramdisk'): PlannedStep 
     args: { device_type: 'cdrom' },
     hidden: true,
   });
+/** The drive alone, a step of its own: a power state that cannot be reached must not keep the disc in it. */
+const emptied = (node: PlannedNode): readonly PlannedStep[] =>
+  byMedia(node)
+    ? [
+        planned({
+          interface: 'deploy',
+          step: 'eject_media',
+          acts: ['eject_media'],
+          args: { device_type: 'cdrom' },
+          hidden: true,
+        }),
+      ]
+    : [];
 const backToInstance = (node: PlannedNode): PlannedStep =>
   planned({
     interface: 'deploy',
@@ -149,7 +169,7 @@ const plan = (steps: readonly PlannedStep[], rest: Omit<Plan, 'steps' | 'boot'> 
   return {
     steps: all,
     ...(boot && { boot }),
-    ...(boot && rest.tidy && { tidy: rest.tidy }),
+    ...(rest.tidy && (boot || rest.tidy.unbooted) && { tidy: rest.tidy }),
     ...(rest.joins && { joins: rest.joins }),
   };
 };
@@ -282,7 +302,10 @@ const tearingDown = (wanted: Wanted): Plan => {
   const clean = cleaning(wanted);
   const [first, ...more] = clean.steps;
   const after = first ? [{ ...first, event: 'clean' as const }, ...more] : [];
-  return plan([down, ...after], { tidy: clean.tidy, joins: clean.joins });
+  // The disc of the instance or of a ramdisk leaves the drive however the run ends: the next start would be from it.
+  const away = [...(clean.tidy ? [removeRamdisk(node)] : []), ...emptied(node)];
+  const tidy = { failed: away, aborted: away, ...(byMedia(node) && { unbooted: emptied(node) }) };
+  return plan([down, ...after], { ...((clean.tidy || byMedia(node)) && { tidy }), joins: clean.joins });
 };
 
 const inspecting = ({ node }: Wanted): Plan => {

@@ -1,6 +1,6 @@
 /** What a run is: its frozen input, its states, and what is told of it. */
 import type { NodeUuid, ProjectId, RunUuid } from './ids';
-import type { Joins } from './plans';
+import type { Joins, Tidying } from './plans';
 import type { Event, Fault, PowerTarget, ProvisionState } from './states';
 import type { PlannedStep } from './steps';
 import type { Story, Verb } from './verbs';
@@ -63,7 +63,7 @@ export type RunInput = {
   /** The step that boots the ramdisk again after a restart. */
   readonly boot?: PlannedStep;
   /** What is tidied when it ends before its time, once the ramdisk has been booted. */
-  readonly tidy?: { readonly failed: readonly PlannedStep[]; readonly aborted: readonly PlannedStep[] };
+  readonly tidy?: Tidying;
   /** How the ramdisk's own steps join the plan. */
   readonly joins?: Joins;
   /** The run that held the node before; it is told to end, and nothing is done until it has. */

@@ -96,13 +96,18 @@ export const secretRefs = (document: Json): string[] => {
   return isObject(document) ? Object.values(document).flatMap(secretRefs) : [];
 };
 
-/** The texts of a secret's value, longest first: what must not be seen again anywhere else. */
-export const secretTexts = (values: Iterable<Json>): string[] => {
+/**
+ * The texts of a secret's value, longest first: what must not be seen again anywhere else.
+ * @param shown what every caller may read of the node (its name, its UUIDs). A document, such as a config drive, may repeat it
+ * without making it a secret; a password that reads so stays one.
+ */
+export const secretTexts = (values: Iterable<Json>, shown: readonly (string | null | undefined)[] = []): string[] => {
+  const within = (value: Json): string[] => texts(value).filter((text) => !shown.includes(text));
   const texts = (value: Json): string[] => {
     if (typeof value === 'string') return [value];
     if (typeof value === 'number') return [String(value)];
-    if (Array.isArray(value)) return value.flatMap(texts);
-    return isObject(value) ? Object.values(value).flatMap(texts) : [];
+    if (Array.isArray(value)) return value.flatMap(within);
+    return isObject(value) ? Object.values(value).flatMap(within) : [];
   };
   // Shorter ones would blot out half of every text and hide nothing.
   const all = [...values].flatMap(texts).filter((text) => text.length >= 3);

@@ -54,6 +54,12 @@ export const isRefusal = (thrown: unknown): boolean => refusals.has(Number(cause
 /** The engine's own words for a refusal. */
 export const refusalOf = (thrown: unknown): string => String(causeOf(thrown).details ?? thrown).slice(0, 300);
 
+// temporalio/temporal:common/util.go "Blob data size exceeds limit", "exceeds size limit"; grpc-go "message larger than max".
+const tooLarge = /too large|larger than max|size exceeds|exceeds size/i;
+
+/** Whether a refusal is of this very request for ever, not of what the server lacks or is busy with now. */
+export const isTooLarge = (refusal: string): boolean => tooLarge.test(refusal);
+
 export type Engine = ReturnType<typeof createEngine>;
 
 /** @param client may be lazy: the API boots without Temporal */

@@ -6,7 +6,7 @@ import type { RunUuid } from '../model/ids';
 import { endedStates, type RunInput } from '../model/runs';
 import type { Contact, Message } from '../workflows/contract';
 import { endRun } from './ending';
-import { createEngine, type Engine, isRefusal, refusalOf } from './engine';
+import { createEngine, type Engine, isRefusal, isTooLarge, refusalOf } from './engine';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 export type RelayHands = {
@@ -19,7 +19,7 @@ export type RelayHands = {
   readonly observe?: (pass: { readonly started: number; readonly sent: number }) => void;
 };
 
-// As often is the engine asked to start a run that it refuses; each pass is one try.
+// As often is the engine asked to start a run that is too large for it; each pass is one try.
 const maxStarts = 5;
 
 /**
@@ -50,16 +50,15 @@ const startOne = async (id: RunUuid, engine: Engine, { inventory, log }: RelayHa
     return true;
   } catch (thrown) {
     if (!isRefusal(thrown)) throw thrown;
-    const tried = await inventory.runs.startFailed(id);
+    const reason = refusalOf(thrown);
+    const tried = await inventory.runs.startFailed(
+      id,
+      `the workflow engine to take it; now it refuses: ${reason}. It is asked again.`,
+    );
     log.warn('the engine refuses a run', { run: id, tried, reason: String(thrown) });
-    if (tried >= maxStarts)
-      await endUnstarted(
-        run,
-        input,
-        `The workflow engine refuses to start this run: ${refusalOf(thrown)}`,
-        'failed',
-        inventory,
-      );
+    // Search attributes that are not registered yet, a rate limit, a namespace in the making: an operator or time mends them.
+    if (tried >= maxStarts && isTooLarge(reason))
+      await endUnstarted(run, input, `The workflow engine refuses to start this run: ${reason}`, 'failed', inventory);
     return false;
   }
 };

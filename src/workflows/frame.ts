@@ -82,21 +82,21 @@ const endBadly = async (
   const cursor = here.cursor;
   if (thrown instanceof Aborted || (isCancellation(thrown) && here.aborted)) {
     await store.record();
-    const fault = await tidyUp(run.tidy?.aborted, here, store, hands);
+    const fault = await tidyUp(run, 'aborted', here, store, hands);
     await store.finish('aborted', withFault('By request, the run was aborted.', fault), cursor, fault !== undefined);
     return { outcome: 'aborted' };
   }
   if (isCancellation(thrown)) {
     here.unrecorded.push({ act: 'cancel', by: '', reason: '' });
     await store.record();
-    const fault = await tidyUp(run.tidy?.aborted, here, store, hands);
+    const fault = await tidyUp(run, 'aborted', here, store, hands);
     const says = 'The run was cancelled in the workflow engine.';
     await store.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
     throw thrown;
   }
   if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
   const reason = messageOf(thrown);
-  await tidyUp(run.tidy?.failed, here, store, hands);
+  await tidyUp(run, 'failed', here, store, hands);
   await store.finish('failed', reason, cursor);
   throw ApplicationFailure.nonRetryable(reason, 'RunFailed');
 };
@@ -104,14 +104,16 @@ const endBadly = async (
 const withFault = (says: string, fault: string | undefined): string =>
   fault === undefined ? says : `${says} What it left on the node could not be tidied: ${fault}`;
 
-/** Takes the ramdisk off a node whose run ends early; nothing to do before it was booted. @returns what went wrong with that */
+/** Takes the ramdisk off a node whose run ends early. @returns what went wrong with that */
 const tidyUp = async (
-  steps: readonly PlannedStep[] | undefined,
+  { tidy: tidying }: RunInput,
+  outcome: 'failed' | 'aborted',
   here: Here,
   store: Recorder,
   hands: Hands,
 ): Promise<string | undefined> => {
-  if (!steps || steps.length === 0 || !here.booted) return undefined;
+  const steps: readonly PlannedStep[] | undefined = here.booted ? tidying?.[outcome] : tidying?.unbooted;
+  if (!steps || steps.length === 0) return undefined;
   const first = here.steps.length;
   const added = steps.map((step, position) => ({ ...step, index: first + position }));
   here.steps = [...here.steps, ...added];

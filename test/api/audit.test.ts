@@ -57,6 +57,21 @@ describe('a request for a change leaves one row', () => {
     expect(rows[0].rule).toContain('baremetal:node:update');
   });
 
+  test.each([
+    ['POST', '/v1/allocations', { resource_class: 'gold' }, 'allocation.create'],
+    ['POST', '/v1/chassis', {}, 'chassis.create'],
+    [
+      'POST',
+      '/v1/runbooks',
+      { name: 'CUSTOM_AUDITED', steps: [{ interface: 'power', step: 'reboot', args: {}, order: 1 }] },
+      'runbook.create',
+    ],
+  ])('with the address that %s %s came from', async (method, path, body, action) => {
+    const reply = await api.as('operator', method, path, { body });
+    expect(reply.status).toBe(201);
+    expect(await rowsOf(reply)).toMatchObject([{ action, origin: { address: '127.0.0.1' } }]);
+  });
+
   test('where a rule refused it, with that rule and nothing of the body', async () => {
     const node = await madeNode();
     const reply = await patch('lessee-reader', node.name, { note: 'hunter2' });

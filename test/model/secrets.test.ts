@@ -1,11 +1,13 @@
 /** What counts as a secret, and that nothing of it is left where a reference stands. */
 import {
+  hideTexts,
   isSecretRef,
   maskSecrets,
   maskText,
   replaceSecrets,
   resolveSecrets,
   secretRefs,
+  secretTexts,
 } from '../../src/model/secrets';
 
 const sealed = (document: unknown) => {
@@ -123,4 +125,20 @@ test.each([['a://b:'], ['a://bc'], ['?sig'], ['://a.a.a']])('nor is one of many 
   const text = piece.repeat(100_000);
   expect(maskText(text)).toBe(text);
   expect(replaceSecrets({ text }, () => 'sealed')).toEqual({ text });
+});
+
+describe('the texts of a secret that errors must not show', () => {
+  const shown = ['web-1', '5a4f0b1c-0000-4000-8000-000000000001'];
+
+  test('leave out what every caller reads of the node, where a document repeats it', () => {
+    const drive = { meta_data: { name: 'web-1', uuid: shown[1] }, user_data: 'password: geheim' };
+    expect(secretTexts([drive], shown)).toEqual(['password: geheim']);
+    expect(hideTexts('Node web-1 refused password: geheim', secretTexts([drive], shown))).toBe(
+      'Node web-1 refused ******',
+    );
+  });
+
+  test('keep a password that reads like the name of the node', () => {
+    expect(secretTexts(['web-1'], shown)).toEqual(['web-1']);
+  });
 });

@@ -502,3 +502,29 @@ test('a run that is lost in a hold is ended, and keeps the reconciler from nobod
   expect(await world.ended(inHold.run)).toMatchObject({ state: 'failed' });
   expect(await nodeOf(lost)).toMatchObject({ provision_state: 'clean failed', reservation: null });
 });
+
+const withMedia = {
+  ...withRamdisk,
+  boot_interface: 'redfish-virtual-media',
+  driver_info: { deploy_iso: 'https://images.example.org/ramdisk.iso' },
+};
+
+test('an undeploy that fails takes the disc out of the drive, whether or not the ramdisk was started', async () => {
+  const calls = await with_({
+    power_off: async () => raise('BmcRejected', { node: 'n', bmc: 'b', what: 'power off', status: 400, reason: 'no' }),
+  });
+  const early = await world.node({ provision_state: 'active', ...withMedia });
+  const first = await world.runs.start(await world.order(early, 'deleted'));
+  expect(await world.ended(first.run)).toMatchObject({ state: 'failed' });
+  expect(calls.filter((call) => call !== 'power_off')).toEqual(['eject_media']);
+
+  const later = await with_({
+    agent_steps: async () => raise('AgentRejected', { node: 'n', what: 'get_steps', reason: 'no', url: 'u' }),
+  });
+  const late = await world.node({ provision_state: 'active', ...withMedia });
+  const second = await world.runs.start(await world.order(late, 'deleted'));
+  await world.reaches(second.run, 'waiting');
+  await callBack(world, late);
+  expect(await world.ended(second.run)).toMatchObject({ state: 'failed' });
+  expect(later.lastIndexOf('eject_media')).toBeGreaterThan(later.indexOf('agent_steps'));
+});

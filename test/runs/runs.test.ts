@@ -391,20 +391,20 @@ describe('a person who operates a run', () => {
 });
 
 describe('a run that the engine will never take', () => {
-  const refusing = (code: number) => ({
+  const refusing = (code: number, details = 'message is too large') => ({
     workflow: {
       start: async () => {
         throw new ServiceError('refused', {
-          cause: Object.assign(new Error('x'), { code, details: 'message is too large' }),
+          cause: Object.assign(new Error('x'), { code, details }),
         });
       },
       getHandle: () => ({ signal: async () => {} }),
     },
     withDeadline: (_: number, work: () => Promise<unknown>) => work(),
   });
-  const stuck = async (code: number) => {
+  const stuck = async (code: number, details?: string) => {
     const node = await world.node();
-    const client = refusing(code) as never;
+    const client = refusing(code, details) as never;
     const runs = createRuns({
       inventory: world.inventory,
       vault: world.vault,
@@ -429,6 +429,25 @@ describe('a run that the engine will never take', () => {
       reservation: null,
       maintenance: false,
     });
+  });
+
+  test.each([
+    [3, 'Namespace temper has no mapping defined for search attribute TemperNodeUuid'],
+    [8, 'namespace rate limit exceeded'],
+    [9, 'Namespace temper is in the making'],
+  ])('is waited out where an operator or time can mend it, with the reason shown: code %i', async (code, details) => {
+    const { run, hands } = await stuck(code, details);
+    for (let pass = 0; pass < 7; pass++) await relayOnce(hands, 0);
+    expect(await world.inventory.runs.find(run)).toMatchObject({
+      state: 'accepted',
+      waiting_for: expect.stringContaining(details),
+    });
+    // The pause grows: what was refused is not asked for again at the next pass of a second later.
+    expect((await world.inventory.runs.unstarted(60_000)).map(({ id }) => id)).not.toContain(run);
+    const { lock } = (await world.inventory.runs.input(run))!;
+    expect(await createInventory(world.pools.control).runs.claim(lock, 'an-execution')).toBe(true);
+    expect(await world.inventory.runs.find(run)).toMatchObject({ state: 'running', waiting_for: null });
+    await world.sql`update runs set state = 'failed', finished_at = now() where id = ${run}`;
   });
 
   test('is aborted at once, and a start that comes late does nothing', async () => {

@@ -81,7 +81,7 @@ const acts = { create: 'created', update: 'updated', delete: 'deleted' } as cons
 /** What is told of a change. The URL's path may be a secret of its receiver, so only the origin is. */
 const told = (
   rooms: Rooms,
-  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId'>,
+  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId' | 'origin'>,
   act: keyof typeof acts,
   row: WebhookRow,
   secret: boolean,

@@ -18,7 +18,7 @@ import { refusingDuplicates } from '../duplicates';
 import { attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../patch';
 import { recorded } from '../record';
 import { quotasOf, type Rooms } from '../rooms';
-import { type Asking, created, ok, type Route, route } from '../route';
+import { type Accountable, created, ok, type Route, route } from '../route';
 import { createGate, createSchema } from '../validation';
 import { allocationCollection, allocationParams, allocationPath, shownAllocation } from './allocation-representation';
 import {
@@ -34,7 +34,7 @@ import {
 import { findVisibleAllocation } from './visible-allocation';
 
 type Params = z.output<typeof allocationParams>;
-export type Ask = Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId'>;
+export type Ask = Accountable;
 
 const patched = patcherOf(allocationTable);
 
@@ -90,10 +90,10 @@ const storeFor = async (rooms: Rooms, asking: Ask, rule: string, node: NodeRow, 
 
 const store = async (
   rooms: Rooms,
-  { who, requestId, body }: Ask & { readonly body: AllocationBody },
+  asking: Ask & { readonly body: AllocationBody },
   admitted: Admitted,
 ): Promise<Allocation> => {
-  const asking = { who, requestId };
+  const { who, body } = asking;
   await rooms.inventory.quotas.require('allocations', quotaProject(who), quotasOf(rooms).allocations);
   const asked = await newAllocation(rooms, who, body, admitted);
   if (body.node) {
