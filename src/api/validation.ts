@@ -1,7 +1,9 @@
 /** Builds schemas from a resource's table, once, and gives the small schemas that every resource shares. */
+
 import { z } from 'zod';
 import { emptyValue, type FieldRow, fieldOf, type ResourceTable, sinceOf } from '../model/fields';
 import { asUuid } from '../model/ids';
+import { ownValue } from '../model/own';
 import { requireMinor } from './versions';
 
 const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
@@ -18,7 +20,7 @@ export const came = (value: unknown): string => {
 /** A boolean, or one of the texts that stand for one; openstack/oslo.utils:oslo_utils/strutils.py bool_from_string. */
 export const flag = z.union([z.boolean(), z.string(), z.number()]).transform((given, context) => {
   if (typeof given === 'boolean') return given;
-  const known = truths[String(given).trim().toLowerCase()];
+  const known = ownValue(truths, String(given).trim().toLowerCase());
   if (known !== undefined) return known;
   context.addIssue({ code: 'custom', message: 'must be true or false' });
   return z.NEVER;

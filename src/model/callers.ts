@@ -1,5 +1,7 @@
 /** Who is calling, as the identity room established it and the policy room reads it. */
 
+import { ownValue } from './own';
+
 /** Credentials in the spelling that policy files use. Absent values are null, never missing. */
 export type Caller = {
   readonly user_id: string | null;
@@ -64,7 +66,7 @@ const implied: Readonly<Record<string, readonly string[]>> = {
 
 /** The roles and everything they imply, each once. */
 export const expandRoles = (roles: readonly string[]): string[] => [
-  ...new Set(roles.flatMap((role) => [role, ...(implied[role.toLowerCase()] ?? [])])),
+  ...new Set(roles.flatMap((role) => [role, ...(ownValue(implied, role.toLowerCase()) ?? [])])),
 ];
 
 /** The project whose quotas a request counts against; null for callers of the system, which have none. */

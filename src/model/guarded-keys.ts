@@ -1,4 +1,4 @@
-/** Keys of a node that say which BMC is spoken to and what boots on it, each with the rule that guards its change. */
+/** Parts of a node whose change has a rule beside that of their field: what says which BMC is spoken to, what boots, how it is cleaned. */
 
 /** Rules beside those of the fields: they are asked as well. */
 export const keyRules = {
@@ -8,6 +8,9 @@ export const keyRules = {
   kernelParams: 'temper:node:update:kernel_params',
   instanceBoot: 'temper:node:update:instance_boot',
   deployInterface: 'temper:node:update:deploy_interface',
+  resourceClass: 'temper:node:update:resource_class',
+  setMaintenance: 'temper:node:update:set_maintenance',
+  clearMaintenance: 'temper:node:update:clear_maintenance',
 } as const;
 
 /** Fields whose keys are told apart. */
@@ -42,3 +45,32 @@ const rows: readonly Row[] = [
 /** The rule that guards a key of a field; undefined where the field's own rule is all. */
 export const ruleOfKey = (field: KeyedField, key: string): string | undefined =>
   rows.find(({ fields, keys }) => fields.includes(field) && keys.test(key))?.rule;
+
+type GuardedField = {
+  readonly field: string;
+  /** What a node has that does not say. */
+  readonly otherwise: unknown;
+  /** The rule for the new value. */
+  rule(value: unknown): string;
+};
+
+/**
+ * Fields that are guarded as a whole. The resource class says by which runbook a node is cleaned, and maintenance has a route
+ * with rules of its own, past which no patch leads.
+ */
+const guardedFields: readonly GuardedField[] = [
+  { field: 'resource_class', otherwise: null, rule: () => keyRules.resourceClass },
+  {
+    field: 'maintenance',
+    otherwise: false,
+    rule: (value) => (value === true ? keyRules.setMaintenance : keyRules.clearMaintenance),
+  },
+];
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The rules of the guarded fields that differ between two states of a node. */
+export const rulesOfFields = (before: Values, after: Values): string[] =>
+  guardedFields.flatMap(({ field, otherwise, rule }) =>
+    (before[field] ?? otherwise) === (after[field] ?? otherwise) ? [] : [rule(after[field] ?? otherwise)],
+  );

@@ -1,5 +1,7 @@
 /** Whether the conditions of an inspection rule hold for what an inspection found. Pure. */
+
 import { cidrContains, isCidr } from './bmc-addresses';
+import { ownValue } from './own';
 import { type ConditionOp, namedArgs, plainOp, type RuleDoc, type RuleStep } from './rule-ops';
 import { fillIn, itemsOf } from './rule-values';
 
@@ -37,7 +39,7 @@ const truths: Readonly<Record<string, boolean>> = { yes: true, true: true, no: f
 const truthOf = (value: unknown): boolean | undefined => {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'number') return value !== 0;
-  return typeof value === 'string' ? truths[value.toLowerCase()] : undefined;
+  return typeof value === 'string' ? ownValue(truths, value.toLowerCase()) : undefined;
 };
 
 const emptyTexts = ['', 'None', 'null', '[]', '{}'];

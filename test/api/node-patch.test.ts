@@ -343,3 +343,21 @@ test('a new lessee begins a lease, and the old one’s ends', async () => {
     { project: stranger, open: true },
   ]);
 });
+
+test('a node that goes back to an installation that cleans nothing loses its cleaning by the rule for that', async () => {
+  const settings = api.rooms.settings;
+  Object.assign(api.rooms, { settings: { ...settings, automatedClean: false } });
+  const [row] = await api.sql<{ uuid: string }[]>`
+    insert into nodes ${api.sql({ driver: 'fake-hardware', owner, automated_clean: true } as never)} returning uuid`;
+  const patches = [
+    [{ op: 'remove', path: '/automated_clean' }],
+    [{ op: 'replace', path: '/automated_clean', value: null }],
+  ];
+  for (const body of patches) {
+    const reply = await api.as('owner-admin', 'PATCH', `/v1/nodes/${row!.uuid}`, { body });
+    expect([reply.status, faultOf(reply)]).toEqual([403, expect.stringContaining('baremetal:node:disable_cleaning')]);
+  }
+  Object.assign(api.rooms, { settings });
+  const { status } = await api.as('owner-admin', 'PATCH', `/v1/nodes/${row!.uuid}`, { body: patches[0] });
+  expect(status).toBe(200);
+});

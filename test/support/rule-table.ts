@@ -89,14 +89,18 @@ const nodeFields: readonly (readonly [
 ];
 
 /** Keys of a node with a rule of their own: whoever may change the field is refused all the same. */
-const keyRows: readonly (readonly [what: string, path: string, value: string, mayNot: Persona, options?: Options])[] = [
-  ['bmc_address', 'driver_info/redfish_address', 'https://192.0.2.8', 'owner-member'],
-  ['bmc_credentials', 'driver_info/redfish_username', 'root', 'owner-member'],
-  ['ramdisk', 'driver_info/deploy_iso', 'https://images.example.org/other.iso', 'owner-member'],
-  ['kernel_params', 'instance_info/kernel_append_params', 'init=/bin/sh', 'lessee-manager'],
-  ['instance_boot', 'instance_info/boot_iso', 'https://images.example.org/other.iso', 'lessee-manager'],
-  ['deploy_interface', 'deploy_interface', 'ramdisk', 'owner-manager', inManageable],
-];
+const keyRows: readonly (readonly [what: string, path: string, value: unknown, mayNot: Persona, options?: Options])[] =
+  [
+    ['bmc_address', 'driver_info/redfish_address', 'https://192.0.2.8', 'owner-member'],
+    ['bmc_credentials', 'driver_info/redfish_username', 'root', 'owner-member'],
+    ['ramdisk', 'driver_info/deploy_iso', 'https://images.example.org/other.iso', 'owner-member'],
+    ['kernel_params', 'instance_info/kernel_append_params', 'init=/bin/sh', 'lessee-manager'],
+    ['instance_boot', 'instance_info/boot_iso', 'https://images.example.org/other.iso', 'lessee-manager'],
+    ['deploy_interface', 'deploy_interface', 'ramdisk', 'owner-manager', inManageable],
+    ['resource_class', 'resource_class', 'gold', 'owner-member'],
+    ['set_maintenance', 'maintenance', true, 'lessee-member'],
+    ['clear_maintenance', 'maintenance', false, 'lessee-member', { node: { maintenance: true } }],
+  ];
 
 /** Resources that belong to a node, by the prefix of their rules. */
 const nodeResources = [

@@ -256,6 +256,29 @@ const keys: readonly Door[] = [
   door('instance_info/image_source, which is the instance’s own disk', `PATCH ${node}`, ['YYYY-', 'YYYY-', 'Y....'], {
     body: put('/instance_info/image_source', image_url),
   }),
+  ...['replace', 'add'].map((op) =>
+    door(`the class by which a node is cleaned (${op})`, `PATCH ${node}`, ['YY---', 'YYYYY', 'Y....'], {
+      body: [{ op, path: '/resource_class', value: 'gold' }],
+      node: { resource_class: 'silver' },
+    }),
+  ),
+  door('the class by which a node is cleaned, taken away', `PATCH ${node}`, ['YY---', 'YYYYY', 'Y....'], {
+    body: [{ op: 'remove', path: '/resource_class' }],
+    node: { resource_class: 'silver' },
+  }),
+  door('the class that a node has already', `PATCH ${node}`, ['YYYYY', 'YYYYY', 'Y....'], {
+    body: put('/resource_class', 'silver'),
+    node: { resource_class: 'silver' },
+  }),
+  door('maintenance by a patch', `PATCH ${node}`, ['YYYY-', 'YYYYY', 'Y....'], { body: put('/maintenance', true) }),
+  door('an end of maintenance by a patch', `PATCH ${node}`, ['YYYY-', 'YYYYY', 'Y....'], {
+    body: put('/maintenance', 'false'),
+    node: { maintenance: true },
+  }),
+  door('maintenance taken away by a patch', `PATCH ${node}`, ['YYYY-', 'YYYYY', 'Y....'], {
+    body: [{ op: 'remove', path: '/maintenance' }],
+    node: { maintenance: true },
+  }),
   door('the deploy interface', `PATCH ${node}`, ['Y----', 'YY---', 'Y....'], {
     body: put('/deploy_interface', 'ramdisk'),
     node: manageable,

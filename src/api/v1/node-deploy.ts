@@ -1,10 +1,12 @@
 /** What a deployment and a rescue bring: the image, the configuration drive, the password, the lessee. What, and can it happen. */
+
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
 import type { Caller } from '../../model/callers';
 import { interfaceOf } from '../../model/drivers';
 import { raise } from '../../model/errors';
 import type { ProjectId } from '../../model/ids';
+import { ownValue } from '../../model/own';
 import { inOrder } from '../../model/runbook-steps';
 import type { Runbook } from '../../model/runbooks';
 import { isSecretRef } from '../../model/secrets';
@@ -128,7 +130,7 @@ export const hashedPassword = async (password: string): Promise<string> => {
 /** The runbook by which a node is cleaned of itself: by its resource class, or for all; none where the node's own list is meant. */
 export const cleaningRunbook = async (rooms: Rooms, node: NodeRow): Promise<Runbook | undefined> => {
   const { cleaningRunbooks } = rooms.settings;
-  const name = cleaningRunbooks[node.resource_class ?? ''] ?? cleaningRunbooks['*'];
+  const name = ownValue(cleaningRunbooks, node.resource_class ?? '') ?? cleaningRunbooks['*'];
   if (name === undefined) return undefined;
   const runbook = await rooms.inventory.runbooks.find(name);
   if (!runbook)

@@ -1,7 +1,7 @@
-/** May I do it: a change of the keys of a node that say which BMC is spoken to and what boots on it. */
+/** May I do it: a change of the parts of a node that have a rule beside that of their field. */
 import type { Caller } from '../../model/callers';
 import { interfaceOf } from '../../model/drivers';
-import { keyedFields, keyRules, ruleOfKey } from '../../model/guarded-keys';
+import { keyedFields, keyRules, ruleOfKey, rulesOfFields } from '../../model/guarded-keys';
 import type { Equipment } from '../../model/steps';
 import { nodeTarget } from '../../policy';
 import type { Rooms } from '../rooms';
@@ -28,7 +28,7 @@ const rulesOfChange = (before: Values, after: Values): string[] => {
     ),
   );
   const [was, is] = [before, after].map((node) => interfaceOf(node as Equipment, 'deploy'));
-  return [...new Set([...keyed, ...(was === is ? [] : [keyRules.deployInterface])])];
+  return [...new Set([...keyed, ...(was === is ? [] : [keyRules.deployInterface]), ...rulesOfFields(before, after)])];
 };
 
 /** Who may enrol a node for its project may say of one that it has what it could say of a new one. */

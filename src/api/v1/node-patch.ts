@@ -92,7 +92,11 @@ const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Nex
   if (given.parent_node) given.parent_node = await parentUuid(rooms, asking, String(given.parent_node), node);
   const values = withDefaults(driver, followed(node, given));
   const whole: NodeValues = { ...node, ...values };
-  const rules = [...rulesOf(asking.body), ...requireKeys(rooms, asking.who, node, whole)];
+  const rules = [
+    ...rulesOf(asking.body),
+    ...requireKeys(rooms, asking.who, node, whole),
+    ...requireCleaning(rooms, asking, node, whole),
+  ];
   checkReasons(whole);
   if ('driver' in given || Object.keys(values).some((name) => name.endsWith('_interface')))
     checkInterfaces(driver, whole);
@@ -103,6 +107,15 @@ const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Nex
     await checkBmcAddress(rooms.settings, driver, info, asking.params.node_ident);
   }
   return { values, whole, rules };
+};
+
+/** A node that goes back to what the installation does may lose its cleaning by that; it asks the same rule. */
+const requireCleaning = (rooms: Rooms, { who, body }: Ask, node: NodeRow, after: NodeValues): string[] => {
+  const cleaned = (value: unknown): boolean => (value ?? rooms.settings.automatedClean) === true;
+  if (!attributesOf(body).includes('automated_clean') || !cleaned(node.automated_clean)) return [];
+  if (cleaned(after.automated_clean)) return [];
+  rooms.policy().require(disableCleaning, who, nodeTarget(node));
+  return [disableCleaning];
 };
 
 /** Whether stored credentials move by the rule that is for that. Throws where they may not. */

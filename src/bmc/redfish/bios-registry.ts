@@ -1,5 +1,7 @@
 /** What a BMC's BIOS attributes are: their types and bounds, and the check of a caller's values against them. */
+
 import { raise } from '../../model/errors';
+import { ownValue } from '../../model/own';
 import type { Client } from './client';
 import { membersOf, serviceRoot } from './discovery';
 import { AttributeRegistry, type AttributeRow, type Bios, type BiosValue, RegistryFile } from './resources';
@@ -53,7 +55,7 @@ const readers: Readonly<Record<string, (given: Given, row: AttributeRow) => { va
       : { fault: `must be between ${row.LowerBound ?? 'any'} and ${row.UpperBound ?? 'any'}` };
   },
   Boolean: (given) => {
-    const value = typeof given === 'boolean' ? given : words[String(given).toLowerCase()];
+    const value = typeof given === 'boolean' ? given : ownValue(words, String(given).toLowerCase());
     return value === undefined ? { fault: 'must be true or false' } : { value };
   },
   String: (given, row) =>
@@ -83,7 +85,7 @@ export const checkSettings = (
     if (!known && !Object.hasOwn(bios.Attributes, name)) refuse(name, 'is not known to this BIOS');
     const row = known ?? guessed(name, bios.Attributes[name]);
     if (row.ReadOnly) refuse(name, 'is read-only');
-    const result = (readers[row.Type ?? 'String'] ?? readers.String!)(value, row);
+    const result = (ownValue(readers, row.Type ?? 'String') ?? readers.String!)(value, row);
     return 'fault' in result ? refuse(name, result.fault) : [name, result.value];
   });
   return Object.fromEntries(checked);

@@ -1,5 +1,7 @@
 /** BIOS settings: staging changes or a reset for the next boot, and waiting until the BIOS shows them. */
+
 import { isTemperError, raise } from '../../model/errors';
+import { ownValue } from '../../model/own';
 import type { ActOutcome } from '../../model/runs';
 import { converge } from '../converge';
 import { backOff, pause } from '../wait';
@@ -29,7 +31,7 @@ const findBios = async (client: Client): Promise<BiosAt> => {
 
 /** What the next boot will show of a setting: pending where something is pending, else what is there. */
 const effective = ({ bios, pending }: BiosState, name: string): BiosValue | undefined =>
-  pending[name] ?? bios.Attributes[name];
+  ownValue(pending, name) ?? ownValue(bios.Attributes, name);
 
 const differing = (wanted: Values, has: (name: string) => BiosValue | undefined): string[] =>
   Object.keys(wanted).filter((name) => has(name) !== wanted[name]);
@@ -75,7 +77,7 @@ export const stageBios = async (client: Client, args: Readonly<Record<string, un
     },
     again: 'now',
   });
-  const changes = differing(wanted, (name) => state.bios.Attributes[name]);
+  const changes = differing(wanted, (name) => ownValue(state.bios.Attributes, name));
   if (changes.length === 0)
     return { is: 'done', rest: 'skip', note: 'the BIOS has these settings already', ...(await seenNow(client)) };
   return { is: 'done', note: `staged ${shortly(changes)}` };
@@ -88,7 +90,7 @@ const awaitAttributes = async (client: Client, at: BiosAt, wanted: Values, what:
   const nextPause = backOff(timing.pollMs);
   let state = at.first;
   for (;;) {
-    const left = differing(wanted, (name) => state.bios.Attributes[name]);
+    const left = differing(wanted, (name) => ownValue(state.bios.Attributes, name));
     if (left.length === 0) return;
     const seen = `not yet: ${shortly(left)}`;
     beat({ what, doing: 'waiting', seen });
@@ -141,7 +143,7 @@ export const stageBiosReset = async (client: Client): Promise<ActOutcome> => {
   });
   if (!converged) return { is: 'done', note: 'whether the reset was taken shows after the restart' };
   const { state } = converged;
-  const already = isAtDefaults(defaults, registry, (name) => state.bios.Attributes[name]);
+  const already = isAtDefaults(defaults, registry, (name) => ownValue(state.bios.Attributes, name));
   if (already)
     return { is: 'done', rest: 'skip', note: 'the BIOS is at its defaults already', ...(await seenNow(client)) };
   return { is: 'done', note: 'a reset of the BIOS settings is staged' };

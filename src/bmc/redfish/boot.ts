@@ -1,5 +1,7 @@
 /** Boot device and boot mode: the override that the next boot, or every boot, obeys. */
+
 import { raise } from '../../model/errors';
+import { ownValue } from '../../model/own';
 import type { ActOutcome } from '../../model/runs';
 import type { bootDevices, bootModes } from '../../model/steps';
 import { converge } from '../converge';
@@ -128,7 +130,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
   });
   return {
     is: 'done',
-    note: `${device}, ${durations[state.boot.BootSourceOverrideEnabled ?? ''] ?? 'for the next boot'}`,
+    note: `${device}, ${ownValue(durations, state.boot.BootSourceOverrideEnabled ?? '') ?? 'for the next boot'}`,
   };
 };
 

@@ -1,6 +1,8 @@
 /** Firmware updates by SimpleUpdate: one component after the other, each done when its new version shows. */
+
 import { createHash } from 'node:crypto';
 import { isTemperError, raise, TemperError } from '../../model/errors';
+import { ownValue } from '../../model/own';
 import type { ActOutcome, FirmwareComponent } from '../../model/runs';
 import { pause } from '../wait';
 import type { Client, Sent } from './client';
@@ -28,7 +30,7 @@ const kinds: Readonly<Record<string, { readonly restart: Job['restart']; readonl
   nic: { restart: 'if it waits', waits: 30 },
 };
 
-const kindOf = (component: string) => kinds[component.replace(/:.*/, '')];
+const kindOf = (component: string) => ownValue(kinds, component.replace(/:.*/, ''));
 
 const limitMs = 2 * 60 * 60_000;
 

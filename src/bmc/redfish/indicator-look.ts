@@ -1,6 +1,8 @@
 /** The lights of a node: which there are, how they are, and which of them can be set. */
+
 import type { z } from 'zod';
 import { raise } from '../../model/errors';
+import { ownValue } from '../../model/own';
 import type { ActOutcome } from '../../model/runs';
 import { indicatorComponents } from '../../model/steps';
 import { tidyText } from '../texts';
@@ -32,7 +34,7 @@ const states: Readonly<Record<string, 'on' | 'off' | 'blinking'>> = { Lit: 'on',
 
 /** The older property tells lit from blinking; the newer one only lit from dark. */
 const stateOf = ({ IndicatorLED, LocationIndicatorActive }: Light) =>
-  IndicatorLED !== undefined ? (states[IndicatorLED] ?? 'unknown') : LocationIndicatorActive ? 'on' : 'off';
+  IndicatorLED !== undefined ? (ownValue(states, IndicatorLED) ?? 'unknown') : LocationIndicatorActive ? 'on' : 'off';
 
 const statesOf = ({ IndicatorLED }: Light): readonly string[] =>
   IndicatorLED === undefined ? ['on', 'off'] : ['on', 'off', 'blinking'];

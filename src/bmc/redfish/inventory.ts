@@ -1,5 +1,6 @@
 /** What a node consists of, in the form in which the ramdisk would report it. */
 
+import { ownValue } from '../../model/own';
 import { hasQuirk } from '../quirks';
 import { tidyText } from '../texts';
 import type { Client } from './client';
@@ -33,7 +34,7 @@ const families: Readonly<Record<string, string>> = { x86: 'x86_64', ARM: 'aarch6
 const absent = (part: { readonly Status?: { readonly State?: string } }): boolean => part.Status?.State === 'Absent';
 
 const architectureOf = ({ InstructionSet, ProcessorArchitecture }: Processor): string | undefined =>
-  architectures[InstructionSet ?? ''] ?? families[ProcessorArchitecture ?? ''];
+  ownValue(architectures, InstructionSet ?? '') ?? ownValue(families, ProcessorArchitecture ?? '');
 
 const sum = (values: readonly (number | undefined)[]): number | undefined => {
   const known = values.filter((value) => value !== undefined && value > 0) as number[];

@@ -1,4 +1,5 @@
 /** Looks at one thing for a caller who waits: boot devices and virtual drives. Nothing here changes anything. */
+import { ownValue } from '../../model/own';
 import type { ActOutcome } from '../../model/runs';
 import type { bootDevices } from '../../model/steps';
 import { tidyText } from '../texts';
@@ -23,7 +24,7 @@ const durations: Readonly<Record<string, boolean>> = { Once: false, Continuous: 
 
 const overrideOf = (boot: Boot): { boot_device: Device | null; persistent: boolean | null } => {
   const boot_device = deviceOf(boot.BootSourceOverrideTarget);
-  const persistent = durations[boot.BootSourceOverrideEnabled ?? ''];
+  const persistent = ownValue(durations, boot.BootSourceOverrideEnabled ?? '');
   return persistent === undefined || boot_device === null
     ? { boot_device: null, persistent: null }
     : { boot_device, persistent };

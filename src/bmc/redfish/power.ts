@@ -1,5 +1,7 @@
 /** Power: on, off, and asking the system to shut itself down. */
+
 import { raise } from '../../model/errors';
+import { ownValue } from '../../model/own';
 import type { ActOutcome, Seen } from '../../model/runs';
 import { converge } from '../converge';
 import type { Client } from './client';
@@ -28,7 +30,7 @@ const folded: Readonly<Record<string, Seen['power_state']>> = {
   PoweringOff: 'power off',
 };
 
-export const powerStateOf = (system: System): Seen['power_state'] => folded[system.PowerState ?? ''] ?? null;
+export const powerStateOf = (system: System): Seen['power_state'] => ownValue(folded, system.PowerState ?? '') ?? null;
 
 /**
  * On and Off are at rest, and so is Paused; the rest moves, and so does a BMC that does not say (just after its own start).

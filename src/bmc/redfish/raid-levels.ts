@@ -1,4 +1,5 @@
 /** RAID levels in both spellings, what is asked of a volume, and whether one that is there is it. Pure. */
+import { ownValue } from '../../model/own';
 import type { VolumeSeen } from './raid-storage';
 
 /** A logical disk of a configuration that raidFault has let pass. */
@@ -68,7 +69,7 @@ const isOn = (found: VolumeSeen, name: unknown): boolean =>
 
 /** Whether a volume already is what a logical disk asks for; drives only count where it names them. */
 export const isDisk = (disk: LogicalDisk, found: VolumeSeen): boolean =>
-  found.raidType === levels[disk.raid_level]?.type &&
+  found.raidType === ownValue(levels, disk.raid_level)?.type &&
   (disk.size_gb === 'MAX' || sameSize(disk.size_gb * gib, found.bytes)) &&
   (disk.volume_name === undefined || disk.volume_name === found.name) &&
   (disk.number_of_physical_disks === undefined || disk.number_of_physical_disks === found.drives.length) &&

@@ -1,4 +1,5 @@
 /** Which volumes a RAID configuration becomes on the controllers and drives that are there. Pure. */
+import { ownValue } from '../../model/own';
 import { gib, type Level, type LogicalDisk, levelOf, levels, type PlannedVolume } from './raid-levels';
 import type { ControllerSeen, DriveSeen, VolumeSeen } from './raid-storage';
 
@@ -16,7 +17,7 @@ const roomOf = (controllers: readonly ControllerSeen[], keepVolumes: boolean): R
 };
 
 const dataDrives = ({ raidType, drives }: VolumeSeen): number =>
-  Math.max(1, levels[levelOf(raidType) ?? '']?.data(drives.length) ?? 1);
+  Math.max(1, ownValue(levels, levelOf(raidType) ?? '')?.data(drives.length) ?? 1);
 
 const occupy = (room: Room, drives: readonly string[], each: number): void => {
   for (const path of drives) {
@@ -79,7 +80,7 @@ const place = (
   room: Room,
   wide: boolean,
 ): Placed => {
-  const level = levels[disk.raid_level];
+  const level = ownValue(levels, disk.raid_level);
   if (!level)
     return {
       fault: `RAID level ${disk.raid_level} cannot be made through redfish; ${Object.keys(levels).join(', ')} can`,

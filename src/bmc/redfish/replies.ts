@@ -1,5 +1,7 @@
 /** What a BMC's answer means: its message keys, how long it asks us to wait, and the error of our list it amounts to. */
+
 import { type ErrorCode, TemperError } from '../../model/errors';
+import { ownValue } from '../../model/own';
 
 /** An answer as it came. `body` is undefined when there is none or when it is not JSON (`garbled` tells the two apart). */
 export type Reply = {
@@ -23,7 +25,7 @@ const messageOf = (item: unknown): Message => {
   return {
     key: String(MessageId ?? '').replace(/^.*\./, ''),
     text: String(Message ?? ''),
-    severity: severities[String(MessageSeverity ?? Severity ?? '')] ?? 0,
+    severity: ownValue(severities, String(MessageSeverity ?? Severity ?? '')) ?? 0,
   };
 };
 

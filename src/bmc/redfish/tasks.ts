@@ -1,5 +1,7 @@
 /** The BMC's own account of long work: where it is told, and what it says. It may lie, lag, or be deleted too early. */
+
 import { isTemperError, type TemperError } from '../../model/errors';
+import { ownValue } from '../../model/own';
 import type { Client } from './client';
 import { membersOf } from './discovery';
 import type { Entry, TaskRefs } from './job-ledger';
@@ -53,7 +55,7 @@ export const judge = (task: Task): Progress => {
     is: 'failed',
     reason: [[state, task.TaskStatus].filter(Boolean).join(', '), words].filter(Boolean).join(': '),
   } as const;
-  const kind = kinds[state];
+  const kind = ownValue(kinds, state);
   if (kind === 'failed' || (kind === 'done' && task.TaskStatus === 'Critical')) return failed;
   if (kind === 'done') return { is: 'done', waits: rebootWords.test(words) };
   const percent = task.PercentComplete === undefined ? '' : ` ${task.PercentComplete} %`;

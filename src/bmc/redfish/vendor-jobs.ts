@@ -1,4 +1,5 @@
 /** A second account of long work: the job that some BMCs keep when they have deleted its task already. */
+import { ownValue } from '../../model/own';
 import type { Client } from './client';
 import { findManager, findSystem } from './discovery';
 import { JobManager, JobRoot, JobService, VendorJob } from './job-resources';
@@ -21,7 +22,7 @@ const kinds: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
 
 const judge = (job: VendorJob): Progress => {
   const state = job.JobState ?? 'no state';
-  const kind = kinds[state];
+  const kind = ownValue(kinds, state);
   const words = job.Message ?? job.Messages?.map(({ Message }) => Message ?? '').join(' ') ?? '';
   if (kind === 'failed' || (kind === 'done' && job.JobStatus === 'Critical'))
     return { is: 'failed', reason: `job ${state}: ${words}`.slice(0, 250) };

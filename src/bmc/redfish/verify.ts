@@ -1,5 +1,7 @@
 /** The look behind verify and power sync: power, boot mode, secure boot, vendor and health. */
+
 import { isTemperError } from '../../model/errors';
+import { ownValue } from '../../model/own';
 import type { ActOutcome, Seen } from '../../model/runs';
 import { tidyText } from '../texts';
 import { readSettings } from './bios-look';
@@ -12,7 +14,7 @@ import { SecureBoot, type System } from './resources';
 const modes: Readonly<Record<string, Seen['boot_mode']>> = { UEFI: 'uefi', Legacy: 'bios' };
 
 export const bootModeOf = (system: System): Seen['boot_mode'] =>
-  modes[system.Boot?.BootSourceOverrideMode ?? ''] ?? null;
+  ownValue(modes, system.Boot?.BootSourceOverrideMode ?? '') ?? null;
 
 export const healthOf = (system: System): Seen['health'] => {
   const said = system.Status?.HealthRollup ?? system.Status?.Health;

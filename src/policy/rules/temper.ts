@@ -107,19 +107,81 @@ export const changedRules: readonly Row[] = [
   },
 ];
 
-/** Parts of a node with a rule beside that of their field, and who changes them in the reference: whoever changes the field. */
-const guardedKeys = [
-  ['bmc_address', 'Change where a BMC is, how it is reached, and whom to take for it: operators only.', 'driver_info'],
-  ['bmc_credentials', 'Change the account on a BMC: operators only.', 'driver_info'],
-  ['ramdisk', 'Change the ramdisk that cleans, deploys and rescues a node: operators only.', 'driver_info'],
-  ['kernel_params', 'Change the parameters of a kernel that boots on a node: operators only.', 'both'],
-  [
-    'instance_boot',
-    'Boot an instance from a kernel or an image that is not its disk’s: operators only.',
-    'instance_info',
-  ],
-  ['deploy_interface', 'Change by which interface a node is deployed: operators only.', 'interfaces'],
-] as const;
+// The rule of the field is asked as well, so where two fields share a rule, either will do.
+const fieldRules = {
+  driver_info: 'rule:baremetal:node:update:driver_info',
+  instance_info: 'rule:baremetal:node:update_instance_info',
+  both: 'rule:baremetal:node:update:driver_info or rule:baremetal:node:update_instance_info',
+  interfaces: 'rule:baremetal:node:update:driver_interfaces',
+  update: 'rule:baremetal:node:update',
+} as const;
+
+type Guarded = {
+  readonly what: string;
+  readonly says: string;
+  /** Who changes it in the reference: whoever changes the field. */
+  readonly field: keyof typeof fieldRules;
+  /** Whom set temper admits; operators only where absent. */
+  readonly temper?: string;
+  /** Whom set closed admits; as the reference where absent. */
+  readonly closed?: string;
+};
+
+/** Rules that a patch asks where the field has a route of its own: those of that route. */
+const asRoute = (act: string) => ({
+  temper: `rule:baremetal:node:${act}`,
+  closed: `rule:baremetal:node:${act}`,
+});
+
+/** Parts of a node with a rule beside that of their field. */
+const guardedKeys: readonly Guarded[] = [
+  {
+    what: 'bmc_address',
+    says: 'Change where a BMC is, how it is reached, and whom to take for it: operators only.',
+    field: 'driver_info',
+  },
+  { what: 'bmc_credentials', says: 'Change the account on a BMC: operators only.', field: 'driver_info' },
+  {
+    what: 'ramdisk',
+    says: 'Change the ramdisk that cleans, deploys and rescues a node: operators only.',
+    field: 'driver_info',
+  },
+  {
+    what: 'kernel_params',
+    says: 'Change the parameters of a kernel that boots on a node: operators only.',
+    field: 'both',
+  },
+  {
+    what: 'instance_boot',
+    says: 'Boot an instance from a kernel or an image that is not its disk’s: operators only.',
+    field: 'instance_info',
+  },
+  {
+    what: 'deploy_interface',
+    says: 'Change by which interface a node is deployed: operators only.',
+    field: 'interfaces',
+  },
+  {
+    what: 'resource_class',
+    says: 'Change the class of a node, which says by which runbook it is cleaned: operators and managers of the owner.',
+    field: 'update',
+    temper: freeSteps,
+    // A file that opens the update of nodes to an owner opens this to the owner's managers.
+    closed: `(${freeSteps}) and rule:baremetal:node:update`,
+  },
+  {
+    what: 'set_maintenance',
+    says: 'Take a node out of use by a patch: who may by its own route.',
+    field: 'update',
+    ...asRoute('set_maintenance'),
+  },
+  {
+    what: 'clear_maintenance',
+    says: 'Bring a node back into use by a patch: who may by its own route.',
+    field: 'update',
+    ...asRoute('clear_maintenance'),
+  },
+];
 
 /** Names that the reference does not have. */
 export const addedRules: readonly Row[] = [
@@ -143,7 +205,11 @@ export const addedRules: readonly Row[] = [
     check: anyOf(systemMember, systemService),
     says: 'Point stored BMC credentials at another address or trust without giving them again, and name CA files of workers.',
   },
-  ...guardedKeys.map(([what, says]) => ({ name: `temper:node:update:${what}`, check: operators, says })),
+  ...guardedKeys.map(({ what, says, temper }) => ({
+    name: `temper:node:update:${what}`,
+    check: temper ?? operators,
+    says,
+  })),
   {
     name: 'temper:run:get',
     check: seesRun,
@@ -200,17 +266,9 @@ export const addedRules: readonly Row[] = [
 const asProvision = 'rule:baremetal:node:set_provision_state';
 const provisioning: readonly string[] = ['temper:node:run_runbook', 'temper:node:deploy_steps'];
 
-// The rule of the field is asked as well, so where two fields share a rule, either will do.
-const fieldRules = {
-  driver_info: 'rule:baremetal:node:update:driver_info',
-  instance_info: 'rule:baremetal:node:update_instance_info',
-  both: 'rule:baremetal:node:update:driver_info or rule:baremetal:node:update_instance_info',
-  interfaces: 'rule:baremetal:node:update:driver_interfaces',
-} as const;
-
 const asInIronic: Readonly<Record<string, string>> = {
   ...Object.fromEntries(provisioning.map((name) => [name, asProvision])),
-  ...Object.fromEntries(guardedKeys.map(([what, , field]) => [`temper:node:update:${what}`, fieldRules[field]])),
+  ...Object.fromEntries(guardedKeys.map(({ what, field }) => [`temper:node:update:${what}`, fieldRules[field]])),
 };
 
 /**
@@ -226,6 +284,9 @@ export const addedToIronic: readonly Row[] = addedRules.map((row) => ({
 const closedChecks: Readonly<Record<string, string>> = {
   'temper:run:get': systemReader,
   'temper:node:deploy_steps': operators,
+  ...Object.fromEntries(
+    guardedKeys.flatMap(({ what, closed }) => (closed ? [[`temper:node:update:${what}`, closed] as const] : [])),
+  ),
 };
 
 /** The added names for set `closed`. */
