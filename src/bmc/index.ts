@@ -1,6 +1,7 @@
 /** Every driver by name: the one list that a new driver's folder is added to. */
-import { type DriverName, isDriver } from '../model/drivers';
+import { type DriverName, driverNames, driverRow, isDriver } from '../model/drivers';
 import { raise } from '../model/errors';
+import type { StepDriver } from '../model/steps';
 import type { Driver, DriverHands } from './contract';
 import { createFakeDriver } from './fake';
 import { createIpmiDriver } from './ipmi';
@@ -18,16 +19,21 @@ export type Drivers = {
 };
 
 export const createDrivers = (hands: DriverHands): Drivers => {
-  const drivers: Record<DriverName, Driver> = {
+  const speaking: Record<StepDriver, Driver> = {
     redfish: createRedfishDriver(hands),
     ipmi: createIpmiDriver(hands),
     'fake-hardware': createFakeDriver({ delayMs: hands.fakeDelayMs }),
   };
+  // A vendor's hardware type shares sessions and lanes with the driver that it speaks: they may meet at one BMC.
+  const drivers = Object.fromEntries(driverNames.map((name) => [name, speaking[driverRow(name).speaks]])) as Record<
+    DriverName,
+    Driver
+  >;
   return {
     drivers,
     get: (name) => (isDriver(name) ? drivers[name] : raise('DriverNotFound', { driver: name })),
     close: async () => {
-      await Promise.all(Object.values(drivers).map((driver) => driver.close()));
+      await Promise.all(Object.values(speaking).map((driver) => driver.close()));
     },
   };
 };

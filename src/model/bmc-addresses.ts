@@ -1,5 +1,5 @@
 /** Where a BMC may live: reading its address from driver_info, and matching addresses against the networks an operator allows. */
-import { type DriverName, driverRow } from './drivers';
+import { type DriverName, driverRow, ownKey } from './drivers';
 import { raise } from './errors';
 
 /** A parsed BMC address. `host` is without brackets; `prefix` is '' or begins with a slash and does not end with one. */
@@ -58,10 +58,12 @@ export const parseBmcAddress = (
   if (field === 'ipmi_address') return parseIpmiAddress(driver_info, refuse);
   const given = driver_info[field];
   if (typeof given !== 'string' || given.trim() === '') return refuse('is missing');
-  const url = parseUrl(given.trim());
+  const url = field === 'ilo_address' ? iloUrl(given.trim(), driver_info.client_port) : parseUrl(given.trim());
   if (!url) return refuse('is not a URL of a host, such as https://bmc-17.example.org');
   if (url.username !== '' || url.password !== '')
-    return refuse('must not hold credentials; use redfish_username and redfish_password');
+    return refuse(
+      `must not hold credentials; use ${ownKey(driver, 'redfish_username')} and ${ownKey(driver, 'redfish_password')}`,
+    );
   if (url.search !== '' || url.hash !== '') return refuse('must not have a query or a fragment');
   const scheme = url.protocol === 'http:' ? 'http' : 'https';
   const prefix = prefixOf(url.pathname);
@@ -73,6 +75,14 @@ export const parseBmcAddress = (
     prefix,
     label: `${url.host}${prefix}`,
   };
+};
+
+/** An iLO is named by its host, an IPv6 address without brackets too, and a port of its own. */
+const iloUrl = (host: string, port: unknown): URL | undefined => {
+  const bare = isIpAddress(host) && host.includes(':') ? `[${host}]` : host;
+  const given = port !== undefined && port !== null && port !== '';
+  if (given && (!/^\d{1,5}$/.test(String(port)) || Number(port) < 1 || Number(port) > 65_535)) return undefined;
+  return /[/?#@\\]/.test(host) ? undefined : parseUrl(`https://${bare}${given ? `:${port}` : ''}`);
 };
 
 const parseUrl = (text: string): URL | undefined => {

@@ -35,7 +35,14 @@ export type DriverRow = {
   readonly properties: Readonly<Record<string, PropertyRow>>;
   /** The driver_info key that addresses the BMC; workers connect nowhere else. */
   readonly addressKey: string | null;
+  /** The driver that does its work: itself, or the one whose protocol a vendor's BMC speaks. */
+  readonly speaks: StepDriver;
+  /** Keys of driver_info of the driver that it speaks, by its own names for them. */
+  readonly keys?: Readonly<Record<string, string>>;
 };
+
+/** Network boot, in the order in which the original prefers it. */
+const networkBoot = ['ipxe', 'pxe', 'http-ipxe', 'http'] as const;
 
 // Where the ramdisk comes from, for interfaces that insert it as virtual media.
 const ramdiskProperties = {
@@ -57,14 +64,91 @@ const placeProperties = {
   },
 } as const satisfies Record<string, PropertyRow>;
 
+// Keys as the original's ilo hardware types had them; their BMCs speak Redfish (iLO 4 from firmware 2.30 on).
+const iloKeys = {
+  ilo_address: 'redfish_address',
+  ilo_username: 'redfish_username',
+  ilo_password: 'redfish_password',
+  ilo_verify_ca: 'redfish_verify_ca',
+} as const;
+
+const redfishProperties = {
+  redfish_address: {
+    required: true,
+    type: 'string',
+    says: 'URL of the BMC, such as https://bmc-17.example.org; the scheme defaults to https and a path is kept as prefix.',
+  },
+  redfish_system_id: {
+    required: false,
+    type: 'string',
+    says: 'Path of the system, such as /redfish/v1/Systems/1; needed only when the BMC has several.',
+  },
+  redfish_system_uuid: {
+    required: false,
+    type: 'string',
+    says: 'UUID that the BMC must show for the system; nothing is done where it shows another one. Not checked when absent.',
+  },
+  redfish_username: { required: false, type: 'string', says: 'Account on the BMC.' },
+  redfish_password: {
+    required: false,
+    type: 'string',
+    secret: true,
+    says: 'Its password; stored encrypted, never shown.',
+  },
+  redfish_verify_ca: {
+    required: false,
+    type: 'boolean or string',
+    says: 'false to accept any certificate, or the path of a CA file on the workers; default true.',
+  },
+  redfish_auth_type: {
+    required: false,
+    type: 'string',
+    oneOf: ['auto', 'basic', 'session'],
+    says: 'How to log in: a session, basic, or auto (session where offered); default auto.',
+  },
+} as const satisfies Record<string, PropertyRow>;
+
+const iloProperties = {
+  ilo_address: { required: true, type: 'string', says: 'Host name or IP address of the iLO.' },
+  client_port: { required: false, type: 'integer', says: 'Its HTTPS port; default 443.' },
+  ilo_username: redfishProperties.redfish_username,
+  ilo_password: redfishProperties.redfish_password,
+  ilo_verify_ca: redfishProperties.redfish_verify_ca,
+} as const satisfies Record<string, PropertyRow>;
+
+/** A hardware type for iLO, whose interfaces go by `own`. */
+const iloRow = (own: 'ilo' | 'ilo5', raid: readonly string[]) =>
+  ({
+    addressKey: 'ilo_address',
+    speaks: 'redfish',
+    keys: iloKeys,
+    interfaces: {
+      bios: ['ilo', 'no-bios'],
+      boot: ['ilo-virtual-media', 'ilo-ipxe', 'ilo-pxe'],
+      console: ['no-console'],
+      deploy: ['direct', 'ramdisk', 'custom-agent', 'noop'],
+      firmware: ['redfish', 'no-firmware'],
+      inspect: ['ilo', 'redfish', 'agent', 'no-inspect'],
+      management: [own],
+      network: ['noop'],
+      power: ['ilo'],
+      raid,
+      rescue: ['agent', 'no-rescue'],
+      storage: ['noop'],
+      vendor: ['ilo', 'no-vendor'],
+    },
+    properties: { ...iloProperties, ...ramdiskProperties, ...placeProperties },
+  }) as const satisfies DriverRow;
+
 export const drivers = {
   redfish: {
     addressKey: 'redfish_address',
+    speaks: 'redfish',
     interfaces: {
       bios: ['redfish', 'no-bios'],
-      boot: ['redfish-virtual-media', 'pxe'],
+      boot: ['redfish-virtual-media', 'redfish-https', ...networkBoot],
       console: ['no-console'],
-      deploy: ['direct', 'ramdisk', 'noop'],
+      deploy: ['direct', 'ramdisk', 'custom-agent', 'noop'],
       firmware: ['redfish', 'no-firmware'],
       inspect: ['redfish', 'agent', 'no-inspect'],
       management: ['redfish'],
@@ -76,50 +160,19 @@ export const drivers = {
       vendor: ['redfish', 'no-vendor'],
     },
     properties: {
-      redfish_address: {
-        required: true,
-        type: 'string',
-        says: 'URL of the BMC, such as https://bmc-17.example.org; the scheme defaults to https and a path is kept as prefix.',
-      },
-      redfish_system_id: {
-        required: false,
-        type: 'string',
-        says: 'Path of the system, such as /redfish/v1/Systems/1; needed only when the BMC has several.',
-      },
-      redfish_system_uuid: {
-        required: false,
-        type: 'string',
-        says: 'UUID that the BMC must show for the system; nothing is done where it shows another one. Not checked when absent.',
-      },
-      redfish_username: { required: false, type: 'string', says: 'Account on the BMC.' },
-      redfish_password: {
-        required: false,
-        type: 'string',
-        secret: true,
-        says: 'Its password; stored encrypted, never shown.',
-      },
-      redfish_verify_ca: {
-        required: false,
-        type: 'boolean or string',
-        says: 'false to accept any certificate, or the path of a CA file on the workers; default true.',
-      },
-      redfish_auth_type: {
-        required: false,
-        type: 'string',
-        oneOf: ['auto', 'basic', 'session'],
-        says: 'How to log in: a session, basic, or auto (session where offered); default auto.',
-      },
+      ...redfishProperties,
       ...ramdiskProperties,
       ...placeProperties,
     },
   },
   ipmi: {
     addressKey: 'ipmi_address',
+    speaks: 'ipmi',
     interfaces: {
       bios: ['no-bios'],
-      boot: ['pxe'],
+      boot: networkBoot,
       console: ['no-console'],
-      deploy: ['direct', 'noop'],
+      deploy: ['direct', 'custom-agent', 'noop'],
       firmware: ['no-firmware'],
       inspect: ['agent', 'no-inspect'],
       management: ['ipmitool'],
@@ -198,11 +251,12 @@ export const drivers = {
   },
   'fake-hardware': {
     addressKey: null,
+    speaks: 'fake-hardware',
     interfaces: {
       bios: ['fake', 'no-bios'],
-      boot: ['fake', 'pxe'],
+      boot: ['fake', ...networkBoot],
       console: ['fake', 'no-console'],
-      deploy: ['fake', 'direct', 'noop'],
+      deploy: ['fake', 'direct', 'custom-agent', 'noop'],
       firmware: ['fake', 'no-firmware'],
       inspect: ['fake', 'agent', 'no-inspect'],
       management: ['fake', 'noop'],
@@ -227,9 +281,33 @@ export const drivers = {
       ...placeProperties,
     },
   },
-} as const satisfies Record<StepDriver, DriverRow>;
+  idrac: {
+    addressKey: 'redfish_address',
+    speaks: 'redfish',
+    interfaces: {
+      bios: ['idrac-redfish', 'no-bios'],
+      boot: ['idrac-redfish-virtual-media', ...networkBoot],
+      console: ['no-console'],
+      deploy: ['direct', 'ramdisk', 'custom-agent', 'noop'],
+      firmware: ['redfish', 'no-firmware'],
+      inspect: ['idrac-redfish', 'redfish', 'agent', 'no-inspect'],
+      management: ['idrac-redfish'],
+      network: ['noop'],
+      power: ['idrac-redfish'],
+      raid: ['idrac-redfish', 'redfish', 'agent', 'no-raid'],
+      rescue: ['agent', 'no-rescue'],
+      storage: ['noop'],
+      vendor: ['idrac-redfish', 'redfish', 'no-vendor'],
+    },
+    properties: { ...redfishProperties, ...ramdiskProperties, ...placeProperties },
+  },
+  ilo: iloRow('ilo', ['no-raid', 'agent']),
+  ilo5: iloRow('ilo5', ['ilo5', 'agent', 'no-raid']),
+} as const satisfies Record<string, DriverRow>;
 
 export type DriverName = keyof typeof drivers;
+
+export const driverNames = Object.keys(drivers) as DriverName[];
 
 /** Whether a text is a driver that this release has. */
 export const isDriver = (text: string): text is DriverName => Object.hasOwn(drivers, text);
@@ -237,17 +315,74 @@ export const isDriver = (text: string): text is DriverName => Object.hasOwn(driv
 /** A driver's row with every property in its general type. */
 export const driverRow = (driver: DriverName): DriverRow => drivers[driver];
 
+/** The driver that does the work of a hardware type; undefined where this release does not have it. */
+export const speaksOf = (driver: string): StepDriver | undefined =>
+  isDriver(driver) ? drivers[driver].speaks : undefined;
+
+/** The key of driver_info by which a driver calls one of the driver that it speaks: `ilo_verify_ca` for `redfish_verify_ca`. */
+export const ownKey = (driver: DriverName, key: string): string =>
+  Object.entries(driverRow(driver).keys ?? {}).find(([, meant]) => meant === key)?.[0] ?? key;
+
 /** The implementation of an interface that a node uses: its own choice, or the first of its driver; `no-<name>` without a driver. */
 export const interfaceOf = (node: Equipment, name: InterfaceName): string =>
   node[`${name}_interface`] ??
   (isDriver(node.driver) ? driverRow(node.driver).interfaces[name][0] : undefined) ??
   `no-${name}`;
 
+/** Values of driver_info under the keys of the driver that a hardware type speaks; only those that it calls otherwise. */
+export const spoken = (driver: DriverName, info: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(driverRow(driver).keys ?? {}).map(([own, key]) => [key, info[own]]));
+
+/** Implementations that a vendor's hardware type has by a name of its own, and the one that each is. */
+const sameAs: ReadonlyMap<string, string> = new Map([
+  ['idrac-redfish', 'redfish'],
+  ['ilo', 'redfish'],
+  ['ilo5', 'redfish'],
+  ['idrac-redfish-virtual-media', 'redfish-virtual-media'],
+  ['ilo-virtual-media', 'redfish-virtual-media'],
+  ['ilo-ipxe', 'ipxe'],
+  ['ilo-pxe', 'pxe'],
+]);
+
+/** What does an interface's work on a node, whatever its hardware type calls it: `redfish` for `idrac-redfish`. */
+export const workerOf = (node: Equipment, name: InterfaceName): string => {
+  const implementation = interfaceOf(node, name);
+  return sameAs.get(implementation) ?? implementation;
+};
+
+type BootRow = {
+  /** Where the image of the ramdisk comes from: a virtual drive, the firmware's own HTTP client, a boot server, nowhere. */
+  readonly from: 'media' | 'url' | 'network' | 'nowhere';
+  /** The boot device that the BMC is asked for. */
+  readonly device: 'cdrom' | 'uefihttp' | 'pxe' | null;
+};
+
+/** Boot interfaces by what does their work. Those from the network need a DHCP and boot server of the operator's. */
+const bootInterfaces: Readonly<Record<string, BootRow>> = {
+  'redfish-virtual-media': { from: 'media', device: 'cdrom' },
+  'redfish-https': { from: 'url', device: 'uefihttp' },
+  ipxe: { from: 'network', device: 'pxe' },
+  pxe: { from: 'network', device: 'pxe' },
+  'http-ipxe': { from: 'network', device: 'uefihttp' },
+  http: { from: 'network', device: 'uefihttp' },
+  fake: { from: 'nowhere', device: null },
+};
+
+/** How a node starts its ramdisk. IPMI has no word for UEFI HTTP boot: there the firmware chooses among its network boots. */
+export const bootRow = (node: Equipment): BootRow => {
+  const row = bootInterfaces[workerOf(node, 'boot')] ?? bootInterfaces.pxe!;
+  return row.device === 'uefihttp' && speaksOf(node.driver) === 'ipmi' ? { ...row, device: 'pxe' } : row;
+};
+
 type DeployRow = { readonly ramdisk: boolean; readonly says: string };
 
 /** Deploy interfaces: whether they boot the ramdisk, for cleaning and servicing too. */
 export const deployInterfaces: Readonly<Record<string, DeployRow>> = {
   direct: { ramdisk: true, says: 'The ramdisk writes the image to the disk.' },
+  'custom-agent': {
+    ramdisk: true,
+    says: 'The ramdisk runs the deployment’s own steps; nothing writes an image by itself.',
+  },
   ramdisk: { ramdisk: true, says: 'The node runs from an image that is booted every time.' },
   noop: { ramdisk: false, says: 'Deploying powers the node on; what it boots is not ours.' },
   fake: { ramdisk: false, says: 'Pretends.' },

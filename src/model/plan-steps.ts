@@ -1,5 +1,5 @@
 /** The pure checks of a caller's list of steps, and the plan they become. */
-import { bootsRamdisk, interfaceOf } from './drivers';
+import { bootsRamdisk, interfaceOf, speaksOf, workerOf } from './drivers';
 import { raise } from './errors';
 import { raidFault } from './raid';
 import {
@@ -143,12 +143,13 @@ const findStep = (step: GivenStep, verb: StepVerb, node: Equipment): StepRow => 
 
 /** Says why a node does not offer a step: its interface, its deploy interface, or that nobody has heard of it. */
 const lacking = (step: GivenStep, node: Equipment): never => {
-  const known = steps.filter(
-    (row) => nameOf(row) === nameOf(step) && (row.drivers as readonly string[]).includes(node.driver),
-  );
+  const driver = speaksOf(node.driver);
+  const known = steps.filter((row) => nameOf(row) === nameOf(step) && driver && row.drivers.includes(driver));
   const implementation = interfaceOf(node, step.interface);
   const wanted = [...new Set(known.flatMap((row) => row.implementations ?? []))];
-  const fitting = known.filter((row) => !row.implementations || row.implementations.includes(implementation));
+  const fitting = known.filter(
+    (row) => !row.implementations || row.implementations.includes(workerOf(node, step.interface)),
+  );
   if (fitting.some((row) => row.ramdisk) && !bootsRamdisk(node))
     return raise('RamdiskNeeded', { step: nameOf(step), deploy: interfaceOf(node, 'deploy') });
   if (known.length > 0)

@@ -1,5 +1,5 @@
 /** What each story does beside the caller's steps: how the ramdisk is booted and sent away, what is done before and after. */
-import { bootsRamdisk, interfaceOf } from './drivers';
+import { bootRow, bootsRamdisk, interfaceOf } from './drivers';
 import { raise } from './errors';
 import { planSteps } from './plan-steps';
 import type { ReportedStep } from './runs';
@@ -85,7 +85,7 @@ const numbered = (steps: readonly PlannedStep[], from = 0): PlannedStep[] => {
   return steps.map((step, position) => ({ ...step, index: from + position }));
 };
 
-const byMedia = (node: PlannedNode): boolean => interfaceOf(node, 'boot') === 'redfish-virtual-media';
+const byMedia = (node: PlannedNode): boolean => bootRow(node).from === 'media';
 
 /** The image that a node starts from for a purpose. Throws DriverInfoInvalid where none is on record. */
 const imageOf = (node: PlannedNode, keys: readonly string[]): unknown => {
@@ -96,7 +96,7 @@ const imageOf = (node: PlannedNode, keys: readonly string[]): unknown => {
       node: node.name ?? node.uuid,
       field: keys.at(-1),
       reason:
-        'is missing: the ramdisk is booted from it as virtual media; set it, or choose boot_interface pxe, or do without the ramdisk',
+        'is missing: the ramdisk is booted from it; set it, or choose a boot_interface that boots from the network (ipxe, pxe), or do without the ramdisk',
     })
   );
 };
@@ -106,20 +106,34 @@ const fromMedia = (image_url: unknown): Pick<Row, 'acts' | 'args'> => ({
   args: { image_url, device_type: 'cdrom', boot_device: 'cdrom', persistent: false },
 });
 
-const toRamdisk = (node: PlannedNode, purpose: 'deploy' | 'rescue' = 'deploy'): Pick<Row, 'acts' | 'args'> => {
-  if (byMedia(node))
-    return fromMedia(imageOf(node, purpose === 'rescue' ? ['rescue_iso', 'deploy_iso'] : ['deploy_iso']));
-  if (interfaceOf(node, 'boot') === 'fake') return { acts: ['power_off', 'power_on'] };
-  return {
-    acts: ['power_off', 'set_boot_device', 'power_on'],
-    args: { boot_device: 'pxe', persistent: false },
-  };
+/** A node started once from a device; from `image_url` where the firmware itself fetches the image. */
+const fromDevice = (boot_device: string | null, image_url?: unknown): Pick<Row, 'acts' | 'args'> => ({
+  acts: ['power_off', 'set_boot_device', 'power_on'],
+  args: { boot_device, persistent: false, ...(image_url !== undefined && { image_url }) },
+});
+
+/** A node started from an image by its boot interface, or as that interface does by itself. */
+const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<Row, 'acts' | 'args'> => {
+  const { from, device } = bootRow(node);
+  switch (from) {
+    case 'media':
+      return fromMedia(image_url());
+    case 'url':
+      return fromDevice(device, image_url());
+    case 'network':
+      return fromDevice(device);
+    case 'nowhere':
+      return { acts: ['power_off', 'power_on'] };
+  }
 };
+
+const toRamdisk = (node: PlannedNode, purpose: 'deploy' | 'rescue' = 'deploy'): Pick<Row, 'acts' | 'args'> =>
+  fromImage(node, () => imageOf(node, purpose === 'rescue' ? ['rescue_iso', 'deploy_iso'] : ['deploy_iso']));
 
 const eject = (node: PlannedNode): readonly ActName[] => (byMedia(node) ? ['eject_media'] : []);
 const toDisk: Readonly<Record<string, unknown>> = { device_type: 'cdrom', boot_device: 'disk', persistent: true };
 const diskActs = (node: PlannedNode): readonly ActName[] =>
-  interfaceOf(node, 'boot') === 'fake' ? [] : [...eject(node), 'set_boot_device'];
+  bootRow(node).from === 'nowhere' ? [] : [...eject(node), 'set_boot_device'];
 
 const bootRamdisk = (node: PlannedNode, awaits: Awaited = 'heartbeat'): PlannedStep =>
   planned({ interface: 'deploy', step: 'boot_ramdisk', ...toRamdisk(node), awaits, hidden: true });
@@ -206,36 +220,39 @@ const servicing = ({ node, steps }: Wanted): Plan => {
 // What each deploy interface does by itself, by name.
 const deployOwn: Readonly<Record<string, readonly string[]>> = {
   direct: ['deploy', 'write_image', 'prepare_instance_boot', 'tear_down_agent', 'boot_instance'],
+  'custom-agent': ['deploy', 'tear_down_agent', 'boot_instance'],
   ramdisk: ['deploy'],
   noop: ['deploy'],
   fake: ['deploy'],
 };
 
 // Priorities as openstack/ironic:ironic/drivers/modules/agent.py has them; a caller's own step goes before or after by its own.
+const agentSteps = (node: PlannedNode, writing: readonly Row[]): readonly Row[] => [
+  { interface: 'deploy', step: 'deploy', ...toRamdisk(node), awaits: 'heartbeat', priority: 100, abortable: true },
+  ...writing,
+  {
+    interface: 'deploy',
+    step: 'tear_down_agent',
+    acts: ['agent_power_off', 'power_off', ...diskActs(node)],
+    args: toDisk,
+    priority: 40,
+  },
+  { interface: 'deploy', step: 'boot_instance', acts: ['power_on'], priority: 20 },
+];
+
 const deployRows: Readonly<Record<string, (node: PlannedNode) => readonly Row[]>> = {
-  direct: (node) => [
-    { interface: 'deploy', step: 'deploy', ...toRamdisk(node), awaits: 'heartbeat', priority: 100, abortable: true },
-    { interface: 'deploy', step: 'write_image', acts: ['agent_write_image'], priority: 80, abortable: true },
-    {
-      interface: 'deploy',
-      step: 'prepare_instance_boot',
-      acts: ['agent_install_bootloader'],
-      priority: 60,
-    },
-    {
-      interface: 'deploy',
-      step: 'tear_down_agent',
-      acts: ['agent_power_off', 'power_off', ...diskActs(node)],
-      args: toDisk,
-      priority: 40,
-    },
-    { interface: 'deploy', step: 'boot_instance', acts: ['power_on'], priority: 20 },
-  ],
+  direct: (node) =>
+    agentSteps(node, [
+      { interface: 'deploy', step: 'write_image', acts: ['agent_write_image'], priority: 80, abortable: true },
+      { interface: 'deploy', step: 'prepare_instance_boot', acts: ['agent_install_bootloader'], priority: 60 },
+    ]),
+  // What writes the disk are steps of the deployment itself, which the ramdisk has.
+  'custom-agent': (node) => agentSteps(node, []),
   ramdisk: (node) => [
     {
       interface: 'deploy',
       step: 'deploy',
-      ...(byMedia(node) ? fromMedia(node.instance_info.boot_iso) : toRamdisk(node)),
+      ...fromImage(node, () => node.instance_info.boot_iso),
       priority: 100,
     },
   ],

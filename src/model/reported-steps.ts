@@ -1,7 +1,7 @@
 /** Steps that no table has: what the ramdisk of one node has told of the hardware managers it was built with. */
-import { bootsRamdisk, isDriver } from './drivers';
+import { bootsRamdisk, speaksOf } from './drivers';
 import type { ReportedStep } from './runs';
-import type { ArgRow, Equipment, StepDriver, StepInterface, StepRow } from './steps';
+import type { ArgRow, Equipment, StepInterface, StepRow } from './steps';
 
 // The ramdisk names its arguments and not their types, so that anything fits.
 const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
@@ -13,13 +13,14 @@ const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
   );
 
 /** The rows of what a node's ramdisk reported; none where the node does not boot it. */
-export const reportedSteps = (node: Equipment): StepRow[] =>
-  isDriver(node.driver) && bootsRamdisk(node)
+export const reportedSteps = (node: Equipment): StepRow[] => {
+  const driver = speaksOf(node.driver);
+  return driver && bootsRamdisk(node)
     ? (node.reported_steps ?? []).map((step) => ({
         interface: step.interface as StepInterface,
         step: step.step,
         verbs: ['clean', 'service', 'deploy'],
-        drivers: [node.driver as StepDriver],
+        drivers: [driver],
         ramdisk: true,
         priority: step.priority,
         acts: ['agent_step'],
@@ -29,3 +30,4 @@ export const reportedSteps = (node: Equipment): StepRow[] =>
         says: 'Offered by the ramdisk of this node.',
       }))
     : [];
+};

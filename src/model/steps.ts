@@ -1,6 +1,6 @@
 /** What can run on a node: the shape of a step, and which ones a node offers. */
 import { type ActName, acts, type Effect } from './acts';
-import { bootsRamdisk, type InterfaceName, interfaceOf } from './drivers';
+import { bootsRamdisk, type InterfaceName, interfaceOf, speaksOf, workerOf } from './drivers';
 import type { NodeUuid } from './ids';
 import { reportedSteps } from './reported-steps';
 import type { ReportedStep } from './runs';
@@ -26,7 +26,7 @@ export type ArgRow = {
   readonly says: string;
 };
 
-/** Which hardware type implements the step. */
+/** The driver that implements the step; hardware types of a vendor have those of the one that they speak. */
 export type StepDriver = 'redfish' | 'ipmi' | 'fake-hardware';
 
 /** The stories in which a caller may name a step. */
@@ -157,10 +157,9 @@ export const maxSteps = 100;
 export const nameOf = (step: { interface: string; step: string }): string => `${step.interface}.${step.step}`;
 
 const offers = (row: StepRow, node: Equipment): boolean => {
-  if (!row.drivers.includes(node.driver as StepDriver)) return false;
-  const implementation = interfaceOf(node, row.interface);
-  if (implementation.startsWith('no-')) return false;
-  if (row.implementations && !row.implementations.includes(implementation)) return false;
+  const driver = speaksOf(node.driver);
+  if (!driver || !row.drivers.includes(driver) || interfaceOf(node, row.interface).startsWith('no-')) return false;
+  if (row.implementations && !row.implementations.includes(workerOf(node, row.interface))) return false;
   return !row.ramdisk || bootsRamdisk(node);
 };
 

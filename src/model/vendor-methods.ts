@@ -1,6 +1,6 @@
 /** Methods of vendors' own: what `vendor_passthru` offers beside the interfaces that all drivers share, and which acts do it. */
 import type { ActName } from './acts';
-import { interfaceOf } from './drivers';
+import { workerOf } from './drivers';
 import type { Equipment } from './steps';
 
 export type VendorHttpMethod = 'GET' | 'POST' | 'DELETE';
@@ -60,7 +60,7 @@ export type VendorMethod = keyof typeof redfishMethods;
 const methodsOf: Readonly<Record<string, VendorMethods>> = { redfish: redfishMethods };
 
 /** What a node offers. */
-export const vendorMethodsOf = (node: Equipment): VendorMethods => methodsOf[interfaceOf(node, 'vendor')] ?? {};
+export const vendorMethodsOf = (node: Equipment): VendorMethods => methodsOf[workerOf(node, 'vendor')] ?? {};
 
 /** What a driver offers without a node: none of ours has anything to do there. */
 export const driverMethods: VendorMethods = {};

@@ -345,13 +345,14 @@ describe('cleaning by itself', () => {
     const reply = await at.ask({ target: 'provide' });
     expect([reply.status, faultOf(reply)]).toEqual([
       400,
-      expect.stringMatching(/^Node n1: driver_info deploy_iso is missing: .*boot_interface pxe, or do without/),
+      expect.stringMatching(/^Node n1: driver_info deploy_iso is missing: .*from the network \(ipxe, pxe\), or do without/),
     ]);
     expect(at.asked()).toBe(0);
   });
 
   test.each([
     [{ boot_interface: 'pxe' }, ['boot_ramdisk', 'list_steps', 'remove_ramdisk']],
+    [{ boot_interface: 'ipxe' }, ['boot_ramdisk', 'list_steps', 'remove_ramdisk']],
     [{ automated_clean: false }, []],
     [{ deploy_interface: 'noop' }, []],
     [{ driver: 'fake-hardware', deploy_interface: 'fake', vendor_interface: 'fake' }, ['log_passthrough']],

@@ -90,7 +90,7 @@ test.each([
   [[{ op: 'remove', path: '/driver_info/list/2' }], /outside the list/],
   [[{ op: 'remove', path: '/driver' }], /required/],
   [replace('/driver', null), /driver/],
-  [replace('/driver', 'ilo'), /no driver ilo/],
+  [replace('/driver', 'irmc'), /no driver irmc/],
   [replace('/driver', 'ipmi'), /driver ipmi has no redfish/],
   [replace('/driver', 'fake-hardware'), /fake-hardware has no redfish/],
   [replace('/power_interface', 'fake'), /redfish has no fake; it has: redfish/],

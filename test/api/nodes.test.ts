@@ -169,7 +169,7 @@ describe('enrolment', () => {
   });
 
   test.each([
-    [{ driver: 'ilo' }, /no driver ilo/],
+    [{ driver: 'irmc' }, /no driver irmc/],
     [{ driver: undefined }, /driver: is missing/],
     [{ colour: 'red' }, /Unexpected arguments: colour/],
     [{ traits: ['CUSTOM_A'] }, /Unexpected arguments: traits/],

@@ -37,7 +37,7 @@ test.each([
     'POST',
     '/v1/nodes',
     { driver: 'nope' },
-    'driver: no driver nope is enabled here; enabled are: redfish, ipmi, fake-hardware',
+    'driver: no driver nope is enabled here; enabled are: redfish, ipmi, fake-hardware, idrac, ilo, ilo5',
   ],
   ['PUT', '/v1/nodes/n1/states/provision', { target: 'sleep' }, /^target: must be one of manage, .*; "sleep" came$/],
   ['PUT', '/v1/nodes/n1/states/power', { target: 'sleep' }, /^target: must be one of power on, .*; "sleep" came$/],

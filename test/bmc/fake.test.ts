@@ -52,5 +52,5 @@ test('a pretended delay beats, and ends at once when the activity must stop', as
 });
 
 test('an unknown driver is refused by name', () => {
-  expect(() => drivers.get('ilo')).toThrow('ilo');
+  expect(() => drivers.get('irmc')).toThrow('irmc');
 });

@@ -45,6 +45,19 @@ const readable = (error: unknown): string => {
   return `${thrown.message} ${JSON.stringify(thrown.facts)} ${thrown.stack} ${thrown.cause ? readable(thrown.cause) : ''}`;
 };
 
+test('an iLO is spoken to as its hardware type names it, with its own account and trust', async () => {
+  const bmc = racks.take('openbmc');
+  const { hostname, port, protocol } = new URL(bmc.address);
+  const drivers = createDrivers({ log: quiet, networks: ['127.0.0.0/8'] });
+  closing.push(drivers);
+  const info = { ilo_address: hostname, client_port: port, ilo_username: bmc.username, ilo_password: bmc.password };
+  const node = nodeWith('ilo', { ...info, ilo_verify_ca: '/no/such/file' });
+  expect(drivers.get('ilo').laneKey(node)).toBe(`${hostname}:${port}`);
+  const attempt = drivers.get('ilo').acts.verify!(node, {}, contextWith(intentsOf('verify')));
+  await expect(attempt).rejects.toMatchObject({ code: 'DriverInfoInvalid', facts: { field: 'ilo_verify_ca' } });
+  expect(protocol).toMatch(/^https?:$/);
+});
+
 describe('networks', () => {
   test('an address outside the allowed networks is never connected to', async () => {
     const double = await doubled(plainBmc());

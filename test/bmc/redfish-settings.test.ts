@@ -128,6 +128,16 @@ describe('boot', () => {
     },
   );
 
+  test('UEFI HTTP boot is told where to fetch from, once', async () => {
+    const { run, accepted, state } = racks.bench('idrac9');
+    const image_url = 'http://images.example.org/ramdisk.iso';
+    const args = { boot_device: 'uefihttp', image_url };
+    await expect(run('set_boot_device', args)).resolves.toMatchObject({ is: 'done' });
+    await run('set_boot_device', args);
+    expect(state().boot).toMatchObject({ target: 'UefiHttp', httpBootUri: image_url });
+    expect(accepted()).toHaveLength(1);
+  });
+
   test('where only one-time devices exist, a persistent one is set for the next boot and the note says so', async () => {
     const { run, state } = racks.bench('xcc-new');
     const outcome = await run('set_boot_device', { boot_device: 'pxe', persistent: true });

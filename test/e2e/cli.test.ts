@@ -33,7 +33,7 @@ const shown = (node: string, ...fields: readonly string[]) =>
 
 test('an operator enrols a BMC, verifies it, and never reads its password back', async () => {
   expect(await cli.json('operator', 'driver', 'list')).toEqual(
-    ['fake-hardware', 'ipmi', 'redfish'].map((name) => ({ name, hosts: 'worker-default' })),
+    ['fake-hardware', 'idrac', 'ilo', 'ilo5', 'ipmi', 'redfish'].map((name) => ({ name, hosts: 'worker-default' })),
   );
   expect(await cli.json('operator', 'conductor', 'list')).toEqual([
     { hostname: 'worker-default', conductor_group: '', alive: true },

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { foundBy } from './found';
+import type { Metal3Host } from './metal3-hosts';
 
 const found = foundBy<{ clients: string; library: string }>('go.js');
 
@@ -23,6 +24,10 @@ export type Machine = {
   readonly driver_info: Readonly<Record<string, unknown>>;
   readonly mac: string;
   readonly resource_class: string;
+  /** Boot interface to enrol it with, where a walk may choose; by virtual media when absent. */
+  readonly boot_interface?: string;
+  /** More hosts, which are enrolled and removed again. */
+  readonly hosts?: readonly Metal3Host[];
 };
 
 /** What came of a walk: `requests` are kinds of request with their status, `calls` counts every one. */

@@ -1,10 +1,11 @@
 /** Keeps a stored BMC password from being sent elsewhere, or to less trust, by somebody who does not know it. */
 import { parseBmcAddress } from '../../model/bmc-addresses';
-import { type DriverName, driverRow } from '../../model/drivers';
+import { type DriverName, driverRow, ownKey } from '../../model/drivers';
 import { isTemperError, raise } from '../../model/errors';
 import { provesItself, wayOf } from '../../model/ipmi-info';
 import { trustOf } from '../../model/redfish-info';
 import { secretRefs } from '../../model/secrets';
+import type { StepDriver } from '../../model/steps';
 
 /** The rule of those who may point stored credentials elsewhere, and name files of the workers. */
 export const moveCredentials = 'temper:node:move_credentials';
@@ -24,12 +25,13 @@ const destinationOf = ({ driver, driver_info }: BmcSide): string | undefined => 
   }
 };
 
-const trusted = ({ driver_info }: BmcSide): string => JSON.stringify(trustOf(driver_info.redfish_verify_ca));
+const trustOfSide = ({ driver, driver_info }: BmcSide) => trustOf(driver_info[ownKey(driver, 'redfish_verify_ca')]);
+const trusted = (side: BmcSide): string => JSON.stringify(trustOfSide(side));
 const anyCertificate = JSON.stringify(false);
 
 /** Beside the address: what decides who gets the credentials, and which changes of it are no loss. */
 const trustRows: Partial<
-  Record<DriverName, readonly { readonly field: string; readonly kept: (before: BmcSide, after: BmcSide) => boolean }[]>
+  Record<StepDriver, readonly { readonly field: string; readonly kept: (before: BmcSide, after: BmcSide) => boolean }[]>
 > = {
   redfish: [
     {
@@ -57,7 +59,8 @@ const moveOf = (before: BmcSide, after: BmcSide): string | undefined => {
   const destination = destinationOf(after);
   if (destination === undefined) return undefined;
   if (destination !== destinationOf(before)) return driverRow(after.driver).addressKey!;
-  return trustRows[after.driver]?.find(({ kept }) => !kept(before, after))?.field;
+  const field = trustRows[driverRow(after.driver).speaks]?.find(({ kept }) => !kept(before, after))?.field;
+  return field && ownKey(after.driver, field);
 };
 
 /**
@@ -81,9 +84,9 @@ export const checkMove = (may: () => boolean, before: BmcSide, after: BmcSide): 
 /** Refuses a CA path that was not there before: it is a file on the workers, which are the operator's. Throws InvalidInput. */
 export const checkCaPath = (may: () => boolean, before: BmcSide | undefined, after: BmcSide): void => {
   const isNew = before?.driver !== after.driver || trusted(before) !== trusted(after);
-  if (!isNew || typeof trustOf(after.driver_info.redfish_verify_ca) === 'boolean' || may()) return;
+  if (!isNew || typeof trustOfSide(after) === 'boolean' || may()) return;
   raise('InvalidInput', {
-    field: 'driver_info.redfish_verify_ca',
+    field: `driver_info.${ownKey(after.driver, 'redfish_verify_ca')}`,
     reason: 'must be true or false; a path is a file on the workers, which only an operator may name',
   });
 };

@@ -10,6 +10,7 @@ type Args = PlannedStep['args'];
 /** What each act lets a BMC fetch. */
 const fetched: Readonly<Partial<Record<ActName, (args: Args) => readonly unknown[]>>> = {
   insert_media: ({ image_url }) => [image_url],
+  set_boot_device: ({ image_url }) => [image_url],
   update_firmware: ({ settings }) => (Array.isArray(settings) ? settings.map((item) => item?.url) : []),
 };
 

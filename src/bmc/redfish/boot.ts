@@ -26,7 +26,10 @@ export type Boot = NonNullable<System['Boot']>;
 type BootState = { system: System; settingsPath: string | undefined; settings: Boot; boot: Boot };
 
 type Wanted = Partial<
-  Record<'BootSourceOverrideTarget' | 'BootSourceOverrideEnabled' | 'BootSourceOverrideMode', string | undefined>
+  Record<
+    'BootSourceOverrideTarget' | 'BootSourceOverrideEnabled' | 'BootSourceOverrideMode' | 'HttpBootUri',
+    string | undefined
+  >
 >;
 
 export const lookAtBoot = async (client: Client, at: { look(): Promise<{ value: System }> }): Promise<BootState> => {
@@ -88,12 +91,16 @@ const isInForce = (boot: Boot): boolean => Object.hasOwn(durations, boot.BootSou
 export const setBootDevice = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const device = args.boot_device as keyof typeof targets;
   const persistent = args.persistent === true;
+  // Where the firmware is to fetch it from; without it, from what DHCP answers (DSP2046, ComputerSystem, Boot.HttpBootUri).
+  const uri = typeof args.image_url === 'string' ? args.image_url : undefined;
   const what = `set boot device ${device}`;
   const at = await findSystem(client);
   const first = await lookAtBoot(client, at);
   const quirk = await quirkOf(client, first.system);
   const target = targetFor(client, device, first, quirk('cd is UsbCd'));
   let enabled = enabledFor(persistent, first);
+  // Some BMCs do not show the address that they keep.
+  let accepted = false;
 
   const act = async (state: BootState): Promise<Sent> => {
     const all = quirk('boot settings come together');
@@ -106,10 +113,12 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
           BootSourceOverrideTarget: target,
           BootSourceOverrideEnabled: all || state.boot.BootSourceOverrideEnabled !== enabled ? enabled : undefined,
           BootSourceOverrideMode: all ? state.boot.BootSourceOverrideMode : undefined,
+          HttpBootUri: uri,
         },
         what,
       );
     const sent = await send();
+    accepted ||= sent.is === 'accepted';
     if (sent.is !== 'refused' || sent.transient || sent.reply.status !== 400 || enabled === 'Once') return sent;
     enabled = 'Once';
     return send();
@@ -123,6 +132,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
     // Some BMCs accept either duration and keep one; asking again would not change that, so the note says what they keep.
     reached: ({ boot }, announced) =>
       boot.BootSourceOverrideTarget === target &&
+      (uri === undefined || boot.HttpBootUri === uri || accepted) &&
       (boot.BootSourceOverrideEnabled === enabled || (announced !== undefined && isInForce(boot))),
     act,
     show,

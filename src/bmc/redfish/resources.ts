@@ -46,6 +46,7 @@ const boot = maybe(
     BootSourceOverrideTarget: text,
     BootSourceOverrideEnabled: text,
     BootSourceOverrideMode: text,
+    HttpBootUri: text,
     'BootSourceOverrideTarget@Redfish.AllowableValues': texts,
     'BootSourceOverrideEnabled@Redfish.AllowableValues': texts,
   }),

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BmcAddress, parseBmcAddress } from '../../model/bmc-addresses';
+import { isDriver, ownKey, spoken } from '../../model/drivers';
 import { raise } from '../../model/errors';
 import { systemIdFault, systemUuidFault, trustOf } from '../../model/redfish-info';
 import type { BmcNode } from '../contract';
@@ -20,6 +21,8 @@ export type RedfishSettings = {
   readonly password: string;
   /** false: any certificate; a path: a CA file or a directory of them. */
   readonly verifyCa: boolean | string;
+  /** The key of driver_info that says so. */
+  readonly verifyCaField: string;
   readonly authType: AuthType;
   /** Same BMC, account, password and trust: one session. Holds a digest, never the password. */
   readonly key: string;
@@ -30,11 +33,13 @@ const authTypes: readonly AuthType[] = ['auto', 'basic', 'session'];
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Throws DriverInfoInvalid naming the field. */
-export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_info'>): RedfishSettings => {
+export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver' | 'driver_info'>): RedfishSettings => {
   const called = node.name ?? node.uuid;
-  const info = node.driver_info;
-  const refuse = (field: string, reason: string) => raise('DriverInfoInvalid', { node: called, field, reason });
-  const address = parseBmcAddress(info, { driver: 'redfish', node: called })!;
+  const driver = isDriver(node.driver) ? node.driver : 'redfish';
+  const info = { ...node.driver_info, ...spoken(driver, node.driver_info) };
+  const refuse = (field: string, reason: string) =>
+    raise('DriverInfoInvalid', { node: called, field: ownKey(driver, field), reason });
+  const address = parseBmcAddress(node.driver_info, { driver, node: called })!;
   const given = textOf(info.redfish_system_id);
   const fault = systemIdFault(given);
   if (fault) refuse('redfish_system_id', fault);
@@ -55,6 +60,7 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_in
     username,
     password,
     verifyCa,
+    verifyCaField: ownKey(driver, 'redfish_verify_ca'),
     authType,
     key: JSON.stringify([address.origin, address.prefix, username, digest, verifyCa, authType]),
   };
@@ -88,7 +94,7 @@ export const tlsOf = async (settings: RedfishSettings, node: string): Promise<Tl
   }
   return raise('DriverInfoInvalid', {
     node,
-    field: 'redfish_verify_ca',
+    field: settings.verifyCaField,
     reason: 'names no readable PEM certificate on this worker',
   });
 };

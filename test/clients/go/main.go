@@ -32,6 +32,10 @@ type setting struct {
 	// InstanceUUID is what the client calls what it deploys, where it says so.
 	InstanceUUID  string `json:"instance_uuid"`
 	ResourceClass string `json:"resource_class"`
+	// BootInterface is how the machine starts its ramdisk; by virtual media when empty.
+	BootInterface string `json:"boot_interface"`
+	// Hosts are further ones, which are enrolled and removed again.
+	Hosts []enrolled `json:"hosts"`
 }
 
 // outcome is what a walk answers with.
@@ -49,9 +53,10 @@ type outcome struct {
 }
 
 var walks = map[string]func(context.Context, *walker, setting){
-	"gophercloud": walkGophercloud,
-	"metal3":      walkMetal3,
-	"terraform":   walkTerraform,
+	"gophercloud":    walkGophercloud,
+	"metal3":         walkMetal3,
+	"metal3-schemes": walkMetal3Schemes,
+	"terraform":      walkTerraform,
 }
 
 // limit is far above what any walk needs: only what never ends fails.
@@ -59,7 +64,7 @@ const limit = 4 * time.Minute
 
 func main() {
 	if len(os.Args) != 2 || walks[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: clients gophercloud|metal3|terraform < setting.json")
+		fmt.Fprintln(os.Stderr, "usage: clients gophercloud|metal3|metal3-schemes|terraform < setting.json")
 		os.Exit(2)
 	}
 	var given setting

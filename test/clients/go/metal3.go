@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -103,7 +104,7 @@ func (h *host) enrol() error {
 	powerOff, enabled := false, true
 	opts := nodes.CreateOpts{
 		Name: h.given.Name, Driver: h.given.Driver, DriverInfo: h.given.DriverInfo,
-		BootInterface: "redfish-virtual-media", FirmwareInterface: "redfish", InspectInterface: "agent", RAIDInterface: "redfish",
+		BootInterface: cmp.Or(h.given.BootInterface, "redfish-virtual-media"), FirmwareInterface: "redfish", InspectInterface: "agent", RAIDInterface: "redfish",
 		Properties: map[string]any{"capabilities": "boot_mode:uefi", "cpu_arch": "x86_64"},
 	}
 	if h.minor >= since.powerOffDisabled {
