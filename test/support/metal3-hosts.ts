@@ -8,8 +8,8 @@ export type Metal3Host = {
   readonly interfaces: Readonly<Record<string, string>>;
 };
 
-// metal3-io/baremetal-operator:pkg/hardwareutils/bmc (access_test.go has the same rows), with
-// TEST-NET addresses. Schemes of ilo4 and ilo5 ended there in 2025; hosts that were made with them are still enrolled so.
+// metal3-io/baremetal-operator:pkg/hardwareutils/bmc (access_test.go there has the same rows), with addresses of the loopback
+// network, where the tests allow BMCs. The operator gave up ilo4 and ilo5; hosts that were made with them are still enrolled so.
 const account = { username: 'admin', password: 'calvin' };
 const redfishAt = (address: string, path = '/redfish/v1/Systems/1') => ({
   redfish_address: address,
@@ -19,7 +19,7 @@ const redfishAt = (address: string, path = '/redfish/v1/Systems/1') => ({
   redfish_verify_ca: false,
 });
 const ipmiAt = (ipmi_port: string) => ({
-  ipmi_address: '192.0.2.10',
+  ipmi_address: '127.0.0.10',
   ipmi_port,
   ipmi_username: account.username,
   ipmi_password: account.password,
@@ -27,7 +27,7 @@ const ipmiAt = (ipmi_port: string) => ({
   ipmi_verify_ca: false,
 });
 const iloAt = (more: Readonly<Record<string, unknown>> = {}) => ({
-  ilo_address: '192.0.2.12',
+  ilo_address: '127.0.0.12',
   ilo_username: account.username,
   ilo_password: account.password,
   ilo_verify_ca: false,
@@ -45,7 +45,7 @@ const byIdrac = {
   vendor_interface: 'idrac-redfish',
 };
 
-const redfishHost = (scheme: string, boot_interface: string, address = 'https://192.0.2.11'): Metal3Host => ({
+const redfishHost = (scheme: string, boot_interface: string, address = 'https://127.0.0.11'): Metal3Host => ({
   scheme,
   driver: 'redfish',
   driver_info: redfishAt(address),
@@ -54,7 +54,7 @@ const redfishHost = (scheme: string, boot_interface: string, address = 'https://
 const idracHost = (scheme: string, boot_interface: string): Metal3Host => ({
   scheme,
   driver: 'idrac',
-  driver_info: redfishAt('https://192.0.2.11', '/redfish/v1/Systems/System.Embedded.1'),
+  driver_info: redfishAt('https://127.0.0.11', '/redfish/v1/Systems/System.Embedded.1'),
   interfaces: { boot_interface, ...byIdrac },
 });
 
@@ -72,11 +72,11 @@ export const metal3Hosts: readonly Metal3Host[] = [
     interfaces: { boot_interface: 'ipxe', raid_interface: 'no-raid' },
   },
   redfishHost('redfish', 'ipxe'),
-  redfishHost('redfish+http', 'ipxe', 'http://192.0.2.11:8000'),
+  redfishHost('redfish+http', 'ipxe', 'http://127.0.0.11:8000'),
   redfishHost('redfish+https', 'ipxe'),
   redfishHost('ilo5-redfish', 'ipxe'),
   redfishHost('redfish-virtualmedia', 'redfish-virtual-media'),
-  redfishHost('redfish-virtualmedia+http', 'redfish-virtual-media', 'http://192.0.2.11:8000'),
+  redfishHost('redfish-virtualmedia+http', 'redfish-virtual-media', 'http://127.0.0.11:8000'),
   redfishHost('ilo5-virtualmedia', 'redfish-virtual-media'),
   redfishHost('redfish-uefihttp', 'redfish-https'),
   idracHost('idrac-redfish', 'ipxe'),
