@@ -345,7 +345,9 @@ describe('cleaning by itself', () => {
     const reply = await at.ask({ target: 'provide' });
     expect([reply.status, faultOf(reply)]).toEqual([
       400,
-      expect.stringMatching(/^Node n1: driver_info deploy_iso is missing: .*from the network \(ipxe, pxe\), or do without/),
+      expect.stringMatching(
+        /^Node n1: driver_info deploy_iso is missing: .*from the network \(ipxe, pxe\), or do without/,
+      ),
     ]);
     expect(at.asked()).toBe(0);
   });
