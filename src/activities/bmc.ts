@@ -4,6 +4,7 @@ import { activityInfo, cancellationSignal, heartbeat, type Info } from '@tempora
 import type { Act, ActContext, AgentContact, BmcNode, Driver, Log } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
+import type { ActLock } from '../inventory/fence';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
 import type { Vault } from '../inventory/vault';
 import { isTemperError, raise, TemperError } from '../model/errors';
@@ -41,7 +42,12 @@ export type RunActInput = {
   readonly last: boolean;
   readonly timing: Timing;
   readonly story: Story;
+  /** Which act of its execution this is, counted from 1; absent where an older worker asked for it. */
+  readonly nth?: number;
 };
+
+/** What one attempt works under: all that it writes names its token. */
+type Attempted = RunActInput & { readonly lock: ActLock };
 
 export type BmcActivities = ReturnType<typeof createBmcActivities>;
 
@@ -56,9 +62,10 @@ export const createBmcActivities = (hands: BmcHands) => {
   return {
     ...lookActivities(hands),
     /** Looks, acts if needed, waits until a look agrees. @returns a small outcome; the store has the rest */
-    runAct: guarded(async (input: RunActInput): Promise<ActOutcome> => {
+    runAct: guarded(async (given: RunActInput): Promise<ActOutcome> => {
       const info = activityInfo();
-      const key: ActKey = { index: input.step.index, act: input.act, attempt: info.attempt };
+      const input: Attempted = { ...given, lock: { ...given.lock, token: randomUUID() } };
+      const key = keyOf(input, info);
       const beating = startBeating(info);
       const began = performance.now();
       const observed = (code: string) =>
@@ -77,6 +84,16 @@ export const createBmcActivities = (hands: BmcHands) => {
     }),
   };
 };
+
+const keyOf = ({ step, act, nth }: RunActInput, info: Info): ActKey => ({
+  index: step.index,
+  act,
+  attempt: info.attempt,
+  execution: info.workflowExecution!.runId,
+  activity: info.activityId,
+  ...(nth !== undefined && { nth }),
+  asked_at: info.currentAttemptScheduledTimestampMs,
+});
 
 /** The part of an outcome that the story goes on with; everything else stands in the store. */
 const told = ({ note, rest, follows, reported }: ActOutcome): ActOutcome => ({
@@ -105,7 +122,7 @@ const startBeating = (info: Info): Beating => {
 };
 
 const attempt = async (
-  input: RunActInput,
+  input: Attempted,
   key: ActKey,
   hands: BmcHands,
   holder: string,
@@ -166,7 +183,7 @@ const hasDetails = (seen: Seen | undefined): boolean =>
 
 /** What an act saw and did, kept before it counts as done: a repeat writes the same. */
 const keep = async (
-  lock: Lock,
+  lock: ActLock,
   { seen, reported }: ActOutcome,
   endsAgent: boolean,
   { inventory, log }: BmcHands,
@@ -227,7 +244,7 @@ const unlocked = async (
 };
 
 const contextOf = (
-  { lock, step, act, timing, story }: RunActInput,
+  { lock, step, act, timing, story }: Attempted,
   key: ActKey,
   { inventory, log }: BmcHands,
   beating: Beating,
@@ -263,7 +280,7 @@ const unrecorded: ReadonlySet<string> = new Set(['StaleOperation', 'NodeFrozen']
 
 // Best effort: the engine has the failure anyway, the row only makes it readable where the engine does not answer.
 const noteFailure = async (
-  { lock, step, act }: RunActInput,
+  { lock, step, act }: Attempted,
   key: ActKey,
   thrown: unknown,
   { inventory, log }: BmcHands,

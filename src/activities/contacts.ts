@@ -39,7 +39,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
           contacted: await store.contacts.there(lock, awaits),
         });
         if (!(await store.runs.advance(lock, seq, 'waiting', waiting_for))) return answer(node.provision_state);
-        await store.runSteps.mark(lock.run, index, 'waiting', {});
+        await store.runSteps.mark(lock, index, 'waiting', {});
         await store.contacts.await(lock, awaits);
         return answer(await moveNode(store, lock, node, 'wait'));
       }),
@@ -61,7 +61,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
         if ((await store.contacts.awaited(lock)) === 'inspection') await takeFindings(store, lock, log);
         await store.contacts.await(lock, null);
         const provision_state = await moveNode(store, lock, node, 'resume');
-        await store.runSteps.mark(lock.run, index, 'done', {});
+        await store.runSteps.mark(lock, index, 'done', {});
         return { provision_state };
       }),
   ),

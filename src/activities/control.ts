@@ -90,7 +90,7 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
       inventory.transaction(async (store) => {
         const node = await heldNode(store, lock);
         if (!(await store.runs.counted(lock, seq))) return; // a repeat that comes late
-        await store.runSteps.mark(lock.run, index, state, { note, error });
+        await store.runSteps.mark(lock, index, state, { note, error });
         const { owner: project, lessee } = node;
         await store.events.append({
           kind: `step.${state}`,

@@ -2,10 +2,10 @@
 import { createContext, Script } from 'node:vm';
 import type { Log } from '../bmc/contract';
 import type { Queries } from '../inventory';
+import type { Fenced } from '../inventory/fence';
 import { raise } from '../model/errors';
 import type { Matching } from '../model/rule-conditions';
 import { rulePhase, runRules } from '../model/rule-run';
-import type { Lock } from '../model/runs';
 
 /** Milliseconds for one regular expression, and characters of the text that it is tried on: what is found is anybody's. */
 const patternLimitMs = 100;
@@ -27,7 +27,7 @@ const loud = ['warning', 'error', 'critical'];
 /** Runs the rules on the node that the lock holds. Throws InspectionRuleFailed, which fails the inspection. */
 export const applyInspectionRules = async (
   store: Pick<Queries, 'ruleEffects'>,
-  lock: Lock,
+  lock: Fenced,
   log: Log,
 ): Promise<void> => {
   const rules = await store.ruleEffects.rules(rulePhase);

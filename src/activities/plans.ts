@@ -29,7 +29,7 @@ export const planActivities = (inventory: Inventory) => ({
     const steps = joined(joins, rest, reported, after + 1);
     await inventory.transaction(async (store) => {
       if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
-      await store.runSteps.replaceAfter(lock.run, after, steps);
+      await store.runSteps.replaceAfter(lock, after, steps);
     });
     return steps;
   }),
@@ -49,7 +49,7 @@ export const planActivities = (inventory: Inventory) => ({
       inventory.transaction(async (store) => {
         if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
         if (!(await store.runs.counted(lock, seq))) return; // a repeat that comes late would forget what is under way
-        await store.runSteps.again(lock.run, index, args);
+        await store.runSteps.again(lock, index, args);
       }),
   ),
 });

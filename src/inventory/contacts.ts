@@ -3,11 +3,14 @@ import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Lock } from '../model/runs';
 import type { Awaited } from '../model/steps';
 import type { Db } from './database';
+import { heldBy } from './fence';
 
 export const contacts = (sql: Db) => ({
   /** Notes what the run waits for; null when it waits no longer. */
   async await(lock: Lock, awaits: Awaited | null): Promise<void> {
-    await sql`update runs set awaits = ${awaits} where id = ${lock.run} and fence = ${lock.fence}`;
+    await sql`
+      with held as (${heldBy(sql, lock)})
+      update runs set awaits = ${awaits} where id = ${lock.run} and exists (select 1 from held)`;
   },
 
   /** The run that holds a node, and what it waits for; undefined while nothing holds it. */

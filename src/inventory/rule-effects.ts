@@ -2,8 +2,8 @@
 import type { InspectionRule } from '../model/inspection-rules';
 import { settable } from '../model/rule-ops';
 import type { RuleOutcome, RulePort, RuleSubject } from '../model/rule-run';
-import type { Lock } from '../model/runs';
 import type { Db } from './database';
+import { type Fenced, heldBy } from './fence';
 import { writtenColumns } from './resources';
 
 const readable = ['uuid', 'name', 'driver', 'conductor_group', 'owner', 'lessee', 'traits', ...settable.node.names];
@@ -18,10 +18,8 @@ export const ruleEffects = (sql: Db) => ({
   },
 
   /** The node with what was found; undefined where the lock no longer holds it, or nothing was found. */
-  async subject(lock: Lock): Promise<RuleSubject | undefined> {
-    const [node] = await sql<RuleSubject['node'][]>`
-      select ${sql(readable)} from nodes
-      where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence} for no key update`;
+  async subject(lock: Fenced): Promise<RuleSubject | undefined> {
+    const [node] = await sql<RuleSubject['node'][]>`${heldBy(sql, lock, readable)}`;
     const [found] = await sql<Pick<RuleSubject, 'inventory' | 'plugin_data'>[]>`
       select inventory, coalesce(plugin_data, '{}') as plugin_data from node_details
       where node_uuid = ${lock.node_uuid} and inventory is not null`;
@@ -31,8 +29,10 @@ export const ruleEffects = (sql: Db) => ({
     return { node, ports, ...found };
   },
 
-  /** Writes what has changed; the caller holds the node in this transaction. */
-  async write(lock: Lock, { node, traits, ports, plugin_data }: RuleOutcome): Promise<void> {
+  /** Writes what has changed, in a transaction; nothing where the lock no longer holds the node. */
+  async write(lock: Fenced, { node, traits, ports, plugin_data }: RuleOutcome): Promise<void> {
+    const [held] = await heldBy(sql, lock);
+    if (!held) return;
     const values = { ...writtenColumns(sql, settable.node.table, node), ...(traits && { traits }) };
     if (Object.keys(values).length > 0)
       await sql`update nodes set ${sql(values as never)}, updated_at = now() where uuid = ${lock.node_uuid}`;

@@ -3,6 +3,7 @@ import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ActOutcome, Lock, StepState } from '../model/runs';
 import { type ActName, actRow, acts, type PlannedStep } from '../model/steps';
 import type { Db } from './database';
+import { type ActLock, type Attempt, beginnable, type Fenced, heldBy } from './fence';
 
 export type StepRow = {
   readonly index: number;
@@ -43,82 +44,103 @@ export type ActedNode = {
 };
 
 /** Which act of which step, at which attempt. */
-export type ActKey = { readonly index: number; readonly act: string; readonly attempt: number };
+export type ActKey = { readonly index: number; readonly act: string } & Attempt;
 
 const deployStates = ['deploying', 'wait call-back', 'deploy hold'] as const;
 
-export const runSteps = (sql: Db) => ({
-  async insert(run: RunUuid, steps: readonly PlannedStep[]): Promise<void> {
-    if (steps.length === 0) return;
-    const rows = steps.map(({ index, interface: of, step, args, system = false, abortable }) => ({
-      run_id: run,
-      index,
-      interface: of,
-      step,
-      args,
-      system,
-      abortable,
-    }));
+export const runSteps = (sql: Db) => {
+  /** The wire shows a waiting step as it shows a running one. */
+  const showStep = async (lock: Lock, index: number): Promise<void> => {
     await sql`
+      update nodes set
+        clean_step = case when provision_state like 'clean%' then shown.step else clean_step end,
+        deploy_step = case when provision_state in ${sql(deployStates)} then shown.step else deploy_step end,
+        service_step = case when provision_state like 'servic%' then shown.step else service_step end
+      from (select jsonb_build_object('interface', s.interface, 'step', s.step, 'args', s.args) as step
+        from run_steps s where s.run_id = ${lock.run} and s.index = ${index} and not s.system) shown
+      where uuid = ${lock.node_uuid}`;
+  };
+  return {
+    async insert(run: RunUuid, steps: readonly PlannedStep[]): Promise<void> {
+      if (steps.length === 0) return;
+      const rows = steps.map(({ index, interface: of, step, args, system = false, abortable }) => ({
+        run_id: run,
+        index,
+        interface: of,
+        step,
+        args,
+        system,
+        abortable,
+      }));
+      await sql`
       insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args', 'system', 'abortable')}
       on conflict (run_id, index) do nothing`;
-  },
+    },
 
-  /** The rest of a plan in another shape: what has not begun gives way to it. */
-  async replaceAfter(run: RunUuid, index: number, steps: readonly PlannedStep[]): Promise<void> {
-    await sql`delete from run_steps where run_id = ${run} and index > ${index} and state = 'pending'`;
-    await this.insert(run, steps);
-  },
+    /** The rest of a plan in another shape: what has not begun gives way to it. */
+    async replaceAfter(lock: Fenced, index: number, steps: readonly PlannedStep[]): Promise<void> {
+      const [held] = await heldBy(sql, lock);
+      if (!held) return;
+      await sql`delete from run_steps where run_id = ${lock.run} and index > ${index} and state = 'pending'`;
+      await this.insert(lock.run, steps);
+    },
 
-  /** A step is to be tried again, with other arguments perhaps: what was announced of it no longer counts. */
-  async again(run: RunUuid, index: number, args?: Readonly<Record<string, unknown>>): Promise<void> {
-    if (args)
-      await sql`update run_steps set args = ${sql.json(args as never)} where run_id = ${run} and index = ${index}`;
-    const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
-    await sql`delete from intents where run_id = ${run} and index = ${index} and act not in ${sql(ledgers)}`;
-  },
+    /** A step is to be tried again, with other arguments perhaps: what was announced of it no longer counts. */
+    async again(lock: Fenced, index: number, args?: Readonly<Record<string, unknown>>): Promise<void> {
+      const [held] = await heldBy(sql, lock);
+      if (!held) return;
+      const { run } = lock;
+      if (args)
+        await sql`update run_steps set args = ${sql.json(args as never)} where run_id = ${run} and index = ${index}`;
+      const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
+      await sql`delete from intents where run_id = ${run} and index = ${index} and act not in ${sql(ledgers)}`;
+    },
 
-  async ofRun(run: RunUuid): Promise<StepRow[]> {
-    return sql<StepRow[]>`
+    async ofRun(run: RunUuid): Promise<StepRow[]> {
+      return sql<StepRow[]>`
       select index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
       from run_steps where run_id = ${run} order by index`;
-  },
+    },
 
-  async ofRuns(runs: readonly RunUuid[]): Promise<(StepRow & { run_id: RunUuid })[]> {
-    if (runs.length === 0) return [];
-    return sql<(StepRow & { run_id: RunUuid })[]>`
+    async ofRuns(runs: readonly RunUuid[]): Promise<(StepRow & { run_id: RunUuid })[]> {
+      if (runs.length === 0) return [];
+      return sql<(StepRow & { run_id: RunUuid })[]>`
       select run_id, index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
       from run_steps where run_id in ${sql(runs)} order by run_id, index`;
-  },
+    },
 
-  /**
-   * Marks an act as begun and answers its node, in one statement; undefined when the lock no longer holds the node.
-   * The wire shows the running step in a column of its own for cleaning, deploying and servicing.
-   */
-  async begin(lock: Lock, key: ActKey, step: PlannedStep): Promise<ActedNode | undefined> {
-    const shown = step.system
-      ? null
-      : sql.json({
-          interface: step.interface,
-          step: step.step,
-          args: step.args,
-          abortable: step.abortable,
-        } as never);
-    const agents = actRow(key.act as ActName).by === 'agent';
-    const [node] = await sql<ActedNode[]>`
-      with held as (
+    /**
+     * Marks an act as begun and answers its node, in one statement; undefined when the lock no longer holds the node, or a
+     * later attempt has begun. From then on the lock's token is what this attempt writes under.
+     * The wire shows the running step in a column of its own for cleaning, deploying and servicing.
+     */
+    async begin(lock: ActLock, key: ActKey, step: PlannedStep): Promise<ActedNode | undefined> {
+      const shown = step.system
+        ? null
+        : sql.json({
+            interface: step.interface,
+            step: step.step,
+            args: step.args,
+            abortable: step.abortable,
+          } as never);
+      const agents = actRow(key.act as ActName).by === 'agent';
+      const [node] = await sql<ActedNode[]>`
+      with fence as (${beginnable(sql, lock, key)}
+      ), held as (
         update nodes set
           clean_step = case when provision_state like 'clean%' then ${shown}::jsonb else clean_step end,
           deploy_step = case when provision_state in ${sql(deployStates)} then ${shown}::jsonb else deploy_step end,
           service_step = case when provision_state like 'servic%' then ${shown}::jsonb else service_step end
-        where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
-        returning *
+        from fence where nodes.uuid = fence.uuid
+        returning nodes.*
       ), begun as (
         update run_steps set state = 'running', act = ${key.act}, attempt = ${key.attempt}, attempts = case when attempts = 0 or ${key.attempt} > 1 then attempts + 1 else attempts end,
           started_at = coalesce(started_at, now()), finished_at = null
         where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
       ), moved as (
-        update runs set cursor = ${key.index}, updated_at = now() where id = ${lock.run} and exists (select 1 from held)
+        update runs set cursor = ${key.index}, updated_at = now(), workflow_run_id = ${key.execution}, act_token = ${lock.token},
+          act_id = ${key.activity}, act_nth = ${key.nth ?? 0}, act_attempt = ${key.attempt}, act_at = to_timestamp(${key.asked_at} / 1000.0)
+        where id = ${lock.run} and exists (select 1 from held)
       ), told as (
         insert into events (kind, node_uuid, run_id, project, lessee, data)
         select 'step.begun', uuid, ${lock.run}, owner, lessee,
@@ -133,29 +155,31 @@ export const runSteps = (sql: Db) => ({
             'token', jsonb_build_object('$secret', a.token_secret))
           from agents a where a.node_uuid = held.uuid and a.url is not null) end as agent
       from held`;
-    return node;
-  },
+      return node;
+    },
 
-  /** Records why an attempt failed; the engine decides whether there is another. */
-  async tried(lock: Lock, key: ActKey, error: string, code: string): Promise<void> {
-    await sql`
-      with told as (
+    /** Records why an attempt failed; the engine decides whether there is another. */
+    async tried(lock: ActLock, key: ActKey, error: string, code: string): Promise<void> {
+      await sql`
+      with held as (${heldBy(sql, lock)}
+      ), told as (
         update run_steps set last_error = ${error}
-        where run_id = ${lock.run} and index = ${key.index} and attempt <= ${key.attempt} returning run_id, interface, step
+        where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held) returning interface, step
       )
       insert into events (kind, node_uuid, run_id, project, lessee, data)
       select 'step.tried', n.uuid, ${lock.run}, n.owner, n.lessee,
         jsonb_build_object('index', ${key.index}::int, 'step', told.interface || '.' || told.step, 'act', ${key.act}::text,
           'attempt', ${key.attempt}::int, 'code', ${code}::text, 'error', ${error}::text)
-      from told, nodes n where n.uuid = ${lock.node_uuid}`;
-  },
+      from told, held n`;
+    },
 
-  /** Records what an act achieved and saw; false when the lock no longer holds the node. */
-  async end(lock: Lock, key: ActKey, outcome: ActOutcome, stepDone: boolean): Promise<boolean> {
-    const seen = outcome.seen ?? {};
-    const has = (name: keyof typeof seen): boolean => seen[name] !== undefined;
-    const ended = await sql`
-      with held as (
+    /** Records what an act achieved and saw; false when the lock no longer holds the node, or a later attempt has begun. */
+    async end(lock: ActLock, key: ActKey, outcome: ActOutcome, stepDone: boolean): Promise<boolean> {
+      const seen = outcome.seen ?? {};
+      const has = (name: keyof typeof seen): boolean => seen[name] !== undefined;
+      const ended = await sql`
+      with fence as (${heldBy(sql, lock)}
+      ), held as (
         update nodes set
           power_state = case when ${has('power_state')} then ${seen.power_state ?? null} else power_state end,
           boot_mode = case when ${has('boot_mode')} then ${seen.boot_mode ?? null} else boot_mode end,
@@ -163,8 +187,8 @@ export const runSteps = (sql: Db) => ({
           health = case when ${has('health')} then ${seen.health ?? null} else health end,
           properties = case when ${has('vendor')} then properties || jsonb_build_object('vendor', ${seen.vendor ?? null}::text) else properties end,
           updated_at = now()
-        where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
-        returning uuid, owner, lessee
+        from fence where nodes.uuid = fence.uuid
+        returning nodes.uuid, nodes.owner, nodes.lessee
       ), ended as (
         update run_steps set
           acts_done = acts_done + 1, note = coalesce(${outcome.note ?? null}, note),
@@ -174,73 +198,66 @@ export const runSteps = (sql: Db) => ({
         where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
         returning interface, step, attempts
       ), moved as (
-        update runs set updated_at = now(), cursor = case when ${stepDone} then ${key.index + 1} else cursor end where id = ${lock.run}
+        update runs set updated_at = now(), cursor = case when ${stepDone} then ${key.index + 1} else cursor end
+        where id = ${lock.run} and exists (select 1 from held)
       )
       insert into events (kind, node_uuid, run_id, project, lessee, data)
       select case when ${stepDone} then 'step.done' else 'act.done' end, held.uuid, ${lock.run}, held.owner, held.lessee,
         jsonb_build_object('index', ${key.index}::int, 'step', ended.interface || '.' || ended.step, 'act', ${key.act}::text,
           'attempts', ended.attempts, 'note', ${outcome.note ?? null}::text)
       from held, ended returning 1`;
-    return ended.length === 1;
-  },
+      return ended.length === 1;
+    },
 
-  /** A step that the workflow itself carries: waiting, parked, skipped. */
-  async mark(
-    run: RunUuid,
-    index: number,
-    state: StepState,
-    { note, error }: { note?: string | null; error?: string | null },
-  ): Promise<void> {
-    await sql`
+    /** A step that the workflow itself carries: waiting, parked, skipped. In a transaction; nothing where the lock holds no node. */
+    async mark(
+      lock: Fenced,
+      index: number,
+      state: StepState,
+      { note, error }: { note?: string | null; error?: string | null },
+    ): Promise<void> {
+      const [held] = await heldBy(sql, lock);
+      if (!held) return;
+      const { run } = lock;
+      await sql`
       update run_steps set state = ${state}, note = coalesce(${note ?? null}, note), last_error = coalesce(${error ?? null}, last_error),
         started_at = coalesce(started_at, now()), finished_at = case when ${state} in ('done', 'skipped', 'failed') then now() end
       where run_id = ${run} and index = ${index}`;
-    // The wire shows a waiting step as it shows a running one.
-    if (state === 'waiting' || state === 'parked')
-      await sql`
-        update nodes set
-          clean_step = case when provision_state like 'clean%' then shown.step else clean_step end,
-          deploy_step = case when provision_state in ${sql(deployStates)} then shown.step else deploy_step end,
-          service_step = case when provision_state like 'servic%' then shown.step else service_step end
-        from runs r,
-          lateral (select jsonb_build_object('interface', s.interface, 'step', s.step, 'args', s.args) as step
-            from run_steps s where s.run_id = r.id and s.index = ${index}) shown
-        where r.id = ${run} and nodes.uuid = r.node_uuid and nodes.reservation = r.id and nodes.fence = r.fence
-          and not exists (select 1 from run_steps s where s.run_id = r.id and s.index = ${index} and s.system)`;
-    if (state === 'done' || state === 'skipped') await sql`update runs set cursor = ${index + 1} where id = ${run}`;
-    else await sql`update runs set cursor = ${index} where id = ${run}`;
-  },
+      if (state === 'waiting' || state === 'parked') await showStep(lock, index);
+      await sql`update runs set cursor = ${state === 'done' || state === 'skipped' ? index + 1 : index} where id = ${run}`;
+    },
 
-  /** The step that a failed run stopped in. */
-  async failAt(run: RunUuid, index: number, error: string | null): Promise<void> {
-    await sql`
+    /** The step that a failed run stopped in. */
+    async failAt(run: RunUuid, index: number, error: string | null): Promise<void> {
+      await sql`
       update run_steps set state = 'failed', last_error = coalesce(${error}, last_error), finished_at = now()
       where run_id = ${run} and index = ${index} and state not in ('done', 'skipped', 'pending')`;
-  },
+    },
 
-  async lastIntent(
-    run: RunUuid,
-    index: number,
-    act: string,
-  ): Promise<{ sent_at: Date; detail: Record<string, unknown> } | undefined> {
-    const [row] = await sql<{ sent_at: Date; detail: Record<string, unknown> }[]>`
+    async lastIntent(
+      run: RunUuid,
+      index: number,
+      act: string,
+    ): Promise<{ sent_at: Date; detail: Record<string, unknown> } | undefined> {
+      const [row] = await sql<{ sent_at: Date; detail: Record<string, unknown> }[]>`
       select sent_at, detail from intents where run_id = ${run} and index = ${index} and act = ${act}`;
-    return row;
-  },
+      return row;
+    },
 
-  /** Written before a command is sent. Under the fence: false means that somebody else holds the node now. */
-  async recordIntent(
-    lock: Lock,
-    index: number,
-    act: string,
-    detail: Readonly<Record<string, unknown>>,
-  ): Promise<boolean> {
-    const recorded = await sql`
+    /** Written before a command is sent; false where the lock no longer holds the node, or a later attempt has begun. */
+    async recordIntent(
+      lock: ActLock,
+      index: number,
+      act: string,
+      detail: Readonly<Record<string, unknown>>,
+    ): Promise<boolean> {
+      const recorded = await sql`
+      with held as (${heldBy(sql, lock)})
       insert into intents (run_id, index, act, detail)
-      select ${lock.run}, ${index}, ${act}, ${sql.json(detail as never)}
-      from nodes where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
+      select ${lock.run}, ${index}, ${act}, ${sql.json(detail as never)} from held
       on conflict (run_id, index, act) do update set detail = excluded.detail, sent_at = now()
       returning 1`;
-    return recorded.length === 1;
-  },
-});
+      return recorded.length === 1;
+    },
+  };
+};

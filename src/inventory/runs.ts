@@ -4,6 +4,7 @@ import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../model/ids';
 import type { Lock, Requester, RunInput, RunState } from '../model/runs';
 import type { Fault, ProvisionState } from '../model/states';
 import type { Db } from './database';
+import { type Fenced, heldBy } from './fence';
 
 export type RunRow = {
   readonly id: RunUuid;
@@ -236,45 +237,50 @@ export const runs = (sql: Db) => ({
   /** Compare-and-set accepted -> running. True also for a repeat; false for a run that is unknown, fenced off or ended. */
   async claim(lock: Lock, workflowRun: string, previous?: string): Promise<boolean> {
     const claimed = await sql`
+      with held as (${heldBy(sql, lock)})
       update runs set state = 'running', waiting_for = case when state = 'accepted' then null else waiting_for end,
-        workflow_run_id = ${workflowRun}, started_at = coalesce(started_at, now()), updated_at = now()
-      where id = ${lock.run} and fence = ${lock.fence}
+        workflow_run_id = ${workflowRun}, started_at = coalesce(started_at, now()), updated_at = now(),
+        act_nth = case when workflow_run_id = ${workflowRun} then act_nth else 0 end, -- another execution counts its acts anew
+        act_id = case when workflow_run_id = ${workflowRun} then act_id end
+      where id = ${lock.run}
         and (state = 'accepted' or (finished_at is null and workflow_run_id in (${workflowRun}, ${previous ?? workflowRun})))
-        and exists (select 1 from nodes where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence})
+        and exists (select 1 from held)
       returning 1`;
     return claimed.length === 1;
   },
 
   /** The node, if this lock still holds it; locked for the rest of the transaction. */
-  async held(lock: Lock): Promise<HeldNode | undefined> {
-    const [node] = await sql<HeldNode[]>`
-      select uuid, provision_state, target_provision_state, owner, lessee, maintenance from nodes
-      where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence} for update`;
+  async held(lock: Fenced): Promise<HeldNode | undefined> {
+    const columns = ['uuid', 'provision_state', 'target_provision_state', 'owner', 'lessee', 'maintenance'];
+    const [node] = await sql<HeldNode[]>`${heldBy(sql, lock, columns)}`;
     return node;
   },
 
   /** Whether a projection with this counter has been made already. */
   async advance(lock: Lock, seq: number, state: RunState, waiting_for: string | null): Promise<boolean> {
     const advanced = await sql`
+      with held as (${heldBy(sql, lock)})
       update runs set seq = ${seq}, state = ${state}, waiting_for = ${waiting_for}, updated_at = now()
-      where id = ${lock.run} and fence = ${lock.fence} and seq < ${seq} and finished_at is null returning 1`;
+      where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning 1`;
     return advanced.length === 1;
   },
 
   /** Takes note of a projection that changes nothing of the run itself; false where it was made already. */
   async counted(lock: Lock, seq: number): Promise<boolean> {
     const counted = await sql`
+      with held as (${heldBy(sql, lock)})
       update runs set seq = ${seq}, updated_at = now()
-      where id = ${lock.run} and fence = ${lock.fence} and seq < ${seq} and finished_at is null returning 1`;
+      where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning 1`;
     return counted.length === 1;
   },
 
   /** Writes a node's state under the lock. */
   async moveNode(lock: Lock, to: ProvisionState, forgets: 'instance' | null = null): Promise<void> {
     await sql`
+      with held as (${heldBy(sql, lock)})
       update nodes set provision_state = ${to}, provision_updated_at = now(), updated_at = now()
         ${forgets === 'instance' ? sql`, ${withoutInstance(sql)}` : sql``}
-      where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}`;
+      where uuid in (select uuid from held)`;
   },
 
   /** Ends a run and frees its node in one statement; false when that was done before. */
@@ -292,10 +298,11 @@ export const runs = (sql: Db) => ({
     },
   ): Promise<boolean> {
     const ended = await sql`
-      with ended as (
+      with held as (${heldBy(sql, lock)}
+      ), ended as (
         update runs set state = ${end.state}, last_error = ${end.error}, cursor = ${end.cursor}, waiting_for = null, awaits = null,
           finished_at = now(), updated_at = now(), started_at = coalesce(started_at, now())
-        where id = ${lock.run} and fence = ${lock.fence} and finished_at is null
+        where id = ${lock.run} and exists (select 1 from held)
         returning id
       ), freed as (
         update nodes set
@@ -311,7 +318,7 @@ export const runs = (sql: Db) => ({
           fault = coalesce(${end.fault}, fault),
           maintenance = maintenance or ${end.fault !== null},
           maintenance_reason = case when ${end.fault !== null} and maintenance_reason is null then ${end.error} else maintenance_reason end
-        where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence} and exists (select 1 from ended)
+        where uuid in (select uuid from held) and exists (select 1 from ended)
       ), freed_also as (
         update nodes set reservation = null, updated_at = now()
         where reservation = ${lock.run} and uuid <> ${lock.node_uuid} and exists (select 1 from ended)

@@ -46,6 +46,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
   const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queue, startToCloseTimeout: '1m' }); // each call says its own
   const tries = new Map<string, number>();
   const deadlines = new Map<number, number>();
+  let asked = 0;
 
   // A step's own timeout is for all its acts; the engine's clock is the same in every replay.
   const limited = (step: PlannedStep, options: ActivityOptions): ActivityOptions => {
@@ -109,6 +110,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
             last: index === step.acts.length - 1 && !step.awaits,
             timing: run.timing,
             story: run.story,
+            nth: ++asked,
           },
         ],
       );

@@ -8,10 +8,8 @@ import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import { createVault } from '../../src/inventory/vault';
 import { raise } from '../../src/model/errors';
-import type { NodeUuid } from '../../src/model/ids';
-import { planSteps } from '../../src/model/plan-steps';
 import type { Lock } from '../../src/model/runs';
-import { quickTiming } from '../support/engine';
+import { heldAct } from '../support/held-act';
 import { type ActsOver, recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
@@ -33,70 +31,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A node held by an accepted run of one step. */
-const held = async (
-  driver_info: Record<string, unknown> = {},
-  args: Record<string, unknown> = {},
-): Promise<RunActInput> => {
-  const sealedNode = vault.seal(driver_info);
-  const [node] = await owner<{ uuid: NodeUuid }[]>`
-    insert into nodes (driver, provision_state, driver_info) values ('fake-hardware', 'manageable', ${owner.json(sealedNode.document as never)}) returning uuid`;
-  await api.secrets.insert('node', node!.uuid, sealedNode.secrets);
-  const run = api.runs.newId();
-  const steps = planSteps([{ interface: 'power', step: 'power_on' }], 'clean', { driver: 'fake-hardware' }).map(
-    (step) => ({
-      ...step,
-      args,
-    }),
-  );
-  const sealed = vault.seal(steps);
-  const taken = await api.runs.accept({
-    run,
-    node_uuid: node!.uuid,
-    from: 'manageable',
-    revision: null,
-    to: 'cleaning',
-    target: 'manageable',
-    target_power_state: null,
-    story: 'clean',
-    verb: 'clean',
-    runbook: null,
-    requester: {
-      user_id: null,
-      user_name: 't',
-      project_id: null,
-      system_scope: 'all',
-      strategy: 'noauth',
-      request_id: 'r',
-    },
-    rule_set: 'x',
-    workflow_id: `w-${run}`,
-    input: {
-      story: 'clean',
-      verb: 'clean',
-      node_name: null,
-      driver: 'fake-hardware',
-      conductor_group: '',
-      steps: sealed.document,
-      target: 'manageable',
-      ends: 'manage',
-      fault: null,
-      runbook: null,
-      rule_set: 'x',
-      timing: quickTiming,
-    },
-  });
-  await api.runSteps.insert(run, sealed.document);
-  await api.secrets.insert('run', run, sealed.secrets);
-  return {
-    lock: taken!.lock,
-    step: sealed.document[0]!,
-    act: 'power_on',
-    last: true,
-    timing: quickTiming,
-    story: 'clean',
-  };
-};
+const held = (driver_info: Record<string, unknown> = {}, args: Record<string, unknown> = {}): Promise<RunActInput> =>
+  heldAct({ api, owner, vault }, { driver_info, args });
 
 const withDriver = (over: ActsOver, lane: string | null = null) => {
   const { driver, calls } = recordingDriver(over);

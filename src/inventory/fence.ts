@@ -1,0 +1,51 @@
+/** The fence: the one piece of SQL behind which every statement stands that only the holder of a node may make. */
+import type { PendingQuery } from 'postgres';
+import type { Lock } from '../model/runs';
+import type { Db } from './database';
+
+/** The lock as one attempt of an act holds it; `token` is what `begin` gave to that attempt. */
+export type ActLock = Lock & { readonly token: string };
+
+/** A run's lock, or an attempt's, which holds less long. */
+export type Fenced = Lock | ActLock;
+
+/** An attempt as the engine tells it apart from others of the same run. */
+export type Attempt = {
+  /** Id of the workflow's execution. */
+  readonly execution: string;
+  /** The engine's name of the act, one for all its attempts. */
+  readonly activity: string;
+  readonly attempt: number;
+  /** Which act of its execution it is, counted from 1; absent where an older worker asked for it. */
+  readonly nth?: number;
+  /** When the engine asked for it: epoch milliseconds of the engine's clock. */
+  readonly asked_at: number;
+};
+
+type Part = PendingQuery<readonly (object | undefined)[]>;
+
+const held = (sql: Db, lock: Lock): Part => sql`
+  from nodes n join runs r on r.id = n.reservation
+  where n.uuid = ${lock.node_uuid} and n.reservation = ${lock.run} and n.fence = ${lock.fence} and r.finished_at is null`;
+
+/**
+ * The node that a lock holds, as `n` with its run as `r`; no row where another run or a later attempt does. Both rows stay
+ * locked until the transaction ends, so that a statement waits for one that changes the holder and then finds no row.
+ * @param columns of the node, to select
+ */
+export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lessee']): Part => sql`
+  select ${sql(columns.map((name) => `n.${name}`))} ${held(sql, lock)}
+    ${'token' in lock ? sql`and r.act_token = ${lock.token}` : sql``}
+  for no key update of n, r`;
+
+/**
+ * The same for an attempt that begins: no row where a later one has begun. Attempts of one act and acts of one execution are
+ * counted, so that a clock that was set back stops nothing; the engine's clock decides where counting cannot: an operator has
+ * reset the activity or the workflow.
+ */
+export const beginnable = (sql: Db, lock: Lock, { execution, activity, attempt, nth, asked_at }: Attempt): Part => sql`
+  select n.uuid, n.owner, n.lessee ${held(sql, lock)}
+    and (r.act_at is null or r.act_at < to_timestamp(${asked_at} / 1000.0)
+      or (r.workflow_run_id = ${execution}
+        and (r.act_nth < ${nth ?? 0} or (r.act_id = ${activity} and r.act_attempt <= ${attempt}))))
+  for no key update of n, r`;
