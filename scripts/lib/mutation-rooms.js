@@ -1,0 +1,63 @@
+/** What `npm run mutation` breaks, and the tests that are to notice. */
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { root } = require('./paths');
+
+/** Every source file below some folders. */
+const below =
+  (...folders) =>
+  () =>
+    folders.flatMap((folder) =>
+      fs
+        .readdirSync(path.join(root, folder), { recursive: true })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => `${folder}/${name}`)
+        .sort(),
+    );
+const these =
+  (...files) =>
+  () =>
+    files;
+
+/** `servers`: whether the tests need Postgres and Temporal. */
+const rooms = {
+  policy: {
+    files: below('src/policy'),
+    // But for the fuzzers, which take as long as all others together.
+    tests: ['test/policy/!(fuzz|filter).test.ts'],
+  },
+  workflows: {
+    files: these('src/workflows/interpreter.ts', 'src/workflows/failures.ts', 'src/workflows/profiles.ts'),
+    tests: ['test/workflows/*.test.ts'],
+  },
+  runs: { files: below('src/runs'), tests: ['test/runs/*.test.ts'], servers: true },
+  activities: {
+    files: below('src/activities'),
+    tests: ['test/activities/*.test.ts', 'test/runs/{runs,life}.test.ts'],
+    servers: true,
+  },
+  fence: {
+    files: these(
+      'src/inventory/run-steps.ts',
+      'src/inventory/runs.ts',
+      'src/inventory/leases.ts',
+      'src/inventory/turns.ts',
+    ),
+    tests: ['test/inventory/*.test.ts', 'test/activities/*.test.ts', 'test/runs/runs.test.ts'],
+    servers: true,
+  },
+  admission: {
+    files: these(
+      'src/api/admission.ts',
+      'src/api/limits.ts',
+      'src/api/body.ts',
+      'src/api/visibility.ts',
+      'src/api/lists.ts',
+    ),
+    tests: ['test/api/{limits,bad-input,hidden,visible-lists,lists,nodes,quotas}.test.ts'],
+    servers: true,
+  },
+};
+
+module.exports = { rooms };
