@@ -15,6 +15,7 @@ const exposed = [
   'RateLimit',
   'RateLimit-Policy',
   'Idempotent-Replayed',
+  'X-Temper-Warnings',
 ];
 
 const allowed = [

@@ -7,6 +7,7 @@ import { addFreezes } from './freezes';
 import type { Hands } from './hands';
 import { addPolicy } from './policy';
 import { addReplay } from './replay';
+import { addRunbooks } from './runbooks';
 import { addRuns } from './runs';
 
 export { CliFault, stop } from './faults';
@@ -29,6 +30,7 @@ const programOf = (hands: Hands, end: (status: number) => void): Command => {
     .configureOutput({ writeOut: (text) => hands.out(text), writeErr: (text) => hands.err(text) });
   const acting = actingWith(hands, end);
   addRuns(program, acting);
+  addRunbooks(program, acting);
   addFreezes(program, acting);
   addDoctor(program, acting);
   addReplay(program, acting);

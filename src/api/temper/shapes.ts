@@ -115,6 +115,21 @@ export const steps = z.strictObject({
   ),
 });
 
+/** What is wrong with a runbook, or may be. */
+export const runbookCheck = z.strictObject({
+  errors: count,
+  warnings: count,
+  findings: z.array(
+    z.strictObject({
+      severity: z.enum(['error', 'warning']),
+      index: count.nullable(),
+      step: maybe,
+      node: maybe,
+      says: text,
+    }),
+  ),
+});
+
 export const webhook = z.strictObject({
   uuid: id,
   url: text,

@@ -8,6 +8,7 @@ import { runActRoutes } from '../temper/run-acts';
 import { runEventRoutes } from '../temper/run-events';
 import { runListRoutes } from '../temper/run-list';
 import { runRerunRoutes } from '../temper/run-reruns';
+import { runbookCheckRoutes } from '../temper/runbook-checks';
 import { runRoutes } from '../temper/runs';
 import { stepRoutes } from '../temper/steps';
 import { webhookRoutes } from '../temper/webhooks';
@@ -83,6 +84,7 @@ export const routes: readonly Route[] = [
   ...policyRoutes,
   ...auditRoutes,
   ...runListRoutes,
+  ...runbookCheckRoutes,
   ...chassisRoutes,
   ...chassisNodeRoutes,
   ...portgroupRoutes,

@@ -13,6 +13,7 @@ import { type Asking, auditedBy, created, noContent, ok, route } from '../route'
 import { sealAll } from '../secrets';
 import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './runbook-representation';
 import { requireSteps } from './runbook-steps';
+import { warningHeaders } from './runbook-warnings';
 import { newRunbook, patchedRunbook } from './runbook-writes';
 import { findVisibleRunbook } from './visible-runbook';
 
@@ -49,10 +50,11 @@ const createRunbook = route({
         return stored;
       }),
     );
-    return created(
+    const { headers, ...answer } = created(
       shownRunbook.full(version).represent(runbook, { base }),
       `${base}${runbookCollection}/${runbook.uuid}`,
     );
+    return { ...answer, headers: { ...headers, ...warningHeaders(rooms, runbook.steps) } };
   },
 });
 
@@ -93,7 +95,8 @@ const updateRunbook = route<Params, unknown, Operation[]>({
       await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, changed, rules.join(', '), what);
       return changed;
     });
-    return ok(shownRunbook.full(version).represent(runbook, { base }));
+    const answer = ok(shownRunbook.full(version).represent(runbook, { base }));
+    return attributesOf(body).includes('steps') ? { ...answer, headers: warningHeaders(rooms, runbook.steps) } : answer;
   },
 });
 

@@ -1,0 +1,127 @@
+/** Preflight of a runbook: what can be known to be wrong with it before anything is sent to a BMC. */
+import { z } from 'zod';
+import { maxMinor } from '../../model/microversions';
+import { checkOnNode, checkRunbook, type LastSeen, type RunbookFinding } from '../../model/runbook-check';
+import { inOrder, type RunbookStep } from '../../model/runbook-steps';
+import { type Runbook, runbookApproval } from '../../model/runbooks';
+import type { StepVerb } from '../../model/steps';
+import { nodeTarget } from '../../policy';
+import type { Rooms } from '../rooms';
+import { type Answer, type Asking, ok, type Route, route } from '../route';
+import { runbookStep } from '../step-schema';
+import { equipped } from '../v1/node-plans';
+import { readable } from '../v1/node-steps';
+import { anywhere } from '../v1/runbook-warnings';
+import { findVisibleRunbook } from '../v1/visible-runbook';
+import { visibleNode } from '../visibility';
+import * as shapes from './shapes';
+
+const mostNodes = 50;
+
+const where = {
+  /** UUIDs or names. */
+  nodes: z.array(z.string().min(1).max(255)).max(mostNodes).default([]),
+  /** With which it is to run; either when absent. */
+  verb: z.enum(['clean', 'service']).optional(),
+};
+const ofStored = z.strictObject(where).prefault({});
+const ofGiven = z.strictObject({ ...where, steps: z.array(runbookStep).min(1).max(1_000) });
+
+type Where = z.output<typeof ofStored>;
+type Approved = Pick<Runbook, 'name' | 'traits'>;
+
+const rulesOfNodes = [
+  'baremetal:node:get',
+  'temper:node:steps',
+  'baremetal:node:bios:get',
+  'baremetal:node:firmware:get',
+] as const;
+
+const seenOf = async (
+  rooms: Rooms,
+  asking: Pick<Asking<unknown, unknown, unknown>, 'who'>,
+  node: Node,
+): Promise<LastSeen> => {
+  const [policy, target] = [rooms.policy(), nodeTarget(node)];
+  const { details } = rooms.inventory;
+  return {
+    ...(policy.allows('baremetal:node:bios:get', asking.who, target) && { bios: await details.bios(node.uuid) }),
+    ...(policy.allows('baremetal:node:firmware:get', asking.who, target) && {
+      firmware: await details.firmware(node.uuid),
+    }),
+  };
+};
+type Node = Awaited<ReturnType<typeof visibleNode>>;
+
+const unapproved = (runbook: Approved, node: Node, ident: string): RunbookFinding[] => {
+  const approval = runbookApproval(runbook, node.traits ?? [], maxMinor);
+  if (approval.ok) return [];
+  const says = `It is not approved for this node: the node needs ${approval.wanted}.`;
+  return [{ severity: 'warning', index: null, step: null, node: ident, says }];
+};
+
+const onNodes = async (
+  rooms: Rooms,
+  { who, body: { nodes, verb } }: Asking<unknown, unknown, Where>,
+  steps: readonly RunbookStep[],
+  runbook?: Approved,
+): Promise<RunbookFinding[]> => {
+  const verbs: readonly StepVerb[] = verb ? [verb] : ['clean', 'service'];
+  const findings: RunbookFinding[] = [];
+  for (const ident of new Set(nodes)) {
+    const node = await visibleNode(rooms, { who, version: maxMinor }, ident);
+    rooms.policy().require('temper:node:steps', who, nodeTarget(node));
+    const seen = await seenOf(rooms, { who }, node);
+    findings.push(
+      ...(runbook ? unapproved(runbook, node, ident) : []),
+      ...checkOnNode(steps, { name: ident, verbs, equipment: await equipped(rooms, node), seen }),
+    );
+  }
+  return findings;
+};
+
+const answer = (findings: readonly RunbookFinding[]): Answer => {
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  return ok({ errors, warnings: findings.length - errors, findings });
+};
+
+/** Secrets are references in the store; a check reads a text in their place. */
+const readableSteps = (steps: readonly RunbookStep[]): RunbookStep[] =>
+  inOrder(steps).map((step) => ({ ...step, args: readable(step.args) as RunbookStep['args'] }));
+
+const checkStored = async (asking: Asking<{ runbook: string }, unknown, Where>, rooms: Rooms): Promise<Answer> => {
+  const runbook = await findVisibleRunbook(rooms, asking.who, asking.params.runbook);
+  const steps = readableSteps(runbook.steps);
+  return answer([
+    ...checkRunbook(steps, (step) => anywhere(rooms, step)),
+    ...(await onNodes(rooms, asking, steps, runbook)),
+  ]);
+};
+
+const checkGiven = async (
+  asking: Asking<unknown, unknown, z.output<typeof ofGiven>>,
+  rooms: Rooms,
+): Promise<Answer> => {
+  rooms.policy().require('baremetal:runbook:create', asking.who);
+  const steps = inOrder<RunbookStep>(asking.body.steps);
+  return answer([...checkRunbook(steps, (step) => anywhere(rooms, step)), ...(await onNodes(rooms, asking, steps))]);
+};
+
+export const runbookCheckRoutes: Route[] = [
+  route<unknown, unknown, z.output<typeof ofGiven>>({
+    method: 'POST',
+    path: '/temper/v1/runbooks/check',
+    answers: { 200: shapes.runbookCheck },
+    rules: ['baremetal:runbook:create', ...rulesOfNodes],
+    body: ofGiven,
+    handler: checkGiven,
+  }),
+  route<{ runbook: string }, unknown, Where>({
+    method: 'POST',
+    path: '/temper/v1/runbooks/:runbook/check',
+    answers: { 200: shapes.runbookCheck },
+    rules: ['baremetal:runbook:get', ...rulesOfNodes],
+    body: ofStored,
+    handler: checkStored,
+  }),
+];
