@@ -11,10 +11,7 @@ export const anywhere = (rooms: Rooms, step: RunbookStep): StepFault[] => {
   // Rows of one step differ by driver, never by what they fetch.
   const [row] = catalogueRows(step);
   const planned = row ? [{ acts: planActs(row.acts), args: step.args }] : [];
-  return [
-    ...faultOf(() => refuseDisallowed(rooms, [step])),
-    ...faultOf(() => requireStepOrigins(rooms, planned)),
-  ];
+  return [...faultOf(() => refuseDisallowed(rooms, [step])), ...faultOf(() => requireStepOrigins(rooms, planned))];
 };
 
 /** Characters of the header at most; a proxy's own limit for all headers together is 8 KiB. */
