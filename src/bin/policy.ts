@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isTemperError } from '../model/errors';
 import type { Logger } from '../observe/log';
-import { createPolicy, type Policy, type PolicyOptions, type RuleSetName } from '../policy';
+import { createPolicy, membersWith, type Policy, type PolicyOptions, type RuleSetName, reviewOf } from '../policy';
 import { ConfigFault } from './fault';
 import { type PolicyPlaces, readTexts, sourceOf, type Texts, UnreadablePolicy } from './policy-files';
 
@@ -92,7 +92,7 @@ export const holdPolicy = (
   };
   const load = (): Policy => {
     const policy = compile();
-    for (const warning of policy.warnings) log.warn('policy', { warning });
+    for (const warning of [...policy.warnings, ...reviewOf(policy, membersWith([]))]) log.warn('policy', { warning });
     const file = placesText(places);
     log.info('policy loaded', { set, hash: policy.hash, ...(file && { file }) });
     onLoad();

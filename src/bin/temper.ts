@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The `temper` command: wires the command line to the terminal, the network and this environment's settings. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Agent } from 'undici';
@@ -15,6 +15,14 @@ const readFile = (path: string): string | undefined => {
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     return stop('usage', `${path} could not be read (${(thrown as NodeJS.ErrnoException).code}).`);
+  }
+};
+
+const writeFile = (path: string, text: string): void => {
+  try {
+    writeFileSync(path, text);
+  } catch (thrown) {
+    stop('usage', `${path} could not be written (${(thrown as NodeJS.ErrnoException).code}).`);
   }
 };
 
@@ -63,6 +71,7 @@ const main = async (): Promise<number> => {
     env: process.env,
     fetchWith,
     readFile,
+    writeFile,
     filesIn,
     home: homedir(),
     out: (text) => void process.stdout.write(text),

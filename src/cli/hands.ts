@@ -20,6 +20,8 @@ export type Hands = {
   fetchWith(trust: Trust): typeof fetch;
   /** The text of a file, or undefined where there is none. */
   readFile(path: string): string | undefined;
+  /** Replaces the text of a file that is there. */
+  writeFile(path: string, text: string): void;
   /** Names of the files directly in a folder, or undefined where it is none. */
   filesIn(path: string): readonly string[] | undefined;
   readonly home: string;

@@ -2,6 +2,7 @@
 
 import { askedRules, cellsOf, type Member, type Scene, scenesOf } from './cells';
 import { type PersonaGroup, personaGroups, personaRoles, supporters } from './personas';
+import { answerOf } from './sight';
 import type { Policy } from './types';
 
 /** Callers of one kind of object who gain or lose the same rules. */
@@ -67,14 +68,17 @@ const changesOfRule = (found: readonly Found[]): RuleChange[] =>
     rule: rows[0]!.rule,
   }));
 
-/** Compares every cell of two policies for these callers. */
+/** Compares what the API answers in every cell of two policies for these callers: what is hidden is not permitted. */
 export const diffPolicies = (before: Policy, after: Policy, members: readonly Member[]): Difference => {
   const rules = askedRules(before, after);
   const found: Found[] = [];
   let cells = 0;
-  for (const { rule, scene, member, may } of cellsOf(after, rules, members)) {
+  for (const { rule, scene, member } of cellsOf(after, rules, members)) {
     cells += 1;
-    if (may === before.allows(rule, member.who, scene.target)) continue;
+    const [did, may] = [before, after].map(
+      (policy) => answerOf(policy, rule, member.who, scene.target) === 'allowed',
+    ) as [boolean, boolean];
+    if (may === did) continue;
     found.push({ rule, scene, member, does: may ? 'gains' : 'loses' });
   }
   const perRule = gather(found, ({ rule }) => rule).flatMap(changesOfRule);

@@ -51,6 +51,16 @@ describe('an explanation', () => {
     expect(await may('roles=member&system=true')).toBe('allowed');
   });
 
+  test('tells what the API answers, where the object is hidden from the caller that is made up', async () => {
+    const about = async (query: string) => (await explain('system-reader', `rule=${power}&node=${node}&${query}`)).body;
+    expect(await about(`roles=member&project_id=${owner}`)).toMatchObject({ verdict: 'allowed', answer: 'allowed' });
+    expect(await about(`roles=reader&project_id=${owner}`)).toMatchObject({ verdict: 'refused', answer: 'refused' });
+    expect(await about('roles=admin&project_id=somewhere-else')).toMatchObject({
+      answer: 'missing',
+      sight: { rule: 'baremetal:node:get', verdict: 'refused' },
+    });
+  });
+
   test('tells about runbooks', async () => {
     const { body } = await explain(
       'system-reader',

@@ -124,6 +124,31 @@ describe('explain', () => {
     expect(status).toBe(1);
     expect(out).toContain(`refused: ${rule} for these credentials`);
   });
+
+  test('asks the API about another caller and its object, whose projects a persona’s name means', async () => {
+    const explanation = createPolicy({ set: 'temper' }).explain(
+      rule,
+      personas['lessee-member'],
+      nodeTarget({ owner: 'o', lessee: null }),
+    );
+    const api = await startDouble(({ path }) =>
+      path.startsWith('/v1/nodes/') ? { json: { owner: 'p-owner', lessee: null } } : { json: explanation },
+    );
+    const env = { TEMPER_URL: api.url, TEMPER_TOKEN: 't' };
+    const asks = async (who: string) => {
+      const said = await run(`policy explain ${rule} --node bmc-1 ${who}`, env);
+      const { searchParams } = new URL(`http://x${api.asked.at(-1)!.path}`);
+      return { said, query: Object.fromEntries(searchParams) };
+    };
+    const owner = await asks('--as owner-member');
+    expect(owner.query).toEqual({ rule, node: 'bmc-1', roles: 'member,reader', project_id: 'p-owner' });
+    expect(owner.said.out).toContain('for owner-member (project p-owner)');
+    expect((await asks('--as system-reader')).query).toEqual({ rule, node: 'bmc-1', roles: 'reader', system: 'true' });
+    expect((await asks('--roles member --project p7')).query).toMatchObject({ project_id: 'p7' });
+    const lessee = await asks('--as lessee-member');
+    expect([lessee.said.status, lessee.said.err]).toEqual([2, expect.stringContaining('the object has no lessee')]);
+    await api.close();
+  });
 });
 
 describe('diff', () => {

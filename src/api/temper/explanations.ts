@@ -1,6 +1,6 @@
 /** What of an explanation a caller may read: ids of other projects, and the places of files, are for the system. */
 import type { Caller } from '../../model/callers';
-import type { Explanation, Part, Target } from '../../policy';
+import type { Answered, Part, Target } from '../../policy';
 
 const hidden = '(another project)';
 
@@ -24,15 +24,16 @@ const mapTexts = (value: unknown, change: (text: string) => string): unknown => 
 };
 
 /** The explanation as this caller may read it. */
-export const explanationFor = (who: Caller, explanation: Explanation, target: Target): Explanation => {
+export const explanationFor = (who: Caller, explanation: Answered, target: Target): Answered => {
   if (who.system_scope || who.all_powerful) return explanation;
   const own = new Set(
     Object.values(who)
       .flat()
       .filter((value) => typeof value === 'string'),
   );
-  const ids = [...Object.values(target), ...(explanation.tree ? constantIds(explanation.tree) : [])];
+  const trees = [explanation.tree, explanation.sight?.tree].filter((tree) => tree !== null && tree !== undefined);
+  const ids = [...Object.values(target), ...trees.flatMap(constantIds)];
   const foreign = ids.filter((id): id is string => typeof id === 'string' && id !== '' && !own.has(id));
   const hide = (text: string) => foreign.reduce((left, id) => left.split(id).join(hidden), text);
-  return { ...(mapTexts(explanation, hide) as Explanation), rule: explanation.rule };
+  return { ...(mapTexts(explanation, hide) as Answered), rule: explanation.rule };
 };

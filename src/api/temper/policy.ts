@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Caller, expandRoles, nobody } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { maxMinor } from '../../model/microversions';
-import { allocationTarget, nodeTarget, runbookTarget, type Target } from '../../policy';
+import { allocationTarget, explainAnswer, nodeTarget, runbookTarget, type Target } from '../../policy';
 import type { Rooms } from '../rooms';
 import { type Asking, ok, type Route, route } from '../route';
 import { findVisibleAllocation } from '../v1/visible-allocation';
@@ -72,7 +72,7 @@ const explain = route<unknown, Query>({
     const target = await targetOf(rooms, asking);
     const policy = rooms.policy();
     policy.require(rule, asking.who, target);
-    const explanation = policy.explain(asking.query.rule, askedAbout(asking), target);
+    const explanation = explainAnswer(policy, asking.query.rule, askedAbout(asking), target);
     return ok({ ...explanationFor(asking.who, explanation, target), rule_set: policy.hash });
   },
 });

@@ -177,6 +177,7 @@ export const freezes = list('freezes', freeze);
 export const explanation = z.looseObject({
   rule: text,
   verdict: z.enum(['allowed', 'refused']),
+  answer: z.enum(['allowed', 'refused', 'missing']),
   rule_set: text,
 });
 

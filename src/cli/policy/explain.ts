@@ -1,6 +1,6 @@
 /** `temper policy explain`: why a rule admits or refuses a caller, from files alone or asked of the API. */
 import { type Caller, expandRoles, nobody } from '../../model/callers';
-import { type Explanation, type PersonaName, personas, type Target } from '../../policy';
+import { type Answered, explainAnswer, type PersonaName, personas, type Target } from '../../policy';
 import type { Context } from '../context';
 import { exits, stop } from '../faults';
 import { explanationText } from './explanation-text';
@@ -62,24 +62,56 @@ const targetOf = ({ owner, lessee, public: open, tenant }: Asked): Target => {
 
 const kinds = ['node', 'runbook', 'allocation'] as const;
 
-/** What the API answers about an object of its own. */
-const fromApi = async ({ api }: Context, rule: string, asked: Asked): Promise<Explanation & { name: string }> => {
+type Projects = { readonly owner: string | null; readonly lessee?: string | null };
+
+/** The projects to which a persona's name refers: those of the object itself. */
+const projectsOf = async ({ api }: Context, asked: Asked): Promise<Projects> => {
+  const kind = kinds.find((one) => asked[one] !== undefined)!;
+  const fields = kind === 'node' ? '?fields=owner,lessee' : '?fields=owner';
+  return (await api.send('GET', `/v1/${kind}s/${encodeURIComponent(asked[kind]!)}${fields}`)) as Projects;
+};
+
+/** The project of a persona about an object of the API's. Throws CliFault where the object has none of that kind. */
+const projectOf = async (context: Context, who: Caller, asked: Asked): Promise<string | null> => {
+  const group = /^project-(owner|lessee)$/.exec(who.project_id ?? '')?.[1] as keyof Projects | undefined;
+  if (asked.as === undefined || group === undefined) return who.project_id;
+  const project = (await projectsOf(context, asked))[group];
+  return project ?? stop('usage', `${asked.as} cannot be asked about: the object has no ${group}.`);
+};
+
+/** The caller that the API is to make up, as parameters of its question. */
+const madeUp = async (context: Context, asked: Asked): Promise<{ query: Record<string, string>; name: string }> => {
+  if (asked.as === undefined && asked.roles === undefined) return { query: {}, name: 'these credentials' };
+  const { who, name } = callerOf(asked);
+  const project_id = await projectOf(context, who, asked);
+  const query = {
+    roles: who.roles.join(','),
+    ...(who.system_scope ? { system: 'true' } : project_id !== null && { project_id }),
+    ...(who.admin_projects?.length && { admin_projects: who.admin_projects.join(',') }),
+  };
+  return { query, name: project_id === null ? name : `${name} (project ${project_id})` };
+};
+
+/** What the API answers about an object of its own, to these credentials or to a caller that is made up. */
+const fromApi = async (context: Context, rule: string, asked: Asked): Promise<Answered & { name: string }> => {
+  const { query: caller, name } = await madeUp(context, asked);
   const query = new URLSearchParams({ rule });
   for (const kind of kinds) if (asked[kind] !== undefined) query.set(kind, asked[kind]);
-  const answer = (await api.send('GET', `/temper/v1/policy/explain?${query}`)) as Explanation;
-  return { ...answer, name: 'these credentials' };
+  for (const [key, value] of Object.entries(caller)) query.set(key, value);
+  const answer = (await context.api.send('GET', `/temper/v1/policy/explain?${query}`)) as Answered;
+  return { ...answer, answer: answer.answer ?? answer.verdict, name };
 };
 
-const fromFiles = ({ hands }: Context, rule: string, asked: Asked): Explanation & { name: string } => {
+const fromFiles = ({ hands }: Context, rule: string, asked: Asked): Answered & { name: string } => {
   const { policy } = policyOf(hands, asked.file, asked);
   const { who, name } = callerOf(asked);
-  return { ...policy.explain(rule, who, targetOf(asked)), name };
+  return { ...explainAnswer(policy, rule, who, targetOf(asked)), name };
 };
 
-/** The exit status tells the verdict: 0 allowed, 1 refused. */
+/** The exit status tells what the API answers: 0 allowed, 1 refused or missing. */
 export const explain = async (context: Context, rule: string, asked: Asked): Promise<void> => {
   const remote = kinds.some((kind) => asked[kind] !== undefined);
   const { name, ...explanation } = remote ? await fromApi(context, rule, asked) : fromFiles(context, rule, asked);
   context.print(explanation, (one) => explanationText(one, name));
-  context.end(explanation.verdict === 'allowed' ? exits.ok : exits.refused);
+  context.end(explanation.answer === 'allowed' ? exits.ok : exits.refused);
 };

@@ -1,5 +1,5 @@
 /** An explanation as text: the verdict, where the rule comes from, and the tree with what every check compared. */
-import { type Explanation, nearestTo, type Part, type Provenance } from '../../policy';
+import { type Answered, type Explanation, nearestTo, type Part, type Provenance } from '../../policy';
 import { plain } from '../tables';
 
 const originText = (from: Provenance): string => {
@@ -52,10 +52,20 @@ const nearestText = ({ tree, why }: Explanation): string | undefined => {
   return `Nearest to passing: what failed is ${told}`;
 };
 
+const sightText = ({ sight, verdict, rule }: Answered): string | undefined => {
+  if (!sight) return undefined;
+  const own = verdict === 'allowed' ? `${rule} would admit` : `${rule} would refuse as well`;
+  return (
+    `The API answers 404, and lists leave the object out: ${sight.rule} is asked first and refuses; ${own}. ` +
+    'temper policy lint FILE tells the line that is missing.'
+  );
+};
+
 /** The whole explanation. @param name whom it is about */
-export const explanationText = (one: Explanation, name: string): string =>
+export const explanationText = (one: Answered, name: string): string =>
   [
-    `${one.verdict}: ${plain(one.rule)} for ${plain(name)}`,
+    `${one.answer}: ${plain(one.rule)} for ${plain(name)}`,
+    ...[sightText(one)].flatMap((line) => (line === undefined ? [] : [plain(line)])),
     ...(one.from ? [`The text comes from ${plain(originText(one.from))}.`] : []),
     ...[whyText(one), nearestText(one)].flatMap((line) => (line === undefined ? [] : [plain(line)])),
     ...(one.tree ? ['', ...lines(one.tree, 0)] : []),

@@ -9,12 +9,14 @@ import {
   renderDifference,
   renderMatrix,
   renderSample,
+  reviewOf,
   supportersFor,
 } from '../../policy';
 import type { Context } from '../context';
 import { exits, stop } from '../faults';
 import type { Hands } from '../hands';
 import { plain } from '../tables';
+import { writeMissing } from './fix';
 import { type Chosen, filesOf, modeOf, type Named, policyOf, setOf } from './source';
 
 /** The table of who may do what; as JSON, every cell. */
@@ -37,24 +39,39 @@ export const diff = async (context: Context, before: string, after: string, chos
   context.end(difference.changed === 0 ? exits.ok : exits.refused);
 };
 
-type Linted = { readonly name: string; readonly hash: string; readonly warnings: readonly string[] };
-
-const lintText = ({ name, hash, warnings }: Linted): string => {
-  const notes = warnings.map((warning) => `warning  ${plain(warning)}\n`).join('');
-  return `${notes}${plain(name)} can be used; ${warnings.length} warnings; hash ${hash}\n`;
+type Linted = {
+  readonly name: string;
+  readonly hash: string;
+  readonly warnings: readonly string[];
+  /** Lines that `--fix` wrote. */
+  readonly written: readonly string[];
 };
 
-type Linting = Chosen & { readonly warningsFail?: boolean };
+const lintText = ({ name, hash, warnings, written }: Linted): string => {
+  const notes = warnings.map((warning) => `warning  ${plain(warning)}\n`).join('');
+  const lines = written.map((line) => `written  ${plain(line)}\n`).join('');
+  return `${notes}${lines}${plain(name)} can be used; ${warnings.length} warnings; hash ${hash}\n`;
+};
+
+type Linting = Chosen & { readonly warningsFail?: boolean; readonly fix?: boolean };
+
+const callersOf = (overrides: Named['overrides']) => [
+  ...membersWith(customRoles(overrides)),
+  ...supportersFor(overrides),
+];
 
 /** Exit status 0: it can be used, 1: it cannot, or has warnings that count as faults. */
 export const lint = async (context: Context, file: string, chosen: Linting): Promise<void> => {
-  const { policy, name, passed } = policyOf(context.hands, file, chosen);
+  const { hands } = context;
+  const written = chosen.fix ? writeMissing(hands, file, chosen) : [];
+  const { policy, name, passed, overrides } = policyOf(hands, file, chosen);
   const { hash } = policy;
   const warnings = [
     ...policy.warnings,
+    ...reviewOf(policy, callersOf(overrides)),
     ...passed.map((one) => `${one}: no policy file by its name, so the API passes it over`),
   ];
-  context.print({ name, hash, warnings }, lintText);
+  context.print({ name, hash, warnings, written }, lintText);
   context.end(chosen.warningsFail && warnings.length > 0 ? exits.refused : exits.ok);
 };
 

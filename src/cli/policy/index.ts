@@ -30,7 +30,7 @@ const addExplain = (policy: Command, acting: Acting): void => {
     .option('--lessee <project>', 'lessee of the node, or none; project-lessee when not given')
     .option('--tenant <project>', 'project of the lease a run belongs to, or none')
     .option('--public', 'of a runbook: it is public')
-    .option('--node <node>', 'ask the API about this node, as these credentials')
+    .option('--node <node>', 'ask the API about this node: for these credentials, or for --as or --roles')
     .option('--runbook <runbook>', 'the same about a runbook')
     .option('--allocation <allocation>', 'the same about an allocation')
     .action(acting(explain));
@@ -56,6 +56,10 @@ export const addPolicy = (program: Command, acting: Acting): void => {
     .description('what is wrong or dangerous in a file; exit status 1 where it cannot be used')
     .argument('<policy>', 'set, files and folders, or both')
     .option('--warnings-fail', 'exit status 1 for warnings too')
+    .option(
+      '--fix',
+      'write the lines that are missing into the file: whom it admits to an object, it lets see that object',
+    )
     .action(acting(lint));
   policy
     .command('sample')

@@ -5,7 +5,8 @@ import { runCli } from '../../../src/cli';
 export type Said = { readonly status: number; readonly out: string; readonly err: string };
 type World = Partial<Pick<Hands, 'checks' | 'replay' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'>> & {
   readonly env?: Readonly<Record<string, string>>;
-  readonly files?: Readonly<Record<string, string>>;
+  /** What is written replaces it. */
+  readonly files?: Record<string, string>;
   /** Hears what is printed as it is printed. */
   readonly heard?: (text: string) => void;
 };
@@ -18,6 +19,9 @@ export const temper = async (line: string | readonly string[], world: World = {}
     env,
     home: '/home/x',
     readFile: (path) => files[path],
+    writeFile: (path, text) => {
+      files[path] = text;
+    },
     filesIn: (path) => {
       const folder = `${path.replace(/\/$/, '')}/`;
       const names = Object.keys(files).flatMap((name) => (name.startsWith(folder) ? [name.slice(folder.length)] : []));

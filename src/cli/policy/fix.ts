@@ -1,0 +1,36 @@
+/** `temper policy lint --fix`: writes the lines by which callers see what a file admits them to. */
+import { customRoles, type Gap, gapsOf, lineOf, membersWith, supportersFor } from '../../policy';
+import { stop } from '../faults';
+import type { Hands } from '../hands';
+import { type Chosen, policyOf } from './source';
+
+const note = '# Who may do something to an object may see it.';
+
+/** A line of a file that holds one rule in the common form; undefined where the text stands otherwise. */
+const ruleLine = (see: string): RegExp =>
+  new RegExp(`^(["']?)${see}\\1\\s*:\\s*(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*')\\s*(?:#.*)?$`);
+
+const withLine = (text: string, gap: Gap, file: string): string => {
+  const lines = text.split('\n');
+  const at = lines.findIndex((line) => ruleLine(gap.see).test(line));
+  if (at >= 0) return lines.with(at, lineOf(gap)).join('\n');
+  const otherwise = lines.some((line) => new RegExp(`^\\s*["']?${gap.see}["']?\\s*:`).test(line));
+  if (otherwise || /\.json$/i.test(file) || text.trimStart().startsWith('{'))
+    return stop('usage', `${file} cannot be changed by line; write this into it: ${lineOf(gap)}`);
+  return `${text.replace(/\n*$/, '\n')}\n${note}\n${lineOf(gap)}\n`;
+};
+
+/**
+ * Writes what is missing into the file whose line is the first to admit in vain. Answers with the lines written. Throws
+ * CliFault where the file cannot be changed by line.
+ */
+export const writeMissing = (hands: Hands, given: string, chosen: Chosen): string[] => {
+  const { policy, overrides } = policyOf(hands, given, chosen);
+  const gaps = gapsOf(policy, [...membersWith(customRoles(overrides)), ...supportersFor(overrides)]);
+  for (const gap of gaps) {
+    const file = gap.origin?.file ?? stop('usage', `Write this into a policy file: ${lineOf(gap)}`);
+    const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
+    hands.writeFile(file, withLine(text, gap, file));
+  }
+  return gaps.map(lineOf);
+};
