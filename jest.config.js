@@ -1,7 +1,7 @@
 /** Test tiers: which folders of test need what before they run. What is named nowhere needs nothing but Node. */
 const tiers = {
   bundle: { folders: ['layout', 'replay'], setup: 'bundle-setup' },
-  servers: { folders: ['inventory', 'activities', 'api', 'runs'], setup: 'global-setup' },
+  servers: { folders: ['inventory', 'activities', 'api', 'advisories', 'runs'], setup: 'global-setup' },
   e2e: { folders: ['e2e'], setup: 'clients-setup' },
   clients: { folders: ['clients'], setup: 'clients-setup' },
 };
