@@ -259,7 +259,7 @@ const contextOf = (
   intents: {
     async last() {
       const row = await inventory.runSteps.lastIntent(lock.run, key.index, act);
-      return row && { act, sent_at: row.sent_at.toISOString(), detail: row.detail };
+      return row && { act, sent_at: row.sent_at.toISOString(), at: performance.now() - row.age_ms, detail: row.detail };
     },
     async record(detail) {
       if (!(await inventory.runSteps.recordIntent(lock, key.index, act, detail)))

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ActContext, Intent } from './contract';
 
-/** A standing announcement: the command may have been sent at `sentAt` (epoch milliseconds). */
+/** A standing announcement: the command may have been sent at `sentAt`, milliseconds of this process's monotonic clock. */
 export type Announced = {
   readonly sentAt: number;
   /** What was seen before the command was sent, to recognise a change. */
@@ -15,7 +15,7 @@ export type Announced = {
 export const standing = (intent: Intent | undefined, desired: unknown): Announced | undefined =>
   intent && intent.detail.withdrawn !== true && isDeepStrictEqual(intent.detail.desired, desired)
     ? {
-        sentAt: Date.parse(intent.sent_at),
+        sentAt: intent.at,
         before: intent.detail.before,
         accepted: intent.detail.accepted === true,
       }
@@ -39,7 +39,7 @@ export const announcements = (
   last: async () => standing(await intents.last(), desired),
   async announce(before) {
     await intents.record({ desired, before });
-    return { sentAt: Date.now(), before, accepted: false };
+    return { sentAt: performance.now(), before, accepted: false };
   },
   async confirm(announced) {
     await intents.record({ desired, before: announced.before, accepted: true });

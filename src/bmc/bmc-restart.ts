@@ -25,7 +25,7 @@ export const untilBack = async (
 ): Promise<void> => {
   const what = resetWhat;
   const { timing, signal, beat } = client.context;
-  const deadline = Date.now() + Math.max(timing.softPowerTimeoutMs, timing.powerTimeoutMs);
+  const deadline = performance.now() + Math.max(timing.softPowerTimeoutMs, timing.powerTimeoutMs);
   const nextPause = backOff(timing.pollMs);
   let begun = false;
   let good = 0;
@@ -33,7 +33,7 @@ export const untilBack = async (
     const look = await lookOnce();
     begun ||= look.begun;
     good = look.good ? good + 1 : 0;
-    const settled = Date.now() - announced.sentAt >= timing.settleMs;
+    const settled = performance.now() - announced.sentAt >= timing.settleMs;
     if (good >= goodReads && (begun || (announced.accepted && settled))) return;
     if (good >= goodReads && settled)
       raise(
@@ -42,7 +42,7 @@ export const untilBack = async (
       );
     const doing = begun ? 'waiting for the BMC to come back' : 'waiting for the BMC to restart';
     beat({ what, doing, good_reads: good });
-    if (Date.now() >= deadline) raise('BmcTimeout', client.facts({ what, seen: `${good} good reads in a row` }));
+    if (performance.now() >= deadline) raise('BmcTimeout', client.facts({ what, seen: `${good} good reads in a row` }));
     await pause(look.answers ? timing.pollMs : nextPause(), signal);
   }
 };

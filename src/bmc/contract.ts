@@ -35,8 +35,10 @@ export type AgentContact = {
 /** What an act did before it did it: survives the worker, so that the next attempt looks before it acts. */
 export type Intent = {
   readonly act: ActName;
-  /** ISO time at which the command was about to be sent. */
+  /** ISO time at which the command was about to be sent, by the store's clock; for people, never compared with another clock. */
   readonly sent_at: string;
+  /** The same moment in milliseconds of this process's monotonic clock (`performance.now()`), from the age that the store measured. */
+  readonly at: number;
   /** Whatever the driver needs to recognise the effect: desired state, ETag, task or session URI. Never a secret. */
   readonly detail: Readonly<Record<string, unknown>>;
 };

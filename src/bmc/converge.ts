@@ -71,7 +71,7 @@ const isPassing = (error: unknown): error is TemperError => isTemperError(error)
 export const converge = async <State>(client: Converging, goal: Goal<State>): Promise<Reached<State>> => {
   const { timing, signal, beat, log } = client.context;
   const intents = announcements(client.context, goal.desired);
-  const deadline = Date.now() + goal.timeoutMs;
+  const deadline = performance.now() + goal.timeoutMs;
   const nextPause = backOff(timing.pollMs);
   let announced = await intents.last();
   const late = announced !== undefined || goal.endsInTime === true ? 'BmcStuck' : 'BmcTimeout';
@@ -99,15 +99,15 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
     }
   };
 
-  const settled = (since: number): boolean => Date.now() - since >= timing.settleMs;
+  const settled = (since: number): boolean => performance.now() - since >= timing.settleMs;
 
   /** What has been on its way for longer than it may take is no longer believed to arrive. */
-  const arrives = (): boolean => announced === undefined || Date.now() - announced.sentAt < goal.timeoutMs;
+  const arrives = (): boolean => announced === undefined || performance.now() - announced.sentAt < goal.timeoutMs;
 
   const mayAct = (state: State): boolean => {
     const moving = goal.moving?.(state, announced);
     if (moving === undefined) movingSince = undefined;
-    else movingSince ??= Date.now();
+    else movingSince ??= performance.now();
     if ((moving === 'towards' && arrives()) || (movingSince !== undefined && !settled(movingSince))) return false;
     if (acceptedNow && goal.again !== 'now') return false;
     if (announced === undefined) return true;
@@ -127,7 +127,7 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
     // It may be refused because the state is there already.
     const now = await look();
     if (now && goal.reached(now.state, undefined)) return;
-    if (!refusal.transient || refusal.reply?.status === 503 || Date.now() >= deadline) throw refusal.error;
+    if (!refusal.transient || refusal.reply?.status === 503 || performance.now() >= deadline) throw refusal.error;
     await pause(nextPause(), signal);
   };
 
@@ -165,7 +165,7 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
       }
     }
     beatAs('waiting');
-    if (Date.now() >= deadline) throw trouble ?? raise(late, client.facts({ what: goal.what, seen }));
+    if (performance.now() >= deadline) throw trouble ?? raise(late, client.facts({ what: goal.what, seen }));
     await pause(agreeing > 0 ? timing.pollMs : nextPause(), signal);
   }
 };

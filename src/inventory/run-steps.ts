@@ -46,6 +46,8 @@ export type ActedNode = {
 /** Which act of which step, at which attempt. */
 export type ActKey = { readonly index: number; readonly act: string } & Attempt;
 
+export type IntentRow = { readonly sent_at: Date; readonly age_ms: number; readonly detail: Record<string, unknown> };
+
 const deployStates = ['deploying', 'wait call-back', 'deploy hold'] as const;
 
 export const runSteps = (sql: Db) => {
@@ -234,13 +236,11 @@ export const runSteps = (sql: Db) => {
       where run_id = ${run} and index = ${index} and state not in ('done', 'skipped', 'pending')`;
     },
 
-    async lastIntent(
-      run: RunUuid,
-      index: number,
-      act: string,
-    ): Promise<{ sent_at: Date; detail: Record<string, unknown> } | undefined> {
-      const [row] = await sql<{ sent_at: Date; detail: Record<string, unknown> }[]>`
-      select sent_at, detail from intents where run_id = ${run} and index = ${index} and act = ${act}`;
+    /** The last intent of an act, with its age in milliseconds: both times are this database's, whatever clock asks. */
+    async lastIntent(run: RunUuid, index: number, act: string): Promise<IntentRow | undefined> {
+      const [row] = await sql<IntentRow[]>`
+      select sent_at, detail, greatest(extract(epoch from now() - sent_at) * 1000, 0)::float8 as age_ms
+      from intents where run_id = ${run} and index = ${index} and act = ${act}`;
       return row;
     },
 

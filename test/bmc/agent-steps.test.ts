@@ -256,7 +256,7 @@ describe('a step whose worker died', () => {
     const more = { ...erase, intents, timing: { ...quickTiming, agentTimeoutMs: 0 } };
     expect(await bench.failure('agent_step', {}, { ...more, attempt: 2 })).toMatchObject({ code: 'AgentUnreachable' });
     expect(await bench.run('agent_step', {}, { ...more, attempt: 3 })).toMatchObject({ is: 'done' });
-    expect(intents.kept.at(-1)!.detail).not.toHaveProperty('lost_at');
+    expect(intents.kept.at(-1)!.detail).not.toHaveProperty('lost');
     expect(bench.destructive()).toHaveLength(1);
   });
 

@@ -32,20 +32,20 @@ const ended = async (client: AgentClient, order: Order): Promise<Command> => {
   const traced = await trace(client, order, found);
   if (traced === 'lost' && order.effect === 'once') return unknown(client, order);
   if (!isCommand(traced)) return begin(client, order);
-  const { lost_at, ...standing } = found.standing;
-  if (lost_at !== undefined) await client.context.intents.record(standing);
+  const { lost, ...standing } = found.standing;
+  if (lost) await client.context.intents.record(standing);
   return watch(client, order, traced);
 };
 
 /** Posts the order once the ramdisk is idle. An equal command that ends well while we wait for it is as good. */
 const begin = async (client: AgentClient, order: Order): Promise<Command> => {
   const { timing, signal } = client.context;
-  const deadline = Date.now() + timing.powerTimeoutMs;
+  const deadline = performance.now() + timing.powerTimeoutMs;
   for (;;) {
     const { equal, after } = await whenIdle(client, order);
     const begun = equal ?? (await announceAndPost(client, order, after));
     if (!(begun instanceof Error)) return watch(client, order, begun);
-    if (Date.now() >= deadline) throw begun;
+    if (performance.now() >= deadline) throw begun;
     await pause(timing.pollMs, signal);
   }
 };
@@ -58,7 +58,7 @@ const announceAndPost = async (client: AgentClient, order: Order, after: string 
   const params = await order.params();
   signal.throwIfAborted();
   await intents.record(standing);
-  const sentAt = Date.now();
+  const sentAt = performance.now();
   const posted = await client.post(order.name, params).catch(async (error: unknown) => {
     // Thrown means that nothing was sent, unless we were stopped in the middle: then the intent must stand.
     if (!signal.aborted) await intents.record({ digest, withdrawn: true });
@@ -99,7 +99,7 @@ const afterSilence = async (
 const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: string | null; equal?: Command }> => {
   const { timing, signal, beat } = client.context;
   const nextPause = backOff(timing.pollMs);
-  const deadline = Date.now() + timing.powerTimeoutMs;
+  const deadline = performance.now() + timing.powerTimeoutMs;
   let awaited: string | undefined;
   for (;;) {
     const commands = await client.commands();
@@ -112,7 +112,8 @@ const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: str
     awaited = last.id;
     beat({ what: order.what, doing: 'waiting for another command', command: last.command_name });
     // Somebody else's command may take hours; waiting for it is not worth a worker's slot.
-    if (Date.now() >= deadline) raise('AgentBusy', client.facts({ reason: `it is executing ${last.command_name}` }));
+    if (performance.now() >= deadline)
+      raise('AgentBusy', client.facts({ reason: `it is executing ${last.command_name}` }));
     await pause(nextPause(), signal);
   }
 };
@@ -121,13 +122,13 @@ const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: str
 const patiently = async <T>(client: AgentClient, order: Order, look: () => Promise<T>): Promise<T> => {
   const { timing, signal, beat } = client.context;
   const nextPause = backOff(timing.pollMs);
-  const deadline = Date.now() + timing.powerTimeoutMs;
+  const deadline = performance.now() + timing.powerTimeoutMs;
   for (;;) {
     try {
       return await look();
     } catch (error) {
       signal.throwIfAborted();
-      if (!isTemperError(error) || !passing.includes(error.code) || Date.now() >= deadline) throw error;
+      if (!isTemperError(error) || !passing.includes(error.code) || performance.now() >= deadline) throw error;
       if (order.closes && isClosed(error)) throw error;
       beat({ what: order.what, doing: 'waiting for the ramdisk to answer', why: error.message });
       await pause(nextPause(), signal);

@@ -85,8 +85,8 @@ const downMs = 30_000;
 /** Waits until the ramdisk is gone, but not long: the BMC makes sure afterwards. */
 const waitUntilGone = async (client: AgentClient): Promise<boolean> => {
   const { timing, signal, beat } = client.context;
-  const deadline = Date.now() + Math.min(downMs, timing.powerTimeoutMs);
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + Math.min(downMs, timing.powerTimeoutMs);
+  while (performance.now() < deadline) {
     beat({ what: 'shut down', doing: 'waiting for the ramdisk to go' });
     try {
       await client.startedAt();

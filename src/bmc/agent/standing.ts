@@ -14,21 +14,27 @@ export type Standing = {
   /** Id of the last command before it. */
   readonly after: string | null;
   readonly id?: string;
-  /** ISO time since which the ramdisk has not answered. */
-  readonly lost_at?: string;
+  /** The ramdisk has not answered since this was recorded. */
+  readonly lost?: true;
 };
 
 /** The command behind an order, `lost` with the life of the ramdisk that had it, or `absent`: it never arrived. */
 export type Traced = Command | 'lost' | 'absent';
 export const isCommand = (traced: Traced): traced is Command => typeof traced === 'object';
 
-export type Found = { readonly standing: Standing; readonly sentAt: number };
+export type Found = {
+  readonly standing: Standing;
+  /** When it was recorded: milliseconds of this process's monotonic clock. */
+  readonly sentAt: number;
+  /** The same by the store's clock, ISO, for people. */
+  readonly since?: string;
+};
 
 /** The last intent, if it is for this very order and its command is not known to have been refused. */
 export const findStanding = async ({ context }: AgentClient, order: Order): Promise<Found | undefined> => {
   const last = await context.intents.last();
   return last && last.detail.withdrawn !== true && last.detail.digest === digestOf(order)
-    ? { standing: last.detail as Standing, sentAt: Date.parse(last.sent_at) }
+    ? { standing: last.detail as Standing, sentAt: last.at, since: last.sent_at }
     : undefined;
 };
 
@@ -49,7 +55,7 @@ export const trace = async (client: AgentClient, order: Order, { standing, sentA
     const since = commands.findIndex(({ id }) => id === standing.after) + 1;
     const found = commands.slice(since).find((command) => mayBe(order, command));
     if (found) return found;
-    if (Date.now() - sentAt >= timing.settleMs) return 'absent';
+    if (performance.now() - sentAt >= timing.settleMs) return 'absent';
     beat({ what: order.what, doing: 'looking whether the command arrived' });
     await pause(timing.pollMs, signal);
   }
@@ -70,8 +76,7 @@ export const noteSilence = async (client: AgentClient, order: Order, error: unkn
   const found = silent || otherLife.includes(error.code) ? await findStanding(client, order) : undefined;
   if (!found) return;
   if (!silent) unknown(client, order, error.message);
-  const { lost_at } = found.standing;
-  if (lost_at === undefined) return context.intents.record({ ...found.standing, lost_at: new Date().toISOString() });
-  if (Date.now() - Date.parse(lost_at) >= (context.timing.agentTimeoutMs ?? halfAnHour))
-    unknown(client, order, `the ramdisk has not answered since ${lost_at}`);
+  if (!found.standing.lost) return context.intents.record({ ...found.standing, lost: true });
+  if (performance.now() - found.sentAt >= (context.timing.agentTimeoutMs ?? halfAnHour))
+    unknown(client, order, `the ramdisk has not answered since ${found.since}`);
 };

@@ -36,16 +36,16 @@ const createTurns = (betweenMs: number) => {
   const lanes = createLanes();
   const ended = new Map<string, number>();
   const forget = () => {
-    for (const [key, at] of ended) if (Date.now() - at >= betweenMs) ended.delete(key);
+    for (const [key, at] of ended) if (performance.now() - at >= betweenMs) ended.delete(key);
   };
   return <T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
     lanes.run(key, signal, async () => {
-      await pause(Math.max(0, (ended.get(key) ?? 0) + betweenMs - Date.now()), signal);
+      await pause(Math.max(0, (ended.get(key) ?? 0) + betweenMs - performance.now()), signal);
       try {
         return await work();
       } finally {
         forget();
-        ended.set(key, Date.now());
+        ended.set(key, performance.now());
       }
     });
 };

@@ -86,7 +86,7 @@ export const stageBios = async (client: Client, args: Readonly<Record<string, un
 /** Waits until the BIOS shows what is wanted. The longest wait of the run is the limit: a boot takes minutes. */
 const awaitAttributes = async (client: Client, at: BiosAt, wanted: Values, what: string): Promise<void> => {
   const { timing, signal, beat } = client.context;
-  const deadline = Date.now() + Math.max(timing.softPowerTimeoutMs, timing.powerTimeoutMs);
+  const deadline = performance.now() + Math.max(timing.softPowerTimeoutMs, timing.powerTimeoutMs);
   const nextPause = backOff(timing.pollMs);
   let state = at.first;
   for (;;) {
@@ -94,7 +94,7 @@ const awaitAttributes = async (client: Client, at: BiosAt, wanted: Values, what:
     if (left.length === 0) return;
     const seen = `not yet: ${shortly(left)}`;
     beat({ what, doing: 'waiting', seen });
-    if (Date.now() >= deadline) raise('BmcTimeout', client.facts({ what, seen }));
+    if (performance.now() >= deadline) raise('BmcTimeout', client.facts({ what, seen }));
     await pause(nextPause(), signal);
     state = await at.look();
   }

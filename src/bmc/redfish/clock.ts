@@ -59,8 +59,9 @@ export const setBmcClock = async (client: Client, args: Readonly<Record<string, 
   };
   if ((await look()).clock.DateTime === undefined) return raise('BmcUnsupported', client.facts({ what: 'a clock' }));
   /** A given time was meant for the moment it was sent, and has gone on since. */
+  const sentAt = ({ sentAt: at }: Announced): number => Date.now() - (performance.now() - at);
   const reached = ({ clock, from, to }: Seen, announced: Announced | undefined): boolean => {
-    const ahead = target === undefined ? 0 : target - (announced?.sentAt ?? from);
+    const ahead = target === undefined ? 0 : target - (announced ? sentAt(announced) : from);
     const shows = Date.parse(clock.DateTime ?? '');
     const inTime = shows >= from + ahead - toleranceMs && shows <= to + ahead + toleranceMs;
     return inTime && (offset === undefined || offset === clock.DateTimeLocalOffset);

@@ -70,7 +70,7 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
 
   /** Single-flight; a refused login is remembered for a while, so that many nodes behind one BMC do not lock its account. */
   const authenticate = async (ask: Ask): Promise<Auth> => {
-    if (refused && refused.until > Date.now()) {
+    if (refused && refused.until > performance.now()) {
       const { code, facts } = refused.error;
       throw new TemperError(code, { ...facts, node: ask.node });
     }
@@ -91,7 +91,7 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
   };
 
   const refuse = (error: TemperError): void => {
-    refused = { error, until: Date.now() + refusalMs };
+    refused = { error, until: performance.now() + refusalMs };
   };
 
   const denied = (answer: Answer): boolean =>

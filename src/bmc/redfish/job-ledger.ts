@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ErrorCode, type Facts, TemperError } from '../../model/errors';
 import type { ActContext, Intent } from '../contract';
+import { aged, dated } from './ledger-times';
 
 /** Where a command's progress can be read; both are kept, because BMCs mix them up. */
 export type TaskRefs = { readonly monitor?: string; readonly task?: string };
@@ -12,7 +13,7 @@ export type TaskRefs = { readonly monitor?: string; readonly task?: string };
 /** How a command ended that did not end well, and in which attempt. */
 type Verdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };
 
-/** One command. Times are epoch milliseconds. */
+/** One command. Times are milliseconds of this process's monotonic clock; the store keeps their age (ledger-times.ts). */
 export type Entry = TaskRefs & {
   readonly is: 'sent' | 'accepted' | 'done' | 'ended';
   /** What was true before, to recognise the effect by. */
@@ -30,9 +31,13 @@ export type Entry = TaskRefs & {
 };
 
 /** A restart of the host that belongs to the work: how far it is, and the intent of the power command under way. */
-export type RestartEntry = { readonly is: 'off' | 'on' | 'done'; readonly power?: Intent };
+export type RestartEntry = {
+  readonly is: 'off' | 'on' | 'done';
+  /** `sent` on this process's monotonic clock; `sent_at` is for people. */
+  readonly power?: { readonly sent: number; readonly sent_at: string; readonly detail: Intent['detail'] };
+};
 
-type Pages = {
+export type Pages = {
   readonly desired: Readonly<Record<string, unknown>>;
   readonly plan?: unknown;
   readonly jobs: Readonly<Record<string, Entry>>;
@@ -55,9 +60,7 @@ const without = <T>(all: Readonly<Record<string, T>>, key: string): Record<strin
   Object.fromEntries(Object.entries(all).filter(([each]) => each !== key));
 
 const pagesOf = (intent: Intent | undefined, desired: Pages['desired']): Pages =>
-  intent && isDeepStrictEqual(intent.detail.desired, desired)
-    ? (intent.detail as Pages)
-    : { desired, jobs: {}, restarts: {} };
+  intent && isDeepStrictEqual(intent.detail.desired, desired) ? dated(intent) : { desired, jobs: {}, restarts: {} };
 
 /**
  * A command that ended badly is never sent again by the engine's own retries, which count on from the attempt of that end.
@@ -77,7 +80,7 @@ export const openLedger = async (
   rethrow(pages, attempt);
   const write = async (change: Partial<Pages>): Promise<void> => {
     pages = { ...pages, ...change };
-    await intents.record(pages);
+    await intents.record(aged(pages));
   };
   return {
     async plan<Plan>(make: () => Promise<Plan>) {

@@ -35,17 +35,17 @@ const restart = async ({ desk, job, wave }: Watch): Promise<void> => {
   client.context.log.info('restarting the host', { what: job.key });
   await restartHost(client, ledger, wave);
   // What it brings about shows only from now on.
-  if (ledger.job(job.key)?.over !== undefined) await update(desk, job, { over: Date.now() });
+  if (ledger.job(job.key)?.over !== undefined) await update(desk, job, { over: performance.now() });
 };
 
 const wantsRestart = (watch: Watch, { waits, state }: Extract<Progress, { is: 'running' }>): boolean => {
   const { desk, job, wave } = watch;
   const { timing } = desk.client.context;
   if (job.restart === 'never' || wasRestarted(desk.ledger, wave)) return false;
-  watch.waitingSince = waits ? (watch.waitingSince ?? Date.now()) : undefined;
-  if (waits) return Date.now() - watch.waitingSince! >= (job.waitMs ?? 0);
+  watch.waitingSince = waits ? (watch.waitingSince ?? performance.now()) : undefined;
+  if (waits) return performance.now() - watch.waitingSince! >= (job.waitMs ?? 0);
   // A job that is not scheduled yet would miss the start.
-  const young = state.startsWith('New') && Date.now() - desk.ledger.job(job.key)!.sent < timing.settleMs;
+  const young = state.startsWith('New') && performance.now() - desk.ledger.job(job.key)!.sent < timing.settleMs;
   return job.restart === 'surely' && !young;
 };
 
@@ -55,7 +55,8 @@ const whileRunning = async (watch: Watch, progress: Extract<Progress, { is: 'run
   // A task that was lost may be found again.
   if (progress.learnt || over !== undefined) await update(desk, job, { ...progress.learnt, over: undefined });
   if (wantsRestart(watch, progress)) await restart(watch);
-  if (Date.now() - sent >= limitOf(desk, job)) await whenEndless(watch, Date.now() - sent, progress.state);
+  if (performance.now() - sent >= limitOf(desk, job))
+    await whenEndless(watch, performance.now() - sent, progress.state);
 };
 
 /** A task that has forgotten to end may have done its work all the same. */
@@ -84,7 +85,7 @@ const restartHelps = ({ desk, job, wave }: Watch, endedWell: boolean, waits: boo
   if (wasRestarted(desk.ledger, wave)) return false;
   if (job.restart === 'surely') return is === 'accepted';
   // An effect may lag a little without needing a restart.
-  const lags = over === undefined || Date.now() - over < desk.client.context.timing.settleMs;
+  const lags = over === undefined || performance.now() - over < desk.client.context.timing.settleMs;
   return job.restart === 'if it waits' && endedWell && (waits || !lags);
 };
 
@@ -95,9 +96,9 @@ const whenOver = async (watch: Watch, well: boolean, waits = false): Promise<voi
   const entry = ledger.job(job.key)!;
   const endedWell = well || entry.well === true;
   // Some BMCs know a new task only after a moment.
-  const early = !endedWell && Date.now() - entry.sent < client.context.timing.settleMs;
+  const early = !endedWell && performance.now() - entry.sent < client.context.timing.settleMs;
   if (entry.over === undefined && !early)
-    await update(desk, job, { over: Date.now(), ...(endedWell && { well: true }) });
+    await update(desk, job, { over: performance.now(), ...(endedWell && { well: true }) });
   const effect = await glance(client, job.away ?? false, () => job.effect(entry.before, endedWell));
   if (isTemperError(effect)) return overdue(watch, endedWell, `nothing (${effect.message})`);
   if (effect.shows) {
@@ -110,7 +111,7 @@ const whenOver = async (watch: Watch, well: boolean, waits = false): Promise<voi
 
 const overdue = async (watch: Watch, endedWell: boolean, seen: string): Promise<void> => {
   const over = watch.desk.ledger.job(watch.job.key)!.over;
-  if (over !== undefined && Date.now() - over >= graceMs(watch.desk)) await endWithout(watch, endedWell, seen);
+  if (over !== undefined && performance.now() - over >= graceMs(watch.desk)) await endWithout(watch, endedWell, seen);
 };
 
 /** Where no answer named the task, one that is new in the BMC's list is taken for it. */
@@ -141,7 +142,7 @@ const follow = async (watch: Watch, progress: Progress): Promise<void> => {
       return whenOver(watch, false);
     case 'unreadable': {
       const { desk, job } = watch;
-      if (Date.now() - desk.ledger.job(job.key)!.sent >= limitOf(desk, job))
+      if (performance.now() - desk.ledger.job(job.key)!.sent >= limitOf(desk, job))
         await end(desk, job, 'StepOutcomeUnknown', { reason: progress.error.message });
     }
   }

@@ -21,7 +21,7 @@ const send = async (desk: Desk, job: Job): Promise<Sent> => {
   const tasks = (await listTasks(client)) ?? null;
   client.context.signal.throwIfAborted();
   if (ledger.job(job.key)) await ledger.dropJob(job.key);
-  await ledger.putJob(job.key, { is: 'sent', before, tasks, sent: Date.now() });
+  await ledger.putJob(job.key, { is: 'sent', before, tasks, sent: performance.now() });
   client.context.beat({ what: job.key, doing: 'sending' });
   if (client.context.signal.aborted) await ledger.dropJob(job.key);
   client.context.signal.throwIfAborted();
@@ -37,7 +37,7 @@ const start = async (desk: Desk, job: Job): Promise<void> => {
   const known = ledger.job(job.key);
   if (known && known.is !== 'ended') return;
   if (await showsByNow(desk, job)) {
-    const nothing = { before: null, tasks: null, sent: Date.now() };
+    const nothing = { before: null, tasks: null, sent: performance.now() };
     return ledger.putJob(job.key, { ...(known ?? nothing), is: 'done' });
   }
   const sent = await send(desk, job);

@@ -70,7 +70,7 @@ export const createPace = (given: Partial<Courtesy> = {}): Pace => {
 
   /** Takes the next free moment, so that two who wait at once do not get the same. @returns how long to wait for it */
   const reserve = (kind: BmcRequestKind): number => {
-    const now = Date.now();
+    const now = performance.now();
     const at = Math.max(now, next, kind === 'login' ? nextLogin : 0);
     next = at + courtesy.spacingMs;
     if (kind === 'login') nextLogin = at + courtesy.loginSpacingMs;
@@ -86,7 +86,7 @@ export const createPace = (given: Partial<Courtesy> = {}): Pace => {
         if (wait > 0) await pause(wait, signal);
         return await request();
       } finally {
-        if (kind === 'write') next = Math.max(next, Date.now() + courtesy.afterWriteMs);
+        if (kind === 'write') next = Math.max(next, performance.now() + courtesy.afterWriteMs);
         gate.leave();
       }
     },
@@ -96,9 +96,9 @@ export const createPace = (given: Partial<Courtesy> = {}): Pace => {
       courtesy = { ...courtesyFor(name), ...given };
     },
     rest(ms) {
-      restUntil = Math.max(restUntil, Date.now() + ms);
+      restUntil = Math.max(restUntil, performance.now() + ms);
     },
-    restingMs: () => Math.max(restUntil - Date.now(), 0),
+    restingMs: () => Math.max(restUntil - performance.now(), 0),
   };
 };
 

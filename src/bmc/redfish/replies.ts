@@ -71,8 +71,14 @@ export const isTransientRefusal = (reply: Reply): boolean =>
 
 const longestWaitMs = 120_000;
 
-/** Retry-After in milliseconds (seconds or an HTTP date), at most two minutes. */
-export const retryAfterMs = (reply: Reply, now = Date.now()): number | undefined => {
+/** The time of day that the BMC shows with its reply, epoch milliseconds; this worker's where it shows none. */
+const timeOf = ({ headers }: Reply): number => {
+  const shown = Date.parse(headers.date ?? '');
+  return Number.isNaN(shown) ? Date.now() : shown;
+};
+
+/** Retry-After in milliseconds (seconds, or an HTTP date on the BMC's own clock), at most two minutes. */
+export const retryAfterMs = (reply: Reply, now = timeOf(reply)): number | undefined => {
   const given = reply.headers['retry-after'];
   if (given === undefined) return undefined;
   const ms = /^\d+(\.\d+)?$/.test(given.trim()) ? Number(given) * 1000 : Date.parse(given) - now;

@@ -1,6 +1,6 @@
 /** A restart of the host in the middle of longer work: off, then on, each sent once however often the work is taken up again. */
 import type { Seen } from '../../model/runs';
-import type { ActContext, Intent } from '../contract';
+import type { ActContext } from '../contract';
 import { type Client, createClient } from './client';
 import { findSystem } from './discovery';
 import type { Ledger } from './job-ledger';
@@ -11,9 +11,12 @@ const steps = { off: 'power_off', on: 'power_on' } as const;
 /** Power's own intents live inside the ledger, which would otherwise be overwritten by them. */
 const within = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Client => {
   const intents: ActContext['intents'] = {
-    last: async () => ledger.restart(key)?.power,
+    last: async () => {
+      const power = ledger.restart(key)?.power;
+      return power && { act: steps[is], sent_at: power.sent_at, at: power.sent, detail: power.detail };
+    },
     record: (detail) => {
-      const power: Intent = { act: steps[is], sent_at: new Date().toISOString(), detail };
+      const power = { detail, sent: performance.now(), sent_at: new Date().toISOString() };
       return ledger.putRestart(key, { is, power });
     },
   };

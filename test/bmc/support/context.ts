@@ -39,7 +39,7 @@ export const intentsOf = (act: ActName) => {
     last: async () => kept.at(-1),
     record: async (detail: Readonly<Record<string, unknown>>) => {
       const stored = reordered(JSON.parse(JSON.stringify(detail))) as Record<string, unknown>;
-      kept.push({ act, sent_at: new Date().toISOString(), detail: stored });
+      kept.push({ act, sent_at: new Date().toISOString(), at: performance.now(), detail: stored });
     },
   };
 };
