@@ -10,6 +10,7 @@ import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
 import { apiPolicyFrom } from './api-policy';
 import { addressOf, patienceOf, ramdiskAddressOf, settingsOf } from './api-settings';
+import { watchSkew } from './clock-skew';
 import { type ApiConfig, readConfig } from './config';
 import { together } from './fault';
 import { keepHeapSmall } from './heap';
@@ -52,6 +53,7 @@ live('api', config, { log, metrics }, async (life) => {
     connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-api' }),
   );
   life.onEnd(() => inventory.close());
+  watchSkew({ inventory, log, metrics }, life);
   const { client, close } = lazyClient(config, await clientInterceptors(traces));
   life.onEnd(close);
   const vault = createVault(config.TEMPER_SECRETS_KEYS);

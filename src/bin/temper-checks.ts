@@ -1,9 +1,10 @@
 /** What `temper doctor` finds behind the API: database, Temporal and policy, as this environment's settings name them. */
 import { Connection } from '@temporalio/client';
 import type { Check, Finding } from '../cli';
-import { connect, type Sql } from '../inventory/database';
+import { clockOf, connect, type Sql } from '../inventory/database';
 import { migrationFiles } from '../inventory/migrate';
 import { attributes, controlQueue } from '../workflows/contract';
+import { farMs, skewOf } from './clock-skew';
 import { ConfigFault } from './fault';
 import { holdPolicy } from './policy';
 import { type LookedAt, lookedAt } from './temper-settings';
@@ -33,13 +34,28 @@ const migrationsOf = async (sql: Sql): Promise<Finding> => {
   return ok(`answers; all ${known.length} migrations are applied`);
 };
 
-const database = ({ TEMPER_DATABASE_URL: url }: LookedAt): Check => ({
-  name: 'database',
+/** The clock of the machine that this command runs on; every process tells its own as temper_clock_skew_seconds. */
+const skewFound = async (sql: Sql): Promise<Finding> => {
+  const ms = await skewOf(() => clockOf(sql));
+  const seconds = Math.abs(ms) / 1_000;
+  const says = `this machine is ${seconds.toFixed(seconds < 10 ? 1 : 0)} s ${ms < 0 ? 'behind' : 'ahead of'} the database`;
+  return Math.abs(ms) < farMs
+    ? ok(says)
+    : failed(says, 'Set both clocks by NTP; temper_clock_skew_seconds tells the same of every process.');
+};
+
+/** A check that needs the database; without its address it is skipped. */
+const inDatabase = (
+  name: string,
+  { TEMPER_DATABASE_URL: url }: LookedAt,
+  find: (sql: Sql) => Promise<Finding>,
+): Check => ({
+  name,
   async find() {
     if (!url) return skipped('TEMPER_DATABASE_URL is not set here');
     const sql = connect(url, { max: 1, name: 'temper-doctor' });
     try {
-      return await migrationsOf(sql);
+      return await find(sql);
     } catch (thrown) {
       return failed(
         told(thrown),
@@ -129,7 +145,8 @@ export const checksOf = (env: NodeJS.ProcessEnv): Check[] => {
   try {
     const settings = lookedAt(env);
     return [
-      database(settings),
+      inDatabase('database', settings, migrationsOf),
+      inDatabase('clock', settings, skewFound),
       inTemporal('Temporal', settings, (connection) => namespaceOf(connection, settings.TEMPER_TEMPORAL_NAMESPACE)),
       inTemporal('control workers', settings, (connection) => controlWorkers(connection, settings)),
       policy(settings),

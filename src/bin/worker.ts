@@ -18,6 +18,7 @@ import { runAllocating } from '../runs/allocating';
 import { runRelay } from '../runs/relay';
 import { controlQueue, groupQueue } from '../workflows/contract';
 import { workflowsFrom } from './bundle';
+import { watchSkew } from './clock-skew';
 import { readConfig } from './config';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from './observing';
 import { startPowerSync } from './power-sync';
@@ -78,6 +79,7 @@ const control = (): void => {
       connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-control' }),
     );
     life.onEnd(() => inventory.close());
+    watchSkew({ inventory, log, metrics }, life);
     startTelling(config, { inventory, log, metrics }, life);
     const allocating = runAllocating(
       { inventory, log, onSettled: allocationCounter(metrics) },
@@ -128,6 +130,7 @@ const bmc = (): void => {
       connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-bmc' }),
     );
     life.onEnd(() => inventory.close());
+    watchSkew({ inventory, log, metrics }, life);
     const doors = { log, networks: config.TEMPER_BMC_NETWORKS, agentNetworks: config.TEMPER_AGENT_NETWORKS };
     const bmcs = createDrivers({ ...doors, fakeDelayMs: config.TEMPER_FAKE_DELAY_MS });
     life.onEnd(() => bmcs.close());

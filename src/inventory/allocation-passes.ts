@@ -6,7 +6,11 @@ import type { Db } from './database';
 
 /** What a pass needs to know of an allocation. */
 export type WaitingAllocation = Pick<Allocation, 'uuid' | 'name' | 'created_at'> &
-  AllocationWish & { readonly tries: number };
+  AllocationWish & {
+    readonly tries: number;
+    /** Seconds since it was asked for, by the store's clock. */
+    readonly age_s: number;
+  };
 
 // Of Postgres' own types.
 const textArray = 1009;
@@ -31,7 +35,8 @@ export const allocationPasses = (sql: Db) => {
     /** Allocations to be seen to, oldest first; kept from other passes for the rest of the transaction. */
     async take(limit: number, among?: readonly AllocationUuid[]): Promise<WaitingAllocation[]> {
       return sql<WaitingAllocation[]>`
-        select uuid, name, resource_class, traits, candidate_nodes, owner, tries, created_at from allocations
+        select uuid, name, resource_class, traits, candidate_nodes, owner, tries, created_at,
+          extract(epoch from now() - created_at)::float8 as age_s from allocations
         where state = 'allocating' and due_at <= now()
           ${among ? sql`and uuid = any (${sql.array([...among], uuidArray)})` : sql``}
         order by id limit ${limit} for update skip locked`;

@@ -58,3 +58,9 @@ export const isStoreAway = (thrown: unknown): boolean => {
   const code = String((thrown as Partial<PgError>).code);
   return awayCodes.has(code) || outOfResources.test(code);
 };
+
+/** The time by this database's clock, epoch milliseconds. */
+export const clockOf = async (sql: Db): Promise<number> => {
+  const [row] = await sql<{ ms: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
+  return row!.ms;
+};

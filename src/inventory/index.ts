@@ -7,7 +7,7 @@ import { auditList } from './audit-list';
 import { calls } from './calls';
 import { chassis } from './chassis';
 import { contacts } from './contacts';
-import type { Db, Sql } from './database';
+import { clockOf, type Db, type Sql } from './database';
 import { deployTemplates } from './deploy-templates';
 import { details } from './details';
 import { events } from './events';
@@ -89,6 +89,8 @@ export type Inventory = Queries & {
   transaction<T>(work: (inventory: Queries) => Promise<T>): Promise<T>;
   /** Whether Postgres answers. */
   ping(): Promise<void>;
+  /** The time by Postgres' clock, epoch milliseconds. */
+  clock(): Promise<number>;
   close(): Promise<void>;
 };
 
@@ -101,5 +103,6 @@ export const createInventory = (sql: Sql): Inventory => ({
   ping: async () => {
     await sql`select 1`;
   },
+  clock: () => clockOf(sql),
   close: () => sql.end({ timeout: 5 }),
 });

@@ -93,6 +93,10 @@ export const gaugeRows = {
     name: 'temper_policy_stale',
     help: 'Whether the policy files as they lie there could not be loaded, so that older rules are in force',
   },
+  clockSkew: {
+    name: 'temper_clock_skew_seconds',
+    help: 'How far the clock of this process is ahead of that of Postgres',
+  },
   streams: { name: 'temper_event_streams', help: 'Event streams open' },
   lanes: { name: 'temper_lanes', help: 'Acts that hold or wait for the lane of their BMC', labels: ['state'] },
 } as const satisfies Record<string, Row & { name: string }>;

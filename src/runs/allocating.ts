@@ -40,8 +40,7 @@ const passOver = async (
     const taken = await store.allocationPasses.take(atOnce, among);
     return Promise.all(taken.map(async (waiting) => ({ waiting, outcome: await settle(store, waiting) })));
   });
-  for (const { waiting, outcome } of all)
-    if (outcome !== 'later') onSettled?.({ outcome, seconds: (Date.now() - waiting.created_at.getTime()) / 1_000 });
+  for (const { waiting, outcome } of all) if (outcome !== 'later') onSettled?.({ outcome, seconds: waiting.age_s });
   return all.length;
 };
 

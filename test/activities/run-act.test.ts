@@ -131,6 +131,33 @@ test('the next attempt reads the intent of a killed one, whatever worker wrote i
   expect(await stepOf(input)).toMatchObject({ state: 'done', attempt: 2, attempts: 2 });
 });
 
+test.each([-3_600_000, 3_600_000])(
+  'how old an intent is, the store says, at a worker whose clock is %d ms off',
+  async (ms) => {
+    const input = await held();
+    const began = performance.now();
+    const first = withDriver({
+      power_on: async (_node, _args, context) => {
+        await context.intents.record({ desired: 'power on' });
+        throw new Error('the worker died here');
+      },
+    });
+    await expect(first.perform(input)).rejects.toMatchObject({ type: 'Unexpected' });
+    const trueNow = Date.now.bind(Date);
+    const skewed = jest.spyOn(Date, 'now').mockImplementation(() => trueNow() + ms);
+    let ageMs = Number.NaN;
+    const second = withDriver({
+      power_on: async (_node, _args, context) => {
+        ageMs = performance.now() - (await context.intents.last())!.at;
+        return { is: 'done' };
+      },
+    });
+    await second.perform(input, 2).finally(() => skewed.mockRestore());
+    expect(ageMs).toBeGreaterThanOrEqual(0);
+    expect(ageMs).toBeLessThanOrEqual(performance.now() - began);
+  },
+);
+
 test('secrets of node and step reach the act as values', async () => {
   const input = await held({ redfish_address: 'b', redfish_password: 'p1' }, { image_password: 'p2' });
   let seen: unknown;

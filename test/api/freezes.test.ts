@@ -93,6 +93,19 @@ describe('a node is frozen', () => {
   });
 });
 
+test.each([-3_600_000, 3_600_000])('whether a freeze is over already, the store says (%d ms off)', async (ms) => {
+  const node = await newNode();
+  const trueNow = Date.now.bind(Date);
+  const skewed = jest.spyOn(Date, 'now').mockImplementation(() => trueNow() + ms);
+  const at = (minutes: number) => new Date(trueNow() + minutes * 60_000).toISOString();
+  try {
+    expect((await freeze(node.uuid, { reason: 'x', until: at(30) })).status).toBe(201);
+    expect((await freeze(node.uuid, { reason: 'x', until: at(-30) })).status).toBe(400);
+  } finally {
+    skewed.mockRestore();
+  }
+});
+
 describe('freezes are listed', () => {
   test.each([
     ['operator', 200],

@@ -36,7 +36,7 @@ test('doctor tells of every part that is away, without a password', async () => 
     TEMPER_POLICY_FILE: file,
   });
   expect(status).toBe(1);
-  for (const name of ['API', 'access', 'workers', 'database', 'Temporal', 'control workers', 'policy'])
+  for (const name of ['API', 'access', 'workers', 'database', 'clock', 'Temporal', 'control workers', 'policy'])
     expect(out).toMatch(new RegExp(`^FAILED +${name}: .+\n +-> .+$`, 'm'));
   expect(out).not.toContain('hunter2');
 });
