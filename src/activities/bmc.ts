@@ -17,6 +17,7 @@ import { guarded, toFailure } from './failures';
 import { applyInspectionRules } from './inspection-rules';
 import { withLease } from './lease';
 import { lookActivities } from './look';
+import { whileOneRamdisk } from './one-ramdisk';
 
 export type BmcHands = {
   readonly inventory: Inventory;
@@ -30,6 +31,8 @@ export type BmcHands = {
   readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
   readonly lanes: Lanes;
   readonly log: Log;
+  /** How often an act of the ramdisk looks whether a second one has spoken for the node; default 5 s. */
+  readonly conflictLookMs?: number;
   /** How long a BMC's lease lasts without renewal; default 15 s. A killed worker's lane is free after it. */
   readonly leaseMs?: number;
 };
@@ -144,7 +147,13 @@ const attempt = async (
   for (const url of urlsOf(act, args, node.instance_info ?? {})) requireOrigin(hands.imageOrigins ?? [], url);
   const context = contextOf(input, key, hands, beating, texts);
   const lane = byAgent ? null : driver.laneKey(node);
-  const work = () => perform(node, args, context);
+  const at = `${step.index}.${act}`;
+  const work = () =>
+    row.by === 'agent'
+      ? whileOneRamdisk(hands, { lock, at, node: found.name ?? found.uuid }, context, (watched) =>
+          perform(node, args, watched),
+        )
+      : perform(node, args, context);
   const outcome = await hands.lanes
     .run(lane, context.signal, () =>
       lane === null
@@ -157,7 +166,7 @@ const attempt = async (
         throw hiddenError(thrown, texts);
       },
     );
-  await keep(lock, outcome, row.endsAgent === true, hands);
+  await keep(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, hands);
   const stepDone = (last && outcome.follows === undefined) || outcome.rest === 'skip';
   if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
@@ -177,6 +186,11 @@ const refuseFrozen = async (lock: Lock, { inventory }: BmcHands): Promise<void> 
     });
 };
 
+/** Whether a ramdisk is expected once this act has ended: the last of those that boot it. */
+const bootsRamdisk = (step: PlannedStep, act: ActName): boolean => step.awaits !== undefined && act === 'power_on';
+
+type OfRamdisk = { readonly ends: boolean; readonly boots: boolean; readonly at: string };
+
 const detailed = ['properties', 'macs', 'bios', 'firmware', 'raid_config', 'inventory'] as const;
 const hasDetails = (seen: Seen | undefined): boolean =>
   seen !== undefined && detailed.some((name) => seen[name] !== undefined);
@@ -185,18 +199,22 @@ const hasDetails = (seen: Seen | undefined): boolean =>
 const keep = async (
   lock: ActLock,
   { seen, reported }: ActOutcome,
-  endsAgent: boolean,
+  { ends, boots, at }: OfRamdisk,
   { inventory, log }: BmcHands,
 ): Promise<void> => {
-  if (!hasDetails(seen) && !reported && !endsAgent) return;
-  await inventory.transaction(async (store) => {
+  if (!hasDetails(seen) && !reported && !ends && !boots) return;
+  const contested = await inventory.transaction(async (store) => {
     // Under the fence: a worker that comes late must not forget the ramdisk of the run after it.
     if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
     if (seen) await store.sightings.write(lock, seen);
     if (seen?.inventory) await applyInspectionRules(store, lock, log);
     if (reported) await store.details.report(lock.node_uuid, reported);
-    if (endsAgent) await store.agents.forget(lock.node_uuid);
+    if (boots) await store.ramdiskBoots.expect(lock);
+    if (!ends) return false;
+    await store.agents.forget(lock.node_uuid);
+    return store.ramdiskBoots.end(lock, at);
   });
+  if (contested) raise('RamdiskConflict', { node: lock.node_uuid });
 };
 
 /** The outcome without them; states come from a closed list, and a password that reads like one must not alter it. */

@@ -27,6 +27,15 @@ const takeFindings = async (store: Queries, lock: Lock, log: Log): Promise<void>
   await applyInspectionRules(store, lock, log);
 };
 
+/** A second ramdisk ends the wait too: the run has to learn of it. */
+const contactedIn = async (store: Queries, lock: Lock, awaits: Awaited): Promise<boolean> =>
+  (await store.contacts.there(lock, awaits)) || (await store.ramdiskBoots.contested(lock));
+
+/** Throws RamdiskConflict where two ramdisks spoke for the node since it was booted. */
+const refuseTwo = async (store: Queries, lock: Lock): Promise<void> => {
+  if (await store.ramdiskBoots.contested(lock)) raise('RamdiskConflict', { node: lock.node_uuid });
+};
+
 /** @returns the activities of waiting for the ramdisk; every one harmless to repeat */
 export const contactActivities = (inventory: Inventory, log: Log) => ({
   /** Into the wait state. @returns where the node is, and whether the ramdisk was quicker */
@@ -36,7 +45,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
         const node = await heldNode(store, lock);
         const answer = async (provision_state: ProvisionState): Promise<Awaiting> => ({
           provision_state,
-          contacted: await store.contacts.there(lock, awaits),
+          contacted: await contactedIn(store, lock, awaits),
         });
         if (!(await store.runs.advance(lock, seq, 'waiting', waiting_for))) return answer(node.provision_state);
         await store.runSteps.mark(lock, index, 'waiting', {});
@@ -48,7 +57,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
   /** Whether the ramdisk has called back: a look at the store, for the case that a message was lost. */
   contacted: guarded(
     async ({ lock, awaits }: { lock: Lock; awaits: Awaited }): Promise<{ contacted: boolean }> => ({
-      contacted: await inventory.contacts.there(lock, awaits),
+      contacted: await contactedIn(inventory, lock, awaits),
     }),
   ),
 
@@ -58,6 +67,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
       inventory.transaction(async (store) => {
         const node = await heldNode(store, lock);
         if (!(await store.runs.advance(lock, seq, 'running', null))) return { provision_state: node.provision_state };
+        await refuseTwo(store, lock);
         if ((await store.contacts.awaited(lock)) === 'inspection') await takeFindings(store, lock, log);
         await store.contacts.await(lock, null);
         const provision_state = await moveNode(store, lock, node, 'resume');

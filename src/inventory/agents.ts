@@ -46,14 +46,17 @@ export const agents = (sql: Db) => ({
   },
 
   /**
-   * Takes note of a ramdisk that looks its node up, with its sealed token; false where one is known already, and then
-   * nothing is stored. One statement, so that of two at once one gets the token.
+   * Takes note of a ramdisk that looks its node up, with its sealed token; false where one is known already, or where no
+   * run has booted one, and then nothing is stored. One statement, so that of two at once one gets the token.
    */
   async meet(node: NodeUuid, token_hash: string, token: SealedSecret): Promise<boolean> {
     const { id, path, key_id, nonce, ciphertext } = token;
     const met = await sql`
       with met as (
-        insert into agents (node_uuid, token_hash, token_secret) values (${node}, ${token_hash}, ${id})
+        insert into agents (node_uuid, token_hash, token_secret)
+        select b.node_uuid, ${token_hash}, ${id}::uuid
+        from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
+        where b.node_uuid = ${node} and b.conflict is null
         on conflict (node_uuid) do nothing returning node_uuid
       )
       insert into secrets (id, holder, holder_id, path, key_id, nonce, ciphertext)

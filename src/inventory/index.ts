@@ -23,6 +23,7 @@ import { portgroups } from './portgroups';
 import { ports } from './ports';
 import { powerSync } from './power-sync';
 import { quotas } from './quotas';
+import { ramdiskBoots } from './ramdisk-boots';
 import { ruleEffects } from './rule-effects';
 import { runList } from './run-list';
 import { runSteps } from './run-steps';
@@ -60,6 +61,7 @@ const queries = (sql: Db) => ({
   turns: turns(sql),
   quotas: quotas(sql),
   agents: agents(sql),
+  ramdiskBoots: ramdiskBoots(sql),
   details: details(sql),
   calls: calls(sql),
   freezes: freezes(sql),

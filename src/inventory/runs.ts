@@ -315,7 +315,7 @@ export const runs = (sql: Db) => ({
           provision_updated_at = case when ${end.to}::text is null then provision_updated_at else now() end,
           power_state = case when ${end.forgetPower} then null else power_state end,
           last_error = ${end.error},
-          fault = coalesce(${end.fault}, fault),
+          fault = case when fault = 'ramdisk conflict' then fault else coalesce(${end.fault}, fault) end,
           maintenance = maintenance or ${end.fault !== null},
           maintenance_reason = case when ${end.fault !== null} and maintenance_reason is null then ${end.error} else maintenance_reason end
         where uuid in (select uuid from held) and exists (select 1 from ended)

@@ -27,8 +27,32 @@ export const isHeardIn = (state: ProvisionState): boolean => heard.includes(stat
 /** States in which a ramdisk may send what it found on its node. */
 export const inspectionStates: readonly ProvisionState[] = ['inspecting', 'inspect wait'];
 
-/** Fields of a node that its ramdisk is shown. */
+/** Fields of a node that its ramdisk finds in a lookup; of what they hold, `shownToRamdisk` leaves little. */
 export const lookupFields = ['uuid', 'properties', 'instance_info', 'driver_internal_info'] as const;
+
+// What openstack/ironic-python-agent:ironic_python_agent/hardware.py reads of the node that it was given at its lookup.
+const ramdiskProperties: readonly string[] = ['root_device', 'skip_block_devices', 'capabilities', 'cpu_arch'];
+
+type Document = Readonly<Record<string, unknown>>;
+
+const isDocument = (value: unknown): value is Document =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * A node's representation as its ramdisk may see it at a lookup, where an address on the network is all that vouches for it:
+ * which disks to choose and to leave alone. What an instance is made of travels with the commands that need it, to who has
+ * the token; an inspection needs nothing.
+ */
+export const shownToRamdisk = (shown: Document, state: ProvisionState): Document => {
+  const needed = inspectionStates.includes(state) ? [] : ramdiskProperties;
+  const properties = isDocument(shown.properties) ? Object.entries(shown.properties) : [];
+  return {
+    ...shown,
+    properties: Object.fromEntries(properties.filter(([name]) => needed.includes(name))),
+    instance_info: {},
+    driver_internal_info: {},
+  };
+};
 
 /** Settings of the ramdisk that are the same for every node. */
 export const agentConfig = {

@@ -274,6 +274,16 @@ export const errors = {
     retry: false,
     says: 'The ramdisk address {address} is outside the networks that the operator allows; ask for it to be added to TEMPER_AGENT_NETWORKS.',
   },
+  RamdiskConflict: {
+    status: 409,
+    retry: false,
+    says: 'Two ramdisks answered for node {node}: while one had its token, another spoke for it from another address. Nothing that either said counts. Find out which machine uses the addresses of the ports of the node, then clear its maintenance and start it again.',
+  },
+  RamdiskTooEarly: {
+    status: 503,
+    retry: true,
+    says: 'No ramdisk is expected yet; try again shortly.',
+  },
   ConfigDriveFailed: {
     status: 500,
     retry: false,

@@ -209,8 +209,15 @@ export const powerRefusedIn: readonly ProvisionState[] = ['cleaning', 'clean wai
 /** States in which nobody looks at power by the way; openstack/ironic:ironic/conductor/manager.py SYNC_EXCLUDED_STATES. */
 export const powerSyncSkips: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed'];
 
-export type Fault = 'power failure' | 'clean failure' | 'rescue abort failure' | 'service failure';
-export const faults: readonly Fault[] = ['power failure', 'clean failure', 'rescue abort failure', 'service failure'];
+/** The original's, and one of ours: two ramdisks answered for one node. */
+export const faults = [
+  'power failure',
+  'clean failure',
+  'rescue abort failure',
+  'service failure',
+  'ramdisk conflict',
+] as const;
+export type Fault = (typeof faults)[number];
 
 /** States in which a node's interfaces or resource class may change outside maintenance. */
 export const interfaceChangeAllowedIn: readonly ProvisionState[] = [

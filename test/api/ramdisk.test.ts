@@ -6,19 +6,24 @@ import { createInventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { NodeUuid } from '../../src/model/ids';
 import { faultOf, type Request, startTestApi, type TestApi } from '../support/api';
+import { bootRamdisks } from '../support/ramdisk-boots';
 import { owner } from '../support/world';
 
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({
-    settings: { agentNetworks: ['192.0.2.0/24'], lookup: async (host) => names[host] ?? [] },
+    settings: {
+      agentNetworks: ['192.0.2.0/24'],
+      trustedProxies: ['127.0.0.0/8'],
+      lookup: async (host) => names[host] ?? [],
+    },
   });
 });
 afterAll(() => api.close());
 
 const names: Record<string, string[]> = {
-  'inside.example.org': ['192.0.2.9'],
-  'half.example.org': ['192.0.2.9', '198.51.100.9'],
+  'inside.example.org': ['192.0.2.5'],
+  'half.example.org': ['192.0.2.5', '198.51.100.9'],
 };
 const mac = '52:54:00:00:00:01';
 const otherMac = '52:54:00:00:00:02';
@@ -37,7 +42,7 @@ const addNode = async (name: string, address: string): Promise<NodeUuid> => {
       owner,
       driver_info: { redfish_address: `https://198.51.100.${name.slice(1)}`, redfish_password: 'hunter2' },
       instance_info: { image_url: 'http://images/a', configdrive: 'very-secret' },
-      properties: { cpus: 4 },
+      properties: { cpus: 4, root_device: { size: 480 }, rack: 'A17' },
       inspect_interface: 'agent',
     },
   });
@@ -50,11 +55,15 @@ beforeEach(async () => {
   n1 = await addNode('n1', mac);
   n2 = await addNode('n2', otherMac);
   await set({ provision_state: 'clean wait', reservation: run });
+  await bootRamdisks(api.sql, n1, n2);
 });
 
 const set = (columns: Record<string, unknown>, uuid: string = n1) =>
   api.sql`update nodes set ${api.sql(columns)} where uuid = ${uuid}`;
-const ask = (method: string, path: string, request?: Request) => api.as(null, method, path, request);
+/** Where the node's own ramdisk is, as a trusted proxy in front of the API tells. */
+const home = '192.0.2.5';
+const ask = (method: string, path: string, request?: Request, from = home) =>
+  api.as(null, method, path, { ...request, headers: { 'x-forwarded-for': from, ...request?.headers } });
 const lookUp = (query = `addresses=${mac}`, minor?: number) => ask('GET', `/v1/lookup?${query}`, { minor });
 const tokenOf = async (): Promise<string> => (await lookUp()).body.config.agent_token;
 const beat = (agent_token: unknown, more: object = {}, { minor, ident }: { minor?: number; ident?: string } = {}) =>
@@ -71,8 +80,8 @@ describe('lookup', () => {
     expect(first.status).toBe(200);
     expect(first.body.node).toEqual({
       uuid: n1,
-      properties: { cpus: 4 },
-      instance_info: { image_url: 'http://images/a', configdrive: '******' },
+      properties: { root_device: { size: 480 } },
+      instance_info: {},
       driver_internal_info: {},
       links: expect.any(Array),
     });
@@ -202,16 +211,17 @@ describe('heartbeat', () => {
   test('an engine that is away does not fail it', async () => {
     const away = await startTestApi({
       runs: { agentContact: async () => Promise.reject(new Error('no engine')) },
-      settings: { agentNetworks: ['192.0.2.0/24'] },
+      settings: {},
     });
     try {
       const { body } = await away.as('operator', 'POST', '/v1/nodes', {
         body: { driver: 'fake-hardware', name: 'n1' },
       });
       await away.sql`update nodes set provision_state = 'clean wait', reservation = ${run}`;
+      await bootRamdisks(away.sql, body.uuid);
       const { config } = (await away.as(null, 'GET', `/v1/lookup?node_uuid=${body.uuid}`)).body;
       const reply = await away.as(null, 'POST', `/v1/heartbeat/${body.uuid}`, {
-        body: { callback_url: 'https://192.0.2.5', agent_token: config.agent_token, agent_version: '1' },
+        body: { callback_url: 'https://127.0.0.1', agent_token: config.agent_token, agent_version: '1' },
       });
       expect(reply.status).toBe(202);
       expect(away.log).toContainEqual(expect.objectContaining({ level: 'warn', says: 'ramdisk heard, run not told' }));
@@ -265,6 +275,7 @@ describe('heartbeat', () => {
     ['https://198.51.100.5:9999', 'TEMPER_AGENT_NETWORKS'],
     ['https://127.0.0.1:9999', 'TEMPER_AGENT_NETWORKS'],
     ['https://[::ffff:198.51.100.5]:9999', 'TEMPER_AGENT_NETWORKS'],
+    ['https://192.0.2.6:9999', 'must lead to 192.0.2.5, where this request comes from'],
     ['https://half.example.org', 'TEMPER_AGENT_NETWORKS'],
     ['https://nowhere.example.org', 'TEMPER_AGENT_NETWORKS'],
     [7, 'callback_url'],
@@ -302,7 +313,7 @@ describe('heartbeat', () => {
 
   test('of two that say it first at once, one is heard', async () => {
     const token = await tokenOf();
-    const urls = ['https://192.0.2.5:9999', 'https://192.0.2.6:9999'];
+    const urls = ['https://192.0.2.5:9999', 'https://192.0.2.5:9998'];
     const replies = await Promise.all(urls.map((callback_url) => beat(token, { callback_url })));
     const heardAt = urls.filter((_url, index) => replies[index]!.status === 202);
     expect(heardAt).toEqual([(await agent())!.url]);
@@ -363,15 +374,130 @@ describe('heartbeat', () => {
   });
 
   test('where TLS is not required, http will do', async () => {
-    const lax = await startTestApi({ settings: { agentRequireTls: false, bmcNetworks: ['192.0.2.0/24'] } });
+    const lax = await startTestApi({ settings: { agentRequireTls: false, bmcNetworks: ['127.0.0.0/8'] } });
     try {
       const { body } = await lax.as('operator', 'POST', '/v1/nodes', { body: { driver: 'fake-hardware' } });
       await lax.sql`update nodes set provision_state = 'cleaning'`;
+      await bootRamdisks(lax.sql, body.uuid);
       const { agent_token } = (await lax.as(null, 'GET', `/v1/lookup?node_uuid=${body.uuid}`)).body.config;
       const at = (callback_url: string) =>
         lax.as(null, 'POST', `/v1/heartbeat/${body.uuid}`, { body: { callback_url, agent_token, agent_version: '1' } });
       expect((await at('http://198.51.100.1')).status).toBe(400); // without networks of its own, those of the BMCs
-      expect((await at('http://192.0.2.1')).status).toBe(202);
+      expect((await at('http://127.0.0.1')).status).toBe(202);
+    } finally {
+      await lax.close();
+    }
+  });
+});
+
+describe('of a boot there is one ramdisk', () => {
+  const from = (address: string, query = `addresses=${mac}`) => ask('GET', `/v1/lookup?${query}`, {}, address);
+  const beatFrom = (address: string, agent_token: string, host = address) =>
+    ask(
+      'POST',
+      `/v1/heartbeat/${n1}`,
+      { body: { callback_url: `https://${host}:9999`, agent_token, agent_version: '10.0.0' } },
+      address,
+    );
+  const node = async () => (await api.sql`select * from nodes where uuid = ${n1}`)[0]!;
+  const boot = async () => (await api.sql`select * from ramdisk_boots where node_uuid = ${n1}`)[0];
+  const lost = {
+    maintenance: true,
+    fault: 'ramdisk conflict',
+    maintenance_reason: expect.stringContaining('Two ramdisks'),
+  };
+
+  test('who asks before the run has powered the node on gets nothing, and learns no more than of an unknown node', async () => {
+    await api.sql`delete from ramdisk_boots`;
+    const [early, unheard] = [await from('192.0.2.66'), await from('192.0.2.66', 'addresses=52:54:00:00:00:99')];
+    expect([early.status, faultOf(early).replace(mac, '')]).toEqual([404, faultOf(unheard).replace(/[\d:]{17}/, '')]);
+    expect(await agent()).toBeUndefined();
+    await bootRamdisks(api.sql, n1);
+    expect((await lookUp()).body.config.agent_token).toMatch(/^[\w-]{32,}$/);
+    expect(await node()).toMatchObject({ maintenance: false, fault: null });
+  });
+
+  test('the boot of another run is none', async () => {
+    await set({ reservation: '44444444-4444-4444-8444-444444444444' });
+    expect((await lookUp()).status).toBe(404);
+    expect(await agent()).toBeUndefined();
+  });
+
+  test('a lookup from another address while the token is out: maintenance with a fault, and the run learns of it', async () => {
+    const token = await tokenOf();
+    expect((await beat(token)).status).toBe(202);
+    Object.assign(api.runs, { contacts: [] });
+    expect((await from('192.0.2.66')).status).toBe(404);
+    expect(await node()).toMatchObject(lost);
+    expect(await boot()).toMatchObject({ address: home, conflict: '192.0.2.66' });
+    expect(heard()).toContainEqual({ node: n1, kind: 'heartbeat' });
+    // Neither of the two is answered from now on.
+    expect([(await beat(token)).status, (await lookUp()).status, (await from('192.0.2.66')).status]).toEqual([
+      409, 404, 404,
+    ]);
+    const said = await api.sql`select data from events where node_uuid = ${n1} and kind = 'node.ramdisk_conflict'`;
+    expect(said).toHaveLength(1);
+  });
+
+  test('the impostor that was first is found out by the ramdisk that comes second', async () => {
+    const token = (await from('192.0.2.66')).body.config.agent_token;
+    expect((await beatFrom('192.0.2.66', token)).status).toBe(202);
+    expect((await lookUp()).status).toBe(404);
+    expect((await beatFrom('192.0.2.66', token)).status).toBe(409);
+    expect(await node()).toMatchObject(lost);
+  });
+
+  test('a heartbeat that bears the token from another address is a second ramdisk; one without it is refused alone', async () => {
+    const token = await tokenOf();
+    expect((await beatFrom('192.0.2.66', 'x'.repeat(43))).status).toBe(400);
+    expect(await node()).toMatchObject({ maintenance: false, fault: null });
+    expect((await beatFrom('192.0.2.66', token)).status).toBe(409);
+    expect(await node()).toMatchObject(lost);
+    expect(await agent()).toMatchObject({ url: null });
+  });
+
+  test('what an inspection finds binds the address too', async () => {
+    await set({ provision_state: 'inspect wait' });
+    const found = { inventory: { interfaces: [{ mac_address: mac }] } };
+    const send = (address: string) => ask('POST', '/v1/continue_inspection', { body: found, minor: 1 }, address);
+    await api.sql`delete from ramdisk_boots`;
+    expect((await send(home)).status).toBe(503); // the ramdisk offers it again after that alone
+    await bootRamdisks(api.sql, n1);
+    expect((await send(home)).status).toBe(202);
+    expect((await from('192.0.2.66')).status).toBe(404);
+    expect(await node()).toMatchObject(lost);
+  });
+
+  test('the maintenance of an operator keeps its reason', async () => {
+    await tokenOf();
+    await set({ maintenance: true, maintenance_reason: 'new fans' });
+    await from('192.0.2.66');
+    expect(await node()).toMatchObject({
+      maintenance: true,
+      maintenance_reason: 'new fans',
+      fault: 'ramdisk conflict',
+    });
+  });
+
+  test.each([
+    ['192.0.2.5', '::ffff:192.0.2.5', '[::ffff:192.0.2.5]'],
+    ['::ffff:192.0.2.5', '192.0.2.5', '192.0.2.5'],
+    ['fd00::5', 'fd00:0:0::5', '[fd00:0000::5]'],
+  ])('%s, %s and %s are one address', async (first, second, host) => {
+    const lax = await startTestApi({ settings: { trustedProxies: ['127.0.0.0/8'] } });
+    try {
+      const { body } = await lax.as('operator', 'POST', '/v1/nodes', { body: { driver: 'fake-hardware' } });
+      await lax.sql`update nodes set provision_state = 'clean wait'`;
+      await bootRamdisks(lax.sql, body.uuid);
+      const asked = (address: string, method: string, path: string, given?: object) =>
+        lax.as(null, method, path, { body: given, headers: { 'x-forwarded-for': address } });
+      const { agent_token } = (await asked(first, 'GET', `/v1/lookup?node_uuid=${body.uuid}`)).body.config;
+      const beaten = await asked(second, 'POST', `/v1/heartbeat/${body.uuid}`, {
+        callback_url: `https://${host}:9999`,
+        agent_token,
+        agent_version: '1',
+      });
+      expect([beaten.status, beaten.text]).toEqual([202, '']);
     } finally {
       await lax.close();
     }
@@ -535,6 +661,7 @@ describe('an emulated ramdisk', () => {
       });
       await local.as('operator', 'POST', '/v1/ports', { body: { node_uuid: body.uuid, address: mac } });
       await local.sql`update nodes set ${local.sql({ provision_state, reservation: run })}`;
+      await bootRamdisks(local.sql, body.uuid);
       agents.boot({ macs: [mac] });
       const agentOf = () => local.inventory.agents.find(body.uuid);
       await until(async () => typeof (await agentOf())?.url === 'string');

@@ -13,6 +13,7 @@ import { startTestApi, type TestApi } from '../support/api';
 import { clientCommand, clientsMissing } from '../support/clients';
 import { judge } from '../support/python';
 import { startRamdiskApi } from '../support/ramdisk-api';
+import { bootRamdisks } from '../support/ramdisk-boots';
 
 const whenThere = clientsMissing() ? describe.skip : describe;
 
@@ -161,6 +162,7 @@ const waitingNode = async (api: TestApi, address: string): Promise<string> => {
   const { body } = await api.as('operator', 'POST', '/v1/nodes', { body: { driver: 'fake-hardware' } });
   await api.as('operator', 'POST', '/v1/ports', { body: { address, node_uuid: body.uuid } });
   await api.sql`update nodes set provision_state = 'clean wait' where uuid = ${body.uuid}`;
+  await bootRamdisks(api.sql, body.uuid);
   return body.uuid;
 };
 

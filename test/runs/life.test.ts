@@ -1,6 +1,7 @@
 /** What the stories of a node's life promise beyond how they end: the order of things, what is kept, what is forgotten. */
 import { createInventory } from '../../src/inventory';
 import { raise } from '../../src/model/errors';
+import type { NodeUuid } from '../../src/model/ids';
 import type { ActOutcome } from '../../src/model/runs';
 import { powerSteps } from '../../src/model/steps';
 import type { RunOrder } from '../../src/runs';
@@ -67,16 +68,12 @@ test('a deployment boots the ramdisk, waits for it, writes the image and starts 
   expect(await world.inventory.agents.find(node)).toBeUndefined(); // it went with the power
 });
 
-test('a ramdisk that is quicker than the run is not waited for', async () => {
-  await with_({
-    agent_steps: tells(),
-    power_on: async (node) => {
-      await callBack(world, node.uuid);
-      return { is: 'done' };
-    },
-  });
+test('a ramdisk that is quicker than the run, once its power-on has ended, is not waited for', async () => {
+  await with_({ agent_steps: tells() });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
+  await world.until(async () => (await world.sql`select 1 from ramdisk_boots where node_uuid = ${node}`)[0]);
+  await callBack(world, node);
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
 });
 
@@ -527,4 +524,106 @@ test('an undeploy that fails takes the disc out of the drive, whether or not the
   await callBack(world, late);
   expect(await world.ended(second.run)).toMatchObject({ state: 'failed' });
   expect(later.lastIndexOf('eject_media')).toBeGreaterThan(later.indexOf('agent_steps'));
+});
+
+describe('a second ramdisk that speaks for the node', () => {
+  const outcome = {
+    state: 'failed',
+    last_error: expect.stringContaining('Two ramdisks answered for node'),
+  };
+  const kept = { maintenance: true, fault: 'ramdisk conflict', maintenance_reason: 'two' };
+  /** As the API does when it asks from another address. */
+  const second = async (node: NodeUuid): Promise<void> => {
+    expect(await world.inventory.ramdiskBoots.claim(node, '192.0.2.5')).toBe('192.0.2.5');
+    expect(await world.inventory.ramdiskBoots.contest(node, '192.0.2.66', 'two')).toBe(true);
+    await world.runs.agentContact({ node, kind: 'heartbeat' });
+  };
+
+  test('while the run waits: the run fails with that reason, nothing is sent to either, the node goes to maintenance', async () => {
+    const calls = await with_({ agent_steps: tells() });
+    const node = await world.node({ provision_state: 'available', ...withRamdisk });
+    const { run } = await world.runs.start(await world.order(node, 'active'));
+    await world.reaches(run, 'waiting');
+    await second(node);
+    expect(await world.ended(run)).toMatchObject(outcome);
+    expect(calls.filter((act) => act.startsWith('agent_'))).toEqual([]);
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'deploy failed', ...kept });
+  });
+
+  test('while it writes the image: the act is cut short', async () => {
+    let node: NodeUuid | undefined;
+    let cut = false;
+    await with_({
+      agent_steps: tells(),
+      agent_write_image: async (_node, _args, { signal }) => {
+        await second(node!);
+        await new Promise<void>((done) => signal.addEventListener('abort', () => done()));
+        cut = true;
+        throw signal.reason;
+      },
+    });
+    node = await world.node({ provision_state: 'available', ...withRamdisk });
+    const { run } = await world.runs.start(await world.order(node, 'active'));
+    await world.reaches(run, 'waiting');
+    await callBack(world, node);
+    expect(await world.ended(run)).toMatchObject(outcome);
+    expect(cut).toBe(true);
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'deploy failed', ...kept });
+  });
+
+  test('after its last word: what it said does not count, and the node does not become available', async () => {
+    let node: NodeUuid | undefined;
+    let erased = false;
+    const calls = await with_({
+      agent_steps: tells(['erase_devices', 10]),
+      agent_step: async () => {
+        erased = true;
+        return { is: 'done' };
+      },
+      power_off: async () => {
+        if (erased) await second(node!);
+        return { is: 'done' };
+      },
+    });
+    node = await world.node({ provision_state: 'manageable', ...withRamdisk });
+    const { run } = await world.runs.start(await world.order(node, 'provide'));
+    await world.reaches(run, 'waiting');
+    await callBack(world, node);
+    expect(await world.ended(run)).toMatchObject(outcome);
+    expect(calls.at(-1)).toBe('power_off');
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean failed', ...kept });
+  });
+
+  test('the next run that boots the node begins anew', async () => {
+    await with_({ agent_steps: tells() });
+    const node = await world.node({ provision_state: 'available', ...withRamdisk });
+    const first = await world.runs.start(await world.order(node, 'active'));
+    await world.reaches(first.run, 'waiting');
+    await second(node);
+    await world.ended(first.run);
+    const next = await world.runs.start(await world.order(node, 'active'));
+    await world.reaches(next.run, 'waiting');
+    await callBack(world, node);
+    expect(await world.ended(next.run)).toMatchObject({ state: 'succeeded' });
+  });
+});
+
+test('a ramdisk is expected from the end of the power-on act until the power goes', async () => {
+  const expected: boolean[] = [];
+  const look = async (node: string): Promise<void> => {
+    expected.push((await world.sql`select 1 from ramdisk_boots where node_uuid = ${node}`).length === 1);
+  };
+  const looks = async ({ uuid }: { uuid: string }): Promise<ActOutcome> => {
+    await look(uuid);
+    return { is: 'done' };
+  };
+  await with_({ power_off: looks, set_boot_device: looks, power_on: looks, agent_steps: tells() });
+  const node = await world.node({ provision_state: 'available', ...withRamdisk });
+  const { run } = await world.runs.start(await world.order(node, 'active'));
+  await world.reaches(run, 'waiting');
+  await look(node);
+  await callBack(world, node);
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  // Off, network, on; waiting; off, disk, on.
+  expect(expected).toEqual([false, false, false, true, true, false, false]);
 });

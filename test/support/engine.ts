@@ -145,6 +145,7 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
             vault,
             driverOf: (name) => drivers[name],
             lanes: createLanes(),
+            conflictLookMs: 100,
             log: quiet,
             leaseMs: 2_000,
           }),

@@ -204,8 +204,8 @@ const helperRows = (
 );
 
 const anybody = 'stranger-roleless';
-const waiting: NodeColumns = { provision_state: 'clean wait' };
-const beat = { callback_url: 'https://192.0.2.9:9999', agent_version: '11.0.0', agent_token: '{token}' };
+const waiting: NodeColumns = { provision_state: 'clean wait', booted: true };
+const beat = { callback_url: 'https://127.0.0.1:9999', agent_version: '11.0.0', agent_token: '{token}' };
 const found = { interfaces: [{ mac_address: '52:54:00:0d:0e:0f' }] };
 
 /** What a ramdisk asks: it has no token, and is known by its node's. Anybody may, until an operator says otherwise. */
@@ -216,7 +216,10 @@ const ramdiskRows = (
     [
       'baremetal:driver:ipa_continue_inspection',
       'POST /v1/continue_inspection?node_uuid={node}',
-      { node: { provision_state: 'inspect wait', inspect_interface: 'agent' }, body: { inventory: found } },
+      {
+        node: { provision_state: 'inspect wait', inspect_interface: 'agent', booted: true },
+        body: { inventory: found },
+      },
     ],
   ] as const
 ).map(([rule, ask, options]) => row(rule, ask, anybody, anybody, { ...options, shuts: { [rule]: '!' } }));

@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/plan-steps';
 import type { TestApi } from './api';
+import { bootRamdisks } from './ramdisk-boots';
 import { lessee, owner } from './world';
 
-/** Columns that differ from those of a node that `owner` owns and `lessee` leases. */
+/** Columns that differ from those of a node that `owner` owns and `lessee` leases; `booted`: its run has booted a ramdisk. */
 export type NodeColumns = Readonly<Record<string, unknown>>;
 
 export const step = { interface: 'power', step: 'reboot', args: {} } as const;
@@ -23,7 +24,7 @@ const posted = async (api: TestApi, path: string, body: object): Promise<string>
 
 const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const nodeOf = async (api: TestApi, columns: NodeColumns): Promise<string> => {
+const nodeOf = async (api: TestApi, { booted, ...columns }: NodeColumns): Promise<string> => {
   const values = {
     name: fresh('rule-node-'),
     driver: 'redfish',
@@ -45,6 +46,7 @@ const nodeOf = async (api: TestApi, columns: NodeColumns): Promise<string> => {
   ]);
   const [row] = await api.sql<{ uuid: string }[]>`
     insert into nodes ${api.sql(Object.fromEntries(written))} returning uuid`;
+  if (booted) await bootRamdisks(api.sql, row!.uuid);
   return row!.uuid;
 };
 

@@ -12,6 +12,8 @@ import { type Answer, type Asking, accepted, route } from '../route';
 import { identOf } from '../visibility';
 import { type NodeParams, nodeParams } from './nodes';
 import { hashOf } from './ramdisk-lookup';
+import { isOwnRamdisk, leadsTo, peerOf } from './ramdisk-peers';
+import { tell } from './ramdisk-tell';
 
 const rule = 'baremetal:node:ipa_heartbeat';
 
@@ -37,15 +39,6 @@ const refuseNewer = (given: Readonly<Record<string, unknown>>, minor: number): v
     if (given[name] !== undefined && minor < since) invalid(name, `needs API version 1.${since}`);
 };
 
-/** Passes on that a ramdisk was heard. Nobody waits for it: a run that misses it looks for itself. */
-export const tell = (rooms: Rooms, node: NodeUuid, kind: 'heartbeat' | 'inspection'): void => {
-  rooms.runs
-    .agentContact({ node, kind })
-    .catch((thrown) =>
-      rooms.log.warn('ramdisk heard, run not told', { node_uuid: node, kind, reason: String(thrown) }),
-    );
-};
-
 const isToken = ({ token_hash }: AgentRow, token: string): boolean =>
   timingSafeEqual(Buffer.from(token_hash, 'hex'), Buffer.from(hashOf(token), 'hex'));
 
@@ -58,13 +51,19 @@ const parseUrl = (text: string): URL => {
 };
 
 /** Throws InvalidInput for a URL that will not do, AgentAddressRefused for one outside the networks. */
-const checkUrl = async (settings: Settings, text: string): Promise<void> => {
+const checkUrl = async (settings: Settings, text: string, peer: string): Promise<void> => {
   const url = parseUrl(text);
   if (!/^https?:$/.test(url.protocol)) invalid('callback_url', 'must begin with http:// or https://');
   if (url.protocol === 'http:' && settings.agentRequireTls)
     invalid('callback_url', 'must begin with https:// here (TEMPER_AGENT_REQUIRE_TLS)');
   if (url.username || url.password || url.search || url.hash)
     invalid('callback_url', 'must not hold credentials, a query or a fragment');
+  await checkNetworks(settings, url);
+  if (!(await leadsTo(settings, url, peer)))
+    invalid('callback_url', `must lead to ${peer}, where this request comes from (TEMPER_TRUSTED_PROXIES)`);
+};
+
+const checkNetworks = async (settings: Settings, url: URL): Promise<void> => {
   const networks = settings.agentNetworks ?? settings.bmcNetworks;
   if (networks.length === 0) return;
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -82,7 +81,7 @@ const checkCertificate = (pem: string): void => {
 };
 
 /** Throws InvalidInput where it is not the ramdisk on record, or where that would listen elsewhere than it said first. */
-const checkBeat = async (rooms: Rooms, agent: AgentRow, beat: Beat): Promise<void> => {
+const checkBeat = async (rooms: Rooms, agent: AgentRow, beat: Beat, peer: string): Promise<void> => {
   const { callback_url: url, agent_verify_ca: pem } = beat;
   if (!beat.agent_version) invalid('agent_version', 'is missing');
   if (agent.url !== null && url !== '' && url !== agent.url)
@@ -90,7 +89,7 @@ const checkBeat = async (rooms: Rooms, agent: AgentRow, beat: Beat): Promise<voi
   if (agent.url !== null && pem && pem !== agent.verify_ca)
     invalid('agent_verify_ca', 'is not the one that this ramdisk gave first');
   if (agent.url !== null || url === '') return;
-  await checkUrl(rooms.settings, url);
+  await checkUrl(rooms.settings, url, peer);
   if (pem) checkCertificate(pem);
 };
 
@@ -119,7 +118,11 @@ const heartbeat = async (asking: Asking<NodeParams, unknown, Beat>, rooms: Rooms
     rooms.log.info('heartbeat ignored', { node_uuid: node.uuid, provision_state: node.provision_state });
     return accepted();
   }
-  await checkBeat(rooms, agent, asking.body);
+  const peer = peerOf(asking);
+  // Only who has the token is taken for a second ramdisk: any other request with a node's name in it is refused above.
+  if (node.reservation !== null && !(await isOwnRamdisk(rooms, node, peer)))
+    return raise('Conflict', { reason: 'No ramdisk is expected at this address.' });
+  await checkBeat(rooms, agent, asking.body, peer);
   await write(rooms, node.uuid, asking.body);
   if (node.reservation !== null && !node.maintenance) tell(rooms, node.uuid, 'heartbeat');
   return accepted();

@@ -9,8 +9,9 @@ import type { NodeUuid } from '../../model/ids';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, route } from '../route';
 import { uuid } from '../validation';
-import { tell } from './ramdisk-heartbeat';
 import { lookupBody, macsAmong, nodeAt } from './ramdisk-lookup';
+import { isOwnRamdisk, peerOf } from './ramdisk-peers';
+import { tell } from './ramdisk-tell';
 import * as shapes from './shapes';
 
 const rule = 'baremetal:driver:ipa_continue_inspection';
@@ -80,6 +81,8 @@ const continueInspection = async (asking: Ask, rooms: Rooms): Promise<Answer> =>
   rooms.policy().require(rule, asking.who);
   if (asking.version !== 1 && asking.version < since) raise('PathNotFound');
   const node = await inspected(rooms, asking);
+  // The ramdisk sends what it found once, and again only after a 5xx: one that is quick may come before its power-on has ended.
+  if (!(await isOwnRamdisk(rooms, node, peerOf(asking)))) return raise('RamdiskTooEarly');
   const { inventory, ...plugin_data } = asking.body;
   await rooms.inventory.details.write(node.uuid, { inventory, plugin_data });
   if (!node.maintenance) tell(rooms, node.uuid, 'inspection');

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
-import { agentConfig, lookupFields, tokenSince } from '../../model/agents';
+import { agentConfig, lookupFields, shownToRamdisk, tokenSince } from '../../model/agents';
 import { raise } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';
 import { isMac } from '../../model/ports';
@@ -12,6 +12,7 @@ import type { Rooms } from '../rooms';
 import { type Asking, ok, route } from '../route';
 import { uuid } from '../validation';
 import { nodeProjections } from './node-representation';
+import { isOwnRamdisk, peerOf } from './ramdisk-peers';
 import * as shapes from './shapes';
 
 const rule = 'baremetal:driver:ipa_lookup';
@@ -53,7 +54,7 @@ export const lookupBody = async (
   { version, base }: { readonly version: number; readonly base: string },
   node: NodeRow,
 ): Promise<object> => ({
-  node: nodeProjections.chosen(lookupFields, version).represent(node, { base }),
+  node: shownToRamdisk(nodeProjections.chosen(lookupFields, version).represent(node, { base }), node.provision_state),
   config: {
     ...agentConfig,
     heartbeat_timeout: rooms.settings.heartbeatTimeoutS,
@@ -72,7 +73,7 @@ const lookUp = async (asking: Asking<unknown, z.output<typeof query>, unknown>, 
   const found = await nodeAt(rooms, macs, node_uuid as NodeUuid | undefined);
   const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
   // Who only knows an address must not learn more from a refusal than that nobody waits for it.
-  if (!node || !states[node.provision_state].lookup)
+  if (!node || !states[node.provision_state].lookup || !(await isOwnRamdisk(rooms, node, peerOf(asking))))
     return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
   return ok(await lookupBody(rooms, asking, node));
 };

@@ -74,11 +74,11 @@ const certificate = async (): Promise<string> =>
 const beat = (plain: Body, more: () => Body | Promise<Body>): Sample => ({
   path: '/v1/heartbeat/{node}',
   without: null,
-  columns: { provision_state: 'clean wait' },
+  columns: { provision_state: 'clean wait', booted: true },
   prepare: async (bench, fill) => {
     const found = await ask(bench, 115, `GET /v1/lookup?node_uuid=${await fill('{node}')}`);
     const { agent_token } = found.body.config;
-    return { callback_url: 'https://192.0.2.5:9999', agent_token, ...plain, ...(await more()) };
+    return { callback_url: 'https://127.0.0.1:9999', agent_token, ...plain, ...(await more()) };
   },
 });
 

@@ -1,5 +1,6 @@
 /** What versions changed in how nodes are found, begin, look and can be worked on. */
 import { holder } from '../../support/provisioning';
+import { bootRamdisks } from '../../support/ramdisk-boots';
 import { ask, type Bench, expectGood, expectRefused, fresh, freshMac, sidesOf } from './bench';
 
 export type Show = (bench: Bench, minor: number) => Promise<void>;
@@ -189,7 +190,7 @@ export const requestId: Show = async (bench, minor) => {
 };
 
 export const lookupHandsOutToken: Show = async (bench, minor) => {
-  const uuid = await bench.world({ provision_state: 'clean wait' })('{node}');
+  const uuid = await bench.world({ provision_state: 'clean wait', booted: true })('{node}');
   const config = async (at: number) =>
     (await ask(bench, at, `GET /v1/lookup?node_uuid=${uuid}`, undefined, null)).body.config;
   const { before, from } = sidesOf(minor);
@@ -205,6 +206,7 @@ export const inspectionContinues: Show = async (bench, minor) => {
     const uuid = await bench.world({ provision_state: 'inspect wait', inspect_interface: 'agent' })('{node}');
     const mac_address = freshMac();
     await ask(bench, 115, 'POST /v1/ports', { node_uuid: uuid, address: mac_address });
+    await bootRamdisks(bench.api.sql, uuid);
     const found = { inventory: { interfaces: [{ mac_address }] } };
     return { uuid, reply: await ask(bench, at, 'POST /v1/continue_inspection', found, null) };
   };

@@ -64,7 +64,10 @@ const samples: Readonly<Record<string, () => Sample>> = {
   'GET /v1/drivers/:driver_name/raid/logical_disk_properties': () => ({
     path: '/v1/drivers/redfish/raid/logical_disk_properties',
   }),
-  'GET /v1/lookup': () => ({ path: '/v1/lookup?node_uuid={node}', columns: { provision_state: 'clean wait' } }),
+  'GET /v1/lookup': () => ({
+    path: '/v1/lookup?node_uuid={node}',
+    columns: { provision_state: 'clean wait', booted: true },
+  }),
   'POST /v1/heartbeat/:node_ident': () => ({
     path: '/v1/heartbeat/<made>',
     body: { callback_url: 'https://192.0.2.5:9999', agent_token: 'x' },
