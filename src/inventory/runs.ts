@@ -161,6 +161,19 @@ export const runs = (sql: Db) => ({
     return moved.length === 1;
   },
 
+  /**
+   * Takes a node out of the maintenance that a failed run left it in, once what failed is over. Maintenance that an operator
+   * set stays: its reason is no run's error. @returns whether there was any
+   */
+  async leaveFault(node: NodeUuid, fault: Fault): Promise<boolean> {
+    const left = await sql`
+      update nodes set fault = null, maintenance = false, maintenance_reason = null, updated_at = now()
+      where uuid = ${node} and fault = ${fault} and maintenance
+        and exists (select 1 from runs r where r.node_uuid = nodes.uuid and r.last_error = nodes.maintenance_reason)
+      returning 1`;
+    return left.length === 1;
+  },
+
   /** One run, or undefined. */
   async find(id: RunUuid): Promise<RunRow | undefined> {
     const [row] = await sql<RunRow[]>`select ${sql(columns)} from runs where id = ${id}`;

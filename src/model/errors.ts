@@ -140,12 +140,12 @@ export const errors = {
   InvalidState: {
     status: 400,
     retry: false,
-    says: 'The requested action "{verb}" can not be performed on node "{node}" while it is in state "{state}".',
+    says: 'The requested action "{verb}" can not be performed on node "{node}" while it is in state "{state}".{instead}',
   },
   NodeInMaintenance: {
     status: 400,
     retry: false,
-    says: 'The {verb} operation is not possible while node {node} is in maintenance mode.',
+    says: 'The {verb} operation is not possible while node {node} is in maintenance mode.{way}',
   },
   NodeRetired: { status: 400, retry: false, says: 'Node {node} is retired and cannot become available.' },
   InvalidSteps: { status: 400, retry: false, says: '{reason}' },
@@ -325,11 +325,15 @@ export class TemperError extends Error {
   }
 }
 
+/** What only some refusals have to add: a sentence with a blank before it, or nothing. */
+const additions: readonly string[] = ['instead', 'way'];
+
 /** The caller's text of an error, its placeholders filled from the facts. */
 export const say = (code: ErrorCode, facts: Facts = {}): string =>
-  errors[code].says.replace(/\{(\w+)\}/g, (_, key: string) =>
-    facts[key] === undefined ? `{${key}}` : String(facts[key]),
-  );
+  errors[code].says.replace(/\{(\w+)\}/g, (_, key: string) => {
+    if (facts[key] !== undefined) return additions.includes(key) ? ` ${facts[key]}` : String(facts[key]);
+    return additions.includes(key) ? '' : `{${key}}`;
+  });
 
 /** Throws an error of the list; typed `never`, so that it can end an expression. */
 export const raise = (code: ErrorCode, facts: Facts = {}, options?: { cause?: unknown }): never => {

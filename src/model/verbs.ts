@@ -56,6 +56,32 @@ export type VerbRow = {
   readonly fault?: Fault;
 };
 
+/** What a caller who asks for a verb in the wrong state most likely wants: by verb, then by state. */
+const instead: Readonly<Record<string, Readonly<Partial<Record<ProvisionState, string>>>>> = {
+  clean: {
+    active:
+      'To run steps on a node in use, ask for service with service_steps; to clean it, tear it down first (undeploy).',
+    available: 'Ask for manage first, then for clean.',
+    enroll: 'Ask for manage first, then for clean.',
+    'clean failed': 'Ask for manage first (out of maintenance), then for clean.',
+    'service failed': 'Ask for service again, or for abort, which takes the node back to active.',
+  },
+  service: {
+    available: 'Ask for manage and then for clean: service is for nodes in use.',
+    manageable: 'Ask for clean: service is for nodes in use.',
+  },
+  provide: { available: 'It is available already.', enroll: 'Ask for manage first.' },
+  active: { manageable: 'Ask for provide first.', enroll: 'Ask for manage and then for provide first.' },
+  inspect: {
+    available: 'Ask for manage first, then for inspect.',
+    active: 'A node in use is not inspected; tear it down first (undeploy), or read its inventory as it was last seen.',
+  },
+};
+
+/** One sentence for the caller, or undefined where there is no better verb. */
+export const insteadOf = (verb: string, state: ProvisionState): string | undefined =>
+  Object.hasOwn(instead, verb) ? instead[verb]![state] : undefined;
+
 const deployment = {
   does: 'run',
   story: 'deploy',

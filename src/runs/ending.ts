@@ -1,5 +1,6 @@
 /** How a run ends in the store: one transaction, the same for the run itself and for the reconciler. */
 import type { Queries } from '../inventory';
+import type { HeldNode } from '../inventory/runs';
 import { raise } from '../model/errors';
 import type { Lock } from '../model/runs';
 import { type Event, type Fault, faultStates, forgets, next, type ProvisionState, states } from '../model/states';
@@ -79,6 +80,7 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
     forgetPower: to === 'adopt failed',
     forgetInstance: to !== null && forgets(node.provision_state, to) === 'instance',
   });
+  if (ending.outcome === 'succeeded' && to !== null && node.maintenance) await recovered(inventory, node);
   if (to !== null && forgets(node.provision_state, to)) await inventory.secrets.dropUnused(lock.node_uuid);
   await inventory.events.append({
     kind: `run.${ending.outcome}`,
@@ -89,6 +91,24 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
     data: { from: node.provision_state, to, error },
   });
   return to;
+};
+
+/**
+ * A service that failed is over when its node is back in use or torn down, and so is the maintenance that it left. A failed
+ * cleaning is not: there a person says that the node may be used again.
+ */
+export const recovered = async (
+  inventory: Queries,
+  { uuid, owner, lessee }: Pick<HeldNode, 'uuid' | 'owner' | 'lessee'>,
+): Promise<void> => {
+  if (!(await inventory.runs.leaveFault(uuid, 'service failure'))) return;
+  await inventory.events.append({
+    kind: 'node.maintenance.cleared',
+    node_uuid: uuid,
+    project: owner,
+    lessee,
+    data: { maintenance: false, maintenance_reason: null },
+  });
 };
 
 const endedBefore = async (inventory: Queries, lock: Lock): Promise<ProvisionState | null> => {

@@ -8,11 +8,12 @@ import { quotaProject } from '../model/callers';
 import { isTemperError, raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import type { Timing } from '../model/runs';
-import { next } from '../model/states';
+import { next, states } from '../model/states';
 import type { ContactKind } from '../workflows/contract';
 import { accept } from './accept';
 import { call } from './call';
 import type { ActOrder, Asked, MessageOrder, Runs } from './contract';
+import { recovered } from './ending';
 import { createEngine, type Engine } from './engine';
 import { endUnstarted } from './relay';
 
@@ -69,6 +70,7 @@ export const createRuns = (hands: RunsHands): Runs => {
         const moved = await store.runs.moveAtOnce(node.uuid, node.provision_state, to);
         if (!moved) raise('NodeLocked', { node: node.name ?? node.uuid });
         const { owner = null, lessee = null } = (await store.runs.stateOf(node.uuid)) ?? {};
+        if (states[to].kind === 'stable') await recovered(store, { uuid: node.uuid, owner, lessee });
         await store.audit.write({
           ...asked,
           action: `node.${event}`,

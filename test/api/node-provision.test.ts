@@ -252,8 +252,26 @@ describe('states', () => {
   test('the refusal names verb, node and state', async () => {
     await set({ provision_state: 'active' });
     expect(faultOf(await ask(clean()))).toBe(
-      'The requested action "clean" can not be performed on node "n1" while it is in state "active".',
+      'The requested action "clean" can not be performed on node "n1" while it is in state "active". To run steps on a node in use, ask for service with service_steps; to clean it, tear it down first (undeploy).',
     );
+  });
+
+  test.each([
+    ['operator', 'Rule baremetal:node:clear_maintenance lets you end it: `baremetal node maintenance unset n1`.'],
+    [
+      'lessee-member',
+      "You cannot end it: rule baremetal:node:clear_maintenance admits role member with system scope, or role member in the node's owner project, or role admin in its lessee project; ask for `baremetal node maintenance unset n1`.",
+    ],
+  ] as const)('in maintenance %s reads who can end it, and how', async (who, says) => {
+    await set({ maintenance: true, provision_state: 'active', lessee });
+    api.setPolicy({
+      set: 'temper',
+      overrides: { 'baremetal:node:clear_maintenance': 'role:admin and system_scope:all' },
+    });
+    const reply = await api.as(who, 'PUT', '/v1/nodes/n1/states/provision', {
+      body: { target: 'rebuild' },
+    });
+    expect(faultOf(reply)).toBe(`The rebuild operation is not possible while node n1 is in maintenance mode. ${says}`);
   });
 
   test.each([

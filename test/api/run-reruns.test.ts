@@ -155,7 +155,12 @@ describe('a failed run', () => {
     // columns                             status says
     [{ reservation: holder }, 409, /busy/],
     [{ provision_state: 'available' }, 400, /while it is in state "available"/],
-    [{ maintenance: true }, 400, /maintenance/],
+    [
+      { maintenance: true },
+      400,
+      /Rule baremetal:node:clear_maintenance lets you end it: `baremetal node maintenance unset /,
+    ],
+    [{ provision_state: 'clean failed', maintenance: true }, 400, /clear_maintenance lets you end it/],
     [{ conductor_group: 'nowhere' }, 503, /No worker/],
     [{ driver_info: {} }, 400, /redfish_address is missing/],
   ])('waits for a node that can: %j', async (columns, status, says) => {

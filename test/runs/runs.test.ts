@@ -114,6 +114,29 @@ test('a final failure ends the run at once, red in store and engine, with a faul
   await expect(handleOf(node, 'service', run).result()).rejects.toThrow();
 });
 
+test.each([
+  [
+    'that the failed service left is over with the service',
+    null,
+    { maintenance: false, maintenance_reason: null, fault: null },
+  ],
+  [
+    'that an operator has a reason for stays',
+    'a broken fan',
+    { maintenance: true, maintenance_reason: 'a broken fan', fault: 'service failure' },
+  ],
+])('maintenance %s', async (_, maintenance_reason, after) => {
+  await with_({ power_on: async () => raise('BmcAuthFailed', { node: 'n', bmc: 'https://b' }) });
+  const node = await world.node({ provision_state: 'active' });
+  const { run } = await world.runs.start(await world.order(node, 'service', [step('power.power_on')]));
+  await world.ended(run);
+  if (maintenance_reason !== null)
+    await world.sql`update nodes set ${world.sql({ maintenance_reason })} where uuid = ${node}`;
+  const { node: ordered, asked } = await world.order(node, 'abort');
+  await world.runs.move({ node: ordered, event: 'abort', asked });
+  expect(await nodeOf(node)).toMatchObject({ provision_state: 'active', ...after });
+});
+
 test('secrets of a step reach the driver and nobody else', async () => {
   let seen: unknown;
   await with_({

@@ -7,12 +7,13 @@ import { maxMinor } from '../../model/microversions';
 import { planFor } from '../../model/plans';
 import type { RunInput } from '../../model/runs';
 import { secretRefs } from '../../model/secrets';
-import { next, states } from '../../model/states';
+import { next, type ProvisionState, states } from '../../model/states';
 import type { GivenStep, PlannedStep, StepVerb } from '../../model/steps';
-import { isVerb, type VerbRow, verbRow } from '../../model/verbs';
+import { insteadOf, isVerb, type VerbRow, verbRow } from '../../model/verbs';
 import { nodeTarget } from '../../policy';
 import type { Rooms } from '../rooms';
 import { type Asking, type Route, route } from '../route';
+import { wayOutOfMaintenance } from '../v1/maintenance-way-out';
 import { askedBy, checkWorkable, orderedNode } from '../v1/node-orders';
 import { requireStepOrigins } from '../v1/node-origins';
 import { equipped } from '../v1/node-plans';
@@ -120,6 +121,21 @@ const requireAgain = async (
   return { rule: runRunbook, runbook };
 };
 
+/** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with what can be done about it. */
+const requirePossible = (
+  rooms: Rooms,
+  { who }: Ask,
+  { verb, row }: { readonly verb: string; readonly row: VerbRow },
+  node: NodeRow,
+): ProvisionState => {
+  const [ident, state] = [node.name ?? node.uuid, node.provision_state];
+  const way = node.maintenance ? wayOutOfMaintenance(rooms.policy(), who, node) : undefined;
+  const instead = [insteadOf(verb, state), way].filter(Boolean).join(' ') || undefined;
+  const to = next(state, row.event) ?? raise('InvalidState', { verb, node: ident, state, instead });
+  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way });
+  return to;
+};
+
 const rerun = async (asking: Ask, rooms: Rooms) => {
   const { run, node: standing } = await visibleRun(rooms, asking.who, asking.params.run);
   rooms.policy().require(rule, asking.who, targetOfRun(run, standing));
@@ -130,9 +146,7 @@ const rerun = async (asking: Ask, rooms: Rooms) => {
   const steps = await stepsLeft(rooms, run, from);
   const { rule: asked, runbook } = await requireAgain(rooms, asking, run, node, row, steps);
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
-  const to = next(node.provision_state, row.event);
-  if (!to) return raise('InvalidState', { verb, node: ident, state: node.provision_state });
-  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident });
+  const to = requirePossible(rooms, asking, { verb, row }, node);
   refuseDisallowed(rooms, steps);
   const planned = planStored(steps, verb as StepVerb, await equipped(rooms, node));
   const { steps: all, ...ramdisk } = planFor(row.story!, { node, steps: planned, automatic: false, args: {} });

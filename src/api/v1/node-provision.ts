@@ -12,6 +12,7 @@ import { deployStep, requestStep } from '../step-schema';
 import { came, flag } from '../validation';
 import { requireMinor } from '../versions';
 import { visibleNode } from '../visibility';
+import { wayOutOfMaintenance } from './maintenance-way-out';
 import { checkConfigdrive, checkInstance, configdrive, deploymentFacts } from './node-deploy';
 import { requireOwnRun } from './node-leases';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
@@ -122,10 +123,11 @@ const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => 
   const policy = rooms.policy();
   const node = await visibleNode(rooms, asking, ident);
   const want = wanted(asking.body);
+  const way = () => wayOutOfMaintenance(policy, asking.who, node);
   policy.require(want.rule, asking.who, nodeTarget(node));
   checkVersions(want, asking);
   requireSteps(policy, asking, node);
-  if (want.row.story === 'deploy') checkMaintenance(want, node, ident);
+  if (want.row.story === 'deploy') checkMaintenance(want, node, ident, way);
   const to = reachable(want, node, ident);
   requireOwnRun(rooms, want.rule, asking.who, node, ident);
   if (asking.body.configdrive) checkConfigdrive(asking.body.configdrive, want.verb, want.row, asking.version);
@@ -134,7 +136,7 @@ const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => 
   // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
   const disable = runbook ? runbook.disable_ramdisk || null : (asking.body.disable_ramdisk ?? null);
   checkArguments(want, asking, node, disable);
-  checkCondition(want, node, ident);
+  checkCondition(want, node, ident, way);
   await act(rooms, want, { asking, node, to, given: runbook, disable: disable === true });
   return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };

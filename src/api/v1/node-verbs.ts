@@ -3,6 +3,7 @@ import type { NodeRow } from '../../inventory/nodes';
 import { interfaceOf } from '../../model/drivers';
 import { raise } from '../../model/errors';
 import { next, type ProvisionState, states } from '../../model/states';
+import { insteadOf } from '../../model/verbs';
 import { requireMinor } from '../versions';
 import type { Ask, Wanted } from './node-provision';
 
@@ -27,7 +28,15 @@ export const reachable = ({ verb, row }: Wanted, node: NodeRow, ident: string): 
   const passes =
     to !== undefined && (row.does === 'message' ? states[to].kind !== 'stable' : waits(node.provision_state));
   if (node.reservation !== null && !passes) raise('NodeLocked', { node: ident });
-  return to ?? raise('InvalidState', { verb, node: ident, state: node.provision_state });
+  return (
+    to ??
+    raise('InvalidState', {
+      verb,
+      node: ident,
+      state: node.provision_state,
+      instead: insteadOf(verb, node.provision_state),
+    })
+  );
 };
 
 /** Refuses what may not come with the verb, and what must come and has not. Throws InvalidInput, NotAcceptable. */
@@ -54,20 +63,20 @@ export const checkArguments = (
   if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
 };
 
-/** Throws NodeInMaintenance. */
-export const checkMaintenance = ({ verb, row }: Wanted, node: NodeRow, ident: string): void => {
-  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident });
+/** @param way says who can end the maintenance, and how. Throws NodeInMaintenance. */
+export const checkMaintenance = ({ verb, row }: Wanted, node: NodeRow, ident: string, way: () => string): void => {
+  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way: way() });
 };
 
 /** The node is such that the verb may be asked. Throws DriverUnsupported, NodeInMaintenance, NodeRetired, NodeProtected. */
-export const checkCondition = (want: Wanted, node: NodeRow, ident: string): void => {
+export const checkCondition = (want: Wanted, node: NodeRow, ident: string, way: () => string): void => {
   const { row } = want;
   if (row.needs && interfaceOf(node, row.needs).startsWith('no-'))
     raise('DriverUnsupported', {
       driver: node.driver,
       what: `${row.needs} (the node's ${row.needs}_interface is ${interfaceOf(node, row.needs)})`,
     });
-  checkMaintenance(want, node, ident);
+  checkMaintenance(want, node, ident, way);
   if (row.retired === 'refused' && node.retired) raise('NodeRetired', { node: ident });
   if (row.protected === 'refused' && node.protected) raise('NodeProtected', { node: ident });
 };
