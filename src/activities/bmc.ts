@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { activityInfo, cancellationSignal, heartbeat, type Info } from '@temporalio/activity';
 import type { Act, ActContext, AgentContact, BmcNode, Driver, Log } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
+import { createSendWindow } from '../bmc/send-window';
 import type { Inventory } from '../inventory';
 import type { ActLock } from '../inventory/fence';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
@@ -261,6 +262,36 @@ const unlocked = async (
   };
 };
 
+/** An act's intents, written under its attempt, and for how long what they announce may leave. */
+const announcing = (
+  { lock, act, timing }: Pick<Attempted, 'lock' | 'act' | 'timing'>,
+  { index }: ActKey,
+  { runSteps }: Inventory,
+): Pick<ActContext, 'intents' | 'mayStillSend'> => {
+  const window = createSendWindow(timing);
+  let announced: Readonly<Record<string, unknown>> | undefined;
+  const record = async (detail: Readonly<Record<string, unknown>>): Promise<void> => {
+    window.open();
+    if (!(await runSteps.recordIntent(lock, index, act, detail)))
+      raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+    announced = detail.withdrawn === true ? undefined : detail;
+    if (!announced) window.drop();
+  };
+  return {
+    mayStillSend: window.isOpen,
+    intents: {
+      async last() {
+        const row = await runSteps.lastIntent(lock.run, index, act);
+        return (
+          row && { act, sent_at: row.sent_at.toISOString(), at: performance.now() - row.age_ms, detail: row.detail }
+        );
+      },
+      record,
+      renew: async () => announced && record(announced),
+    },
+  };
+};
+
 const contextOf = (
   { lock, step, act, timing, story }: Attempted,
   key: ActKey,
@@ -270,20 +301,11 @@ const contextOf = (
 ): ActContext => ({
   run: lock.run,
   attempt: key.attempt,
+  ...announcing({ lock, act, timing }, key, inventory),
   step: { index: step.index, interface: step.interface, step: step.step },
   story,
   signal: cancellationSignal(),
   beat: (details) => beating.say(hideTexts(details, texts)),
-  intents: {
-    async last() {
-      const row = await inventory.runSteps.lastIntent(lock.run, key.index, act);
-      return row && { act, sent_at: row.sent_at.toISOString(), at: performance.now() - row.age_ms, detail: row.detail };
-    },
-    async record(detail) {
-      if (!(await inventory.runSteps.recordIntent(lock, key.index, act, detail)))
-        raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
-    },
-  },
   timing,
   log: {
     info: (message, facts) =>

@@ -97,7 +97,8 @@ const contextOf = (
   signal,
   beat: (details) => heartbeat(hideTexts(details, texts)),
   // A look announces nothing.
-  intents: { last: async () => undefined, record: async () => {} },
+  intents: { last: async () => undefined, record: async () => {}, renew: async () => {} },
+  mayStillSend: () => true, // and sends no command
   timing,
   log: {
     info: (message, facts) => log.info(message, { ...hideTexts(facts, texts), node_uuid, act }),

@@ -55,7 +55,9 @@ const contextOf = (node: DueNode, signal: AbortSignal): ActContext => ({
   intents: {
     last: async () => undefined,
     record: async () => raise('Unexpected', { request_id: 'a look writes nothing' }),
+    renew: async () => raise('Unexpected', { request_id: 'a look writes nothing' }),
   },
+  mayStillSend: () => false,
   timing,
   log: { info() {}, warn() {} },
 });

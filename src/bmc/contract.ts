@@ -59,7 +59,11 @@ export type ActContext = {
     last(): Promise<Intent | undefined>;
     /** Must be awaited before the command is sent. */
     record(detail: Readonly<Record<string, unknown>>): Promise<void>;
+    /** Announces once more what was announced last: another request of the same command is to leave, and none has taken effect. */
+    renew(): Promise<void>;
   };
+  /** Whether a command that was announced may still leave; asked right before it is written to the wire. */
+  readonly mayStillSend: () => boolean;
   readonly timing: Timing;
   readonly log: Log;
 };

@@ -186,6 +186,11 @@ export const errors = {
     retry: false,
     says: 'The BMC of node {node} at {bmc} refused the credentials on record.',
   },
+  CommandLate: {
+    status: 503,
+    retry: true,
+    says: 'A command for node {node} at {to} was not sent: too much time had passed since it was announced. The next attempt looks first; raise TEMPER_SETTLE_MS where connecting takes so long.',
+  },
   BmcUnreachable: { status: 502, retry: true, says: 'The BMC of node {node} at {bmc} did not answer: {reason}.' },
   BmcServerError: { status: 502, retry: true, says: 'The BMC of node {node} at {bmc} answered {status}: {reason}' },
   BmcBusy: { status: 502, retry: true, says: 'The BMC of node {node} at {bmc} is busy ({status}): {reason}' },

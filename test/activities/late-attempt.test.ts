@@ -136,6 +136,32 @@ test('a confirmation, a note and an end that come late change nothing', async ()
   expect(await rowsOf(input)).toEqual(before);
 });
 
+test('a command may leave for a while after its intent, counted from before the intent was written', async () => {
+  const input = await heldAct({ api, owner, vault });
+  let later = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => later);
+  const may: boolean[] = [];
+  await perform(
+    input,
+    async (_node, _args, context) => {
+      may.push(context.mayStillSend());
+      const writing = context.intents.record({ desired: 'power on' });
+      later = input.timing.settleMs; // it stood still before the store had written it
+      await writing;
+      may.push(context.mayStillSend());
+      await context.intents.renew();
+      may.push(context.mayStillSend());
+      later *= 3;
+      may.push(context.mayStillSend());
+      await context.intents.record({ desired: 'power on', withdrawn: true });
+      may.push(context.mayStillSend());
+      return { is: 'done' };
+    },
+    1,
+  ).finally(() => clock.mockRestore());
+  expect(may).toEqual([true, false, true, false, true]);
+});
+
 test('an attempt that begins after the next one has begun finds no row, and stops nothing', async () => {
   const input = await heldAct({ api, owner, vault });
   const sent: string[] = [];

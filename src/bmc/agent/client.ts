@@ -1,10 +1,11 @@
 /** Requests of one act to one ramdisk: bounded, never redirected, never repeated, their failures named. */
-import { Agent, request } from 'undici';
+import { Agent, type buildConnector, request } from 'undici';
 import type { z } from 'zod';
 import { isTemperError, TemperError } from '../../model/errors';
 import { storable } from '../../model/texts';
 import type { ActContext, BmcNode, DriverHands } from '../contract';
 import { guardedConnector } from '../network';
+import { lateError, whileOpen } from '../send-window';
 import { type Contact, contactOf } from './contact';
 import { Command, Commands, errorOfSilence, errorOfStatus, Status } from './replies';
 
@@ -25,8 +26,10 @@ export type AgentClient = {
   commands(): Promise<Command[]>;
   /** Undefined when the ramdisk does not know it (any more). */
   command(id: string): Promise<Command | undefined>;
-  /** `name` with its extension: `clean.execute_clean_step`. Throws only where nothing was sent, or on abort. */
+  /** `name` with its extension: `clean.execute_clean_step`. Throws only where nothing was sent (CommandLate ...), or on abort. */
   post(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
+  /** The same for a question, which changes nothing and was not announced. */
+  ask(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
 };
 
 const maxAnswerBytes = 1024 * 1024;
@@ -35,7 +38,13 @@ const answerMs = 60_000;
 const lasting: readonly string[] = ['AgentTlsFailed', 'AgentAddressRefused'];
 
 type Answer = { readonly status: number; readonly body: unknown };
-type Asked = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: unknown; readonly what: string };
+type Asked = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly what: string;
+  readonly mayStillSend?: () => boolean;
+};
 
 const parsedOrText = (text: string): unknown => {
   try {
@@ -62,22 +71,33 @@ export const withAgent = async <T>(
   const contact = contactOf(node);
   const limitMs = hands.limits?.answerMs ?? answerMs;
   const networks = hands.agentNetworks ?? hands.networks;
-  const sockets = new Agent({
-    connect: guardedConnector({ ...hands, networks }, contact.tls, hands.limits?.connectMs ?? connectMs),
-    headersTimeout: limitMs,
-    bodyTimeout: limitMs,
-    maxResponseSize: maxAnswerBytes,
-    maxRedirections: 0,
-    connections: 1,
-  });
+  const connect = guardedConnector({ ...hands, networks }, contact.tls, hands.limits?.connectMs ?? connectMs);
+  const open: Sockets = (guard = (connector) => connector) =>
+    new Agent({
+      connect: guard(connect),
+      headersTimeout: limitMs,
+      bodyTimeout: limitMs,
+      maxResponseSize: maxAnswerBytes,
+      maxRedirections: 0,
+      connections: 1,
+    });
+  const sockets = open();
   try {
-    return await work(createClient(contact, sockets, node, context));
+    return await work(createClient(contact, { sockets, open }, node, context));
   } finally {
     await sockets.destroy();
   }
 };
 
-const createClient = (contact: Contact, sockets: Agent, node: BmcNode, context: ActContext): AgentClient => {
+type Connector = buildConnector.connector;
+type Sockets = (guard?: (connector: Connector) => Connector) => Agent;
+
+const createClient = (
+  contact: Contact,
+  { sockets, open }: { readonly sockets: Agent; readonly open: Sockets },
+  node: BmcNode,
+  context: ActContext,
+): AgentClient => {
   const called = node.name ?? node.uuid;
   const factsOf = (what: string) => ({ node: called, agent: contact.label, what });
   // A ramdisk may quote the request, and with it the token.
@@ -87,13 +107,15 @@ const createClient = (contact: Contact, sockets: Agent, node: BmcNode, context: 
       ...(typeof error.facts.reason === 'string' && { reason: error.facts.reason.replaceAll(contact.token, '***') }),
     });
 
-  const ask = async ({ method, path, body, what }: Asked): Promise<Answer> => {
+  const ask = async ({ method, path, body, what, mayStillSend }: Asked): Promise<Answer> => {
     context.signal.throwIfAborted();
     const url = new URL(`${contact.base}${path}`);
     if (path !== '/v1/status') url.searchParams.set('agent_token', contact.token);
+    // A command has a connection of its own: its window is looked at once that is there.
+    const own = mayStillSend && open((connector) => whileOpen(connector, mayStillSend, () => lateError(factsOf(what))));
     try {
       const answer = await request(url, {
-        dispatcher: sockets,
+        dispatcher: own ?? sockets,
         method,
         signal: context.signal,
         headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
@@ -103,6 +125,8 @@ const createClient = (contact: Contact, sockets: Agent, node: BmcNode, context: 
     } catch (thrown) {
       context.signal.throwIfAborted();
       throw new Silence(errorOfSilence(thrown, factsOf(what)));
+    } finally {
+      void own?.destroy();
     }
   };
 
@@ -127,6 +151,26 @@ const createClient = (contact: Contact, sockets: Agent, node: BmcNode, context: 
   const get = async <T>(path: string, schema: z.ZodType<T>, what: string): Promise<T> =>
     parsed(await ask({ method: 'GET', path, what }).catch(loud), schema, what);
 
+  const post = async (
+    name: string,
+    params: Readonly<Record<string, unknown>>,
+    mayStillSend?: () => boolean,
+  ): Promise<Posted> => {
+    const path = '/v1/commands/?wait=false';
+    try {
+      const answer = await ask({ method: 'POST', path, body: { name, params }, what: name, mayStillSend });
+      return { is: 'taken', command: parsed(answer, Command, name) };
+    } catch (thrown) {
+      if (thrown instanceof Silence) {
+        const { error, neverSent } = thrown.failed;
+        if (neverSent || lasting.includes(error.code)) throw error;
+        return { is: 'unknown', error };
+      }
+      if (!isTemperError(thrown)) throw thrown;
+      return { is: thrown.code === 'AgentServerError' ? 'unknown' : 'refused', error: thrown };
+    }
+  };
+
   return {
     node,
     context,
@@ -139,21 +183,8 @@ const createClient = (contact: Contact, sockets: Agent, node: BmcNode, context: 
       const answer = await ask({ method: 'GET', path, what }).catch(loud);
       return answer.status === 404 ? undefined : parsed(answer, Command, what);
     },
-    async post(name, params) {
-      const path = '/v1/commands/?wait=false';
-      try {
-        const answer = await ask({ method: 'POST', path, body: { name, params }, what: name });
-        return { is: 'taken', command: parsed(answer, Command, name) };
-      } catch (thrown) {
-        if (thrown instanceof Silence) {
-          const { error, neverSent } = thrown.failed;
-          if (neverSent || lasting.includes(error.code)) throw error;
-          return { is: 'unknown', error };
-        }
-        if (!isTemperError(thrown)) throw thrown;
-        return { is: thrown.code === 'AgentServerError' ? 'unknown' : 'refused', error: thrown };
-      }
-    },
+    post: (name, params) => post(name, params, context.mayStillSend),
+    ask: (name, params) => post(name, params),
   };
 };
 

@@ -164,7 +164,7 @@ export const askAgent = async (
 ): Promise<Command> => {
   const asked: Order = { ...order, identity: null, effect: 'converge' };
   await whenIdle(client, asked);
-  const posted = await client.post(order.name, await order.params());
+  const posted = await client.ask(order.name, await order.params());
   if (posted.is === 'taken') return judged(client, asked, await watch(client, asked, posted.command));
   throw posted.is === 'refused' ? refusal(client, asked, posted.error) : posted.error;
 };

@@ -64,6 +64,7 @@ const ours: Partial<Record<ErrorCode, ErrorCode>> = {
 /** The error of a request without an answer, and whether it cannot have been carried out. */
 export const errorOfSilence = (thrown: unknown, facts: AskFacts): { error: TemperError; neverSent: boolean } => {
   const { error, neverSent } = errorOfFailure(thrown, { ...facts, bmc: facts.agent });
+  if (error.code === 'CommandLate') return { error, neverSent };
   const { bmc: _, ...rest } = error.facts;
   const code = ours[error.code] ?? 'AgentUnreachable';
   return { error: new TemperError(code, { ...facts, ...rest }), neverSent };

@@ -16,7 +16,7 @@ export type Client = {
   read(words: readonly string[]): Promise<string>;
   /** The bytes of an answer to a raw request. Throws an error of the list. */
   readBytes(words: readonly string[]): Promise<Uint8Array>;
-  /** Throws only where nothing was sent (BmcUnreachable, BmcAddressRefused, BmcAuthFailed ...), or on abort. */
+  /** Throws only where nothing was sent (CommandLate, BmcUnreachable, BmcAddressRefused, BmcAuthFailed ...), or on abort. */
   write(words: readonly string[], what: string): Promise<Sent & { readonly text?: string }>;
 };
 
@@ -38,7 +38,15 @@ export const createClient = (node: BmcNode, context: ActContext, tool: Tool): Cl
     new TemperError(code, facts({ what, status: 'IPMI', reason: mask(reason) }));
 
   const ask = (kind: 'read' | 'write', words: readonly string[]): Promise<Verdict> =>
-    tool.ask({ settings, kind, words, signal: context.signal });
+    tool.ask({
+      settings,
+      kind,
+      words,
+      signal: context.signal,
+      mayStillSend: context.mayStillSend,
+      renew: context.intents.renew,
+      node: node.name ?? node.uuid,
+    });
 
   const read = async (words: readonly string[]): Promise<string> => {
     const verdict = await ask('read', words);

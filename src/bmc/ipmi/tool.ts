@@ -1,6 +1,7 @@
 /** ipmitool as the acts use it: one call at a time per BMC and not too often, and cipher suites tried in turn. */
 import type { BmcRequestKind, DriverHands } from '../contract';
 import { createLanes } from '../lane';
+import { lateError } from '../send-window';
 import { pause } from '../wait';
 import { findAddress } from './address';
 import { wordsOf } from './command';
@@ -14,10 +15,15 @@ export type Ask = {
   readonly kind: Extract<BmcRequestKind, 'read' | 'write'>;
   readonly words: readonly string[];
   readonly signal: AbortSignal;
+  readonly mayStillSend: () => boolean;
+  /** Announces the command once more. */
+  readonly renew: () => Promise<void>;
+  /** For errors. */
+  readonly node: string;
 };
 
 export type Tool = {
-  /** Throws ProgramMissing, BmcAddressRefused, and the signal's reason. */
+  /** Throws CommandLate, ProgramMissing, BmcAddressRefused, and the signal's reason. */
   ask(ask: Ask): Promise<Verdict>;
 };
 
@@ -64,15 +70,18 @@ export const createTool = (hands: DriverHands): Tool => {
   /** Suites that worked where ipmitool's own choice did not, or took long to be found; by BMC. */
   const working = new Map<string, number>();
 
-  const call = async ({ settings, kind, words, signal }: Ask, suite: number | undefined): Promise<Verdict> => {
+  const call = async (ask: Ask, suite: number | undefined): Promise<Verdict> => {
+    const { settings, kind, words, signal } = ask;
     const address = await findAddress(hands, settings.address.host);
     if (address === undefined) return unresolved;
     const args = wordsOf(settings, { address, suite, tries: tries[kind], everySeconds, words });
     const input = settings.kgKey && Buffer.concat([settings.kgKey, Buffer.from('\n')]);
     const program = hands.ipmitool ?? 'ipmitool';
-    return withSecretFile(settings.password, async (descriptor) =>
-      verdictOf(await runProgram({ program, args, input, descriptor, limitMs, signal })),
-    );
+    return withSecretFile(settings.password, async (descriptor) => {
+      if (kind === 'write' && !ask.mayStillSend())
+        throw lateError({ node: ask.node, bmc: settings.address.label, what: words.join(' ') });
+      return verdictOf(await runProgram({ program, args, input, descriptor, limitMs, signal }));
+    });
   };
 
   const observed = async (ask: Ask, suite: number | undefined): Promise<Verdict> => {
@@ -100,7 +109,10 @@ export const createTool = (hands: DriverHands): Tool => {
       let verdict: Verdict | undefined;
       for (const suite of ladder(ask.settings)) {
         verdict = await turn(label, ask.signal, () => observed(ask, suite));
-        if (verdict.is === 'failed' && verdict.why === 'cipher') continue;
+        if (verdict.is === 'failed' && verdict.why === 'cipher') {
+          if (ask.kind === 'write') await ask.renew(); // nothing has left, and it took its time
+          continue;
+        }
         if (verdict.is === 'answered') learn(label, verdict.untold ? fallback : suite);
         return verdict;
       }

@@ -107,7 +107,8 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
     etag?: string,
   ) => {
     const headers = etag === undefined ? undefined : { 'if-match': etag };
-    const asked = { method, path: resolve(path, what), body, headers, signal: context.signal, node: called, what };
+    const { signal, mayStillSend } = context;
+    const asked = { method, path: resolve(path, what), body, headers, signal, mayStillSend, node: called, what };
     return settle(await connection.ask(asked), what);
   };
 
@@ -123,11 +124,14 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
    */
   const patch = async (path: string, body: unknown, what: string): Promise<Sent> => {
     let sent: Sent | undefined;
+    // Each rung is a request of its own, and with slow BMCs the ladder is long.
+    const renew = async () => sent && context.intents.renew();
     for (const rung of ['given', 'given', 'strong', 'none', 'any', 'given'] as const) {
       if (rung === 'any' && sent?.is === 'refused' && sent.reply.status !== 428) continue;
       const etag = rung === 'none' ? undefined : await etagOf(path);
       if (rung === 'strong' && (etag === undefined || strong(etag) === etag)) continue;
       const match = { given: etag, strong: etag && strong(etag), none: undefined, any: '*' }[rung];
+      await renew();
       sent = await write('PATCH', path, body, what, match);
       if (sent.is !== 'refused' || !isPrecondition(sent.reply)) return sent;
     }

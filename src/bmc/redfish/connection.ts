@@ -75,7 +75,7 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
       throw new TemperError(code, { ...facts, node: ask.node });
     }
     // Not the asker's signal: others may be waiting for the same login.
-    login ??= openSession({ ...ask, signal: closing.signal })
+    login ??= openSession({ ...ask, signal: closing.signal, mayStillSend: undefined })
       .then((using) => {
         auth = using;
         return using;

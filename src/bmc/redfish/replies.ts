@@ -156,7 +156,7 @@ export const errorOfFailure = (
   const cause = thrown as { code?: unknown; cause?: unknown; errors?: readonly unknown[] };
   const inner = cause.errors?.[0] as { code?: unknown } | undefined;
   const code = String(cause.code ?? inner?.code ?? 'unknown');
-  if (code === 'BmcAddressRefused') return { error: thrown as TemperError, neverSent: true };
+  if (code === 'BmcAddressRefused' || code === 'CommandLate') return { error: thrown as TemperError, neverSent: true };
   if (tlsFaults.test(code))
     return { error: new TemperError('BmcTlsFailed', { ...facts, reason: code }), neverSent: true };
   return {

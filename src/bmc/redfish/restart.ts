@@ -19,6 +19,7 @@ const within = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): 
       const power = { detail, sent: performance.now(), sent_at: new Date().toISOString() };
       return ledger.putRestart(key, { is, power });
     },
+    renew: client.context.intents.renew,
   };
   return createClient(client.node, { ...client.context, intents }, client.connection);
 };

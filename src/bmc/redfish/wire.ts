@@ -3,6 +3,7 @@ import { Agent, request } from 'undici';
 import { isTemperError, raise, type TemperError } from '../../model/errors';
 import type { BmcRequestKind, DriverHands } from '../contract';
 import { guardedConnector, type Tls } from '../network';
+import { lateError, whileOpen } from '../send-window';
 import { errorOfFailure, type Reply } from './replies';
 import type { RedfishSettings } from './settings';
 
@@ -17,6 +18,8 @@ export type Ask = {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** Of a command: asked once its connection is there, right before it is written. */
+  readonly mayStillSend?: () => boolean;
   /** For errors: which node asks, and for what. */
   readonly node: string;
   readonly what: string;
@@ -53,46 +56,71 @@ const always = { accept: 'application/json', 'accept-encoding': 'identity', 'oda
 
 /** Failures that no later attempt can mend are thrown at once. */
 const lasting = (error: TemperError): boolean =>
-  isTemperError(error, 'BmcAddressRefused') || isTemperError(error, 'BmcTlsFailed');
+  isTemperError(error, 'BmcAddressRefused') ||
+  isTemperError(error, 'BmcTlsFailed') ||
+  isTemperError(error, 'CommandLate');
 
 export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: DriverHands): Wire => {
   const limitMs = hands.limits?.answerMs ?? answerMs;
-  const agent = new Agent({
-    connect: guardedConnector(hands, tls, hands.limits?.connectMs ?? connectMs),
+  const connect = guardedConnector(hands, tls, hands.limits?.connectMs ?? connectMs);
+  const options = {
     // No keep-alive: several BMCs drop the connection after a reply, and the next request on it fails.
     pipelining: 0,
     headersTimeout: limitMs,
     bodyTimeout: limitMs,
     maxResponseSize: maxReplyBytes,
     maxRedirections: 0,
-  });
+  };
+  const agent = new Agent({ connect, ...options });
+
+  /** Sockets of its own for a command, which looks at its window once it is connected. */
+  const withSockets = async <T>(ask: Ask, facts: object, work: (sockets: Agent) => Promise<T>): Promise<T> => {
+    const { mayStillSend } = ask;
+    if (!mayStillSend) return work(agent);
+    const sockets = new Agent({ connect: whileOpen(connect, mayStillSend, () => lateError({ ...facts })), ...options });
+    try {
+      return await work(sockets);
+    } finally {
+      void sockets.destroy();
+    }
+  };
+
+  const ask = async (
+    asked: Ask,
+    url: URL,
+    credentials: Readonly<Record<string, string>>,
+    sockets: Agent,
+  ): Promise<Answer> => {
+    const { method, signal, body, headers } = asked;
+    const answer = await request(url, {
+      dispatcher: sockets,
+      method,
+      signal,
+      reset: true,
+      headers: {
+        ...always,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...credentials,
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parse(text) } };
+  };
 
   return {
-    async send(ask, credentials) {
-      const facts = { node: ask.node, bmc: address.label, what: ask.what };
-      ask.signal.throwIfAborted();
-      const url = new URL(ask.path, address.origin);
+    async send(asked, credentials) {
+      const facts = { node: asked.node, bmc: address.label, what: asked.what };
+      asked.signal.throwIfAborted();
+      const url = new URL(asked.path, address.origin);
       // The last line of defence: credentials go to the node's BMC and nowhere else, whatever a link says.
       if (url.origin !== address.origin)
         raise('BmcRejected', { ...facts, status: 'link', reason: 'it points to another host' });
       try {
-        const answer = await request(url, {
-          dispatcher: agent,
-          method: ask.method,
-          signal: ask.signal,
-          reset: true,
-          headers: {
-            ...always,
-            ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
-            ...credentials,
-            ...ask.headers,
-          },
-          body: ask.body === undefined ? undefined : JSON.stringify(ask.body),
-        });
-        const text = await answer.body.text();
-        return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parse(text) } };
+        return await withSockets(asked, facts, (sockets) => ask(asked, url, credentials, sockets));
       } catch (thrown) {
-        ask.signal.throwIfAborted();
+        asked.signal.throwIfAborted();
         const failed = errorOfFailure(thrown, facts);
         if (lasting(failed.error)) throw failed.error;
         return { failed };

@@ -41,6 +41,7 @@ export const intentsOf = (act: ActName) => {
       const stored = reordered(JSON.parse(JSON.stringify(detail))) as Record<string, unknown>;
       kept.push({ act, sent_at: new Date().toISOString(), at: performance.now(), detail: stored });
     },
+    renew: async () => undefined,
   };
 };
 
@@ -52,6 +53,7 @@ export const contextWith = (intents: Intents, more: Partial<ActContext> = {}): A
   signal: new AbortController().signal,
   beat: () => undefined,
   intents,
+  mayStillSend: () => true,
   timing: quickTiming,
   log: quiet,
   ...more,
