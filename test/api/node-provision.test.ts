@@ -259,8 +259,8 @@ describe('states', () => {
   test.each([
     ['operator', 'Rule baremetal:node:clear_maintenance lets you end it: `baremetal node maintenance unset n1`.'],
     [
-      'lessee-member',
-      "You cannot end it: rule baremetal:node:clear_maintenance admits role member with system scope, or role member in the node's owner project, or role admin in its lessee project; ask for `baremetal node maintenance unset n1`.",
+      'owner-admin',
+      'You cannot end it: rule baremetal:node:clear_maintenance admits role admin with system scope; ask for `baremetal node maintenance unset n1`.',
     ],
   ] as const)('in maintenance %s reads who can end it, and how', async (who, says) => {
     await set({ maintenance: true, provision_state: 'active', lessee });
