@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { createApi, createStreams, defaultSettings, type Rooms } from '../../src/api';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
+import { newPair } from '../../src/inventory/sealed-box';
+import { createDigests, createSealer } from '../../src/inventory/sealing';
 import { createVault } from '../../src/inventory/vault';
 import { maxVersion } from '../../src/model/microversions';
 import { createPolicy, personas } from '../../src/policy';
@@ -32,7 +34,10 @@ const roomsOn = (url: string, sent: Statement[]) => {
     policy: () => policy,
     identity: { identify: async ({ token }) => callers[token as Asker] },
     inventory,
-    vault: createVault(new Map([['plans', Buffer.alloc(32)]])),
+    vault: {
+      ...createSealer([{ id: 'plans', group: null, raw: newPair().publicRaw }]),
+      ...createDigests(new Map([['plans', Buffer.alloc(32)]])),
+    },
     webhookVault: createVault(new Map([['plans', Buffer.alloc(32)]])),
     runs: { look: async () => ({ sources: [] }) } as unknown as Rooms['runs'],
     streams: createStreams({ inventory, log }),

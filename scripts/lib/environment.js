@@ -31,7 +31,6 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
   const identityUrl = `http://${host}:${ports.identity}/v3`;
   const common = { TEMPER_SUPERVISED: '1', TEMPER_LOG_LEVEL: process.env.TEMPER_LOG_LEVEL || 'info' };
   const temporal = { TEMPER_TEMPORAL_ADDRESS: temporalAddress, TEMPER_TEMPORAL_NAMESPACE: namespace };
-  const keys = { TEMPER_SECRETS_KEYS: secrets.secretsKeys };
   const database = (role, password) => ({ TEMPER_DATABASE_URL: asRole(databaseUrl, role, password) });
   return {
     migrate: {
@@ -68,7 +67,9 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
     bmc: (group) => ({
       ...common,
       ...temporal,
-      ...keys,
+      TEMPER_SECRETS_PRIVATE_KEYS: secrets.privateKeys,
+      TEMPER_SECRETS_PUBLIC_KEYS: secrets.publicKeys,
+      ...(secrets.secretsKeys && { TEMPER_SECRETS_KEYS: secrets.secretsKeys }),
       ...database('temper_bmc', secrets.bmc),
       PATH: programsPath(),
       TEMPER_CONDUCTOR_GROUP: group,
@@ -79,7 +80,8 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
     api: {
       ...common,
       ...temporal,
-      ...keys,
+      TEMPER_SECRETS_PUBLIC_KEYS: secrets.publicKeys,
+      TEMPER_DIGEST_KEYS: secrets.digestKeys,
       ...database('temper_api', secrets.api),
       TEMPER_API_HOST: host,
       TEMPER_API_PORT: String(ports.api),

@@ -1,23 +1,33 @@
 /** The secrets of a data folder: made once, kept in one file that only its owner reads. */
 
-const { randomBytes } = require('node:crypto');
+const { generateKeyPairSync, randomBytes } = require('node:crypto');
 const path = require('node:path');
 const { readJson, writeFile } = require('./paths');
 
 const password = () => randomBytes(18).toString('base64url');
 
-/** @returns {{postgres: string, api: string, control: string, bmc: string, secretsKeys: string}} */
+/** A pair of X25519, by the 32 bytes at the end of each half's DER: what is sealed with one is opened with the other. */
+function pair(id) {
+  const { publicKey, privateKey } = generateKeyPairSync('x25519');
+  const text = (der) => `${id}:${der.subarray(-32).toString('base64')}`;
+  return {
+    publicKeys: text(publicKey.export({ format: 'der', type: 'spki' })),
+    privateKeys: text(privateKey.export({ format: 'der', type: 'pkcs8' })),
+  };
+}
+
+/**
+ * @returns {{postgres: string, api: string, control: string, bmc: string, publicKeys: string, privateKeys: string,
+ *   digestKeys: string, secretsKeys?: string}} `secretsKeys` where the folder is of a release that had one key for both
+ */
 function secretsOf(dir) {
   const file = path.join(dir, 'secrets.json');
   const kept = readJson(file);
-  if (kept) return kept;
+  if (kept?.privateKeys) return kept;
   const made = {
-    postgres: password(),
-    api: password(),
-    control: password(),
-    bmc: password(),
-    // Name and key under which the product encrypts what it stores of others' secrets.
-    secretsKeys: `k1:${randomBytes(32).toString('base64')}`,
+    ...(kept ?? { postgres: password(), api: password(), control: password(), bmc: password() }),
+    ...pair('p1'),
+    digestKeys: `d1:${randomBytes(32).toString('base64')}`,
   };
   writeFile(file, `${JSON.stringify(made, null, 2)}\n`, 0o600);
   return made;

@@ -7,11 +7,11 @@ import { createSendWindow } from '../bmc/send-window';
 import type { Inventory } from '../inventory';
 import type { ActLock } from '../inventory/fence';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
-import type { Vault } from '../inventory/vault';
+import type { Opener } from '../inventory/sealing';
 import { isTemperError, raise, TemperError } from '../model/errors';
 import { requireOrigin, urlsOf } from '../model/origins';
 import type { ActOutcome, Lock, Seen, Timing } from '../model/runs';
-import { hideTexts, maskSecrets, maskText, resolveSecrets, secretRefs, secretTexts } from '../model/secrets';
+import { hideTexts, maskSecrets, maskText, resolveSecrets, secretTexts } from '../model/secrets';
 import { type ActName, actRow, nameOf, type PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
 import { guarded, toFailure } from './failures';
@@ -19,10 +19,11 @@ import { applyInspectionRules } from './inspection-rules';
 import { withLease } from './lease';
 import { lookActivities } from './look';
 import { whileOneRamdisk } from './one-ramdisk';
+import { openSecrets } from './secrets';
 
 export type BmcHands = {
   readonly inventory: Inventory;
-  readonly vault: Vault;
+  readonly vault: Opener;
   readonly driverOf: (name: string) => Driver | undefined;
   /** What the ramdisk does, whatever the hardware type; a driver's own acts of the same name stand in where absent. */
   readonly agentActs?: Driver['acts'];
@@ -243,13 +244,10 @@ const hiddenError = (thrown: unknown, texts: readonly string[]): unknown => {
 const unlocked = async (
   found: ActedNode,
   step: PlannedStep,
-  { inventory, vault }: BmcHands,
+  hands: BmcHands,
 ): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
   const { driver_info, instance_info, agent } = found;
-  const rows = await inventory.secrets.read(
-    [driver_info, instance_info, agent, step.args].flatMap((holder) => secretRefs(holder)),
-  );
-  const values = new Map(rows.map((row) => [row.id, vault.open(row)]));
+  const values = await openSecrets(found, step.args, hands);
   return {
     node: {
       ...found,

@@ -7,11 +7,12 @@ import type { LookInput } from '../model/calls';
 import { isTemperError, raise, TemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import type { ActOutcome } from '../model/runs';
-import { hideTexts, resolveSecrets, secretRefs, secretTexts } from '../model/secrets';
+import { hideTexts, resolveSecrets, secretTexts } from '../model/secrets';
 import { actRow } from '../model/steps';
 import type { BmcHands } from './bmc';
 import { guarded } from './failures';
 import { withLease } from './lease';
+import { openSecrets } from './secrets';
 
 export type LookActivities = ReturnType<typeof lookActivities>;
 
@@ -76,12 +77,8 @@ const performerOf = (node: CalledNode, { act }: LookInput, hands: BmcHands): { d
 };
 
 /** The node with its secrets in place; nothing of this leaves the worker. */
-const unlocked = async (
-  found: CalledNode,
-  { inventory, vault }: BmcHands,
-): Promise<{ node: BmcNode; texts: readonly string[] }> => {
-  const rows = await inventory.secrets.read(secretRefs(found.driver_info));
-  const values = new Map(rows.map((row) => [row.id, vault.open(row)]));
+const unlocked = async (found: CalledNode, hands: BmcHands): Promise<{ node: BmcNode; texts: readonly string[] }> => {
+  const values = await openSecrets(found, undefined, hands);
   const driver_info = resolveSecrets(found.driver_info, values) as Record<string, unknown>;
   return { node: { ...found, driver_info }, texts: secretTexts(values.values()) };
 };

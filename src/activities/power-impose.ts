@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../inventory';
 import type { DueNode } from '../inventory/power-sync';
-import type { Vault } from '../inventory/vault';
+import type { Sealer } from '../inventory/sealing';
 import { isTemperError } from '../model/errors';
 import type { Timing } from '../model/runs';
 import { type PowerState, powerRefusedIn } from '../model/states';
@@ -11,7 +11,7 @@ import { accept } from '../runs/accept';
 
 export type ImposeHands = {
   readonly inventory: Inventory;
-  readonly vault: Vault;
+  readonly vault: Sealer;
   readonly timing: Timing;
   readonly queuePrefix?: string;
 };

@@ -3,16 +3,17 @@ import type { ActContext, BmcNode, Driver, Log } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
 import type { DueNode, SyncedNode } from '../inventory/power-sync';
-import type { Vault } from '../inventory/vault';
+import type { Opener } from '../inventory/sealing';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
-import { hideTexts, maskText, resolveSecrets, secretRefs, secretTexts } from '../model/secrets';
+import { hideTexts, maskText, resolveSecrets, secretTexts } from '../model/secrets';
 import type { PowerState } from '../model/states';
 import { withLease } from './lease';
+import { openSecrets } from './secrets';
 
 export type LookHands = {
   readonly inventory: Inventory;
-  readonly vault: Vault;
+  readonly vault: Opener;
   readonly driverOf: (name: string) => Driver | undefined;
   readonly lanes: Lanes;
   readonly log: Log;
@@ -66,8 +67,7 @@ const contextOf = (node: DueNode, signal: AbortSignal): ActContext => ({
 const ask = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promise<PowerState | null> => {
   const driver = hands.driverOf(node.driver);
   const look = driver?.acts.verify ?? raise('DriverUnsupported', { driver: node.driver, what: 'looking at power' });
-  const rows = await hands.inventory.secrets.read(secretRefs(node.driver_info));
-  const values = new Map(rows.map((row) => [row.id, hands.vault.open(row)]));
+  const values = await openSecrets(node, undefined, hands);
   const open: BmcNode = {
     ...node,
     driver_info: resolveSecrets(node.driver_info, values) as Record<string, unknown>,

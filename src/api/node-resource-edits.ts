@@ -19,7 +19,7 @@ import {
 } from './node-resource';
 import { attributesOf, checkAttributes, type Operation, type Patcher, patchBody, patcherOf } from './patch';
 import { recordResource } from './resource-record';
-import { dropSecrets, keepSecrets, sealedValues, type Values, withDefaults } from './resource-values';
+import { dropSecrets, keepSecrets, sealedValues, type Values, withDefaults, withId } from './resource-values';
 import type { Rooms } from './rooms';
 import { type Asking, created, noContent, ok, type Route, route } from './route';
 import { createGate, createSchema } from './validation';
@@ -43,7 +43,8 @@ const insert = async <Row extends NodeResourceRow>(
   checkHomeFree(node);
   const given = withDefaults(resource.table, body);
   await resource.creating?.(given, { inventory, node, version });
-  const { values, secrets } = sealedValues(rooms, resource.sealing, given, {});
+  const made = withId(resource.sealing, given);
+  const { values, secrets } = sealedValues(rooms, resource.sealing, made, {}, made.uuid);
   const row = await resource.store(inventory).insert(values);
   await keepSecrets(inventory, resource.sealing, row, secrets);
   const told = { what: resource.what, act: 'create', rule, uuid: row.uuid, node, values } as const;
@@ -103,7 +104,7 @@ const update = async <Row extends NodeResourceRow>(
   const to = moves ? await newHome(resource, here, who, { old: node, ident: String(given.node_uuid) }) : node;
   for (const home of [node, to]) checkHomeFree(home);
   await resource.changing?.(row, given, { inventory, node, to, version });
-  const { values, secrets } = sealedValues(rooms, resource.sealing, given, before);
+  const { values, secrets } = sealedValues(rooms, resource.sealing, given, before, row.uuid);
   const stored = await refusingDuplicates(resource.table, { ...before, ...values }, () =>
     resource.store(inventory).update(row.uuid, values),
   );

@@ -1,4 +1,5 @@
 /** The values of a resource that a create request or a patch comes to: defaults filled in, secrets sealed or kept. */
+import { randomUUID } from 'node:crypto';
 import type { Queries } from '../inventory';
 import { emptyValue, type ResourceTable } from '../model/fields';
 import { secretRefs } from '../model/secrets';
@@ -19,6 +20,10 @@ export type Holder = 'volume_target' | 'deploy_template' | 'inspection_rule';
 /** Which fields of a resource hold secrets, and under what they are kept. */
 export type Sealing = { readonly holder: Holder; readonly fields: readonly string[] };
 
+/** A new row whose secrets are sealed needs its id before it is stored. */
+export const withId = (sealing: Sealing | undefined, values: Values): Values =>
+  sealing && values.uuid === undefined ? { ...values, uuid: randomUUID() } : values;
+
 /**
  * Values with their secrets sealed; a mask that came back keeps what it hides. Throws InvalidInput where it hides nothing.
  */
@@ -27,11 +32,14 @@ export const sealedValues = (
   sealing: Sealing | undefined,
   values: Values,
   stored: Values,
+  uuid: unknown,
 ): { readonly values: Values; readonly secrets: Sealed } => {
   if (!sealing) return { values, secrets: [] };
   const given = sealing.fields.filter((name) => values[name] !== undefined);
   const kept = Object.fromEntries(given.map((name) => [name, restoreSecrets(name, values[name], stored[name])]));
-  return sealAll(rooms.vault, { ...values, ...kept }, given);
+  // Rows of the installation, and volumes, which change nodes: workers of any conductor group may need them.
+  const of = { holder: sealing.holder, holder_id: String(uuid), groups: 'all' } as const;
+  return sealAll(rooms.vault, { ...values, ...kept }, given, of);
 };
 
 /** Stores what was sealed, and drops what the row no longer refers to. */
@@ -43,7 +51,7 @@ export const keepSecrets = async (
 ): Promise<void> => {
   if (!sealing) return;
   const refs = sealing.fields.flatMap((name) => secretRefs((row as unknown as Values)[name]));
-  await inventory.secrets.insert(sealing.holder, row.uuid, secrets);
+  await inventory.secrets.insert(secrets);
   await inventory.secrets.prune(sealing.holder, row.uuid, refs);
 };
 

@@ -1,6 +1,7 @@
 /** What the API is given: the other rooms it may ask, and the settings that change the wire. */
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
+import type { Digests, Sealer } from '../inventory/sealing';
 import type { Vault } from '../inventory/vault';
 import { defaultQuotas, type Quotas } from '../model/quotas';
 import type { Policy, ShadowReport } from '../policy';
@@ -90,7 +91,8 @@ export type Rooms = {
   readonly shadow?: () => ShadowReport;
   readonly identity: Pick<Identity, 'identify'>;
   readonly inventory: Inventory;
-  readonly vault: Vault;
+  /** Seals what only BMC workers open again. */
+  readonly vault: Sealer & Digests;
   readonly runs: Runs;
   readonly streams: Streams;
   readonly log: Log;

@@ -1,5 +1,5 @@
 /** Free-form documents on their way into the store: a mask that comes back keeps what it hides, and references cannot be forged. */
-import type { Vault } from '../inventory/vault';
+import type { BoxedSecret, Holding, Sealer } from '../inventory/sealing';
 import { raise } from '../model/errors';
 import { isSecretRef, masked, maskSecrets, secretRefs } from '../model/secrets';
 
@@ -49,19 +49,25 @@ export const restoreSecrets = (field: string, given: Json, stored: Json): Json =
   return kept;
 };
 
-export type Sealed = ReturnType<Vault['seal']>['secrets'];
+export type Sealed = readonly BoxedSecret[];
+/** Whose the values are; the field is each one's name. */
+export type ValuesOf = Omit<Holding, 'field' | 'side'> & {
+  /** What the secrets of a field are bound to; nothing when absent. */
+  readonly sides?: Readonly<Record<string, Holding['side']>>;
+};
 
 /** Seals the named documents among some values. Returns the values to store and the secrets to store with them. */
 export const sealAll = <Values extends Readonly<Record<string, unknown>>>(
-  vault: Vault,
+  vault: Sealer,
   values: Values,
   names: readonly string[],
+  { sides, ...of }: ValuesOf,
 ): { values: Values; secrets: Sealed } => {
-  const secrets: Sealed = [];
+  const secrets: BoxedSecret[] = [];
   const clean: Record<string, unknown> = { ...values };
   for (const name of names) {
     if (clean[name] === undefined || clean[name] === null) continue;
-    const sealed = vault.seal(clean[name]);
+    const sealed = vault.seal(clean[name], { ...of, field: name, side: sides?.[name] });
     clean[name] = sealed.document;
     secrets.push(...sealed.secrets);
   }

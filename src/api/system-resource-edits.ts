@@ -3,7 +3,7 @@ import type { Queries } from '../inventory';
 import { refusingDuplicates } from './duplicates';
 import { attributesOf, checkAttributes, type Operation, type Patcher, patchBody, patcherOf } from './patch';
 import { type Act, recordResource } from './resource-record';
-import { dropSecrets, keepSecrets, sealedValues, type Values, withDefaults } from './resource-values';
+import { dropSecrets, keepSecrets, sealedValues, type Values, withDefaults, withId } from './resource-values';
 import type { Rooms } from './rooms';
 import { type Asking, created, noContent, ok, type Route, route } from './route';
 import {
@@ -46,7 +46,8 @@ const createRoute = (resource: SystemResource): Route =>
       rooms.policy().require(ruleOf(resource, 'create'), asking.who);
       const given = withDefaults(resource.table, asking.body);
       const checked = resource.checked?.(given, { rooms, asking }) ?? given;
-      const { values, secrets } = sealedValues(rooms, resource.sealing, checked, {});
+      const made = withId(resource.sealing, checked);
+      const { values, secrets } = sealedValues(rooms, resource.sealing, made, {}, made.uuid);
       const row = await refusingDuplicates(resource.table, values, () =>
         rooms.inventory.transaction(async (inventory) => {
           const stored = await resource.store(inventory).insert(values);
@@ -69,7 +70,7 @@ const changed = async (
   const row = await findRow(resource, inventory, asking.params.ident, { lock: true });
   const given = patched(row, asking.body);
   const checked = resource.checked?.(given, { rooms, asking }, row) ?? given;
-  const { values, secrets } = sealedValues(rooms, resource.sealing, checked, row);
+  const { values, secrets } = sealedValues(rooms, resource.sealing, checked, row, row.uuid);
   const stored = await refusingDuplicates(resource.table, values, () =>
     resource.store(inventory).update(row.uuid, values),
   );

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createApi, createStreams, createTrail, onlyRamdisks, type Rooms, routes, withoutRamdisks } from '../api';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
-import { createVault } from '../inventory/vault';
+import { createDigests, createSealer } from '../inventory/sealing';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
@@ -56,7 +56,10 @@ live('api', config, { log, metrics }, async (life) => {
   watchSkew({ inventory, log, metrics }, life);
   const { client, close } = lazyClient(config, await clientInterceptors(traces));
   life.onEnd(close);
-  const vault = createVault(config.TEMPER_SECRETS_KEYS);
+  const vault = {
+    ...createSealer(config.TEMPER_SECRETS_PUBLIC_KEYS),
+    ...createDigests(config.TEMPER_DIGEST_KEYS),
+  };
   const streams = createStreams({
     inventory,
     log,

@@ -14,6 +14,7 @@ import {
   origins,
   port,
   postgresUrl,
+  publicKeys,
   ramdiskListen,
   strategies,
   strategyList,
@@ -52,9 +53,26 @@ const engine = {
 };
 
 const sealing = {
-  TEMPER_SECRETS_KEYS: keys.describe(
-    'Keys for secrets: <id>:<base64 of 32 bytes>, several separated by commas; the first seals, all open.',
+  TEMPER_SECRETS_PUBLIC_KEYS: publicKeys.describe(
+    'Keys that secrets are sealed to: <id>:<base64 of 32 bytes> for all conductor groups, <id>@<group>:<base64> for one that has its own; separated by commas. Made by `temper secrets keys`.',
   ),
+  TEMPER_DIGEST_KEYS: keys.describe(
+    'Keys by which requests with an Idempotency-Key are recognised, known to API processes only: <id>:<base64 of 32 bytes>, several separated by commas; the first is used, all recognise.',
+  ),
+};
+
+const opening = {
+  TEMPER_SECRETS_PRIVATE_KEYS: keys.describe(
+    'Private halves of TEMPER_SECRETS_PUBLIC_KEYS, for this worker’s conductor group: <id>:<base64 of 32 bytes>, several separated by commas; the present one and those before it. No other process may have them.',
+  ),
+  TEMPER_SECRETS_PUBLIC_KEYS: sealing.TEMPER_SECRETS_PUBLIC_KEYS.optional().describe(
+    'As for the API, so that secrets of nodes that change their conductor group are sealed to the other group’s key; the public half of its own first key when unset.',
+  ),
+  TEMPER_SECRETS_KEYS: keys
+    .optional()
+    .describe(
+      'Keys of releases in which one key sealed and opened, for secrets that are still sealed with it; none are left after `temper secrets reseal`.',
+    ),
 };
 
 const networks = {
@@ -132,7 +150,7 @@ const webhooks = {
   TEMPER_WEBHOOK_KEYS: keys
     .optional()
     .describe(
-      'Keys for the secrets of webhooks, as TEMPER_SECRETS_KEYS has them, but others: control workers hold these. No webhooks when unset.',
+      'Keys for the secrets of webhooks, as TEMPER_DIGEST_KEYS has them, but others: control workers hold these. No webhooks when unset.',
     ),
 };
 
@@ -361,7 +379,7 @@ export const processes = {
     ...common,
     ...store,
     ...engine,
-    ...sealing,
+    ...opening,
     ...networks,
     ...images,
     ...timing,

@@ -90,6 +90,25 @@ export const keys = z.string().transform((value, context) => {
   return map;
 });
 
+/** `<id>:<key>` for groups without a key of their own, `<id>@<conductor group>:<key>` for one group. */
+export const publicKeys = list.transform((items, context) => {
+  const rows = items.map((item) => /^([^:@,]+)(?:@([^:]*))?:([A-Za-z0-9+/_=-]+)$/.exec(item));
+  const read = rows.flatMap((row) =>
+    row ? [{ id: row[1]!, group: row[2] ?? null, raw: Buffer.from(row[3]!, 'base64') }] : [],
+  );
+  const refuse = (message: string) => context.addIssue({ code: 'custom', message });
+  if (read.length !== rows.length || read.some(({ raw }) => raw.length !== 32))
+    refuse('must be <id>:<base64 of 32 bytes> or <id>@<conductor group>:<base64>, several separated by commas');
+  else if (new Set(read.map(({ group }) => group)).size !== read.length)
+    refuse(
+      'names two keys for the same conductor group; only workers hold more than one, in TEMPER_SECRETS_PRIVATE_KEYS',
+    );
+  else if (new Set(read.map(({ id }) => id)).size !== read.length) refuse('names two keys by the same id');
+  else if (!read.some(({ group }) => group === null))
+    refuse('lacks a key without a conductor group; it is for groups that have none of their own');
+  return read;
+});
+
 /** Identity strategies, in the order in which they are tried. */
 export const strategies = ['keystone', 'http_basic', 'static_tokens', 'noauth'] as const;
 

@@ -1,14 +1,15 @@
 /** Starts power sync beside a BMC worker, as the settings ask for it. */
 import { createImpose } from '../activities/power-impose';
 import { type PowerSyncHands, runPowerSync } from '../activities/power-sync';
+import type { Sealer } from '../inventory/sealing';
 import { drivers } from '../model/drivers';
 import type { BmcConfig } from './config';
 import type { Life } from './process';
 import { timingOf } from './timing';
 
 /** Returns at once; the looking ends with the process. */
-export const startPowerSync = (config: BmcConfig, hands: PowerSyncHands, life: Life): void => {
-  const { inventory, vault } = hands;
+export const startPowerSync = (config: BmcConfig, hands: PowerSyncHands, vault: Sealer, life: Life): void => {
+  const { inventory } = hands;
   const impose =
     config.TEMPER_FORCE_POWER_STATE &&
     createImpose({ inventory, vault, timing: timingOf(config), queuePrefix: config.TEMPER_QUEUE_PREFIX });

@@ -61,6 +61,8 @@ const checks = (): ReturnType<Hands['checks']> =>
 const replay: Hands['replay'] = (of) =>
   (require('./temper-replay') as typeof import('./temper-replay')).replayRun(of, process.env);
 
+const sealing = () => require('./temper-secrets') as typeof import('./temper-secrets');
+
 const main = async (): Promise<number> => {
   const ending = new AbortController();
   process.once('SIGINT', () => ending.abort());
@@ -81,6 +83,8 @@ const main = async (): Promise<number> => {
     signal: ending.signal,
     checks,
     replay,
+    newKeys: () => sealing().newKeys(),
+    secrets: () => sealing().secretsOf(process.env),
   };
   const status = await runCli(process.argv.slice(2), hands);
   return ending.signal.aborted ? interrupted : status;

@@ -8,7 +8,6 @@ import { createAgentActs } from '../bmc/agent';
 import { createLanes } from '../bmc/lane';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
-import { createVault } from '../inventory/vault';
 import { type DriverName, drivers as driverTable } from '../model/drivers';
 import { countedDriver, countedLanes, countRequests, vendorLabels } from '../observe/hooks';
 import { createLog, type Logger } from '../observe/log';
@@ -23,6 +22,7 @@ import { readConfig } from './config';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from './observing';
 import { startPowerSync } from './power-sync';
 import { type Life, live } from './process';
+import { startResealing, vaultsOf } from './sealing';
 import { startTelling } from './telling';
 import { checkAttributes, ensureReconciler, lazyClient, workerConnection, workerIdentity } from './temporal';
 
@@ -124,6 +124,7 @@ const bmc = (): void => {
   const metrics = createMetrics('worker-bmc');
   installRuntime(log, config.TEMPER_SDK_METRICS_ADDRESS);
   live('bmc', config, { log, metrics }, async (life) => {
+    const vaults = vaultsOf(config);
     const traces = await tracesFrom('worker-bmc', config, life);
     life.onEnd(countRequests(metrics));
     const inventory = createInventory(
@@ -139,14 +140,15 @@ const bmc = (): void => {
     await keepBeating(config, inventory, life);
     const hands = {
       inventory,
-      vault: createVault(config.TEMPER_SECRETS_KEYS),
+      vault: vaults.opener,
       imageOrigins: config.TEMPER_IMAGE_ORIGINS,
       driverOf: countedDrivers(bmcs, metrics),
       agentActs: countedDriver({ name: 'agent', acts: createAgentActs(doors) }, metrics).acts,
       lanes: countedLanes(createLanes(), metrics),
       log,
     };
-    startPowerSync(config, hands, life);
+    startPowerSync(config, hands, vaults.sealer, life);
+    startResealing({ inventory, ...vaults, log }, life);
     await runWorker(
       {
         connection,

@@ -15,6 +15,21 @@ export type Finding =
   | { readonly is: 'failed'; readonly says: string; readonly todo: string };
 export type Check = { readonly name: string; find(): Promise<Finding> };
 
+/** How many secrets are sealed to which keys. */
+export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
+
+/** Sealed secrets, as a BMC worker may open them. */
+export type SecretsTool = {
+  keys(): Promise<readonly KeyUse[]>;
+  reseal(): Promise<{
+    readonly counts: Readonly<Record<'kept' | 'sealed' | 'foreign' | 'unused', number>>;
+    readonly keys: readonly KeyUse[];
+  }>;
+  /** What of a node's credentials would go elsewhere; undefined where nothing would. */
+  findMove(node: string): Promise<{ readonly from: string; readonly to: string; make(): Promise<void> } | undefined>;
+  close(): Promise<void>;
+};
+
 export type Hands = {
   readonly env: Readonly<Record<string, string | undefined>>;
   fetchWith(trust: Trust): typeof fetch;
@@ -37,4 +52,8 @@ export type Hands = {
   checks(): readonly Check[];
   /** Replays a run against this build; the text is a workflow's id. */
   replay(of: RunName | string): Promise<Replayed>;
+  /** A new pair of keys, each half in base64. */
+  newKeys(): { readonly public: string; readonly private: string };
+  /** Opens the store of sealed secrets as the environment's settings say. Throws CliFault (usage). */
+  secrets(): SecretsTool;
 };

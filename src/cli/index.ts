@@ -9,6 +9,7 @@ import { addPolicy } from './policy';
 import { addReplay } from './replay';
 import { addRunbooks } from './runbooks';
 import { addRuns } from './runs';
+import { addSecrets } from './secrets';
 
 export { CliFault, stop } from './faults';
 export type * from './hands';
@@ -34,6 +35,7 @@ const programOf = (hands: Hands, end: (status: number) => void): Command => {
   addFreezes(program, acting);
   addDoctor(program, acting);
   addReplay(program, acting);
+  addSecrets(program, acting);
   addPolicy(program, acting);
   return program;
 };

@@ -2,7 +2,7 @@
 import type { NodeUuid } from '../model/ids';
 import type { ProvisionState } from '../model/states';
 import type { Db } from './database';
-import type { SealedSecret } from './vault';
+import type { BoxedSecret } from './sealing';
 
 export type AgentStatus = 'start' | 'end' | 'error';
 
@@ -49,8 +49,8 @@ export const agents = (sql: Db) => ({
    * Takes note of a ramdisk that looks its node up, with its sealed token; false where one is known already, or where no
    * run has booted one, and then nothing is stored. One statement, so that of two at once one gets the token.
    */
-  async meet(node: NodeUuid, token_hash: string, token: SealedSecret): Promise<boolean> {
-    const { id, path, key_id, nonce, ciphertext } = token;
+  async meet(node: NodeUuid, token_hash: string, token: BoxedSecret): Promise<boolean> {
+    const { id, path, key_id, bound, boxes, nonce, ciphertext } = token;
     const met = await sql`
       with met as (
         insert into agents (node_uuid, token_hash, token_secret)
@@ -59,8 +59,9 @@ export const agents = (sql: Db) => ({
         where b.node_uuid = ${node} and b.conflict is null
         on conflict (node_uuid) do nothing returning node_uuid
       )
-      insert into secrets (id, holder, holder_id, path, key_id, nonce, ciphertext)
-      select ${id}::uuid, 'agent', node_uuid, ${path}, ${key_id}, ${nonce}, ${ciphertext} from met returning 1`;
+      insert into secrets (id, holder, holder_id, path, key_id, bound, boxes, nonce, ciphertext)
+      select ${id}::uuid, 'agent', node_uuid, ${path}, ${key_id}, ${bound}, ${sql.json(boxes as never)}, ${nonce}, ${ciphertext}
+      from met returning 1`;
     return met.length === 1;
   },
 

@@ -24,6 +24,7 @@ import { ports } from './ports';
 import { powerSync } from './power-sync';
 import { quotas } from './quotas';
 import { ramdiskBoots } from './ramdisk-boots';
+import { resealing } from './resealing';
 import { ruleEffects } from './rule-effects';
 import { runList } from './run-list';
 import { runSteps } from './run-steps';
@@ -45,6 +46,7 @@ const queries = (sql: Db) => ({
   runbooks: runbooks(sql),
   runs: runs(sql),
   runSteps: runSteps(sql),
+  resealing: resealing(sql),
   secrets: secrets(sql),
   events: events(sql),
   feed: feed(sql),

@@ -7,8 +7,8 @@ import type { Db } from './database';
 import { type EventRow, eventInsert } from './events';
 import { asFound, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';
+import type { BoxedSecret } from './sealing';
 import { secretsInsert } from './secrets';
-import type { SealedSecret } from './vault';
 import { silentAfter } from './workers';
 
 type Document = Readonly<Record<string, unknown>>;
@@ -182,12 +182,9 @@ export const nodes = (sql: Db) => {
      */
     async enrol(
       values: NodeValues & { readonly uuid: string },
-      beside: { readonly audit: AuditRow; readonly event: EventRow; readonly secrets: readonly SealedSecret[] },
+      beside: { readonly audit: AuditRow; readonly event: EventRow; readonly secrets: readonly BoxedSecret[] },
     ): Promise<NodeRow> {
-      const sealed =
-        beside.secrets.length > 0
-          ? sql`, sealed as (${secretsInsert(sql, 'node', values.uuid, beside.secrets)})`
-          : sql``;
+      const sealed = beside.secrets.length > 0 ? sql`, sealed as (${secretsInsert(sql, beside.secrets)})` : sql``;
       const [row] = await sql<NodeRow[]>`
         with audited as (${auditInsert(sql, beside.audit)}), told as (${eventInsert(sql, beside.event)}) ${sealed}
         insert into nodes ${sql(written(values))} returning *, ${wholeRow}`;

@@ -81,6 +81,15 @@ const columns = [
 ] as const; // biome-ignore format: one row of names
 
 // What belongs to the instance goes with it; a lessee only if the deployment brought it.
+// Named only where it is given: the BMC workers' role, which accepts runs of power sync, may not write lessees.
+const becomesLessee = (sql: Db, lessee: string | null | undefined) =>
+  lessee == null
+    ? sql``
+    : sql`
+  driver_internal_info = case when lessee is null
+    then driver_internal_info || '{"automatic_lessee": true}' else driver_internal_info end,
+  lessee = coalesce(lessee, ${lessee}),`;
+
 const withoutInstance = (sql: Db) => sql`
   instance_info = '{}', instance_uuid = null, instance_name = null, allocation_uuid = null,
   lessee = case when driver_internal_info ? 'automatic_lessee' then null else lessee end,
@@ -101,9 +110,7 @@ export const runs = (sql: Db) => ({
         update nodes set
           reservation = ${order.run}, fence = fence + 1, updated_at = now(), last_error = null,
           instance_info = ${!order.instance_info ? sql`instance_info` : sql.json(order.instance_info as never)},
-          driver_internal_info = case when ${order.lessee ?? null}::text is not null and lessee is null
-            then driver_internal_info || '{"automatic_lessee": true}' else driver_internal_info end,
-          lessee = coalesce(lessee, ${order.lessee ?? null}),
+          ${becomesLessee(sql, order.lessee)}
           inspection_started_at = case when ${order.to}::text = 'inspecting' then now() else inspection_started_at end,
           inspection_finished_at = case when ${order.to}::text = 'inspecting' then null else inspection_finished_at end,
           target_power_state = coalesce(${order.target_power_state}, target_power_state),
@@ -338,6 +345,15 @@ export const runs = (sql: Db) => ({
       )
       select 1 from ended`;
     return ended.length === 1;
+  },
+
+  /** The conductor groups whose workers act in a run: its node's at acceptance, and those of other nodes of its steps. */
+  async groupsOf(run: RunUuid): Promise<string[]> {
+    const [row] = await sql<{ groups: string[] }[]>`
+      select array(select distinct jsonb_array_elements_text(
+        jsonb_path_query_array(input, '$.conductor_group') || jsonb_path_query_array(input, '$.steps[*].on.conductor_group'))) as groups
+      from runs where id = ${run}`;
+    return row?.groups ?? [];
   },
 
   /**

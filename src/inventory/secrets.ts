@@ -1,27 +1,20 @@
-/** Queries of the secrets table. The API's role may only write it; reading is for the BMC workers' role. */
+/** Queries of the secrets table. The API's role may only add to it; reading and sealing again is for the BMC workers' role. */
 import type { NodeUuid } from '../model/ids';
 import type { Db } from './database';
-import type { SealedSecret } from './vault';
+import type { BoxedSecret, SecretHolder, StoredSecret } from './sealing';
 
-export type SecretHolder =
-  | 'node'
-  | 'runbook'
-  | 'run'
-  | 'agent'
-  | 'volume_target'
-  | 'deploy_template'
-  | 'inspection_rule';
+const columns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
 
-/** The statement that stores sealed secrets of one holder; at least one. Also part of a larger statement. */
-export const secretsInsert = (sql: Db, holder: SecretHolder, holder_id: string, sealed: readonly SealedSecret[]) => {
-  const rows = sealed.map((secret) => ({ ...secret, holder, holder_id }));
-  return sql`insert into secrets ${sql(rows, 'id', 'holder', 'holder_id', 'path', 'key_id', 'nonce', 'ciphertext')}`;
+/** The statement that stores sealed secrets; at least one. Also part of a larger statement. */
+export const secretsInsert = (sql: Db, sealed: readonly BoxedSecret[]) => {
+  const rows = sealed.map((secret) => ({ ...secret, boxes: sql.json(secret.boxes as never) }));
+  return sql`insert into secrets ${sql(rows as never, ...(columns as never))}`;
 };
 
 export const secrets = (sql: Db) => ({
-  /** Stores sealed secrets of one holder. */
-  async insert(holder: SecretHolder, holder_id: string, sealed: readonly SealedSecret[]): Promise<void> {
-    if (sealed.length > 0) await secretsInsert(sql, holder, holder_id, sealed);
+  /** Stores sealed secrets. */
+  async insert(sealed: readonly BoxedSecret[]): Promise<void> {
+    if (sealed.length > 0) await secretsInsert(sql, sealed);
   },
 
   /**
@@ -74,8 +67,8 @@ export const secrets = (sql: Db) => ({
   },
 
   /** Sealed rows by id; only the BMC workers' role may ask. */
-  async read(ids: readonly string[]): Promise<{ id: string; key_id: string; nonce: Buffer; ciphertext: Buffer }[]> {
+  async read(ids: readonly string[]): Promise<StoredSecret[]> {
     if (ids.length === 0) return [];
-    return sql`select id, key_id, nonce, ciphertext from secrets where id in ${sql(ids)}`;
+    return sql<StoredSecret[]>`select ${sql([...columns])} from secrets where id in ${sql(ids)}`;
   },
 });

@@ -1,5 +1,5 @@
-/** Encrypts secrets before they reach the store and opens them for a BMC worker: AES-256-GCM, a key id per row. */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
+/** Seals with a key that also opens: the secrets of webhooks, and what was stored before there were pairs of keys. AES-256-GCM. */
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
 import { replaceSecrets, type SecretRef } from '../model/secrets';
 
 export type SealedSecret = {
@@ -15,8 +15,6 @@ export type Vault = {
   seal<T>(document: T): { document: T; secrets: SealedSecret[] };
   /** The value of one row. Throws when its key is not configured or the row was altered. */
   open(row: { id: string; key_id: string; nonce: Buffer; ciphertext: Buffer }): unknown;
-  /** Digests by which a text is recognised and not guessed, under each key: the first one is to be kept. */
-  digests(text: string): readonly [Buffer, ...Buffer[]];
 };
 
 /**
@@ -24,11 +22,7 @@ export type Vault = {
  */
 export const createVault = (keys: ReadonlyMap<string, Buffer>): Vault => {
   const [current] = keys;
-  if (!current)
-    throw new Error('TEMPER_SECRETS_KEYS is empty: at least one key is needed, as <id>:<base64 of 32 bytes>');
-
-  // Keys of their own, so that no key serves two ends.
-  const digestKeys = [...keys.values()].map((key) => Buffer.from(hkdfSync('sha256', key, '', 'temper digest', 32)));
+  if (!current) throw new Error('there is no key to seal with: at least one is needed, as <id>:<base64 of 32 bytes>');
 
   const sealOne = (value: unknown, path: string): SealedSecret => {
     const [key_id, key] = current;
@@ -56,17 +50,13 @@ export const createVault = (keys: ReadonlyMap<string, Buffer>): Vault => {
     },
     open({ id, key_id, nonce, ciphertext }) {
       const key = keys.get(key_id);
-      if (!key) throw new Error(`secret ${id} was sealed with key ${key_id}, which TEMPER_SECRETS_KEYS does not hold`);
+      if (!key) throw new Error(`secret ${id} was sealed with key ${key_id}, which the settings do not hold`);
       const decipher = createDecipheriv('aes-256-gcm', key, nonce);
       decipher.setAAD(Buffer.from(id));
       decipher.setAuthTag(ciphertext.subarray(-16));
       return JSON.parse(
         Buffer.concat([decipher.update(ciphertext.subarray(0, -16)), decipher.final()]).toString('utf8'),
       );
-    },
-    digests(text) {
-      const of = (key: Buffer) => createHmac('sha256', key).update(text).digest();
-      return digestKeys.map(of) as [Buffer, ...Buffer[]];
     },
   };
 };

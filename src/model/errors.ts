@@ -302,6 +302,21 @@ export const errors = {
     retry: false,
     says: 'A secret that this needs is no longer in the store; give it again and start anew.',
   },
+  SecretKeyMissing: {
+    status: 500,
+    retry: true,
+    says: 'A secret that this needs is sealed to key {key}, which the worker does not hold. A worker that holds it can seal it again: temper secrets reseal.',
+  },
+  SecretMisplaced: {
+    status: 409,
+    retry: false,
+    says: 'The secret at {field} of node {node} was not given for that place, and is not used there; give it again.',
+  },
+  CredentialsMoved: {
+    status: 409,
+    retry: false,
+    says: 'The stored credentials of node {node} were given for another BMC ({field} has changed since), and are not sent to this one. Give them again, or let an operator move them at a worker: temper secrets move {node}.',
+  },
   StepOutcomeUnknown: {
     status: 500,
     retry: false,

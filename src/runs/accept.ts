@@ -1,7 +1,7 @@
 /** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
-import type { Vault } from '../inventory/vault';
+import type { Sealer } from '../inventory/sealing';
 import { raise } from '../model/errors';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/plans';
@@ -16,7 +16,7 @@ import type { RunFacts } from './engine';
 export type Accepted = { readonly workflow_id: string; readonly input: RunInput; readonly facts: RunFacts };
 type Hands = {
   readonly inventory: Inventory;
-  readonly vault: Vault;
+  readonly vault: Sealer;
   readonly timing: Timing;
   readonly lockRetryMs: number;
   readonly queuePrefix?: string;
@@ -39,6 +39,11 @@ export const accept = async (order: RunOrder, hands: Hands): Promise<Accepted> =
   }
 };
 
+/** The conductor groups whose workers act in the run: the node's, and those of the other nodes of its steps. */
+const groupsOf = ({ node, steps }: RunOrder): string[] => [
+  ...new Set([node.conductor_group, ...steps.flatMap(({ on }) => (on ? [on.conductor_group] : []))]),
+];
+
 const workingState = (order: RunOrder): ProvisionState | null => {
   if (order.event === null) return null;
   const { node, verb } = order;
@@ -59,7 +64,10 @@ const acceptOnce = async (
       reason: `Runbook ${order.runbook.name} was changed or deleted meanwhile; look at it and try again.`,
     });
   const run = inventory.runs.newId();
-  const { document: sealed, secrets } = vault.seal({ steps: order.steps, ...order.ramdisk });
+  const { document: sealed, secrets } = vault.seal(
+    { steps: order.steps, ...order.ramdisk },
+    { holder: 'run', holder_id: run, field: 'input', groups: groupsOf(order) },
+  );
   const { steps } = sealed;
   const displaced = order.takesOver ? await inventory.runs.holding(order.node.uuid) : undefined;
   const input = {
@@ -73,7 +81,14 @@ const acceptOnce = async (
     raise('InvalidSteps', {
       reason: `The steps hold ${bytes} bytes; a run carries at most ${maxPlanBytes}. Split them into several runs.`,
     });
-  const instance = order.instance_info && vault.seal(order.instance_info);
+  const instance =
+    order.instance_info &&
+    vault.seal(order.instance_info, {
+      holder: 'node',
+      holder_id: order.node.uuid,
+      field: 'instance_info',
+      groups: [order.node.conductor_group],
+    });
   const workflow_id = workflowId(order.node.uuid, order.verb.replaceAll(' ', '-'), run);
   const taken = await inventory.runs.accept({
     run,
@@ -99,12 +114,12 @@ const acceptOnce = async (
   if (!taken) return undefined;
   const also = await takeAlso(inventory, run, order, steps);
   if (instance) {
-    await inventory.secrets.insert('node', order.node.uuid, instance.secrets);
+    await inventory.secrets.insert(instance.secrets);
     await inventory.secrets.dropUnused(order.node.uuid); // what the last one brought
   }
   if (displaced) await tellDisplaced(inventory, displaced, order);
   await inventory.runSteps.insert(run, steps);
-  await inventory.secrets.insert('run', run, secrets);
+  await inventory.secrets.insert(secrets);
   await tell(inventory, order, to, taken.lock, steps, taken);
   const { user_name, user_id } = order.asked.requester;
   return {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
-import type { Vault } from '../inventory/vault';
+import type { Sealer } from '../inventory/sealing';
 import { quotaProject } from '../model/callers';
 import { isTemperError, raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
@@ -23,7 +23,7 @@ type Log = { info(message: string, facts?: object): void; warn(message: string, 
 
 export type RunsHands = {
   readonly inventory: Inventory;
-  readonly vault: Vault;
+  readonly vault: Sealer;
   readonly client: Client;
   readonly timing: Timing;
   readonly log: Log;
@@ -193,9 +193,10 @@ const operate = async (
   if (run.finished_at) raise('Conflict', { reason: `Run ${id} has ended: ${run.state}.` });
   if (act === 'abort' && run.state === 'accepted' && (await abortUnstarted(run, asked, reason, inventory))) return;
   if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
-  const sealed = args && vault.seal(args);
+  const holding = { holder: 'run', holder_id: run.id, field: 'args' } as const;
+  const sealed = args && vault.seal(args, { ...holding, groups: await inventory.runs.groupsOf(run.id) });
   // Before they are named: a worker may look for them at once. Unused ones go when the run does.
-  if (sealed) await inventory.secrets.insert('run', run.id, sealed.secrets);
+  if (sealed) await inventory.secrets.insert(sealed.secrets);
   // Written before it is asked: it may take effect although nobody hears so.
   await inventory.transaction((store) => record(store, run, act, asked, reason));
   const refused = (thrown: unknown) =>

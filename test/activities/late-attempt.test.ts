@@ -6,13 +6,13 @@ import { createLanes } from '../../src/bmc/lane';
 import { sendOnce } from '../../src/bmc/once';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
-import { createVault } from '../../src/inventory/vault';
 import { heldAct } from '../support/held-act';
 import { recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';
+import { testVault } from '../support/vault';
 
 const quiet = { info() {}, warn() {} };
-const vault = createVault(new Map([['k1', Buffer.alloc(32, 3)]]));
+const vault = testVault;
 
 let database: TestDatabase;
 let owner: Sql;

@@ -9,16 +9,16 @@ import { createLanes } from '../../src/bmc/lane';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { DueNode } from '../../src/inventory/power-sync';
-import { createVault } from '../../src/inventory/vault';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
 import { type PowerState, powerSyncSkips } from '../../src/model/states';
 import { quickTiming } from '../support/engine';
 import { recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';
+import { ofDriverInfo, testVault } from '../support/vault';
 
 const quiet = { info() {}, warn() {} };
-const vault = createVault(new Map([['k1', Buffer.alloc(32, 3)]]));
+const vault = testVault;
 
 let database: TestDatabase;
 let owner: Sql;
@@ -39,8 +39,13 @@ afterAll(async () => {
 const newNode = async (values: Record<string, unknown> = {}) => {
   const conductor_group = (values.conductor_group as string | undefined) ?? randomUUID();
   const { driver_info = {}, ...rest } = values;
-  const sealed = vault.seal(driver_info);
+  const uuid = randomUUID();
+  const sealed = vault.seal(
+    driver_info,
+    ofDriverInfo(uuid, 'fake-hardware', driver_info as Record<string, unknown>, conductor_group),
+  );
   const row = {
+    uuid,
     driver: 'fake-hardware',
     provision_state: 'active',
     power_state: 'power off',
@@ -49,7 +54,7 @@ const newNode = async (values: Record<string, unknown> = {}) => {
   };
   const [node] = await owner<{ uuid: NodeUuid }[]>`
     insert into nodes ${owner({ ...row, driver_info: owner.json(sealed.document as never) } as never)} returning uuid`;
-  await api.secrets.insert('node', node!.uuid, sealed.secrets);
+  await api.secrets.insert(sealed.secrets);
   return { uuid: node!.uuid, conductor_group };
 };
 

@@ -6,15 +6,15 @@ import type { ActContext, Driver } from '../../src/bmc/contract';
 import { createLanes } from '../../src/bmc/lane';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
-import { createVault } from '../../src/inventory/vault';
 import { raise } from '../../src/model/errors';
 import type { Lock } from '../../src/model/runs';
 import { heldAct } from '../support/held-act';
 import { type ActsOver, recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';
+import { testVault } from '../support/vault';
 
 const quiet = { info() {}, warn() {} };
-const vault = createVault(new Map([['k1', Buffer.alloc(32, 3)]]));
+const vault = testVault;
 
 let database: TestDatabase;
 let owner: Sql;

@@ -1,9 +1,11 @@
 /** Taking up a failed run, and trying a step again with other arguments: what is asked anew, and what the runs are told. */
+import { randomUUID } from 'node:crypto';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/plan-steps';
 import type { GivenStep, PlannedStep } from '../../src/model/steps';
 import { faultOf } from '../support/api';
 import { holder, type Provisioning, startProvisioning } from '../support/provisioning';
+import { ofRun } from '../support/vault';
 import { lessee, type Persona } from '../support/world';
 
 let at: Provisioning;
@@ -237,12 +239,13 @@ describe('a failed run', () => {
   test('is taken up while its secrets are kept, and not after', async () => {
     const sealedPlan = (steps: PlannedStep[]) =>
       steps.map((step) => (step.index === 1 ? { ...step, args: { image_url: { $secret: secret.id } } } : step));
-    const secret = at.api.rooms.vault.seal({ password: 'hunter2' }).secrets[0]!;
+    const { secrets } = at.api.rooms.vault.seal({ password: 'hunter2' }, ofRun(randomUUID()));
+    const secret = secrets[0]!;
     const run = await serviceRun('failed', 1, { plan: sealedPlan });
     const without = await rerun(run);
     expect([without.status, faultOf(without)]).toEqual([409, expect.stringMatching(/give the steps again/)]);
     expect((await rerun(run, { from: 2 })).status).toBe(202);
-    await at.api.inventory.secrets.insert('run', run, [secret]);
+    await at.api.inventory.secrets.insert([{ ...secret, holder_id: run }]);
     expect((await rerun(run)).status).toBe(202);
   });
 
@@ -254,7 +257,7 @@ describe('a failed run', () => {
   ])('%s %s keeps its secrets: %s', async (state, ended, left) => {
     const { inventory, sql, rooms } = at.api;
     const run = await serviceRun('failed', 1);
-    await inventory.secrets.insert('run', run, rooms.vault.seal({ password: 'hunter2' }).secrets);
+    await inventory.secrets.insert(rooms.vault.seal({ password: 'hunter2' }, ofRun(run)).secrets);
     await sql`update runs set state = ${state}, finished_at = ${sql.unsafe(ended)} where id = ${run}`;
     await inventory.secrets.sweep();
     expect(await sql`select 1 from secrets where holder_id = ${run}`).toHaveLength(left);

@@ -18,6 +18,8 @@ test.each(Object.keys(processes) as (keyof typeof processes)[])('the settings of
   expect(faultsOf(name)).toEqual([]);
 });
 
+const key = Buffer.alloc(32, 9).toString('base64');
+
 test.each([
   // setting                  value                         the bad part, as the operator is told it
   ['TEMPER_BMC_NETWORKS', 'foo', 'has "foo", which is no network'],
@@ -48,6 +50,10 @@ test.each([
   ['TEMPER_AGENT_REQUIRE_TLS', 'no', 'must be true or false'],
   ['TEMPER_HEARTBEAT_TIMEOUT_S', '5', 'must be a whole number, at least 10'],
   ['TEMPER_IMAGE_ORIGINS', 'https://a.example.org,b.example.org', 'has "b.example.org", which is no origin'],
+  ['TEMPER_SECRETS_PUBLIC_KEYS', 'k1:c2hvcnQ=', 'must be <id>:<base64 of 32 bytes>'],
+  ['TEMPER_SECRETS_PUBLIC_KEYS', `k1@rack:${key}`, 'lacks a key without a conductor group'],
+  ['TEMPER_SECRETS_PUBLIC_KEYS', `k1:${key},k2:${key}`, 'names two keys for the same conductor group'],
+  ['TEMPER_SECRETS_PUBLIC_KEYS', `k1:${key},k1@rack:${key}`, 'names two keys by the same id'],
 ])('%s=%s is refused', (setting, value, says) => {
   const faults = faultsOf('api', { [setting]: value });
   expect(faults).toHaveLength(1);
@@ -79,8 +85,8 @@ test.each(['control', 'bmc', 'migrate'] as const)('%s, too, refuses what cannot 
 });
 
 test('an unset setting is told as such, and an empty one counts as unset', () => {
-  expect(faultsOf('bmc', { TEMPER_BMC_NETWORKS: '', TEMPER_SECRETS_KEYS: undefined })).toEqual([
-    expect.stringContaining('TEMPER_SECRETS_KEYS is not set'),
+  expect(faultsOf('bmc', { TEMPER_BMC_NETWORKS: '', TEMPER_SECRETS_PRIVATE_KEYS: undefined })).toEqual([
+    expect.stringContaining('TEMPER_SECRETS_PRIVATE_KEYS is not set'),
     expect.stringContaining('TEMPER_BMC_NETWORKS is not set'),
   ]);
 });

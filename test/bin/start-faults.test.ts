@@ -40,8 +40,12 @@ const expectPlain = ({ status, out, err }: Ending, texts: readonly string[]): vo
 const cases: readonly (readonly [title: string, env: () => Env, texts: readonly string[]])[] = [
   [
     'settings that are missing or wrong, all at once',
-    () => ({ TEMPER_BMC_NETWORKS: 'foo', TEMPER_DATABASE_URL: 'mysql://temper:hunter2@x', TEMPER_SECRETS_KEYS: '' }),
-    ['TEMPER_BMC_NETWORKS has "foo"', 'TEMPER_DATABASE_URL must', 'TEMPER_SECRETS_KEYS is not set'],
+    () => ({
+      TEMPER_BMC_NETWORKS: 'foo',
+      TEMPER_DATABASE_URL: 'mysql://temper:hunter2@x',
+      TEMPER_SECRETS_PUBLIC_KEYS: '',
+    }),
+    ['TEMPER_BMC_NETWORKS has "foo"', 'TEMPER_DATABASE_URL must', 'TEMPER_SECRETS_PUBLIC_KEYS is not set'],
   ],
   [
     'the missing companions of its strategies',

@@ -23,9 +23,13 @@ const table = [
   ['worker-bmc', 'bmc'],
 ] as const;
 
+const key = `k1:${Buffer.alloc(32, 9).toString('base64')}`;
+
 /** Values for what .env must give, and for what it may leave out; `${A:?b}` and `${A:-b}` as compose reads them. */
 const given: Readonly<Record<string, string>> = {
-  TEMPER_SECRETS_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+  TEMPER_SECRETS_PUBLIC_KEYS: key,
+  TEMPER_SECRETS_PRIVATE_KEYS: key,
+  TEMPER_DIGEST_KEYS: key,
   TEMPER_BMC_NETWORKS: '10.0.0.0/8',
   TEMPER_AUTH_STRATEGY: 'keystone',
 };
@@ -52,8 +56,11 @@ test.each(table)('%s is given no setting that it does not read', (service, name)
 });
 
 test('only processes that must know a key are given one', () => {
-  const holders = Object.keys(services).filter((service) => services[service]!.environment?.TEMPER_SECRETS_KEYS);
-  expect(holders).toEqual(['api', 'worker-bmc']);
+  const holders = (name: string) => Object.keys(services).filter((service) => services[service]!.environment?.[name]);
+  expect(holders('TEMPER_SECRETS_PUBLIC_KEYS')).toEqual(['api', 'worker-bmc']);
+  expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api']);
+  for (const name of ['TEMPER_SECRETS_PRIVATE_KEYS', 'TEMPER_SECRETS_KEYS'])
+    expect(holders(name)).toEqual(['worker-bmc']);
 });
 
 test('every variable without a default stands in .env.example', () => {

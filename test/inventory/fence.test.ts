@@ -6,13 +6,13 @@ import { createInventory, type Inventory, type Queries } from '../../src/invento
 import { connect, type Sql } from '../../src/inventory/database';
 import type { ActLock } from '../../src/inventory/fence';
 import type { ActKey } from '../../src/inventory/run-steps';
-import { createVault } from '../../src/inventory/vault';
 import type { RunUuid } from '../../src/model/ids';
 import type { PlannedStep } from '../../src/model/steps';
 import { heldAct } from '../support/held-act';
 import { type TestDatabase, testDatabase } from '../support/servers';
+import { testVault } from '../support/vault';
 
-const vault = createVault(new Map([['k1', Buffer.alloc(32, 3)]]));
+const vault = testVault;
 
 let database: TestDatabase;
 let owner: Sql;

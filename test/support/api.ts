@@ -16,6 +16,7 @@ import { createPolicy, type PolicyOptions } from '../../src/policy';
 import type { ActOrder, CallOrder, MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
 import { undescribed } from './described';
 import { testDatabase } from './servers';
+import { testVault } from './vault';
 import { type Persona, passersBy, personas } from './world';
 
 type Moved = Parameters<Runs['move']>[0];
@@ -128,7 +129,7 @@ export const startTestApi = async (
     policy: () => policy,
     identity: options.identity ?? fakeIdentity,
     inventory,
-    vault: createVault(new Map([['test', Buffer.alloc(32, 7)]])),
+    vault: testVault,
     runs: { ...recordingRuns(recorded), ...options.runs },
     streams,
     ...(options.webhooks && { webhookVault: createVault(new Map([['test', Buffer.alloc(32, 9)]])) }),

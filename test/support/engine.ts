@@ -8,7 +8,6 @@ import type { Driver } from '../../src/bmc/contract';
 import { createLanes } from '../../src/bmc/lane';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
-import { createVault, type Vault } from '../../src/inventory/vault';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/plan-steps';
 import { type PlannedNode, planFor } from '../../src/model/plans';
@@ -19,6 +18,7 @@ import { type Verb, verbRow } from '../../src/model/verbs';
 import { createRuns, type RunOrder, type Runs } from '../../src/runs';
 import { controlQueue, groupQueue } from '../../src/workflows/contract';
 import { temporalAddress, temporalNamespace, testDatabase, workflowBundle } from './servers';
+import { ofDriverInfo, testVault } from './vault';
 
 // Failures are what these tests provoke; what matters of them is asserted.
 Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -43,7 +43,7 @@ export const quickTiming: Timing = {
 export type World = {
   readonly sql: Sql;
   readonly inventory: Inventory;
-  readonly vault: Vault;
+  readonly vault: typeof testVault;
   readonly runs: Runs;
   readonly client: Client;
   readonly prefix: string;
@@ -84,7 +84,7 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
     bmc: connect(database.bmcUrl, { max: 4 }),
   };
   const inventory = createInventory(pools.api);
-  const vault = createVault(new Map([['k1', Buffer.alloc(32, 7)]]));
+  const vault = testVault;
   const connection = await Connection.connect({ address: temporalAddress() });
   const client = new Client({ connection, namespace: temporalNamespace });
   const native = await NativeConnection.connect({ address: temporalAddress() });
@@ -152,10 +152,13 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
         }),
       ),
     async node(values = {}) {
-      const driver_info = vault.seal(values.driver_info ?? {});
+      const uuid = randomUUID();
+      const info = (values.driver_info ?? {}) as Record<string, unknown>;
+      const driver = String(values.driver ?? 'fake-hardware');
+      const driver_info = vault.seal(info, ofDriverInfo(uuid, driver, info));
       const [row] = await sql<{ uuid: NodeUuid }[]>`
-        insert into nodes ${sql({ driver: 'fake-hardware', provision_state: 'manageable', ...values, driver_info: sql.json(driver_info.document as never) })} returning uuid`;
-      await inventory.secrets.insert('node', row!.uuid, driver_info.secrets);
+        insert into nodes ${sql({ uuid, driver, provision_state: 'manageable', ...values, driver_info: sql.json(driver_info.document as never) })} returning uuid`;
+      await inventory.secrets.insert(driver_info.secrets);
       return row!.uuid;
     },
     async order(uuid, verb, steps = [], args = {}) {

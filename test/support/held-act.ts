@@ -1,13 +1,15 @@
 /** A node that an accepted run of one step holds, as an act finds it: in a real store, with its secrets sealed. */
+import { randomUUID } from 'node:crypto';
 import type { RunActInput } from '../../src/activities/bmc';
 import type { Inventory } from '../../src/inventory';
 import type { Sql } from '../../src/inventory/database';
-import type { Vault } from '../../src/inventory/vault';
+import type { Sealer } from '../../src/inventory/sealing';
 import type { NodeUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/plan-steps';
 import { quickTiming } from './engine';
+import { ofDriverInfo, ofRun } from './vault';
 
-type Store = { readonly api: Inventory; readonly owner: Sql; readonly vault: Vault };
+type Store = { readonly api: Inventory; readonly owner: Sql; readonly vault: Sealer };
 type Wanted = { readonly driver_info?: Record<string, unknown>; readonly args?: Record<string, unknown> };
 
 const requester = {
@@ -20,10 +22,11 @@ const requester = {
 };
 
 const insertNode = async ({ api, owner, vault }: Store, driver_info: Record<string, unknown>): Promise<NodeUuid> => {
-  const sealed = vault.seal(driver_info);
+  const uuid = randomUUID();
+  const sealed = vault.seal(driver_info, ofDriverInfo(uuid, 'fake-hardware', driver_info));
   const [node] = await owner<{ uuid: NodeUuid }[]>`
-    insert into nodes (driver, provision_state, driver_info) values ('fake-hardware', 'manageable', ${owner.json(sealed.document as never)}) returning uuid`;
-  await api.secrets.insert('node', node!.uuid, sealed.secrets);
+    insert into nodes (uuid, driver, provision_state, driver_info) values (${uuid}, 'fake-hardware', 'manageable', ${owner.json(sealed.document as never)}) returning uuid`;
+  await api.secrets.insert(sealed.secrets);
   return node!.uuid;
 };
 
@@ -33,7 +36,10 @@ export const heldAct = async (store: Store, { driver_info = {}, args = {} }: Wan
   const node_uuid = await insertNode(store, driver_info);
   const run = api.runs.newId();
   const planned = planSteps([{ interface: 'power', step: 'power_on' }], 'clean', { driver: 'fake-hardware' });
-  const { document: steps, secrets } = vault.seal(planned.map((step) => ({ ...step, args })));
+  const { document: steps, secrets } = vault.seal(
+    planned.map((step) => ({ ...step, args })),
+    ofRun(run),
+  );
   const taken = await api.runs.accept({
     run,
     node_uuid,
@@ -64,6 +70,6 @@ export const heldAct = async (store: Store, { driver_info = {}, args = {} }: Wan
     },
   });
   await api.runSteps.insert(run, steps);
-  await api.secrets.insert('run', run, secrets);
+  await api.secrets.insert(secrets);
   return { lock: taken!.lock, step: steps[0]!, act: 'power_on', last: true, timing: quickTiming, story: 'clean' };
 };

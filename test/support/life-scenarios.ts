@@ -17,7 +17,10 @@ export const withRamdisk = {
 /** The ramdisk on a node calls back, as its first heartbeat does. */
 export const callBack = async (world: World, node: NodeUuid): Promise<void> => {
   const token_hash = 'of a token';
-  const { secrets } = world.vault.seal({ token: 'a token that nobody asks for here' });
+  const { secrets } = world.vault.seal(
+    { token: 'a token that nobody asks for here' },
+    { holder: 'agent', holder_id: node, field: 'agent', groups: [''] },
+  );
   await world.inventory.agents.meet(node, token_hash, secrets[0]!);
   await world.inventory.agents.beat(node, {
     token_hash,

@@ -1,6 +1,7 @@
 /** POST /v1/nodes: enrols a node. */
 import { randomUUID } from 'node:crypto';
 import type { NodeRow, NodeValues } from '../../inventory/nodes';
+import { bmcSideOf } from '../../model/bmc-sides';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { emptyValue } from '../../model/fields';
@@ -11,7 +12,7 @@ import { refusingDuplicates } from '../duplicates';
 import { recorded } from '../record';
 import type { Rooms } from '../rooms';
 import { type Asking, created, type Route, route } from '../route';
-import { restoreSecrets, type Sealed, sealAll } from '../secrets';
+import { restoreSecrets, type Sealed, sealAll, type ValuesOf } from '../secrets';
 import { createGate, createSchema } from '../validation';
 import {
   checkDriverInfo,
@@ -94,6 +95,16 @@ const completed = async (rooms: Rooms, asking: Ask, owner: unknown): Promise<Nod
   };
 };
 
+/** What a node's secrets are bound to: those of driver_info to the BMC that it names. */
+export const holdingOf = (node: NodeValues): ValuesOf => ({
+  holder: 'node',
+  holder_id: String(node.uuid),
+  groups: [String(node.conductor_group ?? '')],
+  sides: {
+    driver_info: bmcSideOf({ driver: String(node.driver), driver_info: (node.driver_info ?? {}) as Body }),
+  },
+});
+
 const store = async (
   rooms: Rooms,
   asking: Ask,
@@ -134,7 +145,7 @@ export const nodeCreateRoutes: Route[] = [
       if (rule === selfOwned && asking.body.chassis_uuid)
         policy.require(setChassis, asking.who, nodeTarget({ owner: owner as string, lessee: null }));
       const values = await completed(rooms, asking, owner);
-      const node = await store(rooms, asking, rule, sealAll(rooms.vault, values, sealedFields));
+      const node = await store(rooms, asking, rule, sealAll(rooms.vault, values, sealedFields, holdingOf(values)));
       const shown = shownTo(policy, asking);
       return created(
         nodeProjections.full(asking.version).represent(node, shown),

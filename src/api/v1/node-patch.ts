@@ -28,7 +28,7 @@ import {
   parentUuid,
   requireDriver,
 } from './node-checks';
-import { checkReasons, sealedFields } from './node-create';
+import { checkReasons, holdingOf, sealedFields } from './node-create';
 import { checkCaPath, checkMove, moveCredentials } from './node-credentials';
 import { allKeyRules, requireKeys, selfOwned } from './node-keys';
 import { nodeProjections, shownTo } from './node-representation';
@@ -139,14 +139,14 @@ const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<s
 };
 
 const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, next: Next) => {
-  const { values, secrets } = sealAll(rooms.vault, next.values, sealedFields);
+  const { values, secrets } = sealAll(rooms.vault, next.values, sealedFields, holdingOf(next.whole));
   const whole: NodeValues = { ...next.whole, ...values };
   const keep = sealedFields.flatMap((name) => secretRefs(whole[name]));
   return refusingDuplicates(nodeTable, values, () =>
     rooms.inventory.transaction(async (inventory) => {
       const updated = await inventory.nodes.update(node, values, { held: true });
       if (!updated) return undefined;
-      await inventory.secrets.insert('node', node.uuid, secrets);
+      await inventory.secrets.insert(secrets);
       await Promise.all([
         sealedFields.some((name) => name in values) ? inventory.secrets.prune('node', node.uuid, keep) : undefined,
         record(inventory, policy, asking, {

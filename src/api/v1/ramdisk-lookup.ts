@@ -42,10 +42,13 @@ export const nodeAt = async (
 };
 
 /** The token of a ramdisk that nobody has met yet; the mask where the node has one already. */
-const tokenOf = async (rooms: Rooms, node: NodeUuid): Promise<string> => {
+const tokenOf = async (rooms: Rooms, node: NodeRow): Promise<string> => {
   const agent_token = randomBytes(32).toString('base64url');
-  const { secrets } = rooms.vault.seal({ agent_token });
-  return (await rooms.inventory.agents.meet(node, hashOf(agent_token), secrets[0]!)) ? agent_token : masked;
+  const { secrets } = rooms.vault.seal(
+    { agent_token },
+    { holder: 'agent', holder_id: node.uuid, field: 'agent', groups: [node.conductor_group] },
+  );
+  return (await rooms.inventory.agents.meet(node.uuid, hashOf(agent_token), secrets[0]!)) ? agent_token : masked;
 };
 
 /** What a ramdisk is told of its node and of itself. */
@@ -58,7 +61,7 @@ export const lookupBody = async (
   config: {
     ...agentConfig,
     heartbeat_timeout: rooms.settings.heartbeatTimeoutS,
-    ...(version >= tokenSince && { agent_token: await tokenOf(rooms, node.uuid) }),
+    ...(version >= tokenSince && { agent_token: await tokenOf(rooms, node) }),
   },
 });
 

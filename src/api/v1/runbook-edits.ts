@@ -19,6 +19,9 @@ import { findVisibleRunbook } from './visible-runbook';
 
 type Params = z.output<typeof runbookParams>;
 
+/** A runbook runs on nodes of any conductor group. */
+const holdingOf = (uuid: string) => ({ holder: 'runbook', holder_id: uuid, groups: 'all' }) as const;
+
 const createRunbook = route({
   method: 'POST',
   path: runbookCollection,
@@ -30,14 +33,15 @@ const createRunbook = route({
     const { who, body, version, base } = asking;
     const policy = rooms.policy();
     policy.require('baremetal:runbook:create', who);
-    const { values, secrets } = sealAll(rooms.vault, newRunbook(body, who, version, rooms.settings), ['steps']);
+    const made = newRunbook(body, who, version, rooms.settings);
+    const { values, secrets } = sealAll(rooms.vault, made, ['steps'], holdingOf(made.uuid));
     requireSteps(policy, who, values);
     requireOperatorMarks(rooms, who, values, { changes: ['steps'] });
     await rooms.inventory.quotas.require('runbooks', quotaProject(who), quotasOf(rooms).runbooks);
     const runbook = await refusingDuplicates(runbookTable, values, () =>
       rooms.inventory.transaction(async (inventory) => {
         const stored = await inventory.runbooks.insert(values);
-        await inventory.secrets.insert('runbook', stored.uuid, secrets);
+        await inventory.secrets.insert(secrets);
         await record(
           inventory,
           asking,
@@ -82,14 +86,15 @@ const updateRunbook = route<Params, unknown, Operation[]>({
     const runbook = await rooms.inventory.transaction(async (inventory) => {
       const stored = await findVisibleRunbook({ ...rooms, inventory }, who, params.runbook_ident, { lock: true });
       for (const rule of rules) policy.require(rule, who, runbookTarget(stored));
-      const { values, secrets } = sealAll(rooms.vault, patchedRunbook(stored, body, rooms.settings), ['steps']);
+      const patched = patchedRunbook(stored, body, rooms.settings);
+      const { values, secrets } = sealAll(rooms.vault, patched, ['steps'], holdingOf(stored.uuid));
       const changes = attributesOf(body);
       if (changes.includes('steps')) requireSteps(policy, who, values);
       requireOperatorMarks(rooms, who, stored, { name: values.name, changes });
       const changed = await refusingDuplicates(runbookTable, values, () =>
         inventory.runbooks.update(stored.uuid, values),
       );
-      await inventory.secrets.insert('runbook', stored.uuid, secrets);
+      await inventory.secrets.insert(secrets);
       await inventory.secrets.prune('runbook', stored.uuid, secretRefs(changed.steps));
       const what = Object.fromEntries(attributesOf(body).map((name) => [name, changed[name as keyof Runbook]]));
       await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, changed, rules.join(', '), what);

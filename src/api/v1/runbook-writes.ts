@@ -1,8 +1,10 @@
 /** What a new or changed runbook becomes: whose it is, what a patch makes of it. Decides; does not write. */
+import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { NewRunbook, RunbookChange } from '../../inventory/runbooks';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
+import type { RunbookUuid } from '../../model/ids';
 import { type Runbook, runbooksSince, runbookTable, runbookTableAt, runbookTraitsSince } from '../../model/runbooks';
 import { isTrait, traitRefusal } from '../../model/traits';
 import { schemaError } from '../errors';
@@ -30,14 +32,19 @@ const withTextOwner = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'owner' in body ? { ...body, owner: asOwner(body.owner) } : body;
 
 /** The runbook that a create request describes. Throws what is wrong with it. */
-export const newRunbook = (body: unknown, who: Caller, minor: number, limits: Limits): NewRunbook => {
+export const newRunbook = (
+  body: unknown,
+  who: Caller,
+  minor: number,
+  limits: Limits,
+): NewRunbook & { readonly uuid: RunbookUuid } => {
   const parsed = createSchemaAt(minor).safeParse(withTextOwner(body));
   if (!parsed.success) throw schemaError(parsed.error, 'body');
   const given = parsed.data as Partial<Runbook> & Pick<Runbook, 'name'>;
   const named = minor < runbookTraitsSince;
   if (named && !isTrait(given.name)) raise('InvalidInput', { field: 'name', reason: traitRefusal(given.name) });
   return {
-    ...(given.uuid === undefined ? {} : { uuid: given.uuid }),
+    uuid: given.uuid ?? (randomUUID() as RunbookUuid),
     name: given.name,
     steps: checkedSteps(given.steps, [], limits.disallowedSteps),
     disable_ramdisk: given.disable_ramdisk ?? false,

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { newPair } from '../../../src/inventory/sealed-box';
 
 const root = join(__dirname, '../../..');
 const register = join(__dirname, 'register.js');
@@ -62,7 +63,12 @@ export const run = (command: string, env: Env): Promise<Ending> => start(command
 /** Ports at which nobody listens are not needed: these addresses are never asked in these tests. */
 const store: Env = { TEMPER_DATABASE_URL: 'postgres://temper:hunter2@127.0.0.1:9/temper' };
 const engine: Env = { TEMPER_TEMPORAL_ADDRESS: '127.0.0.1:9' };
-const sealing: Env = { TEMPER_SECRETS_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+const pair = newPair();
+const sealing: Env = {
+  TEMPER_SECRETS_PUBLIC_KEYS: `k1:${pair.publicRaw.toString('base64')}`,
+  TEMPER_DIGEST_KEYS: `d1:${Buffer.alloc(32, 7).toString('base64')}`,
+};
+const opening: Env = { TEMPER_SECRETS_PRIVATE_KEYS: `k1:${pair.privateRaw.toString('base64')}` };
 const networks: Env = { TEMPER_BMC_NETWORKS: '10.0.0.0/8,fd00::/8' };
 
 /** Settings with which each process starts. */
@@ -76,7 +82,7 @@ export const good = {
     TEMPER_AUTH_STRATEGY: 'noauth',
   },
   control: { ...store, ...engine },
-  bmc: { ...store, ...engine, ...sealing, ...networks },
+  bmc: { ...store, ...engine, ...opening, ...networks },
   migrate: { ...store },
   rack: {},
   'demo-identity': { TEMPER_DEMO_IDENTITY_PORT: '0', TEMPER_API_PUBLIC_URL: 'http://127.0.0.1:6385' },

@@ -1,9 +1,9 @@
 /** The command run in this process, with a world of the test's own. */
 import type { Hands } from '../../../src/cli';
-import { runCli } from '../../../src/cli';
+import { runCli, stop } from '../../../src/cli';
 
 export type Said = { readonly status: number; readonly out: string; readonly err: string };
-type World = Partial<Pick<Hands, 'checks' | 'replay' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'>> & {
+type World = Partial<Pick<Hands, 'checks' | 'replay' | 'secrets' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'>> & {
   readonly env?: Readonly<Record<string, string>>;
   /** What is written replaces it. */
   readonly files?: Record<string, string>;
@@ -38,6 +38,8 @@ export const temper = async (line: string | readonly string[], world: World = {}
     signal: new AbortController().signal,
     checks: () => [],
     replay: async () => ({ events: 0, fault: null }),
+    newKeys: () => ({ public: 'cHVi', private: 'cHJp' }),
+    secrets: () => stop('usage', 'no settings of a worker'),
     ...rest,
   });
   return { status, ...said };

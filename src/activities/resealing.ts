@@ -1,0 +1,123 @@
+/** Seals secrets again: after a change of keys, for another conductor group, and for the BMC that a node has now. */
+import type { Inventory, Queries } from '../inventory';
+import type { NodeIdent } from '../inventory/nodes';
+import type { KeyUse, SecretToSeal } from '../inventory/resealing';
+import { type Binding, boundOf, type Opener, type Sealer } from '../inventory/sealing';
+import { type BmcSide, bmcSideOf, movedField } from '../model/bmc-sides';
+import { isTemperError } from '../model/errors';
+
+export type ResealHands = { readonly inventory: Inventory; readonly opener: Opener; readonly sealer: Sealer };
+type Hands = Omit<ResealHands, 'inventory'> & { readonly inventory: Pick<Queries, 'resealing'> };
+
+/** What became of a secret: `foreign` is sealed to keys that this process does not hold, `unused` has no holder any more. */
+export type Resealed = 'kept' | 'sealed' | 'foreign' | 'unused';
+
+const pageSize = 200;
+
+/** The field that a secret belonged to before paths began with one. */
+const fieldOf = ({ holder, node }: SecretToSeal): string => {
+  if (holder === 'node') return node?.in_driver_info ? 'driver_info' : 'instance_info';
+  if (holder === 'run') return 'input';
+  if (holder === 'agent') return 'agent';
+  return holder === 'volume_target' ? 'properties' : 'steps';
+};
+
+/** What a secret is bound to: as before; one that was bound to nothing, to the BMC that its node has at this moment. */
+const bindingOf = (row: SecretToSeal): Binding => {
+  const { id, holder, holder_id } = row;
+  if (row.boxes !== null) return { id, holder, holder_id, path: row.path, bound: row.bound };
+  const bound = holder === 'node' && row.node?.in_driver_info ? boundOf(row.node) : null;
+  return { id, holder, holder_id, path: `/${fieldOf(row)}${row.path}`, bound };
+};
+
+/** The value of a row; undefined where other workers' keys are needed. */
+const opened = (row: SecretToSeal, opener: Opener): { readonly value: unknown } | undefined => {
+  try {
+    return { value: opener.open(row) };
+  } catch (thrown) {
+    if (isTemperError(thrown, 'SecretKeyMissing')) return undefined;
+    throw thrown;
+  }
+};
+
+/** Seals one secret to the keys that it should be sealed to. Throws plainly where the row was altered. */
+export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }: Hands): Promise<Resealed> => {
+  const groups = row.groups ?? 'all';
+  if (groups.length === 0) return 'unused';
+  if (row.boxes !== null && row.key_id === sealer.keyIdFor(groups)) return 'kept';
+  const found = opened(row, opener);
+  if (!found) return 'foreign';
+  await inventory.resealing.replace(row, sealer.sealAgain(found.value, bindingOf(row), groups));
+  return 'sealed';
+};
+
+/** Seals all secrets again that this process can open and that need it. @returns how many of each, and which keys remain in use */
+export const resealAll = async (
+  hands: ResealHands,
+): Promise<{ readonly counts: Readonly<Record<Resealed, number>>; readonly keys: readonly KeyUse[] }> => {
+  const counts: Record<Resealed, number> = { kept: 0, sealed: 0, foreign: 0, unused: 0 };
+  let after: string | null = null;
+  for (;;) {
+    const rows: SecretToSeal[] = await hands.inventory.resealing.page(after, pageSize);
+    for (const row of rows) counts[await resealOne(row, hands)] += 1;
+    if (rows.length < pageSize) break;
+    after = rows.at(-1)!.id;
+  }
+  return { counts, keys: await hands.inventory.resealing.keys() };
+};
+
+/** A node's credentials that were given for another BMC than it has now. */
+export type Move = {
+  readonly node: string;
+  readonly name: string | null;
+  readonly from: BmcSide;
+  readonly to: BmcSide;
+  readonly rows: readonly SecretToSeal[];
+};
+
+const isMoved = ({ bound, node }: SecretToSeal): boolean =>
+  bound !== null && node !== null && movedField(JSON.parse(bound) as BmcSide, bmcSideOf(node)) !== undefined;
+
+/** What of a node's credentials would move; undefined where nothing would. Throws NodeNotFound by `missing`. */
+export const moveOf = async (
+  ident: NodeIdent,
+  { inventory }: Hands,
+  missing: () => never,
+): Promise<Move | undefined> => {
+  const rows = ((await inventory.resealing.ofNode(ident)) ?? missing()).filter(isMoved);
+  const [first] = rows;
+  if (!first?.node) return undefined;
+  const { uuid, name } = first.node;
+  return { node: uuid, name, from: JSON.parse(first.bound!) as BmcSide, to: bmcSideOf(first.node), rows };
+};
+
+/**
+ * Seals a node's credentials for the BMC that it was shown to have, with a row of the audit trail. No request can ask for this:
+ * an API process that was taken over could ask as well. Throws SecretKeyMissing.
+ * @param by who runs the command, as the operating system knows them
+ */
+export const makeMove = async (move: Move, by: string, { inventory, opener, sealer }: ResealHands): Promise<void> =>
+  inventory.transaction(async (store) => {
+    const bound = JSON.stringify(move.to);
+    for (const row of move.rows) {
+      const { id, holder, holder_id, path } = row;
+      const again = sealer.sealAgain(opener.open(row), { id, holder, holder_id, path, bound }, row.groups ?? 'all');
+      await store.resealing.replace(row, again);
+    }
+    await store.audit.write({
+      requester: {
+        user_id: null,
+        user_name: by,
+        project_id: null,
+        system_scope: 'all',
+        strategy: 'command',
+        request_id: `temper-secrets-move-${move.rows[0]!.id}`,
+      },
+      action: 'node.move_credentials',
+      rule: null,
+      rule_set: null,
+      resource: 'node',
+      resource_id: move.node,
+      data: { from: move.from, to: move.to, secrets: move.rows.map(({ path }) => path) },
+    });
+  });

@@ -1,0 +1,85 @@
+/** Opens the secrets that an act needs, each only at the place that it was given for and, of a BMC, for that BMC alone. */
+import type { Inventory } from '../inventory';
+import { boundOf, type Opener, type StoredSecret } from '../inventory/sealing';
+import { type BmcSide, bmcSideOf, movedField } from '../model/bmc-sides';
+import { driverRow, drivers, isDriver } from '../model/drivers';
+import { raise } from '../model/errors';
+import { secretRefs } from '../model/secrets';
+
+type Document = Readonly<Record<string, unknown>>;
+export type SecretHands = { readonly inventory: Pick<Inventory, 'secrets'>; readonly vault: Opener };
+
+/** A node whose documents hold references. */
+export type HoldingNode = {
+  readonly uuid: string;
+  readonly name: string | null;
+  readonly driver: string;
+  readonly driver_info: Document;
+  readonly instance_info?: Document;
+  readonly agent?: unknown;
+};
+
+/** Where a reference stands: a field of the node with its key, the ramdisk's token, or the arguments of a step. */
+type Place = 'instance_info' | 'agent' | 'args' | { readonly driver_info: string };
+
+const isUnder = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
+
+const bmcSecrets: ReadonlySet<string> = new Set(
+  Object.keys(drivers).flatMap((name) =>
+    isDriver(name)
+      ? Object.entries(driverRow(name).properties).flatMap(([key, { secret }]) => (secret ? [`/${key}`] : []))
+      : [],
+  ),
+);
+
+// Before there were pairs of keys, paths began with the key within their field.
+const isOfBmc = ({ path, boxes }: StoredSecret): boolean =>
+  boxes === null ? bmcSecrets.has(path) : isUnder(path, '/driver_info');
+
+/** Whether a secret may be used at a place. What is sealed with a pair cannot claim another place than it has. */
+const fits = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
+  const ofNode = row.holder === 'node' && row.holder_id === node.uuid;
+  if (place === 'agent') return row.holder === 'agent' && row.holder_id === node.uuid;
+  if (place === 'instance_info') return ofNode && !isOfBmc(row);
+  if (place === 'args') return row.holder !== 'agent' && (row.holder !== 'node' || (ofNode && !isOfBmc(row)));
+  return ofNode && isUnder(row.path, `${row.boxes === null ? '' : '/driver_info'}/${place.driver_info}`);
+};
+
+/** Refuses to open credentials for another BMC than they were given for. Throws CredentialsMoved. */
+const checkBmc = (row: StoredSecret, node: HoldingNode): void => {
+  if (row.bound === null || row.bound === boundOf(node)) return;
+  const field = movedField(JSON.parse(row.bound) as BmcSide, bmcSideOf(node));
+  if (field !== undefined) raise('CredentialsMoved', { node: node.name ?? node.uuid, field });
+};
+
+const labelOf = (place: Place): string => (typeof place === 'string' ? place : `driver_info.${place.driver_info}`);
+
+/**
+ * The values of all references in a node's documents and in a step's arguments, by id; a reference to nothing is left out.
+ * Throws SecretMisplaced, CredentialsMoved, SecretKeyMissing.
+ */
+export const openSecrets = async (
+  node: HoldingNode,
+  args: unknown,
+  { inventory, vault }: SecretHands,
+): Promise<Map<string, unknown>> => {
+  const places: readonly (readonly [Place, unknown])[] = [
+    ...Object.entries(node.driver_info).map(([key, value]) => [{ driver_info: key }, value] as const),
+    ['instance_info', node.instance_info],
+    ['agent', node.agent],
+    ['args', args],
+  ];
+  const wanted = places.flatMap(([place, document]) => secretRefs(document).map((id) => ({ id, place })));
+  const rows = new Map(
+    (await inventory.secrets.read([...new Set(wanted.map(({ id }) => id))])).map((row) => [row.id, row]),
+  );
+  const values = new Map<string, unknown>();
+  for (const { id, place } of wanted) {
+    const row = rows.get(id);
+    if (!row) continue;
+    if (!fits(row, place, node)) raise('SecretMisplaced', { node: node.name ?? node.uuid, field: labelOf(place) });
+    checkBmc(row, node);
+    if (!values.has(id)) values.set(id, vault.open(row));
+  }
+  return values;
+};
