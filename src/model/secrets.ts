@@ -97,6 +97,12 @@ export const secretRefs = (document: Json): string[] => {
 };
 
 /**
+ * How many characters a secret has at least that is hidden where it is quoted; the default passwords of some vendors have six.
+ * Shorter ones would blot out half of every text, and what was masked would tell them.
+ */
+export const shortestHidden = 3;
+
+/**
  * The texts of a secret's value, longest first: what must not be seen again anywhere else.
  * @param shown what every caller may read of the node (its name, its UUIDs). A document, such as a config drive, may repeat it
  * without making it a secret; a password that reads so stays one.
@@ -109,8 +115,7 @@ export const secretTexts = (values: Iterable<Json>, shown: readonly (string | nu
     if (Array.isArray(value)) return value.flatMap(within);
     return isObject(value) ? Object.values(value).flatMap(within) : [];
   };
-  // Shorter ones would blot out half of every text and hide nothing.
-  const all = [...values].flatMap(texts).filter((text) => text.length >= 3);
+  const all = [...values].flatMap(texts).filter((text) => text.length >= shortestHidden);
   return [...new Set(all)].sort((a, b) => b.length - a.length);
 };
 
@@ -127,6 +132,10 @@ export const hideTexts = <T>(document: T, texts: readonly string[]): T => {
   };
   return hide(document) as T;
 };
+
+/** A text without these secrets: for a BMC or a ramdisk that quotes what it was sent. */
+export const hideSecrets = (text: string, secrets: readonly (string | undefined)[]): string =>
+  hideTexts(text, secretTexts(secrets));
 
 /** The document with every reference replaced by its value. Throws SecretMissing on an unknown reference. */
 export const resolveSecrets = (document: Json, values: ReadonlyMap<string, Json>): Json => {

@@ -225,11 +225,14 @@ describe('what it makes of answers', () => {
     await expect(run('verify')).resolves.toMatchObject({ seen: { power_state: 'power on' } });
   });
 
-  test('a password that the BMC or ipmitool repeats is masked in the error', async () => {
-    const { failure } = await bench({ any: [{ err: 'x failed: no a-long-secret here\n', status: 1 }] });
+  test.each(['a-long-secret', 'calvin', '1234567', 'adm'])('%s that ipmitool repeats is masked', async (password) => {
+    const { failure } = await bench(
+      { any: [{ err: `x failed: no ${password} here\n`, status: 1 }] },
+      { ipmi_password: password },
+    );
     const error = await failure('verify');
-    expect(error.message).toContain('no *** here');
-    expect(JSON.stringify(error.facts)).not.toContain('a-long-secret');
+    expect(error.message).toContain('no ****** here');
+    expect(JSON.stringify(error.facts)).not.toContain(password);
   });
 
   test('cipher suites are tried in turn, and the one that works is kept', async () => {

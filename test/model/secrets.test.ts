@@ -1,7 +1,9 @@
 /** What counts as a secret, and that nothing of it is left where a reference stands. */
 import {
+  hideSecrets,
   hideTexts,
   isSecretRef,
+  masked,
   maskSecrets,
   maskText,
   replaceSecrets,
@@ -109,6 +111,25 @@ test.each([
   ['https://cdn/design=2&assign=3', 'https://cdn/design=2&assign=3'],
 ])('in a text, %s becomes %s', (text, masked) => {
   expect(maskText(text)).toBe(masked);
+});
+
+test.each(['abc', 'calvin', '1234567', 'a-long-password'])('%s is hidden wherever it is quoted', (password) => {
+  const texts = secretTexts([{ value: password }]);
+  expect(texts).toEqual([password]);
+  expect(hideTexts({ says: [`no ${password}!`], [`${masked}`]: 1 }, texts)).toEqual({
+    says: [`no ${masked}!`],
+    [masked]: 1,
+  });
+  expect(hideSecrets(`no ${password}!`, [password, undefined])).toBe(`no ${masked}!`);
+});
+
+test('a secret of two characters is not looked for: it would blot out everything', () => {
+  expect(secretTexts(['ab', 'a', ''])).toEqual([]);
+  expect(hideSecrets('ab is about', ['ab'])).toBe('ab is about');
+});
+
+test('of secrets that hold each other the longer one is hidden first', () => {
+  expect(hideSecrets('calvin-2 and calvin', ['calvin', 'calvin-2'])).toBe(`${masked} and ${masked}`);
 });
 
 test('an object with more than the one key is no reference', () => {

@@ -2,6 +2,7 @@
 import { Agent, type buildConnector, request } from 'undici';
 import type { z } from 'zod';
 import { isTemperError, TemperError } from '../../model/errors';
+import { hideSecrets } from '../../model/secrets';
 import { storable } from '../../model/texts';
 import type { ActContext, BmcNode, DriverHands } from '../contract';
 import { guardedConnector } from '../network';
@@ -104,7 +105,7 @@ const createClient = (
   const masked = (error: TemperError): TemperError =>
     new TemperError(error.code, {
       ...error.facts,
-      ...(typeof error.facts.reason === 'string' && { reason: error.facts.reason.replaceAll(contact.token, '***') }),
+      ...(typeof error.facts.reason === 'string' && { reason: hideSecrets(error.facts.reason, [contact.token]) }),
     });
 
   const ask = async ({ method, path, body, what, mayStillSend }: Asked): Promise<Answer> => {

@@ -1,5 +1,6 @@
 /** Commands of one act to one BMC: reads that answer a text, writes that say whether their outcome is known. */
 import { raise, TemperError } from '../../model/errors';
+import { hideSecrets } from '../../model/secrets';
 import type { ActContext, BmcNode } from '../contract';
 import type { Sent } from '../converge';
 import type { Verdict, Why } from './replies';
@@ -32,8 +33,8 @@ export const createClient = (node: BmcNode, context: ActContext, tool: Tool): Cl
   const settings = ipmiSettings(node);
   const { password } = settings;
   const facts: Client['facts'] = (more) => ({ node: node.name ?? node.uuid, bmc: settings.address.label, ...more });
-  // A short one would only make the text unreadable, and can be guessed by what is masked.
-  const mask = (text: string): string => (password.length < 4 ? text : text.replaceAll(password, '***'));
+  const kgKey = node.driver_info.ipmi_hex_kg_key;
+  const mask = (text: string): string => hideSecrets(text, [password, typeof kgKey === 'string' ? kgKey : undefined]);
   const errorOf = ({ code, reason }: Failed, what: string): TemperError =>
     new TemperError(code, facts({ what, status: 'IPMI', reason: mask(reason) }));
 

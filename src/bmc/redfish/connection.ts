@@ -1,5 +1,6 @@
 /** One BMC as seen by one account: its sockets, its session, and requests that log in again once when they must. */
 import { isTemperError, TemperError } from '../../model/errors';
+import { hideSecrets } from '../../model/secrets';
 import type { DriverHands } from '../contract';
 import type { Tls } from '../network';
 import { type Auth, createLogin } from './login';
@@ -47,8 +48,8 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
   let refused: { error: TemperError; until: number } | undefined;
   const closing = new AbortController();
 
-  const secrets = () => [password, auth?.is === 'session' ? auth.token : ''].filter((secret) => secret.length >= 4);
-  const mask = (text: string): string => secrets().reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+  const mask = (text: string): string =>
+    hideSecrets(text, [password, basic.slice('Basic '.length), auth?.is === 'session' ? auth.token : undefined]);
   const errorFor: Connection['errorOf'] = (reply, { node, what }) =>
     errorOf(reply, { node, what, bmc: address.label }, mask);
 
