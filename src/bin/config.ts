@@ -49,7 +49,17 @@ const engine = {
     .default('temper')
     .describe('First part of task queue names; differs where installations share a namespace.'),
   TEMPER_TEMPORAL_API_KEY: text.optional().describe('API key for Temporal; implies TLS.'),
-  TEMPER_TEMPORAL_TLS: flag.default(false).describe('Whether to speak TLS to Temporal.'),
+  TEMPER_TEMPORAL_TLS: flag.default(false).describe('Whether to speak TLS to Temporal; implied by the settings below.'),
+  TEMPER_TEMPORAL_TLS_CA: text
+    .optional()
+    .describe('File with the certificates (PEM) that Temporal’s must be signed by; the system’s own when unset.'),
+  TEMPER_TEMPORAL_TLS_CERT: text
+    .optional()
+    .describe('File with our own certificate (PEM), by which Temporal knows us; none is shown when unset.'),
+  TEMPER_TEMPORAL_TLS_KEY: text.optional().describe('File with its private key (PEM).'),
+  TEMPER_TEMPORAL_TLS_SERVER_NAME: text
+    .optional()
+    .describe('Name that Temporal’s certificate must have; that of TEMPER_TEMPORAL_ADDRESS when unset.'),
 };
 
 const sealing = {
@@ -132,7 +142,9 @@ const powerSync = {
 const audit = {
   TEMPER_AUDIT_RETENTION_MONTHS: count(0, 1_200)
     .default(24)
-    .describe('How many whole months of the audit trail are kept beside the present one; 0 for all.'),
+    .describe(
+      'How many whole months of the audit trail are kept beside the present one; 0 for all. Never fewer than TEMPER_AUDIT_MINIMUM_MONTHS says.',
+    ),
 };
 
 const tracing = {
@@ -351,12 +363,21 @@ const migrate = {
   TEMPER_API_DB_PASSWORD: text.optional().describe('Lets role temper_api log in with this password.'),
   TEMPER_CONTROL_DB_PASSWORD: text.optional().describe('Lets role temper_control log in with this password.'),
   TEMPER_BMC_DB_PASSWORD: text.optional().describe('Lets role temper_bmc log in with this password.'),
+  TEMPER_AUDIT_MINIMUM_MONTHS: count(0, 1_200)
+    .optional()
+    .describe(
+      'How many whole months of the audit trail are kept at least; stored in the database, where no other role changes it. 0 for all; left as it is when unset, 24 at first.',
+    ),
   TEMPER_TEMPORAL_ADDRESS: engine.TEMPER_TEMPORAL_ADDRESS.optional().describe(
     'When set, search attributes are registered there.',
   ),
   TEMPER_TEMPORAL_NAMESPACE: engine.TEMPER_TEMPORAL_NAMESPACE,
   TEMPER_TEMPORAL_API_KEY: engine.TEMPER_TEMPORAL_API_KEY,
   TEMPER_TEMPORAL_TLS: engine.TEMPER_TEMPORAL_TLS,
+  TEMPER_TEMPORAL_TLS_CA: engine.TEMPER_TEMPORAL_TLS_CA,
+  TEMPER_TEMPORAL_TLS_CERT: engine.TEMPER_TEMPORAL_TLS_CERT,
+  TEMPER_TEMPORAL_TLS_KEY: engine.TEMPER_TEMPORAL_TLS_KEY,
+  TEMPER_TEMPORAL_TLS_SERVER_NAME: engine.TEMPER_TEMPORAL_TLS_SERVER_NAME,
 };
 
 /** Which settings each process reads; walked by the README's generator too. */

@@ -30,11 +30,12 @@ const main = async (): Promise<void> => {
   const log = createLog('migrate', config.TEMPER_LOG_LEVEL);
   const sql = connect(config.TEMPER_DATABASE_URL, { max: 1, name: 'temper-migrate' });
   try {
-    const applied = await migrate(sql, {
+    const passwords = {
       temper_api: config.TEMPER_API_DB_PASSWORD,
       temper_control: config.TEMPER_CONTROL_DB_PASSWORD,
       temper_bmc: config.TEMPER_BMC_DB_PASSWORD,
-    });
+    };
+    const applied = await migrate(sql, passwords, { auditMinimumMonths: config.TEMPER_AUDIT_MINIMUM_MONTHS });
     const registered = config.TEMPER_TEMPORAL_ADDRESS
       ? await registerAttributes({ ...config, TEMPER_TEMPORAL_ADDRESS: config.TEMPER_TEMPORAL_ADDRESS })
       : [];

@@ -43,9 +43,18 @@ const grpcNotFound = 5;
 const isUnknown = (thrown: unknown): boolean =>
   thrown instanceof WorkflowNotFoundError || (isGrpcServiceError(thrown) && thrown.code === grpcNotFound);
 
+const optionsOf = (settings: TemporalSettings) => {
+  try {
+    return connectionOptions(settings);
+  } catch (thrown) {
+    if (thrown instanceof ConfigFault) return stop('usage', thrown.message);
+    throw thrown;
+  }
+};
+
 const fetched = async (id: string, settings: TemporalSettings) => {
   const at = settings.TEMPER_TEMPORAL_ADDRESS;
-  const connection = await Connection.connect(connectionOptions(settings)).catch(() =>
+  const connection = await Connection.connect(optionsOf(settings)).catch(() =>
     stop('unreachable', `Temporal at ${at} did not answer.`),
   );
   try {

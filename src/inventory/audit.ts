@@ -80,7 +80,7 @@ export const audit = (sql: Db) => ({
 
   /**
    * Makes the months to come and drops those that lie more than `months` back; 0 keeps all. Only the control workers' role
-   * may. @returns how many were dropped
+   * may, and what the owner of the database wants kept stays. @returns how many were dropped
    */
   async keep(months: number): Promise<number> {
     const [row] = await sql<{ dropped: number }[]>`select audit_keep(${months}) as dropped`;

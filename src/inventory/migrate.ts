@@ -1,7 +1,7 @@
 /** Brings a database to the newest schema: numbered SQL files, each once, in order, under one lock. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sql } from './database';
+import type { Db, Sql } from './database';
 
 export type RolePasswords = Readonly<Record<'temper_api' | 'temper_control' | 'temper_bmc', string | undefined>>;
 
@@ -11,8 +11,13 @@ const migrationLock = 7_241_386;
 /**
  * Makes the roles (with login where a password is given), applies what is missing, and says what it did.
  * @param sql a pool of the owner of the database
+ * @param auditMinimumMonths how many months of the audit trail are kept at least; left as it is when absent
  */
-export const migrate = async (sql: Sql, passwords: RolePasswords): Promise<string[]> =>
+export const migrate = async (
+  sql: Sql,
+  passwords: RolePasswords,
+  { auditMinimumMonths }: { auditMinimumMonths?: number } = {},
+): Promise<string[]> =>
   sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${migrationLock})`;
     for (const [role, password] of Object.entries(passwords)) await makeRole(tx as unknown as Sql, role, password);
@@ -23,8 +28,21 @@ export const migrate = async (sql: Sql, passwords: RolePasswords): Promise<strin
       await tx.unsafe(readFileSync(join(__dirname, 'migrations', name), 'utf8'));
       await tx`insert into migrations (name) values (${name})`;
     }
+    if (auditMinimumMonths !== undefined) await keepAuditAtLeast(tx, auditMinimumMonths);
     return missing;
   }) as Promise<string[]>;
+
+/** Only the owner of the database may; that it was lowered stands in the trail. */
+const keepAuditAtLeast = async (tx: Db, months: number): Promise<void> => {
+  const [before] = await tx<{ months: number }[]>`select months from audit_minimum for update`;
+  if (before?.months === months) return;
+  await tx`
+    insert into audit_minimum (months) values (${months}) on conflict (single) do update set months = excluded.months`;
+  await tx`
+    insert into audit (requester, action, resource, resource_id, data)
+    values (${tx.json({ user_name: 'migrate', strategy: 'command', system_scope: 'all' })}, 'audit.minimum', 'audit', '',
+      ${tx.json({ from: before?.months ?? null, to: months })})`;
+};
 
 /** Names of all migrations, in order. */
 export const migrationFiles = (): string[] =>

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { audit } from '../../src/inventory/audit';
 import { connect, type Sql } from '../../src/inventory/database';
+import { migrate } from '../../src/inventory/migrate';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;
@@ -46,7 +47,47 @@ test('months are there for half a year ahead', async () => {
   for (const ahead of [0, 1, 6]) expect(there).toContain(monthOf(ago(-ahead)));
 });
 
+/** As migrate does for the owner of the database. */
+const keepAtLeast = (count: number) => sql`update audit_minimum set months = ${count}`;
+
+test('the role of control workers drops nothing that the owner of the database wants kept', async () => {
+  await oldRow(ago(23));
+  await oldRow(ago(30));
+  await as(database.controlUrl, async (trail) => {
+    await keepAtLeast(0);
+    expect(await trail.keep(1)).toBe(0);
+    await keepAtLeast(24);
+    expect(await trail.keep(1)).toBe(1);
+  });
+  expect(await months()).toContain(monthOf(ago(23)));
+  const control = connect(database.controlUrl, { max: 1 });
+  try {
+    for (const statement of [
+      'update audit_minimum set months = 1',
+      'delete from audit_minimum',
+      'insert into audit_minimum (single, months) values (true, 1)',
+      `drop table ${monthOf(ago(23))}`,
+      `alter table audit detach partition ${monthOf(ago(23))}`,
+    ])
+      await expect(control.unsafe(statement)).rejects.toThrow(/permission denied|must be owner/);
+  } finally {
+    await control.end({ timeout: 5 });
+  }
+});
+
+test('migrate sets how much is kept at least, leaves it as it is otherwise, and writes a row when it changes', async () => {
+  const stored = async () => (await sql`select months from audit_minimum`)[0]!.months;
+  const none = { temper_api: undefined, temper_control: undefined, temper_bmc: undefined };
+  await migrate(sql, none, { auditMinimumMonths: 36 });
+  await migrate(sql, none, { auditMinimumMonths: 36 });
+  await migrate(sql, none);
+  expect(await stored()).toBe(36);
+  expect(await sql`select data from audit where action = 'audit.minimum'`).toEqual([{ data: { from: 24, to: 36 } }]);
+});
+
 test('months go when they lie further back than is kept, and those that are missing are made', async () => {
+  await keepAtLeast(1);
+  await as(database.controlUrl, (trail) => trail.keep(12));
   await oldRow(ago(3));
   await oldRow(ago(4));
   await sql.unsafe(`drop table ${monthOf(ago(-6))}`);
