@@ -80,7 +80,6 @@ const columns = [
   'last_error', 'created_at', 'started_at', 'finished_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names
 
-// What belongs to the instance goes with it; a lessee only if the deployment brought it.
 // Named only where it is given: the BMC workers' role, which accepts runs of power sync, may not write lessees.
 const becomesLessee = (sql: Db, lessee: string | null | undefined) =>
   lessee == null
@@ -90,6 +89,7 @@ const becomesLessee = (sql: Db, lessee: string | null | undefined) =>
     then driver_internal_info || '{"automatic_lessee": true}' else driver_internal_info end,
   lessee = coalesce(lessee, ${lessee}),`;
 
+// What belongs to the instance goes with it; a lessee only if the deployment brought it.
 const withoutInstance = (sql: Db) => sql`
   instance_info = '{}', instance_uuid = null, instance_name = null, allocation_uuid = null,
   lessee = case when driver_internal_info ? 'automatic_lessee' then null else lessee end,
