@@ -4,7 +4,7 @@ import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
 import { createShadow, type Policy, type Shadow } from '../policy';
 import type { ApiConfig } from './config';
-import { holdPolicy, type PolicyHolder, type PolicyRest } from './policy';
+import { holdPolicy, type PolicyHolder, type PolicyRest, type Watching } from './policy';
 import { openRemote } from './policy-remote';
 
 type Hands = { readonly log: Logger; readonly metrics: Metrics };
@@ -44,8 +44,8 @@ const holdShadow = (config: ApiConfig, rest: PolicyRest, { log, metrics }: Hands
   return { now, close: held.close };
 };
 
-/** @throws ConfigFault when a file cannot be used at start */
-export const apiPolicyFrom = (config: ApiConfig, hands: Hands): ApiPolicy => {
+/** @param record told of every load @throws ConfigFault when a file cannot be used at start */
+export const apiPolicyFrom = (config: ApiConfig, hands: Hands, record?: Watching['record']): ApiPolicy => {
   const { log, metrics } = hands;
   const { TEMPER_POLICY_SET: set, TEMPER_POLICY_FILE: file, TEMPER_POLICY_DIRS: folders } = config;
   const { close: closeRemote, ...rest } = restOf(config);
@@ -54,6 +54,7 @@ export const apiPolicyFrom = (config: ApiConfig, hands: Hands): ApiPolicy => {
     onLoad: () => metrics.policyAge.setToCurrentTime(),
     onStale: (stale: boolean) => metrics.policyStale.set(stale ? 1 : 0),
     counted: (policy: Policy) => countedPolicy(policy, set, metrics),
+    ...(record && { record }),
   };
   const held = holdPolicy(set, { file, folders }, watching, rest);
   const second = holdShadow(config, rest, hands);

@@ -17,6 +17,7 @@ import { keepHeapSmall } from './heap';
 import { identityFrom } from './identity';
 import { gentleEnd, type Listening, listen, patientServer } from './listen';
 import { clientInterceptors, tracesFrom } from './observing';
+import { createPolicyRecorder, type PolicyRecorder } from './policy-record';
 import { live } from './process';
 import { webhookVaultFrom } from './telling';
 import { lazyClient } from './temporal';
@@ -29,7 +30,8 @@ const log = createLog('api', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('api');
 
 // Asynchronous, so that its faults are told together with those of the identity's files.
-const policyFrom = async (config: ApiConfig) => apiPolicyFrom(config, { log, metrics });
+const policyFrom = async (config: ApiConfig, record: PolicyRecorder['record']) =>
+  apiPolicyFrom(config, { log, metrics }, record);
 
 /** Requests counted and traced by their route. */
 const watched =
@@ -46,7 +48,9 @@ const watched =
 live('api', config, { log, metrics }, async (life) => {
   const webhookVault = webhookVaultFrom(config);
   const traces = await tracesFrom('api', config, life);
-  const [identity, policy] = await together(identityFrom(config, log), policyFrom(config));
+  const recorder = createPolicyRecorder(log);
+  life.onEnd(() => recorder.close());
+  const [identity, policy] = await together(identityFrom(config, log), policyFrom(config, recorder.record));
   life.onEnd(() => identity.close());
   life.onEnd(() => policy.close());
   const inventory = createInventory(
@@ -54,6 +58,7 @@ live('api', config, { log, metrics }, async (life) => {
   );
   life.onEnd(() => inventory.close());
   watchSkew({ inventory, log, metrics }, life);
+  recorder.writeTo(inventory);
   const { client, close } = lazyClient(config, await clientInterceptors(traces));
   life.onEnd(close);
   const vault = {

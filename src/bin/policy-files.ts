@@ -1,5 +1,5 @@
 /** The files of a policy: what they hold now, and whether that has changed. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { joinSources, type PolicySource, policyFilesAmong, readPolicy } from '../policy';
 
@@ -24,8 +24,22 @@ const inFolder = (folder: string): { files: string[]; passed: string[] } => {
   return { files: taken.map((name) => join(folder, name)), passed: passed.map((name) => join(folder, name)) };
 };
 
+/** A file as it was read: when it was changed last (ISO time), and by whose account it is owned. */
+export type PolicyText = {
+  readonly path: string;
+  readonly text: string;
+  readonly modified_at: string;
+  readonly uid: number;
+};
+
+const textAt = (path: string): PolicyText => {
+  const text = readFileSync(path, 'utf8');
+  const { mtime, uid } = statSync(path);
+  return { path, text, modified_at: mtime.toISOString(), uid };
+};
+
 export type Texts = {
-  readonly files: readonly { readonly path: string; readonly text: string }[];
+  readonly files: readonly PolicyText[];
   /** Files of the folders that are no policy files by their name. */
   readonly passed: readonly string[];
 };
@@ -35,7 +49,7 @@ export const readTexts = ({ file, folders = [] }: PolicyPlaces): Texts => {
   const found = folders.map(inFolder);
   const paths = [...(file ? [file] : []), ...found.flatMap(({ files }) => files)];
   return {
-    files: paths.map((path) => ({ path, text: reading(path, () => readFileSync(path, 'utf8')) })),
+    files: paths.map((path) => reading(path, () => textAt(path))),
     passed: found.flatMap(({ passed }) => passed),
   };
 };
@@ -43,3 +57,23 @@ export const readTexts = ({ file, folders = [] }: PolicyPlaces): Texts => {
 /** The texts as one policy. Raises PolicyInvalid. */
 export const sourceOf = ({ files }: Texts): PolicySource =>
   joinSources(files.map(({ path, text }) => readPolicy(text, path)));
+
+/** How many rules each file holds. Raises PolicyInvalid. */
+export const rulesIn = ({ files }: Texts): ReadonlyMap<string, number> =>
+  new Map(files.map(({ path, text }) => [path, Object.keys(readPolicy(text, path).overrides).length]));
+
+const total = (rules: ReadonlyMap<string, number>): number => [...rules.values()].reduce((sum, one) => sum + one, 0);
+
+/**
+ * Refuses texts that hold no rules where there were some: an emptied, commented or half-written file would bring the
+ * defaults of the set back. Throws UnreadablePolicy.
+ */
+export const requireKept = (before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): void => {
+  for (const [path, held] of before)
+    if (held > 0 && now.get(path) === 0)
+      throw new UnreadablePolicy(`${path} holds no rules, and held ${held} before; ${wayBack}`);
+  if (total(before) > 0 && total(now) === 0)
+    throw new UnreadablePolicy(`no file holds a rule any more, and there were ${total(before)}; ${wayBack}`);
+};
+
+const wayBack = 'to go back to the set’s own rules, take the file out of the settings and restart the process';

@@ -1,12 +1,22 @@
 /** The rules in force: a built-in set and the operator's files, read again when they change. */
 import { createHash } from 'node:crypto';
 import { isTemperError } from '../model/errors';
+import type { PolicyLoad } from '../model/policy-loads';
 import type { Logger } from '../observe/log';
 import { createPolicy, membersWith, type Policy, type PolicyOptions, type RuleSetName, reviewOf } from '../policy';
 import { ConfigFault } from './fault';
-import { type PolicyPlaces, readTexts, sourceOf, type Texts, UnreadablePolicy } from './policy-files';
+import {
+  type PolicyPlaces,
+  readTexts,
+  requireKept,
+  rulesIn,
+  sourceOf,
+  type Texts,
+  UnreadablePolicy,
+} from './policy-files';
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const digest = (text: string): string => sha256(text).slice(0, 16);
 const lookEveryMs = 2_000;
 
 /** Options of the policy that no file holds. */
@@ -19,6 +29,8 @@ export type Watching = {
   /** Told whether the files that lie there are not those in force. */
   readonly onStale?: (stale: boolean) => void;
   readonly counted?: (policy: Policy) => Policy;
+  /** Told of every load, at start too, and of every refused one. */
+  readonly record?: (load: PolicyLoad) => void;
   /** The setting that names the files, for messages. */
   readonly setting?: string;
 };
@@ -42,29 +54,43 @@ const placesText = ({ file, folders = [] }: PolicyPlaces): string => [...(file ?
 const placesOf = (given: string | PolicyPlaces | undefined): PolicyPlaces =>
   typeof given === 'string' ? { file: given } : (given ?? {});
 
-/** Looks again and again whether what lies there is still what was loaded, by content and not by its time. */
-const watch = (places: PolicyPlaces, loaded: () => string, reload: () => void): (() => void) => {
+/** What lies there at one moment: its texts, or why they could not be read. Equal fingerprints mean equal contents. */
+type Read = { readonly fingerprint: string } & ({ readonly texts: Texts } | { readonly thrown: unknown });
+
+// By content and not by time: a file that is written anew with the same text is no change.
+const read = (places: PolicyPlaces): Read => {
+  try {
+    const texts = readTexts(places);
+    return { texts, fingerprint: digest(JSON.stringify(texts.files.map(({ path, text }) => [path, text]))) };
+  } catch (thrown) {
+    return { thrown, fingerprint: String((thrown as Error).message) };
+  }
+};
+
+/**
+ * Looks again and again whether what lies there is still what was taken last. A change is taken once it was read alike
+ * twice in a row: a file that is being written is not yet one.
+ */
+const watch = (places: PolicyPlaces, first: string, take: (found: Read) => void): (() => void) => {
   if (placesText(places) === '') return () => {};
-  let seen = loaded();
+  let taken = first;
+  let seen = first;
   const look = setInterval(() => {
-    const now = fingerprint(places);
-    if (now === seen) return;
-    seen = now;
-    reload();
+    const found = read(places);
+    const settled = found.fingerprint === seen;
+    seen = found.fingerprint;
+    if (!settled || found.fingerprint === taken) return;
+    taken = found.fingerprint;
+    take(found);
   }, lookEveryMs);
   look.unref();
   return () => clearInterval(look);
 };
 
-const textsFingerprint = ({ files }: Texts): string => digest(JSON.stringify(files));
+type Loaded = { readonly policy: Policy; readonly rules: ReadonlyMap<string, number> };
 
-const fingerprint = (places: PolicyPlaces): string => {
-  try {
-    return textsFingerprint(readTexts(places));
-  } catch (thrown) {
-    return String((thrown as Error).message);
-  }
-};
+const filesOf = (texts: Texts | undefined, rules?: ReadonlyMap<string, number>): PolicyLoad['files'] =>
+  (texts?.files ?? []).map((file) => ({ ...file, sha256: sha256(file.text), rules: rules?.get(file.path) ?? null }));
 
 /**
  * @param given a file, or a file and folders
@@ -74,42 +100,54 @@ const fingerprint = (places: PolicyPlaces): string => {
 export const holdPolicy = (
   set: RuleSetName,
   given: string | PolicyPlaces | undefined,
-  { log, onLoad, onStale, counted = (policy) => policy, setting = 'TEMPER_POLICY_FILE' }: Watching,
+  { log, onLoad, onStale, counted = (policy) => policy, record, setting = 'TEMPER_POLICY_FILE' }: Watching,
   rest: PolicyRest = {},
 ): PolicyHolder => {
   const places = placesOf(given);
-  let loaded = '';
-  const compile = (): Policy => {
+  const mode = rest.mode ?? 'strict';
+  const compile = (found: Read, before: Loaded | undefined): Loaded => {
     try {
-      const texts = readTexts(places);
-      const policy = createPolicy({ set, digest, ...rest, ...sourceOf(texts) });
-      for (const path of texts.passed) log.warn('no policy file by its name, passed over', { file: path });
-      loaded = textsFingerprint(texts);
-      return policy;
+      if ('thrown' in found) throw found.thrown;
+      const rules = rulesIn(found.texts);
+      if (before) requireKept(before.rules, rules);
+      const policy = createPolicy({ set, digest, ...rest, ...sourceOf(found.texts) });
+      for (const path of found.texts.passed) log.warn('no policy file by its name, passed over', { file: path });
+      return { policy, rules };
     } catch (thrown) {
       throw filesFault(setting, placesText(places), thrown);
     }
   };
-  const load = (): Policy => {
-    const policy = compile();
+  const load = (found: Read, before?: Loaded): Loaded => {
+    const loaded = compile(found, before);
+    const { policy, rules } = loaded;
     for (const warning of [...policy.warnings, ...reviewOf(policy, membersWith([]))]) log.warn('policy', { warning });
     const file = placesText(places);
+    const empty = [...rules].filter(([, count]) => count === 0).map(([path]) => path);
+    if (empty.length > 0) log.warn('a policy file holds no rules', { file: empty.join(', ') });
     log.info('policy loaded', { set, hash: policy.hash, ...(file && { file }) });
+    const texts = 'texts' in found ? found.texts : undefined;
+    record?.({ at: new Date(), set, mode, rule_set: policy.hash, reason: null, files: filesOf(texts, rules) });
     onLoad();
     onStale?.(false);
-    return counted(policy);
+    return loaded;
   };
-  let current = load();
+  const first = read(places);
+  let loaded = load(first);
+  let current = counted(loaded.policy);
   let fault: string | null = null;
-  const reload = () => {
+  const reload = (found: Read) => {
     try {
-      current = load();
+      loaded = load(found, loaded);
+      current = counted(loaded.policy);
       fault = null;
     } catch (error) {
-      fault = `policy file not loaded, the old rules stay in force: ${(error as Error).message}`;
+      const reason = (error as Error).message;
+      fault = `policy file not loaded, the old rules stay in force: ${reason}`;
+      const texts = 'texts' in found ? found.texts : undefined;
+      record?.({ at: new Date(), set, mode, rule_set: null, reason, files: filesOf(texts) });
       onStale?.(true);
       log.error('policy file not loaded, the old rules stay in force', { error });
     }
   };
-  return { now: () => current, fault: () => fault, close: watch(places, () => loaded, reload) };
+  return { now: () => current, fault: () => fault, close: watch(places, first.fingerprint, reload) };
 };

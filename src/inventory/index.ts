@@ -19,6 +19,7 @@ import { idempotency } from './idempotency';
 import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
 import { nodes } from './nodes';
+import { policyLoads } from './policy-loads';
 import { portgroups } from './portgroups';
 import { ports } from './ports';
 import { powerSync } from './power-sync';
@@ -56,6 +57,7 @@ const queries = (sql: Db) => ({
   webhooks: webhooks(sql),
   audit: audit(sql),
   auditList: auditList(sql),
+  policyLoads: policyLoads(sql),
   workers: workers(sql),
   bmcLeases: bmcLeases(sql),
   contacts: contacts(sql),

@@ -96,6 +96,61 @@ test('a file that breaks, or disappears, leaves the old rules in force and says 
   expect(stale).toEqual([false, true, true, false]);
 });
 
+describe('a change of the file', () => {
+  const look = () => jest.advanceTimersByTime(2_000);
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
+  afterEach(() => jest.useRealTimers());
+
+  const strict = `"${rule}": "!"\n"baremetal:node:delete": "!"\n`;
+  const held = () => {
+    const file = write('main.yaml', strict);
+    const holder = hold(file);
+    const { hash } = holder.now();
+    return { holder, unchanged: () => holder.now().hash === hash };
+  };
+
+  test.each([
+    ['empty', ''],
+    ['of comments', '# rules follow\n#"baremetal:node:get": "!"\n'],
+    ['half written', `"${rule}": "!`],
+    ['a document without rules', '---\n'],
+    ['an empty map', '{}'],
+  ])('that leaves it %s does not bring the defaults back', (_, text) => {
+    const { holder, unchanged } = held();
+    write('main.yaml', text);
+    for (let times = 0; times < 4; times += 1) look();
+    expect(unchanged()).toBe(true);
+    expect(holder.fault()).toContain('the old rules stay in force');
+    write('main.yaml', strict);
+    for (let times = 0; times < 2; times += 1) look();
+    expect([unchanged(), holder.fault()]).toEqual([true, null]);
+  });
+
+  test('that empties one of several files does not drop its rules', () => {
+    const file = write('main.yaml', strict);
+    mkdirSync(join(folder, 'policy.d'));
+    write('policy.d/10.yaml', `"baremetal:node:get": "!"`);
+    const holder = hold(file, [join(folder, 'policy.d')]);
+    const { hash } = holder.now();
+    write('main.yaml', '# nothing\n');
+    for (let times = 0; times < 3; times += 1) look();
+    expect(holder.now().hash).toBe(hash);
+    expect(holder.fault()).toContain('main.yaml holds no rules, and held 2 before');
+  });
+
+  test('is taken when it was read alike twice, not while it is being written', () => {
+    const { holder, unchanged } = held();
+    write('main.yaml', `"${rule}": "!"\n`);
+    look();
+    write('main.yaml', `"${rule}": "!"\n"baremetal:node:delete": "!"\n"baremetal:node:get": "!"\n`);
+    look();
+    expect(unchanged()).toBe(true);
+    look();
+    expect(unchanged()).toBe(false);
+    expect(holder.now().allows('baremetal:node:delete', personas['system-admin'], node)).toBe(false);
+  });
+});
+
 describe('a remote check', () => {
   const question = (url: string) => ({ url, rule, target: node, credentials: { roles: ['reader'] } });
 

@@ -60,6 +60,8 @@ describe('on a node that one project owns and another leases', () => {
     ['baremetal:node:get:driver_info', 'lessee-admin', false],
     ['temper:policy:explain', 'system-reader', true],
     ['temper:policy:explain', 'owner-admin', false],
+    ['temper:policy:history', 'system-reader', true],
+    ['temper:policy:history', 'owner-admin', false],
   ] as const)('%s as %s: %s', (rule, who, may) => {
     expect(policy.allows(rule, personas[who], node)).toBe(may);
   });

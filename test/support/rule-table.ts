@@ -465,6 +465,7 @@ export const ruleRows: readonly RuleRow[] = [
   row('temper:webhook:delete', 'DELETE /temper/v1/webhooks/{webhook}', 'operator', 'system-member'),
   row('temper:audit:get', 'GET /temper/v1/audit', 'system-reader', 'owner-admin'),
   row('temper:policy:explain', 'GET /temper/v1/policy/explain?rule=temper:run:get', 'system-reader', 'owner-admin'),
+  row('temper:policy:history', 'GET /temper/v1/policy/history', 'system-reader', 'owner-admin'),
 ];
 
 const sealed = 'constant: the store keeps secrets sealed, and nothing shows them to anybody';

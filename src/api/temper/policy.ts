@@ -88,4 +88,32 @@ const shadow = route({
   },
 });
 
-export const policyRoutes: readonly Route[] = [explain, shadow];
+const readHistory = 'temper:policy:history';
+const historyQuery = z.strictObject({
+  hash: z
+    .string()
+    .regex(/^[0-9a-f]{1,64}$/, { error: 'must be the beginning of a hash: digits and a to f' })
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+
+/** Without a hash what was in force, without the texts; with one, the texts behind it. */
+const history = route<unknown, z.output<typeof historyQuery>>({
+  method: 'GET',
+  path: '/temper/v1/policy/history',
+  answers: { 200: shapes.policyHistory },
+  rules: [readHistory],
+  query: historyQuery,
+  async handler({ who, query: { hash, limit } }, { policy, inventory }) {
+    policy().require(readHistory, who);
+    const rows = await inventory.policyLoads.list({ limit, ...(hash && { hash }) });
+    const shown = rows.map(({ first_at, files, ...row }) => ({
+      ...row,
+      first_at: first_at.toISOString(),
+      files: hash === undefined ? files.map(({ text: _text, ...file }) => file) : files,
+    }));
+    return ok({ history: shown });
+  },
+});
+
+export const policyRoutes: readonly Route[] = [explain, shadow, history];

@@ -190,6 +190,22 @@ export const shadow = z.strictObject({
   differences: z.array(document),
 });
 
+/** Policy texts that were in force; with their text where one hash was asked for. */
+export const policyHistory = z.strictObject({
+  history: z.array(
+    z.strictObject({
+      digest: text,
+      rule_set: text,
+      set: text,
+      mode: text,
+      first_at: time,
+      files: z.array(
+        z.strictObject({ path: text, sha256: text, rules: count.nullable(), text: z.string().optional() }),
+      ),
+    }),
+  ),
+});
+
 export const audit = z.strictObject({
   audit: z.array(z.looseObject({ seq: count, at: time, action: text, verdict: text, who: document })),
   next: text.optional(),

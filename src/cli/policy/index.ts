@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Acting } from '../context';
 import { explain } from './explain';
 import { check, diff, lint, matrix, sample } from './files';
+import { history } from './history';
 import { shadow } from './shadow';
 
 const meant = `
@@ -66,6 +67,11 @@ export const addPolicy = (program: Command, acting: Acting): void => {
     .description('a commented file of every rule')
     .option('--set <set>', 'temper, ironic or closed')
     .action(acting(sample));
+  policy
+    .command('history')
+    .description('which policy texts were in force since when; with a hash, the text behind it')
+    .argument('[hash]', 'of a run, an audit row or this list, or its beginning')
+    .action(acting(history));
   policy
     .command('check')
     .description('run a conformance file; exit status 1 where a case fails')

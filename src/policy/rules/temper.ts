@@ -261,6 +261,11 @@ export const addedRules: readonly Row[] = [
     says: 'Read the audit trail, which tells of everybody’s requests: readers of the system.',
   },
   { name: 'temper:policy:explain', check: systemReader, says: 'Ask why a rule admits or refuses a caller.' },
+  {
+    name: 'temper:policy:history',
+    check: systemReader,
+    says: 'Read the texts of the policy files that were in force: readers of the system.',
+  },
 ];
 
 const asProvision = 'rule:baremetal:node:set_provision_state';

@@ -1,0 +1,42 @@
+/** `temper policy history`: which policy texts were in force since when, and the text behind the hash of a run or an audit row. */
+import type { Context } from '../context';
+import { stop } from '../faults';
+import { plain, table } from '../tables';
+
+type Past = {
+  readonly digest: string;
+  readonly rule_set: string;
+  readonly set: string;
+  readonly mode: string;
+  readonly first_at: string;
+  readonly files: readonly { readonly path: string; readonly sha256: string; readonly text?: string }[];
+};
+
+const pathsOf = ({ files }: Past): string => files.map(({ path }) => path).join(', ') || '-';
+
+const listText = (rows: readonly Past[]): string =>
+  table(
+    ['RULES', 'SINCE', 'SET', 'MODE', 'FILES'],
+    rows.map((row) => [row.rule_set, row.first_at, row.set, row.mode, pathsOf(row)]),
+  );
+
+const pastText = (row: Past): string =>
+  [
+    `# rules ${plain(row.rule_set)}, since ${plain(row.first_at)}: set ${plain(row.set)}, mode ${plain(row.mode)}`,
+    ...(row.files.length === 0 ? ['# no file: the rules of the set alone'] : []),
+    ...row.files.flatMap(({ path, sha256, text = '' }) => [
+      '',
+      `# ${plain(path)}, SHA-256 ${plain(sha256)}`,
+      ...text.trimEnd().split('\n').map(plain),
+    ]),
+    '',
+  ].join('\n');
+
+/** Lists what was in force, or prints the texts behind a hash or the beginning of one. */
+export const history = async (context: Context, hash: string | undefined): Promise<void> => {
+  const query = hash === undefined ? '' : `?${new URLSearchParams({ hash })}`;
+  const found = (await context.api.send('GET', `/temper/v1/policy/history${query}`)) as { history: Past[] };
+  if (hash !== undefined && found.history.length === 0) stop('refused', `No policy of hash ${hash} was in force here.`);
+  const tell = hash === undefined ? listText : (rows: readonly Past[]) => rows.map(pastText).join('\n');
+  context.print(found.history, tell);
+};

@@ -1,0 +1,59 @@
+/** Queries of policy loads: a row of the audit trail for each, and the texts that were in force. */
+import { createHash } from 'node:crypto';
+import type { PolicyLoad, PolicyTexts } from '../model/policy-loads';
+import type { Requester } from '../model/runs';
+import type { Db } from './database';
+
+/** A load as it is recorded: by which host, under which id. */
+export type RecordedLoad = PolicyLoad & { readonly host: string; readonly request_id: string };
+
+const digestOf = ({ set, mode, files }: PolicyLoad): string =>
+  createHash('sha256')
+    .update(JSON.stringify([set, mode, files.map(({ path, sha256 }) => [path, sha256])]))
+    .digest('hex');
+
+const longestReason = 2_000;
+
+const dataOf = ({ set, mode, reason, files, host }: RecordedLoad) => ({
+  set,
+  mode,
+  host,
+  ...(reason !== null && { reason: reason.slice(0, longestReason) }),
+  files: files.map(({ text: _text, ...file }) => file),
+});
+
+export const policyLoads = (sql: Db) => ({
+  /** Writes the row of a load, and its text where it came into force and is new. Once for each request id. */
+  async record(load: RecordedLoad): Promise<void> {
+    const requester: Requester = {
+      user_id: null,
+      user_name: null,
+      project_id: null,
+      system_scope: 'all',
+      strategy: 'process',
+      request_id: load.request_id,
+    };
+    const digest = digestOf(load);
+    const files = load.files.map(({ path, text, sha256, rules }) => ({ path, text, sha256, rules }));
+    if (load.rule_set !== null)
+      await sql`
+        insert into policy_texts (digest, rule_set, set_name, mode, files)
+        values (${digest}, ${load.rule_set}, ${load.set}, ${load.mode}, ${sql.json(files as never)})
+        on conflict (digest) do nothing`;
+    const verdict = load.rule_set === null ? 'failed' : 'granted';
+    await sql`
+      insert into audit (at, requester, action, verdict, rule_set, code, resource, resource_id, data)
+      select ${load.at}, ${sql.json(requester as never)}, 'policy.load', ${verdict}, ${load.rule_set},
+        ${load.rule_set === null ? 'PolicyInvalid' : null}, 'policy', ${digest}, ${sql.json(dataOf(load) as never)}
+      where not exists (select from audit where request_id = ${load.request_id})`;
+  },
+
+  /** Texts that were in force, the newest first. @param hash the beginning of a digest or of a rule set's hash */
+  async list({ hash, limit }: { readonly hash?: string; readonly limit: number }): Promise<PolicyTexts[]> {
+    const begins = hash === undefined ? null : `${hash.replace(/[\\%_]/g, '\\$&')}%`;
+    return sql<PolicyTexts[]>`
+      select digest, rule_set, set_name as set, mode, first_at, files from policy_texts
+      where ${begins}::text is null or digest like ${begins} or rule_set like ${begins}
+      order by first_at desc, digest limit ${limit}`;
+  },
+});
