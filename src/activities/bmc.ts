@@ -19,6 +19,7 @@ import { applyInspectionRules } from './inspection-rules';
 import { withLease } from './lease';
 import { lookActivities } from './look';
 import { whileOneRamdisk } from './one-ramdisk';
+import { searched, startTalk, type Talk } from './ramdisk-silence';
 import { openSecrets } from './secrets';
 
 export type BmcHands = {
@@ -82,7 +83,7 @@ export const createBmcActivities = (hands: BmcHands) => {
       } catch (thrown) {
         observed(isTemperError(thrown) ? thrown.code : 'Unexpected');
         await noteFailure(input, key, thrown, hands);
-        throw thrown;
+        throw toFailure(thrown, { attempt: info.attempt });
       } finally {
         beating.stop();
       }
@@ -114,13 +115,14 @@ type Beating = { readonly say: (details?: unknown) => void; readonly stop: () =>
 // The timer repeats the newest details an act gave, so that a long wait inside a library call does not look like death.
 const startBeating = (info: Info): Beating => {
   if (!info.heartbeatTimeoutMs) return { say: () => {}, stop: () => {} };
-  let latest: unknown = info.heartbeatDetails;
+  // Where no answer ever comes, the last heartbeat is what tells how often it was tried.
+  let latest = { ...(info.heartbeatDetails as object | undefined), attempt: info.attempt };
   heartbeat(latest);
   const timer = setInterval(() => heartbeat(latest), beatEveryMs);
   return {
     say(details) {
-      latest = details;
-      heartbeat(details);
+      latest = { ...(details as object | undefined), attempt: info.attempt };
+      heartbeat(latest);
     },
     stop: () => clearInterval(timer),
   };
@@ -147,7 +149,8 @@ const attempt = async (
   const { node, args, texts } = await unlocked(found, step, hands);
   // Once more with the secrets in place: a URL that carries a password was sealed before anybody could look at it.
   for (const url of urlsOf(act, args, node.instance_info ?? {})) requireOrigin(hands.imageOrigins ?? [], url);
-  const context = contextOf(input, key, hands, beating, texts);
+  const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
+  const context = { ...contextOf(input, key, hands, beating, texts), answered: talk.answered };
   const lane = byAgent ? null : driver.laneKey(node);
   const at = `${step.index}.${act}`;
   const work = () =>
@@ -164,8 +167,12 @@ const attempt = async (
     )
     .then(
       (done) => hiddenOutcome(done, texts),
-      (thrown: unknown) => {
-        throw hiddenError(thrown, texts);
+      async (thrown: unknown) => {
+        const why =
+          row.by === 'agent'
+            ? await lostRamdisk(thrown, { input, hands, holder, driver, node, context, talk })
+            : thrown;
+        throw hiddenError(why, texts);
       },
     );
   await keep(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, hands);
@@ -173,6 +180,35 @@ const attempt = async (
   if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   return outcome;
+};
+
+type Lost = {
+  readonly input: Attempted;
+  readonly hands: BmcHands;
+  readonly holder: string;
+  readonly driver: Driver;
+  readonly node: BmcNode;
+  readonly context: ActContext;
+  readonly talk: Talk;
+};
+
+/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long. */
+const lostRamdisk = async (thrown: unknown, { input, hands, holder, driver, node, context, talk }: Lost) => {
+  if (context.signal.aborted) return thrown;
+  const { inventory, lanes, leaseMs = defaultLeaseMs } = hands;
+  const { story: _, ...rest } = context;
+  const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
+  const look = async (): Promise<Seen | undefined> => {
+    const lane = driver.laneKey(node);
+    const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
+    const inLane = () => (lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work));
+    return lanes.run(lane, context.signal, inLane).catch((error: unknown) => {
+      context.log.warn('a silent ramdisk could not be looked for', { reason: String(error) });
+      return undefined;
+    });
+  };
+  const { step, act, timing } = input;
+  return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look });
 };
 
 /** What an operator's freeze holds back: no command leaves while it lasts. Throws NodeFrozen. */

@@ -18,18 +18,18 @@ const plain = (facts: Facts): Record<string, unknown> =>
       .map(([key, value]) => [key, typeof value === 'string' ? value.slice(0, longestFact) : value]),
   );
 
-/** An error as the engine understands it: `type` is the code, retryable as its row says, no secret and no stack of ours in it. */
-export const toFailure = (thrown: unknown): Error => {
+/** An error as the engine understands it: `type` is the code, retryable as its row says, no secret and no stack of ours in it; `more` goes to its facts. */
+export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
   if (thrown instanceof CancelledFailure || thrown instanceof ApplicationFailure) return thrown;
   if (!isTemperError(thrown)) {
     const message = maskText(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, longest);
-    return ApplicationFailure.create({ message, type: 'Unexpected', nonRetryable: false });
+    return ApplicationFailure.create({ message, type: 'Unexpected', nonRetryable: false, details: [plain(more)] });
   }
   const wait = typeof thrown.facts.retryAfterMs === 'number' ? thrown.facts.retryAfterMs : waitsFor[thrown.code];
   return ApplicationFailure.create({
     message: maskText(thrown.message).slice(0, longest),
     type: thrown.code,
-    details: [plain(thrown.facts)],
+    details: [plain({ ...thrown.facts, ...more })],
     nonRetryable: !thrown.retry,
     ...(wait !== undefined && { nextRetryDelay: wait }),
     ...(benign.has(thrown.code) && { category: ApplicationFailureCategory.BENIGN }),

@@ -115,6 +115,11 @@ const timing = {
   TEMPER_AGENT_TIMEOUT_MS: milliseconds
     .default(1_800_000)
     .describe('How long a run waits for the ramdisk to call back.'),
+  TEMPER_AGENT_SILENCE_MS: milliseconds
+    .default(300_000)
+    .describe(
+      'How long a ramdisk may send neither an answer nor a heartbeat in the middle of an act before it is looked for through the BMC. Longer than the time between two of its heartbeats.',
+    ),
   TEMPER_POLL_MS: milliseconds
     .default(1_000)
     .describe('First pause between two looks at a BMC; doubles up to eightfold.'),

@@ -8,6 +8,7 @@ type TimingSettings = Pick<
   | 'TEMPER_SOFT_POWER_TIMEOUT_MS'
   | 'TEMPER_SETTLE_MS'
   | 'TEMPER_AGENT_TIMEOUT_MS'
+  | 'TEMPER_AGENT_SILENCE_MS'
   | 'TEMPER_POLL_MS'
   | 'TEMPER_HEARTBEAT_MS'
   | 'TEMPER_RETRY_MS'
@@ -20,6 +21,7 @@ export const timingOf = (config: TimingSettings): Timing => {
     softPowerTimeoutMs: config.TEMPER_SOFT_POWER_TIMEOUT_MS,
     settleMs: config.TEMPER_SETTLE_MS,
     agentTimeoutMs: config.TEMPER_AGENT_TIMEOUT_MS,
+    agentSilenceMs: config.TEMPER_AGENT_SILENCE_MS,
     pollMs: config.TEMPER_POLL_MS,
     limits: { read: limit, converge: limit, once: { heartbeatMs: config.TEMPER_HEARTBEAT_MS } },
   };

@@ -54,6 +54,8 @@ export type ActContext = {
   readonly signal: AbortSignal;
   /** Says "still alive", with what an operator may read (no secrets). Cheap; call it in every loop. */
   readonly beat: (details?: Readonly<Record<string, unknown>>) => void;
+  /** The ramdisk has answered a request: it is not silent. */
+  readonly answered?: () => void;
   readonly intents: {
     /** The last intent of this act of this step in this run, whatever worker wrote it. */
     last(): Promise<Intent | undefined>;

@@ -102,6 +102,23 @@ export const agents = (sql: Db) => ({
     return beaten.length === 1;
   },
 
+  /** A ramdisk has answered a request. */
+  async answered(node: NodeUuid): Promise<void> {
+    await sql`update agents set silent_since = null where node_uuid = ${node} and silent_since is not null`;
+  },
+
+  /**
+   * Notes that a ramdisk has not answered for so many milliseconds, or longer where that is known already.
+   * @returns how long it has sent neither an answer nor a heartbeat, in milliseconds; undefined where none is known
+   */
+  async silent(node: NodeUuid, ms: number): Promise<number | undefined> {
+    const [row] = await sql<{ silent_ms: number }[]>`
+      update agents set silent_since = least(coalesce(silent_since, now()), now() - ${ms} * interval '1 millisecond')
+      where node_uuid = ${node}
+      returning (extract(epoch from now() - greatest(silent_since, last_heartbeat_at)) * 1000)::float8 as silent_ms`;
+    return row?.silent_ms;
+  },
+
   /** The node has lost its ramdisk; the next one looks it up anew. Its token goes with the next sweep of secrets. */
   async forget(node: NodeUuid): Promise<void> {
     await sql`delete from agents where node_uuid = ${node}`;

@@ -253,6 +253,11 @@ export const errors = {
     retry: true,
     says: 'The ramdisk of node {node} at {agent} did not answer: {reason}.',
   },
+  AgentGone: {
+    status: 504,
+    retry: false,
+    says: 'The ramdisk of node {node} is gone in the middle of {step}: it has sent neither an answer nor a heartbeat for {minutes} min, and the BMC shows that {seen}.',
+  },
   AgentServerError: {
     status: 502,
     retry: true,

@@ -236,6 +236,7 @@ const agentSteps = (node: PlannedNode, writing: readonly Row[]): readonly Row[] 
     acts: ['agent_power_off', 'power_off', ...diskActs(node)],
     args: toDisk,
     priority: 40,
+    abortable: true,
   },
   { interface: 'deploy', step: 'boot_instance', acts: ['power_on'], priority: 20 },
 ];
@@ -346,7 +347,14 @@ const rescuing = ({ node, args }: Wanted): Plan => {
         awaits: 'heartbeat',
         hidden: true,
       }),
-      planned({ interface: 'deploy', step: 'finalize_rescue', acts: ['agent_finalize_rescue'], args, hidden: true }),
+      planned({
+        interface: 'deploy',
+        step: 'finalize_rescue',
+        acts: ['agent_finalize_rescue'],
+        args,
+        abortable: true,
+        hidden: true,
+      }),
     ],
     { tidy: { failed: away, aborted: away } },
   );

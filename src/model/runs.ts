@@ -26,6 +26,8 @@ export type Timing = {
   readonly pollMs: number;
   /** How long a run waits for the ramdisk to call back; half an hour when absent. */
   readonly agentTimeoutMs?: number;
+  /** How long a ramdisk may be silent in the middle of an act before it is looked for through the BMC; five minutes when absent. */
+  readonly agentSilenceMs?: number;
   /** Pauses between two looks at whether it has, where no message came: the first, doubling up to five times it. */
   readonly agentPollMs?: number;
   /** Events after which a run goes on in a new execution, should the engine not ask for it before. */
@@ -101,6 +103,8 @@ export type Requester = {
 export type Seen = {
   readonly power_state?: 'power on' | 'power off' | 'error' | null;
   readonly boot_mode?: 'bios' | 'uefi' | null;
+  /** How far the host's start is, in Redfish's words (ComputerSystem BootProgress.LastState); only some BMCs tell. */
+  readonly boot_progress?: string;
   readonly secure_boot?: boolean | null;
   readonly vendor?: string;
   readonly health?: 'OK' | 'Warning' | 'Critical' | null;

@@ -219,11 +219,19 @@ const attributesOf = (run: RunInput, facts: RunFacts): TypedSearchAttributes =>
 
 type Described = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>['raw'];
 
+type Failure = { message?: string | null; timeoutFailureInfo?: unknown; cause?: Failure | null } | null | undefined;
+
+/** The last attempt's failure in words of ours: the engine's timers say nothing to an operator of nodes. */
+const lastErrorOf = (failure: Failure): string | null => {
+  if (!failure?.timeoutFailureInfo) return failure?.message ?? null;
+  return failure.cause?.message ?? 'The worker that carried out the last attempt gave no more sign of life.';
+};
+
 const pendingOf = (raw: Described): NonNullable<LiveRun['pending']> =>
   (raw.pendingActivities ?? []).map((activity) => ({
     activity: activity.activityId ?? '',
     attempt: activity.attempt ?? 1,
-    last_error: activity.lastFailure?.message ?? null,
+    last_error: lastErrorOf(activity.lastFailure),
     next_retry_at: isoOf(activity.nextAttemptScheduleTime ?? (activity.state === 1 ? activity.scheduledTime : null)),
     last_heartbeat_at: isoOf(activity.lastHeartbeatTime),
     heartbeat: heartbeatOf(activity.heartbeatDetails),

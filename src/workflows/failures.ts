@@ -1,5 +1,5 @@
 /** What a thrown error is to a story: a code of the list, and a text for people. */
-import { ApplicationFailure, rootCause, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, rootCause, TimeoutFailure } from '@temporalio/workflow';
 
 /** The code an activity failed with; `Timeout` where the engine gave up; undefined for anything else, a bug of ours included. */
 export const codeOf = (thrown: unknown): string | undefined => {
@@ -15,15 +15,59 @@ const causeOf = (thrown: unknown): unknown => {
   return cause;
 };
 
-/** What an act last said of itself; undefined where it said nothing that tells a person more than the engine does. */
-const lastSign = (thrown: unknown): string | undefined => {
-  if (!(thrown instanceof TimeoutFailure)) return undefined;
-  const { what, doing, seen, state } = (thrown.lastHeartbeatDetails ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof what !== 'string') return undefined;
-  const last = seen ?? state;
-  return `Time was up at: ${what}${doing ? ` (${doing})` : ''}${last ? `; last seen: ${last}` : ''}.`;
+/** What was being tried when a story failed, for its text. */
+export type Trying = {
+  /** The step and what its act does: `deploy.write_image (write the image to the disk)`. */
+  readonly what: string;
+  /** How long all attempts together might take, in milliseconds. */
+  readonly limitMs: number;
 };
 
-/** Why, in the words of what failed first; where time ran out, in those of the last sign of life. */
-export const messageOf = (thrown: unknown): string =>
-  (lastSign(causeOf(thrown)) ?? rootCause(thrown) ?? String(thrown)).slice(0, 2_000);
+// In our words: the engine's own texts speak of its timers, which say nothing to an operator of nodes.
+const reasons: Readonly<Record<string, string>> = {
+  HEARTBEAT: 'the worker that carried it out gave no more sign of life',
+  START_TO_CLOSE: 'the last attempt took longer than one may',
+};
+const noWorker = 'no worker took it up, or none finished it';
+
+type Sign = Readonly<Record<string, unknown>>;
+const signOf = ({ lastHeartbeatDetails }: TimeoutFailure): Sign =>
+  typeof lastHeartbeatDetails === 'object' && lastHeartbeatDetails !== null ? (lastHeartbeatDetails as Sign) : {};
+
+/** Time was up: what the act said of itself last, or how its last attempt ended. */
+const wordsOf = (timeout: TimeoutFailure, trying: Trying | undefined): string => {
+  const { what, doing, seen, state } = signOf(timeout);
+  const last = seen ?? state;
+  if (typeof what === 'string')
+    return `Time was up at: ${what}${doing ? ` (${doing})` : ''}${last ? `; last seen: ${last}` : ''}.`;
+  return `Time was up${trying ? ` for ${trying.what}` : ''}: ${reasons[String(timeout.timeoutType)] ?? noWorker}.`;
+};
+
+const attemptsOf = (cause: unknown): number | undefined => {
+  const said =
+    cause instanceof TimeoutFailure ? signOf(cause) : cause instanceof ApplicationFailure ? cause.details?.[0] : null;
+  const attempt = (said as Sign | null | undefined)?.attempt;
+  return typeof attempt === 'number' ? attempt : undefined;
+};
+
+const durationOf = (ms: number): string =>
+  ms >= 2 * 60_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 1_000)} s`;
+
+/** How often and until when, where the engine tried until no time was left. */
+const effort = (thrown: unknown, { limitMs }: Trying): string | undefined => {
+  if (!(thrown instanceof ActivityFailure) || thrown.retryState !== 'TIMEOUT') return undefined;
+  const times = attemptsOf(causeOf(thrown));
+  const often = times === undefined ? 'Tried' : times === 1 ? 'Tried once' : `Tried ${times} times`;
+  return `${often} in ${durationOf(limitMs)}, until ${new Date().toISOString().slice(0, 19)}Z.`;
+};
+
+/**
+ * Why, in the words of what failed first; where time ran out, in those of the last sign of life. Never in the engine's.
+ * @param trying what the story was at, so that the text says how often and until when it was tried
+ */
+export const messageOf = (thrown: unknown, trying?: Trying): string => {
+  const cause = causeOf(thrown);
+  const why = cause instanceof TimeoutFailure ? wordsOf(cause, trying) : (rootCause(thrown) ?? String(thrown));
+  const more = trying && effort(thrown, trying);
+  return (more ? `${why} ${more}` : why).slice(0, 2_000);
+};

@@ -11,7 +11,7 @@ import {
 import type { RunInput } from '../model/runs';
 import type { PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
-import { codeOf, messageOf } from './failures';
+import { codeOf } from './failures';
 import { handsOf } from './hands';
 import { type Here, startingPoint } from './here';
 import { Aborted, FailedByPerson, type Hands, runSteps, tidy } from './interpreter';
@@ -95,7 +95,7 @@ const endBadly = async (
     throw thrown;
   }
   if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
-  const reason = messageOf(thrown);
+  const reason = hands.describe(thrown);
   await tidyUp(run, 'failed', here, store, hands);
   await store.finish('failed', reason, cursor);
   throw ApplicationFailure.nonRetryable(reason, 'RunFailed');

@@ -15,9 +15,9 @@ import {
 } from '@temporalio/workflow';
 import type { BmcActivities } from '../activities/bmc';
 import type { Lock, RunInput } from '../model/runs';
-import { type Awaited, acts, nameOf, type PlannedStep } from '../model/steps';
+import { type Awaited, actRow, acts, nameOf, type PlannedStep } from '../model/steps';
 import { attributes, groupQueue } from './contract';
-import { codeOf, messageOf } from './failures';
+import { codeOf, messageOf, type Trying } from './failures';
 import type { Here } from './here';
 import { Aborted, type Hands } from './interpreter';
 import { onBmc } from './profiles';
@@ -44,6 +44,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
   const queue = groupQueue(run.conductor_group, run.queue_prefix);
   const queueOf = ({ on }: PlannedStep): string => (on ? groupQueue(on.conductor_group, run.queue_prefix) : queue);
   const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queue, startToCloseTimeout: '1m' }); // each call says its own
+  let trying: Trying | undefined;
   const tries = new Map<string, number>();
   const deadlines = new Map<number, number>();
   let asked = 0;
@@ -79,7 +80,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
   const doubted = (thrown: unknown, step: PlannedStep): never => {
     if (codeOf(thrown) !== 'Timeout' || !patched('2026-11-timeouts-of-once-are-unknown')) throw thrown;
     throw ApplicationFailure.nonRetryable(
-      `Step ${nameOf(step)} did not end in time, and whether it took effect cannot be known: ${messageOf(thrown)}`,
+      `Step ${nameOf(step)} did not end in time, and whether it took effect cannot be known: ${messageOf(thrown, trying)}`,
       'StepOutcomeUnknown',
     );
   };
@@ -96,9 +97,11 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       tries.set(key, time);
       const what = step.acts.length > 1 || nameOf(step) !== `power.${act}` ? `: ${acts[act].says}` : '';
       const lock = lockOf(run, step);
+      const options = limited(step, onBmc(act, effect, queueOf(step), run.timing));
+      trying = { what: `${nameOf(step)} (${acts[act].says})`, limitMs: Number(options.scheduleToCloseTimeout) };
       const outcome = runAct.executeWithOptions(
         {
-          ...limited(step, onBmc(act, effect, queueOf(step), run.timing)),
+          ...options,
           activityId: time === 1 ? key : `${key}-${time}`,
           summary: `${label(here, step)}${what}`,
         },
@@ -175,7 +178,11 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     },
     isFailure,
     isUnknown: (thrown) => codeOf(thrown) === 'StepOutcomeUnknown',
-    describe: messageOf,
+    describe: (thrown) => messageOf(thrown, trying),
+    startsOver: (thrown, step, index) =>
+      codeOf(thrown) === 'AgentGone' &&
+      actRow(step.acts[index]!.act).startsOver === true &&
+      patched('2026-11-a-lost-ramdisk-starts-over'),
     isFrozen: (thrown) => codeOf(thrown) === 'NodeFrozen',
     async thawed(step, why, { evenAborted = false } = {}) {
       const { state, waitingFor } = here;

@@ -44,6 +44,8 @@ export type Hands = {
   /** Whether an act failed for a reason that is known: not a lost lock, not a cancellation, not a bug of ours. */
   isFailure(thrown: unknown): boolean;
   describe(thrown: unknown): string;
+  /** Whether an act lost its ramdisk and may be done anew in another. */
+  startsOver(thrown: unknown, step: PlannedStep, index: number): boolean;
   /** Whether an act was held back by an operator's freeze of the node. */
   isFrozen(thrown: unknown): boolean;
   /** Resolves when no freeze holds the node any more; throws Aborted when abort comes first. */
@@ -177,6 +179,7 @@ type StepEnd = Pick<ActOutcome, 'follows' | 'reported'> & {
 const actStep = async (given: PlannedStep, hands: Hands): Promise<StepEnd> => {
   let step = given;
   let end: StepEnd = {};
+  let startedOver = false;
   for (let index = 0; index < step.acts.length; index++) {
     try {
       const outcome = await hands.act(step, index);
@@ -185,6 +188,12 @@ const actStep = async (given: PlannedStep, hands: Hands): Promise<StepEnd> => {
     } catch (thrown) {
       if (hands.isFrozen(thrown)) {
         await hands.thawed(step, hands.describe(thrown));
+        index -= 1;
+        continue;
+      }
+      if (!startedOver && hands.boot && hands.startsOver(thrown, step, index)) {
+        startedOver = true;
+        await rebooted(step, hands);
         index -= 1;
         continue;
       }

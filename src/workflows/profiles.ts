@@ -22,6 +22,7 @@ const final = [
   'BmcJobEndless',
   'BmcWrongSystem',
   'AgentAuthFailed',
+  'AgentGone',
   'AgentRejected',
   'AgentTlsFailed',
   'AgentAddressRefused',

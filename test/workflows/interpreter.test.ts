@@ -34,6 +34,7 @@ const recording = (over: Partial<Hands> = {}) => {
     unheld: async () => void told.push('unheld'),
     decided: async () => ({ kind: 'retry' }),
     again: async (step, args) => void told.push(`again ${step.index}${args ? ' with others' : ''}`),
+    startsOver: () => false,
     isFrozen: () => false,
     thawed: async (step) => void told.push(`thawed ${step.index}`),
     contacted: async (step, awaits) => void told.push(`contacted ${step.index} ${awaits}`),

@@ -122,7 +122,9 @@ const createClient = (
         headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
         body: body === undefined ? undefined : JSON.stringify(body),
       });
-      return { status: answer.statusCode, body: parsedOrText(await answer.body.text()) };
+      const text = await answer.body.text();
+      context.answered?.();
+      return { status: answer.statusCode, body: parsedOrText(text) };
     } catch (thrown) {
       context.signal.throwIfAborted();
       throw new Silence(errorOfSilence(thrown, factsOf(what)));

@@ -56,6 +56,7 @@ export const System = z.looseObject({
   '@odata.id': text,
   UUID: text,
   PowerState: text,
+  BootProgress: maybe(z.looseObject({ LastState: text })),
   Manufacturer: text,
   Model: text,
   IndicatorLED: text,

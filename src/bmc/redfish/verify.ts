@@ -64,6 +64,7 @@ export const verify = async (client: Client): Promise<ActOutcome> => {
     is: 'done',
     seen: {
       power_state: powerStateOf(system),
+      ...(system.BootProgress?.LastState && { boot_progress: system.BootProgress.LastState }),
       boot_mode: bootModeOf(system),
       secure_boot: secureBootOf(secureBoot?.value),
       ...(vendor === undefined ? {} : { vendor }),
