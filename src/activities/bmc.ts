@@ -352,6 +352,11 @@ const contextOf = (
 // Neither is a failure of the act: the run has lost its node, or waits until it may go on.
 const unrecorded: ReadonlySet<string> = new Set(['StaleOperation', 'NodeFrozen']);
 
+/** Whether the engine tries again: not what it was told not to, nor beyond the attempts that the caller gave the step. */
+const mayRetry = (failure: Error, step: PlannedStep, { attempt }: ActKey): boolean =>
+  (failure as { nonRetryable?: boolean | null }).nonRetryable !== true &&
+  attempt < (step.attempts ?? Number.POSITIVE_INFINITY);
+
 // Best effort: the engine has the failure anyway, the row only makes it readable where the engine does not answer.
 const noteFailure = async (
   { lock, step, act }: Attempted,
@@ -373,7 +378,7 @@ const noteFailure = async (
   });
   if (unrecorded.has(code)) return;
   try {
-    await inventory.runSteps.tried(lock, key, failure.message, code);
+    await inventory.runSteps.tried(lock, key, { error: failure.message, code, again: mayRetry(failure, step, key) });
   } catch (again) {
     log.warn('could not record the failure', { run: lock.run, reason: String(again) });
   }

@@ -1,5 +1,6 @@
 /** Settings: every one with its meaning, read once at start, all faults reported together. */
 import { z } from 'zod';
+import { nearest } from '../model/nearest';
 import { type Quota, quotaTable } from '../model/quotas';
 import { ConfigFault, configStatus, tellFaults } from './fault';
 import {
@@ -420,6 +421,41 @@ export type ApiConfig = z.infer<typeof processes.api>;
 export type ControlConfig = z.infer<typeof processes.control>;
 export type BmcConfig = z.infer<typeof processes.bmc>;
 
+/** Names that no schema of a process has, and that are meant for others: the command, set-up, compose. */
+const elsewhere: readonly string[] = [
+  'TEMPER_URL', 'TEMPER_TOKEN', 'TEMPER_USERNAME', 'TEMPER_PASSWORD', 'TEMPER_VERSION', 'TEMPER_DATA_DIR', 'TEMPER_SYSTEM_FILE',
+  'TEMPER_API_PUBLISH', 'TEMPER_API_PUBLIC_URL', 'TEMPER_DB_OWNER_PASSWORD', 'TEMPER_FILES_DIR', 'TEMPER_PYTHON',
+  'TEMPER_CONDUCTOR_GROUPS', 'TEMPER_IDENTITY_PORT', 'TEMPER_TEMPORAL_PORT', 'TEMPER_TEMPORAL_UI_PORT', 'TEMPER_TEMPORAL_SOURCES',
+  'TEMPER_POSTGRES_OS_USER', 'TEMPER_MUTATION_TESTS',
+]; // biome-ignore format: one row of names
+
+// All names begin so, which would make any two of them near.
+const prefix = 'TEMPER_';
+
+// Of programs that only development and tests start; each has a schema of its own.
+const others = /^TEMPER_(RACK|DEMO|TEST)_/;
+
+/**
+ * Settings that no process has and that are near the name of one: what they were to set would be left at its default in
+ * silence. Names that are near none are left alone; schedulers of containers put names of their own into the environment.
+ */
+const misspelledIn = (given: Readonly<Record<string, unknown>>, schema: z.ZodObject): string[] => {
+  const known = [
+    ...Object.values(processes).flatMap(({ shape }) => Object.keys(shape)),
+    ...elsewhere,
+    ...Object.keys(schema.shape),
+  ];
+  return Object.keys(given)
+    .filter((name) => !known.includes(name) && !others.test(name))
+    .flatMap((name) => {
+      const near = nearest(
+        name.slice(prefix.length),
+        known.map((one) => one.slice(prefix.length)),
+      );
+      return near === undefined ? [] : [`${name} is no setting. Did you mean ${prefix}${near}?`];
+    });
+};
+
 /**
  * The settings as a schema wants them.
  * @throws ConfigFault naming every setting that is missing or wrong; values that may be secret are not repeated
@@ -432,13 +468,14 @@ export const parseSettings = <Schema extends z.ZodObject>(schema: Schema, env: N
     ),
   );
   const read = schema.safeParse(given);
-  if (read.success) return read.data;
+  const misspelled = misspelledIn(given, schema);
+  if (read.success && misspelled.length === 0) return read.data;
   const shape: Readonly<Record<string, z.ZodType>> = schema.shape;
-  const faults = read.error.issues.map(({ path, message }) => {
+  const faults = (read.error?.issues ?? []).map(({ path, message }) => {
     const key = String(path[0]);
     return `${key} ${given[key] === undefined ? 'is not set' : message}. ${shape[key]?.description ?? ''}`.trimEnd();
   });
-  throw new ConfigFault([...new Set(faults)]);
+  throw new ConfigFault([...new Set(faults), ...misspelled]);
 };
 
 /** The settings of a process; without them it says everything that is wrong and ends with status 78. */

@@ -161,7 +161,13 @@ export const runSteps = (sql: Db) => {
     },
 
     /** Records why an attempt failed; the engine decides whether there is another. */
-    async tried(lock: ActLock, key: ActKey, error: string, code: string): Promise<void> {
+    async tried(
+      lock: ActLock,
+      key: ActKey,
+      { error, code, again }: { readonly error: string; readonly code: string; readonly again: boolean },
+    ): Promise<void> {
+      // The first failure of an act is what begins its retries.
+      const kinds = again && key.attempt === 1 ? ['step.tried', 'run.retrying'] : ['step.tried'];
       await sql`
       with held as (${heldBy(sql, lock)}
       ), told as (
@@ -169,10 +175,10 @@ export const runSteps = (sql: Db) => {
         where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held) returning interface, step
       )
       insert into events (kind, node_uuid, run_id, project, lessee, data)
-      select 'step.tried', n.uuid, ${lock.run}, n.owner, n.lessee,
+      select kind, n.uuid, ${lock.run}, n.owner, n.lessee,
         jsonb_build_object('index', ${key.index}::int, 'step', told.interface || '.' || told.step, 'act', ${key.act}::text,
           'attempt', ${key.attempt}::int, 'code', ${code}::text, 'error', ${error}::text)
-      from told, held n`;
+      from told, held n, unnest(${kinds}::text[]) with ordinality as k (kind, nth) order by nth`;
     },
 
     /** Records what an act achieved and saw; false when the lock no longer holds the node, or a later attempt has begun. */

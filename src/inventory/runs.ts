@@ -278,10 +278,21 @@ export const runs = (sql: Db) => ({
 
   /** Whether a projection with this counter has been made already. */
   async advance(lock: Lock, seq: number, state: RunState, waiting_for: string | null): Promise<boolean> {
+    const held = ['uuid', 'owner', 'lessee'];
     const advanced = await sql`
-      with held as (${heldBy(sql, lock)})
-      update runs set seq = ${seq}, state = ${state}, waiting_for = ${waiting_for}, updated_at = now()
-      where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning 1`;
+      with held as (${heldBy(sql, lock, held)}
+      ), before as (
+        select state from runs where id = ${lock.run}
+      ), advanced as (
+        update runs set seq = ${seq}, state = ${state}, waiting_for = ${waiting_for}, updated_at = now()
+        where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning cursor
+      ), said as (
+        insert into events (kind, node_uuid, run_id, project, lessee, data)
+        select 'run.' || ${state}::text, held.uuid, ${lock.run}, held.owner, held.lessee,
+          jsonb_build_object('from', before.state, 'index', advanced.cursor, 'waiting_for', ${waiting_for}::text)
+        from held, before, advanced where before.state <> ${state} and ${state} in ('waiting', 'parked', 'paused')
+      )
+      select 1 from advanced`;
     return advanced.length === 1;
   },
 

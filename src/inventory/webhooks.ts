@@ -1,4 +1,5 @@
 /** Queries of webhooks: whom to tell of which events, what is still to be told, and the log of it. */
+import { eventFamilies } from '../model/webhooks';
 import type { Db } from './database';
 import type { FeedEvent } from './feed';
 import type { SealedSecret } from './vault';
@@ -51,8 +52,8 @@ export type Attempted = {
   readonly waitMs: number;
 };
 
-// What webhooks may hear of: things that happen to nodes and runs.
-const families = ['node', 'run', 'step'];
+// What webhooks may name; acts of steps are for streams.
+const families: readonly string[] = eventFamilies;
 const columns = ['uuid', 'url', 'kinds', 'enabled', 'description', 'created_at', 'updated_at'] as const;
 const logColumns = [
   'uuid', 'event_seq', 'kind', 'state', 'attempts', 'status', 'error', 'next_at', 'created_at', 'finished_at',
@@ -142,12 +143,13 @@ const delivering = (sql: Db) => ({
         where id in (select id from due) returning id, uuid, attempts, webhook_uuid, event_seq
       )
       select t.id, t.uuid, t.attempts, w.url,
-        jsonb_build_object('seq', e.seq, 'at', e.at, 'kind', e.kind, 'node_uuid', e.node_uuid, 'run_id', e.run_id,
-          'project', e.project, 'lessee', e.lessee, 'data', e.data) as event,
+        jsonb_build_object('seq', e.seq, 'at', e.at, 'kind', e.kind, 'node_uuid', e.node_uuid, 'node_name', coalesce(n.name, r.node_name),
+          'run_id', e.run_id, 'verb', r.verb, 'project', e.project, 'lessee', e.lessee, 'data', e.data) as event,
         jsonb_build_object('id', s.id, 'key_id', s.key_id, 'nonce', encode(s.nonce, 'base64'),
           'ciphertext', encode(s.ciphertext, 'base64')) as secret
       from taken t join webhooks w on w.uuid = t.webhook_uuid join events e on e.seq = t.event_seq
-        join webhook_secrets s on s.webhook_uuid = w.uuid`.then((rows) => rows.map(opened));
+        join webhook_secrets s on s.webhook_uuid = w.uuid
+        left join nodes n on n.uuid = e.node_uuid left join runs r on r.id = e.run_id`.then((rows) => rows.map(opened));
   },
 
   /** Records what came of an attempt. */

@@ -1,6 +1,7 @@
 /** Where webhooks may be sent, which events they may name, and when a failed delivery is tried again. */
 import { cidrContains } from './bmc-addresses';
 import { raise } from './errors';
+import { meant } from './nearest';
 
 /** What an event's kind begins with: what it tells of. */
 export const eventFamilies = [
@@ -19,8 +20,35 @@ export const eventFamilies = [
   'webhook',
 ] as const;
 
-/** `*`, a family such as `run.*`, or one kind such as `run.failed`. */
-export const eventKindForm = new RegExp(`^(\\*|(${eventFamilies.join('|')})\\.(\\*|[a-z_]+(\\.[a-z_]+)*))$`);
+const changes = ['created', 'updated', 'deleted'];
+
+/** What happens, by family; a resource that is only made, changed and deleted needs no row. */
+const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly string[]>>> = {
+  node: [
+    ...changes, 'moved', 'power', 'frozen', 'thawed', 'maintenance.set', 'maintenance.cleared', 'traits.set', 'console.set',
+    'vif.attached', 'vif.detached', 'ramdisk_conflict',
+  ], // biome-ignore format: one row of names
+  run: [
+    'accepted', 'waiting', 'parked', 'paused', 'retrying', 'succeeded', 'failed', 'aborted',
+    // What people do to it.
+    'abort', 'pause', 'resume', 'retry', 'skip', 'fail',
+  ], // biome-ignore format: one row of names
+  allocation: [...changes, 'reserved', 'failed'],
+  step: ['begun', 'tried', 'waiting', 'parked', 'done', 'skipped', 'failed'],
+};
+
+/** Every kind of event that a webhook can name. */
+export const eventKinds: readonly string[] = eventFamilies.flatMap((family) =>
+  (happens[family] ?? changes).map((kind) => `${family}.${kind}`),
+);
+
+const namable: readonly string[] = ['*', ...eventFamilies.map((family) => `${family}.*`), ...eventKinds];
+
+/** Why a text is no kind of event, nor a family, nor `*`; undefined where it is one. */
+export const eventKindFault = (text: string): string | undefined =>
+  namable.includes(text)
+    ? undefined
+    : `must be *, a family such as run.*, or a kind of event such as run.failed; families are ${eventFamilies.join(', ')}.${meant(text, namable)}`;
 
 // Addresses that mean this host, its neighbours on the wire, or nobody: metadata services and our own ports live there.
 const nearNetworks = [

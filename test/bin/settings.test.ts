@@ -90,3 +90,28 @@ test('an unset setting is told as such, and an empty one counts as unset', () =>
     expect.stringContaining('TEMPER_BMC_NETWORKS is not set'),
   ]);
 });
+
+describe('a setting that is misspelled', () => {
+  test.each([
+    ['TEMPER_API_PROT', '6385', 'TEMPER_API_PORT'],
+    ['TEMPER_BMC_NETWORK', '192.0.2.0/24', 'TEMPER_BMC_NETWORKS'],
+    ['TEMPER_IMAGE_ORIGIN', 'https://images.example.org', 'TEMPER_IMAGE_ORIGINS'],
+    ['TEMPER_LOGLEVEL', 'debug', 'TEMPER_LOG_LEVEL'],
+  ])('%s is named with the nearest there is', (name, value, near) => {
+    expect(faultsOf('api', { [name]: value })).toEqual([`${name} is no setting. Did you mean ${near}?`]);
+  });
+
+  test('is told beside all other faults', () => {
+    expect(faultsOf('api', { TEMPER_API_PROT: '1', TEMPER_API_PORT: 'http' })).toHaveLength(2);
+  });
+
+  test.each([
+    'TEMPER_SOMETHING_OF_ANOTHER_PROGRAM',
+    'TEMPER_SERVICE_HOST',
+    'TEMPER_RACK_SPEED',
+    'TEMPER_TEST_TEMPLATE',
+    'TEMPER_POWER_SYNC_INTERVAL',
+  ])('%s is near none, or of another process, and is left alone', (name) =>
+    expect(faultsOf('migrate', { [name]: 'x' }).filter((fault) => fault.startsWith(`${name} `))).toEqual([]),
+  );
+});

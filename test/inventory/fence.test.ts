@@ -81,7 +81,8 @@ const outcome = { is: 'done', seen: { power_state: 'power on' } } as const;
 
 /** Statements of the BMC worker, which stand behind the lock and behind the attempt. */
 const ofActs: Record<string, Statement> = {
-  'runSteps.tried': (store, lock) => store.runSteps.tried(lock, keyOf(1), 'no answer', 'BmcUnreachable'),
+  'runSteps.tried': (store, lock) =>
+    store.runSteps.tried(lock, keyOf(1), { error: 'no answer', code: 'BmcUnreachable', again: true }),
   'runSteps.end, of an act': (store, lock) => store.runSteps.end(lock, keyOf(1), outcome, false),
   'runSteps.end, of a step': (store, lock) => store.runSteps.end(lock, keyOf(1), outcome, true),
   'runSteps.recordIntent': (store, lock) => store.runSteps.recordIntent(lock, 0, 'power_on', { desired: 'power on' }),

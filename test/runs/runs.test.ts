@@ -114,6 +114,30 @@ test('a final failure ends the run at once, red in store and engine, with a faul
   await expect(handleOf(node, 'service', run).result()).rejects.toThrow();
 });
 
+test('a run says as an event that it is tried again, once, and that it is parked', async () => {
+  let failures = 2;
+  await with_({
+    power_on: async () => {
+      if (failures-- > 0) raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'it boots' });
+      return { is: 'done' as const };
+    },
+    power_off: async () => raise('BmcAuthFailed', { node: 'n', bmc: 'https://b' }),
+  });
+  const node = await world.node({ provision_state: 'active' });
+  const last = { ...step('power.power_off'), temper: { on_failure: 'park' as const } };
+  const { run } = await world.runs.start(await world.order(node, 'service', [step('power.power_on'), last]));
+  await world.reaches(run, 'parked');
+  const kinds = await world.sql<{ kind: string }[]>`
+    select kind from events where run_id = ${run} and kind in ('run.retrying', 'run.parked', 'step.tried') order by seq`;
+  expect(kinds.map(({ kind }) => kind)).toEqual([
+    'step.tried',
+    'run.retrying',
+    'step.tried',
+    'step.tried',
+    'run.parked',
+  ]);
+});
+
 test.each([
   [
     'that the failed service left is over with the service',

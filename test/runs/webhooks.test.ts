@@ -127,6 +127,25 @@ test('an event goes, signed and without secrets, to those who want its kind and 
   expect(await log(moves)).toHaveLength(0);
 });
 
+test('an event carries the name of its node and the verb of its run', async () => {
+  await webhook(['run.parked']);
+  const [node] =
+    await owner`insert into nodes (name, driver, provision_state) values ('hook-1', 'fake-hardware', 'active') returning uuid`;
+  const run = randomUUID();
+  await owner`
+    insert into runs (id, node_uuid, fence, story, verb, input, requester, rule_set, workflow_id)
+    values (${run}, ${node!.uuid}, 1, 'service', 'service', '{}', '{}', 'x', 'w')`;
+  await owner`insert into events (kind, node_uuid, run_id) values ('run.parked', ${node!.uuid}, ${run})`;
+  await settled();
+  await tellOnce(hands(), never);
+  expect(JSON.parse(received[0]!.body)).toMatchObject({
+    node_uuid: node!.uuid,
+    node_name: 'hook-1',
+    run_id: run,
+    verb: 'service',
+  });
+});
+
 test('a webhook hears nothing of what was before it, and each event once', async () => {
   await happened('run.failed');
   const all = await webhook(['*']);

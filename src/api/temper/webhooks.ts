@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { DeliveryRow, WebhookRow, WebhookValues } from '../../inventory/webhooks';
 import { raise } from '../../model/errors';
 import { masked } from '../../model/secrets';
-import { allowedTarget, eventFamilies, eventKindForm, requireFarAway } from '../../model/webhooks';
+import { allowedTarget, eventKindFault, requireFarAway } from '../../model/webhooks';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
 import { type Asking, created, noContent, ok, route } from '../route';
@@ -17,8 +17,9 @@ const fields = {
   url: z.string().max(2_000).meta({ format: 'uri' }),
   kinds: z
     .array(
-      z.string().regex(eventKindForm, {
-        error: `must be *, a family such as run.*, or a kind of event such as run.failed; families are ${eventFamilies.join(', ')}`,
+      z.string().superRefine((kind, context) => {
+        const message = eventKindFault(kind);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
       }),
     )
     .min(1, { error: 'must name at least one kind of event; * is all of them' })

@@ -1,0 +1,40 @@
+/** Kinds of events that webhooks name: the table has every kind that the code writes, and a misspelled one is refused. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventFamilies, eventKindFault, eventKinds } from '../../src/model/webhooks';
+
+const filesIn = (dir: string): string[] =>
+  readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? filesIn(join(dir, entry.name)) : entry.name.endsWith('.ts') ? [join(dir, entry.name)] : [],
+  );
+const source = ['api', 'inventory', 'activities', 'runs']
+  .flatMap((room) => filesIn(join(__dirname, '../../src', room)))
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+const families: readonly string[] = eventFamilies;
+
+test('every kind that is written by its name is in the table', () => {
+  const written = [...source.matchAll(/(?:kind: |select |then |else |\[)'([a-z_]+\.[a-z_.]+)'/g)].map(
+    (found) => found[1]!,
+  );
+  const kinds = written.filter(
+    (kind) => families.includes(kind.split('.')[0]!) && !/\.(owner|lessee|tenant)$/.test(kind),
+  );
+  expect(kinds.length).toBeGreaterThan(20);
+  expect(kinds.filter((kind) => !eventKinds.includes(kind))).toEqual([]);
+});
+
+test.each(['*', 'run.*', 'step.*', 'run.parked', 'run.retrying', 'node.maintenance.set', 'port.created'])(
+  '%s can be named',
+  (kind) => expect(eventKindFault(kind)).toBeUndefined(),
+);
+
+test.each([
+  ['run.failled', 'run.failed'],
+  ['run.park', 'run.parked'],
+  ['nodes.*', 'node.*'],
+  ['node.maintenence.set', 'node.maintenance.set'],
+])('%s is refused, and %s is offered', (kind, near) => expect(eventKindFault(kind)).toContain(`Did you mean ${near}?`));
+
+test('what is near nothing is refused without an offer', () =>
+  expect(eventKindFault('something.else.entirely')).toMatch(/^must be \*(?!.*Did you mean)/));
