@@ -56,6 +56,8 @@ type Definition<Params, Query, Body> = {
   readonly rules: readonly string[] | 'public';
   /** Nobody needs to be known, and yet its rules are asked: of a caller about whom nothing is known. */
   readonly open?: true;
+  /** Asking leaves a row in the audit trail although nothing is changed. */
+  readonly audited?: true;
   /** Bytes of a body at most, where that is not the API's own limit. */
   readonly bodyLimit?: number;
   /** A machine writes the body: what cannot be stored of its texts is replaced, for nobody could leave it out. */

@@ -1,4 +1,4 @@
-/** Sees to it that every request for a change leaves a row in the audit trail, whatever becomes of it. */
+/** Sees to it that every request for a change, and for the trail itself, leaves a row in the audit trail, whatever becomes of it. */
 import type { RequestRow } from '../inventory/audit';
 import type { NodeIdent } from '../inventory/nodes';
 import { identKept, type Origin, type Verdict } from '../model/audit';
@@ -40,8 +40,8 @@ export type Trail = {
 const reading = ['GET'] as const satisfies readonly Route['method'][];
 
 // A path or method that is not offered has no rules: nothing could have been changed there.
-const changes = ({ method, rules, open }: Route): boolean =>
-  !reading.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open;
+const leavesRows = ({ method, rules, open, audited }: Route): boolean =>
+  audited === true || (!reading.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open);
 
 /** What the policy answered last, and what it admitted last. */
 type Heard = { rule: string | null; allowed: boolean; admitted: string | null };
@@ -107,7 +107,7 @@ export const createTrail = (rooms: Rooms): Trail => {
 
   return {
     follow({ route, params, who, requestId, origin }) {
-      if (!changes(route)) return undefined;
+      if (!leavesRows(route)) return undefined;
       const heard: Heard = { rule: null, allowed: false, admitted: null };
       const rule_set = rooms.policy().hash;
       const row = (verdict: Verdict, rule: string | null, code: string | null): RequestRow => ({

@@ -175,7 +175,45 @@ test.each(changing.map(({ method, path }) => [method, path] as const))(
   },
 );
 
-test('reading, an unknown caller and a path that is not offered leave nothing', async () => {
+describe('reading the trail leaves one row', () => {
+  test('for each page, which says what was looked for; the page itself does not hold it', async () => {
+    const reply = await api.as(
+      'system-reader',
+      'GET',
+      '/temper/v1/audit?action=node.create&limit=7&since=2026-01-01T00:00:00Z',
+    );
+    expect(reply.status).toBe(200);
+    const [row, ...more] = await rowsOf(reply);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({
+      action: 'audit.read',
+      verdict: 'granted',
+      rule: 'temper:audit:get',
+      rule_set: api.rooms.policy().hash,
+      resource: 'audit',
+      requester: { strategy: expect.any(String), system_scope: 'all' },
+      data: { action: 'node.create', limit: 7, since: '2026-01-01T00:00:00.000Z' },
+    });
+    expect(reply.body.audit.map(({ request_id }: { request_id: string }) => request_id)).not.toContain(row.request_id);
+  });
+
+  test('where it was refused, or failed', async () => {
+    const refused = await api.as('lessee-admin', 'GET', '/temper/v1/audit');
+    expect((await rowsOf(refused)).map(({ action, verdict, rule }) => [action, verdict, rule])).toEqual([
+      ['GET /temper/v1/audit', 'refused', 'temper:audit:get'],
+    ]);
+    const failed = await api.as('system-reader', 'GET', '/temper/v1/audit?marker=999999999');
+    expect((await rowsOf(failed)).map(({ verdict, code }) => [verdict, code])).toEqual([['failed', 'MarkerNotFound']]);
+  });
+
+  test('is not answered where that row cannot be written', async () => {
+    const broken = jest.spyOn(api.inventory.audit, 'write').mockRejectedValueOnce(new Error('the trail is full'));
+    expect((await api.as('system-reader', 'GET', '/temper/v1/audit')).status).toBe(500);
+    broken.mockRestore();
+  });
+});
+
+test('reading anything else, an unknown caller and a path that is not offered leave nothing', async () => {
   const node = await madeNode();
   const before = await api.sql`select count(*) from audit`;
   await api.as('stranger-admin', 'GET', `/v1/nodes/${node.uuid}`);

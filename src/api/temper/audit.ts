@@ -5,7 +5,8 @@ import { verdicts } from '../../model/audit';
 import { raise } from '../../model/errors';
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import { maskSecrets } from '../../model/secrets';
-import { ok, route } from '../route';
+import type { Rooms } from '../rooms';
+import { type Asking, auditedBy, ok, route } from '../route';
 import { uuid } from '../validation';
 import * as shapes from './shapes';
 
@@ -62,19 +63,34 @@ const nextLink = (base: string, asked: Query, marker: number): string => {
   return `${base}${path}?${given}`;
 };
 
+/** The row of a reading comes after its page was read, and before it is answered: what cannot be recorded is not told. */
+const recordReading = (asking: Asking<unknown, Query, unknown>, rule_set: string, inventory: Rooms['inventory']) =>
+  inventory.audit.write({
+    ...auditedBy(asking),
+    action: 'audit.read',
+    rule,
+    rule_set,
+    resource: 'audit',
+    resource_id: '',
+    data: asking.query,
+  });
+
 const list = route<unknown, Query>({
   method: 'GET',
   path,
   answers: { 200: shapes.audit },
   rules: [rule],
+  audited: true,
   query,
-  async handler({ who, query: asked, base }, { policy, inventory }) {
+  async handler(asking, { policy, inventory }) {
+    const { who, query: asked, base } = asking;
     policy().require(rule, who);
     const { marker, ...filters } = asked;
     const after = marker === undefined ? undefined : Number(marker);
     if (after !== undefined && !(await inventory.auditList.has(after))) raise('MarkerNotFound', { marker });
     const ids = { node: asked.node as NodeUuid | undefined, run: asked.run as RunUuid | undefined };
     const rows = await inventory.auditList.page({ ...filters, ...ids, after });
+    await recordReading(asking, policy().hash, inventory);
     const last = rows.length === asked.limit ? rows.at(-1) : undefined;
     return ok({ audit: rows.map(shown), ...(last && { next: nextLink(base, asked, last.seq) }) });
   },
