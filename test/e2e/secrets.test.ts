@@ -106,8 +106,14 @@ test('a BMC that does not answer is tried again, which the run shows; set right,
 
   await operator.must('POST', `/temper/v1/runs/${uuid}/abort`, { reason: 'its address was wrong' });
   expect(await ended(operator, uuid)).toMatchObject({ state: 'aborted' });
-  const { address } = await bmcOf(system, 'bmc-1');
+  const { address, password } = await bmcOf(system, 'bmc-1');
   await set(operator, 'silent', { 'driver_info/redfish_address': address });
+  await types('node', 'manage', 'silent');
+  const elsewhere = await ended(operator, await newestOf(operator, 'silent'));
+  expect(elsewhere.last_error).toMatch(
+    /credentials of node silent were given for another BMC \(redfish_address has changed/,
+  );
+  await set(operator, 'silent', { 'driver_info/redfish_password': password });
   expect(await types('node', 'manage', 'silent', '--wait', '120')).toMatchObject({ status: 0 });
 });
 
