@@ -26,8 +26,10 @@ export const admitted = async (
   identify: () => Promise<Caller>,
   count: { caller(who: Caller): Promise<void>; address(): Promise<void> },
 ): Promise<Caller> => {
-  if (route.rules === 'public') await count.address();
-  if (isOpen(route)) return publicCaller;
+  if (isOpen(route)) {
+    await count.address();
+    return publicCaller;
+  }
   const who = await identify();
   await count.caller(who);
   return who;

@@ -86,7 +86,7 @@ export const asTemperError = (thrown: unknown, requestId: string): TemperError =
 };
 
 // What reading a body may throw, by `type`; github.com/expressjs/body-parser README, "Errors".
-type BodyFault = Error & { readonly type?: string; readonly limit?: number; readonly status?: number };
+type BodyFault = Partial<Error> & { readonly type?: string; readonly limit?: number; readonly status?: number };
 
 type BodyRefusal = { readonly code: ErrorCode; readonly reason: string };
 

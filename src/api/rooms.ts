@@ -6,6 +6,7 @@ import type { Vault } from '../inventory/vault';
 import { defaultQuotas, type Quotas } from '../model/quotas';
 import type { Policy, ShadowReport } from '../policy';
 import type { Runs } from '../runs/contract';
+import type { OpenBudget } from './open-budget';
 import type { Streams } from './streams';
 
 export type Log = Record<'info' | 'warn' | 'error', (says: string, facts?: Readonly<Record<string, unknown>>) => void>;
@@ -49,6 +50,8 @@ export type Settings = {
   readonly idempotencyHours?: number;
   /** Requests that one caller is served in a minute; any number when absent. */
   readonly rateLimitPerMinute?: number;
+  /** Bodies of senders who need no login that are read at once. */
+  readonly openBudget?: OpenBudget;
   /** How long a request waits for a node that is held, in ms; not at all when absent. */
   readonly lockWaitMs?: number;
   /** How much of a kind one project may have; the defaults when absent. */

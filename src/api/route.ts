@@ -60,6 +60,8 @@ type Definition<Params, Query, Body> = {
   readonly audited?: true;
   /** Bytes of a body at most, where that is not the API's own limit. */
   readonly bodyLimit?: number;
+  /** Values in a body at most, where that is not the API's own limit. */
+  readonly bodyValues?: number;
   /** A machine writes the body: what cannot be stored of its texts is replaced, for nobody could leave it out. */
   readonly cleansTexts?: true;
   readonly params?: z.ZodType<Params>;

@@ -9,6 +9,7 @@ import { asTemperError, replyFor } from './errors';
 import { isShow, tagged } from './etag';
 import { createOnce } from './idempotency';
 import { createLimits } from './limits';
+import { createOpenBudget } from './open-budget';
 import { byPrecision, locate } from './paths';
 import { patiently } from './patience';
 import { trustIn } from './proxies';
@@ -100,6 +101,7 @@ const undecodable = (_thrown: unknown, request: Request, response: Response, _ne
 const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
   const once = createOnce(rooms, routes);
   const limits = createLimits(rooms.settings.rateLimitPerMinute);
+  const budget = createOpenBudget(rooms.settings.openBudget);
   /** @param here every route at this path, for an answer that says what is offered */
   return (route: Route, app: Express, here: readonly Route[]) => async (request: Request, response: Response) => {
     const count = {
@@ -117,7 +119,9 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       const version = negotiate(request.headers);
       versions = versionHeaders(version);
       if (!route.gatesItself) refuseOld(route, version, request.method, here);
-      const { rawBody, ...given } = await read(route, request, response, version);
+      // Before a byte of it is read: anybody may send it.
+      const giveBack = route.open && route.body ? budget.spend(request) : () => {};
+      const { rawBody, ...given } = await read(route, request, response, version).finally(giveBack);
       const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
       const header = (name: string) => request.get(name);
       const leavesRow = followed?.leavesRow;

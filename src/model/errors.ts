@@ -15,6 +15,16 @@ export const errors = {
   UnreadableBody: { status: 400, retry: false, says: 'The request body could not be read: {reason}.' },
   BodyTooDeep: { status: 400, retry: false, says: 'The request body is nested deeper than {limit} levels.' },
   BodyTooLarge: { status: 413, retry: false, says: 'The request body is larger than {limit} bytes.' },
+  TooManyAtOnce: {
+    status: 503,
+    retry: true,
+    says: 'Too many bodies are being read at once of senders who need no login; try again shortly.',
+  },
+  EncodingRefused: {
+    status: 415,
+    retry: false,
+    says: 'This request takes no Content-Encoding; send the body as it is.',
+  },
   BodyTooManyValues: { status: 400, retry: false, says: 'The request body holds more than {limit} values.' },
   InvalidInput: { status: 400, retry: false, says: '{field}: {reason}' },
   UnexpectedArguments: { status: 400, retry: false, says: 'Unexpected arguments: {names}.' },

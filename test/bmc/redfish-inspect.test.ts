@@ -246,6 +246,24 @@ describe('a BMC that lies', () => {
     });
   });
 
+  test.each([
+    ['nested', `{"x":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
+    ['nested objects', `{"x":${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}}`],
+    ['many values', `{"x":[${'0,'.repeat(500_000)}0]}`],
+  ])('a document of %s is not parsed', async (_what, raw) => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const { failure } = await host({ [system]: { status: 200, raw } });
+    try {
+      expect(await failure('inspect')).toMatchObject({
+        code: 'BmcUnreachable',
+        message: expect.stringContaining('far too many parts'),
+      });
+      expect(parse.mock.calls.filter(([text]) => String(text).length > 100_000)).toEqual([]);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
   test('a collection of millions is read only as far as a node can have parts', async () => {
     const nics = `${system}/EthernetInterfaces`;
     const { run, double } = await host({

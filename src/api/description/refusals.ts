@@ -66,6 +66,12 @@ export const refusals: readonly Refusal[] = [
   },
   { status: 413, says: 'The body is too large.', bodies: ['PlainFault'], when: isWrite },
   {
+    status: 415,
+    says: 'The body has a Content-Encoding, which is not taken of senders who need no login.',
+    bodies: ['Fault'],
+    when: (route) => isWrite(route) && route.open === true,
+  },
+  {
     status: 422,
     says: 'The Idempotency-Key was used for another request.',
     bodies: ['Fault'],

@@ -22,6 +22,9 @@ const longestMessage = 1_000;
 const longestUrl = 1_024;
 const longestCertificate = 65_536;
 
+/** Bytes: every field at its longest, escaped, and a long message. */
+const bodyLimit = 512 * 1024;
+
 const body = z.strictObject({
   callback_url: z.string().max(longestUrl),
   agent_token: z.string().max(255),
@@ -135,6 +138,8 @@ export const heartbeatRoute = route<NodeParams, unknown, Beat>({
   since: 22,
   rules: [rule],
   open: true,
+  bodyLimit,
+  bodyValues: 100,
   cleansTexts: true,
   params: nodeParams,
   body,

@@ -19,6 +19,9 @@ const rule = 'baremetal:driver:ipa_continue_inspection';
 /** Bytes; openstack/ironic:ironic/conf/api.py */
 const bodyLimit = 16 * 1024 * 1024;
 
+/** Lists of disks, devices and logs of a large machine are long. */
+const bodyValues = 100_000;
+
 /** Version of the answer with the node in it; before, there is only the form of 1.1. */
 const since = 84;
 
@@ -99,6 +102,7 @@ export const inspectionRoute = route<unknown, z.output<typeof query>, Found>({
   rules: [rule],
   open: true,
   bodyLimit,
+  bodyValues,
   cleansTexts: true,
   query,
   body,

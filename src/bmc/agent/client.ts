@@ -2,6 +2,7 @@
 import { Agent, type buildConnector, request } from 'undici';
 import type { z } from 'zod';
 import { isTemperError, TemperError } from '../../model/errors';
+import { structureFault } from '../../model/json-structure';
 import { hideSecrets } from '../../model/secrets';
 import { storable } from '../../model/texts';
 import type { ActContext, BmcNode, DriverHands } from '../contract';
@@ -47,7 +48,12 @@ type Asked = {
   readonly mayStillSend?: () => boolean;
 };
 
-const parsedOrText = (text: string): unknown => {
+// A list of commands with what each of them found.
+const structure = { depth: 40, values: 50_000 };
+
+const parsedOrText = (bytes: Uint8Array): unknown => {
+  if (structureFault(bytes, structure)) return undefined;
+  const text = new TextDecoder().decode(bytes);
   try {
     return JSON.parse(text);
   } catch {
@@ -122,9 +128,9 @@ const createClient = (
         headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
         body: body === undefined ? undefined : JSON.stringify(body),
       });
-      const text = await answer.body.text();
+      const bytes = await answer.body.bytes();
       context.answered?.();
-      return { status: answer.statusCode, body: parsedOrText(text) };
+      return { status: answer.statusCode, body: parsedOrText(bytes) };
     } catch (thrown) {
       context.signal.throwIfAborted();
       throw new Silence(errorOfSilence(thrown, factsOf(what)));

@@ -28,7 +28,7 @@ export const readRegistry = async (client: Client, bios: Bios): Promise<Registry
   if (bios.AttributeRegistry === undefined) return none;
   const file = await findFile(client, bios.AttributeRegistry);
   const uri = (file?.locations.find(({ Language }) => Language?.startsWith('en')) ?? file?.locations[0])?.Uri;
-  const rows = (await client.find(uri, AttributeRegistry))?.value.RegistryEntries?.Attributes ?? [];
+  const rows = (await client.find(uri, AttributeRegistry, { large: true }))?.value.RegistryEntries?.Attributes ?? [];
   return new Map(rows.map((row) => [row.AttributeName, row]));
 };
 

@@ -24,7 +24,11 @@ export type Client = {
   /** Throws an error of the list. */
   get<T>(path: string, schema: z.ZodType<T>): Promise<Read<T>>;
   /** Like get; undefined when the BMC does not have it: 404, 405, 501, or a licence is missing. */
-  find<T>(path: string | undefined, schema: z.ZodType<T>): Promise<Read<T> | undefined>;
+  find<T>(
+    path: string | undefined,
+    schema: z.ZodType<T>,
+    how?: { readonly large?: boolean },
+  ): Promise<Read<T> | undefined>;
   /** Throws only where nothing was sent (BmcUnreachable, BmcAddressRefused, ...), where credentials fail, or on abort. */
   post(path: string, body: unknown, what: string): Promise<Sent>;
   /** Sends If-Match, working down the ladder of what BMCs accept. */
@@ -55,9 +59,16 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
     return `${url.pathname}${url.search}`;
   };
 
-  const read = async (path: string, follow = 3): Promise<Reply> => {
+  const read = async (path: string, large = false, follow = 3): Promise<Reply> => {
     const what = `GET ${path}`;
-    const ask = { method: 'GET' as const, path: resolve(path, what), signal: context.signal, node: called, what };
+    const ask = {
+      method: 'GET' as const,
+      path: resolve(path, what),
+      large,
+      signal: context.signal,
+      node: called,
+      what,
+    };
     let answer = await connection.ask(ask);
     // Some BMCs refuse uncompressed replies for their registries.
     if ('reply' in answer && answer.reply.status === 406)
@@ -68,7 +79,7 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
     const to = reply.headers.location;
     if (to === undefined || follow === 0)
       return raise('BmcRejected', facts({ what, status: reply.status, reason: 'it redirects nowhere' }));
-    return read(resolve(to, what), follow - 1);
+    return read(resolve(to, what), large, follow - 1);
   };
 
   const parsed = <T>(reply: Reply, schema: z.ZodType<T>, path: string): Read<T> => {
@@ -145,9 +156,9 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
     label,
     facts,
     get: async (path, schema) => parsed(await read(path), schema, path),
-    async find(path, schema) {
+    async find(path, schema, how) {
       if (path === undefined) return undefined;
-      const reply = await read(path);
+      const reply = await read(path, how?.large);
       const absent = connection.errorOf(reply, { node: called, what: `GET ${path}` });
       if (reply.status === 404 || (reply.status >= 400 && absent.code === 'BmcUnsupported')) return undefined;
       return parsed(reply, schema, path);

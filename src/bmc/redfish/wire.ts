@@ -1,6 +1,7 @@
 /** The sockets to one BMC: a request is sent exactly once, to that BMC and nowhere else, and its failure is named. */
 import { Agent, request } from 'undici';
 import { isTemperError, raise, type TemperError } from '../../model/errors';
+import { type StructureLimits, structureFault } from '../../model/json-structure';
 import type { BmcRequestKind, DriverHands } from '../contract';
 import { guardedConnector, type Tls } from '../network';
 import { lateError, whileOpen } from '../send-window';
@@ -17,6 +18,8 @@ export type Ask = {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether its honest answer is as large as a BIOS registry. */
+  readonly large?: boolean;
   readonly signal: AbortSignal;
   /** Of a command: asked once its connection is there, right before it is written. */
   readonly mayStillSend?: () => boolean;
@@ -35,10 +38,21 @@ export type Wire = {
   close(): Promise<void>;
 };
 
-// The largest honest documents are BIOS registries of two or three megabytes.
-const maxReplyBytes = 8 * 1024 * 1024;
+type ReplyLimits = StructureLimits & { readonly bytes: number };
+
+// A resource with all that it may embed. The largest honest documents are BIOS registries, of two or three megabytes.
+const ordinary: ReplyLimits = { bytes: 2 * 1024 * 1024, depth: 40, values: 100_000 };
+const large: ReplyLimits = { bytes: 8 * 1024 * 1024, depth: 40, values: 400_000 };
 const connectMs = 30_000;
 const answerMs = 60_000;
+
+const tooMuch = (): Error => Object.assign(new Error('too much'), { code: 'BMC_REPLY_TOO_MUCH' });
+
+/** Its bytes, counted before they are parsed: a nested reply of some megabytes would hold the worker for seconds. */
+const textWithin = (bytes: Uint8Array, limits: ReplyLimits): string => {
+  if (bytes.length > limits.bytes || structureFault(bytes, limits)) throw tooMuch();
+  return new TextDecoder().decode(bytes);
+};
 
 const parse = (text: string): { body: unknown; garbled: boolean } => {
   if (text.trim() === '') return { body: undefined, garbled: false };
@@ -68,7 +82,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
     pipelining: 0,
     headersTimeout: limitMs,
     bodyTimeout: limitMs,
-    maxResponseSize: maxReplyBytes,
+    maxResponseSize: large.bytes,
     maxRedirections: 0,
   };
   const agent = new Agent({ connect, ...options });
@@ -105,7 +119,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    const text = await answer.body.text();
+    const text = textWithin(await answer.body.bytes(), asked.large ? large : ordinary);
     return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parse(text) } };
   };
 
