@@ -3,9 +3,17 @@ import { z } from 'zod';
 import { processes } from './config';
 import { code, page, plain, table } from './gen-markdown';
 
+/** A value as it is written in an environment: lists by commas, maps as key=value. */
+export const asWritten = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(asWritten).join(',');
+  if (typeof value !== 'object' || value === null) return String(value);
+  const pairs = value instanceof Map ? [...value] : Object.entries(value);
+  return pairs.map(([key, inner]) => `${key}=${asWritten(inner)}`).join(',');
+};
+
 // A process reads texts from its environment, so a default is shown as it would be written there.
 const defaultOf = (setting: z.ZodType): string => {
-  if (setting instanceof z.ZodDefault) return code(String(setting.def.defaultValue)) || 'empty';
+  if (setting instanceof z.ZodDefault) return code(asWritten(setting.def.defaultValue)) || 'empty';
   return setting.safeParse(undefined).success ? '' : '**required**';
 };
 

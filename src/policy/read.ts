@@ -1,6 +1,17 @@
 /** Reads the text of a policy file, YAML or JSON, into rules with their places, and finds YAML's own traps. */
 
-import { isAlias, isCollection, isMap, isScalar, LineCounter, type Pair, parseDocument, type YAMLError } from 'yaml';
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
 import { raise } from '../model/errors';
 import { emptyRule } from './language/parse';
 import type { Origin } from './merge';
@@ -56,7 +67,16 @@ const parsed = (text: string, file: string, lines: LineCounter) => {
   return document;
 };
 
-type Entry = { readonly name: string; readonly value: unknown; readonly line: number; readonly trap?: string };
+type Entry = {
+  readonly name: string;
+  readonly value: unknown;
+  readonly line: number;
+  readonly trap?: string;
+  /** By a merge key: what the file says itself of the name counts. */
+  readonly merged?: true;
+  /** Its name is a number, true, null or a date, which is no name of a rule: the reference never finds it. */
+  readonly stray?: true;
+};
 
 const told = ({ text, fix }: { text: string; fix: string }): string => `${text}; ${fix}`;
 
@@ -72,12 +92,37 @@ const trapOf = (node: unknown, value: unknown): string | undefined => {
 const textOfTag = (node: unknown, value: unknown): unknown =>
   isScalar(node) && node.tag === '!' && value === null ? '' : value;
 
+/** A bare "!" in a list would be passed over as empty, and what was to refuse everyone would refuse nobody. */
+const bareTagIn = (node: unknown): unknown => {
+  let found: unknown;
+  if (isSeq(node))
+    visit(node, {
+      Scalar: (_, item) => {
+        if (item.tag === '!' && (item.value === '' || item.value === null)) found = item;
+      },
+    });
+  return found;
+};
+
+/** What a merge key refers to: one map, or several of which the first counts. Undefined for anything else. */
+const mergedMaps = (value: unknown): Readonly<Record<string, unknown>>[] | undefined => {
+  const maps = Array.isArray(value) ? value : [value];
+  return maps.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one)) ? maps : undefined;
+};
+
+// The parser reads a plain << so, and one in quotes as a text, as the original does.
+const isMergeKey = (key: unknown): boolean => typeof key === 'symbol' && key.description === '<<';
+
+const strayName = 'its name is no text, so that nothing asks for it; write the name in quotes';
+const merged = 'it comes by a merge key, whose map may say more than its reader sees; write it out';
+
 /** The file as a map of names to rules. Raises PolicyInvalid with file and line for what is no such map. */
 export const readPolicy = (text: string, file: string): PolicySource => {
   const lines = new LineCounter();
   const document = parsed(text, file, lines);
   const { contents } = document;
-  if (contents === null) return { overrides: {}, origins: {}, traps: [] };
+  const isEmpty = contents === null || (isScalar(contents) && contents.value === null && contents.tag === undefined);
+  if (isEmpty) return { overrides: {}, origins: {}, traps: [] };
   if (!isMap(contents)) return refuse(file, ': a policy file is a map of rule names to rules');
 
   if (contents.items.length > mostRules) refuse(file, `: it holds more than ${mostRules} rules`);
@@ -85,11 +130,20 @@ export const readPolicy = (text: string, file: string): PolicySource => {
     const range = (node as { range?: readonly number[] | null } | null)?.range;
     return range ? lines.linePos(range[0]!).line : 1;
   };
-  const entryOf = ({ key, value: node }: Pair): Entry => {
+  const entriesOf = ({ key, value: node }: Pair): Entry[] => {
     const line = lineOf(key);
-    if (!isScalar(key) || typeof key.value !== 'string') return refuse(file, `:${line}: the name of a rule is a text`);
+    const bare = bareTagIn(node);
+    if (bare) refuse(file, `:${lineOf(bare)}: a "!" without quotes in a list is a tag of nothing; write it in quotes`);
     const value = textOfTag(node, plainOf(node));
-    return { name: key.value, value, line, trap: trapOf(node, value) };
+    if (isScalar(key) && isMergeKey(key.value)) {
+      const maps = mergedMaps(value) ?? refuse(file, `:${line}: a merge key takes a map, or a list of maps`);
+      // Of several maps the first counts, and whatever the file itself says of the name.
+      const rules = Object.entries(Object.assign({}, ...maps.toReversed()) as Record<string, unknown>);
+      return rules.map(([name, of]) => ({ name, value: of, line, trap: merged, merged: true }));
+    }
+    if (!isScalar(key)) return refuse(file, `:${line}: the name of a rule is a text`);
+    if (typeof key.value !== 'string') return [{ name: String(key.value), value, line, stray: true }];
+    return [{ name: key.value, value, line, trap: trapOf(node, value) }];
   };
   // Anchors may be used, but not to grow a text without end.
   const plainOf = (node: unknown): unknown => {
@@ -100,16 +154,24 @@ export const readPolicy = (text: string, file: string): PolicySource => {
       return refuse(file, `:${lineOf(node)}: its anchors and aliases cannot be resolved, or are too many`);
     }
   };
-  return collect(contents.items.map(entryOf), file);
+  const entries = contents.items.flatMap(entriesOf);
+  return collect([...entries.filter((one) => one.merged), ...entries.filter((one) => !one.merged)], file);
 };
 
 const collect = (entries: readonly Entry[], file: string): PolicySource => {
   const overrides: Record<string, unknown> = Object.create(null);
   const origins: Record<string, Origin> = Object.create(null);
   const traps: string[] = [];
-  for (const { name, value, line, trap } of entries) {
-    const before = origins[name];
+  const byMerge = new Set<string>();
+  for (const { name, value, line, trap, merged: comes, stray } of entries) {
+    const before = byMerge.has(name) ? undefined : origins[name];
     const say = (text: string) => traps.push(`${file}:${line}: rule "${name}": ${text}`);
+    if (comes) byMerge.add(name);
+    else byMerge.delete(name);
+    if (stray) {
+      say(strayName);
+      continue;
+    }
     if (before) say(`is given twice, first in line ${before.line}, and only the last would count; drop one`);
     if (trap) say(trap);
     overrides[name] = value;

@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { ZodDefault, type ZodType } from 'zod';
 import { processes } from '../../src/bin/config';
 import { documents, drift } from '../../src/bin/gen';
+import { asWritten } from '../../src/bin/gen-settings';
 import { createPolicy, renderMatrix, ruleNames } from '../../src/policy';
 
 const root = join(__dirname, '../..');
@@ -46,4 +48,22 @@ test('what the README says about other files is there', () => {
   const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1]!);
   expect(links.length).toBeGreaterThan(5);
   for (const link of links) expect(() => readFileSync(join(root, link))).not.toThrow(/ENOENT/);
+});
+
+test('no generated document shows an object as text', () => {
+  const shown = Object.keys(documents).filter((path) => readFileSync(join(root, path), 'utf8').includes('[object '));
+  expect(shown).toEqual([]);
+});
+
+test('the default of every setting, written as the table shows it, is read as that default', () => {
+  const settings = Object.values(processes).flatMap(({ shape }) => Object.entries(shape as Record<string, ZodType>));
+  const defaulted = settings.flatMap(([name, setting]) =>
+    setting instanceof ZodDefault ? [[name, setting] as const] : [],
+  );
+  expect(defaulted.length).toBeGreaterThan(50);
+  for (const [name, setting] of defaulted) {
+    const text = asWritten(setting.def.defaultValue);
+    const read = text === '' ? setting.parse(undefined) : (setting.def.innerType as ZodType).parse(text);
+    expect([name, read]).toEqual([name, setting.parse(undefined)]);
+  }
 });

@@ -1,5 +1,6 @@
 /** Policy files as texts: what YAML makes of them, where each rule stands, and what is refused before it does harm. */
 
+import { nobody } from '../../src/model/callers';
 import { isTemperError } from '../../src/model/errors';
 import { createPolicy, joinSources, readPolicy } from '../../src/policy';
 
@@ -60,9 +61,13 @@ describe('neither mode loads', () => {
     ['a text', 'a', 'a map of rule names'],
     ['several documents', 'a: role:x\n---\nb: role:y', 'multiple documents'],
     ['a foreign tag', 'a: !foo bar', 'Unresolved tag'],
-    ['a number as name', '5: role:x', 'the name of a rule is a text'],
     ['a list as name', '? [a]\n: role:x', 'the name of a rule is a text'],
     ['an unquoted at sign', 'a: @', 'reserved character'],
+    ['a bare exclamation mark in a list', 'a: [!]', 'policy.yaml:1: a "!" without quotes in a list'],
+    ['one among others', 'a:\n- [role:x]\n- !\n', 'policy.yaml:3: a "!" without quotes in a list'],
+    ['one in an inner list', 'a: [[role:x, ! ]]', 'a "!" without quotes in a list'],
+    ['a merge key without a map', '<<: role:x', 'a merge key takes a map'],
+    ['a number in the outer list', 'a: [5]', 'a list holds 5'],
     ['an alias without its anchor', 'a: *x', 'policy.yaml:1: its anchors'],
     [
       'anchors that grow without end',
@@ -104,4 +109,44 @@ test('of several files the later one counts, and says where it stands', () => {
   ]);
   expect({ ...joined.overrides }).toEqual({ a: 'role:x', b: 'role:y' });
   expect(joined.origins.b).toEqual({ file: 'more.json', line: 1 });
+});
+
+test.each(['', '# only a comment', '---', '---\n', '--- # x\n', 'null', '~', '---\nnull\n...\n'])(
+  'a file of %j is an empty one',
+  (text) => {
+    expect(load(text)).toBe('loaded');
+    expect(load(text, 'compat')).toBe('loaded');
+    expect(Object.keys(readPolicy(text, 'policy.yaml').overrides)).toEqual([]);
+  },
+);
+
+describe('as the original reads them in compat mode, and refused in strict mode:', () => {
+  const decides = (text: string, name: string, roles: readonly string[]): boolean =>
+    createPolicy({ set: 'temper', mode: 'compat', ...readPolicy(text, 'policy.yaml') }).allows(name, {
+      ...nobody,
+      strategy: 'static_tokens',
+      roles,
+    });
+
+  test.each([
+    ['<<: {helper: role:x}', 'x', true],
+    ['<<: [{helper: role:x}, {helper: role:y}]', 'x', true],
+    ['<<: [{helper: role:x}, {helper: role:y}]', 'y', false],
+    ['helper: role:y\n<<: {helper: role:x}', 'x', false],
+    ['helper: role:y\n<<: {helper: role:x}', 'y', true],
+    ['<<: {helper: role:x}\nhelper: role:y', 'y', true],
+    ['helper: [[[role:x]]]', 'x', false],
+    ['helper: [[[role:x]], [role:y]]', 'y', true],
+    ['helper: [[role:x, 5]]', 'x', false],
+  ])('%s, asked by a %s', (text, role, may) => {
+    expect(decides(text, 'helper', [role])).toBe(may);
+    expect(load(text)).toMatch(/^policy\.yaml:\d+: rule "helper": /);
+  });
+
+  test.each(['5: role:x', 'yes: role:x', '~: role:x', '1.5: role:x'])('%s names no rule', (text) => {
+    expect(Object.keys(readPolicy(text, 'policy.yaml').overrides)).toEqual([]);
+    expect(load(text, 'compat')).toBe('loaded');
+    expect(load(text)).toMatch(/^policy\.yaml:1: rule ".*": its name is no text/);
+    expect(decides(`${text}\nhelper: rule:5`, 'helper', ['x'])).toBe(false);
+  });
 });

@@ -143,14 +143,20 @@ const parseText = (text: string, notes: Notes): Check => {
 
 /** What stands where a check was expected, short enough for a message. */
 const quote = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 80);
+  Array.isArray(value)
+    ? 'a list within a list'
+    : typeof value === 'object' && value !== null
+      ? 'an object'
+      : String(value).slice(0, 80);
 
 const parseInner = (inner: unknown, notes: Notes): Check => {
   const all = (Array.isArray(inner) ? inner : [inner]).map((item) => {
     if (typeof item === 'string' && item.length > longest)
       return refuseLong(notes, `a check of it is longer than ${longest} characters`);
     if (typeof item === 'string') return parseCheck(item, notes);
-    notes.refused.push({ text: `a list holds ${quote(item)}`, fix: 'use lists of check strings only' });
+    // The reference takes what it cannot read in an inner list for "never"; by itself in the outer one it raises.
+    const kept = Array.isArray(inner) ? notes.faults : notes.refused;
+    kept.push({ text: `a list holds ${quote(item)}`, fix: 'use lists of check strings only' });
     return no;
   });
   return all.length === 1 ? all[0]! : { is: 'and', all };
