@@ -316,6 +316,31 @@ describe('other than the original', () => {
     const reply = await as('operator', 'POST', '/nodes/n1/vendor_passthru/eject_vmedia', { drive: 'cd' });
     expect([reply.status, faultOf(reply)]).toEqual([400, 'Unexpected arguments: drive.']);
   });
+
+  test('a network that is attached twice, or detached without being attached, is a mistake and told as such', async () => {
+    const attach = () => as('operator', 'POST', '/nodes/n1/vifs', { id: 'tenant-net' }, 67);
+    const detach = () => as('operator', 'DELETE', '/nodes/n1/vifs/tenant-net', undefined, 67);
+    expect([(await attach()).status, (await attach()).status]).toEqual([204, 409]);
+    expect((await get('/nodes/n1/vifs', 'operator', 67)).body.vifs).toEqual([{ id: 'tenant-net' }]);
+    expect([(await detach()).status, (await detach()).status]).toEqual([204, 400]);
+  });
+
+  test('a step that nothing on the node offers is refused before anything begins', async () => {
+    await at.set({ provision_state: 'manageable' });
+    const clean_steps = [{ interface: 'management', step: 'polish_the_case' }];
+    const reply = await at.ask({ target: 'clean', clean_steps });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('management.polish_the_case')]);
+    expect(at.asked()).toBe(0);
+  });
+
+  test('a list shows the nodes that GET would show, and no others of the project', async () => {
+    const uuids = async () =>
+      (await get('/nodes', 'lessee-reader')).body.nodes.map((row: { uuid: string }) => row.uuid);
+    expect(await uuids()).toEqual([node]);
+    const overrides = { 'baremetal:node:get': '(role:reader and system_scope:all) or rule:is_node_owner' };
+    at.api.setPolicy({ set: 'ironic', overrides });
+    expect([(await get('/nodes/n1', 'lessee-reader')).status, await uuids()]).toEqual([404, []]);
+  });
 });
 
 describe('as the original has it, odd as it is', () => {
