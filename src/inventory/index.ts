@@ -29,6 +29,7 @@ import { resealing } from './resealing';
 import { ruleEffects } from './rule-effects';
 import { runList } from './run-list';
 import { runSteps } from './run-steps';
+import { runbookTraits } from './runbook-traits';
 import { runbooks } from './runbooks';
 import { runs } from './runs';
 import { secrets } from './secrets';
@@ -45,6 +46,7 @@ const queries = (sql: Db) => ({
   nodes: nodes(sql),
   ports: ports(sql),
   runbooks: runbooks(sql),
+  runbookTraits: runbookTraits(sql),
   runs: runs(sql),
   runSteps: runSteps(sql),
   resealing: resealing(sql),

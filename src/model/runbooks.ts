@@ -2,6 +2,7 @@
 import { type ResourceTable, sinceOf } from './fields';
 import { isLogicalName, type RunbookUuid } from './ids';
 import type { RunbookStep } from './runbook-steps';
+import { isTrait } from './traits';
 
 /** Minor version from which the wire knows runbooks. */
 export const runbooksSince = 92;
@@ -101,17 +102,25 @@ export type Runbook = {
 
 export type Approval = { readonly ok: true } | { readonly ok: false; readonly wanted: string };
 
+/** By what a node may approve a runbook, at one version or another: its traits, and a name that has the form of one. */
+export const marksOf = ({ name, traits }: Pick<Runbook, 'name' | 'traits'>): string[] => [
+  ...new Set([...(isTrait(name) ? [name] : []), ...traits]),
+];
+
 /**
  * Whether a runbook is approved for a node with these traits, as a request of this minor version sees it: below 1.112 the
  * node carries the runbook's name as a trait, from then on the two share a trait. `wanted` ends "the node needs ...".
  * openstack/ironic:ironic/api/controllers/v1/node.py (_handle_runbook)
+ * @param byName whether the name stands for the trait of a runbook that has none, at later versions too
  */
 export const runbookApproval = (
   runbook: { readonly name: string; readonly traits: readonly string[] },
   nodeTraits: readonly string[],
   minor: number,
+  byName = false,
 ): Approval => {
-  const accepted = minor < runbookTraitsSince ? [runbook.name] : runbook.traits;
+  const named = minor < runbookTraitsSince || (byName && runbook.traits.length === 0 && isTrait(runbook.name));
+  const accepted = named ? [runbook.name] : runbook.traits;
   if (accepted.some((trait) => nodeTraits.includes(trait))) return { ok: true };
   if (accepted.length === 0)
     return { ok: false, wanted: 'a trait in common with the runbook, which has none yet; add one to both' };

@@ -15,5 +15,5 @@ export { ruleNames } from './rules';
 export { renderSample } from './sample';
 export { createShadow, type Shadow, type ShadowReport } from './shadow';
 export { type Answered, answerOf, explainAnswer } from './sight';
-export { allocationTarget, nodeTarget, runbookTarget, runTarget, targetKeys } from './targets';
+export { allocationTarget, nodeTarget, runbookTarget, runTarget, stepTarget, targetKeys } from './targets';
 export type { Mode, Policy, PolicyOptions, RemoteQuestion, RuleSetName, RuleText, Target } from './types';

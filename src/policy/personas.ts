@@ -56,7 +56,7 @@ const lessee = projectOf('lessee');
 type Scene = { readonly kind: string; readonly title: string; readonly target: Target; readonly about: RegExp };
 
 const aboutNodes = /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/;
-const aboutRunbooks = /^(?:baremetal|temper):runbook:/;
+const aboutRunbooks = /^(?:(?:baremetal|temper):runbook:|baremetal:step:execute:)/;
 const aboutRuns = /^temper:run:/;
 const aboutAllocations = /^baremetal:allocation:/;
 

@@ -16,12 +16,19 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'runbook.owner': { holds: 'text' },
   'runbook.public': { holds: 'boolean' },
   'run.tenant': { holds: 'text' },
+  'step.by': { holds: 'text' },
 };
 
 /** Target of a rule about a node, or about something that belongs to one (port, portgroup, volume). */
 export const nodeTarget = (node: { owner: string | null; lessee: string | null }): Target => ({
   'node.owner': node.owner,
   'node.lessee': node.lessee,
+});
+
+/** Target of a rule about a step that a request itself brings, for a node; those of a runbook do not say `step.by`. */
+export const stepTarget = (node: { owner: string | null; lessee: string | null }): Target => ({
+  ...nodeTarget(node),
+  'step.by': 'request',
 });
 
 /** Target of a rule about a runbook. */

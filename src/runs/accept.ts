@@ -215,7 +215,7 @@ const tell = async (
     resource_id: lock.node_uuid,
     project: owner,
     run_id: lock.run,
-    data,
+    data: { ...data, ...(asked.reason && { reason: asked.reason }) },
   });
   await inventory.events.append({
     kind: 'run.accepted',

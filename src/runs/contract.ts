@@ -26,6 +26,8 @@ export type Asked = {
   readonly origin?: Origin;
   readonly rule: string;
   readonly rule_set: string;
+  /** Why, where a rule wants that said; it stands in the audit trail. */
+  readonly reason?: string;
 };
 
 /** One run to be accepted. Everything in it is frozen. Step args still hold their secrets; acceptance seals them. */

@@ -457,7 +457,7 @@ describe('runbooks', () => {
     [{ public: true, owner: null }, 202, 202, 202, 202],
     [{ public: false, owner }, 202, 202, 202, 404],
     [{ public: false, owner: lessee }, 202, 404, 404, 202],
-    [{ public: false, owner: stranger }, 202, 404, 404, 404],
+    [{ public: false, owner: stranger }, 403, 404, 404, 404],
     [{ public: false, owner: null }, 202, 404, 404, 404],
   ])('%j: operator %s, owner-manager %s, owner-member %s, lessee-member %s', async (columns, ...statuses) => {
     await addRunbook(columns);
@@ -486,7 +486,7 @@ describe('runbooks', () => {
     [111, 'CUSTOM_BIOS', [], ['CUSTOM_BIOS'], 202],
     [111, 'CUSTOM_BIOS', ['CUSTOM_X'], ['CUSTOM_X'], 400],
     [111, 'CUSTOM_BIOS', ['CUSTOM_X'], ['CUSTOM_BIOS'], 202],
-    [112, 'CUSTOM_BIOS', [], ['CUSTOM_BIOS'], 400],
+    [112, 'CUSTOM_BIOS', [], ['CUSTOM_BIOS'], 202],
     [112, 'CUSTOM_BIOS', [], [], 400],
     [112, 'CUSTOM_BIOS', ['CUSTOM_X'], ['CUSTOM_BIOS'], 400],
     [112, 'any name', ['CUSTOM_X', 'CUSTOM_Y'], ['CUSTOM_Y', 'CUSTOM_Z'], 202],

@@ -42,7 +42,7 @@ test('every rule that is left out as guarding nothing is named by no route', () 
 
 /** Rules that a refusal names. */
 const namedIn = (reply: Reply): string[] =>
-  [...faultOf(reply).matchAll(/\b(?:baremetal|temper):[\w:]+/g)]
+  [...faultOf(reply).matchAll(/\b(?:baremetal|temper):[\w:]+(?:\.\w+)*/g)]
     .map(([name]) => name)
     .filter((name) => ruleNames.includes(name));
 
@@ -65,7 +65,7 @@ test.each(ruleRows.map((one) => [one.rule, one.may, one.mayNot, one] as const))(
     await fill(one.has);
     const policy = (texts: RuleRow['opens']) =>
       api.setPolicy({ set: 'temper', overrides: texts, elevatedServiceProject: one.elevated });
-    const ask = (who: RuleRow['may']) => api.as(who as Persona, method, path, { body });
+    const ask = (who: RuleRow['may']) => api.as(who as Persona, method, path, { body, headers: one.headers });
 
     policy({ ...one.opens, ...one.shuts });
     const refused = await ask(mayNot);

@@ -556,7 +556,7 @@ describe('a rule for one step', () => {
     const refused = await create('owner-manager');
     expect([refused.status, faultOf(refused)]).toEqual([403, expect.stringContaining(Object.keys(rule)[0]!)]);
     expect((await create('operator')).status).toBe(201);
-    const other = [{ interface: 'management', step: 'reset_bmc', order: 1 }];
+    const other = [{ interface: 'management', step: 'set_boot_device', order: 1 }];
     expect((await create('owner-manager', { name: 'CUSTOM_B', steps: other })).status).toBe(201);
     expect((await patch('owner-manager', [{ op: 'add', path: '/steps', value: steps }], {}, 'CUSTOM_B')).status).toBe(
       403,

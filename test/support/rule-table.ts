@@ -11,6 +11,7 @@ export type RuleRow = {
   /** Method and path; a name in braces is an object of the row's own world. */
   readonly ask: string;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly may: Persona;
   readonly mayNot: Persona;
   /** Another object of its world that must be there. */
@@ -101,6 +102,18 @@ const keyRows: readonly (readonly [what: string, path: string, value: unknown, m
     ['set_maintenance', 'maintenance', true, 'lessee-member'],
     ['clear_maintenance', 'maintenance', false, 'lessee-member', { node: { maintenance: true } }],
   ];
+
+/** Steps that projects' runbooks hold where operators admit it. */
+const keptSteps = [
+  ['firmware', 'update'],
+  ['deploy', 'update_nvidia_nic_firmware_image'],
+  ['deploy', 'update_nvidia_nic_firmware_settings'],
+  ['management', 'attach_virtual_media'],
+  ['management', 'reset_secure_boot_keys_to_default'],
+  ['management', 'clear_secure_boot_keys'],
+  ['management', 'reset_bmc'],
+  ['deploy', 'generic_container_step'],
+] as const;
 
 /** Resources that belong to a node, by the prefix of their rules. */
 const nodeResources = [
@@ -447,6 +460,40 @@ export const ruleRows: readonly RuleRow[] = [
     bookChange('owner', stranger),
   ),
   row('baremetal:runbook:delete', 'DELETE /v1/runbooks/{runbook}', 'owner-manager', 'owner-member'),
+  ...keptSteps.map(([of, name], nth) =>
+    row(`baremetal:step:execute:${of}.${name}`, 'POST /v1/runbooks', 'system-member', 'owner-manager', {
+      body: { name: `kept-${nth}`, steps: [{ interface: of, step: name, args: {}, order: 1 }] },
+    }),
+  ),
+  row(
+    'temper:runbook:share_trait',
+    'PUT /v1/runbooks/{runbook}/traits/CUSTOM_SHARED',
+    'system-member',
+    'owner-manager',
+    {
+      has: '{claimed}',
+      refused: 409,
+    },
+  ),
+  row('temper:runbook:match_name', provision, 'operator', 'operator', {
+    body: { target: 'service', runbook: '{named}' },
+    node: { provision_state: 'active' },
+    shuts: { 'temper:runbook:match_name': '!' },
+    refused: 400,
+    names: 'which has none yet',
+  }),
+  row('temper:runbook:cross', provision, 'operator', 'system-member', {
+    body: { target: 'service', runbook: '{foreign}' },
+    headers: { 'x-temper-reason': 'x' },
+    node: { provision_state: 'active', lessee: null },
+    opens: { 'temper:runbook:cross': 'role:admin and system_scope:all' },
+  }),
+  row('temper:runbook:cross_without_reason', provision, 'operator', 'system-member', {
+    body: { target: 'service', runbook: '{foreign}' },
+    node: { provision_state: 'active', lessee: null },
+    opens: { 'temper:runbook:cross_without_reason': 'role:admin and system_scope:all' },
+    names: 'temper:runbook:cross',
+  }),
   row('temper:run:get', 'GET /temper/v1/runs/{running}', 'owner-reader', 'lessee-admin', { hidden: true }),
   ...runRows,
   row('temper:run:skip', 'POST /temper/v1/runs/{parked}/skip', 'owner-manager', 'owner-member', { body: reason }),

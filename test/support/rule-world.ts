@@ -118,6 +118,23 @@ const makes: Readonly<Record<string, Make>> = {
   vouched: (api, the) => templateOf(api, the, true),
   unvouched: (api, the) => templateOf(api, the, false),
   theirs: (api) => runbookOf(api, { owner: lessee }),
+  foreign: async (api) => {
+    const uuid = await runbookOf(api, { owner: lessee });
+    await api.sql`update runbooks set traits = '{CUSTOM_RULES}' where uuid = ${uuid}`;
+    return uuid;
+  },
+  claimed: async (api) => {
+    const uuid = await runbookOf(api, { owner: lessee });
+    await api.sql`update runbooks set traits = '{CUSTOM_SHARED}' where uuid = ${uuid}`;
+    return uuid;
+  },
+  named: async (api, the) => {
+    const uuid = await runbookOf(api, {});
+    const node = await the('node');
+    await api.sql`
+      update nodes set traits = (select array[name] from runbooks where uuid = ${uuid}) where uuid = ${node}`;
+    return uuid;
+  },
   inspection: async (api) => posted(api, '/v1/inspection_rules', { actions: [{ op: 'fail' }] }),
   freeze: async (api, the) => posted(api, `/temper/v1/nodes/${await the('node')}/freezes`, { reason: 'x' }),
   webhook: async (api) =>

@@ -6,14 +6,14 @@ import { maxMinor } from '../../model/microversions';
 import { planSteps } from '../../model/plan-steps';
 import { nameOf, type StepInterface, type StepVerb } from '../../model/steps';
 import { isVerb, verbRow } from '../../model/verbs';
-import { nodeTarget } from '../../policy';
+import { nodeTarget, stepTarget } from '../../policy';
 import { type RunAct, runActs } from '../../runs/contract';
 import type { Rooms } from '../rooms';
 import { type Asking, type Route, route } from '../route';
 import { askedBy } from '../v1/node-orders';
 import { requireStepOrigins } from '../v1/node-origins';
 import { equipped } from '../v1/node-plans';
-import { checkRawSteps, refuseDisallowed, requireStepRules, stepRules } from '../v1/node-steps';
+import { checkRawSteps, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../v1/node-steps';
 import { document } from '../validation';
 import { visibleNode } from '../visibility';
 import { targetOfRun, visibleRun } from './runs';
@@ -70,7 +70,7 @@ const checkedArgs = async (
   const node = await visibleNode(rooms, { who, version: maxMinor }, run.node_uuid);
   rooms.policy().require(stepRules[row.stepsKey], who, nodeTarget(node));
   const given = { interface: step.interface as StepInterface, step: step.step, args };
-  requireStepRules(rooms.policy(), who, nodeTarget(node), [given]);
+  requireStepRules(rooms.policy(), who, stepTarget(node), [given]);
   refuseDisallowed(rooms, [given]);
   checkRawSteps([given]);
   requireStepOrigins(rooms, planSteps([given], row.story as StepVerb, await equipped(rooms, node)));
@@ -104,7 +104,7 @@ export const runActRoutes: Route[] = runActs.map((act) =>
     rules: [
       'temper:run:get',
       `temper:run:${act}`,
-      ...(act === 'retry' ? ['baremetal:node:get', ...rulesOfArgs, 'baremetal:step:execute:*'] : []),
+      ...(act === 'retry' ? ['baremetal:node:get', ...rulesOfArgs, ...stepRuleNames] : []),
     ],
     body,
     // An abort is kept with its record; any other act is told to the run after it was recorded, under the request's id.

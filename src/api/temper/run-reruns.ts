@@ -10,15 +10,15 @@ import { secretRefs } from '../../model/secrets';
 import { next, type ProvisionState, states } from '../../model/states';
 import type { GivenStep, PlannedStep, StepVerb } from '../../model/steps';
 import { insteadOf, isVerb, type VerbRow, verbRow } from '../../model/verbs';
-import { nodeTarget } from '../../policy';
+import { nodeTarget, stepTarget } from '../../policy';
 import type { Rooms } from '../rooms';
 import { type Asking, type Route, route } from '../route';
 import { wayOutOfMaintenance } from '../v1/maintenance-way-out';
 import { askedBy, checkWorkable, orderedNode } from '../v1/node-orders';
 import { requireStepOrigins } from '../v1/node-origins';
 import { equipped } from '../v1/node-plans';
-import { runRunbook, usableRunbook } from '../v1/node-runbook';
-import { planStored, refuseDisallowed, requireStepRules, stepRules } from '../v1/node-steps';
+import { runRunbook, usableRunbook, useRules } from '../v1/node-runbook';
+import { planStored, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../v1/node-steps';
 import { visibleNode } from '../visibility';
 import { targetOfRun, visibleRun } from './runs';
 import * as shapes from './shapes';
@@ -111,14 +111,15 @@ const requireAgain = async (
   if (run.runbook_uuid === null) {
     policy.require('baremetal:node:set_provision_state', asking.who, target);
     policy.require(stepRules[row.stepsKey!], asking.who, target);
-    requireStepRules(policy, asking.who, target, steps);
-    return { rule: 'baremetal:node:set_provision_state', runbook: null };
+    requireStepRules(policy, asking.who, stepTarget(node), steps);
+    return { rule: 'baremetal:node:set_provision_state', runbook: null, crossing: undefined };
   }
   policy.require(runRunbook, asking.who, target);
-  const runbook = await usableRunbook(rooms, { who: asking.who, version: maxMinor }, node, run.runbook_uuid);
+  const asked = { who: asking.who, version: maxMinor, reason: asking.body.reason };
+  const { runbook, crossing } = await usableRunbook(rooms, asked, node, run.runbook_uuid);
   if (runbook.updated_at && runbook.updated_at > run.created_at)
     raise('Conflict', { reason: `Runbook ${runbook.name} was changed after the run; run it as it is now.` });
-  return { rule: runRunbook, runbook };
+  return { rule: runRunbook, runbook, crossing };
 };
 
 /** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with what can be done about it. */
@@ -144,7 +145,7 @@ const rerun = async (asking: Ask, rooms: Rooms) => {
   const ident = node.name ?? node.uuid;
   const from = asking.body.from ?? run.cursor;
   const steps = await stepsLeft(rooms, run, from);
-  const { rule: asked, runbook } = await requireAgain(rooms, asking, run, node, row, steps);
+  const { rule: asked, runbook, crossing } = await requireAgain(rooms, asking, run, node, row, steps);
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   const to = requirePossible(rooms, asking, { verb, row }, node);
   refuseDisallowed(rooms, steps);
@@ -164,7 +165,7 @@ const rerun = async (asking: Ask, rooms: Rooms) => {
     steps: all,
     ramdisk,
     runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
-    asked: askedBy(rooms.policy(), asking, asked),
+    asked: askedBy(rooms.policy(), asking, asked, crossing),
     ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
     resumes: { run: run.id, from },
   });
@@ -182,10 +183,9 @@ export const runRerunRoutes: Route[] = [
       'baremetal:node:get',
       'baremetal:node:set_provision_state',
       ...Object.values(stepRules),
-      'baremetal:step:execute:*',
+      ...stepRuleNames,
       runRunbook,
-      'baremetal:runbook:get',
-      'baremetal:runbook:use',
+      ...useRules,
     ],
     body,
     handler: rerun,

@@ -4,7 +4,7 @@ import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
 import { planSteps } from '../../model/plan-steps';
 import { maxSteps, type NodeOfStep, nameOf, type PlannedStep, type StepVerb } from '../../model/steps';
-import { nodeTarget } from '../../policy';
+import { nodeTarget, stepTarget } from '../../policy';
 import type { Rooms } from '../rooms';
 import { visibleNode } from '../visibility';
 import { checkWorkable } from './node-orders';
@@ -24,7 +24,7 @@ const requireOn = ({ policy }: Rooms, { who }: Asking, child: NodeRow, step: Wir
   const target = nodeTarget(child);
   for (const rule of ['baremetal:node:set_provision_state', stepRules[`${verb}_steps`]])
     policy().require(rule, who, target);
-  requireStepRules(policy(), who, target, [step]);
+  requireStepRules(policy(), who, stepTarget(child), [step]);
 };
 
 /** The children that a step names, or all of them. Throws NodeNotFound alike for hidden nodes and for those of another parent. */

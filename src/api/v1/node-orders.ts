@@ -23,10 +23,16 @@ export const orderedNode = ({
   revision,
 });
 
-/** Who asked by which rule. */
-export const askedBy = (policy: Policy, asking: Accountable, rule: string): Asked => ({
+/** Who asked by which rule, and by a second one with a reason where it took one. */
+export const askedBy = (
+  policy: Policy,
+  asking: Accountable,
+  rule: string,
+  also?: { readonly rule: string; readonly reason: string },
+): Asked => ({
   ...auditedBy(asking),
-  rule,
+  rule: also ? `${rule}, ${also.rule}` : rule,
+  ...(also && { reason: also.reason }),
   rule_set: policy.hash,
 });
 

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
-import { type Runbook, runbooksSince } from '../../model/runbooks';
+import { runbooksSince } from '../../model/runbooks';
 import { type ProvisionState, states } from '../../model/states';
 import { isVerb, type Verb, type VerbRow, verbRow, verbs } from '../../model/verbs';
-import { nodeTarget, type Policy } from '../../policy';
+import { nodeTarget, type Policy, stepTarget } from '../../policy';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, accepted, type Route, route } from '../route';
 import { deployStep, requestStep } from '../step-schema';
@@ -17,8 +17,8 @@ import { checkConfigdrive, checkInstance, configdrive, deploymentFacts } from '.
 import { requireOwnRun } from './node-leases';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
 import { equipped, planOf } from './node-plans';
-import { runRunbook, usableRunbook } from './node-runbook';
-import { requireStepRules, stepRules } from './node-steps';
+import { reasonHeader, runRunbook, type Usable, usableRunbook, useRules } from './node-runbook';
+import { requireStepRules, stepRuleNames, stepRules } from './node-steps';
 import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from './node-verbs';
 import { type NodeParams, nodeParams } from './nodes';
 
@@ -69,7 +69,7 @@ const requireSteps = (policy: Policy, { who, body }: Ask, node: NodeRow): void =
     if (steps === undefined) continue;
     // An empty list of a deployment's steps chooses nothing.
     if (steps.length > 0 || key !== 'deploy_steps') policy.require(stepRules[key], who, target);
-    requireStepRules(policy, who, target, steps);
+    requireStepRules(policy, who, stepTarget(node), steps);
   }
 };
 
@@ -82,10 +82,10 @@ const act = async (
     to,
     given,
     disable,
-  }: { asking: Ask; node: NodeRow; to: ProvisionState; given: Runbook | null; disable: boolean },
+  }: { asking: Ask; node: NodeRow; to: ProvisionState; given: Usable | null; disable: boolean },
 ): Promise<void> => {
   const { verb, row, rule } = want;
-  const asked = askedBy(rooms.policy(), asking, rule);
+  const asked = askedBy(rooms.policy(), asking, rule, given?.crossing);
   const resting = states[to].kind === 'stable';
   if (resting && row.does === 'message' && node.maintenance)
     raise('Conflict', { reason: `Node ${asking.params.node_ident} is in maintenance; clear that before ${verb}.` });
@@ -94,7 +94,7 @@ const act = async (
   if (row.does === 'message') return rooms.runs.send({ node: seen, kind: verb as 'abort' | 'unhold', asked });
   if (row.story === 'deploy') checkInstance(rooms, node, asking.params.node_ident);
   const planning = { rooms, want, asking, node: await equipped(rooms, node) };
-  const { plan, runbook } = await planOf(planning, given);
+  const { plan, runbook } = await planOf(planning, given?.runbook ?? null);
   const { steps, ...ramdisk } = plan;
   if (disable && ramdisk.boot)
     invalid('disable_ramdisk', 'these steps run in the ramdisk; leave it out, or use out-of-band steps only');
@@ -118,6 +118,9 @@ const act = async (
   });
 };
 
+/** The request with the reason that its header gives. */
+const reasoned = ({ who, version, header }: Ask) => ({ who, version, reason: header(reasonHeader.toLowerCase()) });
+
 const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
   const ident = asking.params.node_ident;
   const policy = rooms.policy();
@@ -131,13 +134,14 @@ const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => 
   const to = reachable(want, node, ident);
   requireOwnRun(rooms, want.rule, asking.who, node, ident);
   if (asking.body.configdrive) checkConfigdrive(asking.body.configdrive, want.verb, want.row, asking.version);
-  const runbook =
-    asking.body.runbook === undefined ? null : await usableRunbook(rooms, asking, node, asking.body.runbook);
+  const named = asking.body.runbook;
+  const use = named === undefined ? null : await usableRunbook(rooms, reasoned(asking), node, named);
+  const runbook = use?.runbook ?? null;
   // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
   const disable = runbook ? runbook.disable_ramdisk || null : (asking.body.disable_ramdisk ?? null);
   checkArguments(want, asking, node, disable);
   checkCondition(want, node, ident, way);
-  await act(rooms, want, { asking, node, to, given: runbook, disable: disable === true });
+  await act(rooms, want, { asking, node, to, given: use, disable: disable === true });
   return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };
 
@@ -146,15 +150,7 @@ export const nodeProvisionRoutes: Route[] = [
     method: 'PUT',
     path: '/v1/nodes/:node_ident/states/provision',
     answers: { 202: null },
-    rules: [
-      'baremetal:node:get',
-      provision,
-      runRunbook,
-      'baremetal:runbook:get',
-      'baremetal:runbook:use',
-      'baremetal:step:execute:*',
-      ...Object.values(stepRules),
-    ],
+    rules: ['baremetal:node:get', provision, runRunbook, ...useRules, ...stepRuleNames, ...Object.values(stepRules)],
     params: nodeParams,
     body,
     arguments: true,

@@ -5,7 +5,7 @@ import { raise } from '../../model/errors';
 import { planSteps } from '../../model/plan-steps';
 import { secretRefs } from '../../model/secrets';
 import { type Equipment, type GivenStep, nameOf, type PlannedStep, type StepVerb } from '../../model/steps';
-import type { Policy, Target } from '../../policy';
+import { type Policy, ruleNames, stepRulePrefix, type Target } from '../../policy';
 import type { Rooms } from '../rooms';
 import type { requestStep } from '../step-schema';
 
@@ -17,6 +17,12 @@ export const stepRules = {
   service_steps: 'baremetal:node:set_provision_state:service_steps',
   deploy_steps: 'temper:node:deploy_steps',
 } as const;
+
+/** The rules of single steps that a route may ask: the built-in ones, and those that a file adds. */
+export const stepRuleNames: readonly string[] = [
+  `${stepRulePrefix}*`,
+  ...ruleNames.filter((name) => name.startsWith(stepRulePrefix)),
+];
 
 /** Refuses a choice of child nodes without their use, and arguments that point at stored secrets. Throws InvalidSteps. */
 export const checkRawSteps = (steps: readonly WireStep[]): void => {
@@ -38,7 +44,7 @@ export const requireStepRules = (
   steps: readonly { interface: string; step: string }[],
 ): void => {
   for (const step of steps) {
-    const rule = `baremetal:step:execute:${nameOf(step)}`;
+    const rule = `${stepRulePrefix}${nameOf(step)}`;
     if (policy.has(rule)) policy.require(rule, who, target);
   }
 };

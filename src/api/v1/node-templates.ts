@@ -4,7 +4,7 @@ import type { DeployTemplate, TemplateStep } from '../../model/deploy-templates'
 import { raise } from '../../model/errors';
 import { planDeploySteps } from '../../model/plans';
 import { type Equipment, nameOf, type PlannedStep } from '../../model/steps';
-import { nodeTarget } from '../../policy';
+import { nodeTarget, stepTarget } from '../../policy';
 import type { Rooms } from '../rooms';
 import type { Asking } from '../route';
 import { readable, refuseDisallowed, requireStepRules, stepRules } from './node-steps';
@@ -21,7 +21,7 @@ const requireUnvouched = (rooms: Rooms, { who }: Ask, node: NodeRow, { vouched, 
   if (vouched) return;
   const policy = rooms.policy();
   policy.require(stepRules.deploy_steps, who, nodeTarget(node));
-  requireStepRules(policy, who, nodeTarget(node), steps);
+  requireStepRules(policy, who, stepTarget(node), steps);
 };
 
 const checkOnce = (templates: readonly DeployTemplate[]): void => {

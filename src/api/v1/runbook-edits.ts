@@ -10,7 +10,9 @@ import { operatorTraitRules, requireOperatorMarks } from '../operator-traits';
 import { attributesOf, checkAttributes, type Operation, patchBody, rulesFor } from '../patch';
 import { quotasOf, type Rooms } from '../rooms';
 import { type Asking, auditedBy, created, noContent, ok, route } from '../route';
+import { claimMarks, shareTrait } from '../runbook-claims';
 import { sealAll } from '../secrets';
+import { stepRuleNames } from './node-steps';
 import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './runbook-representation';
 import { requireSteps } from './runbook-steps';
 import { warningHeaders } from './runbook-warnings';
@@ -27,7 +29,7 @@ const createRunbook = route({
   path: runbookCollection,
   since: runbooksSince,
   tooOld: 405,
-  rules: ['baremetal:runbook:create', 'baremetal:step:execute:*', operatorTraitRules.runbook],
+  rules: ['baremetal:runbook:create', ...stepRuleNames, operatorTraitRules.runbook, shareTrait],
   body: z.unknown(),
   handler: async (asking, rooms) => {
     const { who, body, version, base } = asking;
@@ -42,15 +44,8 @@ const createRunbook = route({
       rooms.inventory.transaction(async (inventory) => {
         const stored = await inventory.runbooks.insert(values);
         await inventory.secrets.insert(secrets);
-        await record(
-          inventory,
-          asking,
-          rooms,
-          { act: 'create', kind: 'created' },
-          stored,
-          'baremetal:runbook:create',
-          stored,
-        );
+        const rules = ['baremetal:runbook:create', ...(await claimMarks({ rooms, inventory, who }, undefined, stored))];
+        await record(inventory, asking, rooms, { act: 'create', kind: 'created' }, stored, rules.join(', '), stored);
         return stored;
       }),
     );
@@ -72,8 +67,9 @@ const updateRunbook = route<Params, unknown, Operation[]>({
     'baremetal:runbook:update',
     'baremetal:runbook:update:public',
     'baremetal:runbook:update:owner',
-    'baremetal:step:execute:*',
+    ...stepRuleNames,
     operatorTraitRules.runbook,
+    shareTrait,
   ],
   params: runbookParams,
   body: patchBody,
@@ -97,7 +93,8 @@ const updateRunbook = route<Params, unknown, Operation[]>({
       await inventory.secrets.insert(secrets);
       await inventory.secrets.prune('runbook', stored.uuid, secretRefs(changed.steps));
       const what = Object.fromEntries(attributesOf(body).map((name) => [name, changed[name as keyof Runbook]]));
-      await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, changed, rules.join(', '), what);
+      const admitted = [...rules, ...(await claimMarks({ rooms, inventory, who }, stored, changed))].join(', ');
+      await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, changed, admitted, what);
       return changed;
     });
     const answer = ok(shownRunbook.full(version).represent(runbook, { base }));

@@ -7,6 +7,7 @@ import { runbookTarget } from '../../policy';
 import { operatorTraitRules, requireOperatorTraits } from '../operator-traits';
 import type { Rooms } from '../rooms';
 import { type Asking, noContent, ok, route } from '../route';
+import { claimMarks, shareTrait } from '../runbook-claims';
 import { record } from './runbook-edits';
 import { runbookParams } from './runbook-representation';
 import * as shapes from './shapes';
@@ -16,7 +17,7 @@ const rule = 'baremetal:runbook:update';
 const allPath = '/v1/runbooks/:runbook_ident/traits';
 const onePath = '/v1/runbooks/:runbook_ident/traits/:trait';
 const since = runbookTraitsSince;
-const changing = ['baremetal:runbook:get', rule, operatorTraitRules.runbook];
+const changing = ['baremetal:runbook:get', rule, operatorTraitRules.runbook, shareTrait];
 
 const oneParams = runbookParams.extend({ trait: z.string() });
 type Params = z.output<typeof runbookParams>;
@@ -44,7 +45,9 @@ const change = async (
     const of = { of: 'runbook', target: runbookTarget(runbook) } as const;
     requireOperatorTraits(rooms, who, of, { before: runbook.traits, after: traits });
     await inventory.runbooks.setTraits(runbook.uuid, traits);
-    await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, runbook, rule, { traits });
+    const claimed = await claimMarks({ rooms, inventory, who }, runbook, { ...runbook, traits });
+    const admitted = [rule, ...claimed].join(', ');
+    await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, runbook, admitted, { traits });
   });
 };
 

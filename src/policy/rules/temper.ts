@@ -183,6 +183,21 @@ const guardedKeys: readonly Guarded[] = [
   },
 ];
 
+/** Steps that replace what a host starts from or what guards it: in runbooks of projects they are for operators to admit. */
+const operatorSteps: readonly (readonly [step: string, says: string])[] = [
+  ['firmware.update', 'replace firmware'],
+  ['deploy.update_nvidia_nic_firmware_image', 'replace the firmware of network cards'],
+  ['deploy.update_nvidia_nic_firmware_settings', 'change the firmware settings of network cards'],
+  ['management.attach_virtual_media', 'mount media'],
+  ['management.reset_secure_boot_keys_to_default', 'put secure boot keys back'],
+  ['management.clear_secure_boot_keys', 'clear secure boot keys'],
+  ['management.reset_bmc', 'restart the BMC'],
+  ['deploy.generic_container_step', 'run containers in the ramdisk'],
+];
+
+/** The prefix of the rules for single steps. */
+const stepRule = 'baremetal:step:execute:';
+
 /** Names that the reference does not have. */
 export const addedRules: readonly Row[] = [
   {
@@ -256,6 +271,31 @@ export const addedRules: readonly Row[] = [
     says: `Change those traits of a ${resource} that begin as TEMPER_OPERATOR_TRAIT_PREFIX says: operators only.`,
   })),
   {
+    name: 'temper:runbook:share_trait',
+    check: operators,
+    says: 'Put a trait on a runbook that belongs to another project’s runbooks, or to the system’s: operators only.',
+  },
+  {
+    name: 'temper:runbook:match_name',
+    check: 'rule:baremetal:runbook:use',
+    says: 'Run a runbook without traits where the node has its name as a trait, at API version 1.112 and later too.',
+  },
+  {
+    name: 'temper:runbook:cross',
+    check: '!',
+    says: 'Run a project’s private runbook on a node that it neither owns nor leases, saying why: nobody.',
+  },
+  {
+    name: 'temper:runbook:cross_without_reason',
+    check: '!',
+    says: 'Run a project’s private runbook on a node that it neither owns nor leases, without a reason: nobody.',
+  },
+  ...operatorSteps.map(([step, says]) => ({
+    name: `${stepRule}${step}`,
+    check: anyOf(systemMember, systemService, "'request':%(step.by)s"),
+    says: `${says[0]!.toUpperCase()}${says.slice(1)} by a runbook of a project: operators only. Steps that a request itself brings are asked by the rules of such lists.`,
+  })),
+  {
     name: 'temper:audit:get',
     check: systemReader,
     says: 'Read the audit trail, which tells of everybody’s requests: readers of the system.',
@@ -273,20 +313,27 @@ const provisioning: readonly string[] = ['temper:node:run_runbook', 'temper:node
 
 const asInIronic: Readonly<Record<string, string>> = {
   ...Object.fromEntries(provisioning.map((name) => [name, asProvision])),
+  // There a trait approves every runbook that bears it, wherever the runbook comes from.
+  'temper:runbook:share_trait': 'rule:baremetal:runbook:update or rule:baremetal:runbook:create',
+  'temper:runbook:match_name': '!',
+  'temper:runbook:cross_without_reason': 'rule:baremetal:runbook:use',
   ...Object.fromEntries(guardedKeys.map(({ what, field }) => [`temper:node:update:${what}`, fieldRules[field]])),
 };
 
+const inIronic = (row: Row): Row => ({ ...row, check: asInIronic[row.name] ?? row.check });
+
 /**
  * The added names for set `ironic`: a runbook and steps of a deployment need what every provision request needs, and a key
- * of a node what its field needs.
+ * of a node what its field needs. There no step has a rule until a file gives it one.
  */
-export const addedToIronic: readonly Row[] = addedRules.map((row) => ({
-  ...row,
-  check: asInIronic[row.name] ?? row.check,
-}));
+export const addedToIronic: readonly Row[] = addedRules.filter(({ name }) => !name.startsWith(stepRule)).map(inIronic);
+
+/** Rules that closed takes from temper: they close what the reference leaves open. */
+const asInTemper = addedRules.filter(({ name }) => name.startsWith('temper:runbook:') || name.startsWith(stepRule));
 
 // There a node's owner decides nothing.
 const closedChecks: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(asInTemper.map(({ name, check }) => [name, check])),
   'temper:run:get': systemReader,
   'temper:node:deploy_steps': operators,
   ...Object.fromEntries(
@@ -295,13 +342,15 @@ const closedChecks: Readonly<Record<string, string>> = {
 };
 
 /** The added names for set `closed`. */
-export const addedToClosed: readonly Row[] = addedToIronic.map((row) =>
-  closedChecks[row.name] !== undefined
-    ? { ...row, check: closedChecks[row.name]! }
-    : row.name.startsWith('temper:run:')
-      ? { ...row, check: operators }
-      : row,
-);
+export const addedToClosed: readonly Row[] = addedRules
+  .map(inIronic)
+  .map((row) =>
+    closedChecks[row.name] !== undefined
+      ? { ...row, check: closedChecks[row.name]! }
+      : row.name.startsWith('temper:run:')
+        ? { ...row, check: operators }
+        : row,
+  );
 
 /** Rows as rules of the product. */
 export const registered = (rows: readonly Row[]): RegisteredRule[] => rows.map((row) => ({ ...row, scopes }));

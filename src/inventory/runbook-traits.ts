@@ -1,0 +1,46 @@
+/** Queries of the traits of runbooks: whose each is. */
+import type { RunbookUuid } from '../model/ids';
+import type { Db } from './database';
+
+const textArray = 1009;
+
+export const runbookTraits = (sql: Db) => ({
+  /**
+   * Takes traits for the owner of a runbook, as far as they are free: such as no other runbook bears (as a trait or as its
+   * name) and no node has. Belongs into the transaction that writes the runbook; two that want one trait wait for each other.
+   * @param owner null: the system
+   * @returns those that belong to others
+   */
+  async claim(runbook: RunbookUuid, owner: string | null, traits: readonly string[]): Promise<string[]> {
+    if (traits.length === 0) return [];
+    const wanted = sql.array([...traits], textArray);
+    await sql`
+      insert into runbook_traits (trait, owner)
+      select wanted.trait, case when bearer.uuid is null then ${owner}::text else bearer.owner end
+      from unnest(${wanted}) as wanted (trait)
+      left join lateral (
+        select uuid, owner from runbooks r
+        where r.uuid <> ${runbook} and (r.name = wanted.trait or wanted.trait = any (r.traits))
+        order by r.created_at, r.id limit 1
+      ) bearer on true
+      order by wanted.trait
+      on conflict (trait) do nothing`;
+    await sql`
+      update runbook_traits t set owner = ${owner}
+      where t.trait = any (${wanted}) and t.owner is distinct from ${owner}
+        and not exists (
+          select 1 from runbooks r
+          where r.uuid <> ${runbook} and (r.name = t.trait or t.trait = any (r.traits)))
+        and not exists (select 1 from nodes n where t.trait = any (n.traits))`;
+    const rows = await sql<{ trait: string }[]>`
+      select trait from runbook_traits
+      where trait = any (${wanted}) and owner is distinct from ${owner}
+      order by trait for update`;
+    return rows.map(({ trait }) => trait);
+  },
+
+  /** Makes traits the system's, whose ever they were. */
+  async takeOver(traits: readonly string[]): Promise<void> {
+    await sql`update runbook_traits set owner = null where trait = any (${sql.array([...traits], textArray)})`;
+  },
+});
