@@ -3,6 +3,7 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
+import type { Cut, CutAct } from '../inventory/run-steps';
 import { raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import type { Lock, RunInput, RunState, StepState } from '../model/runs';
@@ -39,6 +40,7 @@ export type MarkInput = Projection & {
   readonly error?: string;
 };
 export type FinishInput = Projection & Ending;
+export type CutInput = { readonly lock: Lock } & CutAct;
 type Limit = NonNullable<RunInput['limit']>;
 export type ClaimInput = { readonly lock: Lock; readonly previous?: string; readonly limit?: Limit };
 /** Whether it is the run's turn. */
@@ -101,6 +103,11 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
           data: { index, note, error },
         });
       }),
+  ),
+
+  /** Bars an act of an aborted run whose command has not left; with `force` any. @returns when it left, if it did */
+  cutAct: guarded(
+    async ({ lock, ...act }: CutInput): Promise<Cut> => inventory.transaction((store) => store.runSteps.cut(lock, act)),
   ),
 
   ...contactActivities(inventory, log),

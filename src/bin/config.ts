@@ -124,6 +124,9 @@ const timing = {
   TEMPER_POLL_MS: milliseconds
     .default(1_000)
     .describe('First pause between two looks at a BMC; doubles up to eightfold.'),
+  TEMPER_ABORT_PATIENCE_MS: milliseconds
+    .default(120_000)
+    .describe('How long an abort waits for a command that has left, and then for what tidies up.'),
   TEMPER_HEARTBEAT_MS: milliseconds
     .default(20_000)
     .describe('How long a silent worker is trusted before its act is given to another.'),

@@ -31,6 +31,8 @@ export type Run = {
   readonly waiting_for: string | null;
   readonly waiting_since?: string | null;
   readonly last_error: string | null;
+  /** Who asked for the run's end, and when; null where nobody has. */
+  readonly abort?: { readonly by: string; readonly at: string } | null;
   readonly created_at: string;
   readonly started_at: string | null;
   readonly finished_at?: string | null;
@@ -87,6 +89,10 @@ const stepRow = (step: Step): unknown[] => [
   saysOf(step),
 ];
 
+/** An abort that waits for a command to end. */
+const abortOf = ({ abort, finished_at }: Run): string | null =>
+  abort && !finished_at ? `abort asked by ${abort.by} at ${abort.at}` : null;
+
 /** One run with its steps; `width` is the terminal's. */
 export const runSheet = (run: Run, width?: number): string =>
   sheet({
@@ -97,6 +103,7 @@ export const runSheet = (run: Run, width?: number): string =>
     state: run.state,
     phase: run.phase,
     'asked by': run.requester?.user_name ?? run.requester?.user_id,
+    abort: abortOf(run),
     'waits for': run.waiting_for,
     'waits since': run.waiting_since,
     'last error': run.last_error ?? (run.state === 'parked' ? run.steps?.[run.cursor]?.last_error : null),
@@ -120,5 +127,5 @@ export const abortWill = (run: Run): string => {
     return `Step ${name} is under way: it is cut short if it may be, else it is done first; then the run ends.`;
   return step.abortable
     ? `Step ${name} is cut short and the run ends.`
-    : `Step ${name} must not be cut short: it is done first, then the run ends.`;
+    : `Step ${name} ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_PATIENCE_MS at most. Then the run ends.`;
 };

@@ -2,16 +2,17 @@
 import type { NodeUuid } from '../model/ids';
 import type { Lock } from '../model/runs';
 import type { Db } from './database';
+import { type Fenced, heldBy } from './fence';
 
 type Boot = { readonly address: string | null; readonly conflict: string | null };
 
 export const ramdiskBoots = (sql: Db) => ({
   /** From now on a ramdisk is expected: its node has been powered on for it. Under the fence; a repeat begins anew. */
-  async expect(lock: Lock): Promise<void> {
+  async expect(lock: Fenced): Promise<void> {
     await sql`
+      with held as (${heldBy(sql, lock)})
       insert into ramdisk_boots (node_uuid, run_id)
-      select uuid, reservation from nodes
-      where uuid = ${lock.node_uuid} and reservation = ${lock.run} and fence = ${lock.fence}
+      select uuid, ${lock.run} from held
       on conflict (node_uuid) do update
         set run_id = excluded.run_id, booted_at = now(), address = null, conflict = null, noticed = null`;
   },
@@ -72,9 +73,12 @@ export const ramdiskBoots = (sql: Db) => ({
 
   /**
    * The node has lost power, and its ramdisk with it. True where two had spoken for it and the run has not learned so
-   * before `at`, however often that is repeated: what they said must not count for a success.
+   * before `at`, however often that is repeated: what they said must not count for a success. In a transaction; where the
+   * lock no longer holds the node, nothing is forgotten.
    */
-  async end(lock: Lock, at: string): Promise<boolean> {
+  async end(lock: Fenced, at: string): Promise<boolean> {
+    const [held] = await heldBy(sql, lock);
+    if (!held) return false;
     const [unnoticed] = await sql`
       update ramdisk_boots set noticed = ${at}
       where node_uuid = ${lock.node_uuid} and run_id = ${lock.run} and conflict is not null

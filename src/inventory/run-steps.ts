@@ -48,6 +48,11 @@ export type ActKey = { readonly index: number; readonly act: string } & Attempt;
 
 export type IntentRow = { readonly sent_at: Date; readonly age_ms: number; readonly detail: Record<string, unknown> };
 
+/** An act that an abort is to end: which act of its execution it is, and whether it is ended although its command has left. */
+export type CutAct = { readonly index: number; readonly act: string; readonly nth: number; readonly force: boolean };
+/** Whether it can send nothing any more, and when its command left: ISO time, null where none has. */
+export type Cut = { readonly cut: boolean; readonly sent: string | null };
+
 const deployStates = ['deploying', 'wait call-back', 'deploy hold'] as const;
 
 export const runSteps = (sql: Db) => {
@@ -215,6 +220,23 @@ export const runSteps = (sql: Db) => {
           'attempts', ended.attempts, 'note', ${outcome.note ?? null}::text)
       from held, ended returning 1`;
       return ended.length === 1;
+    },
+
+    /**
+     * In a transaction: bars an act whose command has not left, or any with `force`, so that no attempt of it can announce or
+     * write anything from then on. What was written down before anything was sent (a plan without jobs) is no command.
+     */
+    async cut(lock: Lock, { index, act, nth, force }: CutAct): Promise<Cut> {
+      const [held] = await heldBy(sql, lock);
+      if (!held) return { cut: true, sent: null }; // another run has the node: its attempts find no row
+      const [intent] = await sql<{ sent_at: Date }[]>`
+      select sent_at from intents where run_id = ${lock.run} and index = ${index} and act = ${act}
+        and detail->>'withdrawn' is distinct from 'true'
+        and not (detail ? 'jobs' and detail->'jobs' = '{}' and coalesce(detail->'restarts', '{}') = '{}')`;
+      const cut = force || intent === undefined;
+      if (cut)
+        await sql`update runs set act_token = null, act_cut = greatest(act_cut, ${nth}), updated_at = now() where id = ${lock.run}`;
+      return { cut, sent: intent?.sent_at.toISOString() ?? null };
     },
 
     /** A step that the workflow itself carries: waiting, parked, skipped. In a transaction; nothing where the lock holds no node. */

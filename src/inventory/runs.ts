@@ -30,6 +30,9 @@ export type RunRow = {
   readonly cursor: number;
   readonly waiting_for: string | null;
   readonly last_error: string | null;
+  /** Who asked for the run's end, and when; null where nobody has. */
+  readonly abort_by: string | null;
+  readonly abort_at: Date | null;
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
@@ -77,7 +80,7 @@ export type Acceptance = {
 const columns = [
   'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'owner', 'lessee', 'lease_id',
   'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'resumes', 'cursor', 'waiting_for',
-  'last_error', 'created_at', 'started_at', 'finished_at', 'updated_at',
+  'last_error', 'abort_by', 'abort_at', 'created_at', 'started_at', 'finished_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names
 
 // Named only where it is given: the BMC workers' role, which accepts runs of power sync, may not write lessees.
@@ -261,6 +264,7 @@ export const runs = (sql: Db) => ({
       update runs set state = 'running', waiting_for = case when state = 'accepted' then null else waiting_for end,
         workflow_run_id = ${workflowRun}, started_at = coalesce(started_at, now()), updated_at = now(),
         act_nth = case when workflow_run_id = ${workflowRun} then act_nth else 0 end, -- another execution counts its acts anew
+        act_cut = case when workflow_run_id = ${workflowRun} then act_cut else 0 end,
         act_id = case when workflow_run_id = ${workflowRun} then act_id end
       where id = ${lock.run}
         and (state = 'accepted' or (finished_at is null and workflow_run_id in (${workflowRun}, ${previous ?? workflowRun})))
@@ -404,6 +408,13 @@ export const runs = (sql: Db) => ({
   /** Notes that a quiet run was looked at, so that the next look takes others first. */
   async touch(ids: readonly RunUuid[]): Promise<void> {
     if (ids.length > 0) await sql`update runs set updated_at = now() where id in ${sql(ids)} and finished_at is null`;
+  },
+
+  /** Notes who asked for the run's end; the first who did. */
+  async abortAsked(id: RunUuid, by: string): Promise<void> {
+    await sql`
+      update runs set abort_by = ${by}, abort_at = now(), updated_at = now()
+      where id = ${id} and abort_at is null and finished_at is null`;
   },
 
   /** Keeps a message until the engine has taken it. */

@@ -30,6 +30,8 @@ export type Timing = {
   readonly agentSilenceMs?: number;
   /** Pauses between two looks at whether it has, where no message came: the first, doubling up to five times it. */
   readonly agentPollMs?: number;
+  /** How long an abort waits for a command that has left; two minutes when absent. */
+  readonly abortPatienceMs?: number;
   /** Events after which a run goes on in a new execution, should the engine not ask for it before. */
   readonly historyLength?: number;
   /** Overall limits per effect class, as the engine parses them. */

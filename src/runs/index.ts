@@ -121,6 +121,7 @@ const deliver = async (
   };
   const id = await inventory.transaction(async (store) => {
     await record(store, run, kind, asked, reason);
+    if (kind === 'abort') await store.runs.abortAsked(run.id, byOf(asked));
     return store.runs.queueMessage(run.id, kind, payload);
   });
   try {

@@ -16,6 +16,7 @@ import { handsOf } from './hands';
 import { type Here, startingPoint } from './here';
 import { Aborted, FailedByPerson, type Hands, runSteps, tidy } from './interpreter';
 import { listen } from './messages';
+import { patienceOf } from './patience';
 import { type Recorder, recorder } from './recorder';
 import { details } from './telling';
 
@@ -83,7 +84,9 @@ const endBadly = async (
   if (thrown instanceof Aborted || (isCancellation(thrown) && here.aborted)) {
     await store.record();
     const fault = await tidyUp(run, 'aborted', here, store, hands);
-    await store.finish('aborted', withFault('By request, the run was aborted.', fault), cursor, fault !== undefined);
+    const unknown = thrown instanceof Aborted && thrown.message !== '' ? ` ${thrown.message}` : '';
+    const says = `By request, the run was aborted.${unknown}`;
+    await store.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
     return { outcome: 'aborted' };
   }
   if (isCancellation(thrown)) {
@@ -106,14 +109,15 @@ const withFault = (says: string, fault: string | undefined): string =>
 
 /** Takes the ramdisk off a node whose run ends early. @returns what went wrong with that */
 const tidyUp = async (
-  { tidy: tidying }: RunInput,
+  run: RunInput,
   outcome: 'failed' | 'aborted',
   here: Here,
   store: Recorder,
   hands: Hands,
 ): Promise<string | undefined> => {
-  const steps: readonly PlannedStep[] | undefined = here.booted ? tidying?.[outcome] : tidying?.unbooted;
+  const steps: readonly PlannedStep[] | undefined = here.booted ? run.tidy?.[outcome] : run.tidy?.unbooted;
   if (!steps || steps.length === 0) return undefined;
+  if (outcome === 'aborted') here.tidyBy = Date.now() + patienceOf(run);
   const first = here.steps.length;
   const added = steps.map((step, position) => ({ ...step, index: first + position }));
   here.steps = [...here.steps, ...added];

@@ -20,6 +20,7 @@ import { attributes, groupQueue } from './contract';
 import { codeOf, messageOf, type Trying } from './failures';
 import type { Here } from './here';
 import { Aborted, type Hands } from './interpreter';
+import { guardedAct, tidyLimit } from './patience';
 import { onBmc } from './profiles';
 import type { Recorder } from './recorder';
 import { details, label } from './telling';
@@ -48,9 +49,12 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
   const tries = new Map<string, number>();
   const deadlines = new Map<number, number>();
   let asked = 0;
+  let guarded = false;
 
   // A step's own timeout is for all its acts; the engine's clock is the same in every replay.
-  const limited = (step: PlannedStep, options: ActivityOptions): ActivityOptions => {
+  const limited = (step: PlannedStep, given: ActivityOptions): ActivityOptions => {
+    const limit = tidyLimit(run, here);
+    const options = { ...given, ...(limit !== undefined && { scheduleToCloseTimeout: limit }) };
     const retry = { ...options.retry, ...(step.attempts && { maximumAttempts: step.attempts }) };
     if (step.timeoutMs === undefined) return { ...options, retry };
     const deadline = deadlines.get(step.index) ?? Date.now() + step.timeoutMs;
@@ -99,24 +103,28 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       const lock = lockOf(run, step);
       const options = limited(step, onBmc(act, effect, queueOf(step), run.timing));
       trying = { what: `${nameOf(step)} (${acts[act].says})`, limitMs: Number(options.scheduleToCloseTimeout) };
-      const outcome = runAct.executeWithOptions(
-        {
-          ...options,
-          activityId: time === 1 ? key : `${key}-${time}`,
-          summary: `${label(here, step)}${what}`,
-        },
-        [
+      asked += 1;
+      const nth = asked;
+      const start = () =>
+        runAct.executeWithOptions(
           {
-            lock,
-            step,
-            act,
-            last: index === step.acts.length - 1 && !step.awaits,
-            timing: run.timing,
-            story: run.story,
-            nth: ++asked,
+            ...options,
+            activityId: time === 1 ? key : `${key}-${time}`,
+            summary: `${label(here, step)}${what}`,
           },
-        ],
-      );
+          [
+            {
+              lock,
+              step,
+              act,
+              last: index === step.acts.length - 1 && !step.awaits,
+              timing: run.timing,
+              story: run.story,
+              nth,
+            },
+          ],
+        );
+      const outcome = guarded ? guardedAct(run, here, store, { step, index, nth, lock, start }) : start();
       return effect === 'once' ? outcome.catch((thrown: unknown) => doubted(thrown, step)) : outcome;
     },
     move: (event) => store.move(event),
@@ -162,7 +170,12 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       await store.record();
     },
     async scoped(canAbort, work) {
-      if (!canAbort) return CancellationScope.nonCancellable(work);
+      if (!canAbort) {
+        guarded = true;
+        return CancellationScope.nonCancellable(work).finally(() => {
+          guarded = false;
+        });
+      }
       if (here.aborted) throw new Aborted(); // heard while nothing was there to cancel
       const scope = new CancellationScope();
       here.cutShort = () => scope.cancel();

@@ -14,6 +14,10 @@ export type Here = {
   /** Why a person is asked; null while nobody is. */
   error: string | null;
   aborted: boolean;
+  /** When that was asked for; epoch milliseconds of the engine's clock. */
+  abortedAt: number | null;
+  /** Until when an aborted run may tidy up; null while it does not. */
+  tidyBy: number | null;
   paused: boolean;
   unheld: boolean;
   decision: Decided | null;
@@ -37,6 +41,8 @@ export const startingPoint = (run: RunInput): Here => ({
   waitingFor: null,
   error: null,
   aborted: false,
+  abortedAt: null,
+  tidyBy: null,
   paused: run.carries?.paused ?? false,
   unheld: false,
   decision: null,

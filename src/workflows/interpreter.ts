@@ -8,7 +8,7 @@ export type DecisionKind = 'retry' | 'skip' | 'fail';
 /** What a person decided about a parked step; `args` are those it is tried again with. */
 export type Decided = { readonly kind: DecisionKind; readonly args?: Readonly<Record<string, unknown>> };
 
-/** Why a run ended before its time, by somebody's wish. */
+/** Why a run ended before its time, because a person asked for it; the message says what is not known of its last step. */
 export class Aborted extends Error {
   override readonly name = 'Aborted';
 }

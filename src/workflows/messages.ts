@@ -38,9 +38,10 @@ export const listen = (run: RunInput, here: Here): void => {
       if (!fresh(message)) return;
       if (message.via !== 'api') unrecorded('abort', message.by, '');
       here.aborted = true;
+      here.abortedAt ??= Date.now();
       here.cutShort?.();
     },
-    { description: 'End the run; a step that must not be cut short ends first' },
+    { description: 'End the run; a command that has left is waited for a while' },
   );
   setHandler(
     unholdSignal,

@@ -8,9 +8,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
-import type { ReportedStep, RunInput, StepState } from '../model/runs';
+import type { Lock, ReportedStep, RunInput, StepState } from '../model/runs';
 import type { Event } from '../model/states';
-import type { Awaited, PlannedStep } from '../model/steps';
+import type { ActName, Awaited, PlannedStep } from '../model/steps';
 import { attributes } from './contract';
 import type { Here } from './here';
 import { locally, onStore } from './profiles';
@@ -121,6 +121,11 @@ export const recorder = (run: RunInput, here: Here) => {
         { ...next(), index: step.index, ...(args && { args }) },
       ]);
     },
+    /** Bars an act whose command has not left, or any with `force`. @returns when it left, if it did */
+    cut: (lock: Lock, step: PlannedStep, act: { act: ActName; nth: number; force: boolean }) =>
+      control.cutAct.executeWithOptions({ ...options, summary: `${label(here, step)}: cut short` }, [
+        { lock, index: step.index, ...act },
+      ]),
     frozen: ({ on }: PlannedStep) =>
       control.frozen
         .executeWithOptions({ ...options, summary: 'is the node still frozen?' }, [

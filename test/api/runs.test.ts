@@ -245,8 +245,18 @@ describe('operating a run', () => {
     await api.sql`update runs set state = 'running', cursor = 1 where id = ${run}`;
     const reply = await api.as('operator', 'POST', `/temper/v1/runs/${run}/abort`, { body: { reason: 'x' } });
     expect(reply.body.will).toBe(
-      'Step management.attach_virtual_media must not be cut short: it is done first, then the run ends.',
+      'Step management.attach_virtual_media ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_PATIENCE_MS at most. Then the run ends.',
     );
+  });
+
+  test('an abort that waits stands in the run, with who asked and when', async () => {
+    const run = await acceptedRun(await leasedNode(), { holds: true });
+    await api.sql`update runs set state = 'running', cursor = 1 where id = ${run}`;
+    const shown = async () => (await api.as('operator', 'GET', `/temper/v1/runs/${run}`)).body.abort;
+    expect(await shown()).toBeNull();
+    await api.inventory.runs.abortAsked(run as never, 'ada');
+    await api.inventory.runs.abortAsked(run as never, 'another');
+    expect(await shown()).toEqual({ by: 'ada', at: expect.stringMatching(/^20\d\d-/) });
   });
 
   test.each([

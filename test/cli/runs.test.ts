@@ -1,5 +1,5 @@
 /** `temper runs`: what is shown, what is asked of the API, and that nobody aborts without knowing what it means. */
-import { abortWill, type Run } from '../../src/cli/run-texts';
+import { abortWill, type Run, runSheet } from '../../src/cli/run-texts';
 import { sinceOf } from '../../src/cli/runs';
 import { temper } from './support/command';
 import { type Double, fault, type Handler, startDouble } from './support/double';
@@ -231,6 +231,12 @@ describe('an abort', () => {
     expect(posted()).toEqual([]);
     expect((await does([...line, '--yes'])).status).toBe(0);
     expect(posted()).toHaveLength(1);
+  });
+
+  test('that waits is shown with who asked and when, until the run has ended', () => {
+    const abort = { by: 'ada', at: '2026-11-22T00:00:00.000Z' };
+    expect(runSheet(run({ abort, finished_at: null }))).toContain('abort asked by ada at 2026-11-22T00:00:00.000Z');
+    expect(runSheet(run({ abort, finished_at: '2026-11-22T00:01:00.000Z' }))).not.toContain('abort asked');
   });
 
   test.each([

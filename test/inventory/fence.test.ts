@@ -46,6 +46,7 @@ const world = async () => {
   await owner`update runs set state = 'running', workflow_run_id = ${execution} where id = ${run.run}`;
   await owner`
     insert into run_steps (run_id, index, interface, step) values (${run.run}, 1, 'power', 'power_off')`;
+  await owner`insert into ramdisk_boots (node_uuid, run_id, booted_at) values (${run.node_uuid}, ${run.run}, now() - interval '1 minute')`;
   await owner`insert into intents (run_id, index, act) values (${run.run}, 0, 'power_on')`;
   const begin = async (attempt: number): Promise<ActLock> => {
     const lock = { ...run, token: randomUUID() };
@@ -70,6 +71,7 @@ const dump = async ({ lock: { run, node_uuid } }: World) => ({
   run: await owner`select * from runs where id = ${run}`,
   steps: await owner`select * from run_steps where run_id = ${run} order by index`,
   intents: await owner`select * from intents where run_id = ${run} order by index, act`,
+  boots: await owner`select * from ramdisk_boots where node_uuid = ${node_uuid}`,
   events: await owner`select * from events where run_id = ${run} order by seq`,
 });
 
@@ -95,6 +97,8 @@ const ofActs: Record<string, Statement> = {
       inventory: { cpu: {} },
       macs: [mac()],
     }),
+  'ramdiskBoots.expect': (store, lock) => store.ramdiskBoots.expect(lock),
+  'ramdiskBoots.end': (store, lock) => store.ramdiskBoots.end(lock, 'step-00'),
   'ruleEffects.write': (store, lock) =>
     store.ruleEffects.write(lock, {
       node: { description: 'by a rule' },

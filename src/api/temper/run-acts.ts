@@ -38,7 +38,7 @@ const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<stri
       return 'The run ends now.';
     return step.abortable
       ? `Step ${nameOf(step)} is cut short and the run ends.`
-      : `Step ${nameOf(step)} must not be cut short: it is done first, then the run ends.`;
+      : `Step ${nameOf(step)} ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_PATIENCE_MS at most. Then the run ends.`;
   },
   pause: async () => 'The step in progress is done first; the run stops before the next one and keeps the node.',
   resume: async () => 'The run goes on with its next step.',

@@ -163,6 +163,8 @@ const shown = (run: RunRow, steps: readonly StepRow[], base: string, rooms: Room
   cursor: run.cursor,
   waiting_for: run.waiting_for,
   last_error: run.last_error,
+  /** Who asked for the run's end, and when. */
+  abort: run.abort_by === null ? null : { by: run.abort_by, at: iso(run.abort_at) },
   created_at: iso(run.created_at),
   started_at: iso(run.started_at),
   finished_at: iso(run.finished_at),

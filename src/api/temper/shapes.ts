@@ -53,6 +53,7 @@ const wholeRun = {
   ...runHead,
   runbook: z.strictObject({ uuid: id, name: maybe }).nullable(),
   rule_set: maybe,
+  abort: z.strictObject({ by: text, at: maybeTime }).nullable(),
   owner: maybe,
   lessee: maybe,
   lease: maybe,

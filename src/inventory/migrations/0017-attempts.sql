@@ -5,3 +5,8 @@ alter table runs add column act_id text;                       -- the engine's n
 alter table runs add column act_nth int not null default 0;    -- which act of its execution it is, counted from 1
 alter table runs add column act_attempt int not null default 0;
 alter table runs add column act_at timestamptz;                -- when the engine asked for the attempt, by the engine's clock
+alter table runs add column act_cut int not null default 0;    -- acts of its execution up to this one were cut short by an abort
+
+-- An abort that waits for a command to end is shown.
+alter table runs add column abort_by text;
+alter table runs add column abort_at timestamptz;

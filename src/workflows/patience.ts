@@ -1,0 +1,88 @@
+/** What an abort does to an act that must not be cut short: at once where its command has not left, else after a while. */
+import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
+import type { ActOutcome, Lock, RunInput } from '../model/runs';
+import { type ActName, nameOf, type PlannedStep } from '../model/steps';
+import { codeOf, messageOf } from './failures';
+import type { Here } from './here';
+import { Aborted } from './interpreter';
+import type { Recorder } from './recorder';
+
+const twoMinutes = 120_000;
+
+/** How long an abort waits, in milliseconds. */
+export const patienceOf = ({ timing }: RunInput): number => timing.abortPatienceMs ?? twoMinutes;
+
+/** Less than this is no time for an act that tidies up: it may be the only one that reaches the BMC. */
+const shortestTidyMs = 10_000;
+
+/** What is left for an act that tidies up after an abort, in milliseconds; undefined where nothing limits it. */
+export const tidyLimit = (run: RunInput, { tidyBy }: Here): number | undefined =>
+  tidyBy === null ? undefined : Math.max(tidyBy - Date.now(), Math.min(patienceOf(run), shortestTidyMs));
+
+export type GuardedAct = {
+  readonly step: PlannedStep;
+  /** Position among the step's acts. */
+  readonly index: number;
+  readonly nth: number;
+  readonly lock: Lock;
+  readonly start: () => Promise<ActOutcome>;
+};
+
+const at = (step: PlannedStep): string => `Step ${nameOf(step)}`;
+
+const notKnown = (step: PlannedStep, sent: string | null): string =>
+  sent === null
+    ? `${at(step)} was cut short between its acts; look at the node before it is used.`
+    : `${at(step)}: a command was sent at ${sent} and did not end in time; whether it took effect is not known, so look at the node before it is used.`;
+
+/** An act that failed while an abort waited for it. A lost lock, a freeze and a bug of ours stay what they are. */
+const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
+  const code = codeOf(thrown);
+  if (isCancellation(thrown) || code === undefined || code === 'StaleOperation' || code === 'NodeFrozen') return thrown;
+  return new Aborted(`${at(step)} did not end well: ${messageOf(thrown)}`);
+};
+
+/**
+ * Runs an act of a step that an abort may not simply cancel. The store is asked whether its command has left, and bars it in
+ * the same transaction where it has not. Throws Aborted, with what is not known where something is not.
+ */
+export const guardedAct = async (run: RunInput, here: Here, store: Recorder, act: GuardedAct): Promise<ActOutcome> => {
+  const { step, index } = act;
+  const scope = new CancellationScope();
+  let ended = false;
+  const outcome = scope.run(act.start).finally(() => {
+    ended = true;
+  });
+  const settled = outcome.then(
+    () => {},
+    () => {},
+  );
+  const abortAsked = new Promise<void>((resolve) => {
+    if (here.aborted) resolve();
+    else here.cutShort = resolve;
+  });
+  await Promise.race([settled, abortAsked]);
+  here.cutShort = null;
+  if (ended || !patched('2026-11-aborts-have-patience')) return outcome;
+
+  const cut = async (force: boolean): Promise<{ cut: boolean; sent: string | null }> => {
+    const answer = await store.cut(act.lock, step, { act: step.acts[index]!.act as ActName, nth: act.nth, force });
+    if (answer.cut) scope.cancel();
+    return answer;
+  };
+  // A step whose first acts have changed something is brought to its end, if it can be.
+  const midway = step.acts.slice(0, index).some(({ effect }) => effect !== 'read');
+  if (!midway && (await cut(false)).cut) {
+    await settled;
+    throw new Aborted();
+  }
+  await condition(() => ended, Math.max(1, (here.abortedAt ?? Date.now()) + patienceOf(run) - Date.now()));
+  if (!ended) {
+    const { sent } = await cut(true);
+    await settled;
+    throw new Aborted(notKnown(step, sent));
+  }
+  return outcome.catch((thrown: unknown) => {
+    throw failedMeanwhile(thrown, step);
+  });
+};
