@@ -12,7 +12,7 @@ import { createLimits } from './limits';
 import { createOpenBudget } from './open-budget';
 import { byPrecision, locate } from './paths';
 import { patiently } from './patience';
-import { trustIn } from './proxies';
+import { addressOf, trustIn } from './proxies';
 import { read } from './reading';
 import { globalRequestId, newRequestId } from './request-ids';
 import type { Rooms } from './rooms';
@@ -112,7 +112,13 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
     let followed: Followed | undefined;
     let versions: Readonly<Record<string, string>> = rangeHeaders;
     try {
-      const again = () => rooms.identity.identify(presentedFrom(request));
+      // What an unknown credential costs is counted by address before it is looked at.
+      const again = () =>
+        rooms.identity.identify({
+          ...presentedFrom(request),
+          address: addressOf(request),
+          spend: count.address,
+        });
       const who = await admitted(route, again, count);
       const origin = originFrom(request);
       followed = trail.follow({ route, params: request.params, who, requestId, origin });

@@ -1,7 +1,9 @@
 /** HTTP basic authentication against a bcrypt password file; a users file says what each user may be. */
 import { createHmac, randomBytes } from 'node:crypto';
-import { compare } from 'bcryptjs';
+import { compare } from '@node-rs/bcrypt';
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import { raise } from '../model/errors';
 import { parseHtpasswd } from './htpasswd';
 import { reloading, type Source } from './sources';
 import { absent, type Presented, refused, type Strategy, singleFlight, type Verdict } from './strategy';
@@ -20,6 +22,10 @@ export type HttpBasicOptions = {
 const bcryptLimitBytes = 72;
 /** How long a wrong password is remembered, so that a client stuck with one costs one bcrypt run per spell; ms. */
 const forgetWrongMs = 5_000;
+/** Runs of bcrypt at once: they take threads that reading files and resolving names need too, of which there are four. */
+const poolSize = 2;
+/** Runs of one address that are under way or wait for their turn. */
+const mostOfOne = 4;
 
 /**
  * The http_basic strategy.
@@ -31,13 +37,14 @@ export const createHttpBasic = async (options: HttpBasicOptions): Promise<Strate
   const users = await reloading(options.users, parseUsers, { onFault, now });
   const verify = createVerifier(rememberMs, now);
 
-  const identify = async ({ authorization }: Presented): Promise<Verdict> => {
+  const identify = async (presented: Presented): Promise<Verdict> => {
+    const { authorization } = presented;
     if (authorization === null || !/^basic(\s|$)/i.test(authorization)) return absent;
     const given = decode(authorization);
     if (!given) return refused('the Authorization header is not "Basic" and base64 of "user:password"');
     const { hashes, decoy } = await passwords();
     const hash = hashes.get(given.user);
-    const right = await verify(given.user, given.password, hash ?? decoy);
+    const right = await verify(given.user, given.password, hash ?? decoy, presented);
     if (!hash || !right) return refused('unknown user or wrong password');
     const standing = (await users()).get(given.user);
     if (!standing) return refused(`the users file has no entry for user ${given.user}`);
@@ -54,20 +61,43 @@ const decode = (authorization: string): { user: string; password: string } | und
   return text && colon > 0 ? { user: text.slice(0, colon), password: text.slice(colon + 1) } : undefined;
 };
 
+/** A text that bcrypt cannot take is no password. */
+const matching = (password: string, hash: string): Promise<boolean> => compare(password, hash).catch(() => false);
+
+/** Few at a time, and of one address few that wait: one that tries passwords keeps the others waiting for no longer. */
+const createPool = () => {
+  const limit = pLimit(poolSize);
+  const busy = new Map<string, number>();
+  return async <T>(address: string, work: () => Promise<T>): Promise<T> => {
+    const its = busy.get(address) ?? 0;
+    if (its >= mostOfOne) raise('TooManyAtOnce');
+    busy.set(address, its + 1);
+    try {
+      return await limit(work);
+    } finally {
+      const left = (busy.get(address) ?? 1) - 1;
+      if (left > 0) busy.set(address, left);
+      else busy.delete(address);
+    }
+  };
+};
+
 /** bcrypt's compare with a short memory. Keys carry the stored hash, so a changed password file is obeyed at once. */
 const createVerifier = (rememberMs: number, now: () => number) => {
   const pepper = randomBytes(32);
   const once = singleFlight<boolean>();
   const right = new LRUCache<string, { until: number }>({ max: 1_000 });
   const wrong = new LRUCache<string, { until: number }>({ max: 1_000 });
-  return async (user: string, password: string, hash: string): Promise<boolean> => {
+  const inPool = createPool();
+  return async (user: string, password: string, hash: string, { address, spend }: Presented): Promise<boolean> => {
     const key = createHmac('sha256', pepper)
       .update(JSON.stringify([user, password, hash]))
       .digest('base64');
     if ((right.get(key)?.until ?? 0) > now()) return true;
     if ((wrong.get(key)?.until ?? 0) > now()) return false;
+    await spend?.();
     return once(key, async () => {
-      const matches = await compare(password, hash);
+      const matches = await inPool(address ?? '', () => matching(password, hash));
       const counts = matches && Buffer.byteLength(password) <= bcryptLimitBytes;
       (counts ? right : wrong).set(key, { until: now() + (counts ? rememberMs : forgetWrongMs) });
       return counts;

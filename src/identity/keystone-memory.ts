@@ -27,7 +27,8 @@ const outagePauseMs = 10_000;
 /** Good and bad tokens are kept apart: a flood of the latter must not push out the former. */
 const most = 10_000;
 
-export type Memory = (token: string, allowExpired: boolean) => Promise<Validation>;
+/** @param spend asked before the identity service is, about a token that nothing is known of; throws where it must not be */
+export type Memory = (token: string, allowExpired: boolean, spend?: () => Promise<void>) => Promise<Validation>;
 
 /** Validation with a memory, and one question at a time per token. No token is kept, only its hash. */
 export const createMemory = (client: KeystoneClient, options: MemoryOptions): Memory => {
@@ -47,13 +48,14 @@ export const createMemory = (client: KeystoneClient, options: MemoryOptions): Me
     return validation;
   };
 
-  return async (token, allowExpired) => {
+  return async (token, allowExpired, spend) => {
     if (!tokenForm.test(token)) return { is: 'invalid' };
     const key = `${sha256(token)}${allowExpired ? ' expired too' : ''}`;
     const known = good.get(key);
     if (known && now() < known.fresh) return known.valid;
     if ((bad.get(key)?.until ?? 0) > now()) return { is: 'invalid' };
     const stale = known && now() < known.end ? known.valid : undefined;
+    if (!known) await spend?.();
     const said = (stale && outage.lasts()) ?? (await once(key, () => ask(key, token, allowExpired)));
     if (said.is !== 'down' || !stale) return said;
     outage.tell();

@@ -24,9 +24,12 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
   const adminProjectsOf = createAdminProjects(client, options);
 
   /** The service that acts for the caller: null when none is named, a verdict when it does not count. */
-  const findService = async (serviceToken: string | null): Promise<{ token: KeystoneToken | null } | Verdict> => {
+  const findService = async ({
+    serviceToken,
+    spend,
+  }: Presented): Promise<{ token: KeystoneToken | null } | Verdict> => {
     if (serviceToken === null) return { token: null };
-    const found = await validate(serviceToken, false);
+    const found = await validate(serviceToken, false, spend);
     if (found.is === 'down') return unavailable(found.reason);
     if (found.is === 'invalid' || expiryOf(found.token) <= now())
       return refused('the service token is unknown, revoked or expired');
@@ -36,9 +39,9 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
 
   const identify = async (presented: Presented): Promise<Verdict> => {
     if (presented.token === null) return absent;
-    const service = await findService(presented.serviceToken);
+    const service = await findService(presented);
     if ('is' in service) return service;
-    const found = await validate(presented.token, service.token !== null);
+    const found = await validate(presented.token, service.token !== null, presented.spend);
     if (found.is === 'down') return unavailable(found.reason);
     if (found.is === 'invalid') return refused('the token is unknown, revoked or expired');
     const { token } = found;

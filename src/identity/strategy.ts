@@ -13,6 +13,10 @@ export type Presented = {
   readonly method: string;
   /** As requested, without the query. */
   readonly path: string;
+  /** Where it comes from, for what one address may keep busy at once. */
+  readonly address?: string;
+  /** Asked before a credential is looked at that costs something to judge; throws where its sender has spent its budget. */
+  readonly spend?: () => Promise<void>;
 };
 
 export type Verdict =

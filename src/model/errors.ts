@@ -18,7 +18,7 @@ export const errors = {
   TooManyAtOnce: {
     status: 503,
     retry: true,
-    says: 'Too many bodies are being read at once of senders who need no login; try again shortly.',
+    says: 'Too much of one sender, or of all, is being looked at at once; try again shortly.',
   },
   EncodingRefused: {
     status: 415,

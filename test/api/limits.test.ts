@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApi, onlyRamdisks, routes, withoutRamdisks } from '../../src/api';
+import { raise } from '../../src/model/errors';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 
 const open: TestApi[] = [];
@@ -51,6 +52,22 @@ describe('requests in a minute', () => {
   test('without credentials count by address, and those of known callers from there do not', async () => {
     expect(await statuses(4, () => list(null))).toEqual([401, 401, 401, 429]);
     expect((await list('operator')).status).toBe(200);
+  });
+
+  test('of an unknown credential are counted before it is looked at', async () => {
+    const looked: string[] = [];
+    const guarded = await apiWith({
+      settings: { rateLimitPerMinute: 2 },
+      identity: {
+        identify: async ({ token, spend }) => {
+          await spend?.();
+          looked.push(String(token));
+          return raise('Unauthenticated', { challenge: 'x', reason: 'unknown' });
+        },
+      },
+    });
+    expect(await statuses(4, () => guarded.as('stranger-admin', 'GET', '/v1/nodes'))).toEqual([401, 401, 429, 429]);
+    expect(looked).toHaveLength(2);
   });
 
   test('behind a proxy count by the address that it tells, where it is one of ours', async () => {

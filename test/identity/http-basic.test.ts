@@ -6,6 +6,9 @@ import bcrypt from 'bcryptjs';
 import { createHttpBasic, fileSource, readUsers } from '../../src/identity';
 import { basic, clock, faultOf, presenting, textSource } from './support';
 
+/** As `src` has it, so that a test can look on. */
+const native: typeof import('@node-rs/bcrypt') = jest.requireActual('@node-rs/bcrypt');
+
 const hash = (password: string): string => bcrypt.hashSync(password, 4);
 const long = 'x'.repeat(72);
 const htpasswdText = `# people\nann:${hash('secret:1')}\n\nops:${hash('ops')}\nlong:${hash(long)}\nlost:${hash('lost')}\n`;
@@ -93,7 +96,7 @@ test.each([
 test('a verified password is not hashed again for a minute, nor is the same wrong one for some seconds', async () => {
   const now = clock();
   const { strategy } = await started({ now });
-  const compare = jest.spyOn(bcrypt, 'compare');
+  const compare = jest.spyOn(native, 'compare');
   for (const password of ['ops', 'ops', 'wrong', 'wrong']) await strategy.identify(basic('ops', password));
   expect(compare).toHaveBeenCalledTimes(2);
   now.pass(61_000);
@@ -103,7 +106,7 @@ test('a verified password is not hashed again for a minute, nor is the same wron
 
 test('requests that come together share one hashing', async () => {
   const { strategy } = await started();
-  const compare = jest.spyOn(bcrypt, 'compare');
+  const compare = jest.spyOn(native, 'compare');
   const verdicts = await Promise.all([1, 2, 3].map(() => strategy.identify(basic('ops', 'ops'))));
   expect(verdicts.map(({ is }) => is)).toEqual(['known', 'known', 'known']);
   expect(compare).toHaveBeenCalledTimes(1);
@@ -111,10 +114,10 @@ test('requests that come together share one hashing', async () => {
 
 test('an unknown user costs as much as a known one: a hash of the same cost is checked', async () => {
   const { strategy } = await started();
-  const compare = jest.spyOn(bcrypt, 'compare');
+  const compare = jest.spyOn(native, 'compare');
   await strategy.identify(basic('eve', 'guess'));
   expect(compare).toHaveBeenCalledTimes(1);
-  expect(bcrypt.getRounds(compare.mock.calls[0]?.[1] as string)).toBe(4);
+  expect(bcrypt.getRounds(String(compare.mock.calls[0]?.[1]))).toBe(4);
 });
 
 test('a changed password file is obeyed at once, remembered passwords included', async () => {
@@ -202,5 +205,62 @@ describe('real files', () => {
     await writeFile(path, `ops:${hash('other password')}\n`);
     now.pass(2_000);
     expect((await strategy.identify(basic('ops', 'other password'))).is).toBe('known');
+  });
+});
+
+describe('what a password costs', () => {
+  const refusal = Object.assign(new Error('spent'), { code: 'TooManyRequests' });
+
+  test('is asked of its sender before it is looked at; one that is remembered costs nothing', async () => {
+    const { strategy } = await started();
+    const spent: string[] = [];
+    const from = (user: string, password: string) =>
+      strategy.identify({ ...basic(user, password), spend: async () => void spent.push(user) });
+    expect((await from('ann', 'secret:1')).is).toBe('known');
+    expect((await from('ann', 'secret:1')).is).toBe('known');
+    expect((await from('nobody', 'x')).is).toBe('refused');
+    expect((await from('nobody', 'x')).is).toBe('refused');
+    expect(spent).toEqual(['ann', 'nobody']);
+  });
+
+  test('is not incurred for who has spent its budget', async () => {
+    const { strategy } = await started();
+    const compare = jest.spyOn(native, 'compare');
+    const spend = async () => Promise.reject(refusal);
+    await expect(strategy.identify({ ...basic('ann', 'guess'), spend })).rejects.toBe(refusal);
+    expect(compare).not.toHaveBeenCalled();
+  });
+
+  test('keeps two threads busy at most, and of one address four wait; another address has its turn', async () => {
+    const { strategy } = await started();
+    const held: (() => void)[] = [];
+    let most = 0;
+    let now = 0;
+    jest.spyOn(native, 'compare').mockImplementation(async () => {
+      most = Math.max(most, ++now);
+      await new Promise<void>((done) => held.push(done));
+      now -= 1;
+      return false;
+    });
+    const from = (address: string, guess: number) =>
+      strategy
+        .identify({ ...basic('ann', `guess ${guess}`), address })
+        .catch((thrown: { code?: string }) => thrown.code);
+    const attack = [1, 2, 3, 4, 5, 6].map((guess) => from('192.0.2.66', guess));
+    expect(await Promise.all(attack.slice(4))).toEqual(['TooManyAtOnce', 'TooManyAtOnce']);
+    const other = from('192.0.2.7', 7);
+    let ended = false;
+    const all = Promise.all([...attack.slice(0, 4), other]).finally(() => {
+      ended = true;
+    });
+    while (!ended) {
+      held.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await all).toEqual(Array.from({ length: 5 }, () => expect.objectContaining({ is: 'refused' })));
+    expect(most).toBe(2);
+    // Places come back.
+    jest.restoreAllMocks();
+    expect(await from('192.0.2.66', 8)).toMatchObject({ is: 'refused' });
   });
 });

@@ -28,7 +28,7 @@ const started = async (more: Partial<KeystoneOptions> = {}) => {
   closers.push(() => strategy.close?.());
   const ask = async (token: string, serviceToken: string | null = null) =>
     (await strategy.identify(presenting({ token, serviceToken }))).is;
-  return { now, state, service, told, ask };
+  return { now, state, service, strategy, told, ask };
 };
 
 test('a known token goes on until its end, a new one is a 503', async () => {
@@ -124,4 +124,15 @@ test('the token of a service that acts for others goes on as well, and one past 
   expect(await ask('known', 'service')).toBe('known');
   now.pass(30 * minute);
   expect(await ask('known', 'service')).toBe('unavailable');
+});
+
+test('a token of which nothing is known spends the budget of its sender before the service is asked', async () => {
+  const { strategy, service } = await started();
+  const spent = new Error('spent');
+  const spend = async () => Promise.reject(spent);
+  await expect(strategy.identify({ ...presenting({ token: 'guess', serviceToken: null }), spend })).rejects.toBe(spent);
+  await expect(strategy.identify({ ...presenting({ token: 'x', serviceToken: 'guess' }), spend })).rejects.toBe(spent);
+  expect(service.asked).toEqual([]);
+  expect((await strategy.identify(presenting({ token: 'good', serviceToken: null }))).is).toBe('known');
+  expect((await strategy.identify({ ...presenting({ token: 'good', serviceToken: null }), spend })).is).toBe('known');
 });
