@@ -10,6 +10,7 @@ import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
 import { apiPolicyFrom } from './api-policy';
 import { addressOf, patienceOf, ramdiskAddressOf, settingsOf } from './api-settings';
+import { cleaningFrom } from './cleaning-runbooks';
 import { watchSkew } from './clock-skew';
 import { type ApiConfig, readConfig } from './config';
 import { together } from './fault';
@@ -91,7 +92,10 @@ live('api', config, { log, metrics }, async (life) => {
       quota: config.TEMPER_QUOTA_RUNS,
     }),
     log,
-    settings: settingsOf(config),
+    settings: {
+      ...settingsOf(config),
+      cleaningRunbooks: await cleaningFrom(inventory.runbooks.find, config.TEMPER_CLEANING_RUNBOOKS, log),
+    },
   };
   const trail = createTrail(rooms);
   life.onEnd(() => trail.close());

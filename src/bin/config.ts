@@ -321,7 +321,7 @@ const api = {
   TEMPER_CLEANING_RUNBOOKS: namedTexts
     .default({})
     .describe(
-      'Runbooks for automated cleaning, as <resource class>=<runbook>, comma-separated; * for all other classes. The node’s own list where none is named.',
+      'Runbooks of the system for automated cleaning, as <resource class>=<runbook>, comma-separated; * for all other classes. Found once, at the start. The node’s own list where none is named.',
     ),
   TEMPER_AUTOMATIC_LESSEE: z
     .enum(['instance', 'request', 'off'])

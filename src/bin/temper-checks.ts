@@ -4,6 +4,7 @@ import type { Check, Finding } from '../cli';
 import { clockOf, connect, type Sql } from '../inventory/database';
 import { migrationFiles } from '../inventory/migrate';
 import { attributes, controlQueue } from '../workflows/contract';
+import { cleaningCheck } from './cleaning-runbooks';
 import { farMs, skewOf } from './clock-skew';
 import { ConfigFault } from './fault';
 import { holdPolicy } from './policy';
@@ -150,6 +151,7 @@ export const checksOf = (env: NodeJS.ProcessEnv): Check[] => {
       inTemporal('Temporal', settings, (connection) => namespaceOf(connection, settings.TEMPER_TEMPORAL_NAMESPACE)),
       inTemporal('control workers', settings, (connection) => controlWorkers(connection, settings)),
       policy(settings),
+      cleaningCheck(settings),
     ];
   } catch (thrown) {
     if (!(thrown instanceof ConfigFault)) throw thrown;

@@ -18,6 +18,7 @@ const schema = processes.api
     TEMPER_POLICY_FILE: true,
     TEMPER_POLICY_DIRS: true,
     TEMPER_POLICY_MODE: true,
+    TEMPER_CLEANING_RUNBOOKS: true,
   })
   .extend(processes.control.pick({ TEMPER_WORKFLOW_BUNDLE: true }).shape)
   .partial({ TEMPER_DATABASE_URL: true, TEMPER_TEMPORAL_ADDRESS: true });

@@ -57,6 +57,8 @@ export type TestApi = {
   readonly runs: Recorded;
   /** As the owner of the database: for looking at what the API may not, and for setting states that runs would set. */
   readonly sql: Sql;
+  /** The same database, for what makes a connection of its own. */
+  readonly databaseUrl: string;
   /** Lines that were logged. */
   readonly log: unknown[];
   as(who: Persona | null, method: string, path: string, request?: Request): Promise<Reply>;
@@ -146,6 +148,7 @@ export const startTestApi = async (
     inventory,
     runs: recorded,
     sql,
+    databaseUrl: database.ownerUrl,
     log,
     as: (who, method, path, request) => ask(`${url}${path}`, who, method, request),
     setPolicy: (given) => {

@@ -127,7 +127,10 @@ export const hashedPassword = async (password: string): Promise<string> => {
   return encrypt(password);
 };
 
-/** The runbook by which a node is cleaned of itself: by its resource class, or for all; none where the node's own list is meant. */
+/**
+ * The runbook by which a node is cleaned of itself: by its resource class, or for all; none where the node's own list is meant.
+ * Throws Conflict where the one that is meant is gone or not the system's: no node goes uncleaned for that.
+ */
 export const cleaningRunbook = async (rooms: Rooms, node: NodeRow): Promise<Runbook | undefined> => {
   const { cleaningRunbooks } = rooms.settings;
   const name = ownValue(cleaningRunbooks, node.resource_class ?? '') ?? cleaningRunbooks['*'];
@@ -136,6 +139,10 @@ export const cleaningRunbook = async (rooms: Rooms, node: NodeRow): Promise<Runb
   if (!runbook)
     return raise('Conflict', {
       reason: `Runbook ${name}, by which this node is cleaned, does not exist; the operator named it in TEMPER_CLEANING_RUNBOOKS.`,
+    });
+  if (runbook.owner !== null)
+    return raise('Conflict', {
+      reason: `Runbook ${name}, by which this node is to be cleaned according to TEMPER_CLEANING_RUNBOOKS, belongs to a project; nodes are cleaned by runbooks of the system only. The operator has to name another.`,
     });
   return { ...runbook, steps: inOrder(runbook.steps) };
 };
