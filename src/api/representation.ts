@@ -1,4 +1,5 @@
 /** Turns rows into the wire's objects: compiled once per set of fields and minor version, then walked for every row. */
+import { withoutBmc } from '../model/bmc-texts';
 import { columnOf, emptyValue, type FieldRow, listFields, type ResourceTable, shownFields } from '../model/fields';
 import { maskSecrets } from '../model/secrets';
 
@@ -90,7 +91,7 @@ export const projections = (
 /** Every column that a field is read from. */
 const columnsOf = (row: FieldRow, beside: readonly string[] = []): string[] => [
   ...[columnOf(row) ?? []].flat(),
-  ...(row.redact ? decidedBy : []),
+  ...(row.redact || row.withoutBmc ? decidedBy : []),
   ...beside,
 ];
 
@@ -99,6 +100,13 @@ type Reader = (row: Row, shown: Shown) => unknown;
 const reader = (field: FieldRow, extra: Extra | undefined, minor: number): Reader => {
   const plain: Reader = extra ? (row, shown) => extra(row, shown, minor) : columnReader(field);
   const safe: Reader = field.secret ? (row, shown) => maskSecrets(plain(row, shown)) : plain;
+  if (field.withoutBmc) {
+    const { rule } = field.withoutBmc;
+    return (row, shown) => {
+      const text = safe(row, shown);
+      return typeof text === 'string' && shown.hides?.(rule, row) ? withoutBmc(text) : text;
+    };
+  }
   if (!field.redact) return safe;
   const { rule, shown: instead } = field.redact;
   return (row, shown) => (shown.hides?.(rule, row) ? instead : safe(row, shown));

@@ -264,8 +264,8 @@ const api = {
     .default(300)
     .describe('How long a validated token is trusted without asking again: revocation lags by as much. 0 for never.'),
   TEMPER_TOKEN_OUTAGE_SECONDS: count(0)
-    .optional()
-    .describe('How long beyond that while Keystone does not answer; until the end of the token when unset.'),
+    .default(900)
+    .describe('How long beyond that while Keystone does not answer, and never beyond the end of the token.'),
   TEMPER_HTPASSWD_FILE: text.optional().describe('bcrypt htpasswd file; for http_basic.'),
   TEMPER_USERS_FILE: text.optional().describe('Roles and scope of the users of htpasswd file and token file (YAML).'),
   TEMPER_TOKENS_FILE: text.optional().describe('Static tokens (YAML); for static_tokens.'),

@@ -50,8 +50,7 @@ const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>>
         publicUrl: config.TEMPER_IDENTITY_PUBLIC_URL,
         self: ourselves(config),
         cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
-        outageMs:
-          config.TEMPER_TOKEN_OUTAGE_SECONDS === undefined ? undefined : config.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000,
+        outageMs: config.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000,
         adminProjects: config.TEMPER_IDENTITY_ADMIN_PROJECTS,
         onUnknownProjects: (reason) =>
           log.warn('projects in which admins are admins too cannot be found out', { reason }),

@@ -23,6 +23,9 @@ export type RunListing = Pick<
   | 'finished_at'
   | 'updated_at'
 > & {
+  /** Whose its node is now. */
+  readonly now_owner: string | null;
+  readonly now_lessee: string | null;
   readonly steps: number;
   /** Of the step that the run is in; null before the first and after the last. */
   readonly step: string | null;
@@ -87,7 +90,7 @@ export const runList = (sql: Db) => ({
     const nodes = implied(visible, nodeColumns);
     return sql<RunListing[]>`
       select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, cursor, waiting_for, seen.last_error, requester,
-        created_at, seen.started_at, seen.finished_at, updated_at,
+        created_at, seen.started_at, seen.finished_at, updated_at, now_owner, now_lessee,
         (select count(*) from run_steps s where s.run_id = seen.id) as steps,
         now.interface || '.' || now.step as step, now.state as step_state, now.last_error as step_error
       from (

@@ -51,6 +51,8 @@ export type FieldRow = {
   readonly shownNull?: true;
   /** Secrets: the store holds references, the wire shows `******`. */
   readonly secret?: true;
+  /** A text that may say where the node's BMC is: to a caller whom this rule refuses it does not. */
+  readonly withoutBmc?: { readonly rule: string };
   /** What is shown instead to a caller whom `rule` refuses. */
   readonly redact?: { readonly rule: string; readonly shown: unknown };
 };

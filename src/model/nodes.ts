@@ -139,7 +139,7 @@ const fields: readonly FieldRow[] = [
     default: false,
     inList: true,
   },
-  { name: 'maintenance_reason', type: 'text', nullable: true },
+  { name: 'maintenance_reason', type: 'text', nullable: true, withoutBmc: { rule: rule('get:driver_info') } },
   {
     name: 'reservation',
     type: 'text',

@@ -148,11 +148,54 @@ describe('a run', () => {
       ['reboot', 'pending'],
       ['attach_virtual_media', 'pending'],
     ]);
-    expect(body.links.temporal_ui).toBe(
+    expect(body.links).not.toHaveProperty('temporal_ui');
+    const whole = await see('operator', `/temper/v1/runs/${run}`);
+    expect(whole.body.links.temporal_ui).toBe(
       `http://ui.example.org/namespaces/temper/workflows/${encodeURIComponent(`node-${node}.service.${run}`)}/history`,
     );
     expect(text).not.toContain('geheim');
   });
+
+  test('says to a lessee what a BMC did, and never where it is', async () => {
+    const node = await leasedNode();
+    const run = await acceptedRun(node);
+    const error =
+      'The BMC of node n at https://bmc-7.example.org:8443 did not answer: connect ECONNREFUSED 192.0.2.7:8443.';
+    await api.sql`update nodes set maintenance = true, maintenance_reason = ${error}, last_error = ${error} where uuid = ${node}`;
+    await api.sql`update runs set state = 'failed', finished_at = now(), last_error = ${error} where id = ${run}`;
+    await api.sql`update run_steps set last_error = ${error}, note = ${error} where run_id = ${run} and index = 0`;
+    await api.sql`
+      insert into events (kind, node_uuid, run_id, project, lessee, data)
+      values ('run.failed', ${node}, ${run}, ${owner}, ${lessee}, ${api.sql.json({ error })})`;
+    const where = /bmc-7|192\.0\.2\.7|8443/;
+    const paths = [
+      `/temper/v1/runs/${run}`,
+      `/temper/v1/nodes/${node}/runs`,
+      `/temper/v1/runs?state=ended&node=${node}`,
+      `/v1/nodes/${node}`,
+      `/v1/nodes/${node}/states`,
+      '/v1/nodes/detail',
+      `/v1/nodes?fields=uuid,maintenance_reason`,
+      `/temper/v1/runs/${run}/events`,
+    ];
+    for (const path of paths) {
+      const seen = await see('lessee-admin', path);
+      expect([path, seen.status, where.test(seen.text)]).toEqual([path, 200, false]);
+      expect([path, where.test((await see('operator', path)).text)]).toEqual([path, true]);
+    }
+    const { body } = await see('lessee-admin', `/temper/v1/runs/${run}`);
+    expect(body.last_error).toBe('The BMC of node n did not answer: connect ECONNREFUSED (address hidden).');
+  });
+
+  test.each(['reservation', 'last_error', 'maintenance_reason'])(
+    'is not told by an order: sort_key %s',
+    async (key) => {
+      expect((await see('lessee-admin', `/v1/nodes?sort_key=${key}`)).status).toBe(403);
+      expect((await see('owner-admin', `/v1/nodes?sort_key=${key}`)).status).toBe(403);
+      expect((await see('operator', `/v1/nodes?sort_key=${key}`)).status).toBe(200);
+      expect((await see('lessee-admin', '/v1/nodes?sort_key=name')).status).toBe(200);
+    },
+  );
 
   test.each([
     ['limit=0', /limit/],

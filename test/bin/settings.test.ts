@@ -115,3 +115,6 @@ describe('a setting that is misspelled', () => {
     expect(faultsOf('migrate', { [name]: 'x' }).filter((fault) => fault.startsWith(`${name} `))).toEqual([]),
   );
 });
+
+test('a token outlives an outage of Keystone by a quarter of an hour, unless a setting says otherwise', () =>
+  expect(parseSettings(processes.api, good.api).TEMPER_TOKEN_OUTAGE_SECONDS).toBe(900));

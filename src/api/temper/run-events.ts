@@ -6,6 +6,7 @@ import { isTemperError, raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
 import { endedStates } from '../../model/runs';
 import { maskSecrets } from '../../model/secrets';
+import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../bmc-texts';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, noContent, route } from '../route';
 import type { Sink } from '../streaming';
@@ -22,22 +23,26 @@ const keepAliveMs = 15_000;
 
 const endKinds: readonly string[] = endedStates.map((state) => `run.${state}`);
 
-const shown = ({ seq, at, kind, node_uuid, run_id, data }: FeedEvent) => ({
+const shown = ({ seq, at, kind, node_uuid, run_id, data }: FeedEvent, text: BmcText) => ({
   seq,
   at: at.toISOString(),
   kind,
   node_uuid,
   run_uuid: run_id,
-  data: maskSecrets(data),
+  data: bmcTextsIn(maskSecrets(data), text),
 });
 
-const written = (event: FeedEvent): string =>
-  `id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(shown(event))}\n\n`;
+const written = (event: FeedEvent, text: BmcText): string =>
+  `id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(shown(event, text))}\n\n`;
+
+type Seen = { readonly run: RunRow; readonly text: BmcText };
 
 /** The run while this caller may see it; undefined when it may not, or no longer is who it was. */
-const stillSeen = async (rooms: Rooms, who: () => Promise<Caller>, run: RunUuid): Promise<RunRow | undefined> => {
+const stillSeen = async (rooms: Rooms, again: () => Promise<Caller>, id: RunUuid): Promise<Seen | undefined> => {
   try {
-    return (await visibleRun(rooms, await who(), run)).run;
+    const who = await again();
+    const { run, node } = await visibleRun(rooms, who, id);
+    return { run, text: bmcTextFor(rooms.policy(), who, node) };
   } catch (thrown) {
     if (isTemperError(thrown, 'RunNotFound') || isTemperError(thrown, 'Unauthenticated')) return undefined;
     throw thrown;
@@ -62,10 +67,10 @@ const follow = async (rooms: Rooms, { run, after, again, ear }: Following, sink:
     if (rows.length > 0 || silent) {
       const seen = await stillSeen(rooms, again, run);
       if (!seen) return;
-      await sink.write(rows.length > 0 ? rows.map(written).join('') : ': keep-alive\n\n');
+      await sink.write(rows.length > 0 ? rows.map((row) => written(row, seen.text)).join('') : ': keep-alive\n\n');
       spoke = Date.now();
       place = rows.at(-1) ?? place;
-      if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen, rows))) return;
+      if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen.run, rows))) return;
     }
     if (rows.length < pageSize) await ear.news(unsettled ? unsettledMs : lookEveryMs, sink.signal);
   }
@@ -103,7 +108,7 @@ export const runEventRoutes = [
     method: 'GET',
     path: '/temper/v1/runs/:run/events',
     answers: { 200: 'text/event-stream', 204: null },
-    rules: ['temper:run:get'],
+    rules: ['temper:run:get', seesBmcRule],
     handler,
   }),
 ];

@@ -6,6 +6,7 @@ import { isTemperError, raise } from '../../model/errors';
 import { asUuid, type NodeUuid, type RunUuid } from '../../model/ids';
 import { maxMinor } from '../../model/microversions';
 import type { RunState } from '../../model/runs';
+import { type BmcText, bmcTextFor, seesBmcRule } from '../bmc-texts';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, ok, route } from '../route';
 import { uuid } from '../validation';
@@ -57,7 +58,7 @@ const startingWith = (text: string): RunSelection['between'] => {
 const tries = ({ state, step_state, step_error }: RunListing): boolean =>
   state === 'running' && step_state === 'running' && step_error !== null;
 
-const shown = (run: RunListing, base: string) => ({
+const shown = (run: RunListing, base: string, text: BmcText) => ({
   uuid: run.id,
   node_uuid: run.node_uuid,
   node_name: run.node_name,
@@ -70,8 +71,8 @@ const shown = (run: RunListing, base: string) => ({
   step_count: run.steps,
   /** An attempt of its step has failed, and the next one follows or is under way. */
   retrying: tries(run),
-  waiting_for: run.waiting_for,
-  last_error: run.last_error ?? (tries(run) || run.state === 'parked' ? run.step_error : null),
+  waiting_for: text(run.waiting_for),
+  last_error: text(run.last_error ?? (tries(run) || run.state === 'parked' ? run.step_error : null)),
   created_at: run.created_at.toISOString(),
   started_at: run.started_at?.toISOString() ?? null,
   finished_at: run.finished_at?.toISOString() ?? null,
@@ -119,7 +120,9 @@ const list = async (asking: Asking<unknown, z.output<typeof query>, unknown>, ro
     after: await markerOf(rooms, asking.who, marker),
   };
   const rows = await rooms.inventory.runList.page(selection);
-  return ok({ runs: rows.map((row) => shown(row, asking.base)) });
+  const textOf = ({ now_owner, now_lessee }: RunListing) =>
+    bmcTextFor(rooms.policy(), asking.who, { owner: now_owner, lessee: now_lessee });
+  return ok({ runs: rows.map((row) => shown(row, asking.base, textOf(row))) });
 };
 
 export const runListRoutes = [
@@ -127,7 +130,7 @@ export const runListRoutes = [
     method: 'GET',
     path: '/temper/v1/runs',
     answers: { 200: shapes.openRuns },
-    rules: [rule, 'baremetal:node:get'],
+    rules: [rule, 'baremetal:node:get', seesBmcRule],
     query,
     handler: list,
   }),

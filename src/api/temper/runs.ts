@@ -10,6 +10,7 @@ import { endedStates } from '../../model/runs';
 import { maskSecrets } from '../../model/secrets';
 import { runTarget, type Target } from '../../policy';
 import type { LiveRun } from '../../runs/contract';
+import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../bmc-texts';
 import type { Rooms } from '../rooms';
 import { ok, route } from '../route';
 import { uuid } from '../validation';
@@ -57,7 +58,7 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
   method: 'GET',
   path: '/temper/v1/nodes/:node/runs',
   answers: { 200: shapes.runsOfNode },
-  rules: ['baremetal:node:get', rule],
+  rules: ['baremetal:node:get', rule, seesBmcRule],
   query: listQuery,
   async handler(asking, rooms) {
     const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
@@ -71,7 +72,14 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
     });
     const steps = await rooms.inventory.runSteps.ofRuns(rows.map(({ id }) => id));
     const stepsOf = (run: RunUuid) => steps.filter(({ run_id }) => run_id === run);
-    const runs = rows.map((run) => shown(run, stepsOf(run.id), asking.base, rooms));
+    const policy = rooms.policy();
+    const view = {
+      rooms,
+      base: asking.base,
+      links: readsEverything(policy, asking.who),
+      text: bmcTextFor(policy, asking.who, node),
+    };
+    const runs = rows.map((run) => textsOf(shown(run, stepsOf(run.id), view), view.text));
     return ok({ runs: runs.map((run) => ({ ...run, phase: phaseOf(run) })), sources: ['store'] });
   },
 });
@@ -104,9 +112,15 @@ const one = route<{ run: string }>({
   method: 'GET',
   path: '/temper/v1/runs/:run',
   answers: { 200: shapes.run },
-  rules: [rule],
+  rules: [rule, seesBmcRule],
   async handler({ params, who, base }, rooms) {
-    const { run } = await visibleRun(rooms, who, params.run);
+    const { run, node } = await visibleRun(rooms, who, params.run);
+    const view = {
+      rooms,
+      base,
+      links: readsEverything(rooms.policy(), who),
+      text: bmcTextFor(rooms.policy(), who, node),
+    };
     const [steps, outlook] = await Promise.all([
       rooms.inventory.runSteps.ofRun(run.id),
       rooms.inventory.expectations.ofRun(run.id),
@@ -114,7 +128,7 @@ const one = route<{ run: string }>({
     // An ended run has nothing to add that the store does not know.
     const live = endedStates.includes(run.state) ? { sources: [] } : await rooms.runs.look(run.id);
     return ok({
-      ...withOutlook(withLive(shown(run, steps, base, rooms), live), outlook),
+      ...withOutlook(textsOf(withLive(shown(run, steps, view), live), view.text), outlook),
       sources: ['store', ...live.sources.map((source) => `temporal:${source}`)],
     });
   },
@@ -144,7 +158,10 @@ const shownStep = (step: StepRow) => ({
   finished_at: iso(step.finished_at),
 });
 
-const shown = (run: RunRow, steps: readonly StepRow[], base: string, rooms: Rooms) => ({
+/** How a run is shown to one caller: with a link into the engine's own pages for those alone who read everything. */
+type View = { readonly rooms: Rooms; readonly base: string; readonly links: boolean; readonly text: BmcText };
+
+const shown = (run: RunRow, steps: readonly StepRow[], { rooms, base, links }: View) => ({
   uuid: run.id,
   node_uuid: run.node_uuid,
   node_name: run.node_name,
@@ -170,10 +187,23 @@ const shown = (run: RunRow, steps: readonly StepRow[], base: string, rooms: Room
   finished_at: iso(run.finished_at),
   updated_at: iso(run.updated_at),
   steps: steps.map(shownStep),
-  links: { self: `${base}/temper/v1/runs/${run.id}`, ...uiLink(run, rooms) },
+  links: { self: `${base}/temper/v1/runs/${run.id}`, ...(links && uiLink(run, rooms)) },
 });
 
 type Shown = ReturnType<typeof shown>;
+
+/** The run with its texts as the caller may read them: errors name the BMC, its port and paths. */
+const textsOf = (run: Shown, text: BmcText): Shown => ({
+  ...run,
+  waiting_for: text(run.waiting_for),
+  last_error: text(run.last_error),
+  steps: run.steps.map((step) => ({
+    ...step,
+    last_error: text(step.last_error),
+    waiting_for: text(step.waiting_for),
+    note: text(step.note),
+  })),
+});
 
 const uiLink = (run: RunRow, { settings }: Rooms): { temporal_ui?: string } =>
   settings.temporalUi

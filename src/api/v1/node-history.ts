@@ -14,6 +14,7 @@ import {
 import type { LeaseUuid, NodeUuid } from '../../model/ids';
 import { maskText } from '../../model/secrets';
 import { nodeTarget } from '../../policy';
+import { type BmcText, bmcTextFor, seesBmcRule } from '../bmc-texts';
 import { askedList, collection, listQuery, nextLink } from '../lists';
 import { projections } from '../representation';
 import type { Rooms } from '../rooms';
@@ -28,9 +29,9 @@ const shown = projections(historyTable, {
 });
 
 /** An event's row as the table of the wire's fields reads it. Which worker acted is not known of an event. */
-const wireRow = (row: HistoryEventRow, whole: boolean): Record<string, unknown> => {
+const wireRow = (row: HistoryEventRow, whole: boolean, text: BmcText): Record<string, unknown> => {
   const { severity, says } = historyRow(row.kind);
-  const event = maskText(says(row));
+  const event = text(maskText(says(row)));
   return {
     ...row,
     uuid: historyUuid(row.node_uuid, row.seq),
@@ -42,14 +43,15 @@ const wireRow = (row: HistoryEventRow, whole: boolean): Record<string, unknown> 
 };
 
 /** A node's history, or the part of it that falls into its present lease. */
-type Part = { readonly node: NodeUuid; readonly lease?: LeaseUuid };
+type Part = { readonly node: NodeUuid; readonly lease?: LeaseUuid; readonly text: BmcText };
 
 /** What of a node's history a caller may see: by its lease alone, only that lease's. Throws NodeNotFound, PolicyDenied. */
 const nodeOf = async (rooms: Rooms, asking: Asking<{ node: string }, unknown, unknown>): Promise<Part> => {
   const node = await visibleNode(rooms, asking, asking.params.node);
   rooms.policy().require(rule, asking.who, nodeTarget(node));
   const { lease_id } = node;
-  return { node: node.uuid, ...(lease_id && byLeaseAlone(rooms, rule, asking.who, node) && { lease: lease_id }) };
+  const text = bmcTextFor(rooms.policy(), asking.who, node);
+  return { node: node.uuid, text, ...(lease_id && byLeaseAlone(rooms, rule, asking.who, node) && { lease: lease_id }) };
 };
 
 const markerSeq = async (
@@ -67,7 +69,7 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
   method: 'GET',
   path: '/v1/nodes/:node/history',
   since: historySince,
-  rules: ['baremetal:node:get', rule],
+  rules: ['baremetal:node:get', rule, seesBmcRule],
   query: listQuery(historyTable),
   async handler(asking, rooms) {
     const { version, base } = asking;
@@ -85,7 +87,7 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
     const { represent } = asked.fields
       ? shown.chosen(asked.fields, version)
       : shown[asked.detail ? 'full' : 'list'](version);
-    const items = rows.map((row) => represent(wireRow(row, whole), { base }));
+    const items = rows.map((row) => represent(wireRow(row, whole, part.text), { base }));
     const next = () => nextLink(base, `nodes/${node}/history`, asked, historyUuid(node, rows.at(-1)!.seq));
     return ok(collection(historyTable, items, next, asked.limit));
   },
@@ -97,15 +99,15 @@ const showHistory = route<z.output<typeof params>>({
   method: 'GET',
   path: '/v1/nodes/:node/history/:event',
   since: historySince,
-  rules: ['baremetal:node:get', rule],
+  rules: ['baremetal:node:get', rule, seesBmcRule],
   params,
   async handler(asking, rooms) {
-    const { node, lease } = await nodeOf(rooms, asking);
+    const { node, lease, text } = await nodeOf(rooms, asking);
     const { event } = asking.params;
     const seq = historySeq(node, event.toLowerCase());
     const row = seq === undefined ? undefined : await rooms.inventory.history.find(node, seq, lease);
     if (!row) return raise('HistoryNotFound', { node: asking.params.node, event });
-    return ok(shown.full(asking.version).represent(wireRow(row, true), { base: asking.base }));
+    return ok(shown.full(asking.version).represent(wireRow(row, true, text), { base: asking.base }));
   },
 });
 

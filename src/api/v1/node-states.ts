@@ -5,6 +5,7 @@ import { raise } from '../../model/errors';
 import { shownState, stateFields } from '../../model/nodes';
 import { type PowerTarget, powerTargets } from '../../model/states';
 import { nodeTarget } from '../../policy';
+import { bmcTextFor, seesBmcRule } from '../bmc-texts';
 import { timestamp } from '../representation';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, accepted, ok, type Route, route } from '../route';
@@ -33,7 +34,8 @@ const hidesError = async (rooms: Rooms, { who }: Pick<Asking<unknown, unknown, u
 const showStates = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
   rooms.policy().require('baremetal:node:get_states', asking.who, nodeTarget(node));
-  const seen = (await hidesError(rooms, asking, node)) ? { ...node, last_error: null } : node;
+  const text = bmcTextFor(rooms.policy(), asking.who, node);
+  const seen = { ...node, last_error: (await hidesError(rooms, asking, node)) ? null : text(node.last_error) };
   return ok(
     Object.fromEntries(
       stateFields
@@ -104,7 +106,7 @@ export const nodeStateRoutes: Route[] = [
     method: 'GET',
     path: '/v1/nodes/:node_ident/states',
     answers: { 200: shapes.states },
-    rules: ['baremetal:node:get', 'baremetal:node:get_states'],
+    rules: ['baremetal:node:get', 'baremetal:node:get_states', seesBmcRule],
     params: nodeParams,
     handler: showStates,
   }),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { NodeSelection } from '../../inventory/nodes';
 import type { Caller } from '../../model/callers';
 import { raise } from '../../model/errors';
+import { fieldOf } from '../../model/fields';
 import { asUuid } from '../../model/ids';
 import { nodeTable } from '../../model/nodes';
 import { and, never, type Predicate } from '../../model/predicates';
@@ -86,6 +87,7 @@ export const answerNodes = async (
 ): Promise<Answer> => {
   const policy = rooms.policy();
   const asked = askedList(nodeTable, asking.query, asking.version, rooms.settings.maxLimit);
+  requireSortable(policy, asking);
   const selected = await selection(rooms, policy, asking, asked);
   await checkChassis(rooms, asking, asked.filters);
   const projection = projectionOf(asked, asking.version, all);
@@ -94,6 +96,13 @@ export const answerNodes = async (
   return answerPage(nodeTable, repeated, { projection, shown: shownTo(policy, asking), path }, (columns, take) =>
     rooms.inventory.nodes.list(columns, selected, pageAsked(asked), take),
   );
+};
+
+/** An order tells of what it sorts by: by what may be hidden of a row only those sort who see it of every node. Throws PolicyDenied. */
+const requireSortable = (policy: Policy, { who, query: { sort_key } }: Asking<unknown, Query, unknown>): void => {
+  const row = sort_key === undefined ? undefined : fieldOf(nodeTable, String(sort_key));
+  const rule = row?.redact?.rule ?? row?.withoutBmc?.rule;
+  if (rule !== undefined) policy.require(rule, who, nodeTarget({ owner: null, lessee: null }));
 };
 
 const projectionOf = (asked: ListAsked, minor: number, all: boolean): Projection => {

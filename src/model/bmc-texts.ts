@@ -1,0 +1,33 @@
+/** Texts about a BMC for callers who may not read where it is: host, port and path are taken out, what happened stays. */
+
+// "The BMC of node n at https://b:8443 ..." and "The BMC https://b:8443 is in use ...", as the list of errors says them.
+const named = /\b(BMC of (?:the )?node \S+) at (\S+?)(?=[\s,;]|[.:](?:\s|$)|$)/g;
+const alone = /\b(The BMC) (?!of\b|and\b|is\b|did\b|has\b|was\b|that\b|keeps\b|shows\b|which\b|does\b)(\S+[.:]\S+)/g;
+
+const hidden = '(address hidden)';
+
+/** What else says where a BMC is, wherever it stands. */
+const traces: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/\S*/g, '(path hidden)'],
+  [/(?:[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/]+)?\/redfish\b[^\s,;]*/gi, '(path hidden)'],
+  // Node's own words for a name that does not resolve.
+  [/\b(ENOTFOUND|EAI_AGAIN) [^\s,;]+/g, `$1 ${hidden}`],
+  [/\[[0-9a-f:.]{2,45}\](?::\d{1,5})?/gi, hidden],
+  // Versions of firmware have leading zeros where addresses have none.
+  [/(?<![\w.])(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}(?![\w-])(?::\d{1,5})?/g, hidden],
+  [/(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){0,6}::[0-9a-f:.]{0,40}(?![\w])/gi, hidden],
+  [/\(address hidden\):\d{1,5}/g, hidden],
+];
+
+/** The host of what an error calls a BMC: an origin, or host and port. */
+const hostOf = (label: string): string => label.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[:/][^\]]*$/, '');
+
+/** The text without where the BMC is; null stays null. */
+export const withoutBmc = <Text extends string | null>(text: Text): Text => {
+  if (text === null) return text;
+  const labels = [...text.matchAll(named), ...text.matchAll(alone)].map((found) => found[2]!);
+  const words = [...labels, ...labels.map(hostOf)].filter((word) => word.length > 3);
+  const plain = text.replace(named, '$1').replace(alone, '$1');
+  const unnamed = words.reduce((left, word) => left.split(word).join(hidden), plain);
+  return traces.reduce((left, [pattern, instead]) => left.replace(pattern, instead), unnamed) as Text;
+};
