@@ -53,6 +53,8 @@ export type RunInput = {
   readonly conductor_group: string;
   readonly steps: readonly PlannedStep[];
   readonly target: ProvisionState | null;
+  /** Of the node as the run begins, to be shown. */
+  readonly provision_state?: ProvisionState;
   /** The event that ends it well. */
   readonly ends: Event | null;
   readonly fault: Fault | null;

@@ -141,6 +141,7 @@ const inputOf = (
   driver: order.node.driver,
   conductor_group: order.node.conductor_group,
   steps,
+  provision_state: to ?? order.node.provision_state,
   target: to === null ? null : ((order.target ?? states[to].target) as ProvisionState | null),
   ends: order.ends,
   fault: order.fault,

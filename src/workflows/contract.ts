@@ -3,6 +3,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { RunState } from '../model/runs';
+import type { ProvisionState } from '../model/states';
 import type { PlannedStep } from '../model/steps';
 
 /** First part of queue names; another one separates installations that share a namespace. */
@@ -53,6 +54,15 @@ export type Progress = {
   readonly waitingFor: string | null;
   readonly parked: boolean;
   readonly abortAsked: boolean;
+  /** The run's own id. */
+  readonly run: string;
+  readonly node: { readonly uuid: string; readonly name: string | null };
+  /** Of the node, as far as this run has moved it; null for a run that an older release accepted, until it moves the node. */
+  readonly provision_state: ProvisionState | null;
+  /** Where the run is to bring it; null once it is there. */
+  readonly target_provision_state: ProvisionState | null;
+  /** How often the run has asked for the act it is in: more than 1 after a retry by a person. The engine's own attempts are its. */
+  readonly attempt: number;
 };
 
 /** `operationId` is the run's id; a message for another run is ignored. `requestId` makes a repeat harmless. */

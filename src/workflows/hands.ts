@@ -89,6 +89,9 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     );
   };
 
+  const shownNext = (): Pick<RunInput, 'provision_state'> =>
+    here.provision_state ? { provision_state: here.provision_state } : {};
+
   const isFailure = (thrown: unknown): boolean =>
     !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown));
 
@@ -99,6 +102,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       const key = `step-${String(step.index).padStart(2, '0')}-${nameOf(step)}-${act}`;
       const time = (tries.get(key) ?? 0) + 1;
       tries.set(key, time);
+      here.attempt = time;
       const what = step.acts.length > 1 || nameOf(step) !== `power.${act}` ? `: ${acts[act].says}` : '';
       const lock = lockOf(run, step);
       const options = limited(step, onBmc(act, effect, queueOf(step), run.timing));
@@ -137,6 +141,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     },
     at(index, state, waitingFor) {
       // The first step is where the attribute begins.
+      if (index !== here.cursor) here.attempt = 1;
       if (index !== here.cursor) upsertSearchAttributes([{ key: attributes.stepIndex, value: index }]);
       here.cursor = index;
       here.state = state;
@@ -244,6 +249,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       if (here.aborted) throw new Aborted();
       return continueAsNew<(run: RunInput) => Promise<unknown>>({
         ...run,
+        ...shownNext(),
         carries: { from: 0, seq: store.seq, steps: run.steps, paused: here.paused, waitsTurn: true },
       });
     },
@@ -252,6 +258,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       if (here.aborted) throw new Aborted(); // heard with the last task
       return continueAsNew<(run: RunInput) => Promise<unknown>>({
         ...run,
+        ...shownNext(),
         carries: { from, seq: store.seq, steps, paused: here.paused, booted: here.booted },
       });
     },

@@ -1,5 +1,6 @@
 /** Where a run is: the little state that its messages and its story share. */
 import type { RunInput, RunState } from '../model/runs';
+import type { ProvisionState } from '../model/states';
 import { nameOf, type PlannedStep } from '../model/steps';
 import type { Progress } from './contract';
 import type { Decided } from './interpreter';
@@ -31,6 +32,10 @@ export type Here = {
   thaw: boolean;
   /** The plan as it is now; it grows when the ramdisk tells what it has. */
   steps: readonly PlannedStep[];
+  /** Of the node, as far as it is known; only shown, never decided by. */
+  provision_state: ProvisionState | null;
+  /** How often the act under way was asked for. */
+  attempt: number;
   /** Cancels what an abort may cut short now; null while nothing may be. */
   cutShort: (() => void) | null;
 };
@@ -51,6 +56,8 @@ export const startingPoint = (run: RunInput): Here => ({
   booted: run.carries?.booted ?? false,
   thaw: false,
   steps: run.carries?.steps ?? run.steps,
+  provision_state: run.provision_state ?? null,
+  attempt: 1,
   cutShort: null,
 });
 
@@ -64,4 +71,9 @@ export const progressOf = (run: RunInput, here: Here): Progress => ({
   waitingFor: here.waitingFor,
   parked: here.state === 'parked',
   abortAsked: here.aborted,
+  run: run.lock.run,
+  node: { uuid: run.lock.node_uuid, name: run.node_name },
+  provision_state: here.provision_state,
+  target_provision_state: here.state === 'succeeded' ? null : run.target,
+  attempt: here.attempt,
 });

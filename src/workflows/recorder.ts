@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
 import type { Lock, ReportedStep, RunInput, StepState } from '../model/runs';
-import type { Event } from '../model/states';
+import type { Event, ProvisionState } from '../model/states';
 import type { ActName, Awaited, PlannedStep } from '../model/steps';
 import { attributes } from './contract';
 import type { Here } from './here';
@@ -27,8 +27,10 @@ export const recorder = (run: RunInput, here: Here) => {
   const options = local ? locally : onStore;
   let seq = run.carries?.seq ?? 0;
   const next = () => ({ lock: run.lock, seq: ++seq });
-  const moved = (provision_state: string | null): void => {
-    if (provision_state) upsertSearchAttributes([{ key: attributes.provisionState, value: provision_state }]);
+  const moved = (provision_state: ProvisionState | null): void => {
+    if (!provision_state) return;
+    here.provision_state = provision_state;
+    upsertSearchAttributes([{ key: attributes.provisionState, value: provision_state }]);
   };
 
   /** What came by the engine's own tools is written before anything follows from it. */

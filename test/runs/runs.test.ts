@@ -1,5 +1,6 @@
 /** Runs on a real engine and store: how they begin, go on, wait, park, are aborted and end. */
 
+import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@temporalio/client';
 import { createInventory } from '../../src/inventory';
 import { isTemperError, raise } from '../../src/model/errors';
@@ -304,6 +305,47 @@ describe('a step whose effect cannot be known', () => {
     await handle.executeUpdate(retryStep, { args: [decision] });
     expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
     expect(calls).toEqual(['reset_bmc', 'reset_bmc', 'power_on']);
+  });
+
+  test('tells by a query which node it works on, where that is and is to be, and how often the act was asked for', async () => {
+    await with_({
+      reset_bmc: async () => raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'no record' }),
+    });
+    const name = `rack3-${randomUUID().slice(0, 8)}`;
+    const node = await world.node({ name });
+    const { run } = await world.runs.start(await world.order(node, 'clean', [step('management.reset_bmc')]));
+    await world.reaches(run, 'parked');
+    const handle = handleOf(node, 'clean', run);
+    const told = {
+      run,
+      node: { uuid: node, name },
+      verb: 'clean',
+      provision_state: 'clean wait',
+      target_provision_state: 'manageable',
+      step: 'management.reset_bmc',
+    };
+    expect(await handle.query(progressQuery)).toMatchObject({ ...told, attempt: 1, parked: true });
+    await handle.executeUpdate(retryStep, { args: [decision] });
+    const again = async (): Promise<unknown> => {
+      const now = await handle.query(progressQuery);
+      return now.parked && now.attempt === 2 ? now : again();
+    };
+    expect(await again()).toMatchObject(told);
+    await handle.executeUpdate(skipStep, { args: [decision] });
+    await world.ended(run);
+    await handle.result();
+    expect(await handle.query(progressQuery)).toMatchObject({
+      node: { name },
+      state: 'succeeded',
+      provision_state: 'manageable',
+      target_provision_state: null,
+    });
+    const found = async (): Promise<string> => {
+      for await (const one of world.client.workflow.list({ query: `TemperNodeName = "${name}"` }))
+        return one.workflowId;
+      return found();
+    };
+    expect(await found()).toBe(handle.workflowId);
   });
 
   test('is skipped by a person', async () => {
