@@ -24,11 +24,11 @@ type Row = { readonly fields: readonly KeyedField[]; readonly keys: RegExp; read
 const rows: readonly Row[] = [
   {
     fields: ['driver_info'],
-    keys: /^(?:redfish_(?:username|password|auth_type)|ipmi_(?:username|password|hex_kg_key|priv_level))$/,
+    keys: /^(?:redfish_(?:username|password|auth_type)|ipmi_(?:username|password|hex_kg_key|priv_level)|(?:ilo|drac|irmc)_(?:username|password))$/,
     rule: keyRules.bmcCredentials,
   },
   // Where it is, by which way, and whom to take for it.
-  { fields: ['driver_info'], keys: /^(?:redfish|ipmi)_/, rule: keyRules.bmcAddress },
+  { fields: ['driver_info'], keys: /^(?:redfish|ipmi|ilo|drac|irmc)_|^client_port$/, rule: keyRules.bmcAddress },
   { fields: keyedFields, keys: /^kernel_append_params$/, rule: keyRules.kernelParams },
   {
     fields: ['driver_info'],

@@ -1,6 +1,7 @@
 /** Hardware types: what a vendor's shares with the driver that it speaks, and how each boot interface starts a ramdisk. */
 import { parseBmcAddress } from '../../src/model/bmc-addresses';
 import { type DriverName, driverNames, driverRow, drivers, interfaceOf, ownKey } from '../../src/model/drivers';
+import { keyRules, ruleOfKey } from '../../src/model/guarded-keys';
 import { planDeploySteps, planFor } from '../../src/model/plans';
 import { nameOf, stepsOf } from '../../src/model/steps';
 import { vendorMethodsOf } from '../../src/model/vendor-methods';
@@ -131,5 +132,30 @@ describe('custom-agent', () => {
       'list_steps',
       'remove_ramdisk',
     ]);
+  });
+});
+
+describe('keys by which a hardware type calls what another has', () => {
+  const rule = (key: string) => ruleOfKey('driver_info', key);
+
+  test('are guarded as those are', () => {
+    for (const driver of driverNames)
+      for (const [own, key] of Object.entries(driverRow(driver).keys ?? {}))
+        expect([driver, own, rule(own)]).toEqual([driver, own, rule(key)]);
+    expect(rule('client_port')).toBe(keyRules.bmcAddress);
+  });
+
+  test('no property of any driver that leads to a BMC, or into it, is left to the field’s own rule', () => {
+    const free = ['has_dedicated_power_supply', 'fake_delay_ms', 'fake_fails'];
+    const unguarded = driverNames.flatMap((driver) =>
+      Object.keys(driverRow(driver).properties).filter((key) => rule(key) === undefined && !free.includes(key)),
+    );
+    expect(unguarded).toEqual([]);
+    for (const driver of driverNames) {
+      const { addressKey, properties } = driverRow(driver);
+      if (addressKey !== null) expect([driver, rule(addressKey)]).toEqual([driver, keyRules.bmcAddress]);
+      for (const [key, { secret }] of Object.entries(properties) as [string, { secret?: true }][])
+        if (secret) expect([key, rule(key)]).toEqual([key, keyRules.bmcCredentials]);
+    }
   });
 });
