@@ -13,6 +13,7 @@ const { setTimeout: pause } = require('node:timers/promises');
  * @property {import('node:child_process').SpawnOptions} [options]
  * @property {boolean} [ipc] whether it gets a channel whose end tells it that its parent died
  * @property {NodeJS.Signals} [stopSignal] what asks it to end; SIGTERM unless said otherwise
+ * @property {number} [umask] which rights files that it makes have not, where it does not say itself
  * @property {number} [graceMs] how long it may take to end
  * @property {() => Promise<void>} [beforeStart] done before every start
  * @property {() => Promise<boolean>} [ready] asked until it is true
@@ -34,6 +35,17 @@ function tail(file, lines = 20) {
   return text.trimEnd().split('\n').slice(-lines).join('\n');
 }
 
+/** A child inherits ours, and spawning is one synchronous call. */
+function withUmask(umask, work) {
+  if (umask === undefined) return work();
+  const before = process.umask(umask);
+  try {
+    return work();
+  } finally {
+    process.umask(before);
+  }
+}
+
 /**
  * Starts a process. Its output goes straight to the file and not through us, so that it survives us without a broken pipe.
  * The group of its own keeps a Ctrl-C at the terminal from reaching it before its parent decides on the order.
@@ -43,7 +55,7 @@ function tail(file, lines = 20) {
 function start(spec, logFile) {
   const log = openLog(logFile);
   const stdio = ['ignore', log, log, ...(spec.ipc ? ['ipc'] : [])];
-  const child = spawn(spec.command, spec.args, { ...spec.options, stdio, detached: true });
+  const child = withUmask(spec.umask, () => spawn(spec.command, spec.args, { ...spec.options, stdio, detached: true }));
   fs.closeSync(log);
   const exited = new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code ?? 'unknown'));

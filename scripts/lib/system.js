@@ -6,7 +6,7 @@ const { accepts, preparePostgres } = require('./postgres');
 const { bin, readJson, writeFile } = require('./paths');
 const { claimPorts, freePort, freePorts, freePortsFor, host, isFree, wellKnown } = require('./ports');
 const { environments } = require('./environment');
-const { isReady, prepareTemporal } = require('./temporal');
+const { isReady, prepareTemporal, temporalFile } = require('./temporal');
 const { secretsOf } = require('./secrets');
 const { Stop, say } = require('./say');
 const { writeClouds } = require('./clouds');
@@ -96,7 +96,7 @@ async function startTemporal(supervisor, given, ports) {
     say(`Temporal: the server at ${given}`);
     return given;
   }
-  const file = path.join(supervisor.dir, 'temporal.db');
+  const file = temporalFile(supervisor.dir);
   const spec = await prepareTemporal({ port: ports.temporal, uiPort: ports.temporalUi, file });
   await supervisor.start(spec);
   say(`Temporal: ready on port ${ports.temporal}`);

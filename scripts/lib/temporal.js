@@ -1,5 +1,7 @@
 /** A Temporal dev server of our own, described so that a supervisor can run it, and how to tell that one is ready. */
 
+const fs = require('node:fs');
+const path = require('node:path');
 const { answers } = require('./ports');
 const { devServerArgs, namespace, searchAttributes } = require('./temporal-settings');
 const { findTemporal } = require('./temporal-binary');
@@ -11,7 +13,9 @@ const { findTemporal } = require('./temporal-binary');
 async function prepareTemporal(wish) {
   const command = await findTemporal();
   const address = `127.0.0.1:${wish.port}`;
-  return { name: 'temporal', command, args: devServerArgs(wish), ready: () => isReady(address), address };
+  // Its file holds the input and the history of every run.
+  const umask = 0o077;
+  return { name: 'temporal', command, args: devServerArgs(wish), umask, ready: () => isReady(address), address };
 }
 
 /**
@@ -36,10 +40,24 @@ async function isReady(address, { ours = true } = {}) {
   }
 }
 
+/** Where Temporal's file is, in a folder that is its owner's alone; one of an earlier release moves there. */
+function temporalFile(dir) {
+  const folder = path.join(dir, 'temporal');
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  fs.chmodSync(folder, 0o700);
+  for (const name of ['temporal.db', 'temporal.db-wal', 'temporal.db-shm']) {
+    const before = path.join(dir, name);
+    const now = path.join(folder, name);
+    if (fs.existsSync(before)) fs.renameSync(before, now);
+    if (fs.existsSync(now)) fs.chmodSync(now, 0o600);
+  }
+  return path.join(folder, 'temporal.db');
+}
+
 /** Host and port of `host:port`. */
 function splitAddress(address) {
   const colon = address.lastIndexOf(':');
   return [address.slice(0, colon), Number(address.slice(colon + 1))];
 }
 
-module.exports = { isReady, prepareTemporal, splitAddress };
+module.exports = { isReady, prepareTemporal, splitAddress, temporalFile };

@@ -1,5 +1,5 @@
-/** The compose file against the product's own settings: every process gets what it requires, and nothing it does not know. */
-import { existsSync, readFileSync } from 'node:fs';
+/** The compose file against the product's own settings: every process can be given each of its settings, and no secret of another. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
@@ -10,11 +10,17 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 type Service = {
   readonly command?: readonly string[];
+  readonly env_file?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly depends_on?: Readonly<Record<string, unknown>>;
-  readonly volumes?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly ports?: readonly string[];
 };
-const { services } = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+const compose = parse(read('docker-compose.yml'), { merge: true }) as {
+  services: Record<string, Service>;
+  networks: Record<string, { readonly internal?: boolean } | null>;
+};
+const { services, networks } = compose;
 
 const table = [
   ['migrate', 'migrate'],
@@ -23,62 +29,227 @@ const table = [
   ['worker-bmc', 'bmc'],
 ] as const;
 
-const key = `k1:${Buffer.alloc(32, 9).toString('base64')}`;
+/** What the compose file decides itself, because it makes what these name; nothing that an operator writes is dropped for it. */
+const decided: Readonly<Record<string, readonly string[]>> = {
+  migrate: [
+    'TEMPER_API_DB_PASSWORD',
+    'TEMPER_BMC_DB_PASSWORD',
+    'TEMPER_CONTROL_DB_PASSWORD',
+    'TEMPER_DATABASE_URL',
+    'TEMPER_TEMPORAL_ADDRESS',
+    'TEMPER_TEMPORAL_NAMESPACE',
+  ],
+  api: [
+    'TEMPER_API_HOST',
+    'TEMPER_DATABASE_URL',
+    'TEMPER_HEALTH_HOST',
+    'TEMPER_HEALTH_PORT',
+    'TEMPER_TEMPORAL_ADDRESS',
+    'TEMPER_TEMPORAL_NAMESPACE',
+  ],
+  'worker-control': [
+    'TEMPER_DATABASE_URL',
+    'TEMPER_HEALTH_HOST',
+    'TEMPER_HEALTH_PORT',
+    'TEMPER_TEMPORAL_ADDRESS',
+    'TEMPER_TEMPORAL_NAMESPACE',
+    'TEMPER_WORKFLOW_BUNDLE',
+  ],
+  'worker-bmc': [
+    'TEMPER_DATABASE_URL',
+    'TEMPER_HEALTH_HOST',
+    'TEMPER_HEALTH_PORT',
+    'TEMPER_TEMPORAL_ADDRESS',
+    'TEMPER_TEMPORAL_NAMESPACE',
+  ],
+};
 
-/** Values for what .env must give, and for what it may leave out; `${A:?b}` and `${A:-b}` as compose reads them. */
-const given: Readonly<Record<string, string>> = {
+/** Lines of an example, `#NAME=value` among them: what an operator may write, by whether it has to be written. */
+const linesOf = (file: string): { readonly name: string; readonly value: string; readonly optional: boolean }[] =>
+  [...read(file).matchAll(/^(#?)([A-Z][A-Z0-9_]*)=(.*)$/gm)].map(([, hash, name, value]) => ({
+    name: name!,
+    value: value!,
+    optional: hash === '#',
+  }));
+const exampleOf = (file: string): string => `${file}.example`;
+
+const key = `k1:${Buffer.alloc(32, 9).toString('base64')}`;
+/** Values for what the examples leave empty. */
+const filledIn: Readonly<Record<string, string>> = {
   TEMPER_SECRETS_PUBLIC_KEYS: key,
   TEMPER_SECRETS_PRIVATE_KEYS: key,
   TEMPER_DIGEST_KEYS: key,
-  TEMPER_BMC_NETWORKS: '10.0.0.0/8',
-  TEMPER_AUTH_STRATEGY: 'keystone',
+  TEMPER_WEBHOOK_KEYS: key,
 };
-const filled = (text: string): string =>
-  text.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) =>
-    kind === '-' ? rest : (given[name] ?? 'secret'),
-  );
+const filled = (text: string): string => text.replaceAll(/\$\{(\w+):[-?]([^}]*)\}/g, 'secret');
 
-const environmentOf = (service: string): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(services[service]!.environment ?? {})
-      .map(([key, value]) => [key, filled(value)] as const)
-      .filter(([, value]) => value !== ''),
-  );
+/** The environment of a container: files in order, then what the compose file decides, as compose merges them. */
+const environmentOf = (service: string, { optional = false } = {}): Record<string, string> => {
+  const { env_file = [], environment = {} } = services[service]!;
+  const lines = env_file.flatMap((file) => linesOf(exampleOf(file))).filter((line) => optional || !line.optional);
+  return {
+    ...Object.fromEntries(lines.map(({ name, value }) => [name, value || filledIn[name] || 'secret'])),
+    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(String(value))])),
+  };
+};
 
-test.each(table)('%s starts with the settings that the compose file gives it', (service, name) => {
+const faultsOf = (name: keyof typeof processes, env: Readonly<Record<string, string>>) => {
   const schema: z.ZodObject = processes[name];
-  expect(schema.safeParse(environmentOf(service)).error?.issues ?? []).toEqual([]);
+  return schema.safeParse(env).error?.issues ?? [];
+};
+
+test.each(table)('%s starts with the examples, as they are and with all that they offer', (service, name) => {
+  expect(faultsOf(name, environmentOf(service))).toEqual([]);
+  expect(faultsOf(name, environmentOf(service, { optional: true }))).toEqual([]);
 });
 
-test.each(table)('%s is given no setting that it does not read', (service, name) => {
-  const unknown = Object.keys(services[service]!.environment ?? {}).filter((key) => !(key in processes[name].shape));
-  expect(unknown).toEqual([]);
+test.each(table)(
+  '%s reads every setting of its own from its files; the compose file decides no more than it must',
+  (service, name) => {
+    const { env_file, environment = {} } = services[service]!;
+    expect(env_file).toEqual(['deploy/env/shared.env', `deploy/env/${name}.env`]);
+    expect(Object.keys(environment).sort()).toEqual(decided[service]);
+    expect(Object.keys(environment).filter((setting) => !(setting in processes[name].shape))).toEqual([]);
+  },
+);
+
+test('no value that may be left out is written by the compose file: it would be empty, and hide what a file says', () => {
+  for (const [service, { environment = {} }] of Object.entries(services))
+    for (const [name, value] of Object.entries(environment))
+      if (/^TEMPER_/.test(name))
+        expect({ service, name, value }).not.toMatchObject({ value: expect.stringContaining(':-') });
 });
 
-test('only processes that must know a key are given one', () => {
-  const holders = (name: string) => Object.keys(services).filter((service) => services[service]!.environment?.[name]);
-  expect(holders('TEMPER_SECRETS_PUBLIC_KEYS')).toEqual(['api', 'worker-bmc']);
+test('the examples name settings of their process only, and those of all processes stand in the shared one', () => {
+  const files = readdirSync(join(root, 'deploy/env')).filter((file) => file.endsWith('.example'));
+  expect(files.sort()).toEqual(['api', 'bmc', 'control', 'migrate', 'shared'].map((name) => `${name}.env.example`));
+  for (const [, name] of table)
+    for (const { name: setting } of linesOf(`deploy/env/${name}.env.example`))
+      expect(processes[name].shape).toHaveProperty(setting);
+  for (const { name: setting } of linesOf('deploy/env/shared.env.example'))
+    expect({ setting, by: Object.values(processes).filter(({ shape }) => setting in shape).length > 1 }).toEqual({
+      setting,
+      by: true,
+    });
+});
+
+test('a secret is given to the processes that must know it, and to no other', () => {
+  const holders = (setting: string) =>
+    table.flatMap(([service]) => (setting in environmentOf(service, { optional: true }) ? [service] : []));
+  expect(holders('TEMPER_SECRETS_PRIVATE_KEYS')).toEqual(['worker-bmc']);
+  expect(holders('TEMPER_SECRETS_KEYS')).toEqual(['worker-bmc']);
   expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api']);
-  for (const name of ['TEMPER_SECRETS_PRIVATE_KEYS', 'TEMPER_SECRETS_KEYS'])
-    expect(holders(name)).toEqual(['worker-bmc']);
+  expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api']);
+  expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'worker-control']);
+  for (const role of ['API', 'CONTROL', 'BMC']) expect(holders(`TEMPER_${role}_DB_PASSWORD`)).toEqual(['migrate']);
+});
+
+test('metrics can be fetched from other containers', () => {
+  for (const [service] of table.slice(1))
+    expect(services[service]!.environment).toMatchObject({ TEMPER_HEALTH_HOST: '0.0.0.0', TEMPER_HEALTH_PORT: '9090' });
+});
+
+test('Temporal has 512 history shards: their number can never be changed', () => {
+  expect(services.temporal!.environment!.NUM_HISTORY_SHARDS).toMatch(/^\$\{TEMPORAL_HISTORY_SHARDS:-512\}$/);
+});
+
+describe('networks', () => {
+  const on = (network: string) =>
+    Object.keys(services).filter((service) => services[service]!.networks?.includes(network));
+
+  test('each store is reached by those that need it, and by nothing from outside', () => {
+    expect(on('store')).toEqual(['postgres', 'migrate', 'api', 'worker-control', 'worker-bmc']);
+    expect(on('engine-store')).toEqual(['temporal-postgres', 'temporal-schema', 'temporal']);
+    expect(on('engine')).toEqual([
+      'temporal',
+      'temporal-namespace',
+      'temporal-ui',
+      'migrate',
+      'api',
+      'worker-control',
+      'worker-bmc',
+    ]);
+    for (const name of ['store', 'engine', 'engine-store']) expect(networks[name]).toEqual({ internal: true });
+  });
+
+  test('stores and Temporal have no way out, and each process has one of its own', () => {
+    const waysOut = (service: string) =>
+      (services[service]!.networks ?? ['default']).filter((name) => !networks[name]?.internal);
+    for (const service of [
+      'postgres',
+      'temporal-postgres',
+      'temporal-schema',
+      'temporal',
+      'temporal-namespace',
+      'migrate',
+    ])
+      expect([service, waysOut(service)]).toEqual([service, []]);
+    expect(['api', 'worker-control', 'worker-bmc', 'temporal-ui'].map(waysOut)).toEqual([
+      ['front'],
+      ['hooks'],
+      ['bmc'],
+      ['ui'],
+    ]);
+    expect(
+      Object.entries(services)
+        .filter(([, { ports }]) => ports)
+        .map(([name]) => name),
+    ).toEqual(['temporal-ui', 'api']);
+  });
 });
 
 test('every variable without a default stands in .env.example', () => {
   const wanted = [...read('docker-compose.yml').matchAll(/\$\{(\w+):\?/g)].map((match) => match[1]!);
-  const offered = new Set([...read('.env.example').matchAll(/^#?(\w+)=/gm)].map((match) => match[1]!));
+  const offered = new Set(linesOf('.env.example').map(({ name }) => name));
   expect(wanted.length).toBeGreaterThan(0);
   expect(wanted.filter((name) => !offered.has(name))).toEqual([]);
 });
 
+test('what .env.example offers is read by the compose file', () => {
+  const text = read('docker-compose.yml');
+  expect(linesOf('.env.example').filter(({ name }) => !text.includes(`\${${name}:`))).toEqual([]);
+});
+
 test('what the compose file depends on, mounts and runs is there', () => {
-  for (const [name, { depends_on = {}, command = [] }] of Object.entries(services)) {
+  for (const [name, { depends_on = {}, command = [], networks: of = [] }] of Object.entries(services)) {
     expect({ name, missing: Object.keys(depends_on).filter((other) => !services[other]) }).toEqual({
       name,
       missing: [],
     });
+    expect(of.filter((network) => !(network in networks))).toEqual([]);
     const [program] = command;
     if (program) expect(existsSync(join(root, program.replace('dist', 'src').replace('.js', '.ts')))).toBe(true);
   }
   for (const file of ['schema.sh', 'namespace.sh', 'dynamic-config.yaml'])
     expect(existsSync(join(root, 'deploy/temporal', file))).toBe(true);
+});
+
+test('files with settings are kept out of the repository and out of the image', () => {
+  expect(read('.gitignore')).toContain('\n.env\ndeploy/env/*.env\n');
+  expect(read('.dockerignore')).not.toMatch(/^!.*(deploy|env)/m);
+});
+
+describe('the image', () => {
+  const dockerfile = read('deploy/Dockerfile');
+
+  test('runs no scripts of packages', () => {
+    const installs = dockerfile.match(/npm ci\b.*/g)!;
+    expect(installs).toHaveLength(2);
+    for (const line of installs) expect(line).toContain('--ignore-scripts');
+  });
+
+  test('leaves what is for development behind', () => {
+    const [removed] = /RUN rm -rf (.*)/.exec(dockerfile)!;
+    const kept = ['api', 'bundle', 'config', 'migrate', 'temper', 'worker'];
+    for (const entry of ['chaos', 'demo', 'gen', 'rack', 'seed']) {
+      expect(removed).toContain(`dist/bin/${entry}*`);
+      for (const name of kept) expect(name.startsWith(entry)).toBe(false);
+    }
+    expect(removed).toContain('dist/dev');
+  });
+
+  test('has one base, which can be pinned by its digest', () => {
+    expect(dockerfile.match(/^FROM /gm)).toHaveLength(3);
+    expect(dockerfile.match(/^FROM \$\{NODE_IMAGE\}( AS \w+)?$/gm)).toHaveLength(3);
+  });
 });

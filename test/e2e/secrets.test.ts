@@ -1,5 +1,7 @@
 /** What a BMC's password and a secret of a runbook leave behind: nothing in replies, logs, histories or tables. */
 import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { set, until } from '../../src/dev/demo/nodes';
 import type { Json, Person } from '../../src/dev/demo/system';
 import { type Cli, cliOf, type Said } from './support/cli';
@@ -54,6 +56,11 @@ beforeAll(async () => {
   secrets['BMC password'] = (await bmcOf(system, 'bmc-0')).password;
 });
 afterAll(() => system?.stop());
+
+test('the histories of runs can be read by the owner of the data folder only', () => {
+  const modeOf = (...path: string[]) => statSync(join(system.data, ...path)).mode & 0o777;
+  expect([modeOf('temporal'), modeOf('temporal', 'temporal.db')]).toEqual([0o700, 0o600]);
+});
 
 test('a run with secrets in node and runbook ends well', async () => {
   await enrols('kept', 'bmc-0');
@@ -131,6 +138,6 @@ test('the search finds what is there: the account of the BMC, which is no secret
     expect.arrayContaining(['name of the account in table nodes', 'name of the runbook in table runs']),
   );
   expect(found(await historiesOf(system), open).join('\n')).toMatch(/name of the runbook in workflow node-/);
-  expect(found(filesOf(system), open).join('\n')).toMatch(/name of the runbook in temporal\.db/);
+  expect(found(filesOf(system), open).join('\n')).toMatch(/name of the runbook in temporal\/temporal\.db/);
   expect(found(await repliesOf(operator), open).join('\n')).toMatch(/name of the account in GET/);
 });

@@ -193,6 +193,31 @@ test('when no source has a Temporal server, one message names each and what to i
   }
 });
 
+test('Temporal’s file is its owner’s alone, one of an earlier release too', () => {
+  const { temporalFile } = lib('temporal');
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  writeFileSync(join(dir, 'temporal.db'), 'history', { mode: 0o644 });
+  writeFileSync(join(dir, 'temporal.db-wal'), 'more', { mode: 0o644 });
+  const file = temporalFile(dir);
+  expect([modeOf(join(file, '..')), modeOf(file), modeOf(`${file}-wal`)]).toEqual(['700', '600', '600']);
+  expect([readFileSync(file, 'utf8'), readFileSync(`${file}-wal`, 'utf8')]).toEqual(['history', 'more']);
+  expect(temporalFile(dir)).toBe(file);
+  expect([existsSync(join(dir, 'temporal.db')), readFileSync(file, 'utf8')]).toEqual([false, 'history']);
+});
+
+test('files that a child makes have the rights that its umask leaves, and ours keep theirs', async () => {
+  const { start } = lib('child');
+  const made = join(dir, 'made');
+  const { exited } = start(
+    { name: 'maker', command: '/bin/sh', args: ['-c', `echo x > ${made}`], umask: 0o077 },
+    join(dir, 'maker.log'),
+  );
+  await exited;
+  writeFileSync(join(dir, 'ours'), '');
+  const [theirs, ours] = [made, join(dir, 'ours')].map((path) => statSync(path).mode & 0o777);
+  expect([theirs, ours]).toEqual([0o600, 0o666 & ~process.umask()]);
+});
+
 test('the clouds.yaml of the demo users is readable by its owner only', () => {
   const { writeClouds } = lib('clouds');
   const file = writeClouds(dir, 'http://127.0.0.1:5000/v3');
