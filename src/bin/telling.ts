@@ -1,6 +1,7 @@
 /** Starts what tells others of events: counts for the metrics, and webhooks where the settings allow them. */
 import type { Inventory } from '../inventory';
 import { createVault } from '../inventory/vault';
+import { runLevels } from '../observe/levels';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
 import { eventCounter } from '../observe/runs';
@@ -35,5 +36,6 @@ export const startTelling = (
     onDelivery: (outcome: string, ms: number) => metrics.deliveries.observe({ outcome }, ms / 1_000),
   };
   const told = runTelling(hands, { signal: life.signal });
-  life.onEnd(() => told);
+  const levels = runLevels(inventory.levels, metrics, { log, signal: life.signal });
+  life.onEnd(() => Promise.all([told, levels]).then(() => {}));
 };

@@ -18,6 +18,7 @@ import { history } from './history';
 import { idempotency } from './idempotency';
 import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
+import { levels } from './levels';
 import { nodes } from './nodes';
 import { policyLoads } from './policy-loads';
 import { portgroups } from './portgroups';
@@ -72,6 +73,7 @@ const queries = (sql: Db) => ({
   calls: calls(sql),
   freezes: freezes(sql),
   powerSync: powerSync(sql),
+  levels: levels(sql),
   runList: runList(sql),
   allocations: allocations(sql),
   allocationPasses: allocationPasses(sql),

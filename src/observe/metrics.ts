@@ -97,6 +97,16 @@ export const gaugeRows = {
     name: 'temper_clock_skew_seconds',
     help: 'How far the clock of this process is ahead of that of Postgres',
   },
+  nodes: {
+    name: 'temper_nodes',
+    help: 'Nodes; every control worker tells of all of them, so take the maximum',
+    labels: ['state', 'fault', 'maintenance'],
+  },
+  openRuns: {
+    name: 'temper_runs_open',
+    help: 'Runs that have not ended, retrying as a state of its own; every control worker tells of all of them',
+    labels: ['verb', 'state'],
+  },
   streams: { name: 'temper_event_streams', help: 'Event streams open' },
   lanes: { name: 'temper_lanes', help: 'Acts that hold or wait for the lane of their BMC', labels: ['state'] },
 } as const satisfies Record<string, Row & { name: string }>;

@@ -1,0 +1,28 @@
+/** How many there are at this moment, for metrics: nodes by state, fault and maintenance, open runs by verb and state. */
+import type { Db } from './database';
+
+export type NodeLevel = {
+  readonly state: string;
+  /** `none` where there is no fault. */
+  readonly fault: string;
+  readonly maintenance: boolean;
+  readonly count: number;
+};
+/** `retrying` is a state here: a run whose step has failed and is tried again. */
+export type RunLevel = { readonly verb: string; readonly state: string; readonly count: number };
+
+export const levels = (sql: Db) => ({
+  async nodes(): Promise<NodeLevel[]> {
+    return sql<NodeLevel[]>`
+      select provision_state as state, coalesce(fault, 'none') as fault, maintenance, count(*)::int as count
+      from nodes group by 1, 2, 3`;
+  },
+
+  async runs(): Promise<RunLevel[]> {
+    return sql<RunLevel[]>`
+      select r.verb, case when r.state = 'running' and s.state = 'running' and s.last_error is not null then 'retrying' else r.state end as state,
+        count(*)::int as count
+      from runs r left join run_steps s on s.run_id = r.id and s.index = r.cursor
+      where r.finished_at is null group by 1, 2`;
+  },
+});

@@ -1,0 +1,38 @@
+/** Levels that only the store knows, read from time to time: nodes and open runs. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Metrics } from './metrics';
+
+type Store = {
+  nodes(): Promise<readonly { state: string; fault: string; maintenance: boolean; count: number }[]>;
+  runs(): Promise<readonly { verb: string; state: string; count: number }[]>;
+};
+type Log = { warn(message: string, facts?: object): void };
+
+/** Reads both once. What is there no more is forgotten, not left at its last number. */
+export const readLevels = async (
+  store: Store,
+  { nodes, openRuns }: Pick<Metrics, 'nodes' | 'openRuns'>,
+): Promise<void> => {
+  const [ofNodes, ofRuns] = await Promise.all([store.nodes(), store.runs()]);
+  nodes.reset();
+  openRuns.reset();
+  for (const { state, fault, maintenance, count } of ofNodes)
+    nodes.set({ state, fault, maintenance: String(maintenance) }, count);
+  for (const { verb, state, count } of ofRuns) openRuns.set({ verb, state }, count);
+};
+
+const everyMs = 30_000;
+
+/** Reads until the signal; a store that is away is asked again. */
+export const runLevels = async (
+  store: Store,
+  metrics: Metrics,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<void> => {
+  while (!signal.aborted) {
+    await readLevels(store, metrics).catch((thrown) => {
+      if (!signal.aborted) log.warn('levels cannot be read now', { reason: String(thrown) });
+    });
+    await sleep(everyMs, undefined, { signal }).catch(() => {});
+  }
+};
