@@ -32,6 +32,16 @@ const bmcSecrets: ReadonlySet<string> = new Set(
   ),
 );
 
+// Images that a BMC or the firmware fetches; a URL with an account in it is sealed as a whole, and is an argument of the step
+// that starts the node from it.
+const imageUrls: ReadonlySet<string> = new Set(
+  Object.keys(drivers).flatMap((name) =>
+    isDriver(name)
+      ? Object.entries(driverRow(name).properties).flatMap(([key, { url }]) => (url ? [`/driver_info/${key}`] : []))
+      : [],
+  ),
+);
+
 // Before there were pairs of keys, paths began with the key within their field.
 const isOfBmc = ({ path, boxes }: StoredSecret): boolean =>
   boxes === null ? bmcSecrets.has(path) : isUnder(path, '/driver_info');
@@ -41,7 +51,8 @@ const fits = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
   const ofNode = row.holder === 'node' && row.holder_id === node.uuid;
   if (place === 'agent') return row.holder === 'agent' && row.holder_id === node.uuid;
   if (place === 'instance_info') return ofNode && !isOfBmc(row);
-  if (place === 'args') return row.holder !== 'agent' && (row.holder !== 'node' || (ofNode && !isOfBmc(row)));
+  if (place === 'args')
+    return row.holder !== 'agent' && (row.holder !== 'node' || (ofNode && (!isOfBmc(row) || imageUrls.has(row.path))));
   return ofNode && isUnder(row.path, `${row.boxes === null ? '' : '/driver_info'}/${place.driver_info}`);
 };
 

@@ -127,6 +127,17 @@ describe('credentials', () => {
     expect((await lookedAt(uuid)).sent).toEqual([]);
   });
 
+  test('leave the image of the ramdisk its account: that URL is the argument of the step that boots it, and no more', async () => {
+    const deploy_iso = 'https://images:hunter2@images.example.org/ramdisk.iso';
+    const node = await nodeOf(await enrolled({ ...credentials, deploy_iso }));
+    const reference = node.driver_info.deploy_iso as { $secret: string };
+    const hands = { inventory: bmc, vault: testVault };
+    const values = await openSecrets(node, { image_url: reference }, hands);
+    expect(values.get(reference.$secret)).toBe(deploy_iso);
+    const elsewhere = { ...node, instance_info: { a: reference } };
+    await expect(openSecrets(elsewhere, {}, hands)).rejects.toMatchObject({ code: 'SecretMisplaced' });
+  });
+
   test('are no argument of a step, and no other field', async () => {
     const node = await nodeOf(await enrolled());
     const reference = node.driver_info.redfish_password;
