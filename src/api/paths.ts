@@ -6,8 +6,11 @@ const prefixes = ['/v1', '/temper/v1'];
 /** Ours was never asked for with a suffix that means nothing. */
 const ours = '/temper/';
 
+/** Clients that look for a version's document ask it without a login, and it is at `/v1` alone. */
+export const unversioned = '/v1.json';
+
 const isVersioned = (path: string): boolean =>
-  prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  path === unversioned || prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 
 /** `/nodes` is `/v1/nodes`; doubled and trailing slashes go. `/` stays. */
 const withPrefix = (path: string): string => {
@@ -31,7 +34,8 @@ export const locate = (url: string, headers: Readonly<Record<string, string | st
   const mark = url.indexOf('?');
   const query = mark < 0 ? '' : url.slice(mark);
   const path = withNodeFirst(withPrefix(mark < 0 ? url : url.slice(0, mark)));
-  if (!path.endsWith('.json') || path.startsWith(ours) || !dropsJsonSuffix(headers)) return { url: path + query };
+  if (!path.endsWith('.json') || path === unversioned || path.startsWith(ours) || !dropsJsonSuffix(headers))
+    return { url: path + query };
   return { url: path.slice(0, -'.json'.length) + query, suffixed: path + query };
 };
 

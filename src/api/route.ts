@@ -46,6 +46,8 @@ type Definition<Params, Query, Body> = {
   readonly method: Method;
   /** With its version prefix, parameters as `:name`. */
   readonly path: string;
+  /** The first of its rules, where that is about no object: asked before query and body are looked at. */
+  readonly asks?: string;
   /** Minor version from which it exists; default 1. */
   readonly since?: number;
   /** What an older request gets; default 404. */

@@ -10,7 +10,7 @@ import { isShow, tagged } from './etag';
 import { createOnce } from './idempotency';
 import { createLimits } from './limits';
 import { createOpenBudget } from './open-budget';
-import { byPrecision, locate } from './paths';
+import { byPrecision, locate, unversioned } from './paths';
 import { patiently } from './patience';
 import { addressOf, trustIn } from './proxies';
 import { read } from './reading';
@@ -51,6 +51,7 @@ export const createApi = (
     for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(one, app, methods));
     at.all(serve(notOffered(methods), app, methods));
   }
+  app.all(unversioned, serve({ ...nowhere, rules: 'public' }, app, []));
   app.use(serve(nowhere, app, []));
   app.use(undecodable);
   return app;
@@ -125,6 +126,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       const version = negotiate(request.headers);
       versions = versionHeaders(version);
       if (!route.gatesItself) refuseOld(route, version, request.method, here);
+      if (route.asks) (followed?.rooms ?? rooms).policy().require(route.asks, who);
       // Before a byte of it is read: anybody may send it.
       const giveBack = route.open && route.body ? budget.spend(request) : () => {};
       const { rawBody, ...given } = await read(route, request, response, version).finally(giveBack);

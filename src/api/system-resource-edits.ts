@@ -39,6 +39,7 @@ const createRoute = (resource: SystemResource): Route =>
     path: collectionPath(resource),
     since: resource.since,
     tooOld: resource.tooOld,
+    asks: ruleOf(resource, 'create'),
     rules: [ruleOf(resource, 'create')],
     body: createSchema(resource.table),
     gate: createGate(resource.table),

@@ -54,6 +54,7 @@ export const runbookTable: ResourceTable = {
       nullable: true,
       create: 'optional',
       patch: 'baremetal:runbook:update:owner',
+      min: 1,
       max: 255,
     },
     {

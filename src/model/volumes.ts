@@ -65,8 +65,10 @@ export const targetTable: ResourceTable = {
       secret: true,
       redact: {
         rule: viewProperties,
-        // Clients look for the key; the text is for people.
-        shown: { redacted_contents: `** Value redacted: needs the permission ${viewProperties}. **` },
+        // Word for word as openstack/ironic:ironic/api/controllers/v1/volume_target.py has it.
+        shown: {
+          redacted_contents: `** Value redacted: Requires permission ${viewProperties} access. Permission denied. **`,
+        },
       },
     },
     ...after,

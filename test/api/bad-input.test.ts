@@ -20,11 +20,14 @@ afterAll(async () => {
 
 /** All that is stored, as one text per table. Of the audit trail, what was granted: refusals belong there. */
 const stored = async (): Promise<Record<string, string>> => {
-  const tables = await api.sql<{ name: string }[]>`
-    select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`;
+  const tables = await api.sql<{ name: string; judged: boolean }[]>`
+    select table_name as name, exists (
+      select 1 from information_schema.columns c
+      where c.table_schema = 'public' and c.table_name = t.table_name and c.column_name = 'verdict') as judged
+    from information_schema.tables t where table_schema = 'public' and table_type = 'BASE TABLE'`;
   const found: Record<string, string> = {};
-  for (const { name } of tables) {
-    const where = name.startsWith('audit') ? api.sql`where verdict = 'granted'` : api.sql``;
+  for (const { name, judged } of tables) {
+    const where = judged ? api.sql`where verdict = 'granted'` : api.sql``;
     const [row] = await api.sql<{ rows: number; hash: string }[]>`
       select count(*)::int as rows, md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as hash
       from ${api.sql(name)} t ${where}`;

@@ -140,7 +140,7 @@ describe('project: admin and manager', () => {
         expect((await act(who)).status).toBe(403);
         expect((await show('operator')) as object).toMatchObject({ body: { owner, public: false } });
       }
-      expect((await create(who, { name: 'X', public: true })).status).toBe(400);
+      expect((await create(who, { name: 'X', public: true })).status).toBe(403);
       expect((await create(who, { name: 'Y', owner: stranger })).status).toBe(400);
     },
   );

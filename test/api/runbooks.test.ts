@@ -67,7 +67,7 @@ describe('making a runbook', () => {
 
   test.each([
     ['owner-manager', { owner: stranger }, 'owner: a project creates runbooks for itself only'],
-    ['owner-manager', { public: true }, 'public: a public runbook can be made with system scope only'],
+    ['operator', { owner: '' }, 'owner'],
     ['operator', { public: true, owner }, 'owner: a public runbook belongs to nobody'],
     ['operator', { steps: [] }, 'steps: a runbook needs at least one step'],
     ['operator', { steps: undefined }, 'steps'],
@@ -98,6 +98,20 @@ describe('making a runbook', () => {
     ['owner-reader', 403],
     ['lessee-manager', 201],
   ] as const)('as %s answers %i', async (who, status) => expect((await create(who)).status).toBe(status));
+
+  test('as a project’s manager with public is refused by the rule of publishing', async () => {
+    const refused = await create('owner-manager', { public: true });
+    expect([refused.status, faultOf(refused)]).toEqual([
+      403,
+      expect.stringContaining('baremetal:runbook:update:public'),
+    ]);
+  });
+
+  test('an owner of no letters is refused by a patch as well', async () => {
+    await create('operator');
+    const { status } = await patch('operator', [{ op: 'add', path: '/owner', value: '' }]);
+    expect(status).toBe(400);
+  });
 
   test('is refused before its body is looked at where the caller may not', async () => {
     expect((await api.as('owner-member', 'POST', '/v1/runbooks', { body: 'nonsense' })).status).toBe(403);

@@ -291,3 +291,22 @@ describe('bodies', () => {
     expect(reply.status).toBe(404);
   });
 });
+
+test.each([
+  ['/v1/chassis', 'baremetal:chassis:create'],
+  ['/v1/deploy_templates', 'baremetal:deploy_template:create'],
+  ['/v1/inspection_rules', 'baremetal:inspection_rule:create'],
+  ['/v1/events', 'baremetal:events:post'],
+])('POST %s is refused by its rule before its body is looked at', async (path, rule) => {
+  for (const request of [{ body: { nonsense: 1 } }, { raw: '{', headers: { 'content-type': 'application/json' } }]) {
+    const refused = await api.as('owner-admin', 'POST', path, request);
+    expect([refused.status, faultOf(refused)]).toEqual([403, expect.stringContaining(rule)]);
+    expect((await api.as('operator', 'POST', path, request)).status).toBe(400);
+  }
+});
+
+test('/v1.json is nowhere, with a login and without, at every version', async () => {
+  for (const who of [null, 'operator'] as const)
+    for (const minor of [null, 1, 90, 91, 115])
+      expect([who, minor, (await api.as(who, 'GET', '/v1.json', { minor })).status]).toEqual([who, minor, 404]);
+});

@@ -75,7 +75,10 @@ describe('properties of a target', () => {
     const uuid = await made({ properties });
     const expected = sees
       ? { ...properties, auth_password: '******' }
-      : { redacted_contents: expect.stringContaining('** Value redacted') };
+      : {
+          redacted_contents:
+            '** Value redacted: Requires permission baremetal:volume:view_target_properties access. Permission denied. **',
+        };
     expect((await api.as(who, 'GET', `/v1/volume/targets/${uuid}`)).body.properties).toEqual(expected);
     for (const path of ['/v1/volume/targets?detail=True', '/v1/nodes/n1/volume/targets?fields=properties'])
       expect((await api.as(who, 'GET', path)).body.targets[0].properties).toEqual(expected);

@@ -31,6 +31,7 @@ export const eventRoutes: Route[] = [
     path: '/v1/events',
     answers: { 204: null },
     since: 54,
+    asks: rule,
     rules: [rule],
     body,
     handler: async ({ who, body: { events }, requestId }, rooms) => {

@@ -79,7 +79,10 @@ const ownership = (who: Caller, asked: Ownership): Ownership => {
   if (asked.owner !== null && asked.owner !== who.project_id)
     raise('InvalidInput', { field: 'owner', reason: 'a project creates runbooks for itself only' });
   if (asked.public)
-    raise('InvalidInput', { field: 'public', reason: 'a public runbook can be made with system scope only' });
+    raise('PolicyDeniedFor', {
+      rule: 'baremetal:runbook:update:public',
+      reason: 'A public runbook can be made with system scope only.',
+    });
   return { owner: who.project_id, public: false };
 };
 
