@@ -9,7 +9,7 @@ import type { ActLock } from '../inventory/fence';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
 import type { Opener } from '../inventory/sealing';
 import { isTemperError, raise, TemperError } from '../model/errors';
-import { requireOrigin, urlsOf } from '../model/origins';
+import { fetchedBy, requireFetched } from '../model/origins';
 import type { ActOutcome, Lock, Seen, Timing } from '../model/runs';
 import { hideTexts, maskSecrets, maskText, resolveSecrets, secretTexts } from '../model/secrets';
 import { type ActName, actRow, nameOf, type PlannedStep } from '../model/steps';
@@ -148,7 +148,7 @@ const attempt = async (
     byAgent ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
   const { node, args, texts } = await unlocked(found, step, hands);
   // Once more with the secrets in place: a URL that carries a password was sealed before anybody could look at it.
-  for (const url of urlsOf(act, args, node.instance_info ?? {})) requireOrigin(hands.imageOrigins ?? [], url);
+  for (const one of fetchedBy(act, step, args, node.instance_info ?? {})) requireFetched(hands.imageOrigins ?? [], one);
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
   const context = { ...contextOf(input, key, hands, beating, texts), answered: talk.answered };
   const lane = byAgent ? null : driver.laneKey(node);

@@ -34,7 +34,7 @@ afterAll(async () => {
 const held = (driver_info: Record<string, unknown> = {}, args: Record<string, unknown> = {}): Promise<RunActInput> =>
   heldAct({ api, owner, vault }, { driver_info, args });
 
-const withDriver = (over: ActsOver, lane: string | null = null) => {
+const withDriver = (over: ActsOver, lane: string | null = null, imageOrigins: readonly string[] = []) => {
   const { driver, calls } = recordingDriver(over);
   const laned: Driver = { ...driver, laneKey: () => lane };
   const activities = createBmcActivities({
@@ -42,6 +42,7 @@ const withDriver = (over: ActsOver, lane: string | null = null) => {
     vault,
     driverOf: () => laned,
     lanes: createLanes(),
+    imageOrigins,
     log: quiet,
     leaseMs: 1_000,
   });
@@ -268,4 +269,49 @@ test('a secret that is gone fails the step at once and says so', async () => {
   const { calls, perform } = withDriver({});
   await expect(perform(input)).rejects.toMatchObject({ type: 'SecretMissing', nonRetryable: true });
   expect(calls).toEqual([]);
+});
+
+describe('where something is fetched from is looked at once more as the act begins', () => {
+  const good = 'https://images.example.org/x';
+  const evil = 'https://elsewhere.net/x';
+  const begin = async (
+    act: RunActInput['act'],
+    args: Record<string, unknown>,
+    { step = {}, instance_info = {} }: { step?: object; instance_info?: Record<string, unknown> } = {},
+  ) => {
+    const input = await held({}, args);
+    const holder = { holder: 'node', holder_id: input.lock.node_uuid, field: 'instance_info', groups: [''] } as const;
+    const sealed = vault.seal(instance_info, holder);
+    await api.secrets.insert(sealed.secrets);
+    await owner`update nodes set instance_info = ${owner.json(sealed.document as never)} where uuid = ${input.lock.node_uuid}`;
+    const { calls, perform } = withDriver({}, null, ['https://images.example.org']);
+    const ended = await perform({ ...input, act, step: { ...input.step, ...step } }).catch((thrown) => thrown.type);
+    return { ended, calls };
+  };
+  const nic = { interface: 'deploy', step: 'update_nvidia_nic_firmware_image' } as const;
+  const box = { interface: 'deploy', step: 'generic_container_step' } as const;
+  const instance = { image_source: good, image_url: good, configdrive: 'H4sIAA==' };
+
+  test.each([
+    ['insert_media', { image_url: evil }, {}],
+    ['update_firmware', { settings: [{ component: 'bmc', url: evil }] }, {}],
+    ['agent_step', { images: [{ url: evil }] }, { step: nic }],
+    ['agent_step', { container_url: 'elsewhere.net/tool' }, { step: box }],
+    ['agent_step', { anything: evil }, {}],
+    ['agent_write_image', {}, { instance_info: { ...instance, image_source: evil } }],
+    ['agent_write_image', {}, { instance_info: { ...instance, image_url: evil } }],
+    ['agent_write_image', {}, { instance_info: { ...instance, image_url: 'https://user:hunter2@elsewhere.net/x' } }],
+    ['agent_write_image', {}, { instance_info: { ...instance, image_http_proxy: evil } }],
+    ['agent_write_image', {}, { instance_info: { ...instance, configdrive: evil } }],
+  ] as const)('%s with %j, %j sends nothing', async (act, args, more) => {
+    expect(await begin(act, args, more)).toEqual({ ended: 'OriginRefused', calls: [] });
+  });
+
+  test.each([
+    ['insert_media', { image_url: good }, {}],
+    ['agent_step', { images: [{ url: good }] }, { step: nic }],
+    ['agent_write_image', {}, { instance_info: instance }],
+  ] as const)('%s with %j, %j goes on', async (act, args, more) => {
+    expect(await begin(act, args, more)).toMatchObject({ ended: { is: 'done' }, calls: [act] });
+  });
 });

@@ -237,6 +237,11 @@ describe('where images come from', () => {
     clean_steps: [{ interface: 'firmware', step: 'update', args: { settings: [{ component: 'bmc', url }] } }],
   });
 
+  const nicFirmware = (url: string) => ({
+    target: 'clean',
+    clean_steps: [{ interface: 'deploy', step: 'update_nvidia_nic_firmware_image', args: { images: [{ url }] } }],
+  });
+
   test.each([
     // state        columns                                                         body
     ['available', { instance_info: { ...image, image_source: other } }, { target: 'active' }],
@@ -248,8 +253,13 @@ describe('where images come from', () => {
       { driver_info: { ...deployable.driver_info, rescue_iso: other } },
       { target: 'rescue', rescue_password: 'x' },
     ],
+    ['available', { instance_info: { ...image, image_url: other } }, { target: 'active' }],
+    ['available', { instance_info: { ...image, image_http_proxy: other } }, { target: 'active' }],
+    ['available', { instance_info: { ...image, image_https_proxy: other } }, { target: 'active' }],
+    ['available', { instance_info: image }, { target: 'active', configdrive: other }],
     ['manageable', {}, media(other)],
     ['manageable', {}, firmware(other)],
+    ['manageable', {}, nicFirmware(other)],
   ])('from %s, %j with %j is refused outside the allowed origins', async (state, columns, body) => {
     await at.fresh(state);
     const written = Object.entries(columns).map(([key, value]) => [
@@ -277,6 +287,20 @@ describe('where images come from', () => {
     await withSettings({ imageOrigins }, async () => {
       expect((await at.ask({ target, ...body })).status).toBe(202);
     });
+  });
+
+  test.each([
+    ['generic_container_step', { container_url: 'elsewhere.example.org/tool' }],
+    ['generic_container_step', { container_url: 'images.example.org/tool', run_options: [`--env=PROXY=${other}`] }],
+    ['update_nvidia_nic_firmware_settings', { settings: [{ where: other }] }],
+  ])('%s with %j is refused outside the allowed origins', async (step, args) => {
+    await at.fresh('manageable');
+    const body = { target: 'clean', clean_steps: [{ interface: 'deploy', step, args }] };
+    await withSettings({ imageOrigins }, async () => {
+      const reply = await at.ask(body);
+      expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringMatching(/elsewhere.*TEMPER_IMAGE_ORIGINS/)]);
+    });
+    expect((await at.ask(body)).status).toBe(202);
   });
 
   test('a URL with a password is refused where only some origins are allowed: nobody can see where it points', async () => {

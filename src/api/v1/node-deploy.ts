@@ -6,6 +6,7 @@ import type { Caller } from '../../model/callers';
 import { interfaceOf } from '../../model/drivers';
 import { raise } from '../../model/errors';
 import type { ProjectId } from '../../model/ids';
+import { type Fetched, fetchedByInstance } from '../../model/origins';
 import { ownValue } from '../../model/own';
 import { inOrder } from '../../model/runbook-steps';
 import type { Runbook } from '../../model/runbooks';
@@ -13,7 +14,7 @@ import { isSecretRef } from '../../model/secrets';
 import type { VerbRow } from '../../model/verbs';
 import type { RunOrder } from '../../runs/contract';
 import type { Rooms } from '../rooms';
-import { requireKnownOrigin } from './node-origins';
+import { requireKnown } from './node-origins';
 
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
@@ -68,16 +69,23 @@ const refuse = (node: string, reason: string): never => raise('InstanceInfoInval
 
 type Needs = {
   readonly fault: (info: Info) => string | undefined;
-  /** Keys whose URLs the ramdisk or the BMC fetches. */
-  readonly urls: readonly string[];
+  /** What the ramdisk or the BMC fetches. */
+  readonly fetched: (info: Info) => readonly Fetched[];
 };
+
+/** A stored config drive is sealed, whatever it is: the worker looks at it before the image is written. */
+const fetchedBeforeStart = ({ configdrive, image_checksum, ...info }: Info): readonly Fetched[] => [
+  ...fetchedByInstance({ ...info, image_checksum, ...(!isSecretRef(configdrive) && { configdrive }) }),
+  // A checksum may be the address of a file of checksums, and one that is sealed is one with a password in it.
+  ...(isSecretRef(image_checksum) ? [{ value: image_checksum, as: 'http' as const }] : []),
+];
 
 /** Per deploy interface, what a deployment needs to be told by instance_info. */
 const needs: Readonly<Record<string, Needs>> = {
-  direct: { fault: imageFault, urls: ['image_source'] },
+  direct: { fault: imageFault, fetched: fetchedBeforeStart },
   ramdisk: {
     fault: (info) => (names(info, 'boot_iso') ? undefined : 'boot_iso is missing: the URL of the image to start from'),
-    urls: ['boot_iso'],
+    fetched: ({ boot_iso }) => [{ value: boot_iso, as: 'http' }],
   },
 };
 
@@ -91,13 +99,7 @@ export const checkInstance = (rooms: Rooms, node: NodeRow, ident: string): void 
     (trait) => !node.traits.includes(trait),
   );
   if (lacking.length > 0) refuse(ident, `traits: the node lacks ${lacking.join(', ')}`);
-  for (const key of needed?.urls ?? []) requireKnownOrigin(rooms, info[key]);
-  // A checksum may be the address of a file of checksums, which the ramdisk fetches as well.
-  if (
-    needed?.urls.includes('image_source') &&
-    (textOf(info, 'image_checksum')?.includes('://') || isSecretRef(info.image_checksum))
-  )
-    requireKnownOrigin(rooms, info.image_checksum);
+  for (const fetched of needed?.fetched(info) ?? []) requireKnown(rooms, fetched);
 };
 
 const lesseeOf = (rooms: Rooms, who: Caller, node: NodeRow): ProjectId | undefined =>

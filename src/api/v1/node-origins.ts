@@ -1,18 +1,9 @@
 /** Where a run's images and firmware come from, held against the origins that the operator allows. Can it happen. */
 import { raise } from '../../model/errors';
-import { requireOrigin } from '../../model/origins';
+import { type Fetched, fetchedBy, requireFetched, requireOrigin } from '../../model/origins';
 import { isSecretRef } from '../../model/secrets';
-import type { ActName, PlannedStep } from '../../model/steps';
+import type { PlannedStep } from '../../model/steps';
 import type { Rooms } from '../rooms';
-
-type Args = PlannedStep['args'];
-
-/** What each act lets a BMC fetch. */
-const fetched: Readonly<Partial<Record<ActName, (args: Args) => readonly unknown[]>>> = {
-  insert_media: ({ image_url }) => [image_url],
-  set_boot_device: ({ image_url }) => [image_url],
-  update_firmware: ({ settings }) => (Array.isArray(settings) ? settings.map((item) => item?.url) : []),
-};
 
 /**
  * Refuses a URL outside the allowed origins. One with a password in it is kept sealed: where only some origins are allowed
@@ -28,8 +19,17 @@ export const requireKnownOrigin = ({ settings: { imageOrigins } }: Rooms, url: u
     });
 };
 
-/** Refuses steps that fetch from elsewhere. Throws OriginRefused. */
-export const requireStepOrigins = (rooms: Rooms, steps: readonly Pick<PlannedStep, 'acts' | 'args'>[]): void => {
-  for (const { acts, args } of steps)
-    for (const { act } of acts) for (const url of fetched[act]?.(args) ?? []) requireKnownOrigin(rooms, url);
+/** As above, for what is fetched in any way. Throws OriginRefused. */
+export const requireKnown = (rooms: Rooms, fetched: Fetched): void => {
+  if (isSecretRef(fetched.value)) requireKnownOrigin(rooms, fetched.value);
+  else requireFetched(rooms.settings.imageOrigins, fetched);
+};
+
+type Step = Pick<PlannedStep, 'interface' | 'step' | 'acts' | 'args'>;
+
+/** Refuses steps that fetch from elsewhere; what instance_info names is looked at as a deployment is asked. Throws OriginRefused. */
+export const requireStepOrigins = (rooms: Rooms, steps: readonly Step[]): void => {
+  for (const step of steps)
+    for (const { act } of step.acts)
+      for (const fetched of fetchedBy(act, step, step.args, {})) requireKnown(rooms, fetched);
 };

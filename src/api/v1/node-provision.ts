@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
+import { fetchedByInstance } from '../../model/origins';
 import { runbooksSince } from '../../model/runbooks';
 import { type ProvisionState, states } from '../../model/states';
 import { isVerb, type Verb, type VerbRow, verbRow, verbs } from '../../model/verbs';
@@ -16,6 +17,7 @@ import { wayOutOfMaintenance } from './maintenance-way-out';
 import { checkConfigdrive, checkInstance, configdrive, deploymentFacts } from './node-deploy';
 import { requireOwnRun } from './node-leases';
 import { askedBy, checkWorkable, orderedNode } from './node-orders';
+import { requireKnown } from './node-origins';
 import { equipped, planOf } from './node-plans';
 import { reasonHeader, runRunbook, type Usable, usableRunbook, useRules } from './node-runbook';
 import { requireStepRules, stepRuleNames, stepRules } from './node-steps';
@@ -133,7 +135,10 @@ const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => 
   if (want.row.story === 'deploy') checkMaintenance(want, node, ident, way);
   const to = reachable(want, node, ident);
   requireOwnRun(rooms, want.rule, asking.who, node, ident);
-  if (asking.body.configdrive) checkConfigdrive(asking.body.configdrive, want.verb, want.row, asking.version);
+  if (asking.body.configdrive) {
+    checkConfigdrive(asking.body.configdrive, want.verb, want.row, asking.version);
+    for (const fetched of fetchedByInstance({ configdrive: asking.body.configdrive })) requireKnown(rooms, fetched);
+  }
   const named = asking.body.runbook;
   const use = named === undefined ? null : await usableRunbook(rooms, reasoned(asking), node, named);
   const runbook = use?.runbook ?? null;

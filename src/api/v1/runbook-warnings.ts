@@ -10,7 +10,9 @@ import { readable, refuseDisallowed } from './node-steps';
 export const anywhere = (rooms: Rooms, step: RunbookStep): StepFault[] => {
   // Rows of one step differ by driver, never by what they fetch.
   const [row] = catalogueRows(step);
-  const planned = row ? [{ acts: planActs(row.acts), args: step.args }] : [];
+  const planned = row
+    ? [{ interface: step.interface, step: step.step, acts: planActs(row.acts), args: step.args }]
+    : [];
   return [...faultOf(() => refuseDisallowed(rooms, [step])), ...faultOf(() => requireStepOrigins(rooms, planned))];
 };
 
