@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Settings } from '../api';
 import type { ApiConfig } from './config';
+import { ConfigFault } from './fault';
 import type { Listening, Patience } from './listen';
 
 const withoutSlash = (url: string | undefined): string | undefined => url?.replace(/\/$/, '');
@@ -59,3 +60,12 @@ export const patienceOf = (config: ApiConfig): Patience => ({
   keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
   connections: config.TEMPER_MAX_CONNECTIONS,
 });
+
+/** An API process that could open what it seals would give a thief every BMC. Throws ConfigFault. */
+export const refuseOpeningKeys = (env: NodeJS.ProcessEnv): void => {
+  const given = ['TEMPER_SECRETS_PRIVATE_KEYS', 'TEMPER_SECRETS_KEYS'].filter((name) => env[name]);
+  if (given.length > 0)
+    throw new ConfigFault(
+      given.map((name) => `${name}: is for BMC workers only, and no API process may have it; unset it.`),
+    );
+};

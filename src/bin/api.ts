@@ -9,7 +9,7 @@ import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { createRuns } from '../runs';
 import { apiPolicyFrom } from './api-policy';
-import { addressOf, patienceOf, ramdiskAddressOf, settingsOf } from './api-settings';
+import { addressOf, patienceOf, ramdiskAddressOf, refuseOpeningKeys, settingsOf } from './api-settings';
 import { cleaningFrom } from './cleaning-runbooks';
 import { watchSkew } from './clock-skew';
 import { type ApiConfig, readConfig } from './config';
@@ -47,6 +47,7 @@ const watched =
   };
 
 live('api', config, { log, metrics }, async (life) => {
+  refuseOpeningKeys(process.env);
   const webhookVault = webhookVaultFrom(config);
   const traces = await tracesFrom('api', config, life);
   const recorder = createPolicyRecorder(log);
