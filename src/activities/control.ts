@@ -6,7 +6,7 @@ import type { Inventory } from '../inventory';
 import type { Cut, CutAct } from '../inventory/run-steps';
 import { raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
-import type { Lock, RunInput, RunState, StepState } from '../model/runs';
+import type { Lock, RunInput, RunState, StepState, WaitsOn } from '../model/runs';
 import type { Event, ProvisionState } from '../model/states';
 import { type Ending, endRun } from '../runs/ending';
 import { reconcileOnce } from '../runs/reconcile';
@@ -32,7 +32,11 @@ export type MoveInput = Projection & {
   readonly state: RunState;
   readonly waiting_for: string | null;
 };
-export type ShowInput = Projection & { readonly state: RunState; readonly waiting_for: string | null };
+export type ShowInput = Projection & {
+  readonly state: RunState;
+  readonly waiting_for: string | null;
+  readonly waits_on?: WaitsOn | null;
+};
 export type MarkInput = Projection & {
   readonly index: number;
   readonly state: StepState;
@@ -82,8 +86,8 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
   ),
 
   /** Shows a state of the run that changes neither node nor step. */
-  show: guarded(async ({ lock, seq, state, waiting_for }: ShowInput): Promise<void> => {
-    await inventory.runs.advance(lock, seq, state, waiting_for);
+  show: guarded(async ({ lock, seq, state, waiting_for, waits_on }: ShowInput): Promise<void> => {
+    await inventory.runs.advance(lock, seq, state, waiting_for, waits_on);
   }),
 
   /** Writes a step that needs no BMC: waiting, parked, skipped, done. */

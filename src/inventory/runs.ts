@@ -1,7 +1,7 @@
 /** Queries of runs: acceptance, projections under the fence, and what API and relay read. */
 import { randomUUID } from 'node:crypto';
 import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../model/ids';
-import type { Lock, Requester, RunInput, RunState } from '../model/runs';
+import type { Lock, Requester, RunInput, RunState, WaitsOn } from '../model/runs';
 import type { Fault, ProvisionState } from '../model/states';
 import type { Db } from './database';
 import { type Fenced, heldBy } from './fence';
@@ -281,14 +281,20 @@ export const runs = (sql: Db) => ({
   },
 
   /** Whether a projection with this counter has been made already. */
-  async advance(lock: Lock, seq: number, state: RunState, waiting_for: string | null): Promise<boolean> {
+  async advance(
+    lock: Lock,
+    seq: number,
+    state: RunState,
+    waiting_for: string | null,
+    waits_on: WaitsOn | null = null,
+  ): Promise<boolean> {
     const held = ['uuid', 'owner', 'lessee'];
     const advanced = await sql`
       with held as (${heldBy(sql, lock, held)}
       ), before as (
         select state from runs where id = ${lock.run}
       ), advanced as (
-        update runs set seq = ${seq}, state = ${state}, waiting_for = ${waiting_for}, updated_at = now()
+        update runs set seq = ${seq}, state = ${state}, waiting_for = ${waiting_for}, waits_on = ${waits_on}, updated_at = now()
         where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning cursor
       ), said as (
         insert into events (kind, node_uuid, run_id, project, lessee, data)

@@ -14,7 +14,7 @@ export const turns = (sql: Db) => ({
         where mine.id = ${run} and older.limit_class = ${of} and older.finished_at is null
           and (older.created_at, older.id) < (mine.created_at, mine.id)
           and older.state not in ('parked', 'paused')
-          and (older.waiting_for is null or (older.waiting_for <> 'unhold' and older.waiting_for not like '% is frozen by %'))
+          and older.waiting_for is distinct from 'unhold' and older.waits_on is distinct from 'freeze'
         limit ${max}) ahead`;
     return (row?.ahead ?? 0) < max;
   },

@@ -7,6 +7,9 @@ import type { Story, Verb } from './verbs';
 
 export type RunState = 'accepted' | 'running' | 'paused' | 'waiting' | 'parked' | 'succeeded' | 'failed' | 'aborted';
 
+/** What a run waits on, where that decides something: a frozen one gives its turn to the next. */
+export type WaitsOn = 'freeze';
+
 /** States from which a run does not go on. */
 export const endedStates: readonly RunState[] = ['succeeded', 'failed', 'aborted'];
 

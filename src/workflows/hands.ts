@@ -205,7 +205,9 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     async thawed(step, why, { evenAborted = false } = {}) {
       const { state, waitingFor } = here;
       show(step, 'waiting', why);
+      here.waitsOn = 'freeze';
       await store.show();
+      here.waitsOn = null;
       const ended = () => here.aborted && !evenAborted;
       for (let pause = thawLookMs, frozen = true; frozen; pause = Math.min(2 * pause, longestThawLookMs)) {
         here.thaw = false;

@@ -1,5 +1,5 @@
 /** Where a run is: the little state that its messages and its story share. */
-import type { RunInput, RunState } from '../model/runs';
+import type { RunInput, RunState, WaitsOn } from '../model/runs';
 import type { ProvisionState } from '../model/states';
 import { nameOf, type PlannedStep } from '../model/steps';
 import type { Progress } from './contract';
@@ -12,6 +12,8 @@ export type Here = {
   state: RunState;
   cursor: number;
   waitingFor: string | null;
+  /** What it waits on, where that decides something. */
+  waitsOn: WaitsOn | null;
   /** Why a person is asked; null while nobody is. */
   error: string | null;
   aborted: boolean;
@@ -44,6 +46,7 @@ export const startingPoint = (run: RunInput): Here => ({
   state: 'running',
   cursor: run.carries?.from ?? 0,
   waitingFor: null,
+  waitsOn: null,
   error: null,
   aborted: false,
   abortedAt: null,

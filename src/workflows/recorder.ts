@@ -81,7 +81,7 @@ export const recorder = (run: RunInput, here: Here) => {
     /** Shows a state that no move of the node and no step goes with. */
     show: () =>
       control.show.executeWithOptions({ ...options, summary: `run: ${here.state}` }, [
-        { ...next(), state: here.state, waiting_for: here.waitingFor },
+        { ...next(), state: here.state, waiting_for: here.waitingFor, ...(here.waitsOn && { waits_on: here.waitsOn }) },
       ]),
     mark: (step: PlannedStep, state: StepState, facts: { note?: string; error?: string } = {}) =>
       control.mark.executeWithOptions({ ...options, summary: `${label(here, step)}: ${state}` }, [

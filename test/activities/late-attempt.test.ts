@@ -1,4 +1,5 @@
 /** Workers that stand still and wake late: whatever line they stood at, what they send and write then does not count. */
+import { randomUUID } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
 import type { Act } from '../../src/bmc/contract';
@@ -228,4 +229,52 @@ test('the acts of an execution that the run has left find no row', async () => {
     type: 'StaleOperation',
   });
   expect(sent).toEqual([]);
+});
+
+/** A ramdisk that has called back since the late worker fell asleep. */
+const ramdiskOf = async ({ lock: { node_uuid } }: RunActInput) => {
+  await owner`
+    insert into agents (node_uuid, token_hash, token_secret) values (${node_uuid}, 'h', ${randomUUID()})`;
+  return async () => (await owner`select 1 from agents where node_uuid = ${node_uuid}`).length;
+};
+
+test.each([
+  [
+    'the run after it',
+    async ({ lock }: RunActInput) => {
+      await owner`update nodes set reservation = ${randomUUID()}, fence = fence + 1 where uuid = ${lock.node_uuid}`;
+    },
+  ],
+  [
+    'the attempt after it',
+    async (input: RunActInput) => {
+      await perform({ ...input, act: 'power_on' }, async () => ({ is: 'done' }), 2);
+    },
+  ],
+])('a power off that ends late does not forget the ramdisk of %s', async (_, goOn) => {
+  const input: RunActInput = { ...(await heldAct({ api, owner, vault })), act: 'power_off' };
+  const line = stall();
+  const { driver } = recordingDriver({
+    power_off: async () => {
+      await line.here();
+      return { is: 'done' };
+    },
+  });
+  const activities = createBmcActivities({
+    inventory: bmc,
+    vault,
+    driverOf: () => driver,
+    lanes: createLanes(),
+    log: quiet,
+  });
+  const late = new MockActivityEnvironment({ attempt: 1, currentAttemptScheduledTimestampMs: 1 }).run(
+    activities.runAct,
+    input,
+  );
+  await line.there;
+  await goOn(input);
+  const ramdisks = await ramdiskOf(input);
+  line.go();
+  await expect(late).rejects.toMatchObject({ type: 'StaleOperation' });
+  expect(await ramdisks()).toBe(1);
 });

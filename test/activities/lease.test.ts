@@ -158,3 +158,51 @@ test('the API may read which BMCs are left alone, and may not change it', async 
   await expect(api.bmcLeases.health.answered(lane)).rejects.toThrow('permission denied');
   await api.close();
 });
+
+test.each([
+  ['an error of this worker', () => Promise.reject(new Error('EMFILE'))],
+  ['a cancellation', () => Promise.reject(Object.assign(new Error('cancelled'), { name: 'CancelledFailure' }))],
+  ['a text', () => Promise.reject('no error at all')],
+  ['a command that did not leave', fails('CommandLate')],
+])('%s is no answer of the BMC: the count stands', async (_, work) => {
+  const lane = newLane();
+  await silence(lane, 2);
+  await act(lane, work);
+  expect(await health(lane)).toMatchObject({ failures: 2 });
+});
+
+const leaseOf = async (lane: string) =>
+  (
+    await owner<{ holder: string; expires_at: Date }[]>`select holder, expires_at from bmc_leases where lane = ${lane}`
+  )[0];
+
+test('a lane is freed by its holder alone', async () => {
+  const lane = newLane();
+  const holder = randomUUID();
+  await one.bmcLeases.take(lane, holder, 60_000);
+  await other.bmcLeases.release(lane, randomUUID());
+  expect(await leaseOf(lane)).toMatchObject({ holder });
+  await other.bmcLeases.release(lane, holder);
+  expect(await leaseOf(lane)).toBeUndefined();
+});
+
+test('an act whose lane another worker has taken meanwhile leaves it to that one', async () => {
+  const lane = newLane();
+  const next = randomUUID();
+  await withLease(one.bmcLeases, lane, randomUUID(), 60_000, async () => {
+    await owner`update bmc_leases set holder = ${next} where lane = ${lane}`;
+  });
+  expect(await leaseOf(lane)).toMatchObject({ holder: next });
+});
+
+test('a lane is held for as long as the work lasts, however short its lease', async () => {
+  const lane = newLane();
+  const holder = randomUUID();
+  await withLease(one.bmcLeases, lane, holder, 3_000, async () => {
+    const first = (await leaseOf(lane))!;
+    for (let now = first; now.expires_at.getTime() <= first.expires_at.getTime(); now = (await leaseOf(lane))!)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await leaseOf(lane)).toMatchObject({ holder });
+  });
+  expect(await leaseOf(lane)).toBeUndefined();
+});

@@ -267,10 +267,14 @@ test('a freeze lets reads go on and holds back every command, and a run goes on 
   expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(
     /frozen by tester until somebody ends it: cables/,
   );
+  const waitsOn = async () =>
+    (await world.sql<{ waits_on: string | null }[]>`select waits_on from runs where id = ${run}`)[0];
+  expect(await waitsOn()).toEqual({ waits_on: 'freeze' });
   expect(calls).toEqual(['verify']);
   await world.inventory.freezes.end(freeze.id, asked.requester);
   await world.runs.agentContact({ node, kind: 'thaw' });
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  expect(await waitsOn()).toEqual({ waits_on: null });
   expect(calls).toEqual(['verify', 'power_off']);
 });
 

@@ -10,3 +10,7 @@ alter table runs add column act_cut int not null default 0;    -- acts of its ex
 -- An abort that waits for a command to end is shown.
 alter table runs add column abort_by text;
 alter table runs add column abort_at timestamptz;
+
+-- What a waiting run waits on, where that decides something: a frozen run gives its turn to the next.
+alter table runs add column waits_on text;
+update runs set waits_on = 'freeze' where finished_at is null and waiting_for like '% is frozen by %';
