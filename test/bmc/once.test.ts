@@ -3,6 +3,7 @@
 import { announcements } from '../../src/bmc/announce';
 import type { Sent } from '../../src/bmc/converge';
 import { announceAndSend, sendOnce } from '../../src/bmc/once';
+import { errorOfFailure } from '../../src/bmc/redfish/replies';
 import { TemperError } from '../../src/model/errors';
 import { contextWith, intentsOf } from './support/context';
 
@@ -63,4 +64,17 @@ test('a no is withdrawn and thrown as the BMC gave it', async () => {
   const refused = async (): Promise<Sent> => ({ is: 'refused', error: refusal, transient: false });
   await expect(announceAndSend(client, announcements(client.context, desired), null, refused)).rejects.toBe(refusal);
   expect(last()).toMatchObject({ withdrawn: true });
+});
+
+test.each([
+  ['ECONNRESET', false],
+  ['UND_ERR_SOCKET', false],
+  ['UND_ERR_HEADERS_TIMEOUT', false],
+  ['whatever comes next', false],
+  ['ECONNREFUSED', true],
+  ['UND_ERR_CONNECT_TIMEOUT', true],
+])('a request that ends with %s cannot have been carried out: %s', (code, neverSent) => {
+  const facts = { node: 'n', bmc: 'b', what: 'x' };
+  const failed = errorOfFailure(Object.assign(new Error('x'), { code }), facts);
+  expect(failed).toMatchObject({ neverSent, error: { code: 'BmcUnreachable' } });
 });
