@@ -31,7 +31,6 @@ export const eventRoutes: Route[] = [
     path: '/v1/events',
     answers: { 204: null },
     since: 54,
-    asks: rule,
     rules: [rule],
     body,
     handler: async ({ who, body: { events }, requestId }, rooms) => {
