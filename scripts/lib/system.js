@@ -6,6 +6,7 @@ const { accepts, preparePostgres } = require('./postgres');
 const { bin, readJson, writeFile } = require('./paths');
 const { claimPorts, freePort, freePorts, freePortsFor, host, isFree, wellKnown } = require('./ports');
 const { environments } = require('./environment');
+const { clockOf } = require('./faketime');
 const { isReady, prepareTemporal, temporalFile } = require('./temporal');
 const { secretsOf } = require('./secrets');
 const { Stop, say } = require('./say');
@@ -40,14 +41,26 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
   const watched = [
     node('identity', 'demo-identity', env.identity),
     node('rack', 'rack', env.rack),
-    node('worker-control', 'worker', env.control, 'control'),
-    ...conductorGroups().map((group) => node(`worker-bmc-${group || 'default'}`, 'worker', env.bmc(group), 'bmc')),
+    ...workersOf('worker-control', (name) => node(name, 'worker', named(env.control, name), 'control')),
+    ...conductorGroups().flatMap((group) =>
+      workersOf(`worker-bmc-${group || 'default'}`, (name) => node(name, 'worker', named(env.bmc(group), name), 'bmc')),
+    ),
     node('api', 'api', env.api),
   ];
   await startInOrder(supervisor, watched);
   if (seed && fs.existsSync(entry('seed'))) await seedOnce(supervisor, node('seed', 'seed', env.visitor));
   return { visitor: env.visitor };
 }
+
+/** One worker of a kind, or as many as CHAOS_WORKERS says: `worker-control`, `worker-control-2`. */
+const workersOf = (name, make) =>
+  Array.from({ length: Number(process.env.CHAOS_WORKERS ?? 1) }, (_, at) =>
+    make(at === 0 ? name : `${name}-${at + 1}`),
+  );
+
+/** A second worker is another one to the others. */
+const named = (environment, name) =>
+  /-\d+$/.test(name) ? { ...environment, TEMPER_WORKER_HOSTNAME: name } : environment;
 
 /** Comma-separated names; the empty one is the default group. */
 const conductorGroups = () => (process.env.TEMPER_CONDUCTOR_GROUPS ?? '').split(',').map((name) => name.trim());
@@ -110,7 +123,7 @@ function nodeProcess(name, file, environment, args) {
     name,
     command: process.execPath,
     args: ['--enable-source-maps', file, ...args],
-    options: { env: { ...process.env, ...environment } },
+    options: { env: { ...process.env, ...environment, ...clockOf(name) } },
     ipc: true,
     // A worker gives its activities 30 s to come to a halt.
     graceMs: 35_000,

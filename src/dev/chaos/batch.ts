@@ -29,7 +29,7 @@ export const runBatch = async (
   await lastMoments(system, runners);
   note(`${runners.filter(({ place }) => place === 'there').length} there`);
   const since = Date.now();
-  const back = system.kill(victim);
+  const back = system.strike(victim);
   await Promise.all(runners.map(({ bmc }) => system.rack.openGate(bmc.index)));
   await back();
   note('back');

@@ -8,12 +8,12 @@ import { runBatch } from './batch';
 import { writeSection } from './docs';
 import { faultTable, runFaults } from './faults';
 import { writeRunbook } from './nodes';
-import { allVictims, type Cell, everyCell, killsFor, labelsOf, secondsOf } from './plan';
+import { type Cell, everyCell, killsFor, labelsOf, secondsOf } from './plan';
 import { randomOf } from './random';
 import { keyOf, ofVerb, type Reference, type References, referenceOf } from './reference';
 import { countsOf, type Result, summaryOf, tableOf } from './report';
 import { type Pair, sampleCells, samplePairs } from './sample';
-import { openSystem, type System } from './system';
+import { allKills, allPauses, openSystem, type System, type Victim } from './system';
 import { type ChaosVerb, chaosVerbs } from './verbs';
 
 type Say = (line: string) => void;
@@ -25,6 +25,8 @@ export type Chosen = {
   readonly verbs?: readonly string[];
   /** Kinds of BMC that a sample is taken from; all of them when absent. */
   readonly profiles?: readonly string[];
+  /** What is done to which processes; all kills when absent. */
+  readonly victims?: readonly Victim[];
 };
 
 export type Found = { readonly results: readonly Result[]; readonly unusable: readonly string[] };
@@ -96,20 +98,23 @@ const killAll = async (
 /** Runs what was chosen on a system. */
 export const runCells = async (
   system: System,
-  { seed, sample, verbs: names, profiles = profilesOf(system) }: Chosen,
+  { seed, sample, verbs: names, profiles = profilesOf(system), victims = allKills }: Chosen,
   say: Say,
 ): Promise<Found> => {
   const random = randomOf(seed);
   const verbs = chaosVerbs.filter(({ name }) => !names || names.includes(name));
   await writeRunbook(system);
-  const pairs = sample === undefined ? allPairs(system, verbs) : samplePairs(profiles, verbs, sample, random);
+  const pairs = sample === undefined ? allPairs(system, verbs) : samplePairs(profiles, verbs, sample, victims, random);
   const { references, unusable } = await gatherReferences(system, pairs, say);
   for (const verb of verbs.filter((one) => ofVerb(references, one).length > 0))
     say(
       `${verb.name}: ${labelsOf(references, verb).length} points, ${secondsOf(references, verb).toFixed(0)} s undisturbed`,
     );
-  const cells = sample === undefined ? everyCell(verbs, references) : sampleCells(references, pairs, sample, random);
-  say(`${cells.length} places to kill at`);
+  const cells =
+    sample === undefined
+      ? everyCell(verbs, references, victims)
+      : sampleCells(references, pairs, sample, victims, random);
+  say(`${cells.length} places to strike at`);
   const first = await killAll(system, cells, references, random, say);
   const missed = first.filter(({ outcome }) => outcome.is === 'missed').map(({ cell }) => cell);
   const second = await killAll(system, missed, references, random, say);
@@ -123,6 +128,8 @@ const options = {
   verbs: { type: 'string' },
   nodes: { type: 'string' },
   faults: { type: 'boolean' },
+  pauses: { type: 'boolean' },
+  clocks: { type: 'string' },
 } as const;
 
 // This file runs as dist/dev/chaos/index.js.
@@ -131,22 +138,37 @@ const docsFile = join(__dirname, '../../../docs/chaos.md');
 const when = (began: number, more: string): string =>
   `${new Date().toISOString().slice(0, 10)}, ${Math.ceil((Date.now() - began) / 60_000)} minutes, ${cpus().length} processors, ${more}.`;
 
-const preface = (system: System, results: readonly Result[]): string[] => [
-  `Up to ${system.bmcs.length} nodes are hit by one kill. ${summaryOf(results)}`,
+const abouts = {
+  kills:
+    'Each line is a point of a run. The node is held there by the emulator, the process is killed with -9 once, and the run goes on when the supervisor has started the process again.',
+  pauses:
+    'Each line is a point of a run. The node is held there by the emulator, and the process is stopped (SIGSTOP) for so many seconds and goes on (SIGCONT), late and unaware of it. There are two BMC workers and two control workers at once; one of them is stopped.',
+  clocks:
+    'As above, with kills, while the clocks of the processes differ: two BMC workers, two control workers and the API are each by one of ±10 s, ±5 min and ±1 h off the clock of Postgres and Temporal.',
+} as const;
+type Kind = keyof typeof abouts;
+
+const preface = (kind: Kind, system: System, results: readonly Result[]): string[] => [
+  `Up to ${system.bmcs.length} nodes are struck at once. ${summaryOf(results)}`,
   '',
-  'Each line is a point of a run. The node is held there by the emulator, the process is killed with -9 once, and the run goes on when the supervisor has started the process again. `ended` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; `parked` one that asked a person whether its command took effect, because nothing on the machine could tell. The seconds are from the kill to the end; what was left of the run is part of them. Cells are empty where a process is killed at the beginning of each step and at the last point in it only: those that hold no connection to a BMC.',
+  `${abouts[kind]} \`ended\` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; \`parked\` one that asked a person whether its command took effect, because nothing on the machine could tell. The seconds are from the kill, or the beginning of the pause, to the end; what was left of the run is part of them. Cells are empty where a process is struck at the beginning of each step and at the last point in it only: those that hold no connection to a BMC.`,
   '',
 ];
 
-const killed = async (system: System, chosen: Chosen, say: Say): Promise<boolean> => {
+const struck = async (system: System, kind: Kind, chosen: Chosen, about: string, say: Say): Promise<boolean> => {
   const began = Date.now();
   const { results, unusable } = await runCells(system, chosen, say);
-  const table = tableOf(results, allVictims);
+  const victims = chosen.victims ?? allKills;
+  const columns = victims.filter((victim) => results.some(({ cell }) => cell.victim === victim));
+  const table = tableOf(results, columns);
   for (const line of table) say(line);
   say(summaryOf(results));
   const whole = chosen.sample === undefined && chosen.verbs === undefined;
-  if (whole)
-    writeSection(docsFile, 'kills', [when(began, `seed ${chosen.seed}`), '', ...preface(system, results), ...table]);
+  // The whole table of pauses takes hours, so that of a sample stands for it until then.
+  if (whole || (kind !== 'kills' && chosen.verbs === undefined)) {
+    const head = [about, `seed ${chosen.seed}`, ...(whole ? [] : [`a sample of ${chosen.sample}`])].filter(Boolean);
+    writeSection(docsFile, kind, [when(began, head.join(', ')), '', ...preface(kind, system, results), ...table]);
+  }
   const { failed, missed } = countsOf(results);
   return failed + missed + unusable.length === 0;
 };
@@ -176,7 +198,9 @@ export const runChaos = async (file: string, args: readonly string[], say: Say):
       ...(values.sample && { sample: Number(values.sample) }),
       ...(values.verbs && { verbs: values.verbs.split(',') }),
     };
-    return await killed(system, chosen, say);
+    if (values.pauses) return await struck(system, 'pauses', { ...chosen, victims: allPauses }, '', say);
+    if (values.clocks) return await struck(system, 'clocks', chosen, `clocks ${process.env.CHAOS_CLOCKS}`, say);
+    return await struck(system, 'kills', chosen, '', say);
   } finally {
     await system.close();
   }

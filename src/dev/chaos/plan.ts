@@ -4,17 +4,12 @@ import type { Job } from './approach';
 import type { Point } from './points';
 import { shuffled } from './random';
 import { keyOf, ofVerb, type References } from './reference';
-import { type Victim, victims } from './system';
+import { holdsBmcs, type Victim } from './system';
 import type { ChaosVerb, Rest } from './verbs';
 
 /** One line of the table, for one victim. */
 export type Cell = { readonly verb: ChaosVerb; readonly label: string; readonly victim: Victim };
 export type Kill = { readonly victim: Victim; readonly jobs: readonly (Job & { readonly cell: Cell })[] };
-
-export const allVictims = Object.keys(victims) as Victim[];
-
-/** Those who hold the connections to BMCs: a step can be cut anywhere by their death. To others it is one wait. */
-const holders: readonly Victim[] = ['BMC worker', 'all'];
 
 type Label = Pick<Point, 'label' | 'depth' | 'step'>;
 
@@ -36,7 +31,8 @@ const coarse = (labels: readonly Label[]): Label[] =>
 
 const labelsFor = (victim: Victim, references: References, verb: ChaosVerb): Label[] => {
   const labels = labelsOf(references, verb);
-  return holders.includes(victim) ? labels : coarse(labels);
+  // A step can be cut anywhere by the death of the process that holds the connection to its BMC. To others it is one wait.
+  return holdsBmcs(victim) ? labels : coarse(labels);
 };
 
 const jobFor = (cell: Cell, bmc: RackBmc, references: References): (Job & { cell: Cell }) | undefined => {
@@ -91,7 +87,7 @@ export const killsFor = (
 ): Kill[] => {
   const kills: Kill[] = [];
   const rests: Rests = new Map();
-  for (const victim of allVictims) {
+  for (const victim of new Set(cells.map((cell) => cell.victim))) {
     let left = cells.filter((cell) => cell.victim === victim);
     while (left.length > 0) {
       const { jobs, rest } = oneKill(left, shuffled(bmcs, random), references, rests);
@@ -108,8 +104,8 @@ export const secondsOf = (references: References, verb: ChaosVerb): number =>
   Math.min(...ofVerb(references, verb).map(({ seconds }) => seconds));
 
 /** Every verb, kill point and victim; verbs that take as long side by side, so that a kill waits for nobody long. */
-export const everyCell = (verbs: readonly ChaosVerb[], references: References): Cell[] =>
-  allVictims.flatMap((victim) =>
+export const everyCell = (verbs: readonly ChaosVerb[], references: References, victims: readonly Victim[]): Cell[] =>
+  victims.flatMap((victim) =>
     [...verbs]
       .sort((a, b) => secondsOf(references, b) - secondsOf(references, a))
       .flatMap((verb) =>

@@ -45,7 +45,7 @@ export const tableOf = (results: readonly Result[], victims: readonly Victim[]):
     lines.set(key, line);
   }
   return [
-    row(['verb', 'killed', ...victims]),
+    row(['verb', 'struck', ...victims]),
     row(Array.from({ length: victims.length + 2 }, () => '---')),
     ...[...lines.values()].map(({ verb, label, by }) =>
       row([verb, label, ...victims.map((victim) => (by.has(victim) ? cellText(by.get(victim)!) : ''))]),

@@ -1,23 +1,26 @@
 /** A few kills that a seed chose, for those who have minutes. */
-import { allVictims, type Cell, labelsOf } from './plan';
+import { type Cell, labelsOf } from './plan';
 import { shuffled } from './random';
 import type { References } from './reference';
+import type { Victim } from './system';
 import type { ChaosVerb } from './verbs';
 
 export type Pair = { readonly verb: ChaosVerb; readonly profile: string };
 
 /** Kills of a sample: two for a dozen, all victims for a large one. */
-const victimsFor = (sample: number): number => Math.min(allVictims.length, Math.max(2, Math.ceil(sample / 12)));
+const victimsFor = (sample: number, all: readonly Victim[]): number =>
+  Math.min(all.length, Math.max(2, Math.ceil(sample / 12)));
 
 /** Verbs in turn, each on a kind of BMC; both dealt out evenly, in an order that chance decides. */
 export const samplePairs = (
   profiles: readonly string[],
   verbs: readonly ChaosVerb[],
   sample: number,
+  victims: readonly Victim[],
   random: () => number,
 ): Pair[] => {
   const [order, kinds] = [shuffled(verbs, random), shuffled(profiles, random)];
-  return Array.from({ length: Math.ceil(sample / victimsFor(sample)) }, (_, index) => ({
+  return Array.from({ length: Math.ceil(sample / victimsFor(sample, victims)) }, (_, index) => ({
     verb: order[index % order.length]!,
     profile: kinds[index % kinds.length]!,
   }));
@@ -28,9 +31,10 @@ export const sampleCells = (
   references: References,
   pairs: readonly Pair[],
   sample: number,
+  victims: readonly Victim[],
   random: () => number,
 ): Cell[] => {
-  const chosen = shuffled(allVictims, random).slice(0, victimsFor(sample));
+  const chosen = shuffled(victims, random).slice(0, victimsFor(sample, victims));
   return pairs
     .flatMap(({ verb }) => {
       const labels = shuffled(labelsOf(references, verb), random);

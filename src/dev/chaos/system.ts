@@ -2,11 +2,12 @@
 import postgres from 'postgres';
 import { z } from 'zod';
 import { type Person, readSystem, signIn } from '../demo/system';
+import { pauseAll } from './pause';
 import { chaosRack } from './rack';
 import { until } from './until';
 
-/** Who is killed, by the names that the supervisor gave. */
-export const victims = {
+/** Which processes are killed, by the names that the supervisor gave. */
+const killed = {
   'BMC worker': ['worker-bmc-default'],
   'control worker': ['worker-control'],
   API: ['api'],
@@ -14,7 +15,35 @@ export const victims = {
   Postgres: ['postgres'],
   all: ['worker-bmc-default', 'worker-control', 'api', 'temporal', 'postgres'],
 } as const satisfies Record<string, readonly string[]>;
-export type Victim = keyof typeof victims;
+/** Which are paused. Of workers there are two of each kind then, and one of them is paused. */
+const paused = {
+  'BMC worker': ['worker-bmc-default'],
+  'control worker': ['worker-control'],
+  API: ['api'],
+  Temporal: ['temporal'],
+  Postgres: ['postgres'],
+  rack: ['rack'],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Shorter and longer than a heartbeat timeout, the lease of a lane, and a minute's silence after which a worker counts as gone. */
+const pauseSeconds = [10, 25, 45, 120] as const;
+
+export type Victim = keyof typeof killed | `${keyof typeof paused} ${(typeof pauseSeconds)[number]} s`;
+
+/** What is done to processes: killed with -9, or stopped for so many seconds and let go on. */
+type Blow = { readonly processes: readonly string[]; readonly seconds?: number };
+
+const pauses = (Object.keys(paused) as (keyof typeof paused)[]).flatMap((name) =>
+  pauseSeconds.map((seconds) => [`${name} ${seconds} s` as const, { processes: paused[name], seconds }] as const),
+);
+const kills = Object.entries(killed).map(([name, processes]) => [name, { processes }] as const);
+const blows: Readonly<Record<string, Blow>> = Object.fromEntries([...kills, ...pauses]);
+
+export const allKills = kills.map(([name]) => name) as readonly Victim[];
+export const allPauses: readonly Victim[] = pauses.map(([name]) => name);
+
+/** Whether a victim holds the connections to BMCs. */
+export const holdsBmcs = (victim: Victim): boolean => blows[victim]!.processes.includes('worker-bmc-default');
 
 const Addresses = z.looseObject({ postgresUrl: z.string() });
 
@@ -65,14 +94,19 @@ export const openSystem = async (file: string) => {
         return undefined;
       }
     },
-    /** Kills with -9, all at once. @returns resolves when all of them run again */
-    kill(victim: Victim): () => Promise<void> {
-      const killed = victims[victim].map((name) => [name, pidOf(name)] as const);
-      for (const [, pid] of killed) if (pid) process.kill(pid, 'SIGKILL');
+    /** Kills or pauses, all at once. @returns resolves when all of them run again */
+    strike(victim: Victim): () => Promise<void> {
+      const { processes, seconds } = blows[victim]!;
+      const struck = processes.map((name) => [name, pidOf(name)] as const);
+      const pids = struck.flatMap(([, pid]) => pid ?? []);
+      const resumed = seconds === undefined ? undefined : pauseAll(pids, seconds);
+      if (!resumed) for (const pid of pids) process.kill(pid, 'SIGKILL');
       return async () => {
-        await until('the killed processes to run again', async () =>
-          killed.every(([name, pid]) => pidOf(name) !== pid),
-        );
+        if (resumed) await resumed;
+        else
+          await until('the killed processes to run again', async () =>
+            struck.every(([name, pid]) => pidOf(name) !== pid),
+          );
         await operator.must('GET', '/v1/nodes?limit=1');
       };
     },
