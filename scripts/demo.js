@@ -1,4 +1,4 @@
-/** `npm run demo`: a system of its own, the story of the product told on it, and everything stopped again. */
+/** `npm run demo`: a system of its own, the story of the product told on it, and everything stopped again, with `--keep` on Ctrl-C. */
 
 require('./lib/node-version');
 const { bin } = require('./lib/paths');
@@ -7,6 +7,8 @@ const { setUp } = require('./lib/setup');
 const { withThrowAwaySystem } = require('./lib/throw-away');
 
 main(async () => {
+  const given = process.argv.slice(2);
+  const keep = given.includes('--keep');
   await setUp();
-  return withThrowAwaySystem('demo', [bin('demo'), ...process.argv.slice(2)], { seed: false });
+  return withThrowAwaySystem('demo', [bin('demo'), ...given.filter((one) => one !== '--keep')], { seed: false, keep });
 });

@@ -34,6 +34,9 @@ function options(args) {
   return { data: values.data, rackSize, seed: !values['no-seed'] };
 }
 
+/** A text as one word of a shell. */
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
 function welcome({ addresses, dir }) {
   const rows = (table) => Object.entries(table).map(([name, text]) => `  ${name.padEnd(16)} ${text}`);
   const users = [...new Set(Object.values(clouds).map(({ user }) => user))];
@@ -46,8 +49,8 @@ function welcome({ addresses, dir }) {
     'Demo users (password):',
     ...users.map((user) => `  ${user.padEnd(16)} ${demoPassword(user)}`),
     '',
-    'Try, with the baremetal command of python-ironicclient (pip install python-ironicclient):',
-    `  export OS_CLIENT_CONFIG_FILE=${addresses.clouds}`,
+    'Try, with the baremetal command (python3 -m venv ~/ironic && ~/ironic/bin/pip install python-ironicclient):',
+    `  export OS_CLIENT_CONFIG_FILE=${quoted(addresses.clouds)}`,
     '  OS_CLOUD=operator baremetal node list',
     '  OS_CLOUD=lessee baremetal node list',
     '  OS_CLOUD=lessee baremetal node service bmc-0 --runbook CUSTOM_RESTART --wait',

@@ -191,6 +191,15 @@ describe('what the node must say of its instance', () => {
     [{ image_source, ...hash, image_os_hash_algo: 'md5' }, /image_os_hash_algo must be one of sha256, sha512/],
     [{ ...image, image_source: 'file:///etc/passwd' }, /must be an http or https URL/],
     [{ ...image, traits: ['CUSTOM_GPU'] }, /the node lacks CUSTOM_GPU/],
+    [
+      { image_source, ...hash, image_os_hash_value: '.'.repeat(64) },
+      /image_os_hash_value must be 64 hexadecimal digits/,
+    ],
+    [{ image_source, ...hash, image_os_hash_value: 'b'.repeat(63) }, /63 characters came/],
+    [{ image_source, ...hash, image_os_hash_algo: 'constructor' }, /image_os_hash_algo must be one of/],
+    [{ image_source, image_checksum: '...' }, /image_checksum must be a hash in hexadecimal digits/],
+    [{ image_source, image_checksum: 'https://images.example.org/SHA256SUMS' }, null],
+    [{ image_source, ...hash, image_os_hash_algo: 'sha512', image_os_hash_value: 'B'.repeat(128) }, null],
     [{ image_source, ...hash }, null],
     [{ ...image, traits: ['CUSTOM_SSD'] }, null],
   ])('instance_info %j', async (instance_info, says) => {

@@ -53,16 +53,36 @@ const textOf = (info: Info, key: string): string | undefined =>
 // A URL with a password in it is kept sealed, so that only a reference to it is seen here.
 const names = (info: Info, key: string): boolean => isSecretRef(info[key]) || textOf(info, key) !== undefined;
 
-const checksums: readonly string[] = ['sha256', 'sha512'];
+/** Hexadecimal digits of a hash. */
+const checksums: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
+
+// Of MD5, SHA-1, SHA-256, SHA-384 and SHA-512.
+const anyHash = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$/i;
+
+/** A hash, or the URL of a file of checksums. */
+const checksumFault = (info: Info): string | undefined => {
+  const given = textOf(info, 'image_checksum');
+  return given === undefined || anyHash.test(given) || /^https?:\/\//i.test(given)
+    ? undefined
+    : 'image_checksum must be a hash in hexadecimal digits (64 for sha256), or the http(s) URL of a file of checksums';
+};
+
+const hashFault = (info: Info): string | undefined => {
+  const [algorithm, value] = [textOf(info, 'image_os_hash_algo'), textOf(info, 'image_os_hash_value')];
+  if (!algorithm || !value)
+    return 'image_checksum is missing, or image_os_hash_algo with image_os_hash_value: an image is not written unchecked';
+  if (!Object.hasOwn(checksums, algorithm))
+    return `image_os_hash_algo must be one of ${Object.keys(checksums).join(', ')}`;
+  const digits = checksums[algorithm]!;
+  return value.length === digits && /^[0-9a-f]+$/i.test(value)
+    ? undefined
+    : `image_os_hash_value must be ${digits} hexadecimal digits, as ${algorithm} has; ${value.length} characters came`;
+};
 
 /** What is wrong with the image that a node's instance_info names; undefined where it can be written. */
 const imageFault = (info: Info): string | undefined => {
   if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write';
-  if (names(info, 'image_checksum')) return undefined;
-  const algorithm = textOf(info, 'image_os_hash_algo');
-  if (!algorithm || !textOf(info, 'image_os_hash_value'))
-    return 'image_checksum is missing, or image_os_hash_algo with image_os_hash_value: an image is not written unchecked';
-  return checksums.includes(algorithm) ? undefined : `image_os_hash_algo must be one of ${checksums.join(', ')}`;
+  return names(info, 'image_checksum') ? checksumFault(info) : hashFault(info);
 };
 
 const refuse = (node: string, reason: string): never => raise('InstanceInfoInvalid', { node, reason });
