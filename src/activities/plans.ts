@@ -2,7 +2,7 @@
 import type { Inventory } from '../inventory';
 import { raise } from '../model/errors';
 import { type Joins, joined } from '../model/plans';
-import type { Lock, ReportedStep } from '../model/runs';
+import type { Lock, ReportedStep, RunEnding } from '../model/runs';
 import type { PlannedStep } from '../model/steps';
 import { guarded } from './failures';
 
@@ -13,6 +13,8 @@ export type JoinInput = {
   readonly after: number;
   readonly rest: readonly PlannedStep[];
   readonly reported: readonly ReportedStep[];
+  /** The steps before, which an older workflow does not send. */
+  readonly before?: readonly PlannedStep[];
 };
 
 export type AgainInput = {
@@ -22,24 +24,28 @@ export type AgainInput = {
   readonly args?: PlannedStep['args'];
 };
 
+export type AddInput = { readonly lock: Lock; readonly steps: readonly PlannedStep[]; readonly ending?: RunEnding };
+
 /** @returns the activities that change a plan; every one harmless to repeat */
 export const planActivities = (inventory: Inventory) => ({
   /** Plans the rest of the run. Throws InvalidSteps where the ramdisk lacks what was asked for. */
-  join: guarded(async ({ lock, joins, after, rest, reported }: JoinInput): Promise<readonly PlannedStep[]> => {
+  join: guarded(async ({ lock, joins, after, rest, reported, before }: JoinInput): Promise<readonly PlannedStep[]> => {
     const steps = joined(joins, rest, reported, after + 1);
     await inventory.transaction(async (store) => {
       if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
       await store.runSteps.replaceAfter(lock, after, steps);
+      if (before) await store.runs.replan(lock, [...before, ...steps]);
     });
     return steps;
   }),
 
   /** Adds steps at the end. */
   addSteps: guarded(
-    async ({ lock, steps }: { lock: Lock; steps: readonly PlannedStep[] }): Promise<void> =>
+    async ({ lock, steps, ending }: AddInput): Promise<void> =>
       inventory.transaction(async (store) => {
         if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
         await store.runSteps.insert(lock.run, steps);
+        if (ending) await store.runs.endsAs(lock, ending);
       }),
   ),
 

@@ -18,6 +18,23 @@ export const connect = (url: string, { max = 10, name = 'temper' }: { max?: numb
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   });
 
+/** See `Inventory.alone`. */
+export const alone = async <T>(sql: Sql, what: string, work: () => Promise<T>): Promise<T | undefined> => {
+  const connection = await sql.reserve();
+  const key = connection`hashtext('temper'), hashtext(${what})`;
+  try {
+    const [lock] = await connection<{ taken: boolean }[]>`select pg_try_advisory_lock(${key}) as taken`;
+    if (!lock!.taken) return undefined;
+    try {
+      return await work();
+    } finally {
+      await connection`select pg_advisory_unlock(${key})`;
+    }
+  } finally {
+    connection.release();
+  }
+};
+
 type PgError = Error & { code: string; constraint_name?: string; detail?: string };
 const uniqueViolation = '23505';
 const foreignKeyViolation = '23503';

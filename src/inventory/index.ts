@@ -7,7 +7,7 @@ import { auditList } from './audit-list';
 import { calls } from './calls';
 import { chassis } from './chassis';
 import { contacts } from './contacts';
-import { clockOf, type Db, type Sql } from './database';
+import { alone, clockOf, type Db, type Sql } from './database';
 import { deployTemplates } from './deploy-templates';
 import { details } from './details';
 import { events } from './events';
@@ -27,6 +27,7 @@ import { powerSync } from './power-sync';
 import { quotas } from './quotas';
 import { ramdiskBoots } from './ramdisk-boots';
 import { resealing } from './resealing';
+import { resumes } from './resumes';
 import { ruleEffects } from './rule-effects';
 import { runList } from './run-list';
 import { runSteps } from './run-steps';
@@ -51,6 +52,7 @@ const queries = (sql: Db) => ({
   runs: runs(sql),
   runSteps: runSteps(sql),
   resealing: resealing(sql),
+  resumes: resumes(sql),
   secrets: secrets(sql),
   events: events(sql),
   feed: feed(sql),
@@ -97,6 +99,11 @@ export type Inventory = Queries & {
   readonly allocationBell: ReturnType<typeof allocationBell>;
   /** Runs `work` in one transaction; its queries see and commit together. Never hold one open across a BMC call. */
   transaction<T>(work: (inventory: Queries) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` unless another process is at the work of this name; undefined then. The lock goes with its connection, so a
+   * process that dies holds it no longer; no transaction is open meanwhile.
+   */
+  alone<T>(what: string, work: () => Promise<T>): Promise<T | undefined>;
   /** Whether Postgres answers. */
   ping(): Promise<void>;
   /** The time by Postgres' clock, epoch milliseconds. */
@@ -110,6 +117,7 @@ export const createInventory = (sql: Sql): Inventory => ({
   watches: watches(sql),
   allocationBell: allocationBell(sql),
   transaction: (work) => sql.begin((tx) => work(queries(tx))) as never,
+  alone: (what, work) => alone(sql, what, work),
   ping: async () => {
     await sql`select 1`;
   },

@@ -98,7 +98,7 @@ export const runSteps = (sql: Db) => {
       if (!held) return;
       const { run } = lock;
       if (args)
-        await sql`update run_steps set args = ${sql.json(args as never)} where run_id = ${run} and index = ${index}`;
+        await sql`update run_steps set args = ${sql.json(args as never)}, acts_done = 0, acts_ended = '{}' where run_id = ${run} and index = ${index}`;
       const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
       await sql`delete from intents where run_id = ${run} and index = ${index} and act not in ${sql(ledgers)}`;
     },
@@ -202,9 +202,12 @@ export const runSteps = (sql: Db) => {
           updated_at = now()
         from fence where nodes.uuid = fence.uuid
         returning nodes.uuid, nodes.owner, nodes.lessee
+      ), before as (
+        select ${key.act} = any (acts_ended) as told from run_steps where run_id = ${lock.run} and index = ${key.index}
       ), ended as (
         update run_steps set
-          acts_done = acts_done + 1, note = coalesce(${outcome.note ?? null}, note),
+          acts_done = acts_done + case when ${key.act} = any (acts_ended) then 0 else 1 end,
+          acts_ended = case when ${key.act} = any (acts_ended) then acts_ended else acts_ended || ${key.act}::text end, note = coalesce(${outcome.note ?? null}, note),
           answer = coalesce(${outcome.value === undefined ? null : sql.json(outcome.value as never)}, answer),
           state = case when ${stepDone} then 'done' else state end, finished_at = case when ${stepDone} then now() end,
           last_error = null
@@ -213,12 +216,14 @@ export const runSteps = (sql: Db) => {
       ), moved as (
         update runs set updated_at = now(), cursor = case when ${stepDone} then ${key.index + 1} else cursor end
         where id = ${lock.run} and exists (select 1 from held)
-      )
+      ), told as (
       insert into events (kind, node_uuid, run_id, project, lessee, data)
       select case when ${stepDone} then 'step.done' else 'act.done' end, held.uuid, ${lock.run}, held.owner, held.lessee,
         jsonb_build_object('index', ${key.index}::int, 'step', ended.interface || '.' || ended.step, 'act', ${key.act}::text,
           'attempts', ended.attempts, 'note', ${outcome.note ?? null}::text)
-      from held, ended returning 1`;
+      from held, ended, before where not before.told -- an attempt whose answer was lost has told it
+      )
+      select 1 from ended`;
       return ended.length === 1;
     },
 

@@ -1,8 +1,9 @@
 /** Queries of runs: acceptance, projections under the fence, and what API and relay read. */
 import { randomUUID } from 'node:crypto';
 import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../model/ids';
-import type { Lock, Requester, RunInput, RunState, WaitsOn } from '../model/runs';
+import type { Lock, Requester, RunEnding, RunInput, RunState, WaitsOn } from '../model/runs';
 import type { Fault, ProvisionState } from '../model/states';
+import type { PlannedStep } from '../model/steps';
 import type { Db } from './database';
 import { type Fenced, heldBy } from './fence';
 
@@ -262,12 +263,12 @@ export const runs = (sql: Db) => ({
     const claimed = await sql`
       with held as (${heldBy(sql, lock)})
       update runs set state = 'running', waiting_for = case when state = 'accepted' then null else waiting_for end,
-        workflow_run_id = ${workflowRun}, started_at = coalesce(started_at, now()), updated_at = now(),
+        workflow_run_id = ${workflowRun}, restart_at = null, started_at = coalesce(started_at, now()), updated_at = now(),
         act_nth = case when workflow_run_id = ${workflowRun} then act_nth else 0 end, -- another execution counts its acts anew
         act_cut = case when workflow_run_id = ${workflowRun} then act_cut else 0 end,
         act_id = case when workflow_run_id = ${workflowRun} then act_id end
       where id = ${lock.run}
-        and (state = 'accepted' or (finished_at is null and workflow_run_id in (${workflowRun}, ${previous ?? workflowRun})))
+        and (state = 'accepted' or restart_at is not null or (finished_at is null and workflow_run_id in (${workflowRun}, ${previous ?? workflowRun})))
         and exists (select 1 from held)
       returning 1`;
     return claimed.length === 1;
@@ -383,7 +384,9 @@ export const runs = (sql: Db) => ({
    */
   async unstarted(olderThanMs: number, limit = 50): Promise<{ id: RunUuid; workflow_id: string }[]> {
     return sql`
-      select id, workflow_id from runs where state = 'accepted' and created_at < now() - ${olderThanMs} * interval '1 millisecond'
+      select id, workflow_id from runs
+      where (restart_at is not null or (state = 'accepted' and created_at < now() - ${olderThanMs} * interval '1 millisecond'))
+        and finished_at is null
         and (attempts_to_start = 0
           or updated_at <= now() - least(24, power(2, least(attempts_to_start, 10) - 1)) * ${olderThanMs} * interval '1 millisecond')
       order by created_at limit ${limit}`;
@@ -407,8 +410,16 @@ export const runs = (sql: Db) => ({
   async quiet(olderThanMs: number, limit = 2_500): Promise<RunRow[]> {
     return sql<RunRow[]>`
       select ${sql(columns)} from runs
-      where finished_at is null and state <> 'accepted' and updated_at < now() - ${olderThanMs} * interval '1 millisecond'
+      where finished_at is null and state <> 'accepted' and restart_at is null and updated_at < now() - ${olderThanMs} * interval '1 millisecond'
       order by updated_at limit ${limit}`;
+  },
+
+  /** Whether there is no such run, or it ended that long ago. */
+  async isOver(id: RunUuid, forMs: number): Promise<boolean> {
+    const open = await sql`
+      select 1 from runs where id = ${id}
+        and (finished_at is null or finished_at > now() - ${forMs} * interval '1 millisecond')`;
+    return open.length === 0;
   },
 
   /** Notes that a quiet run was looked at, so that the next look takes others first. */
@@ -421,6 +432,20 @@ export const runs = (sql: Db) => ({
     await sql`
       update runs set abort_by = ${by}, abort_at = now(), updated_at = now()
       where id = ${id} and abort_at is null and finished_at is null`;
+  },
+
+  /** The plan as it goes on once the ramdisk's own steps have joined it, under the fence. */
+  async replan(lock: Lock, steps: readonly PlannedStep[]): Promise<void> {
+    await sql`
+      with held as (${heldBy(sql, lock)})
+      update runs set plan = ${sql.json(steps as never)} where id = ${lock.run} and exists (select 1 from held)`;
+  },
+
+  /** Notes how a run that begins to tidy up will end, so that another execution can end it. Under the fence. */
+  async endsAs(lock: Lock, ending: RunEnding): Promise<void> {
+    await sql`
+      with held as (${heldBy(sql, lock)})
+      update runs set ending = ${sql.json(ending as never)} where id = ${lock.run} and exists (select 1 from held)`;
   },
 
   /** Keeps a message until the engine has taken it. */
@@ -441,7 +466,8 @@ export const runs = (sql: Db) => ({
     }[]
   > {
     return sql`
-      select m.id, m.run_id, r.workflow_id, m.kind, m.payload, r.state as run_state from run_messages m join runs r on r.id = m.run_id
+      select m.id, m.run_id, r.workflow_id, m.kind, m.payload,
+        case when r.restart_at is not null and r.finished_at is null then 'accepted' else r.state end as run_state from run_messages m join runs r on r.id = m.run_id
       where m.sent_at is null order by m.created_at limit ${limit}`;
   },
 

@@ -387,7 +387,8 @@ export const automaticPlan = (node: PlannedNode): readonly PlannedStep[] => {
   return planSteps(listed, 'clean', node);
 };
 
-const inBand = (step: ReportedStep): PlannedStep => ({
+/** A step of the ramdisk's own list. */
+export const asReported = (step: Omit<ReportedStep, 'argsinfo'>): PlannedStep => ({
   index: 0,
   interface: step.interface as StepInterface,
   step: step.step,
@@ -421,7 +422,7 @@ export const joined = (
   if (joins === 'check') return numbered(rest, from);
   const own = reported
     .filter((step) => step.priority > 0 && !rest.some((other) => nameOf(other) === nameOf(step)))
-    .map(inBand);
+    .map(asReported);
   const [last, others] = [rest.filter((step) => step.system), rest.filter((step) => !step.system)];
   return numbered([...byPriority([...others, ...own]), ...last], from);
 };

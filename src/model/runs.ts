@@ -94,7 +94,28 @@ export type Carried = {
   readonly booted?: boolean;
   /** Its turn had not come when it was cut. */
   readonly waitsTurn?: boolean;
+  /** The engine had lost the execution before: this goes on from the store's record. */
+  readonly resumed?: true;
+  /** Where in step `from` it goes on; at its beginning when absent. */
+  readonly within?: Within;
+  /** It was tidying up already. */
+  readonly ending?: RunEnding;
 };
+
+/** Where in a step a run goes on. */
+export type Within = {
+  /** How many of the step's acts have ended. */
+  readonly acts: number;
+  /** A person was being asked. */
+  readonly parked?: { readonly error: string; readonly unknown: boolean };
+  /** The node was being restarted, so that the ramdisk comes back. */
+  readonly reboots?: true;
+  /** Of a step that waits for time to pass. */
+  readonly elapsedMs?: number;
+};
+
+/** How a run ends that is tidying up. */
+export type RunEnding = { readonly outcome: 'failed' | 'aborted'; readonly error: string; readonly cursor: number };
 
 /** Who asked, as it stands in the run and in the audit trail. */
 export type Requester = {

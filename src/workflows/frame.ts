@@ -8,7 +8,7 @@ import {
   isCancellation,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import type { RunInput } from '../model/runs';
+import type { RunEnding, RunInput } from '../model/runs';
 import type { PlannedStep } from '../model/steps';
 import type { Story } from '../model/verbs';
 import { codeOf } from './failures';
@@ -24,7 +24,8 @@ export type RunResult = { readonly outcome: 'succeeded' | 'aborted' };
 type Tale = (run: RunInput, hands: Hands) => Promise<void>;
 
 /** The plan from its beginning, or from where an execution before this one left off. */
-const wholePlan: Tale = (run, hands) => runSteps(run.carries?.steps ?? run.steps, hands, run.carries?.from);
+const wholePlan: Tale = (run, hands) =>
+  runSteps(run.carries?.steps ?? run.steps, hands, run.carries?.from, run.carries?.within);
 
 /** Makes a workflow of a tale, which is its plan where it needs no more: everything that all runs share is done here, once. */
 export const story =
@@ -38,8 +39,9 @@ export const story =
     const hands = handsOf(run, here, store);
     const turn = await store.claim();
     try {
+      if (run.carries?.ending) return await endAgain(run.carries.ending, run, here, store, hands);
       await new CancellationScope().run(async () => {
-        if (run.displaces && !run.carries) await store.displace();
+        if (run.displaces && (!run.carries || run.carries.resumed)) await store.displace();
         if (!turn) await takeTurn(run, here, store, hands);
         await tell(run, hands);
       });
@@ -72,6 +74,19 @@ const takeTurn = async (run: RunInput, here: Here, store: Recorder, hands: Hands
   await store.show();
 };
 
+/** The engine lost the run while it was tidying up: it is tidied again, which is harmless, and ends as it was about to. */
+const endAgain = (ending: RunEnding, run: RunInput, here: Here, store: Recorder, hands: Hands): Promise<RunResult> =>
+  CancellationScope.nonCancellable(async () => {
+    const { outcome, error, cursor } = ending;
+    const fault = await tidyUp(run, ending, here, store, hands);
+    if (outcome === 'aborted') {
+      await store.finish('aborted', withFault(error, fault), cursor, fault !== undefined);
+      return { outcome };
+    }
+    await store.finish('failed', error, cursor);
+    throw ApplicationFailure.nonRetryable(error, 'RunFailed');
+  });
+
 const endBadly = async (
   thrown: unknown,
   run: RunInput,
@@ -83,23 +98,23 @@ const endBadly = async (
   const cursor = here.cursor;
   if (thrown instanceof Aborted || (isCancellation(thrown) && here.aborted)) {
     await store.record();
-    const fault = await tidyUp(run, 'aborted', here, store, hands);
     const unknown = thrown instanceof Aborted && thrown.message !== '' ? ` ${thrown.message}` : '';
     const says = `By request, the run was aborted.${unknown}`;
+    const fault = await tidyUp(run, { outcome: 'aborted', error: says, cursor }, here, store, hands);
     await store.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
     return { outcome: 'aborted' };
   }
   if (isCancellation(thrown)) {
     here.unrecorded.push({ act: 'cancel', by: '', reason: '' });
     await store.record();
-    const fault = await tidyUp(run, 'aborted', here, store, hands);
     const says = 'The run was cancelled in the workflow engine.';
+    const fault = await tidyUp(run, { outcome: 'aborted', error: says, cursor }, here, store, hands);
     await store.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
     throw thrown;
   }
   if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
   const reason = hands.describe(thrown);
-  await tidyUp(run, 'failed', here, store, hands);
+  await tidyUp(run, { outcome: 'failed', error: reason, cursor }, here, store, hands);
   await store.finish('failed', reason, cursor);
   throw ApplicationFailure.nonRetryable(reason, 'RunFailed');
 };
@@ -110,17 +125,17 @@ const withFault = (says: string, fault: string | undefined): string =>
 /** Takes the ramdisk off a node whose run ends early. @returns what went wrong with that */
 const tidyUp = async (
   run: RunInput,
-  outcome: 'failed' | 'aborted',
+  ending: RunEnding,
   here: Here,
   store: Recorder,
   hands: Hands,
 ): Promise<string | undefined> => {
-  const steps: readonly PlannedStep[] | undefined = here.booted ? run.tidy?.[outcome] : run.tidy?.unbooted;
+  const steps: readonly PlannedStep[] | undefined = here.booted ? run.tidy?.[ending.outcome] : run.tidy?.unbooted;
   if (!steps || steps.length === 0) return undefined;
-  if (outcome === 'aborted') here.tidyBy = Date.now() + patienceOf(run);
+  if (ending.outcome === 'aborted') here.tidyBy = Date.now() + patienceOf(run);
   const first = here.steps.length;
   const added = steps.map((step, position) => ({ ...step, index: first + position }));
   here.steps = [...here.steps, ...added];
-  await store.add(added);
+  await store.add(added, ending);
   return tidy(added, hands);
 };

@@ -1,5 +1,5 @@
 /** How steps are run, as pure logic over a few hands: no engine in here, so that plain tests cover every branch. */
-import type { ActOutcome, ReportedStep, RunState, StepState } from '../model/runs';
+import type { ActOutcome, ReportedStep, RunState, StepState, Within } from '../model/runs';
 import type { Event } from '../model/states';
 import { type Awaited, actRow, nameOf, type PlannedStep } from '../model/steps';
 
@@ -68,17 +68,23 @@ export type Hands = {
   goOn(from: number, steps: readonly PlannedStep[]): Promise<never>;
 };
 
-/** Runs the steps in order, from one of them on. Throws Aborted, FailedByPerson, or what an act failed with. */
-export const runSteps = async (given: readonly PlannedStep[], hands: Hands, from = 0): Promise<void> => {
+/** Runs the steps in order, from one of them on, and from within it where an execution before was lost there. Throws Aborted, FailedByPerson, or what an act failed with. */
+export const runSteps = async (
+  given: readonly PlannedStep[],
+  hands: Hands,
+  from = 0,
+  within?: Within,
+): Promise<void> => {
   let steps = given;
   for (let at = from; at < steps.length; at++) {
     const step = steps[at]!;
     if (hands.abortAsked()) throw new Aborted();
-    await hands.unpaused(step);
+    // A step that was under way when its execution was lost is done first, as with any pause.
+    if (at > from || !within) await hands.unpaused(step);
     if (at > from && hands.cutsHistory()) await hands.goOn(at, steps);
     hands.at(step.index, 'running', null);
     if (step.event) await hands.move(step.event);
-    const reported = await runStep(step, hands);
+    const reported = await runStep(step, hands, at === from ? within : undefined);
     if (hands.boot && step.index > hands.boot.index && losesRamdisk(step) && steps.slice(at + 1).some(needsRamdisk))
       await rebooted(step, hands);
     if (reported) steps = [...steps.slice(0, at + 1), ...(await hands.join(step, steps.slice(at + 1), reported))];
@@ -124,17 +130,17 @@ const tidyAct = async (step: PlannedStep, index: number, hands: Hands): Promise<
 
 type Reported = readonly ReportedStep[] | undefined;
 
-const runStep = async (step: PlannedStep, hands: Hands): Promise<Reported> => {
+const runStep = async (step: PlannedStep, hands: Hands, within?: Within): Promise<Reported> => {
   switch (step.waits) {
     case 'time':
-      await waitStep(step, Number(step.args.seconds), hands);
+      await waitStep(step, Number(step.args.seconds), hands, within?.elapsedMs);
       return undefined;
     case 'unhold':
       await holdStep(step, hands);
       return undefined;
     case null: {
-      const end = await hands.scoped(step.abortable, () => actStep(step, hands));
-      if (end.follows === 'reboot') await rebooted(step, hands);
+      const end = await hands.scoped(step.abortable, () => actStep(step, hands, within));
+      if (end.follows === 'reboot' || (within?.reboots && !end.left)) await rebooted(step, hands);
       else if (step.awaits && !end.left) await hands.contacted(step, step.awaits);
       return end.reported;
     }
@@ -149,11 +155,13 @@ const rebooted = async (step: PlannedStep, hands: Hands): Promise<void> => {
   await hands.contacted(again, 'heartbeat');
 };
 
-const waitStep = async (step: PlannedStep, seconds: number, hands: Hands): Promise<void> => {
+const waitStep = async (step: PlannedStep, seconds: number, hands: Hands, elapsedMs = 0): Promise<void> => {
   hands.at(step.index, 'waiting', `${seconds} s to pass`);
   await hands.mark(step, 'waiting');
   await hands.move('wait');
-  await hands.scoped(true, () => hands.sleep(seconds * 1_000, `${nameOf(step)}: ${seconds} s`));
+  await hands.scoped(true, () =>
+    hands.sleep(Math.max(1, seconds * 1_000 - elapsedMs), `${nameOf(step)}: ${seconds} s`),
+  );
   hands.at(step.index, 'running', null); // before the move, which shows it
   await hands.move('resume');
   await hands.mark(step, 'done');
@@ -176,50 +184,69 @@ type StepEnd = Pick<ActOutcome, 'follows' | 'reported'> & {
   readonly left?: true;
 };
 
-const actStep = async (given: PlannedStep, hands: Hands): Promise<StepEnd> => {
+const actStep = async (given: PlannedStep, hands: Hands, within?: Within): Promise<StepEnd> => {
   let step = given;
   let end: StepEnd = {};
   let startedOver = false;
-  for (let index = 0; index < step.acts.length; index++) {
-    try {
-      const outcome = await hands.act(step, index);
-      if (outcome.rest === 'skip') return { left: true };
-      end = outcome;
-    } catch (thrown) {
-      if (hands.isFrozen(thrown)) {
-        await hands.thawed(step, hands.describe(thrown));
-        index -= 1;
-        continue;
-      }
-      if (!startedOver && hands.boot && hands.startsOver(thrown, step, index)) {
-        startedOver = true;
-        await rebooted(step, hands);
-        index -= 1;
-        continue;
-      }
-      const unknown = hands.isUnknown(thrown);
-      if (!unknown && hands.isFailure(thrown) && step.on_failure === 'continue') {
-        await hands.mark(step, 'failed', { error: hands.describe(thrown) });
-        return { left: true };
-      }
-      const mayPark = unknown ? step.parks : hands.isFailure(thrown) && step.on_failure === 'park';
-      if (!mayPark) throw thrown;
-      const decided = await park(step, hands.describe(thrown), unknown, hands);
-      switch (decided.kind) {
-        case 'retry':
-          await hands.again(step, decided.args);
-          if (decided.args) step = { ...step, args: decided.args };
-          index = decided.args ? -1 : index - 1; // what was done with other arguments is done again
-          break;
-        case 'skip':
-          await hands.mark(step, 'skipped');
-          return { left: true };
-        case 'fail':
-          throw new FailedByPerson(hands.describe(thrown));
-      }
+  let failure = within?.parked;
+  // What was lost while it waited goes on at work; where a person was being asked, the node waits on.
+  if (within && !failure && within.acts < step.acts.length) await hands.move('resume');
+  for (let index = within?.acts ?? 0; index < step.acts.length; index++) {
+    if (!failure) {
+      const tried = await tryAct(step, index, hands, startedOver);
+      if (tried.is === 'left') return { left: true };
+      if (tried.is === 'done') end = tried.outcome;
+      if (tried.is === 'frozen' || tried.is === 'rebooted') index -= 1;
+      if (tried.is === 'rebooted') startedOver = true;
+      if (tried.is !== 'failed') continue;
+      failure = tried;
     }
+    const decided = await park(step, failure.error, failure.unknown, hands);
+    switch (decided.kind) {
+      case 'retry':
+        await hands.again(step, decided.args);
+        if (decided.args) step = { ...step, args: decided.args };
+        index = decided.args ? -1 : index - 1; // what was done with other arguments is done again
+        break;
+      case 'skip':
+        await hands.mark(step, 'skipped');
+        return { left: true };
+      case 'fail':
+        throw new FailedByPerson(failure.error);
+    }
+    failure = undefined;
   }
   return end;
+};
+
+type Tried =
+  | { readonly is: 'done'; readonly outcome: ActOutcome }
+  | { readonly is: 'left' | 'frozen' | 'rebooted' }
+  | { readonly is: 'failed'; readonly error: string; readonly unknown: boolean };
+
+/** One act. `failed` asks a person; throws what ends the run. */
+const tryAct = async (step: PlannedStep, index: number, hands: Hands, startedOver: boolean): Promise<Tried> => {
+  try {
+    const outcome = await hands.act(step, index);
+    return outcome.rest === 'skip' ? { is: 'left' } : { is: 'done', outcome };
+  } catch (thrown) {
+    if (hands.isFrozen(thrown)) {
+      await hands.thawed(step, hands.describe(thrown));
+      return { is: 'frozen' };
+    }
+    if (!startedOver && hands.boot && hands.startsOver(thrown, step, index)) {
+      await rebooted(step, hands);
+      return { is: 'rebooted' };
+    }
+    const unknown = hands.isUnknown(thrown);
+    if (!unknown && hands.isFailure(thrown) && step.on_failure === 'continue') {
+      await hands.mark(step, 'failed', { error: hands.describe(thrown) });
+      return { is: 'left' };
+    }
+    const mayPark = unknown ? step.parks : hands.isFailure(thrown) && step.on_failure === 'park';
+    if (!mayPark) throw thrown;
+    return { is: 'failed', error: hands.describe(thrown), unknown };
+  }
 };
 
 const park = async (step: PlannedStep, error: string, unknown: boolean, hands: Hands): Promise<Decided> => {

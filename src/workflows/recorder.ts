@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
-import type { Lock, ReportedStep, RunInput, StepState } from '../model/runs';
+import type { Lock, ReportedStep, RunEnding, RunInput, StepState } from '../model/runs';
 import type { Event, ProvisionState } from '../model/states';
 import type { ActName, Awaited, PlannedStep } from '../model/steps';
 import { attributes } from './contract';
@@ -111,11 +111,18 @@ export const recorder = (run: RunInput, here: Here) => {
     /** The plan as it goes on once the ramdisk's steps are known. */
     join: (step: PlannedStep, rest: readonly PlannedStep[], reported: readonly ReportedStep[]) =>
       control.join.executeWithOptions({ ...options, summary: `${label(here, step)}: plan the rest` }, [
-        { lock: run.lock, joins: run.joins ?? 'check', after: step.index, rest, reported },
+        {
+          lock: run.lock,
+          joins: run.joins ?? 'check',
+          after: step.index,
+          rest,
+          reported,
+          before: here.steps.slice(0, step.index + 1),
+        },
       ]),
     /** Steps that were not part of the plan from the beginning. */
-    add: (steps: readonly PlannedStep[]) =>
-      control.addSteps.executeWithOptions({ ...options, summary: 'tidy up' }, [{ lock: run.lock, steps }]),
+    add: (steps: readonly PlannedStep[], ending: RunEnding) =>
+      control.addSteps.executeWithOptions({ ...options, summary: 'tidy up' }, [{ lock: run.lock, steps, ending }]),
     /** A person has decided that the step is tried again. */
     async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
       if (!patched('2026-11-retry-forgets-intents')) return;
