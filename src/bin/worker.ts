@@ -15,6 +15,7 @@ import { createMetrics, type Metrics } from '../observe/metrics';
 import { allocationCounter, relayCounter } from '../observe/runs';
 import { runAllocating } from '../runs/allocating';
 import { runRelay } from '../runs/relay';
+import { runUpkeep } from '../runs/upkeep';
 import { controlQueue, groupQueue } from '../workflows/contract';
 import { workflowsFrom } from './bundle';
 import { watchSkew } from './clock-skew';
@@ -91,9 +92,11 @@ const control = (): void => {
     const { client, close } = lazyClient(config, await clientInterceptors(traces));
     life.onEnd(close);
     await checkAttributes(connection, config.TEMPER_TEMPORAL_NAMESPACE);
-    await ensureReconciler(client, config.TEMPER_QUEUE_PREFIX);
     const relayHands = { inventory, client, log, observe: relayCounter(metrics) };
     void runRelay(relayHands, { signal: life.signal });
+    const queuePrefix = config.TEMPER_QUEUE_PREFIX;
+    const ensureSchedule = () => ensureReconciler(client, queuePrefix);
+    void runUpkeep({ ...relayHands, queuePrefix, ensureSchedule }, life.signal);
     await runWorker(
       {
         connection,

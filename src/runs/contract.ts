@@ -66,6 +66,12 @@ export type MessageOrder = { readonly node: OrderedNode; readonly kind: 'abort' 
 export const runActs = ['abort', 'pause', 'resume', 'retry', 'skip', 'fail'] as const;
 export type RunAct = (typeof runActs)[number];
 
+/**
+ * What became of an act: `taken` by the run, `kept` for later while the engine is away, or the engine had no open workflow of the
+ * run: it was `restarted` from its record, where the act takes effect, or `ended`.
+ */
+export type Delivered = 'taken' | 'kept' | 'restarted' | 'ended';
+
 /** An act of a person on a run. `reason` stands in the audit trail. */
 export type ActOrder = {
   readonly run: RunUuid;
@@ -119,7 +125,7 @@ export type Runs = {
    * Does what a person asks of a run. Throws RunNotFound, Conflict (the run is not in a state for it, or has moved on),
    * EngineUnavailable.
    */
-  operate(order: ActOrder): Promise<void>;
+  operate(order: ActOrder): Promise<Delivered>;
   /**
    * Tells the run that holds a node that something outside happened: the ramdisk called back, or a freeze has ended. Kept until
    * the engine takes it; a node whose run waits for nothing of the kind hears nothing. Never throws for a silent engine.

@@ -74,7 +74,8 @@ export const createEngine = (client: Client) => {
             workflowId,
             taskQueue: controlQueue(run.queue_prefix),
             args: [run],
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            // A run that goes on from its record had an execution of this id before; its claim is what makes it one.
+            workflowIdReusePolicy: run.carries?.resumed ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
             workflowIdConflictPolicy: 'FAIL',
             staticSummary: summaryOf(run).slice(0, 200),
             staticDetails: detailsOf(run),
@@ -87,7 +88,7 @@ export const createEngine = (client: Client) => {
       }
     },
 
-    /** Delivers a message; false when the run has ended and nobody will hear it. */
+    /** Delivers a message; false when the engine has no open workflow of this id. */
     async send(workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> {
       try {
         const handle = client.workflow.getHandle(workflowId);
@@ -99,17 +100,22 @@ export const createEngine = (client: Client) => {
       }
     },
 
-    /** Tells a run that something outside happened; one that has ended hears nothing. */
-    async contact(workflowId: string, contact: Contact): Promise<void> {
+    /** Delivers what happened outside; false when the engine has no open workflow of this id. */
+    async contact(workflowId: string, contact: Contact): Promise<boolean> {
       try {
         const handle = client.workflow.getHandle(workflowId);
         await within(startWithin, () => handle.signal(agentContact, contact));
+        return true;
       } catch (thrown) {
-        if (!(thrown instanceof WorkflowNotFoundError)) throw thrown;
+        if (thrown instanceof WorkflowNotFoundError) return false;
+        throw thrown;
       }
     },
 
-    /** Asks a run to do something and hears whether it did. Throws Conflict with the run's own words, ActUnanswered. */
+    /**
+     * Asks a run to do something, and answers once it has; false when the engine has no open workflow of this id. Throws Conflict
+     * with the run's own words, ActUnanswered.
+     */
     async update(
       workflowId: string,
       act: UpdateAct,
@@ -120,7 +126,7 @@ export const createEngine = (client: Client) => {
         requestId: string;
         args?: Readonly<Record<string, unknown>>;
       },
-    ): Promise<void> {
+    ): Promise<boolean> {
       const handle = client.workflow.getHandle(workflowId);
       const { cursor, by, reason, requestId: updateId, args } = order;
       const decision = { cursor, by, reason, via: 'api' as const };
@@ -140,11 +146,12 @@ export const createEngine = (client: Client) => {
       };
       try {
         await within(updateWithin, ask);
+        return true;
       } catch (thrown) {
         if (thrown instanceof WorkflowUpdateFailedError)
           raise('Conflict', { reason: thrown.cause?.message ?? 'The run refused.' });
-        if (thrown instanceof WorkflowNotFoundError) raise('Conflict', { reason: 'The run has ended.' });
-        raise('ActUnanswered', {}, { cause: thrown });
+        if (thrown instanceof WorkflowNotFoundError) return false;
+        return raise('ActUnanswered', {}, { cause: thrown });
       }
     },
 
@@ -154,6 +161,23 @@ export const createEngine = (client: Client) => {
         await within(startWithin, () => client.workflow.getHandle(workflowId).cancel());
       } catch (thrown) {
         if (!(thrown instanceof WorkflowNotFoundError)) throw thrown;
+      }
+    },
+
+    /** Ids of open workflows on an installation's control queue, as the engine's visibility store has them: late, perhaps. */
+    async *open(queuePrefix?: string): AsyncGenerator<string> {
+      const query = `ExecutionStatus = 'Running' and TaskQueue = '${controlQueue(queuePrefix)}'`;
+      for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
+    },
+
+    /** Ends a workflow without asking it; false when there is no open one. */
+    async terminate(workflowId: string, reason: string): Promise<boolean> {
+      try {
+        await within(startWithin, () => client.workflow.getHandle(workflowId).terminate(reason));
+        return true;
+      } catch (thrown) {
+        if (thrown instanceof WorkflowNotFoundError) return false;
+        throw thrown;
       }
     },
 

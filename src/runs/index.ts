@@ -12,9 +12,10 @@ import { next, states } from '../model/states';
 import type { ContactKind } from '../workflows/contract';
 import { accept } from './accept';
 import { call } from './call';
-import type { ActOrder, Asked, MessageOrder, Runs } from './contract';
+import type { ActOrder, Asked, Delivered, MessageOrder, Runs } from './contract';
 import { recovered } from './ending';
 import { createEngine, type Engine } from './engine';
+import { putRight } from './gone';
 import { endUnstarted } from './relay';
 
 export type { LiveRun, MessageOrder, OrderedNode, RunOrder, Runs } from './contract';
@@ -111,7 +112,7 @@ const deliver = async (
   kind: 'abort' | 'unhold',
   { asked, reason }: { asked: Asked; reason?: string },
   { inventory, engine, log }: { inventory: Inventory; engine: Engine; log: Log },
-): Promise<void> => {
+): Promise<Delivered> => {
   const payload = {
     operationId: run.id,
     requestId: asked.requester.request_id,
@@ -125,10 +126,26 @@ const deliver = async (
     return store.runs.queueMessage(run.id, kind, payload);
   });
   try {
-    if (await engine.send(run.workflow_id, kind, payload)) await inventory.runs.messageSent(id);
+    if (!(await engine.send(run.workflow_id, kind, payload))) {
+      const done = await putRightNow(run, engine, { inventory, log });
+      if (done !== 'open') return done;
+    }
+    await inventory.runs.messageSent(id);
+    return 'taken';
   } catch (thrown) {
     log.warn('message kept for the relay', { kind, run: run.id, reason: String(thrown) });
+    return 'kept';
   }
+};
+
+/** A run of which the engine has no open workflow, as the store has it now; `open` where it has ended by itself meanwhile. */
+const putRightNow = async (
+  run: RunRow,
+  engine: Engine,
+  hands: { inventory: Inventory; log: Log },
+): Promise<'ended' | 'restarted' | 'open'> => {
+  const now = await hands.inventory.runs.find(run.id);
+  return (now && !now.finished_at && (await putRight(now, engine, hands))) || 'open';
 };
 
 const record = async (store: Queries, run: RunRow, act: string, asked: Asked, reason?: string): Promise<void> => {
@@ -178,7 +195,10 @@ const tellContact = async (
   const payload = { operationId: run, contactId: randomUUID(), kind };
   const id = await inventory.runs.queueMessage(run, 'agentContact', payload);
   try {
-    await engine.contact(workflow_id, payload);
+    if (!(await engine.contact(workflow_id, payload))) {
+      const row = await inventory.runs.find(run);
+      if (row) await putRightNow(row, engine, { inventory, log });
+    }
     await inventory.runs.messageSent(id);
   } catch (thrown) {
     log.warn('message kept for the relay', { kind, run, reason: String(thrown) });
@@ -189,10 +209,11 @@ const operate = async (
   { run: id, act, cursor, reason, args, asked }: ActOrder,
   { inventory, vault, log }: RunsHands,
   engine: Engine,
-): Promise<void> => {
+): Promise<Delivered> => {
   const run = (await inventory.runs.find(id)) ?? raise('RunNotFound', { run: id });
   if (run.finished_at) raise('Conflict', { reason: `Run ${id} has ended: ${run.state}.` });
-  if (act === 'abort' && run.state === 'accepted' && (await abortUnstarted(run, asked, reason, inventory))) return;
+  if (act === 'abort' && run.state === 'accepted' && (await abortUnstarted(run, asked, reason, inventory)))
+    return 'taken';
   if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
   const holding = { holder: 'run', holder_id: run.id, field: 'args' } as const;
   const sealed = args && vault.seal(args, { ...holding, groups: await inventory.runs.groupsOf(run.id) });
@@ -211,8 +232,17 @@ const operate = async (
     requestId: asked.requester.request_id,
     ...(sealed && { args: sealed.document }),
   };
-  await engine.update(run.workflow_id, act, order).catch(async (thrown: unknown) => {
+  try {
+    if (await engine.update(run.workflow_id, act, order)) return 'taken';
+    const done = await putRightNow(run, engine, { inventory, log });
+    const why = {
+      open: 'The run has ended.',
+      ended: 'The run had ended in the workflow engine.',
+      restarted: 'The workflow engine had lost this run; it goes on from its record now. Look at it and ask again.',
+    };
+    return raise('Conflict', { reason: why[done] });
+  } catch (thrown) {
     await refused(thrown);
     throw thrown;
-  });
+  }
 };

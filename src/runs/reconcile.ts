@@ -1,50 +1,14 @@
 /** Ends rows whose workflow is gone, so that a terminated run never keeps its node. */
-import type { RunRow } from '../inventory/runs';
 import { allocateAll } from './allocating';
-import { endRun } from './ending';
-import { createEngine, type Engine } from './engine';
+import { createEngine } from './engine';
+import { putRight } from './gone';
 import { type RelayHands, relayOnce } from './relay';
 
 // A row younger than this is left alone: its workflow may be about to write it.
 const quietForMs = 30_000;
 
-/** What a closed workflow says of a run that the store believes to be open. */
-const verdicts: Readonly<Record<string, { outcome: 'failed' | 'aborted'; says: string }>> = {
-  TERMINATED: { outcome: 'aborted', says: 'The run was terminated in the workflow engine.' },
-  CANCELLED: { outcome: 'aborted', says: 'The run was cancelled in the workflow engine.' },
-  UNKNOWN: { outcome: 'failed', says: 'The workflow engine has lost this run.' },
-  FAILED: { outcome: 'failed', says: 'The run failed in the workflow engine before it could say why.' },
-  TIMED_OUT: { outcome: 'failed', says: 'The run timed out in the workflow engine.' },
-  COMPLETED: { outcome: 'failed', says: 'The run ended in the workflow engine without telling the store.' },
-};
-
 // Looks at the engine at once; thousands of runs may be waiting.
 const looksAtOnce = 20;
-
-/** Ends a run whose workflow is gone. One that cannot be ended never keeps the others waiting. */
-const endIfGone = async (run: RunRow, engine: Engine, { inventory, log }: RelayHands): Promise<boolean> => {
-  const verdict = verdicts[await engine.status(run.workflow_id)];
-  const input = verdict && (await inventory.runs.input(run.id));
-  if (!verdict || !input) return false;
-  try {
-    await inventory.transaction((store) =>
-      endRun(store, {
-        lock: { run: run.id, node_uuid: run.node_uuid, fence: run.fence },
-        outcome: verdict.outcome,
-        ends: input.ends,
-        fault: input.fault,
-        error: verdict.says,
-        cursor: run.cursor,
-        power: input.power ?? null,
-      }),
-    );
-  } catch (thrown) {
-    log.warn('reconciler could not end a run', { run: run.id, node_uuid: run.node_uuid, reason: String(thrown) });
-    return false;
-  }
-  log.warn('reconciler ended a run', { run: run.id, node_uuid: run.node_uuid, says: verdict.says });
-  return true;
-};
 
 /** Months ahead are made long before they are needed, so what does not succeed now is left to a later pass. */
 const keepAudit = async ({ inventory, log, auditMonths = 0 }: RelayHands): Promise<void> => {
@@ -54,6 +18,29 @@ const keepAudit = async ({ inventory, log, auditMonths = 0 }: RelayHands): Promi
   } catch (thrown) {
     log.warn('months of the audit trail not seen to', { reason: String(thrown) });
   }
+};
+
+/**
+ * Looks at the workflows of runs that have written nothing for a while, and puts right those that have none.
+ * @returns how many were ended or go on from their record
+ */
+export const lookAtQuiet = async (
+  hands: RelayHands,
+  { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},
+): Promise<number> => {
+  const engine = createEngine(hands.client);
+  const quiet = await hands.inventory.runs.quiet(olderThanMs);
+  let done = 0;
+  const queue = [...quiet];
+  const work = async () => {
+    for (let run = queue.shift(); run; run = queue.shift()) {
+      beat();
+      if (await putRight(run, engine, hands)) done++;
+    }
+  };
+  await Promise.all(Array.from({ length: looksAtOnce }, work));
+  await hands.inventory.runs.touch(quiet.map((run) => run.id));
+  return done;
 };
 
 /**
@@ -72,18 +59,7 @@ export const reconcileOnce = async (
       return 0;
     },
   );
-  const engine = createEngine(hands.client);
-  const quiet = await hands.inventory.runs.quiet(olderThanMs);
-  let ended = 0;
-  const queue = [...quiet];
-  const work = async () => {
-    for (let run = queue.shift(); run; run = queue.shift()) {
-      beat();
-      if (await endIfGone(run, engine, hands)) ended++;
-    }
-  };
-  await Promise.all(Array.from({ length: looksAtOnce }, work));
-  await hands.inventory.runs.touch(quiet.map((run) => run.id));
+  const ended = await lookAtQuiet(hands, { olderThanMs, beat });
   await hands.inventory.secrets.sweep();
   await hands.inventory.idempotency.sweep();
   await keepAudit(hands);

@@ -7,6 +7,7 @@ import { endedStates, type RunInput } from '../model/runs';
 import type { Contact, Message } from '../workflows/contract';
 import { endRun } from './ending';
 import { createEngine, type Engine, isRefusal, isTooLarge, refusalOf } from './engine';
+import { putRight } from './gone';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 export type RelayHands = {
@@ -93,8 +94,13 @@ const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<
       // A run that has ended hears nothing any more; its message is done with.
       if (kind === 'cancel') await engine.cancel(workflow_id);
       else if (!endedStates.includes(run_state)) {
-        if (kind === 'agentContact') await engine.contact(workflow_id, payload as unknown as Contact);
-        else await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
+        const taken =
+          kind === 'agentContact'
+            ? await engine.contact(workflow_id, payload as unknown as Contact)
+            : await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
+        const run = taken ? undefined : await inventory.runs.find(run_id);
+        // The execution that goes on from the record takes it, or looks by itself where the ramdisk has called back.
+        if (run && (await putRight(run, engine, { inventory, log })) === 'restarted') continue;
       }
       await inventory.runs.messageSent(id);
       sent++;
@@ -124,7 +130,8 @@ export const runRelay = async (
   }
 };
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+/** Resolves after a while, or at the signal. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done, { once: true });

@@ -315,3 +315,14 @@ describe('where something is fetched from is looked at once more as the act begi
     expect(await begin(act, args, more)).toMatchObject({ ended: { is: 'done' }, calls: [act] });
   });
 });
+
+test('a step that an attempt ended and whose answer was lost is told once, and its acts are counted once', async () => {
+  const input = await held();
+  const { perform } = withDriver({});
+  await perform(input, 1);
+  await perform(input, 2);
+  const told =
+    await owner`select kind from events where run_id = ${input.lock.run} and kind in ('act.done', 'step.done')`;
+  expect(told).toEqual([{ kind: 'step.done' }]);
+  expect(await stepOf(input)).toMatchObject({ state: 'done', acts_done: 1 });
+});

@@ -487,7 +487,7 @@ test('a queued takeover ends the run before it at once, even if it is aborted it
   await world.ended(holder.run);
 });
 
-test('a run that is lost in a hold is ended, and keeps the reconciler from nobody', async () => {
+test('a run that the engine has lost in a hold is held again, and ends by request', async () => {
   await with_();
   const lost = await world.node();
   const inHold = await world.runs.start(await world.order(lost, 'clean', [step('power.hold')]));
@@ -496,11 +496,13 @@ test('a run that is lost in a hold is ended, and keeps the reconciler from nobod
   await world.client.workflow.getHandle(workflow_id).terminate('gone');
   await world.sql`update runs set workflow_id = 'never-was' where id = ${inHold.run}`;
   const log = { info() {}, warn() {} };
-  await reconcileOnce(
-    { inventory: createInventory(world.pools.control), client: world.client, log },
-    { olderThanMs: 0 },
-  );
-  expect(await world.ended(inHold.run)).toMatchObject({ state: 'failed' });
+  const hands = { inventory: createInventory(world.pools.control), client: world.client, log };
+  await reconcileOnce(hands, { olderThanMs: 0 }); // what is lost is found,
+  await reconcileOnce(hands, { olderThanMs: 0 }); // and started anew
+  await world.until(async () => ((await nodeOf(lost)).fence > 1 ? true : undefined));
+  const abort = await world.order(lost, 'abort');
+  await world.runs.send({ node: abort.node, kind: 'abort', asked: abort.asked });
+  expect(await world.ended(inHold.run)).toMatchObject({ state: 'aborted' });
   expect(await nodeOf(lost)).toMatchObject({ provision_state: 'clean failed', reservation: null });
 });
 

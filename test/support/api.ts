@@ -94,6 +94,7 @@ const recordingRuns = (recorded: Recorded): Runs => ({
   },
   operate: async (order) => {
     recorded.operated.push(order);
+    return 'taken';
   },
   call: async (order) => {
     recorded.called.push(order);

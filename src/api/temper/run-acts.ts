@@ -7,7 +7,7 @@ import { planSteps } from '../../model/plan-steps';
 import { nameOf, type StepInterface, type StepVerb } from '../../model/steps';
 import { isVerb, verbRow } from '../../model/verbs';
 import { nodeTarget, stepTarget } from '../../policy';
-import { type RunAct, runActs } from '../../runs/contract';
+import { type Delivered, type RunAct, runActs } from '../../runs/contract';
 import type { Rooms } from '../rooms';
 import { type Asking, type Route, route } from '../route';
 import { askedBy } from '../v1/node-orders';
@@ -45,6 +45,13 @@ const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<stri
   retry: async () => 'The step is run again.',
   skip: async () => 'The run goes on as if the step were done.',
   fail: async () => 'The run ends as failed.',
+};
+
+/** What will happen where the run itself did not take the act at once. */
+const tellsOf: Readonly<Partial<Record<Delivered, string>>> = {
+  kept: 'The workflow engine does not answer now; this is on record and takes effect as soon as it does.',
+  restarted: 'The workflow engine had lost this run. It goes on from its record, and this takes effect there.',
+  ended: 'The run had ended in the workflow engine already; its node is free.',
 };
 
 /**
@@ -85,7 +92,7 @@ const perform = (act: RunAct) => async (asking: Ask, rooms: Rooms) => {
   if (run.finished_at) raise('Conflict', { reason: `Run ${run.id} has ended: ${run.state}.` });
   const args = await checkedArgs(asking, rooms, act, run);
   const will = await tells[act](run, rooms);
-  await rooms.runs.operate({
+  const delivered = await rooms.runs.operate({
     run: run.id,
     act,
     cursor: given.step ?? run.cursor,
@@ -93,7 +100,7 @@ const perform = (act: RunAct) => async (asking: Ask, rooms: Rooms) => {
     ...(args && { args }),
     asked: askedBy(rooms.policy(), asking, rule),
   });
-  return { status: 202, body: { will } };
+  return { status: 202, body: { will: tellsOf[delivered] ?? will } };
 };
 
 export const runActRoutes: Route[] = runActs.map((act) =>

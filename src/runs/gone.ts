@@ -1,0 +1,61 @@
+/** What becomes of a run that the store believes to be going on while the engine has no open workflow of it. */
+import type { Inventory } from '../inventory';
+import type { RunRow } from '../inventory/runs';
+import { endRun } from './ending';
+import type { Engine } from './engine';
+import { type Log, resumeRun } from './resuming';
+
+type Hands = { readonly inventory: Inventory; readonly log: Log };
+
+type Verdict = { readonly outcome: 'failed' | 'aborted'; readonly says: string };
+
+/** What a closed workflow says of a run that the store believes to be open. */
+const verdicts: Readonly<Record<string, Verdict>> = {
+  TERMINATED: { outcome: 'aborted', says: 'The run was terminated in the workflow engine.' },
+  CANCELLED: { outcome: 'aborted', says: 'The run was cancelled in the workflow engine.' },
+  FAILED: { outcome: 'failed', says: 'The run failed in the workflow engine before it could say why.' },
+  TIMED_OUT: { outcome: 'failed', says: 'The run timed out in the workflow engine.' },
+  COMPLETED: { outcome: 'failed', says: 'The run ended in the workflow engine without telling the store.' },
+};
+
+const lost = 'The workflow engine has lost this run.';
+
+/**
+ * Ends a run whose workflow is closed, and has one that the engine does not know any more go on from its record. One that
+ * cannot be put right never keeps the others waiting.
+ * @returns what was done; undefined for a run whose workflow is open, or that somebody else has put right
+ */
+export const putRight = async (
+  run: RunRow,
+  engine: Engine,
+  hands: Hands,
+): Promise<'ended' | 'restarted' | undefined> => {
+  const status = await engine.status(run.workflow_id);
+  try {
+    if (status === 'UNKNOWN') return (await resumeRun(run, lost, hands)) ? 'restarted' : undefined;
+    const verdict = verdicts[status];
+    return verdict && (await endAs(run, verdict, hands)) ? 'ended' : undefined;
+  } catch (thrown) {
+    const { id, node_uuid } = run;
+    hands.log.warn('a run without a workflow cannot be put right now', { run: id, node_uuid, reason: String(thrown) });
+    return undefined;
+  }
+};
+
+const endAs = async (run: RunRow, { outcome, says }: Verdict, { inventory, log }: Hands): Promise<boolean> => {
+  const input = await inventory.runs.input(run.id);
+  if (!input) return false;
+  await inventory.transaction((store) =>
+    endRun(store, {
+      lock: { run: run.id, node_uuid: run.node_uuid, fence: run.fence },
+      outcome,
+      ends: input.ends,
+      fault: input.fault,
+      error: says,
+      cursor: run.cursor,
+      power: input.power ?? null,
+    }),
+  );
+  log.warn('a run without a workflow was ended', { run: run.id, node_uuid: run.node_uuid, says });
+  return true;
+};

@@ -1,0 +1,145 @@
+/** What a control worker looks after by itself: whom the reconciler asks about, what it makes of the answer, and one at a time. */
+import { ScheduleNotFoundError } from '@temporalio/client';
+import { ensureReconciler } from '../../src/bin/temporal';
+import { createInventory, type Inventory } from '../../src/inventory';
+import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import { lookAtQuiet } from '../../src/runs/reconcile';
+import { endOrphans, runOfWorkflow, upkeepOnce } from '../../src/runs/upkeep';
+import { reconcileId } from '../../src/workflows/contract';
+import { startEngineWorld, type World } from '../support/engine';
+import { step } from '../support/recording-driver';
+
+const quiet = { info() {}, warn() {} };
+let world: World;
+let control: Inventory;
+
+beforeAll(async () => {
+  world = await startEngineWorld();
+  control = createInventory(world.pools.control);
+}, 60_000);
+afterAll(() => world?.close());
+
+/** A run that its workflow has claimed; no worker goes on with it. */
+const claimed = async (): Promise<{ node: NodeUuid; run: RunUuid }> => {
+  const node = await world.node();
+  const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_on')]));
+  await control.runs.claim((await control.runs.input(run))!.lock, 'an-execution');
+  return { node, run };
+};
+const writtenAgo = (run: RunUuid, seconds: number) =>
+  world.sql`update runs set updated_at = now() - ${seconds} * interval '1 second' where id = ${run}`;
+
+/** An engine that answers with one status and notes which workflows it was asked about. */
+const engineSaying = (status: string) => {
+  const asked: string[] = [];
+  const getHandle = (id: string) => {
+    asked.push(id);
+    return { describe: async () => ({ status: { name: status } }) };
+  };
+  const client = { workflow: { getHandle }, withDeadline: (_: number, work: () => Promise<unknown>) => work() };
+  return { asked, hands: { inventory: control, client: client as never, log: quiet } };
+};
+const workflowOf = async (run: RunUuid) => (await control.runs.find(run))!.workflow_id;
+
+test('a run that wrote something within half a minute is left alone: it may be about to write more', async () => {
+  const { run } = await claimed();
+  const { asked, hands } = engineSaying('RUNNING');
+  await lookAtQuiet(hands);
+  await writtenAgo(run, 25);
+  await lookAtQuiet(hands);
+  expect(asked).not.toContain(await workflowOf(run));
+  await writtenAgo(run, 35);
+  await lookAtQuiet(hands);
+  expect(asked).toContain(await workflowOf(run));
+});
+
+test('a run that was looked at is not looked at again before the others', async () => {
+  const { run } = await claimed();
+  await writtenAgo(run, 3_600);
+  const first = engineSaying('RUNNING');
+  await lookAtQuiet(first.hands);
+  const second = engineSaying('RUNNING');
+  await lookAtQuiet(second.hands);
+  expect([first.asked, second.asked].map((asked) => asked.length > 0)).toEqual([true, false]);
+});
+
+test.each([
+  ['CANCELLED', 'aborted'],
+  ['TERMINATED', 'aborted'],
+  ['FAILED', 'failed'],
+  ['TIMED_OUT', 'failed'],
+  ['COMPLETED', 'failed'],
+])('a workflow that is %s leaves a run that %s, with its node free', async (status, state) => {
+  const { node, run } = await claimed();
+  await lookAtQuiet(engineSaying(status).hands, { olderThanMs: 0 });
+  expect(await control.runs.find(run)).toMatchObject({ state });
+  expect(await control.runs.holding(node)).toBeUndefined();
+});
+
+test('an engine that does not know a run has it started anew under a higher fence', async () => {
+  const { node, run } = await claimed();
+  const { fence } = (await control.runs.find(run))!;
+  await lookAtQuiet(engineSaying('UNKNOWN').hands, { olderThanMs: 0 });
+  expect(await control.runs.find(run)).toMatchObject({ finished_at: null, fence: fence + 1 });
+  expect(await control.runs.claim({ run, node_uuid: node, fence }, 'a late one')).toBe(false);
+  expect((await control.runs.unstarted(60_000)).map(({ id }) => id)).toContain(run);
+  await world.sql`update runs set finished_at = now(), state = 'failed' where id = ${run}`;
+});
+
+const hands = (ensureSchedule = async () => {}) => ({
+  inventory: control,
+  client: world.client,
+  log: quiet,
+  queuePrefix: world.prefix,
+  ensureSchedule,
+});
+
+test('the schedule is made again where it is gone, by one worker at a time', async () => {
+  const schedule = world.client.schedule.getHandle(reconcileId(world.prefix));
+  await expect(schedule.describe()).rejects.toThrow(ScheduleNotFoundError);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const first = upkeepOnce(
+    hands(async () => {
+      await ensureReconciler(world.client, world.prefix, 3_600_000);
+      await held;
+    }),
+    1,
+  );
+  await world.until(() => schedule.describe().catch(() => undefined));
+  expect(await upkeepOnce(hands(), 1)).toBe(false);
+  release();
+  expect(await first).toBe(true);
+  expect(await upkeepOnce(hands(), 1)).toBe(true);
+  await schedule.delete();
+});
+
+test('a workflow of which the store has no run is terminated, and none that has one', async () => {
+  const { run: kept } = await claimed();
+  const { run: orphan } = await claimed();
+  const [one, other] = [await workflowOf(kept), await workflowOf(orphan)];
+  await world.sql`update nodes set reservation = null where reservation = ${orphan}`;
+  await world.sql`delete from runs where id = ${orphan}`;
+  const statusOf = async (id: string) => (await world.client.workflow.getHandle(id).describe()).status.name;
+  // The engine lists what is open a little later than it is.
+  await world.until(async () => {
+    await endOrphans(hands());
+    return (await statusOf(other)) === 'TERMINATED' ? true : undefined;
+  });
+  expect(await statusOf(one)).toBe('RUNNING');
+  expect(runOfWorkflow(one)).toBe(kept);
+  expect(runOfWorkflow('reconcile')).toBeUndefined();
+  await world.client.workflow.getHandle(one).terminate('test');
+});
+
+test('a request that lives is not taken up again by another; one that died is', async () => {
+  const { idempotency } = world.inventory;
+  const asked = { request_id: `req-${world.prefix}`, caller: Buffer.from('c'), key: 'k', asked: Buffer.from('a') };
+  expect(await idempotency.begin({ ...asked, keptForHours: 1 })).toBeUndefined();
+  expect(await idempotency.revive(asked.request_id)).toBe(false);
+  await idempotency.abandon(asked.request_id);
+  expect(await idempotency.revive(asked.request_id)).toBe(true);
+  expect(await idempotency.revive(asked.request_id)).toBe(false);
+});
