@@ -424,6 +424,12 @@ export type ApiConfig = z.infer<typeof processes.api>;
 export type ControlConfig = z.infer<typeof processes.control>;
 export type BmcConfig = z.infer<typeof processes.bmc>;
 
+// The schema's own words for a value that is none of several.
+const sentence = (message: string): string =>
+  message.startsWith('Invalid option: expected one of ')
+    ? `must be one of ${[...message.matchAll(/"([^"]*)"/g)].map((found) => found[1]).join(', ')}`
+    : message;
+
 /** Names that no schema of a process has, and that are meant for others: the command, set-up, compose. */
 const elsewhere: readonly string[] = [
   'TEMPER_URL', 'TEMPER_TOKEN', 'TEMPER_USERNAME', 'TEMPER_PASSWORD', 'TEMPER_VERSION', 'TEMPER_DATA_DIR', 'TEMPER_SYSTEM_FILE',
@@ -476,7 +482,7 @@ export const parseSettings = <Schema extends z.ZodObject>(schema: Schema, env: N
   const shape: Readonly<Record<string, z.ZodType>> = schema.shape;
   const faults = (read.error?.issues ?? []).map(({ path, message }) => {
     const key = String(path[0]);
-    return `${key} ${given[key] === undefined ? 'is not set' : message}. ${shape[key]?.description ?? ''}`.trimEnd();
+    return `${key} ${given[key] === undefined ? 'is not set' : sentence(message)}. ${shape[key]?.description ?? ''}`.trimEnd();
   });
   throw new ConfigFault([...new Set(faults), ...misspelled]);
 };

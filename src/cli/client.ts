@@ -91,6 +91,11 @@ const parsed = async (reply: Response): Promise<unknown> => {
 export const createClient = (hands: Hands, cloud: string | undefined): Client => {
   const look = () => {
     const found = targetOf(hands, cloud);
+    if (found.url !== null && !(URL.canParse(found.url) && /^https?:/i.test(found.url)))
+      stop(
+        'usage',
+        `${plain(found.url)} is no address of an API: it must begin with http:// or https://, such as http://127.0.0.1:6385.`,
+      );
     return { target: found, fetcher: hands.fetchWith(found.trust) };
   };
   let known: ReturnType<typeof look> | undefined;

@@ -45,6 +45,7 @@ test.each([
   ['TEMPER_AUTH_STRATEGY', ',', 'names no strategy'],
   ['TEMPER_API_PORT', '65536', 'must be a port number'],
   ['TEMPER_API_PORT', 'http', 'must be a port number'],
+  ['TEMPER_LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace.'],
   ['TEMPER_PROJECTS_MAY_ENROL', 'yes', 'must be true or false'],
   ['TEMPER_AGENT_NETWORKS', '10.0.0.0/33', 'has "10.0.0.0/33", which is no network'],
   ['TEMPER_AGENT_REQUIRE_TLS', 'no', 'must be true or false'],

@@ -192,3 +192,9 @@ describe('the command ends', () => {
       expect(out).toContain(part);
   });
 });
+
+test.each(['localhost:6385', 'api.example.org', 'ftp://x'])('TEMPER_URL=%s is said to be no address', async (url) => {
+  const { status, err } = await temper('runs list', { env: { TEMPER_URL: url, TEMPER_TOKEN: 't' } });
+  expect(status).toBe(2);
+  expect(err).toContain(`${url} is no address of an API: it must begin with http:// or https://`);
+});
