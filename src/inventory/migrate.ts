@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db, Sql } from './database';
+import { placeRestored } from './restored';
 
 export type RolePasswords = Readonly<Record<'temper_api' | 'temper_control' | 'temper_bmc', string | undefined>>;
 
@@ -28,6 +29,7 @@ export const migrate = async (
       await tx.unsafe(readFileSync(join(__dirname, 'migrations', name), 'utf8'));
       await tx`insert into migrations (name) values (${name})`;
     }
+    await placeRestored(tx);
     if (auditMinimumMonths !== undefined) await keepAuditAtLeast(tx, auditMinimumMonths);
     return missing;
   }) as Promise<string[]>;

@@ -1,0 +1,40 @@
+/** A dump of another cluster: its events lie in the future of this one, and what comes next is told all the same. */
+import { createInventory } from '../../src/inventory';
+import { placeRestored } from '../../src/inventory/restored';
+import { startTestApi, type TestApi } from '../support/api';
+import { happened, runningRun } from '../support/happenings';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api?.close());
+
+/** As the database's owner, who may do what a control worker may. */
+const taken = async (): Promise<string[]> => {
+  const rows = await createInventory(api.sql).transaction((store) => store.feed.take(100));
+  return (rows ?? []).map(({ kind }) => kind);
+};
+
+const placed = (): Promise<number> => api.sql.begin((tx) => placeRestored(tx)) as Promise<number>;
+
+test('events that were told stay told, those that were not and those of today follow, once each', async () => {
+  const run = await runningRun(api);
+  await happened(api, run, 'step.begun');
+  await taken();
+  await happened(api, run, 'step.tried');
+  const future = '(pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1000000)';
+  await api.sql`alter table events disable trigger user`;
+  await api.sql.unsafe(`update events set tx = (${future} + seq)::text::xid8`);
+  await api.sql.unsafe(
+    `update event_cursor set seq = s.seq, tx = (${future} + s.seq)::text::xid8 from (select max(seq) as seq from events where kind = 'step.begun') s`,
+  );
+  await api.sql`alter table events enable trigger user`;
+  await happened(api, run, 'step.done');
+  expect(await taken()).toEqual([]);
+  expect(await placed()).toBeGreaterThan(0);
+  await happened(api, run, 'run.succeeded');
+  expect(await taken()).toEqual(['step.tried', 'step.done', 'run.succeeded']);
+  expect(await placed()).toBe(0);
+  expect(await taken()).toEqual([]);
+});
