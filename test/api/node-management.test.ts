@@ -139,6 +139,23 @@ describe('looks', () => {
     for (const read of reads) expect((await ask(read)).status).toBe(status);
     for (const write of writes) expect((await ask(write)).status).toBe(status);
   });
+
+  test('where a BMC is does not reach a caller who may not read driver_info', async () => {
+    api.setPolicy({
+      set: 'temper',
+      overrides: { 'baremetal:node:get:driver_info': 'role:admin and system_scope:all' },
+    });
+    answers.next = () => raise('BmcUnreachable', { node: 'n1', bmc: 'https://192.0.2.7:8443', reason: 'no route' });
+    try {
+      for (const one of [...reads, ...writes]) {
+        const { status, text } = await ask(one, { who: 'owner-admin' });
+        expect([status, text]).toEqual([502, expect.stringContaining('The BMC of node n1 did not answer: no route')]);
+      }
+      expect((await ask(reads[0]!)).text).toContain('192.0.2.7');
+    } finally {
+      api.setPolicy({ set: 'temper' });
+    }
+  });
 });
 
 describe('acts', () => {

@@ -1,9 +1,10 @@
 /** What every call to a node's BMC has in common: who may, what fits the node, and whether it can happen now. */
 import type { NodeRow } from '../../inventory/nodes';
-import { raise } from '../../model/errors';
+import { isTemperError, raise } from '../../model/errors';
 import { planSteps } from '../../model/plan-steps';
 import type { ActName, GivenStep } from '../../model/steps';
 import { nodeTarget } from '../../policy';
+import { bmcTextFor } from '../bmc-texts';
 import type { Rooms } from '../rooms';
 import type { Asking } from '../route';
 import { visibleNode } from '../visibility';
@@ -32,7 +33,27 @@ export const lookAtNode = async (
   { rule, act, args = {} }: { readonly rule: string; readonly act: ActName; readonly args?: Args },
 ): Promise<unknown> => {
   checkWorkable(node, asking.params.node_ident);
-  return rooms.runs.call({ node: orderedNode(node), act, args, asked: askedBy(rooms.policy(), asking, rule) });
+  return called(asking, rooms, node, {
+    node: orderedNode(node),
+    act,
+    args,
+    asked: askedBy(rooms.policy(), asking, rule),
+  });
+};
+
+/** The call, its refusal in words that this caller may read: where the BMC is goes by the rule of driver_info. */
+const called = async (
+  { who }: Ask,
+  rooms: Rooms,
+  node: NodeRow,
+  order: Parameters<Rooms['runs']['call']>[0],
+): Promise<unknown> => {
+  try {
+    return await rooms.runs.call(order);
+  } catch (thrown) {
+    if (isTemperError(thrown)) thrown.message = bmcTextFor(rooms.policy(), who, node)(thrown.message);
+    throw thrown;
+  }
 };
 
 /** What is to be done: a step of the table that is one act, or an act that is no step. */
@@ -66,7 +87,7 @@ export const actOnNode = async (asking: Ask, rooms: Rooms, node: NodeRow, deed: 
   await refuseFrozen(rooms, node, ident);
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   checkWorkable(node, ident);
-  return rooms.runs.call({
+  return called(asking, rooms, node, {
     node: orderedNode(node),
     act,
     args: { ...deed.args, ...deed.more },
