@@ -48,7 +48,9 @@ export const addressOf = (config: ApiConfig): Listening => ({
 });
 
 /** The address that ramdisks have to themselves, where they have one. */
-export const ramdiskAddressOf = ({ TEMPER_RAMDISK_LISTEN: at }: ApiConfig): Listening | undefined => {
+export const ramdiskAddressOf = ({
+  TEMPER_RAMDISK_LISTEN: at,
+}: Pick<ApiConfig, 'TEMPER_RAMDISK_LISTEN'>): Listening | undefined => {
   const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(at) ?? [];
   const setting = 'TEMPER_RAMDISK_LISTEN';
   return host ? { host, port: Number(port), hostSetting: setting, portSetting: setting } : undefined;

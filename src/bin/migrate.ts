@@ -6,7 +6,7 @@ import { migrate } from '../inventory/migrate';
 import { createLog } from '../observe/log';
 import { attributes } from '../workflows/contract';
 import { readConfig } from './config';
-import { connectionOptions, type TemporalSettings } from './temporal';
+import { connectionOptions, type TemporalSettings } from './temporal-client';
 
 const registerAttributes = async (settings: TemporalSettings): Promise<string[]> => {
   const namespace = settings.TEMPER_TEMPORAL_NAMESPACE;

@@ -12,7 +12,7 @@ type Settings = { TEMPER_OTLP_ENDPOINT?: string };
 export const tracesFrom = async (
   process_name: string,
   { TEMPER_OTLP_ENDPOINT: endpoint }: Settings,
-  life: Life,
+  life: Pick<Life, 'onEnd'>,
 ): Promise<Traces | undefined> => {
   if (!endpoint) return undefined;
   const traces = await startTraces({ process_name, endpoint });

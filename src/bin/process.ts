@@ -90,9 +90,7 @@ const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metric
       case '/healthz':
         return answer(200, { alive: true });
       case '/metrics':
-        return response
-          .writeHead(200, { 'content-type': metrics.registry.contentType })
-          .end(await metrics.registry.metrics());
+        return response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.text());
       case '/readyz': {
         const now = check();
         if (!now) return answer(503, { ready: false, reason: 'starting or ending' });

@@ -9,7 +9,7 @@ import { farMs, skewOf } from './clock-skew';
 import { ConfigFault } from './fault';
 import { holdPolicy } from './policy';
 import { type LookedAt, lookedAt } from './temper-settings';
-import { connectionOptions, type TemporalSettings } from './temporal';
+import { connectionOptions, type TemporalSettings } from './temporal-client';
 
 const ok = (says: string): Finding => ({ is: 'ok', says });
 const failed = (says: string, todo: string): Finding => ({ is: 'failed', says, todo });

@@ -9,7 +9,7 @@ import type { NodeUuid, RunUuid } from '../model/ids';
 import { workflowId } from '../workflows/contract';
 import { ConfigFault } from './fault';
 import { type LookedAt, lookedAt } from './temper-settings';
-import { connectionOptions, type TemporalSettings } from './temporal';
+import { connectionOptions, type TemporalSettings } from './temporal-client';
 
 const settingsOf = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => {
   try {

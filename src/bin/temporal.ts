@@ -1,80 +1,9 @@
-/** Connections to Temporal as the settings ask for them. */
-import { readFileSync } from 'node:fs';
+/** What workers need of Temporal: a connection, a name, the search attributes, the schedule. */
 import { hostname } from 'node:os';
-import {
-  Client,
-  type ClientInterceptors,
-  Connection,
-  ScheduleAlreadyRunning,
-  ScheduleOverlapPolicy,
-  type TLSConfig,
-} from '@temporalio/client';
+import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { attributes, controlQueue, reconcileId } from '../workflows/contract';
-import { ConfigFault } from './fault';
-
-export type TemporalSettings = {
-  TEMPER_TEMPORAL_ADDRESS: string;
-  TEMPER_TEMPORAL_NAMESPACE: string;
-  TEMPER_TEMPORAL_API_KEY?: string;
-  TEMPER_TEMPORAL_TLS: boolean;
-  TEMPER_TEMPORAL_TLS_CA?: string;
-  TEMPER_TEMPORAL_TLS_CERT?: string;
-  TEMPER_TEMPORAL_TLS_KEY?: string;
-  TEMPER_TEMPORAL_TLS_SERVER_NAME?: string;
-};
-
-/** A file that a setting names. Throws ConfigFault. */
-const fileOf = (settings: TemporalSettings, name: keyof TemporalSettings): Buffer | undefined => {
-  const path = settings[name];
-  if (typeof path !== 'string') return undefined;
-  try {
-    return readFileSync(path);
-  } catch (thrown) {
-    throw new ConfigFault([`${name}: ${path} could not be read (${(thrown as NodeJS.ErrnoException).code}).`]);
-  }
-};
-
-/** Throws ConfigFault where one half of our own certificate is missing, or a file cannot be read. */
-const tlsOf = (settings: TemporalSettings): TLSConfig | undefined => {
-  const serverRootCACertificate = fileOf(settings, 'TEMPER_TEMPORAL_TLS_CA');
-  const crt = fileOf(settings, 'TEMPER_TEMPORAL_TLS_CERT');
-  const key = fileOf(settings, 'TEMPER_TEMPORAL_TLS_KEY');
-  const serverNameOverride = settings.TEMPER_TEMPORAL_TLS_SERVER_NAME;
-  if (!crt !== !key)
-    throw new ConfigFault([
-      `TEMPER_TEMPORAL_TLS_${crt ? 'KEY' : 'CERT'}: is not set, and its other half is; set both or neither.`,
-    ]);
-  const wanted = settings.TEMPER_TEMPORAL_TLS || settings.TEMPER_TEMPORAL_API_KEY;
-  if (!wanted && !serverRootCACertificate && !crt && serverNameOverride === undefined) return undefined;
-  return {
-    ...(serverRootCACertificate && { serverRootCACertificate }),
-    ...(crt && key && { clientCertPair: { crt, key } }),
-    ...(serverNameOverride !== undefined && { serverNameOverride }),
-  };
-};
-
-/** How to reach the server, for any kind of connection. Throws ConfigFault. */
-export const connectionOptions = (settings: TemporalSettings) => {
-  const tls = tlsOf(settings);
-  return {
-    address: settings.TEMPER_TEMPORAL_ADDRESS,
-    ...(settings.TEMPER_TEMPORAL_API_KEY && { apiKey: settings.TEMPER_TEMPORAL_API_KEY }),
-    ...(tls && { tls }),
-  };
-};
-
-/** A client that connects when it is first used, so that a process starts while Temporal is away. */
-export const lazyClient = (
-  settings: TemporalSettings,
-  interceptors?: ClientInterceptors,
-): { client: Client; close: () => Promise<void> } => {
-  const connection = Connection.lazy(connectionOptions(settings));
-  return {
-    client: new Client({ connection, namespace: settings.TEMPER_TEMPORAL_NAMESPACE, interceptors }),
-    close: () => connection.close(),
-  };
-};
+import { connectionOptions, type TemporalSettings } from './temporal-client';
 
 /** A worker's connection; throws when Temporal does not answer. */
 export const workerConnection = (settings: TemporalSettings): Promise<NativeConnection> =>

@@ -25,7 +25,8 @@ import { startPowerSync } from './power-sync';
 import { type Life, live } from './process';
 import { startResealing, vaultsOf } from './sealing';
 import { startTelling } from './telling';
-import { checkAttributes, ensureReconciler, lazyClient, workerConnection, workerIdentity } from './temporal';
+import { checkAttributes, ensureReconciler, workerConnection, workerIdentity } from './temporal';
+import { lazyClient } from './temporal-client';
 
 // Well below the minute after which a worker counts as silent.
 const beatEveryMs = 5_000;

@@ -1,7 +1,19 @@
 /** Metrics in Prometheus' format: states, codes and routes as labels, never a node. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
+
+/** What a registry has counted, as it can be sent from one thread to another. */
+export type Counted = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 const quick = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const remote = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -126,10 +138,23 @@ export const createMetrics = (process_name: string) => {
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const base = ({ name, help, labels = [] }: Row & { name: string }) => ({ name, help, labelNames: labels, registers });
+  const others: (() => Promise<Counted>)[] = [];
   return {
     registry,
+    /** Adds what another thread of this process counts, labelled as a process of its own, to `text`. */
+    countToo: (other: () => Promise<Counted>): void => void others.push(other),
+    /** Everything, in Prometheus' format. */
+    text: async (): Promise<string> => {
+      if (others.length === 0) return registry.metrics();
+      const counted = await Promise.all([registry.getMetricsAsJSON(), ...others.map((other) => other())]);
+      return joined(counted).metrics();
+    },
     ...make(histogramRows, (row) => new Histogram<string>({ ...base(row), buckets: [...(row.buckets ?? remote)] })),
     ...make(counterRows, (row) => new Counter<string>(base(row))),
     ...make(gaugeRows, (row) => new Gauge<string>(base(row))),
   };
 };
+
+/** Every value stays as it is: no two have the same labels, as each process has its own. */
+const joined = (counted: readonly Counted[]): Registry =>
+  AggregatorRegistry.aggregate(counted.map((rows) => rows.map((row) => ({ ...row, aggregator: 'sum' }))));

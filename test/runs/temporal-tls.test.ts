@@ -8,7 +8,8 @@ import { createServer, type Server } from 'node:tls';
 import { generate } from 'selfsigned';
 import { processes } from '../../src/bin/config';
 import { checksOf } from '../../src/bin/temper-checks';
-import { connectionOptions, lazyClient, type TemporalSettings, workerConnection } from '../../src/bin/temporal';
+import { workerConnection } from '../../src/bin/temporal';
+import { connectionOptions, lazyClient, type TemporalSettings } from '../../src/bin/temporal-client';
 import { endAll, run } from '../bin/support/entries';
 import { type TestDatabase, temporalAddress, temporalNamespace, testDatabase } from '../support/servers';
 

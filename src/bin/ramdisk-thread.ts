@@ -1,0 +1,74 @@
+/** The program of the thread that serves ramdisks at an address of their own: nothing that they send can hold the API. */
+import type { AddressInfo } from 'node:net';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { createApi, createTrail, onlyRamdisks, type Rooms, routes } from '../api';
+import { nobody } from '../model/callers';
+import { createLog } from '../observe/log';
+import { type Counted, createMetrics } from '../observe/metrics';
+import { apiPolicyFrom } from './api-policy';
+import { openInventory, poolsOf, roomsFrom, watched } from './api-rooms';
+import { patienceOf, ramdiskAddressOf } from './api-settings';
+import { readConfig } from './config';
+import { ConfigFault } from './fault';
+import { gentleEnd, listen, patientServer } from './listen';
+import { tracesFrom } from './observing';
+import type { FromThread, ThreadStart, ToThread } from './ramdisk-messages';
+
+const name = 'api-ramdisks';
+const api: MessagePort = parentPort!;
+const config = readConfig('api');
+const log = createLog(name, config.TEMPER_LOG_LEVEL);
+const metrics = createMetrics(name);
+const closers: (() => Promise<void> | void)[] = [];
+const life = { onEnd: (close: () => Promise<void> | void) => void closers.push(close) };
+
+const say = (message: FromThread): void => api.postMessage(message);
+
+/** Credentials are not looked at here: no route asks for them, and paths that are none are counted by address. */
+const identity: Rooms['identity'] = {
+  identify: async ({ spend }) => {
+    await spend?.();
+    return nobody;
+  },
+};
+
+/** Of the process as a whole the API tells; what is counted here is about this thread. */
+const counted = async (): Promise<Counted> =>
+  (await metrics.registry.getMetricsAsJSON()).filter((one) => !/^(process_|nodejs_version)/.test(one.name));
+
+const end = async (): Promise<void> => {
+  for (const close of closers.reverse())
+    await Promise.resolve(close()).catch((error) => log.warn('close failed', { error }));
+  process.exit(0); // of this thread
+};
+
+const run = async (): Promise<void> => {
+  const at = { ...ramdiskAddressOf(config)!, ...(workerData as ThreadStart) };
+  const traces = await tracesFrom(name, config, life);
+  // The API itself writes each load into the audit trail.
+  const policy = apiPolicyFrom(config, { log, metrics });
+  life.onEnd(() => policy.close());
+  const inventory = openInventory(config, 'temper-api-ramdisks', poolsOf(config).ramdisks, life);
+  const rooms = await roomsFrom(config, { identity, policy, inventory, traces, log, metrics }, life);
+  const trail = createTrail(rooms);
+  life.onEnd(() => trail.close());
+  const app = createApi(rooms, onlyRamdisks(routes), trail);
+  const server = patientServer(patienceOf(config), watched(app, metrics, traces));
+  life.onEnd(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
+  await listen(server, at, (error) => log.warn('ramdisk socket', { error }));
+  say({ is: 'listening', port: (server.address() as AddressInfo).port });
+};
+
+process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }));
+
+api.on('message', (message: ToThread) => {
+  if (message.is === 'end') void end();
+  else void counted().then((now) => say({ is: 'counted', counted: now }));
+});
+
+run().catch((error) => {
+  if (error instanceof ConfigFault) return say({ is: 'fault', faults: error.faults });
+  setImmediate(() => {
+    throw error; // ends the thread, with this for the API's log
+  });
+});
