@@ -7,7 +7,7 @@ if (!file) {
   process.exit(64);
 }
 
-runChaos(file, process.argv.slice(2), (line) => process.stdout.write(`${line}\n`)).then(
+runChaos(file, process.argv.slice(2), process.env.CHAOS_CLOCKS ?? '', (line) => process.stdout.write(`${line}\n`)).then(
   (well) => process.exit(well ? 0 : 1),
   (error: Error) => {
     process.stderr.write(`chaos: ${error.stack ?? error.message}\n`);

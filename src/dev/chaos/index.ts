@@ -185,8 +185,12 @@ const misbehaved = async (system: System, file: string, seed: number, say: Say):
   return wrong.length === 0;
 };
 
-/** @param file the record of a running system. @returns whether every node came through */
-export const runChaos = async (file: string, args: readonly string[], say: Say): Promise<boolean> => {
+/**
+ * @param file the record of a running system
+ * @param clocks what its processes were started with: `name=seconds,...`, for the title of the table
+ * @returns whether every node came through
+ */
+export const runChaos = async (file: string, args: readonly string[], clocks: string, say: Say): Promise<boolean> => {
   const { values } = parseArgs({ args: [...args], options });
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   say(`seed ${seed}`);
@@ -199,7 +203,7 @@ export const runChaos = async (file: string, args: readonly string[], say: Say):
       ...(values.verbs && { verbs: values.verbs.split(',') }),
     };
     if (values.pauses) return await struck(system, 'pauses', { ...chosen, victims: allPauses }, '', say);
-    if (values.clocks) return await struck(system, 'clocks', chosen, `clocks ${process.env.CHAOS_CLOCKS}`, say);
+    if (values.clocks) return await struck(system, 'clocks', chosen, `clocks ${clocks}`, say);
     return await struck(system, 'kills', chosen, '', say);
   } finally {
     await system.close();
