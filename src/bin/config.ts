@@ -38,7 +38,11 @@ const store = {
   TEMPER_DATABASE_URL: postgresUrl.describe(
     'Postgres, as this process’s own role; the owner of the database for migrate.',
   ),
-  TEMPER_DATABASE_POOL: count(1).default(10).describe('Connections to Postgres at most.'),
+  TEMPER_DATABASE_POOL: count(1)
+    .default(10)
+    .describe(
+      'Connections to Postgres at most. In an API whose ramdisks have an address of their own (TEMPER_RAMDISK_LISTEN) a quarter of them is theirs; each has one at least.',
+    ),
 };
 
 const engine = {
@@ -191,7 +195,7 @@ const quotaSettings = {
 
 const served = {
   TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
-    'Where ramdisks are served, whom nobody knows (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served; api, beside everything else; or off.',
+    'Where ramdisks are served, whom nobody knows (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served, by a thread of its own; api, beside everything else; or off.',
   ),
   TEMPER_IDEMPOTENCY_HOURS: count(1, 8_760)
     .default(24)
