@@ -52,6 +52,13 @@ export type Turn = { readonly turn: boolean };
 
 export type ControlActivities = ReturnType<typeof createControlActivities>;
 
+/** Thousands may ask while all turns are taken: they cost one statement each, and only those that may get one wait for each other. */
+const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise<boolean> => {
+  const { has, full } = await inventory.turns.look(lock.run, limit);
+  if (has || full) return has;
+  return inventory.transaction((store) => store.turns.give(lock, limit));
+};
+
 /** @returns the activities of the control queue */
 export const createControlActivities = ({ inventory, client, log, auditMonths }: ControlHands) => ({
   /** Makes the run this workflow's own. A forged or fenced-off start ends here. */
@@ -59,15 +66,18 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
     const { runId } = activityInfo().workflowExecution!;
     if (!(await inventory.runs.claim(lock, runId, previous)))
       raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
-    return { turn: !limit || (await inventory.turns.come(lock.run, limit)) };
+    return { turn: !limit || (await takeTurn(inventory, lock, limit)) };
   }),
 
-  /** Whether the run may begin, where only so many may work at once. */
+  /** Whether the run may work, where only so many may at once; it has its turn from then on. */
   turn: guarded(
     async ({ lock, limit }: { lock: Lock; limit: Limit }): Promise<Turn> => ({
-      turn: await inventory.turns.come(lock.run, limit),
+      turn: await takeTurn(inventory, lock, limit),
     }),
   ),
+
+  /** The run waits for time to pass, and others may work meanwhile. */
+  giveTurnBack: guarded(({ lock }: { lock: Lock }): Promise<void> => inventory.turns.giveBack(lock)),
 
   /** Tells the run that held the node before to end, and waits until it has: nothing of it is under way any more. */
   displace: guarded(async ({ displaced }: { lock: Lock; displaced: Displaced }): Promise<void> => {

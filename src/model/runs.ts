@@ -8,7 +8,7 @@ import type { Story, Verb } from './verbs';
 export type RunState = 'accepted' | 'running' | 'paused' | 'waiting' | 'parked' | 'succeeded' | 'failed' | 'aborted';
 
 /** What a run waits on, where that decides something: a frozen one gives its turn to the next. */
-export type WaitsOn = 'freeze';
+export type WaitsOn = 'freeze' | 'time';
 
 /** States from which a run does not go on. */
 export const endedStates: readonly RunState[] = ['succeeded', 'failed', 'aborted'];
@@ -37,6 +37,8 @@ export type Timing = {
   readonly abortPatienceMs?: number;
   /** Events after which a run goes on in a new execution, should the engine not ask for it before. */
   readonly historyLength?: number;
+  /** A wait of so long gives the run's turn to others; a minute when absent. */
+  readonly longWaitMs?: number;
   /** Overall limits per effect class, as the engine parses them. */
   readonly limits?: Partial<
     Record<

@@ -6,7 +6,6 @@ import {
   ContinueAsNew,
   condition,
   isCancellation,
-  setCurrentDetails,
 } from '@temporalio/workflow';
 import type { RunEnding, RunInput } from '../model/runs';
 import type { PlannedStep } from '../model/steps';
@@ -18,7 +17,7 @@ import { Aborted, FailedByPerson, type Hands, runSteps, tidy } from './interpret
 import { listen } from './messages';
 import { patienceOf } from './patience';
 import { type Recorder, recorder } from './recorder';
-import { details } from './telling';
+import { takeTurn } from './turns';
 
 export type RunResult = { readonly outcome: 'succeeded' | 'aborted' };
 type Tale = (run: RunInput, hands: Hands) => Promise<void>;
@@ -42,7 +41,10 @@ export const story =
       if (run.carries?.ending) return await endAgain(run.carries.ending, run, here, store, hands);
       await new CancellationScope().run(async () => {
         if (run.displaces && (!run.carries || run.carries.resumed)) await store.displace();
-        if (!turn) await takeTurn(run, here, store, hands);
+        if (!turn)
+          await takeTurn(run, here, store, async () => {
+            if (hands.cutsHistory()) await hands.queueOn();
+          });
         await tell(run, hands);
       });
       await CancellationScope.nonCancellable(() => store.finish('succeeded'));
@@ -54,25 +56,6 @@ export const story =
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     }
   };
-
-// Runs wait in the order of their acceptance; a look is one statement, so thousands may wait.
-const firstLookMs = 1_000;
-const longestLookMs = 60_000;
-
-const takeTurn = async (run: RunInput, here: Here, store: Recorder, hands: Hands): Promise<void> => {
-  here.state = 'waiting';
-  here.waitingFor = `its turn: at most ${run.limit!.max} runs of this kind (${run.limit!.class}) at once`;
-  setCurrentDetails(details(run, here));
-  await store.show();
-  for (let pause = firstLookMs; ; pause = Math.min(pause * 2, longestLookMs)) {
-    if (await condition(() => here.aborted, pause)) throw new Aborted();
-    if (await store.turn()) break;
-    if (hands.cutsHistory()) await hands.queueOn();
-  }
-  here.state = 'running';
-  here.waitingFor = null;
-  await store.show();
-};
 
 /** The engine lost the run while it was tidying up: it is tidied again, which is harmless, and ends as it was about to. */
 const endAgain = (ending: RunEnding, run: RunInput, here: Here, store: Recorder, hands: Hands): Promise<RunResult> =>

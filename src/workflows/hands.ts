@@ -24,6 +24,7 @@ import { guardedAct, tidyLimit } from './patience';
 import { onBmc } from './profiles';
 import type { Recorder } from './recorder';
 import { details, label } from './telling';
+import { takeTurn } from './turns';
 
 /** A step on another node goes under that node's own fence. */
 const lockOf = ({ lock, also }: RunInput, { on }: PlannedStep): Lock =>
@@ -151,7 +152,16 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       here.decision = null;
       setCurrentDetails(details(run, here));
     },
-    sleep: (ms, summary) => sleep(ms, { summary }),
+    async sleep(ms, summary) {
+      // A shorter wait is part of the work, and standing in line again would take longer.
+      const others =
+        run.limit !== undefined &&
+        ms >= (run.timing.longWaitMs ?? minute) &&
+        patched('2026-11-long-waits-give-their-turn-back');
+      if (others) await store.giveTurnBack();
+      await sleep(ms, { summary });
+      if (others && !(await store.turn())) await takeTurn(run, here, store);
+    },
     async unheld() {
       await unless(() => here.unheld);
       await store.record();

@@ -60,6 +60,10 @@ export const recorder = (run: RunInput, here: Here) => {
       control.turn
         .executeWithOptions({ ...options, summary: `is it this run's turn?` }, [{ lock: run.lock, limit: run.limit! }])
         .then(({ turn }) => turn),
+    giveTurnBack: () =>
+      control.giveTurnBack.executeWithOptions({ ...options, summary: 'let others work meanwhile' }, [
+        { lock: run.lock },
+      ]),
     displace: () =>
       remote.displace.executeWithOptions(
         {

@@ -43,7 +43,8 @@ const keyOf = (attempt: number): ActKey => ({
 /** A run whose act has begun twice: `old` is the lock of its first attempt, `lock` that of its second. */
 const world = async () => {
   const { lock: run, step } = await heldAct({ api, owner, vault });
-  await owner`update runs set state = 'running', workflow_run_id = ${execution} where id = ${run.run}`;
+  await owner`
+    update runs set state = 'running', workflow_run_id = ${execution}, limit_class = 'clean', turn_at = created_at where id = ${run.run}`;
   await owner`
     insert into run_steps (run_id, index, interface, step) values (${run.run}, 1, 'power', 'power_off')`;
   await owner`insert into ramdisk_boots (node_uuid, run_id, booted_at) values (${run.node_uuid}, ${run.run}, now() - interval '1 minute')`;
@@ -130,6 +131,8 @@ const ofRuns: Record<string, Statement> = {
   'runSteps.mark, parked': (store, { token: _, ...lock }) => store.runSteps.mark(lock, 0, 'parked', { error: 'x' }),
   'runSteps.again': (store, { token: _, ...lock }) => store.runSteps.again(lock, 0, { a: 1 }),
   'runSteps.replaceAfter': (store, { token: _, ...lock }) => store.runSteps.replaceAfter(lock, 0, []),
+  'turns.give': (store, { token: _, ...lock }) => store.turns.give(lock, { class: 'clean', max: 1_000 }),
+  'turns.giveBack': (store, { token: _, ...lock }) => store.turns.giveBack(lock),
   'contacts.await': (store, { token: _, ...lock }) => store.contacts.await(lock, 'heartbeat'),
 };
 

@@ -218,6 +218,32 @@ test('a delete in the wait state fences the deployment off, waits for its end, a
   expect(await nodeOf(node)).toMatchObject({ provision_state: 'available', reservation: null });
 });
 
+test('a run that lets time pass lets the next one work, and goes on after it', async () => {
+  const order: string[] = [];
+  await with_({
+    power_off: async (node) => {
+      order.push(`${node.name!.slice(0, 6)} off`);
+      return { is: 'done' };
+    },
+    power_on: async (node) => {
+      order.push(`${node.name!.slice(0, 6)} on`);
+      return { is: 'done' };
+    },
+  });
+  const limit = { class: 'clean' as const, max: 1 };
+  const runs = world.runsWith({ longWaitMs: 1_000 });
+  const clean = async (name: string, steps: Parameters<typeof world.order>[2]) => {
+    const node = await world.node({ name: `${name}-${world.prefix}` });
+    return runs.start({ ...(await world.order(node, 'clean', steps)), limit });
+  };
+  const waits = { interface: 'power', step: 'wait', args: { seconds: 15 } } as const;
+  const first = await clean('turn-0', [step('power.power_off'), waits, step('power.power_on')]);
+  await world.until(async () => order.length > 0 || undefined);
+  const second = await clean('turn-1', [step('power.power_off'), step('power.power_on')]);
+  for (const { run } of [first, second]) expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  expect(order).toEqual(['turn-0 off', 'turn-1 off', 'turn-1 on', 'turn-0 on']);
+});
+
 test('runs beyond a limit wait their turn and go in the order of their acceptance', async () => {
   const order: string[] = [];
   let release: () => void = () => {};
