@@ -138,6 +138,11 @@ const attempt = async (
   const { lock, step, act, last } = input;
   const row = actRow(act);
   if (row.effect !== 'read') await refuseFrozen(lock, hands);
+  const before = await hands.inventory.runSteps.endedBefore(
+    { run: lock.run, node_uuid: lock.node_uuid, fence: lock.fence },
+    key,
+  );
+  if (before) return before;
   const found = await hands.inventory.runSteps.begin(lock, key, step);
   if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   const driver =

@@ -39,13 +39,15 @@ export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lesse
   for no key update of n, r`;
 
 /**
- * The same for an attempt that begins: no row where a later one has begun, or an abort has cut its act short. Attempts of one act and acts of one execution are
+ * The same for an attempt that begins: no row where a later one has begun, or an abort has cut its act short. An execution that
+ * asks for an earlier act than the record has is an older state of it, from a restored store of the engine: no row either. Attempts of one act and acts of one execution are
  * counted, so that a clock that was set back stops nothing; the engine's clock decides where counting cannot: an operator has
  * reset the activity or the workflow.
  */
 export const beginnable = (sql: Db, lock: Lock, { execution, activity, attempt, nth, asked_at }: Attempt): Part => sql`
   select n.uuid, n.owner, n.lessee ${held(sql, lock)}
     and (${nth ?? null}::int is null or r.act_cut < ${nth ?? null}::int)
+    and (r.workflow_run_id is distinct from ${execution} or ${nth ?? null}::int is null or r.act_nth <= ${nth ?? null}::int)
     and (r.act_at is null or r.act_at < to_timestamp(${asked_at} / 1000.0)
       or (r.workflow_run_id = ${execution}
         and (r.act_nth < ${nth ?? 0} or (r.act_id = ${activity} and r.act_attempt <= ${attempt}))))

@@ -98,7 +98,7 @@ export const runSteps = (sql: Db) => {
       if (!held) return;
       const { run } = lock;
       if (args)
-        await sql`update run_steps set args = ${sql.json(args as never)}, acts_done = 0, acts_ended = '{}' where run_id = ${run} and index = ${index}`;
+        await sql`update run_steps set args = ${sql.json(args as never)}, acts_done = 0, acts_ended = '{}', outcomes = '{}' where run_id = ${run} and index = ${index}`;
       const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
       await sql`delete from intents where run_id = ${run} and index = ${index} and act not in ${sql(ledgers)}`;
     },
@@ -114,6 +114,25 @@ export const runSteps = (sql: Db) => {
       return sql<(StepRow & { run_id: RunUuid })[]>`
       select run_id, index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
       from run_steps where run_id in ${sql(runs)} order by run_id, index`;
+    },
+
+    /**
+     * What an act has ended with already, where it must not be carried out again: a `once` act whose attempt's answer was lost,
+     * or any act of an execution that goes on from an older state than the record, as after a restore of the engine's store.
+     * Undefined where it is to begin.
+     */
+    async endedBefore(lock: Lock, key: ActKey): Promise<ActOutcome | undefined> {
+      const once = actRow(key.act as ActName).effect === 'once';
+      const [row] = await sql<{ outcome: ActOutcome & { nth?: number } }[]>`
+      with held as (${heldBy(sql, lock)})
+      select s.outcomes->${key.act} as outcome from held, runs r, run_steps s
+      where r.id = ${lock.run} and s.run_id = r.id and s.index = ${key.index} and s.outcomes ? ${key.act}
+        and case when r.workflow_run_id = ${key.execution}
+          then (s.outcomes->${key.act}->>'nth')::int is not distinct from ${key.nth ?? null}::int and (${once} or r.act_nth > ${key.nth ?? null}::int)
+          else ${once} end`;
+      if (!row) return undefined;
+      const { nth: _, ...outcome } = row.outcome;
+      return outcome;
     },
 
     /**
@@ -190,6 +209,15 @@ export const runSteps = (sql: Db) => {
     async end(lock: ActLock, key: ActKey, outcome: ActOutcome, stepDone: boolean): Promise<boolean> {
       const seen = outcome.seen ?? {};
       const has = (name: keyof typeof seen): boolean => seen[name] !== undefined;
+      const { is, note, rest, follows, reported } = outcome;
+      const answered = {
+        is,
+        ...(key.nth !== undefined && { nth: key.nth }),
+        ...(note && { note }),
+        ...(rest && { rest }),
+        ...(follows && { follows }),
+        ...(reported && { reported }),
+      };
       const ended = await sql`
       with fence as (${heldBy(sql, lock)}
       ), held as (
@@ -207,7 +235,8 @@ export const runSteps = (sql: Db) => {
       ), ended as (
         update run_steps set
           acts_done = acts_done + case when ${key.act} = any (acts_ended) then 0 else 1 end,
-          acts_ended = case when ${key.act} = any (acts_ended) then acts_ended else acts_ended || ${key.act}::text end, note = coalesce(${outcome.note ?? null}, note),
+          acts_ended = case when ${key.act} = any (acts_ended) then acts_ended else acts_ended || ${key.act}::text end,
+          outcomes = outcomes || jsonb_build_object(${key.act}::text, ${sql.json(answered as never)}::jsonb), note = coalesce(${outcome.note ?? null}, note),
           answer = coalesce(${outcome.value === undefined ? null : sql.json(outcome.value as never)}, answer),
           state = case when ${stepDone} then 'done' else state end, finished_at = case when ${stepDone} then now() end,
           last_error = null

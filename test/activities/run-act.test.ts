@@ -326,3 +326,31 @@ test('a step that an attempt ended and whose answer was lost is told once, and i
   expect(told).toEqual([{ kind: 'step.done' }]);
   expect(await stepOf(input)).toMatchObject({ state: 'done', acts_done: 1 });
 });
+
+describe('an older state of the workflow, from a restored store of the engine', () => {
+  const asked = (input: RunActInput, act: RunActInput['act'], nth: number): RunActInput => ({
+    ...input,
+    act,
+    nth,
+    last: false,
+  });
+
+  test('a once act that has ended is answered from the record, and nothing is sent again', async () => {
+    const input = await held();
+    const { calls, perform } = withDriver({ inject_nmi: async () => ({ is: 'done', note: 'sent' }) });
+    expect(await perform(asked(input, 'inject_nmi', 1))).toEqual({ is: 'done', note: 'sent' });
+    expect(await perform(asked(input, 'inject_nmi', 1))).toEqual({ is: 'done', note: 'sent' });
+    expect(calls).toEqual(['inject_nmi']);
+  });
+
+  test('an earlier act than the record has is answered or refused, and the later ones begin', async () => {
+    const input = await held();
+    const { calls, perform } = withDriver({});
+    await perform(asked(input, 'power_off', 1));
+    await perform(asked(input, 'power_on', 2));
+    expect(await perform(asked(input, 'power_off', 1))).toEqual({ is: 'done' });
+    await expect(perform(asked(input, 'set_boot_mode', 1))).rejects.toMatchObject({ type: 'StaleOperation' });
+    expect(await perform(asked(input, 'verify', 3))).toEqual({ is: 'done' });
+    expect(calls).toEqual(['power_off', 'power_on', 'verify']);
+  });
+});
