@@ -1,6 +1,6 @@
 /**
- * Go, for the clients that are written in it: the program of test/clients/go, built once per set of its files. As a
- * program it prints `{"clients": path, "library": path}` or `{"missing": reason}`.
+ * Go, for the clients that are written in it and for what reads rules as Prometheus does: each program is built once per
+ * set of its files. As a program it takes a name of `programs` and prints what `ensure...` gives, or `{"missing": reason}`.
  */
 
 const fs = require('node:fs');
@@ -11,21 +11,34 @@ const { run } = require('./run');
 const { withLock } = require('./lock');
 const { tell } = require('./told');
 
-const source = path.join(root, 'test', 'clients', 'go');
-const library = 'github.com/gophercloud/gophercloud/v2';
+/** A program by name: its folder, and a library whose folder is wanted too. */
+const programs = {
+  clients: {
+    source: path.join(root, 'test', 'clients', 'go'),
+    library: 'github.com/gophercloud/gophercloud/v2',
+    why: 'building the clients written in Go',
+  },
+  'prometheus-rules': {
+    source: path.join(root, 'tools', 'prometheus'),
+    library: 'github.com/prometheus/prometheus',
+    why: 'building what reads rules as Prometheus does',
+  },
+};
 
 /**
- * Makes sure that the program is built.
- * @returns {Promise<{clients: string, library: string}>} its path, and the folder of the library it is built on
+ * Makes sure that a program is built.
+ * @param {keyof typeof programs} name
+ * @returns {Promise<{program: string, library: string}>} its path, and the folder of the library it is built on
  * @throws Error that says why it cannot be
  */
-async function ensureGoClients() {
-  const dir = cacheDir('go-clients', fingerprint([source], process.arch).slice(0, 16));
+async function ensureGo(name) {
+  const { source, why } = programs[name];
+  const dir = cacheDir(`go-${name}`, fingerprint([source], process.arch).slice(0, 16));
   const built = () => (fs.existsSync(path.join(dir, 'built.json')) ? readBuilt(dir) : undefined);
   return (
     built() ??
-    withLock(`${dir}.lock`, 'building the clients written in Go', async () => {
-      if (!built()) await build(dir);
+    withLock(`${dir}.lock`, why, async () => {
+      if (!built()) await build(dir, programs[name]);
       return built();
     })
   );
@@ -37,23 +50,23 @@ const readBuilt = (dir) => {
   return fs.existsSync(told.library) ? told : undefined;
 };
 
-async function build(dir) {
+async function build(dir, { source, library }) {
   fs.rmSync(dir, { recursive: true, force: true });
   fs.mkdirSync(dir, { recursive: true });
-  await go('version');
-  const clients = path.join(dir, 'clients');
-  await go('build', '-trimpath', '-mod=readonly', '-buildvcs=false', '-o', clients, '.');
-  const found = await go('list', '-m', '-f', '{{.Dir}}', library);
-  writeFile(path.join(dir, 'built.json'), JSON.stringify({ clients, library: found.trim() }));
+  await go(source, 'version');
+  const program = path.join(dir, 'program');
+  await go(source, 'build', '-trimpath', '-mod=readonly', '-buildvcs=false', '-o', program, '.');
+  const found = await go(source, 'list', '-m', '-f', '{{.Dir}}', library);
+  writeFile(path.join(dir, 'built.json'), JSON.stringify({ program, library: found.trim() }));
 }
 
-async function go(...args) {
+async function go(source, ...args) {
   const env = { ...process.env, CGO_ENABLED: '0' };
   const answer = await run('go', args, { cwd: source, env, timeoutMs: 900_000 });
   if (!answer.ok) throw new Error(`go ${args[0]}: ${answer.reason}`);
   return answer.output;
 }
 
-if (require.main === module) tell(ensureGoClients());
+if (require.main === module) tell(ensureGo(process.argv[2]));
 
-module.exports = { ensureGoClients };
+module.exports = { ensureGo };

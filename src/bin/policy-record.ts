@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Inventory } from '../inventory';
+import { isStoreAway } from '../inventory/database';
 import type { PolicyLoad } from '../model/policy-loads';
+import { maskText } from '../model/secrets';
 import type { Logger } from '../observe/log';
 
 const againEveryMs = 5_000;
@@ -16,10 +18,16 @@ export type PolicyRecorder = {
   readonly close: () => void;
 };
 
+const awaySentence = (error: unknown): string => {
+  const reason = maskText(error instanceof Error ? error.message : String(error));
+  return `a policy load is not in the audit trail yet: the store says "${reason}"; tried again every ${againEveryMs / 1_000} s`;
+};
+
 export const createPolicyRecorder = (log: Logger): PolicyRecorder => {
   const waiting: (PolicyLoad & { readonly host: string; readonly request_id: string })[] = [];
   let store: Pick<Inventory, 'policyLoads'> | undefined;
   let writing = false;
+  let said = false;
   const write = async (): Promise<void> => {
     if (writing || !store) return;
     writing = true;
@@ -27,9 +35,13 @@ export const createPolicyRecorder = (log: Logger): PolicyRecorder => {
       for (let load = waiting[0]; load; load = waiting[0]) {
         await store.policyLoads.record(load);
         waiting.shift();
+        said = false;
       }
     } catch (error) {
-      log.warn('a policy load is not in the audit trail yet', { error });
+      // One line an outage: this is tried again every few seconds, and a store that is away has no stack worth reading.
+      if (!isStoreAway(error)) log.warn('a policy load is not in the audit trail yet', { error });
+      else if (!said) log.warn(awaySentence(error));
+      said = true;
     } finally {
       writing = false;
     }

@@ -194,12 +194,22 @@ const actStep = async (given: PlannedStep, hands: Hands, within?: Within): Promi
   for (let index = within?.acts ?? 0; index < step.acts.length; index++) {
     if (!failure) {
       const tried = await tryAct(step, index, hands, startedOver);
-      if (tried.is === 'left') return { left: true };
-      if (tried.is === 'done') end = tried.outcome;
-      if (tried.is === 'frozen' || tried.is === 'rebooted') index -= 1;
-      if (tried.is === 'rebooted') startedOver = true;
-      if (tried.is !== 'failed') continue;
-      failure = tried;
+      switch (tried.is) {
+        case 'left':
+          return { left: true };
+        case 'done':
+          end = tried.outcome;
+          continue;
+        case 'frozen':
+          index -= 1;
+          continue;
+        case 'rebooted':
+          startedOver = true;
+          index -= 1;
+          continue;
+        case 'failed':
+          failure = tried;
+      }
     }
     const decided = await park(step, failure.error, failure.unknown, hands);
     switch (decided.kind) {

@@ -44,6 +44,33 @@ test('every load is told with its author and text, the refused one with its reas
   expect(Date.parse(loads[0]!.files[0]!.modified_at)).not.toBeNaN();
 });
 
+test('a store that is away is one sentence without a stack, once for each outage', async () => {
+  const warned: unknown[][] = [];
+  const recorder = createPolicyRecorder({ ...log, warn: (...line) => void warned.push(line) });
+  const load: PolicyLoad = { at: new Date(), set: 'temper', mode: 'strict', rule_set: 'a', reason: null, files: [] };
+  let away = true;
+  const record = async (): Promise<void> => {
+    if (away) throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
+  };
+  recorder.writeTo({ policyLoads: { record, list: async () => [] } });
+  const passes = async (): Promise<void> => {
+    jest.advanceTimersByTime(5_000);
+    await new Promise(setImmediate);
+  };
+  recorder.record(load);
+  for (let time = 0; time < 3; time += 1) await passes();
+  const line =
+    'a policy load is not in the audit trail yet: the store says "connect ECONNREFUSED 127.0.0.1:9"; tried again every 5 s';
+  expect(warned).toEqual([[line]]);
+  away = false;
+  await passes();
+  away = true;
+  recorder.record(load);
+  await passes();
+  recorder.close();
+  expect(warned).toEqual([[line], [line]]);
+});
+
 test('loads wait for the store, and are written once each in their order', async () => {
   const recorder = createPolicyRecorder(log);
   const load = (rule_set: string): PolicyLoad => ({

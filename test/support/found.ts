@@ -9,8 +9,8 @@ export const finder = (name: string): string => resolve(__dirname, '..', '..', '
  * What a program of scripts/lib says it found; `missing` is why there is nothing. At collection, because a suite that cannot
  * run must be skipped by name; quick once things are in the cache.
  */
-export const foundBy = <Found>(name: string): Partial<Found> & { missing?: string } => {
-  const answer = spawnSync(process.execPath, [finder(name)], {
+export const foundBy = <Found>(name: string, ...args: string[]): Partial<Found> & { missing?: string } => {
+  const answer = spawnSync(process.execPath, [finder(name), ...args], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });

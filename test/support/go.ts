@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { foundBy } from './found';
 import type { Metal3Host } from './metal3-hosts';
 
-const found = foundBy<{ clients: string; library: string }>('go.js');
+const found = foundBy<{ program: string; library: string }>('go.js', 'clients');
 
 /** Why the program could not be built; undefined when it is there. */
 export const goMissing = found.missing;
@@ -42,7 +42,7 @@ export type Walked = {
 /** Goes through a walk of the program. Throws where it says nothing, never for what a step found. */
 export const walkInGo = (walk: string, door: Door, machine: Machine, microversion: string): Promise<Walked> =>
   new Promise((done, failed) => {
-    const child = spawn(found.clients!, [walk], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(found.program!, [walk], { stdio: ['pipe', 'pipe', 'pipe'] });
     const said = { out: '', err: '' };
     child.stdout.on('data', (chunk) => {
       said.out += chunk;

@@ -63,3 +63,47 @@ test('a failure within a timeout is told before the last sign of life', () => {
   Object.assign(timeout, { cause: refused });
   expect(messageOf(ended(timeout))).toBe('The BMC did not answer.');
 });
+
+describe('the code of what was thrown', () => {
+  test.each([
+    ['what the act gave', ended(ApplicationFailure.create({ message: 'no', type: 'BmcRejected' })), 'BmcRejected'],
+    ['Unexpected, where the act gave none', ended(ApplicationFailure.create({ message: 'no' })), 'Unexpected'],
+    ['none, for a bug of ours', new TypeError('undefined is not a function'), undefined],
+    ['none, for what is no error', { name: 'TimeoutFailure' }, undefined],
+    ['none, for nothing', undefined, undefined],
+  ])('is %s', (_, thrown, code) => {
+    expect(codeOf(thrown)).toBe(code);
+  });
+});
+
+describe('how often and until when', () => {
+  const refused = (details?: unknown[]) => ApplicationFailure.create({ message: 'It did not answer.', details });
+  const text = (details: unknown[] | undefined, limitMs: number) =>
+    messageOf(ended(refused(details)), { ...trying, limitMs });
+
+  test.each([
+    [[{ attempt: 1 }], 119_000, 'Tried once in 119 s'],
+    [[{ attempt: 2 }], 120_000, 'Tried 2 times in 2 min'],
+    [[{ attempt: '3' }], 900_000, 'Tried in 15 min'],
+    [[null], 900_000, 'Tried in 15 min'],
+    [undefined, 900_000, 'Tried in 15 min'],
+  ])('is told to the second (%j, %i ms)', (details, limitMs, says) => {
+    expect(text(details, limitMs)).toMatch(
+      new RegExp(`^It did not answer\\. ${says}, until \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ\\.$`),
+    );
+  });
+
+  test.each([
+    ['which the engine did not end', refused()],
+    [
+      'which ended before its time was up',
+      new ActivityFailure('failed', 'runAct', '1', RetryState.NON_RETRYABLE_FAILURE, 'worker', refused()),
+    ],
+  ])('is not told of an act %s', (_, thrown) => {
+    expect(messageOf(thrown, trying)).toBe('It did not answer.');
+  });
+});
+
+test('a text without end is cut at 2,000 characters', () => {
+  expect(messageOf(new Error('x'.repeat(5_000)))).toBe('x'.repeat(2_000));
+});

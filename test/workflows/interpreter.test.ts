@@ -1,12 +1,9 @@
 /** The interpreter on hands of its own: every way a step can go, without an engine. */
 
 import { planSteps } from '../../src/model/plan-steps';
-import type { ActOutcome } from '../../src/model/runs';
 import type { GivenStep } from '../../src/model/steps';
 import { Aborted, type DecisionKind, FailedByPerson, type Hands, runSteps } from '../../src/workflows/interpreter';
-
-class Unknown extends Error {}
-class Failed extends Error {}
+import { Failed, recording, Unknown } from './support';
 
 const plan = (...names: (string | [string, Record<string, unknown>])[]) =>
   planSteps(
@@ -18,44 +15,6 @@ const plan = (...names: (string | [string, Record<string, unknown>])[]) =>
     'service',
     { driver: 'redfish' },
   );
-
-/** Hands that write down what is done; `act` may be replaced. */
-const recording = (over: Partial<Hands> = {}) => {
-  const told: string[] = [];
-  const hands: Hands = {
-    act: async (step, index): Promise<ActOutcome> => {
-      told.push(`act ${step.acts[index]!.act}`);
-      return { is: 'done' };
-    },
-    move: async (event) => void told.push(`move ${event}`),
-    mark: async (step, state) => void told.push(`mark ${step.index} ${state}`),
-    at: (index, state) => void told.push(`at ${index} ${state}`),
-    sleep: async (ms) => void told.push(`sleep ${ms}`),
-    unheld: async () => void told.push('unheld'),
-    decided: async () => ({ kind: 'retry' }),
-    again: async (step, args) => void told.push(`again ${step.index}${args ? ' with others' : ''}`),
-    startsOver: () => false,
-    isFrozen: () => false,
-    thawed: async (step) => void told.push(`thawed ${step.index}`),
-    contacted: async (step, awaits) => void told.push(`contacted ${step.index} ${awaits}`),
-    join: async (_step, rest) => rest,
-    cutsHistory: () => false,
-    queueOn: async () => {
-      throw new Error('not asked for');
-    },
-    goOn: async () => {
-      throw new Error('not asked for');
-    },
-    abortAsked: () => false,
-    unpaused: async () => {},
-    isFailure: (thrown) => thrown instanceof Failed,
-    scoped: (_abortable, work) => work(),
-    isUnknown: (thrown) => thrown instanceof Unknown,
-    describe: (thrown) => (thrown as Error).message,
-    ...over,
-  };
-  return { told, hands };
-};
 
 test('acts of a step run in order, one after another', async () => {
   const { told, hands } = recording();

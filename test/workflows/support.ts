@@ -1,0 +1,77 @@
+/** Shared by the workflows' plain tests: hands that write down what is done, and steps of any make. */
+import type { ActOutcome } from '../../src/model/runs';
+import { type ActName, type PlannedStep, planActs } from '../../src/model/steps';
+import type { Hands } from '../../src/workflows/interpreter';
+
+/** A failure after which nobody can know what a step did. */
+export class Unknown extends Error {}
+/** A failure for a known reason. */
+export class Failed extends Error {}
+
+/** Hands that write down what is done; any may be replaced. */
+export const recording = (over: Partial<Hands> = {}) => {
+  const told: string[] = [];
+  const hands: Hands = {
+    act: async (step, index): Promise<ActOutcome> => {
+      told.push(`act ${step.acts[index]!.act}`);
+      return { is: 'done' };
+    },
+    move: async (event) => void told.push(`move ${event}`),
+    mark: async (step, state) => void told.push(`mark ${step.index} ${state}`),
+    at: (index, state) => void told.push(`at ${index} ${state}`),
+    sleep: async (ms) => void told.push(`sleep ${ms}`),
+    unheld: async () => void told.push('unheld'),
+    decided: async () => ({ kind: 'retry' }),
+    again: async (step, args) => void told.push(`again ${step.index}${args ? ' with others' : ''}`),
+    startsOver: () => false,
+    isFrozen: () => false,
+    thawed: async (step) => void told.push(`thawed ${step.index}`),
+    contacted: async (step, awaits) => void told.push(`contacted ${step.index} ${awaits}`),
+    join: async (_step, rest) => rest,
+    cutsHistory: () => false,
+    queueOn: async () => {
+      throw new Error('not asked for');
+    },
+    goOn: async () => {
+      throw new Error('not asked for');
+    },
+    abortAsked: () => false,
+    unpaused: async () => {},
+    isFailure: (thrown) => thrown instanceof Failed,
+    scoped: (_abortable, work) => work(),
+    isUnknown: (thrown) => thrown instanceof Unknown,
+    describe: (thrown) => (thrown as Error).message,
+    ...over,
+  };
+  return { told, hands };
+};
+
+/** A step at a place of the plan, with these acts. */
+export const stepAt = (index: number, acts: readonly ActName[], more: Partial<PlannedStep> = {}): PlannedStep => ({
+  index,
+  interface: 'deploy',
+  step: `step_${index}`,
+  args: {},
+  acts: planActs(acts),
+  waits: null,
+  abortable: false,
+  parks: false,
+  ...more,
+});
+
+/** The step that boots the ramdisk, first in its plan. */
+export const boot = stepAt(0, ['power_off', 'power_on'], { step: 'boot_ramdisk', awaits: 'heartbeat' });
+
+/** Acting that throws each of these in turn, then does as it is told. */
+export const throwingFirst = ({ hands }: { hands: Hands }, ...failures: readonly Error[]): Hands => {
+  const left = [...failures];
+  return {
+    ...hands,
+    act: async (step, index) => {
+      const outcome = await hands.act(step, index);
+      const failure = left.shift();
+      if (failure) throw failure;
+      return outcome;
+    },
+  };
+};
