@@ -6,10 +6,13 @@ const allowedFor = (word: string): number => Math.max(2, Math.floor(word.length 
 
 /** The nearest of the known words, whatever their case; undefined where none is near. */
 export const nearest = (word: string, known: readonly string[]): string | undefined => {
+  const allowed = allowedFor(word);
   const [best] = known
+    // No nearer than their lengths differ: a caller's text may be as long as a body.
+    .filter((one) => Math.abs(one.length - word.length) <= allowed)
     .map((one) => ({ one, far: distance(word.toLowerCase(), one.toLowerCase()) }))
     .sort((a, b) => a.far - b.far);
-  return best !== undefined && best.far <= allowedFor(word) ? best.one : undefined;
+  return best !== undefined && best.far <= allowed ? best.one : undefined;
 };
 
 /** ` Did you mean X?`, or nothing. */

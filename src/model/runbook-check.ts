@@ -80,6 +80,21 @@ export type LastSeen = {
 
 type Item = Readonly<Record<string, unknown>>;
 
+/** Names the nearest known word; nothing once its budget is spent. */
+export type Suggest = (word: string, known: readonly string[]) => string;
+
+/**
+ * Suggestions for one request. Only the first few: thousands of names compared with thousands would keep all other callers
+ * waiting, and a person corrects the first few.
+ */
+export const createSuggest = (most = 20): Suggest => {
+  let left = most;
+  return (word, known) => {
+    left -= 1;
+    return left < 0 ? '' : meant(word, known);
+  };
+};
+
 const itemsOf = (step: RunbookStep): readonly Item[] =>
   Array.isArray(step.args.settings)
     ? step.args.settings.filter((item): item is Item => typeof item === 'object' && item !== null)
@@ -100,22 +115,16 @@ const settingFault = (value: unknown, known: BiosSetting): string | undefined =>
   return undefined;
 };
 
-const biosFaults = (step: RunbookStep, seen: readonly BiosSetting[]): StepFault[] =>
-  itemsOf(step).flatMap(({ name, value }): StepFault[] => {
-    const known = seen.find((setting) => setting.name === name);
-    if (!known)
-      return [
-        [
-          'error',
-          `Setting ${name} is not known to this BIOS.${meant(
-            String(name),
-            seen.map((setting) => setting.name),
-          )}`,
-        ],
-      ];
+const biosFaults = (step: RunbookStep, seen: readonly BiosSetting[], suggest: Suggest): StepFault[] => {
+  const byName = new Map(seen.map((setting) => [setting.name, setting]));
+  const names = [...byName.keys()];
+  return itemsOf(step).flatMap(({ name, value }): StepFault[] => {
+    const known = byName.get(String(name));
+    if (!known) return [['error', `Setting ${name} is not known to this BIOS.${suggest(String(name), names)}`]];
     const fault = settingFault(value, known);
     return fault === undefined ? [] : [['error', `Setting ${name} ${fault}.`]];
   });
+};
 
 // Some BMCs show network adapters only while the node runs.
 const comesAndGoes = (component: string): boolean => component.startsWith('nic');
@@ -143,10 +152,10 @@ const bySeen = <Row>(step: RunbookStep, { what, rows, check }: SeenCheck<Row>): 
   return check(step, rows);
 };
 
-const lastSeenFaults = (step: RunbookStep, { bios, firmware }: LastSeen): StepFault[] => {
+const lastSeenFaults = (step: RunbookStep, { bios, firmware }: LastSeen, suggest: Suggest): StepFault[] => {
   switch (nameOf(step)) {
     case 'bios.apply_configuration':
-      return bySeen(step, { what: 'BIOS', rows: bios, check: biosFaults });
+      return bySeen(step, { what: 'BIOS', rows: bios, check: (one, rows) => biosFaults(one, rows, suggest) });
     case 'firmware.update':
       return bySeen(step, { what: 'firmware', rows: firmware, check: firmwareFaults });
     default:
@@ -168,15 +177,18 @@ export const checkOnNode = (
     verbs,
     equipment,
     seen,
+    suggest = createSuggest(),
   }: {
     readonly name: string;
     readonly verbs: readonly StepVerb[];
     readonly equipment: Equipment;
     readonly seen: LastSeen;
+    /** Shared by the nodes of one request. */
+    readonly suggest?: Suggest;
   },
 ): RunbookFinding[] =>
   given.flatMap((step, index) => {
     const planned = plannedFaults(step, verbs, equipment);
-    const faults = planned.length > 0 ? planned : lastSeenFaults(step, seen);
+    const faults = planned.length > 0 ? planned : lastSeenFaults(step, seen, suggest);
     return faults.map((fault) => finding(fault, step, index, name));
   });

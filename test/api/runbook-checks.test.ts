@@ -179,3 +179,16 @@ describe('a stored runbook', () => {
     expect(patched.headers.get('x-temper-warnings')).toContain('unexpected argument seconds');
   });
 });
+
+describe('a body made to be expensive', () => {
+  const settings = Array.from({ length: 3_000 }, (_, nth) => ({ name: `SriovGlobalEnabl${nth % 10}`, value: 'x' }));
+
+  test('a suggestion is looked for of the first few names only, and the list ends somewhere', async () => {
+    const step: Step = { interface: 'bios', step: 'apply_configuration', args: { settings } };
+    const { body } = await check([step], { nodes: [node] });
+    const { errors, findings } = body as { errors: number; findings: { says: string }[] };
+    expect(errors).toBe(settings.length);
+    expect(findings).toHaveLength(1_000);
+    expect(findings.filter(({ says }) => says.includes('Did you mean')).length).toBe(20);
+  });
+});

@@ -1,7 +1,13 @@
 /** Preflight of a runbook: what can be known to be wrong with it before anything is sent to a BMC. */
 import { z } from 'zod';
 import { maxMinor } from '../../model/microversions';
-import { checkOnNode, checkRunbook, type LastSeen, type RunbookFinding } from '../../model/runbook-check';
+import {
+  checkOnNode,
+  checkRunbook,
+  createSuggest,
+  type LastSeen,
+  type RunbookFinding,
+} from '../../model/runbook-check';
 import { inOrder, type RunbookStep } from '../../model/runbook-steps';
 import { type Runbook, runbookApproval } from '../../model/runbooks';
 import type { StepVerb } from '../../model/steps';
@@ -17,6 +23,8 @@ import { visibleNode } from '../visibility';
 import * as shapes from './shapes';
 
 const mostNodes = 50;
+/** Findings that are listed; all are counted. */
+const mostFindings = 1_000;
 
 const where = {
   /** UUIDs or names. */
@@ -68,13 +76,14 @@ const onNodes = async (
 ): Promise<RunbookFinding[]> => {
   const verbs: readonly StepVerb[] = verb ? [verb] : ['clean', 'service'];
   const findings: RunbookFinding[] = [];
+  const suggest = createSuggest();
   for (const ident of new Set(nodes)) {
     const node = await visibleNode(rooms, { who, version: maxMinor }, ident);
     rooms.policy().require('temper:node:steps', who, nodeTarget(node));
     const seen = await seenOf(rooms, { who }, node);
     findings.push(
       ...(runbook ? unapproved(runbook, node, ident) : []),
-      ...checkOnNode(steps, { name: ident, verbs, equipment: await equipped(rooms, node), seen }),
+      ...checkOnNode(steps, { name: ident, verbs, equipment: await equipped(rooms, node), seen, suggest }),
     );
   }
   return findings;
@@ -82,7 +91,7 @@ const onNodes = async (
 
 const answer = (findings: readonly RunbookFinding[]): Answer => {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
-  return ok({ errors, warnings: findings.length - errors, findings });
+  return ok({ errors, warnings: findings.length - errors, findings: findings.slice(0, mostFindings) });
 };
 
 /** Secrets are references in the store; a check reads a text in their place. */
