@@ -76,6 +76,23 @@ test('a remote check is false until a hand for it is given, and a failing hand a
   ).toBe(false);
 });
 
+describe('in compat mode, as the reference builds its targets,', () => {
+  const may = (text: string, owner: string | null, lessee: string | null): boolean =>
+    createPolicy({ set: 'ironic', mode: 'compat', overrides: { 'baremetal:node:get': text } }).allows(
+      'baremetal:node:get',
+      inProject('p', 'reader'),
+      nodeTarget({ owner, lessee }),
+    );
+
+  test('a lessee that is null is a key that is not there, and an owner that is null is None', () => {
+    expect(may('None:%(node.lessee)s', null, null)).toBe(false);
+    expect(may('None:%(node.owner)s', null, null)).toBe(true);
+    expect(may('None:%(node.owner)s', null, 'p')).toBe(true);
+    expect(may('project_id:%(node.lessee)s', null, 'p')).toBe(true);
+    expect(may('project_id:%(node.owner)s', 'p', null)).toBe(true);
+  });
+});
+
 test('texts that the reference replaced count again when new defaults are off, in set ironic', () => {
   const ironic = createPolicy({ set: 'ironic', newDefaults: false });
   expect(ironic.allows('baremetal:node:delete', personas['stranger-admin'], node)).toBe(true);

@@ -91,6 +91,21 @@ describe('neither mode loads', () => {
   });
 });
 
+test('a long rule over one line nests no deeper than a short one', () => {
+  expect(load(`"${rule}": "role:x${' or role:x'.repeat(300)}"`)).toBe('loaded');
+  expect(load(`"${rule}": "role:x or${' '.repeat(300)}role:y"`)).toBe('loaded');
+  expect(load(`"${rule}": [${'[role:x], '.repeat(150)}[role:y]]`)).toBe('loaded');
+});
+
+test.each([
+  [`${'['.repeat(101)}${']'.repeat(101)}`, true],
+  [`${'['.repeat(100)}${']'.repeat(100)}`, false],
+  [`a:\n${' '.repeat(201)}role:x`, true],
+  [`a:\n${' '.repeat(200)}role:x`, false],
+])('levels are counted to the hundredth (%#)', (text, deep) => {
+  expect(load(text).includes('nests deeper')).toBe(deep);
+});
+
 test('a chain of references that no decision would follow to its end is refused', () => {
   const chain = Array.from({ length: 300 }, (_, at) => `r${at}: "rule:r${at + 1}"`).concat('r300: "role:x"');
   expect(load(chain.join('\n'))).toContain('go deeper than 200 rules');

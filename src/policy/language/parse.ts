@@ -147,7 +147,7 @@ const quote = (value: unknown): string =>
     ? 'a list within a list'
     : typeof value === 'object' && value !== null
       ? 'an object'
-      : String(value).slice(0, 80);
+      : String(value);
 
 const parseInner = (inner: unknown, notes: Notes): Check => {
   const all = (Array.isArray(inner) ? inner : [inner]).map((item) => {
