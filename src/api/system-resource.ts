@@ -28,6 +28,8 @@ export type SystemResource = {
   readonly since: number;
   /** What a write of an older version is answered. */
   readonly tooOld?: 404 | 405;
+  /** Values in a body at most, where that is not the API's own limit. */
+  readonly bodyValues?: number;
   /** Prefix of its rules. */
   readonly rules: string;
   /** Rules that a list asks; the one that shows a row when absent. */

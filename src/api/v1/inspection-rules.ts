@@ -89,6 +89,8 @@ const rule: SystemResource = {
   path: 'inspection_rules',
   since: inspectionRulesSince,
   tooOld: 405,
+  // Each action and condition is checked by itself, several times as long as other values.
+  bodyValues: 2_000,
   rules: 'baremetal:inspection_rule',
   // The original's code asks for the first, its documents name the second.
   listRules: ['baremetal:inspection_rule:get', 'baremetal:inspection_rule:list_all'],
