@@ -6,6 +6,6 @@ const { displayName, globalSetup, testPathIgnorePatterns, ...pure } = config.pro
 module.exports = {
   ...pure,
   rootDir: __dirname,
-  testMatch: (process.env.TEMPER_MUTATION_TESTS ?? '').split(',').map((glob) => `<rootDir>/${glob}`),
+  testMatch: JSON.parse(process.env.TEMPER_MUTATION_TESTS ?? '[]').map((glob) => `<rootDir>/${glob}`),
   testTimeout: config.testTimeout,
 };

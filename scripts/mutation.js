@@ -99,7 +99,7 @@ async function startServers() {
 async function mutate(name, options, dir) {
   const { Stryker } = await import('@stryker-mutator/core');
   const { files, tests } = rooms[name];
-  process.env.TEMPER_MUTATION_TESTS = tests.join(',');
+  process.env.TEMPER_MUTATION_TESTS = JSON.stringify(tests);
   process.env.TEMPER_TEST_WORKFLOW_BUNDLE = bundle;
   const stryker = new Stryker({
     testRunner: 'jest',
@@ -114,7 +114,7 @@ async function mutate(name, options, dir) {
     ignorePatterns: ['dist', '.temper', 'bench', 'docs/images'],
     tempDirName: path.join(dir, name),
     tsconfigFile: 'none.json', // Stryker reads it by an API that TypeScript 7 no longer has
-    timeoutMS: 60_000,
+    timeoutMS: 20_000,
     reporters: ['progress-append-only'],
     allowConsoleColors: false,
   });

@@ -39,23 +39,33 @@ const rooms = {
   },
   fence: {
     files: these(
+      'src/inventory/fence.ts',
+      'src/inventory/idempotency.ts',
+      'src/inventory/leases.ts',
+      'src/inventory/quotas.ts',
       'src/inventory/run-steps.ts',
       'src/inventory/runs.ts',
-      'src/inventory/leases.ts',
       'src/inventory/turns.ts',
     ),
-    tests: ['test/inventory/*.test.ts', 'test/activities/*.test.ts', 'test/runs/runs.test.ts'],
+    tests: [
+      'test/inventory/{fence,turns}.test.ts',
+      'test/activities/{lease,late-attempt,run-act}.test.ts',
+      'test/api/{idempotency,quotas}.test.ts',
+    ],
     servers: true,
   },
   admission: {
     files: these(
       'src/api/admission.ts',
-      'src/api/limits.ts',
       'src/api/body.ts',
+      'src/api/caller-key.ts',
+      'src/api/idempotency.ts',
+      'src/api/idempotency-cut-off.ts',
+      'src/api/limits.ts',
+      'src/api/open-budget.ts',
       'src/api/visibility.ts',
-      'src/api/lists.ts',
     ),
-    tests: ['test/api/{limits,bad-input,hidden,visible-lists,lists,nodes,quotas}.test.ts'],
+    tests: ['test/api/{body,hidden,idempotency,limits,open-routes,visibility}.test.ts'],
     servers: true,
   },
 };

@@ -61,8 +61,8 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   }
   const text = given.toString();
   const value = parsed(text);
-  checkValue(value, texts, limits.values);
   if (texts === 'any') return storable(value);
+  checkValue(value, limits.values);
   if (!isUtf8(given)) raise('UnreadableBody', { reason: 'it is not valid UTF-8' });
   const key = repeatedKey(text);
   if (key !== undefined)
@@ -115,22 +115,21 @@ export const checkText = (text: string, field: string): void => {
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Refuses a document that is too deep, holds too many values, or, unless any text will do, one that cannot be stored.
+ * Refuses a document that is too deep, holds too many values, or a text that cannot be stored.
  * Throws BodyTooDeep, BodyTooManyValues, InvalidInput naming the field.
  */
-export const checkValue = (document: unknown, texts: 'storable' | 'any' = 'storable', most = maxValues): void => {
-  const wrong = (text: string): boolean => texts === 'storable' && unstorable.test(text);
+export const checkValue = (document: unknown, most = maxValues): void => {
   let values = 0;
   // Answers the path to a text that cannot be stored, the innermost key first; it is put together only if there is one.
   const faultIn = (value: unknown, depth: number): string[] | undefined => {
     values += 1;
     if (values > most) raise('BodyTooManyValues', { limit: most });
-    if (typeof value === 'string') return wrong(value) ? [] : undefined;
+    if (typeof value === 'string') return unstorable.test(value) ? [] : undefined;
     if (!isContainer(value)) return undefined;
     if (depth >= maxDepth) raise('BodyTooDeep', { limit: maxDepth });
     if (Array.isArray(value)) return faultInList(value, depth + 1);
     for (const key of Object.keys(value)) {
-      if (wrong(key)) return ['a key'];
+      if (unstorable.test(key)) return ['a key'];
       const fault = faultIn((value as Record<string, unknown>)[key], depth + 1);
       if (fault) return [...fault, key];
     }
