@@ -31,10 +31,15 @@ const rooms = {
     files: these('src/workflows/interpreter.ts', 'src/workflows/failures.ts', 'src/workflows/profiles.ts'),
     tests: ['test/workflows/*.test.ts'],
   },
-  runs: { files: below('src/runs'), tests: ['test/runs/*.test.ts'], servers: true },
+  runs: {
+    files: below('src/runs'),
+    // But for those that start a Temporal of their own, replay histories or play whole lives.
+    tests: ['test/runs/{aborts,allocating,reconcile,webhooks}.test.ts', 'test/api/quotas.test.ts'],
+    servers: true,
+  },
   activities: {
     files: below('src/activities'),
-    tests: ['test/activities/*.test.ts', 'test/runs/{runs,life}.test.ts'],
+    tests: ['test/activities/{late-attempt,lease,power-sync,run-act}.test.ts'],
     servers: true,
   },
   fence: {
@@ -48,7 +53,7 @@ const rooms = {
       'src/inventory/turns.ts',
     ),
     tests: [
-      'test/inventory/{fence,turns}.test.ts',
+      'test/inventory/{fence,runs,turns}.test.ts',
       'test/activities/{lease,late-attempt,run-act}.test.ts',
       'test/api/{idempotency,quotas}.test.ts',
     ],
