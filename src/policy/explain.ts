@@ -197,7 +197,9 @@ export const nearestTo = (part: Part): readonly Part[] => {
   if (parts.length === 0 || part.is === 'not') return [part];
   if (part.is !== 'or') return parts.flatMap(nearestTo);
   const ways = parts.map((one) => ({ missing: nearestTo(one), fits: fitsOf(one) }));
-  const better = (one: (typeof ways)[number], other: typeof one): boolean =>
-    one.missing.length === other.missing.length ? one.fits >= other.fits : one.missing.length < other.missing.length;
+  const better = (one: (typeof ways)[number], other: typeof one): boolean => {
+    const more = one.missing.length - other.missing.length;
+    return more < 0 || (more === 0 && one.fits >= other.fits);
+  };
   return ways.reduce((best, other) => (better(other, best) ? other : best)).missing;
 };

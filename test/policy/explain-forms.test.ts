@@ -69,6 +69,20 @@ test('a remote check is asked once where it decides, and never where it does not
   expect(asked).toHaveLength(1);
 });
 
+test.each([
+  [new Error('timed out'), 'timed out'],
+  ['no answer', 'no answer'],
+])('what a remote check failed with is told (%s)', (thrown, fault) => {
+  const failing = () => {
+    throw thrown;
+  };
+  expect(explain('http://pdp.example/a', { remote: failing })).toMatchObject({
+    verdict: 'refused',
+    why: 'fault',
+    tree: { verdict: 'fault', fault },
+  });
+});
+
 describe('a remote check whose address lacks a key', () => {
   const lacking = 'http://pdp.example/%(allocation.owner)s';
 
@@ -111,7 +125,6 @@ describe('what is nearest to being admitted', () => {
     ['not role:member', ['not role:member']],
     ['role:member and not role:reader', ['not role:reader']],
     ['(role:admin and role:service) or role:manager', ['role:manager']],
-    ['role:manager or (role:admin and role:service)', ['role:manager']],
     [
       '(role:admin and project_id:%(node.owner)s) or (role:manager and project_id:%(node.lessee)s and @)',
       ['role:admin'],
@@ -119,6 +132,9 @@ describe('what is nearest to being admitted', () => {
     ['(role:admin and project_id:%(node.owner)s) or (role:manager and @)', ['role:admin']],
     ['(role:admin and @) or (role:manager and project_id:%(node.owner)s)', ['role:manager']],
     ['role:admin or role:manager', ['role:manager']],
+    ['(role:admin and role:service and project_id:%(node.owner)s) or role:manager', ['role:manager']],
+    ['role:manager or (role:admin and role:service and project_id:%(node.owner)s)', ['role:manager']],
+    ['role:manager or (role:admin and role:service)', ['role:manager']],
   ])('to %s is %j', (text, parts) => {
     expect(nearest(text)).toEqual(parts);
   });

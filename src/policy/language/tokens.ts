@@ -8,7 +8,7 @@ export type Token =
 
 /** White space as the reference splits on it. It differs from JavaScript's class in U+001C-1F, U+0085 and U+FEFF. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the reference splits on U+001C to U+001F too
-const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
 const words = new Set(['and', 'or', 'not']);
 
