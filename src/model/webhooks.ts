@@ -29,7 +29,7 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
     'vif.attached', 'vif.detached', 'ramdisk_conflict',
   ], // biome-ignore format: one row of names
   run: [
-    'accepted', 'waiting', 'parked', 'paused', 'retrying', 'succeeded', 'failed', 'aborted',
+    'accepted', 'restarted', 'waiting', 'parked', 'paused', 'retrying', 'succeeded', 'failed', 'aborted',
     // What people do to it.
     'abort', 'pause', 'resume', 'retry', 'skip', 'fail',
   ], // biome-ignore format: one row of names

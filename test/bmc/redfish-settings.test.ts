@@ -234,10 +234,11 @@ test.each(['openbmc', 'ilo5'])('the light is switched on and off on %s', async (
   expect(state().indicator.led).toBe('Off');
 });
 
-test('verify tells vendor and health', async () => {
+test('verify tells vendor, health and how far the machine has booted', async () => {
   const { run } = racks.bench('idrac9');
   expect((await run('verify')).seen).toEqual({
     power_state: 'power off',
+    boot_progress: 'None',
     boot_mode: 'uefi',
     secure_boot: false,
     vendor: 'Dell',
