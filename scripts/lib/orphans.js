@@ -28,7 +28,7 @@ async function endLeftovers(dir) {
 
 /** Cleans up after test runs and demos that were killed: their processes and their temporary folders. */
 async function sweepTemporary() {
-  const names = fs.readdirSync(os.tmpdir()).filter((name) => /^temper-(test|demo|bench)-/.test(name));
+  const names = fs.readdirSync(os.tmpdir()).filter((name) => /^temper-(test|demo|bench|chaos)-/.test(name));
   for (const dir of names.map((name) => path.join(os.tmpdir(), name))) {
     // A folder without a record is somebody's who is just starting, or somebody else's.
     if (fs.existsSync(recordOf(dir)) && isOurs(dir) && (await endLeftovers(dir))) {

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { isStoreAway } from '../inventory/database';
 import { type ErrorCode, isTemperError, TemperError } from '../model/errors';
+import { issueText } from './schema-texts';
 import { came } from './validation';
 
 /** An error as it is sent. */
@@ -150,6 +151,6 @@ export const schemaError = (
     return new TemperError('UnexpectedArguments', { names: issue.keys.join(', ') });
   return new TemperError('InvalidInput', {
     field: fieldAt(issue.path, where),
-    reason: issue.message.endsWith('received undefined') ? 'is missing' : `${issue.message}${quoted(issue, given)}`,
+    reason: issue.message.endsWith('received undefined') ? 'is missing' : `${issueText(issue)}${quoted(issue, given)}`,
   });
 };

@@ -56,20 +56,40 @@ const sessionOf = async (target: Target, fetcher: typeof fetch, signal: AbortSig
   return { url: at, headers: { 'x-auth-token': token } };
 };
 
-/** The caller's text inside an error body, in any of its forms. */
-const saysOf = (text: string): string | undefined => {
+const objectIn = (text: string): Record<string, unknown> | undefined => {
   try {
-    const body = JSON.parse(text);
-    const inner = typeof body.error_message === 'string' ? JSON.parse(body.error_message) : body;
-    return inner.faultstring ?? inner.description ?? inner.error?.message;
+    const read: unknown = JSON.parse(text);
+    return typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }
 };
 
+/** The text for people in an error body: JSON within a string is opened however deep it lies, a plain string is the text. */
+const sentenceIn = (value: unknown): string | undefined => {
+  const body = typeof value === 'string' ? objectIn(value) : value;
+  if (body === undefined || body === null) return typeof value === 'string' && value !== '' ? value : undefined;
+  const { error_message, faultstring, description, error, message } = body as Record<string, unknown>;
+  return [error_message, faultstring, description, error, message].map(sentenceIn).find((text) => text !== undefined);
+};
+
+const saysOf = (text: string): string | undefined => {
+  const body = objectIn(text);
+  return body && sentenceIn(body);
+};
+
+// What the API has no words for is told in ours; the statuses are those that proxies and identity services answer alone.
+const withoutWords: Readonly<Record<number, string>> = {
+  401: 'These credentials or this token are not accepted, or the token has ended: sign in again.',
+  403: 'This caller may not do that.',
+  404: 'There is no such thing, or this is not the address of the API.',
+};
+const signInAgain = 'Set OS_CLOUD, or TEMPER_TOKEN or TEMPER_USERNAME and TEMPER_PASSWORD, to whom the API knows.';
+
 const refuse = async (reply: Response): Promise<never> => {
   const text = await reply.text().catch(() => '');
-  const says = saysOf(text) ?? `The server answered ${reply.status} with no reason.`;
+  const words = saysOf(text) ?? withoutWords[reply.status] ?? `The server answered ${reply.status} with no reason.`;
+  const says = reply.status === 401 ? `${words.replace(/\.$/, '')}. ${signInAgain}` : words;
   // 5xx without our words is a proxy or a process that is going away.
   const exit = reply.status >= 500 && saysOf(text) === undefined ? 'unreachable' : 'refused';
   return stop(exit, `${plain(says)} (HTTP ${reply.status})`, reply.status);

@@ -128,8 +128,33 @@ describe('at Keystone', () => {
     expect(new Set(api.asked.map(({ headers }) => headers['x-auth-token'])).size).toBe(2);
     answer = () => ({ status: 401, json: { error: { message: 'no' } } });
     api.asked.length = 0;
-    expect(await temper('runs list', { env: operator() })).toMatchObject({ status: 1, err: 'temper: no (HTTP 401)\n' });
+    expect(await temper('runs list', { env: operator() })).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/^temper: no\. Set OS_CLOUD, .* to whom the API knows\. \(HTTP 401\)\n$/),
+    });
     expect(api.asked).toHaveLength(2);
+  });
+
+  const within = (body: unknown): string => JSON.stringify(body);
+  test.each([
+    ['a body of the API', within({ faultstring: 'It is locked.' }), 'It is locked.'],
+    ['a plain string', 'It is locked.', 'It is locked.'],
+    ['JSON within JSON', within({ error_message: within({ faultstring: 'It is locked.' }) }), 'It is locked.'],
+    ['a number', '7', '7'],
+  ])('of an error_message that is %s only the sentence is shown', async (_, error_message, says) => {
+    answer = () => ({ status: 409, json: { error_message } });
+    expect(await temper('runs list', { env: operator() })).toMatchObject({ err: `temper: ${says} (HTTP 409)\n` });
+  });
+
+  test.each([
+    [401, /^temper: These credentials or this token are not accepted, .*: sign in again\. Set OS_CLOUD, /],
+    [404, /^temper: There is no such thing, or this is not the address of the API\. \(HTTP 404\)/],
+  ])('a bare %d is a sentence that says what to do', async (status, says) => {
+    answer = () => ({ status, json: {} });
+    expect(await temper('runs list', { env: operator() })).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(says),
+    });
   });
 
   test('nobody there means not reachable', async () => {
