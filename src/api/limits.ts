@@ -1,10 +1,10 @@
 /** How many requests one caller is served in a minute; whoever is not known counts by address. */
 import type { Request, Response } from 'express';
-import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
+import { rateLimit } from 'express-rate-limit';
 import type { Caller } from '../model/callers';
 import { TemperError } from '../model/errors';
 import { callerKey } from './caller-key';
-import { addressOf } from './proxies';
+import { senderOf } from './proxies';
 
 /** Each counts the request, and throws TooManyRequests where it is one too many. A request is counted once. */
 export type Limits = {
@@ -49,7 +49,6 @@ export const createLimits = (perMinute: number | undefined): Limits => {
   };
   return {
     ofCaller: (request, response, who) => count(request, response, callerKey(who)),
-    // One household of IPv6 addresses counts as one.
-    ofAddress: (request, response) => count(request, response, `address ${ipKeyGenerator(addressOf(request) ?? '')}`),
+    ofAddress: (request, response) => count(request, response, `address ${senderOf(request)}`),
   };
 };

@@ -1,8 +1,7 @@
 /** How much of what anybody may send is read at once: a budget of bodies for all, one for each address, and a deadline. */
 import type { Request } from 'express';
-import { ipKeyGenerator } from 'express-rate-limit';
 import { raise } from '../model/errors';
-import { addressOf } from './proxies';
+import { senderOf } from './proxies';
 
 export type OpenBudget = {
   /** Bodies that are read and parsed at once. */
@@ -27,7 +26,7 @@ export const createOpenBudget = ({ atOnce, ofOne, withinMs }: OpenBudget = openB
   let all = 0;
   return {
     spend(request) {
-      const address = ipKeyGenerator(addressOf(request) ?? '');
+      const address = senderOf(request);
       const its = open.get(address) ?? 0;
       if (all >= atOnce || its >= ofOne) raise('TooManyAtOnce');
       all += 1;

@@ -12,7 +12,7 @@ import { createLimits } from './limits';
 import { createOpenBudget } from './open-budget';
 import { byPrecision, locate, unversioned } from './paths';
 import { patiently } from './patience';
-import { addressOf, trustIn } from './proxies';
+import { senderOf, trustIn } from './proxies';
 import { read } from './reading';
 import { globalRequestId, newRequestId } from './request-ids';
 import type { Rooms } from './rooms';
@@ -117,7 +117,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       const again = () =>
         rooms.identity.identify({
           ...presentedFrom(request),
-          address: addressOf(request),
+          address: senderOf(request),
           spend: count.address,
         });
       const who = await admitted(route, again, count);

@@ -13,7 +13,7 @@ export type Presented = {
   readonly method: string;
   /** As requested, without the query. */
   readonly path: string;
-  /** Where it comes from, for what one address may keep busy at once. */
+  /** Where it comes from, for what one sender may keep busy at once: an address, or the network of an IPv6 household. */
   readonly address?: string;
   /** Asked before a credential is looked at that costs something to judge; throws where its sender has spent its budget. */
   readonly spend?: () => Promise<void>;

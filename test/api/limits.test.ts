@@ -86,6 +86,25 @@ describe('requests in a minute', () => {
     expect((await from(behind, '198.51.100.1')).status).toBe(429);
   });
 
+  test('a household of IPv6 addresses is one sender for what a credential costs, as it is for requests', async () => {
+    const seen: (string | undefined)[] = [];
+    const api = await apiWith({
+      settings: { trustedProxies: ['127.0.0.0/8'] },
+      identity: {
+        identify: async ({ address }) => {
+          seen.push(address);
+          return raise('Unauthenticated', { challenge: 'Basic' });
+        },
+      },
+    });
+    for (const address of ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:5::1', '198.51.100.7'])
+      await api.as(null, 'GET', '/v1/nodes', { headers: { 'x-forwarded-for': address } });
+    const [one, other, elsewhere, four] = seen;
+    expect(other).toBe(one);
+    expect(elsewhere).not.toBe(one);
+    expect(four).toBe('198.51.100.7');
+  });
+
   test('that are refused change nothing and leave no row in the audit trail', async () => {
     await statuses(3, () => list('operator'));
     const before = await limited.sql`select count(*) from audit`;
