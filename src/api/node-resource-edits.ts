@@ -6,6 +6,7 @@ import { raise } from '../model/errors';
 import { checkHomeFree, type HomeNode, type NodeResourceRow } from '../model/node-resources';
 import { nodeTarget } from '../policy';
 import { refusingDuplicates } from './duplicates';
+import { stampLessee } from './lease-writes';
 import {
   besideNode,
   findVisible,
@@ -45,6 +46,7 @@ const insert = async <Row extends NodeResourceRow>(
   await resource.creating?.(given, { inventory, node, version });
   const made = withId(resource.sealing, given);
   const { values, secrets } = sealedValues(rooms, resource.sealing, made, {}, made.uuid);
+  await stampLessee(inventory, who, node);
   const row = await resource.store(inventory).insert(values);
   await keepSecrets(inventory, resource.sealing, row, secrets);
   const told = { what: resource.what, act: 'create', rule, uuid: row.uuid, node, values } as const;
@@ -105,6 +107,7 @@ const update = async <Row extends NodeResourceRow>(
   for (const home of [node, to]) checkHomeFree(home);
   await resource.changing?.(row, given, { inventory, node, to, version });
   const { values, secrets } = sealedValues(rooms, resource.sealing, given, before, row.uuid);
+  await stampLessee(inventory, who, to);
   const stored = await refusingDuplicates(resource.table, { ...before, ...values }, () =>
     resource.store(inventory).update(row.uuid, values),
   );

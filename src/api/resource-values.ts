@@ -50,7 +50,8 @@ export const keepSecrets = async (
   secrets: Sealed,
 ): Promise<void> => {
   if (!sealing) return;
-  const refs = sealing.fields.flatMap((name) => secretRefs((row as unknown as Values)[name]));
+  // What a lessee wrote over comes back when its lease ends.
+  const refs = [...sealing.fields, 'of_lease'].flatMap((name) => secretRefs((row as unknown as Values)[name]));
   await inventory.secrets.insert(secrets);
   await inventory.secrets.prune(sealing.holder, row.uuid, refs);
 };

@@ -17,6 +17,7 @@ import { freezes } from './freezes';
 import { history } from './history';
 import { idempotency } from './idempotency';
 import { inspectionRules } from './inspection-rules';
+import { leaseWrites } from './lease-writes';
 import { bmcLeases } from './leases';
 import { levels } from './levels';
 import { nodes } from './nodes';
@@ -65,6 +66,7 @@ const queries = (sql: Db) => ({
   policyLoads: policyLoads(sql),
   workers: workers(sql),
   bmcLeases: bmcLeases(sql),
+  leaseWrites: leaseWrites(sql),
   contacts: contacts(sql),
   sightings: sightings(sql),
   turns: turns(sql),

@@ -48,7 +48,12 @@ export const secrets = (sql: Db) => ({
             and (finished_at is null or (state in ('failed', 'aborted') and finished_at > now() - interval '7 days')))
           and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
         or (holder = 'agent' and not exists (select 1 from agents where agents.token_secret = secrets.id))
-        or (holder = 'volume_target' and not exists (select 1 from volume_targets where uuid = secrets.holder_id))
+        or (holder = 'volume_target'
+          and not exists (select 1 from volume_targets t where t.uuid = secrets.holder_id and strpos(t::text, secrets.id::text) > 0)
+          and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
+        or (holder = 'node'
+          and not exists (select 1 from nodes n where n.uuid = secrets.holder_id and strpos(n::text, secrets.id::text) > 0)
+          and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
         or (holder = 'inspection_rule' and not exists (select 1 from inspection_rules where uuid = secrets.holder_id))
         or (holder = 'deploy_template'
           and not exists (select 1 from deploy_templates t where t.uuid = secrets.holder_id and strpos(t.steps::text, secrets.id::text) > 0)

@@ -59,6 +59,8 @@ export type TestApi = {
   readonly sql: Sql;
   /** The same database, for what makes a connection of its own. */
   readonly databaseUrl: string;
+  /** As the role of control workers. */
+  readonly controlUrl: string;
   /** Lines that were logged. */
   readonly log: unknown[];
   as(who: Persona | null, method: string, path: string, request?: Request): Promise<Reply>;
@@ -150,6 +152,7 @@ export const startTestApi = async (
     runs: recorded,
     sql,
     databaseUrl: database.ownerUrl,
+    controlUrl: database.controlUrl,
     log,
     as: (who, method, path, request) => ask(`${url}${path}`, who, method, request),
     setPolicy: (given) => {

@@ -6,6 +6,7 @@ import { raidFault } from '../../model/raid';
 import { states } from '../../model/states';
 import { bootModes } from '../../model/steps';
 import { nodeTarget } from '../../policy';
+import { stampLessee } from '../lease-writes';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, accepted, noContent, type Route, route } from '../route';
@@ -56,6 +57,7 @@ const setRaid = async (
   if (fault) raise('InvalidInput', { field: 'body', reason: fault });
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   await rooms.inventory.transaction(async (inventory) => {
+    await stampLessee(inventory, asking.who, node, { lock: true });
     const written = await inventory.nodes.update(node, { target_raid_config: wanted });
     if (!written) raise('NodeLocked', { node: ident });
     await record(inventory, policy, asking, {

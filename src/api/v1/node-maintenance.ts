@@ -1,6 +1,7 @@
 /** /v1/nodes/{ident}/maintenance: takes a node out of use and back, also while a run holds it. */
 import { z } from 'zod';
 import { nodeTarget } from '../../policy';
+import { stampLessee } from '../lease-writes';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
 import { type Answer, type Asking, accepted, type Route, route } from '../route';
@@ -24,6 +25,7 @@ const change = async (
   const policy = rooms.policy();
   policy.require(rule, asking.who, nodeTarget(node));
   await rooms.inventory.transaction(async (inventory) => {
+    await stampLessee(inventory, asking.who, node, { lock: true });
     await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason });
     await record(inventory, policy, asking, {
       action: 'node.maintenance',

@@ -9,6 +9,7 @@ import { secretRefs } from '../../model/secrets';
 import { nodeTarget, type Policy } from '../../policy';
 import { checkBmcAddress } from '../bmc-address';
 import { refusingDuplicates } from '../duplicates';
+import { stampLessee } from '../lease-writes';
 import { attributeOf, attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../patch';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
@@ -140,12 +141,12 @@ const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<s
 
 const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, next: Next) => {
   const { values, secrets } = sealAll(rooms.vault, next.values, sealedFields, holdingOf(next.whole));
-  const whole: NodeValues = { ...next.whole, ...values };
-  const keep = sealedFields.flatMap((name) => secretRefs(whole[name]));
   return refusingDuplicates(nodeTable, values, () =>
     rooms.inventory.transaction(async (inventory) => {
+      await stampLessee(inventory, asking.who, node, { lock: true });
       const updated = await inventory.nodes.update(node, values, { held: true });
       if (!updated) return undefined;
+      const keep = [...sealedFields, 'of_lease'].flatMap((name) => secretRefs(updated[name as keyof NodeRow]));
       await inventory.secrets.insert(secrets);
       await Promise.all([
         sealedFields.some((name) => name in values) ? inventory.secrets.prune('node', node.uuid, keep) : undefined,

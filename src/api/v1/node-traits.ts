@@ -4,6 +4,7 @@ import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import { isTrait, maxTraits, traitRefusal } from '../../model/traits';
 import { nodeTarget } from '../../policy';
+import { stampLessee } from '../lease-writes';
 import { operatorTraitRules, requireOperatorTraits } from '../operator-traits';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
@@ -40,6 +41,7 @@ const change = async (
     const of = { of: 'node', target: nodeTarget(node) } as const;
     requireOperatorTraits(rooms, asking.who, of, { before: node.traits, after: traits });
     const done = await rooms.inventory.transaction(async (inventory) => {
+      await stampLessee(inventory, asking.who, node, { lock: true });
       if (!(await inventory.nodes.update(node, { traits }))) return false;
       await record(inventory, policy, asking, {
         action: 'node.traits',

@@ -7,6 +7,7 @@ import type { NewVif } from '../../inventory/vifs';
 import { raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';
 import { nodeTarget } from '../../policy';
+import { stampLessee } from '../lease-writes';
 import { record } from '../record';
 import type { Rooms } from '../rooms';
 import { type Asking, noContent, ok, type Route, route } from '../route';
@@ -90,6 +91,7 @@ const attach = async (asking: Ask<Body>, rooms: Rooms) => {
     requireMinor(asking.version, placesSince, 'naming a port or portgroup');
   await rooms.inventory.transaction(async (inventory) => {
     await checkPlace(inventory, node, asking.body);
+    await stampLessee(inventory, asking.who, node);
     const vif = { vif: id, port_uuid: port_uuid ?? null, portgroup_uuid: portgroup_uuid ?? null };
     if (!(await attached(inventory, node, vif))) raise('NodeLocked', { node: asking.params.node_ident });
     await tell(inventory, asking, rooms, node, 'attach', id);

@@ -8,6 +8,7 @@ import { checkMemberNetwork } from '../../model/portgroups';
 import { type Port, type PortNode, portTable } from '../../model/ports';
 import { nodeTarget } from '../../policy';
 import { refusingDuplicates } from '../duplicates';
+import { stampLessee } from '../lease-writes';
 import { attributesOf, checkAttributes, type Operation, patchBody } from '../patch';
 import type { Rooms } from '../rooms';
 import { type Asking, auditedBy, created, noContent, ok, route } from '../route';
@@ -40,6 +41,7 @@ const createPort = route<unknown, unknown, Readonly<Record<string, unknown>>>({
         checkNodeFree(node);
         const given = newPort(body, node.uuid, version);
         await checkGroup(inventory, node.uuid, given);
+        await stampLessee(inventory, who, node);
         const stored = await inventory.ports.insert(given);
         await record(inventory, asking, rooms, 'create', { port: stored, node }, { ...body });
         return stored;
@@ -69,6 +71,7 @@ const updatePort = route<Params, unknown, Operation[]>({
       checkMemberNetwork(found.port, port, changed, version);
       if (changed.some((name) => memberFields.includes(name)) || moveTo !== undefined)
         await checkGroup(inventory, node.uuid, { ...port, uuid: found.port.uuid });
+      await stampLessee(inventory, who, node);
       const stored = await refusingDuplicates(portTable, port, () =>
         inventory.ports.update(found.port.uuid, { ...port, node_uuid: node.uuid }),
       );
