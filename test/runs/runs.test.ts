@@ -324,11 +324,16 @@ describe('a step whose effect cannot be known', () => {
       target_provision_state: 'manageable',
       step: 'management.reset_bmc',
     };
-    expect(await handle.query(progressQuery)).toMatchObject({ ...told, attempt: 1, parked: true });
+    const first = async (): Promise<unknown> => {
+      const now = await handle.query(progressQuery);
+      return now.provision_state === 'clean wait' ? now : first();
+    };
+    expect(await first()).toMatchObject({ ...told, attempt: 1, parked: true });
     await handle.executeUpdate(retryStep, { args: [decision] });
     const again = async (): Promise<unknown> => {
       const now = await handle.query(progressQuery);
-      return now.parked && now.attempt === 2 ? now : again();
+      // The node is moved once the run has parked.
+      return now.parked && now.attempt === 2 && now.provision_state === 'clean wait' ? now : again();
     };
     expect(await again()).toMatchObject(told);
     await handle.executeUpdate(skipStep, { args: [decision] });
