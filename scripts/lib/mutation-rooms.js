@@ -70,7 +70,7 @@ const rooms = {
       'src/api/open-budget.ts',
       'src/api/visibility.ts',
     ),
-    tests: ['test/api/{body,hidden,idempotency,limits,open-routes,visibility}.test.ts'],
+    tests: ['test/api/{body,hidden,idempotency,idempotency-cut-off,limits,open-routes,visibility}.test.ts'],
     servers: true,
   },
 };

@@ -14,14 +14,24 @@ const nested = (depth: number, inner: unknown = 'x'): unknown => (depth === 0 ? 
 describe('a document', () => {
   test('may be as deep as the limit, in lists and objects, and no deeper', () => {
     expect(() => checkValue(nested(maxDepth))).not.toThrow();
-    expect(() => checkValue(nested(maxDepth + 1))).toThrow(expect.objectContaining({ code: 'BodyTooDeep' }));
+    expect(() => checkValue(nested(maxDepth + 1))).toThrow(
+      expect.objectContaining({ code: 'BodyTooDeep', facts: { limit: maxDepth } }),
+    );
     expect(() => checkValue(nested(maxDepth - 1, { a: 1 }))).not.toThrow();
     expect(() => checkValue(nested(maxDepth, { a: 1 }))).toThrow(expect.objectContaining({ code: 'BodyTooDeep' }));
   });
 
   test('may hold as many values as the limit, itself counted, and no more', () => {
     expect(() => checkValue([1, 2, 3], 4)).not.toThrow();
-    expect(() => checkValue([1, 2, 3, 4], 4)).toThrow(expect.objectContaining({ code: 'BodyTooManyValues' }));
+    expect(() => checkValue([1, 2, 3, 4], 4)).toThrow(
+      expect.objectContaining({ code: 'BodyTooManyValues', facts: { limit: 4 } }),
+    );
+    expect(() => parseBody(Buffer.from('[1,2,3,4]'), { depth: 9, values: 4 }, 'storable')).toThrow(
+      expect.objectContaining({ code: 'BodyTooManyValues', facts: { limit: 4 } }),
+    );
+    expect(() => parseBody(Buffer.from('[[1]]'), { depth: 1, values: 9 }, 'storable')).toThrow(
+      expect.objectContaining({ code: 'BodyTooDeep', facts: { limit: 1 } }),
+    );
     expect(() => checkValue(Array(maxValues - 1).fill(null))).not.toThrow();
     expect(() => checkValue(Array(maxValues).fill(null))).toThrow(
       expect.objectContaining({ code: 'BodyTooManyValues' }),
