@@ -12,6 +12,8 @@ const traces: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?:[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/]+)?\/redfish\b[^\s,;]*/gi, '(path hidden)'],
   // Node's own words for a name that does not resolve.
   [/\b(ENOTFOUND|EAI_AGAIN) [^\s,;]+/g, `$1 ${hidden}`],
+  // Its words for a certificate of other names; nodejs/node:lib/tls.js (checkServerIdentity).
+  [/(does not match certificate's altnames): [^\n;]*/g, `$1 ${hidden}`],
   [/\[[0-9a-f:.]{2,45}\](?::\d{1,5})?/gi, hidden],
   // Versions of firmware have leading zeros where addresses have none.
   [/(?<![\w.])(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}(?![\w-])(?::\d{1,5})?/g, hidden],

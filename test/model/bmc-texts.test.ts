@@ -55,3 +55,13 @@ test.each([
 ])('%s stays as it is', (text) => expect(withoutBmc(text)).toBe(text));
 
 test('no text stays none', () => expect(withoutBmc(null)).toBeNull());
+
+test.each([
+  "Hostname/IP does not match certificate's altnames: IP: 192.0.2.7 is not in the cert's list: ",
+  "Hostname/IP does not match certificate's altnames: Host: bmc-7.example.org. is not in the cert's altnames: DNS:bmc-7.example.org, IP Address:192.0.2.7",
+  "Hostname/IP does not match certificate's altnames: Host: b. is not cert's CN: bmc-7.example.org",
+])('the names of its certificate say where it is too: %s', (reason) => {
+  const shown = withoutBmc(`The BMC of node n-1 at https://192.0.2.7 did not answer: ${reason}`);
+  expect(shown).not.toMatch(traces);
+  expect(shown).toContain('does not match');
+});
