@@ -213,7 +213,8 @@ describe('on the wire', () => {
     const begun = seen.map(({ at, ms }) => at - ms).sort((a, b) => a - b);
     const gaps = begun.slice(1).map((at, index) => at - begun[index]!);
     expect(gaps.length).toBeGreaterThan(3);
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(45);
+    // Without a common pace every second gap would be none; one may be short for a stall of this process.
+    expect(gaps.filter((gap) => gap < 45).length).toBeLessThanOrEqual(1);
   });
 });
 
