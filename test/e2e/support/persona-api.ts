@@ -41,15 +41,19 @@ const yamlFile = (system: System, name: string, content: unknown): string => {
   return file;
 };
 
-/** What the system's own API is told, without the port and the people that are ours. */
-const settingsOf = (system: System): Record<string, string> => {
+/** The settings of the system's processes, by process, as its supervisor gives them; ports are left to the kernel. */
+export const environmentsOf = (system: System): Record<'api' | 'control' | 'migrate', Record<string, string>> => {
   const { postgresUrl: databaseUrl, temporal: temporalAddress } = system.record().addresses as Record<string, string>;
   const secrets = script('lib/secrets').secretsOf(system.data);
-  const { api } = script('lib/environment').environments({
+  return script('lib/environment').environments({
     ...{ dir: system.data, ports: { api: 0 }, secrets, databaseUrl, temporalAddress, rackSize: 0 },
   });
+};
+
+/** What the system's own API is told, without the port and the people that are ours. */
+const settingsOf = (system: System): Record<string, string> => {
   const others = /^TEMPER_(?:IDENTITY_|SUPERVISED$|PUBLIC_ENDPOINT$)/;
-  const kept = Object.entries(api as Record<string, string>).filter(([name]) => !others.test(name));
+  const kept = Object.entries(environmentsOf(system).api).filter(([name]) => !others.test(name));
   return { ...Object.fromEntries(kept), TEMPER_API_PORT: '0' };
 };
 
