@@ -60,12 +60,15 @@ function welcome({ addresses, dir }) {
   ].join('\n');
 }
 
-main(async () => {
-  const chosen = options(process.argv.slice(2));
-  if (!chosen) return void process.stdout.write(`${usage}\n`);
-  await setUp();
-  return withSystem(dataDir(chosen.data), chosen, ({ supervisor }) => {
-    process.stdout.write(welcome({ addresses: supervisor.addresses, dir: supervisor.dir }));
-    return new Promise(() => {}); // until somebody interrupts
+if (require.main === module)
+  main(async () => {
+    const chosen = options(process.argv.slice(2));
+    if (!chosen) return void process.stdout.write(`${usage}\n`);
+    await setUp();
+    return withSystem(dataDir(chosen.data), chosen, ({ supervisor }) => {
+      process.stdout.write(welcome({ addresses: supervisor.addresses, dir: supervisor.dir }));
+      return new Promise(() => {}); // until somebody interrupts
+    });
   });
-});
+
+module.exports = { welcome };
