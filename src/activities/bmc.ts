@@ -216,8 +216,17 @@ const lostRamdisk = async (thrown: unknown, { input, hands, holder, driver, node
   return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look });
 };
 
-/** What an operator's freeze holds back: no command leaves while it lasts. Throws NodeFrozen. */
+/** What an operator's freeze of the node, or a recovery of all nodes, holds back: no command leaves meanwhile. Throws NodeFrozen. */
 const refuseFrozen = async (lock: Lock, { inventory }: BmcHands): Promise<void> => {
+  const recovery = await inventory.recovery.current();
+  if (recovery)
+    raise('NodeFrozen', {
+      node: (await inventory.runs.find(lock.run))?.node_name ?? lock.node_uuid,
+      who: 'Temper',
+      until: 'until an administrator ends the recovery (temper recover)',
+      reason: recovery.reason,
+      freeze: 'recovery',
+    });
   const freeze = await inventory.freezes.active(lock.node_uuid);
   if (freeze)
     raise('NodeFrozen', {

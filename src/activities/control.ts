@@ -127,10 +127,12 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
   ...contactActivities(inventory, log),
   ...planActivities(inventory),
 
-  /** Whether an operator's freeze still holds the node back. */
+  /** Whether an operator's freeze still holds the node back, or a recovery all of them. */
   frozen: guarded(
     async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<{ frozen: boolean }> => ({
-      frozen: (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined,
+      frozen:
+        (await inventory.recovery.current()) !== undefined ||
+        (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined,
     }),
   ),
 

@@ -49,6 +49,7 @@ export const createImpose =
   async (node: DueNode, state: PowerState): Promise<void> => {
     const barred = state === 'error' || (state === 'power off' && node.disable_power_off);
     if (barred || powerRefusedIn.includes(node.provision_state)) return;
+    if (await hands.inventory.recovery.current()) return;
     if (await hands.inventory.freezes.active(node.uuid)) return;
     try {
       await accept(orderOf(node, state), { ...hands, lockRetryMs: 100 });

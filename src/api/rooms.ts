@@ -1,6 +1,7 @@
 /** What the API is given: the other rooms it may ask, and the settings that change the wire. */
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
+import type { Recovery } from '../inventory/recovery';
 import type { Digests, Sealer } from '../inventory/sealing';
 import type { Vault } from '../inventory/vault';
 import { defaultQuotas, type Quotas } from '../model/quotas';
@@ -92,6 +93,8 @@ export type Rooms = {
   policy(): Policy;
   /** What a second policy would have decided otherwise; absent where there is none. */
   readonly shadow?: () => ShadowReport;
+  /** What a restore holds back, as this process knows it without asking; absent where it is not watched. */
+  readonly recovery?: () => Pick<Recovery, 'reason'> | undefined;
   readonly identity: Pick<Identity, 'identify'>;
   readonly inventory: Inventory;
   /** Seals what only BMC workers open again. */

@@ -60,6 +60,8 @@ type Definition<Params, Query, Body> = {
   readonly open?: true;
   /** Asking leaves a row in the audit trail although nothing is changed. */
   readonly audited?: true;
+  /** A request that changes something, and is served during a recovery all the same. */
+  readonly duringRecovery?: true;
   /** Bytes of a body at most, where that is not the API's own limit. */
   readonly bodyLimit?: number;
   /** Values in a body at most, where that is not the API's own limit. */

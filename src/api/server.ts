@@ -121,6 +121,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
           spend: count.address,
         });
       const who = await admitted(route, again, count);
+      refuseRecovering(route, rooms);
       const origin = originFrom(request);
       followed = trail.follow({ route, params: request.params, who, requestId, origin });
       const version = negotiate(request.headers);
@@ -167,6 +168,13 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       write(response, reply, requestId, reply.versioned ? versions : {});
     }
   };
+};
+
+/** During a recovery only reading goes on. Throws Recovering. */
+const refuseRecovering = (route: Route, { recovery }: Rooms): void => {
+  if (route.method === 'GET' || route.duringRecovery) return;
+  const standing = recovery?.();
+  if (standing) raise('Recovering', { reason: standing.reason });
 };
 
 const refuseOld = (route: Route, version: number, method: string, here: readonly Route[]): void => {

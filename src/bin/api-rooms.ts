@@ -13,6 +13,7 @@ import { ramdiskAddressOf, settingsOf } from './api-settings';
 import type { ApiConfig } from './config';
 import { clientInterceptors } from './observing';
 import type { Life } from './process';
+import { watchRecovery } from './recovery-watch';
 import { webhookVaultFrom } from './telling';
 import { lazyClient } from './temporal-client';
 import { timingOf } from './timing';
@@ -53,6 +54,7 @@ export const roomsFrom = async (
   const { TEMPER_EVENT_STREAMS: limit, TEMPER_QUOTA_STREAMS: quota } = config;
   return {
     policy: policy.now,
+    recovery: await watchRecovery(inventory, life),
     ...(policy.shadow && { shadow: () => policy.shadow!().report() }),
     identity,
     inventory,

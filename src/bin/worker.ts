@@ -14,7 +14,8 @@ import { createLog, type Logger } from '../observe/log';
 import { createMetrics, type Metrics } from '../observe/metrics';
 import { allocationCounter, relayCounter } from '../observe/runs';
 import { runAllocating } from '../runs/allocating';
-import { runRelay } from '../runs/relay';
+import { lookAtMarks, type MarkHands } from '../runs/marks';
+import { pause, runRelay } from '../runs/relay';
 import { runUpkeep } from '../runs/upkeep';
 import { controlQueue, groupQueue } from '../workflows/contract';
 import { workflowsFrom } from './bundle';
@@ -69,6 +70,19 @@ const versionOf = ({
         },
       };
 
+/** Resolves once store and engine were compared: before that no run is started, followed or ended here. */
+const compared = async (hands: MarkHands, { signal }: Life): Promise<void> => {
+  while (!signal.aborted) {
+    try {
+      await lookAtMarks(hands, false);
+      return;
+    } catch (thrown) {
+      hands.log.warn('store and engine cannot be compared yet', { reason: String(thrown) });
+      await pause(1_000, signal);
+    }
+  }
+};
+
 const control = (): void => {
   const config = readConfig('control');
   const log = createLog('worker-control', config.TEMPER_LOG_LEVEL);
@@ -94,8 +108,9 @@ const control = (): void => {
     life.onEnd(close);
     await checkAttributes(connection, config.TEMPER_TEMPORAL_NAMESPACE);
     const relayHands = { inventory, client, log, observe: relayCounter(metrics) };
-    void runRelay(relayHands, { signal: life.signal });
     const queuePrefix = config.TEMPER_QUEUE_PREFIX;
+    await compared({ ...relayHands, queuePrefix }, life);
+    void runRelay(relayHands, { signal: life.signal });
     const ensureSchedule = () => ensureReconciler(client, queuePrefix);
     void runUpkeep({ ...relayHands, queuePrefix, ensureSchedule }, life.signal);
     await runWorker(

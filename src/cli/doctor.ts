@@ -51,6 +51,17 @@ const access: (context: Context) => Check = ({ api }) => ({
   },
 });
 
+const recovery: (context: Context) => Check = ({ api }) => ({
+  name: 'recovery',
+  async find() {
+    const { recovery: held } = (await api.send('GET', '/temper/v1/recovery')) as {
+      recovery: { reason: string } | null;
+    };
+    if (!held) return { is: 'ok', says: 'nothing is held back' };
+    return { is: 'failed', says: held.reason, todo: 'Run `temper recover`, then `temper recover --yes`.' };
+  },
+});
+
 const groupName = (group: string): string => group || '(default)';
 
 const workers: (context: Context) => Check = ({ api }) => ({
@@ -96,7 +107,14 @@ const tell = (name: string, finding: Finding): string => {
 };
 
 const examine = async (context: Context, { node }: { node?: string }): Promise<void> => {
-  const checks = [version(context), access(context), workers(context), ...context.hands.checks(), bmc(context, node)];
+  const checks = [
+    version(context),
+    access(context),
+    workers(context),
+    recovery(context),
+    ...context.hands.checks(),
+    bmc(context, node),
+  ];
   const findings: ({ name: string } & Finding)[] = [];
   // All at once, because what is away takes seconds to be away; told in their order.
   for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: found(check) }))) {

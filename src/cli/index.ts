@@ -6,6 +6,7 @@ import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
 import type { Hands } from './hands';
 import { addPolicy } from './policy';
+import { addRecover } from './recover';
 import { addReplay } from './replay';
 import { addRunbooks } from './runbooks';
 import { addRuns } from './runs';
@@ -34,6 +35,7 @@ const programOf = (hands: Hands, end: (status: number) => void): Command => {
   addRunbooks(program, acting);
   addFreezes(program, acting);
   addDoctor(program, acting);
+  addRecover(program, acting);
   addReplay(program, acting);
   addSecrets(program, acting);
   addPolicy(program, acting);

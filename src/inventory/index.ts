@@ -27,6 +27,7 @@ import { ports } from './ports';
 import { powerSync } from './power-sync';
 import { quotas } from './quotas';
 import { ramdiskBoots } from './ramdisk-boots';
+import { recovery } from './recovery';
 import { resealing } from './resealing';
 import { resumes } from './resumes';
 import { ruleEffects } from './rule-effects';
@@ -52,6 +53,7 @@ const queries = (sql: Db) => ({
   runbookTraits: runbookTraits(sql),
   runs: runs(sql),
   runSteps: runSteps(sql),
+  recovery: recovery(sql),
   resealing: resealing(sql),
   resumes: resumes(sql),
   secrets: secrets(sql),

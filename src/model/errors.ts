@@ -69,6 +69,11 @@ export const errors = {
     retry: true,
     says: 'The database does not answer; nothing was changed that is not shown. Try again shortly.',
   },
+  Recovering: {
+    status: 503,
+    retry: true,
+    says: 'Changes are refused until an administrator ends the recovery with `temper recover --yes`: {reason}. Reading goes on.',
+  },
   ActUnanswered: {
     status: 503,
     retry: true,

@@ -7,6 +7,9 @@ import type { Event, Fault, PowerTarget, ProvisionState } from '../model/states'
 import type { ActName, PlannedStep } from '../model/steps';
 import type { Story, Verb } from '../model/verbs';
 import type { ContactKind } from '../workflows/contract';
+import type { Recovered } from './recovering';
+
+export type { Recovered } from './recovering';
 
 /** The node as the handler saw it; acceptance compares, so that a change in between is a 409. */
 export type OrderedNode = {
@@ -112,6 +115,8 @@ export type CallOrder = {
 };
 
 export type Runs = {
+  /** Compares store and engine during a recovery; with `yes` does what it says, and ends the recovery. */
+  recover(yes: boolean): Promise<Recovered>;
   /**
    * Takes the node and starts a run in one acceptance transaction; the engine is told afterwards, by the relay if it is away.
    * Throws NodeLocked (held, or moved meanwhile), NodeNotFound.

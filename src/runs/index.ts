@@ -16,6 +16,7 @@ import type { ActOrder, Asked, Delivered, MessageOrder, Runs } from './contract'
 import { recovered } from './ending';
 import { createEngine, type Engine } from './engine';
 import { putRight } from './gone';
+import { recover } from './recovering';
 import { endUnstarted } from './relay';
 
 export type { LiveRun, MessageOrder, OrderedNode, RunOrder, Runs } from './contract';
@@ -88,6 +89,8 @@ export const createRuns = (hands: RunsHands): Runs => {
         });
       });
     },
+
+    recover: (yes) => recover(hands, yes),
 
     send: (order) => sendMessage(order, inventory, engine, log),
 

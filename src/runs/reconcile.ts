@@ -51,6 +51,7 @@ export const reconcileOnce = async (
   hands: RelayHands,
   { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},
 ): Promise<{ started: number; ended: number }> => {
+  if (await hands.inventory.recovery.current()) return { started: 0, ended: 0 };
   // What is gone is ended whether or not something can be started.
   const started = await relayOnce(hands).then(
     (relayed) => relayed.started,

@@ -28,6 +28,8 @@ const maxStarts = 5;
  * @returns how many runs were started and messages delivered
  */
 export const relayOnce = async (hands: RelayHands, olderThanMs = 2_500): Promise<{ started: number; sent: number }> => {
+  // A start or message of an older store may be one that the engine had already.
+  if (await hands.inventory.recovery.current()) return { started: 0, sent: 0 };
   const engine = createEngine(hands.client);
   let started = 0;
   for (const { id } of await hands.inventory.runs.unstarted(olderThanMs))

@@ -1,5 +1,6 @@
 /** Each control worker looks after what the engine may lose: the schedule, and the workflows of runs. One does it at a time. */
 import { createEngine } from './engine';
+import { lookAtMarks } from './marks';
 import { lookAtQuiet } from './reconcile';
 import { pause, type RelayHands } from './relay';
 
@@ -11,6 +12,8 @@ export type UpkeepHands = RelayHands & {
 };
 
 const everyMs = 20_000;
+// The mark is moved on about every minute: a backup that is older than that is noticed when it is restored.
+const marksEachPass = 3;
 // Open workflows are listed from the engine's visibility store, which is no place to ask often.
 const orphansEachPass = 15;
 // A workflow that has written its end closes within seconds; a control worker that is away may take longer.
@@ -41,6 +44,7 @@ export const endOrphans = async ({ client, inventory, log, queuePrefix }: Upkeep
 export const upkeepOnce = async (hands: UpkeepHands, pass = 0): Promise<boolean> =>
   (await hands.inventory.alone('upkeep', async () => {
     await hands.ensureSchedule();
+    if (!(await lookAtMarks(hands, pass % marksEachPass === 0))) return true;
     await lookAtQuiet(hands);
     if (pass % orphansEachPass === 0) await endOrphans(hands);
     return true;

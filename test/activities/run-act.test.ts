@@ -354,3 +354,17 @@ describe('an older state of the workflow, from a restored store of the engine', 
     expect(calls).toEqual(['power_off', 'power_on', 'verify']);
   });
 });
+
+test('during a recovery no command leaves, looks go on, and the run waits with the reason', async () => {
+  const input = await held();
+  await owner`insert into recovery ${owner({ side: 'store', reason: 'the database is older' })}`;
+  const { calls, perform } = withDriver({});
+  await expect(perform(input)).rejects.toMatchObject({
+    type: 'NodeFrozen',
+    message: expect.stringMatching(/frozen by Temper .*temper recover.*the database is older/),
+  });
+  await perform({ ...input, act: 'verify', last: false });
+  await owner`delete from recovery`;
+  await perform(input);
+  expect(calls).toEqual(['verify', 'power_on']);
+});

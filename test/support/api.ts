@@ -106,6 +106,7 @@ const recordingRuns = (recorded: Recorded): Runs => ({
     recorded.contacts.push(contact);
   },
   look: async () => ({ sources: [] }),
+  recover: async () => ({ recovery: null, lines: [] }),
 });
 
 /** @param options settings that differ from the defaults, and a policy other than the built-in one */

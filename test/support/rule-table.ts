@@ -511,6 +511,8 @@ export const ruleRows: readonly RuleRow[] = [
   }),
   row('temper:webhook:delete', 'DELETE /temper/v1/webhooks/{webhook}', 'operator', 'system-member'),
   row('temper:audit:get', 'GET /temper/v1/audit', 'system-reader', 'owner-admin'),
+  row('temper:recovery:get', 'GET /temper/v1/recovery', 'system-reader', 'owner-admin'),
+  row('temper:recovery:end', 'POST /temper/v1/recovery', 'operator', 'system-member', { body: {} }),
   row('temper:policy:explain', 'GET /temper/v1/policy/explain?rule=temper:run:get', 'system-reader', 'owner-admin'),
   row('temper:policy:history', 'GET /temper/v1/policy/history', 'system-reader', 'owner-admin'),
 ];

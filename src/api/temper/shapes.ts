@@ -191,6 +191,13 @@ export const shadow = z.strictObject({
   differences: z.array(document),
 });
 
+/** What a restore holds back, and what is done about it. */
+export const recovery = z.strictObject({
+  recovery: z.strictObject({ side: z.enum(['store', 'engine', 'unknown']), reason: text, since: time }).nullable(),
+  done: flag,
+  lines: z.array(text),
+});
+
 /** Policy texts that were in force; with their text where one hash was asked for. */
 export const policyHistory = z.strictObject({
   history: z.array(

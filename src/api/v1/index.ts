@@ -4,6 +4,7 @@ import { auditRoutes } from '../temper/audit';
 import { descriptionRoutes } from '../temper/description';
 import { freezeRoutes } from '../temper/freezes';
 import { policyRoutes } from '../temper/policy';
+import { recoveryRoutes } from '../temper/recovery';
 import { runActRoutes } from '../temper/run-acts';
 import { runEventRoutes } from '../temper/run-events';
 import { runListRoutes } from '../temper/run-list';
@@ -82,6 +83,7 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...freezeRoutes,
   ...policyRoutes,
+  ...recoveryRoutes,
   ...auditRoutes,
   ...runListRoutes,
   ...runbookCheckRoutes,

@@ -300,6 +300,16 @@ export const addedRules: readonly Row[] = [
     check: systemReader,
     says: 'Read the audit trail, which tells of everybody’s requests: readers of the system.',
   },
+  {
+    name: 'temper:recovery:get',
+    check: systemReader,
+    says: 'See whether a restore of database or engine holds everything back: readers of the system.',
+  },
+  {
+    name: 'temper:recovery:end',
+    check: systemAdmin,
+    says: 'See what is to be done after a restore, have it done, and end the recovery: system administrators.',
+  },
   { name: 'temper:policy:explain', check: systemReader, says: 'Ask why a rule admits or refuses a caller.' },
   {
     name: 'temper:policy:history',

@@ -1,0 +1,21 @@
+/** Keeps in this process's memory whether a restore holds everything back, so that no request asks the store for it. */
+import type { Inventory } from '../inventory';
+import type { Recovery } from '../inventory/recovery';
+import type { Life } from './process';
+
+const everyMs = 1_000;
+
+/** Looks until the process ends. A store that does not answer leaves the last value. @returns what stood at the last look */
+export const watchRecovery = async (
+  inventory: Inventory,
+  life: Pick<Life, 'onEnd'>,
+): Promise<() => Recovery | undefined> => {
+  let standing: Recovery | undefined;
+  const look = async (): Promise<void> => {
+    standing = await inventory.recovery.current();
+  };
+  const timer = setInterval(() => void look().catch(() => {}), everyMs);
+  life.onEnd(() => clearInterval(timer));
+  await look().catch(() => {});
+  return () => standing;
+};

@@ -1,0 +1,60 @@
+/** The mark that database and engine both carry: compared, and moved on. */
+import { randomUUID } from 'node:crypto';
+import { type Client, ScheduleNotFoundError } from '@temporalio/client';
+import type { Inventory } from '../inventory';
+import { type EngineMark, markIn, noteOf, suspicionOf } from '../model/recovery';
+import { reconcileId } from '../workflows/contract';
+import type { Log } from './resuming';
+
+export type MarkHands = {
+  readonly inventory: Inventory;
+  readonly client: Client;
+  readonly log: Log;
+  /** First part of the queue names. */
+  readonly queuePrefix: string;
+};
+
+const answerWithin = 5_000;
+
+/** The engine keeps it as the note of the reconciler's schedule. */
+const engineMarks = ({ client, queuePrefix }: MarkHands) => {
+  const schedule = client.schedule.getHandle(reconcileId(queuePrefix));
+  const within = <T>(work: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + answerWithin, work);
+  return {
+    async read(): Promise<EngineMark | undefined> {
+      try {
+        return markIn((await within(() => schedule.describe())).state.note);
+      } catch (thrown) {
+        if (thrown instanceof ScheduleNotFoundError) return undefined;
+        throw thrown;
+      }
+    },
+    write: (mark: EngineMark): Promise<void> =>
+      within(() => schedule.update((now) => ({ ...now, state: { ...now.state, note: noteOf(mark) } }))),
+  };
+};
+
+/**
+ * Compares the marks of store and engine; where one was restored from a backup, everything is held back from now on.
+ * @param advance whether the mark is moved on where they belong together; its schedule must be there
+ * @returns whether work may go on
+ */
+export const lookAtMarks = async (hands: MarkHands, advance: boolean): Promise<boolean> => {
+  const { recovery } = hands.inventory;
+  const engine = engineMarks(hands);
+  const standing = await recovery.current();
+  const [store, cluster, theirs] = [await recovery.mark(), await recovery.cluster(), await engine.read()];
+  const suspicion = suspicionOf(store, cluster, theirs);
+  if (suspicion && (await recovery.enter(suspicion)))
+    hands.log.warn(
+      'store and engine do not belong together: nothing is written to BMCs; see temper recover',
+      suspicion,
+    );
+  if (suspicion || standing) return false;
+  if (!advance) return true;
+  const next = { count: Math.max(store.count, theirs?.count ?? 0) + 1, mark: randomUUID() };
+  await recovery.advance({ ...cluster, ...next, seen: theirs?.mark ?? null });
+  await engine.write(next);
+  if ((await engine.read())?.mark === next.mark) await recovery.seen(next.mark);
+  return true;
+};

@@ -1,0 +1,112 @@
+/** After a restore: what the comparison of store and engine asks for, said line by line, and done where an administrator wants it. */
+import type { Client } from '@temporalio/client';
+import type { Inventory } from '../inventory';
+import type { Recovery } from '../inventory/recovery';
+import type { RunRow } from '../inventory/runs';
+import type { NodeUuid, RunUuid } from '../model/ids';
+import { createEngine, type Engine } from './engine';
+import { type Log, resumeRun } from './resuming';
+
+export type RecoveryHands = {
+  readonly inventory: Inventory;
+  readonly client: Client;
+  readonly log: Log;
+  readonly queuePrefix?: string;
+};
+
+/** One thing that is done. Without `act` control workers do it by themselves once the recovery has ended. */
+type Line = { readonly says: string; readonly act?: () => Promise<unknown> };
+
+export type Recovered = {
+  readonly recovery: Recovery | null;
+  /** What is done, or was. */
+  readonly lines: readonly string[];
+};
+
+const all = 100_000;
+const forgotten = (run: string): string =>
+  `Run ${run} was under way here and is not in the restored database: look at power, boot device and virtual media.`;
+
+const partsOf = (workflowId: string): { node: NodeUuid; run: RunUuid } | undefined => {
+  const found = /^node-([0-9a-f-]{36})\.[a-z-]+\.([0-9a-f-]{36})$/.exec(workflowId);
+  return found ? { node: found[1] as NodeUuid, run: found[2] as RunUuid } : undefined;
+};
+
+const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, hands: RecoveryHands): Promise<Line> => {
+  const what = `run ${run.id} (${run.verb} of node ${run.node_name ?? run.node_uuid})`;
+  const status = await engine.status(run.workflow_id);
+  if (status === 'UNKNOWN') return { says: `${what}: the engine does not know it; it goes on from its record` };
+  if (status !== 'RUNNING')
+    return {
+      says: `${what}: its workflow has ended (${status}) and the database does not know how; it fails or is aborted`,
+    };
+  if (side === 'store') return { says: `${what}: its workflow goes on` };
+  return {
+    says: `${what}: its workflow may be older than the record; it is terminated, and the run goes on from its record`,
+    async act() {
+      await engine.terminate(run.workflow_id, 'An older state of this run, after a restore.');
+      await resumeRun(run, 'Its workflow was older than its record.', hands);
+    },
+  };
+};
+
+/** A workflow of a run that has ended, or that the database does not know; undefined for one that belongs to an open run. */
+const ofWorkflow = async (
+  workflowId: string,
+  engine: Engine,
+  { inventory }: RecoveryHands,
+): Promise<Line | undefined> => {
+  const parts = partsOf(workflowId);
+  const run = parts && (await inventory.runs.find(parts.run));
+  if (!parts || (run && !run.finished_at)) return undefined;
+  const end = () => engine.terminate(workflowId, 'The database has no open run for this workflow, after a restore.');
+  if (run) return { says: `workflow ${workflowId}: its run has ended (${run.state}); it is terminated`, act: end };
+  return {
+    says: `workflow ${workflowId}: the database does not know its run; it is terminated, and its node goes into maintenance`,
+    async act() {
+      await end();
+      await setAside(parts, inventory);
+    },
+  };
+};
+
+/** What an unknown run left on a node only a person can see. A node in maintenance already keeps its reason. */
+const setAside = ({ node, run }: { node: NodeUuid; run: RunUuid }, inventory: Inventory): Promise<void> =>
+  inventory.transaction(async (store) => {
+    const found = await store.nodes.find({ uuid: node });
+    if (!found || found.maintenance) return;
+    const reason = forgotten(run);
+    await store.nodes.setMaintenance(node, { maintenance: true, reason });
+    await store.events.append({
+      kind: 'node.maintenance.set',
+      node_uuid: node,
+      project: found.owner,
+      lessee: found.lessee,
+      data: { maintenance: true, maintenance_reason: reason },
+    });
+  });
+
+const linesOf = async ({ side }: Recovery, engine: Engine, hands: RecoveryHands): Promise<Line[]> => {
+  const lines: Line[] = [];
+  for await (const workflowId of engine.open(hands.queuePrefix)) {
+    const line = await ofWorkflow(workflowId, engine, hands);
+    if (line) lines.push(line);
+  }
+  for (const run of await hands.inventory.runs.quiet(0, all)) lines.push(await ofRun(run, side, engine, hands));
+  return lines;
+};
+
+/**
+ * Compares store and engine after a restore.
+ * @param yes does what the lines say and ends the recovery, where there is one; otherwise nothing is changed
+ */
+export const recover = async (hands: RecoveryHands, yes: boolean): Promise<Recovered> => {
+  const recovery = await hands.inventory.recovery.current();
+  if (!recovery) return { recovery: null, lines: [] };
+  const lines = await linesOf(recovery, createEngine(hands.client), hands);
+  if (yes) {
+    for (const { act } of lines) await act?.();
+    await hands.inventory.recovery.leave();
+  }
+  return { recovery, lines: lines.map(({ says }) => says) };
+};

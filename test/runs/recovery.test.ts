@@ -1,0 +1,140 @@
+/** A restore of the database or of the engine is noticed, and holds everything back until an administrator ends it. */
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import postgres from 'postgres';
+import { ensureReconciler } from '../../src/bin/temporal';
+import { createInventory, type Inventory } from '../../src/inventory';
+import { connect } from '../../src/inventory/database';
+import { lookAtMarks } from '../../src/runs/marks';
+import { upkeepOnce } from '../../src/runs/upkeep';
+import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal';
+import { type TestDatabase, temporalAddress, temporalNamespace, testDatabase } from '../support/servers';
+
+const quiet = { info() {}, warn() {} };
+const databases: TestDatabase[] = [];
+let temporal: OwnTemporal;
+beforeAll(async () => {
+  temporal = await startOwnTemporal();
+}, 120_000);
+afterAll(async () => {
+  await temporal?.close();
+  await Promise.all(databases.map((one) => one.drop()));
+}, 60_000);
+
+const named = (url: string, name: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+
+/** A database, and one with the same content under another name: what a restore of a dump in the same cluster makes. */
+const made = async (): Promise<TestDatabase> => {
+  const database = await testDatabase();
+  databases.push(database);
+  return database;
+};
+const copyOf = async (from: TestDatabase): Promise<TestDatabase> => {
+  const [source, name] = [new URL(from.ownerUrl).pathname.slice(1), `test_${randomUUID().slice(0, 8)}`];
+  const sql = postgres(named(from.ownerUrl, 'postgres'), { max: 1, onnotice: () => {} });
+  await sql.unsafe(`create database "${name}" template "${source}"`);
+  await sql.end();
+  const drop = async () => {
+    const again = postgres(named(from.ownerUrl, 'postgres'), { max: 1, onnotice: () => {} });
+    await again.unsafe(`drop database if exists "${name}" with (force)`);
+    await again.end();
+  };
+  const copy: TestDatabase = {
+    ownerUrl: named(from.ownerUrl, name),
+    apiUrl: named(from.apiUrl, name),
+    controlUrl: named(from.controlUrl, name),
+    bmcUrl: named(from.bmcUrl, name),
+    drop,
+  };
+  databases.push(copy);
+  return copy;
+};
+
+/** As a control worker has it: store and engine, and a schedule that starts nothing meanwhile. */
+const within = async <T>(database: TestDatabase, prefix: string, work: (hands: Hands) => Promise<T>): Promise<T> => {
+  const connection = await Connection.connect({ address: temporalAddress() });
+  const client = new Client({ connection, namespace: temporalNamespace });
+  const inventory = createInventory(connect(database.controlUrl, { max: 2 }));
+  const ensureSchedule = () => ensureReconciler(client, prefix, 24 * 3_600_000);
+  try {
+    return await work({ inventory, client, log: quiet, queuePrefix: prefix, ensureSchedule });
+  } finally {
+    await inventory.close();
+    await connection.close();
+  }
+};
+type Hands = Parameters<typeof upkeepOnce>[0];
+const held = async ({ inventory }: { inventory: Inventory }) => (await inventory.recovery.current())?.side;
+
+test('a database that is older than the engine is noticed; work goes on after the recovery was ended', async () => {
+  const prefix = `test-${randomUUID().slice(0, 8)}`;
+  const database = await made();
+  await within(database, prefix, async (hands) => {
+    await hands.ensureSchedule();
+    expect(await lookAtMarks(hands, true)).toBe(true);
+    expect(await lookAtMarks(hands, true)).toBe(true);
+  });
+  const backup = await copyOf(database);
+  await within(database, prefix, async (hands) => {
+    for (let pass = 0; pass < 3; pass++) expect(await lookAtMarks(hands, true)).toBe(true);
+  });
+  await within(backup, prefix, async (hands) => {
+    expect(await lookAtMarks(hands, true)).toBe(false);
+    expect(await held(hands)).toBe('store');
+    // A pass of upkeep neither ends a workflow nor moves a mark.
+    const before = await hands.inventory.recovery.mark();
+    expect(await upkeepOnce(hands)).toBe(true);
+    expect(await hands.inventory.recovery.mark()).toEqual(before);
+    const api = createInventory(connect(backup.apiUrl, { max: 1 }));
+    expect(await api.recovery.leave()).toBe(true);
+    expect(await api.recovery.leave()).toBe(false);
+    await api.close();
+    expect(await lookAtMarks(hands, true)).toBe(true);
+    expect(await lookAtMarks(hands, true)).toBe(true);
+    expect(await held(hands)).toBeUndefined();
+  });
+}, 60_000);
+
+test('an engine that is older than the database is noticed, and one that has lost everything needs nobody', async () => {
+  const prefix = `test-${randomUUID().slice(0, 8)}`;
+  const database = await made();
+  const twice = (hands: Hands) => lookAtMarks(hands, true).then(() => lookAtMarks(hands, true));
+  await within(database, prefix, async (hands) => {
+    await hands.ensureSchedule();
+    expect(await twice(hands)).toBe(true);
+  });
+  await temporal.kill();
+  const putBack = temporal.backUp();
+  await temporal.start();
+  await within(database, prefix, async (hands) => expect(await twice(hands)).toBe(true));
+  await temporal.kill();
+  putBack();
+  await temporal.start();
+  await within(database, prefix, async (hands) => {
+    expect(await lookAtMarks(hands, false)).toBe(false);
+    expect(await held(hands)).toBe('engine');
+    const api = createInventory(connect(database.apiUrl, { max: 1 }));
+    await api.recovery.leave();
+    await api.close();
+    expect(await twice(hands)).toBe(true);
+  });
+  await temporal.kill();
+  temporal.lose();
+  await temporal.start();
+  await within(database, prefix, async (hands) => {
+    await hands.ensureSchedule();
+    expect(await twice(hands)).toBe(true);
+  });
+}, 120_000);
+
+test('a database in another cluster says so to every process, before anything was compared', async () => {
+  const database = await made();
+  const owner = connect(database.ownerUrl, { max: 1 });
+  const urls = [database.apiUrl, database.controlUrl, database.bmcUrl];
+  const all = urls.map((url) => createInventory(connect(url, { max: 1 })));
+  await owner`update store_mark set system_id = '1', timeline = 1, count = 3, mark = gen_random_uuid()`;
+  for (const inventory of all) expect(await held({ inventory })).toBe('store');
+  await owner`update store_mark set system_id = null`;
+  for (const inventory of all) expect(await held({ inventory })).toBeUndefined();
+  await Promise.all([owner.end(), ...all.map((inventory) => inventory.close())]);
+});
