@@ -143,3 +143,34 @@ test('a request that lives is not taken up again by another; one that died is', 
   expect(await idempotency.revive(asked.request_id)).toBe(true);
   expect(await idempotency.revive(asked.request_id)).toBe(false);
 });
+
+test('recovery says what it would do, and does it: forgotten runs set their node aside, older workflows give way to the record', async () => {
+  const { node: older, run: kept } = await claimed();
+  const { node: aside, run: orphan } = await claimed();
+  const [one, other] = [await workflowOf(kept), await workflowOf(orphan)];
+  const { fence } = (await control.runs.find(kept))!;
+  await world.sql`update nodes set reservation = null where reservation = ${orphan}`;
+  await world.sql`delete from runs where id = ${orphan}`;
+  expect(await world.runs.recover(true)).toEqual({ recovery: null, lines: [] });
+  await control.recovery.enter({ side: 'engine', reason: 'it is older' });
+
+  const statusOf = async (id: string) => (await world.client.workflow.getHandle(id).describe()).status.name;
+  // The engine lists what is open a little later than it is.
+  const would = await world.until(async () => {
+    const { lines } = await world.runs.recover(false);
+    return lines.some((line) => line.includes(other)) ? lines : undefined;
+  });
+  expect(would.find((line) => line.includes(kept))).toMatch(/terminated, and the run goes on from its record/);
+  expect(would.find((line) => line.includes(other))).toMatch(/does not know its run.*maintenance/);
+  expect([await statusOf(one), await statusOf(other)]).toEqual(['RUNNING', 'RUNNING']);
+  await upkeepOnce(hands());
+  expect(await statusOf(other)).toBe('RUNNING');
+
+  expect((await world.runs.recover(true)).recovery).toMatchObject({ side: 'engine' });
+  expect([await statusOf(one), await statusOf(other)]).toEqual(['TERMINATED', 'TERMINATED']);
+  expect(await control.runs.find(kept)).toMatchObject({ finished_at: null, fence: fence + 1, node_uuid: older });
+  const [node] = await world.sql`select maintenance, maintenance_reason from nodes where uuid = ${aside}`;
+  expect(node).toMatchObject({ maintenance: true, maintenance_reason: expect.stringContaining(orphan) });
+  expect(await control.recovery.current()).toBeUndefined();
+  await world.sql`update runs set finished_at = now(), state = 'failed' where id = ${kept}`;
+});
