@@ -9,6 +9,7 @@ let answers: Record<string, Answer>;
 const good: Record<string, Answer> = {
   '/': { json: { default_version: { min_version: '1.1', version: '1.115' } } },
   '/v1/nodes': { json: { nodes: [{ uuid: 'n', conductor_group: '' }] } },
+  '/temper/v1/recovery': { json: { recovery: null, done: false, lines: [] } },
   '/v1/conductors': { json: { conductors: [{ hostname: 'w', conductor_group: '', alive: true }] } },
   '/v1/nodes/n-1/management/boot_device': { json: { boot_device: 'pxe' } },
 };
@@ -34,6 +35,7 @@ describe('doctor', () => {
         `ok        API: ${api.url} answers, versions 1.1 to 1.115`,
         'ok        access: these credentials see nodes',
         'ok        workers: (default): 1',
+        'ok        recovery: nothing is held back',
         'ok        database: answers',
         'ok        BMC of n-1: answers',
         'Nothing is wrong.\n',
@@ -42,6 +44,13 @@ describe('doctor', () => {
   });
 
   test.each([
+    [
+      '/temper/v1/recovery',
+      { json: { recovery: { reason: 'the database is older' }, done: false, lines: [] } },
+      'FAILED    recovery: the database is older',
+      '`temper recover --yes`',
+      1,
+    ],
     [
       '/v1/nodes',
       fault(403, 'Access was denied.'),
@@ -83,7 +92,7 @@ describe('doctor', () => {
     const checks = (): Check[] => [{ name: 'database', find: () => Promise.reject(new Error('boom')) }];
     const { status, out } = await temper('doctor', { env: { TEMPER_URL: await nowhere() }, checks });
     expect(status).toBe(1);
-    expect(out.match(/FAILED/g)).toHaveLength(4);
+    expect(out.match(/FAILED/g)).toHaveLength(5);
     expect(out).toContain('database: boom');
     expect(out).toContain('skipped   BMC');
   });
@@ -94,6 +103,7 @@ describe('doctor', () => {
       ['API', 'ok'],
       ['access', 'ok'],
       ['workers', 'ok'],
+      ['recovery', 'ok'],
       ['BMC', 'skipped'],
     ]);
   });

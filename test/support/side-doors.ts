@@ -306,6 +306,7 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/\/runs\/:run\/(abort|pause|resume|skip|fail)$/, 'ends, stops or shortens what was asked for'],
   [/\/v1\/allocations\b/, 'gives a node; the deployment asks the rules of the templates that its traits name'],
   [/\/freezes$/, 'keeps the workers away'],
+  [/^POST \/temper\/v1\/recovery$/, 'compares after a restore, and lets go on what was asked for before'],
   [/\/webhooks\b/, 'tells of events'],
   [/^POST \/v1\/events$/, 'tells of networks'],
   [/^\w+ \/v1\/nodes\/:\w+\/(ports|portgroups|volume)\b/, 'refused to everybody: there they are only listed'],
