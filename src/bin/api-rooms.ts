@@ -54,7 +54,7 @@ export const roomsFrom = async (
   const { TEMPER_EVENT_STREAMS: limit, TEMPER_QUOTA_STREAMS: quota } = config;
   return {
     policy: policy.now,
-    recovery: await watchRecovery(inventory, life),
+    recovery: watchRecovery(inventory, life),
     ...(policy.shadow && { shadow: () => policy.shadow!().report() }),
     identity,
     inventory,

@@ -5,17 +5,15 @@ import type { Life } from './process';
 
 const everyMs = 1_000;
 
-/** Looks until the process ends. A store that does not answer leaves the last value. @returns what stood at the last look */
-export const watchRecovery = async (
-  inventory: Inventory,
-  life: Pick<Life, 'onEnd'>,
-): Promise<() => Recovery | undefined> => {
+/** Looks until the process ends. A store that does not answer leaves the last value; what is
+ * accepted before the first answer waits, for no BMC worker acts on it. @returns what stood at the last look */
+export const watchRecovery = (inventory: Inventory, life: Pick<Life, 'onEnd'>): (() => Recovery | undefined) => {
   let standing: Recovery | undefined;
   const look = async (): Promise<void> => {
     standing = await inventory.recovery.current();
   };
   const timer = setInterval(() => void look().catch(() => {}), everyMs);
   life.onEnd(() => clearInterval(timer));
-  await look().catch(() => {});
+  void look().catch(() => {});
   return () => standing;
 };

@@ -85,7 +85,7 @@ describe('doctor', () => {
     expect(status).toBe(1);
     expect(out).toContain(says);
     expect(out).toMatch(new RegExp(`-> .*${todo.replace(/[()`]/g, '.')}`));
-    expect(out).toContain(`\n${failed} of 4 failed.\n`);
+    expect(out).toContain(`\n${failed} of 5 failed.\n`);
   });
 
   test('goes through to the end where the API is away, and a check that breaks is a finding', async () => {
