@@ -90,7 +90,8 @@ declare
   -- In these nothing is deployed; in all others what is said of the instance goes with it, at its tear-down.
   without_instance constant text[] := '{enroll,verifying,manageable,available,cleaning,"clean wait","clean failed",
     inspecting,"inspect wait","inspect failed"}';
-  leased constant boolean := old.lease_id is not null and current_setting('temper.lease', true) = old.lease_id::text;
+  -- Null where no transaction of this connection has written for a lessee yet.
+  leased constant boolean := old.lease_id is not null and coalesce(current_setting('temper.lease', true), '') = old.lease_id::text;
 begin
   new.of_lease := stamped(old.of_lease, to_jsonb(old), to_jsonb(new), plain, documents, leased);
   if new.lessee is not distinct from old.lessee then
