@@ -46,8 +46,8 @@ async function ensureGo(name) {
 
 const readBuilt = (dir) => {
   const told = JSON.parse(fs.readFileSync(path.join(dir, 'built.json'), 'utf8'));
-  // A cache of modules that was emptied takes the library along.
-  return fs.existsSync(told.library) ? told : undefined;
+  // A cache of modules that was emptied takes the library along; a build of an older checkout wrote other keys.
+  return [told.program, told.library].every((file) => file && fs.existsSync(file)) ? told : undefined;
 };
 
 async function build(dir, { source, library }) {

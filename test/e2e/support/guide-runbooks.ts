@@ -99,7 +99,7 @@ export const accessLines: readonly Line[] = [
   ['system-reader', 'runbook delete CUSTOM_SYSTEM', refused(403, 'baremetal:runbook:delete')],
   ['owner-admin', create('CUSTOM_ADMIN'), ofProject],
   ['owner-admin', 'runbook set CUSTOM_ADMIN --public', refused(403, 'baremetal:runbook:update:public')],
-  ['owner-admin', create('CUSTOM_NOT', '--public'), refused(400, 'with system scope only')],
+  ['owner-admin', create('CUSTOM_NOT', '--public'), refused(403, 'baremetal:runbook:update:public')],
   ['owner-admin', 'runbook set CUSTOM_SHARED --extra a=c', refused(403, 'baremetal:runbook:update')],
   ['owner-admin', 'runbook show CUSTOM_SYSTEM', hidden('CUSTOM_SYSTEM')],
   ['owner-admin', 'runbook delete CUSTOM_ADMIN', done],

@@ -71,7 +71,8 @@ export const nodeLines: readonly Line[] = [
   ['lessee-member', 'node list --fields name', named('node-10')],
   ['stranger-member', 'node list --fields name', named()],
   ['owner-member', 'node list --owner project-lessee --fields name', named()],
-  ['system-reader', 'node list --resource-class gold --fields name', named('node-7', 'node-10')],
+  // The line that the guide writes for node:get admits no system reader, and a list shows what a GET does.
+  ['system-reader', 'node list --resource-class gold --fields name', named()],
   ['owner-member', 'node show node-10', hidden('node-10')],
   ['stranger-member', 'node provide node-7', hidden('node-7')],
   ['lessee-member', 'node set node-10 --description leased', refused(403, 'baremetal:node:update')],
