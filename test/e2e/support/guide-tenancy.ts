@@ -102,7 +102,8 @@ export const allocationLines: readonly Line[] = [
   ['owner-member', 'allocation create --resource-class gold --name web --wait 60', done],
   ['owner-member', 'allocation show web', shows(made)],
   ['owner-member', 'allocation list --fields name', named('web')],
-  ['system-reader', 'allocation list --fields name', named('web')],
+  // As with nodes: the guide's line for allocation:get admits no system reader.
+  ['system-reader', 'allocation list --fields name', named()],
   ['lessee-member', 'allocation list --fields name', named()],
   ['stranger-member', 'allocation show web', refused(404, 'Allocation web could not be found')],
   ['stranger-member', 'allocation delete web', refused(404, 'Allocation web could not be found')],
