@@ -20,7 +20,7 @@ const keyFolders = ['fernet', 'credential'];
 
 /** The settings of a Keystone whose state is in a folder. Few rounds of bcrypt: the tests' passwords are nobody's. */
 const settings = (dir) => `[database]
-connection = sqlite:///${path.join(dir, 'keystone.db')}
+connection = sqlite:///${path.join(dir, 'keystone.db')}?timeout=60
 [token]
 provider = fernet
 [fernet_tokens]
