@@ -117,7 +117,10 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       const again = () =>
         rooms.identity.identify({
           ...presentedFrom(request),
-          address: senderOf(request),
+          // Few strategies ask for it, and not for a credential that they remember.
+          get address() {
+            return senderOf(request);
+          },
           spend: count.address,
         });
       const who = await admitted(route, again, count);
