@@ -14,8 +14,6 @@ export type Limits = {
 
 const windowMs = 60_000;
 
-const none: Limits = { ofCaller: async () => {}, ofAddress: async () => {} };
-
 type Counted = Request & { readonly rateLimit?: { readonly resetTime?: Date } };
 
 const tooMany = (request: Request, limit: number): TemperError => {
@@ -23,13 +21,11 @@ const tooMany = (request: Request, limit: number): TemperError => {
   return new TemperError('TooManyRequests', { limit, seconds: Math.max(1, Math.ceil(left / 1_000)) });
 };
 
-/**
- * Counts in this process's memory: several API processes admit as many times the number.
- * @param perMinute requests; none are counted where it is undefined
- */
-export const createLimits = (perMinute: number | undefined): Limits => {
-  if (perMinute === undefined) return none;
-  const keys = new WeakMap<Request, string>();
+/** Counts a request under a key, once however often it is asked. */
+type Count = (request: Request, response: Response, key: string) => Promise<void>;
+
+const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>): Count => {
+  if (perMinute === undefined) return async () => {};
   const limiter = rateLimit({
     windowMs,
     limit: perMinute,
@@ -40,15 +36,31 @@ export const createLimits = (perMinute: number | undefined): Limits => {
     handler: (request, _response, next) => next(tooMany(request, perMinute)),
     validate: false, // its checks are about keys made of addresses alone
   });
-  const count = (request: Request, response: Response, key: string): Promise<void> => {
+  return (request, response, key) => {
     if (keys.has(request)) return Promise.resolve();
     keys.set(request, key);
     return new Promise((done, fail) => {
       void limiter(request, response, (thrown?: unknown) => (thrown ? fail(thrown) : done()));
     });
   };
+};
+
+/** Requests in a minute; none are counted where a number is undefined. */
+export type LimitSettings = { readonly caller?: number; readonly address?: number };
+
+/** The smaller of those that are set. */
+const smaller = (one = Number.POSITIVE_INFINITY, other = Number.POSITIVE_INFINITY): number | undefined => {
+  const least = Math.min(one, other);
+  return least === Number.POSITIVE_INFINITY ? undefined : least;
+};
+
+/** Counts in this process's memory: several API processes admit as many times the number. An address never gets more than a caller. */
+export const createLimits = (perMinute: LimitSettings): Limits => {
+  const keys = new WeakMap<Request, string>();
+  const countCaller = counter(perMinute.caller, keys);
+  const countAddress = counter(smaller(perMinute.caller, perMinute.address), keys);
   return {
-    ofCaller: (request, response, who) => count(request, response, callerKey(who)),
-    ofAddress: (request, response) => count(request, response, `address ${senderOf(request)}`),
+    ofCaller: (request, response, who) => countCaller(request, response, callerKey(who)),
+    ofAddress: (request, response) => countAddress(request, response, `address ${senderOf(request)}`),
   };
 };

@@ -51,6 +51,8 @@ export type Settings = {
   readonly idempotencyHours?: number;
   /** Requests that one caller is served in a minute; any number when absent. */
   readonly rateLimitPerMinute?: number;
+  /** Requests in a minute that one address is served without a known caller; the above when absent or more. */
+  readonly addressLimitPerMinute?: number;
   /** Bodies of senders who need no login that are read at once. */
   readonly openBudget?: OpenBudget;
   /** How long a request waits for a node that is held, in ms; not at all when absent. */

@@ -101,7 +101,8 @@ const undecodable = (_thrown: unknown, request: Request, response: Response, _ne
 
 const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
   const once = createOnce(rooms, routes);
-  const limits = createLimits(rooms.settings.rateLimitPerMinute);
+  const { rateLimitPerMinute: caller, addressLimitPerMinute: address } = rooms.settings;
+  const limits = createLimits({ caller, address });
   const budget = createOpenBudget(rooms.settings.openBudget);
   /** @param here every route at this path, for an answer that says what is offered */
   return (route: Route, app: Express, here: readonly Route[]) => async (request: Request, response: Response) => {

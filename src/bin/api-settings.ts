@@ -28,6 +28,7 @@ export const settingsOf = (config: ApiConfig): Settings => ({
   webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
   idempotencyHours: config.TEMPER_IDEMPOTENCY_HOURS,
   rateLimitPerMinute: config.TEMPER_RATE_LIMIT_PER_MINUTE,
+  addressLimitPerMinute: config.TEMPER_ADDRESS_LIMIT_PER_MINUTE || undefined,
   quotas: {
     runs: config.TEMPER_QUOTA_RUNS,
     streams: config.TEMPER_QUOTA_STREAMS,

@@ -203,7 +203,12 @@ const served = {
   TEMPER_RATE_LIMIT_PER_MINUTE: count(1)
     .optional()
     .describe(
-      'Requests that each API process serves one caller in a minute, or one address where nobody is known; any number when unset.',
+      'Requests that each API process serves one caller (user and scope) in a minute, and at most one address without a known caller; any number of a known caller when unset.',
+    ),
+  TEMPER_ADDRESS_LIMIT_PER_MINUTE: count(0)
+    .default(12_000)
+    .describe(
+      'Requests without a known caller that each API process serves one address in a minute, passwords and tokens that it has not seen before among them; 0 for any number. TEMPER_RATE_LIMIT_PER_MINUTE where that is less.',
     ),
   ...quotaSettings,
   TEMPER_LOCK_WAIT_MS: count(0, 30_000)

@@ -54,6 +54,21 @@ describe('requests in a minute', () => {
     expect((await list('operator')).status).toBe(200);
   });
 
+  test('of an address whose callers are not known have a number of their own, by default too', async () => {
+    const guarded = await apiWith({ settings: { addressLimitPerMinute: 3 } });
+    const stranger = () => guarded.as(null, 'GET', '/v1/nodes');
+    expect(await statuses(4, stranger)).toEqual([401, 401, 401, 429]);
+    expect(faultOf(await stranger())).toMatch(/^Too many requests: 3 a minute/);
+    const known = () => guarded.as('operator', 'GET', '/v1/nodes');
+    expect(await statuses(5, known)).toEqual([200, 200, 200, 200, 200]);
+    expect((await known()).headers.get('ratelimit')).toBeNull();
+  });
+
+  test('of such an address are never more than those of a caller', async () => {
+    const guarded = await apiWith({ settings: { addressLimitPerMinute: 9, rateLimitPerMinute: 2 } });
+    expect(await statuses(3, () => guarded.as(null, 'GET', '/v1/nodes'))).toEqual([401, 401, 429]);
+  });
+
   test('of an unknown credential are counted before it is looked at', async () => {
     const looked: string[] = [];
     const guarded = await apiWith({

@@ -1,4 +1,5 @@
 /** Settings that cannot be right are refused by name before a process does anything. */
+import { settingsOf } from '../../src/bin/api-settings';
 import { parseSettings, processes } from '../../src/bin/config';
 import { ConfigFault } from '../../src/bin/fault';
 import { good } from './support/entries';
@@ -119,3 +120,12 @@ describe('a setting that is misspelled', () => {
 
 test('a token outlives an outage of Keystone by a quarter of an hour, unless a setting says otherwise', () =>
   expect(parseSettings(processes.api, good.api).TEMPER_TOKEN_OUTAGE_SECONDS).toBe(900));
+
+test.each([
+  [{}, { rateLimitPerMinute: undefined, addressLimitPerMinute: 12_000 }],
+  [{ TEMPER_ADDRESS_LIMIT_PER_MINUTE: '0' }, { addressLimitPerMinute: undefined }],
+  [{ TEMPER_ADDRESS_LIMIT_PER_MINUTE: '7', TEMPER_RATE_LIMIT_PER_MINUTE: '5' }, { rateLimitPerMinute: 5 }],
+])('addresses are limited by default, known callers are not: %p', (change, limits) => {
+  const settings = settingsOf(parseSettings(processes.api, { ...good.api, ...change }));
+  expect(settings).toMatchObject(limits);
+});
