@@ -5,8 +5,8 @@ import express, { type Request, type Response } from 'express';
 import { auditInsert } from '../src/inventory/audit';
 import { connect } from '../src/inventory/database';
 import { eventInsert } from '../src/inventory/events';
-import { columnOf } from '../src/model/fields';
-import { nodeTable } from '../src/model/nodes';
+import { columnOf } from '../src/model/resources/fields';
+import { nodeTable } from '../src/model/resources/nodes';
 import { answerParent } from './child';
 import type { Statement } from './plans/statements';
 

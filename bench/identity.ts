@@ -1,5 +1,5 @@
 /** What it costs a request that its token is in the cache: from the headers to the caller, with the demo's identity service behind. */
-import { demoApplicationCredentials, demoUsers, startDemoIdentity } from '../src/dev/identity';
+import { demoApplicationCredentials, demoUsers, startDemoIdentity } from '../emulator/identity/index';
 import { createIdentity, createKeystone, presentedFrom } from '../src/identity';
 import { median, percentile, rounded } from './stats';
 import { table } from './table';

@@ -8,7 +8,7 @@ import { type EffortName, efforts, measureParts, type PartName, partNames } from
 import { type Result, report } from './report';
 import { openSystem } from './system';
 
-// This file runs as .temper/bench/bench/index.js.
+// This file runs as .temper/tools/bench/index.js.
 const root = resolve(__dirname, '../../..');
 
 const say = (line: string): void => void process.stderr.write(`bench: ${line}\n`);

@@ -1,5 +1,5 @@
 /** The emulated rack of the bench as a process of its own, with faults by chance. Argument: the folder it may write to. */
-import { type Fault, type Rack, type RackBmc, startRack, type Traffic } from '../src/dev/rack';
+import { type Fault, type Rack, type RackBmc, startRack, type Traffic } from '../emulator/rack';
 import { answerParent } from './child';
 
 /** `open` starts it, once; `look` tells how its BMCs were treated. */

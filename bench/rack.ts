@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RackBmc, Traffic } from '../emulator/rack';
 import { courtesyFor } from '../src/bmc/quirks';
-import type { RackBmc, Traffic } from '../src/dev/rack';
 import { startHelper } from './child';
 import { lastRuns, repeatedAttempts } from './ended';
 import { askAll, counted, enrol, type Herd, settled } from './nodes';

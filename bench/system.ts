@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { parse } from 'yaml';
-import { maxVersion } from '../src/model/microversions';
+import { maxVersion } from '../src/model/resources/microversions';
 
 export type System = {
   readonly api: string;

@@ -1,11 +1,9 @@
-/** `npm run bench`: compiles bench and runs it against a system of its own; its result is kept in .temper/bench.json. */
+/** `npm run bench`: runs bench against a system of its own; its result is kept in .temper/bench.json. */
 
 require('./lib/node-version');
-const path = require('node:path');
 const { parseArgs } = require('node:util');
-const { main, Stop, timed } = require('./lib/say');
-const { modules, root, workDir } = require('./lib/paths');
-const { run } = require('./lib/run');
+const { main, Stop } = require('./lib/say');
+const { bin } = require('./lib/paths');
 const { setUp } = require('./lib/setup');
 const { withThrowAwaySystem } = require('./lib/throw-away');
 
@@ -34,18 +32,10 @@ function wanted(args) {
   }
 }
 
-async function compileBench() {
-  const tsc = path.join(modules, 'typescript', 'bin', 'tsc');
-  const answer = await run(process.execPath, [tsc, '-p', 'tsconfig.bench.json'], { cwd: root });
-  if (!answer.ok) throw new Stop(`bench cannot be compiled:\n${answer.output}`);
-  return path.join(workDir, 'bench', 'bench', 'index.js');
-}
-
 main(async () => {
   const args = process.argv.slice(2);
   if (!wanted(args)) return void process.stdout.write(`${usage}\n`);
   await setUp();
   Object.assign(process.env, settings);
-  const program = await timed('compiling bench', compileBench);
-  return withThrowAwaySystem('bench', [program, ...args], { rackSize: 0, seed: false });
+  return withThrowAwaySystem('bench', [bin('bench'), ...args], { rackSize: 0, seed: false });
 });

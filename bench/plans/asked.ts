@@ -1,14 +1,14 @@
 /** What is asked of the API to see how the store finds it: every list by every filter and order, and every object by its names. */
-import { allocationTable } from '../../src/model/allocations';
-import { chassisTable } from '../../src/model/chassis';
-import { templateTable } from '../../src/model/deploy-templates';
-import { isSortable, type ResourceTable } from '../../src/model/fields';
-import { inspectionRuleTable } from '../../src/model/inspection-rules';
-import { nodeTable } from '../../src/model/nodes';
-import { portgroupTable } from '../../src/model/portgroups';
-import { portTable } from '../../src/model/ports';
-import { runbookTable } from '../../src/model/runbooks';
-import { connectorTable, targetTable } from '../../src/model/volumes';
+import { allocationTable } from '../../src/model/resources/allocations';
+import { chassisTable } from '../../src/model/resources/chassis';
+import { templateTable } from '../../src/model/resources/deploy-templates';
+import { isSortable, type ResourceTable } from '../../src/model/resources/fields';
+import { inspectionRuleTable } from '../../src/model/resources/inspection-rules';
+import { nodeTable } from '../../src/model/resources/nodes';
+import { portgroupTable } from '../../src/model/resources/portgroups';
+import { portTable } from '../../src/model/resources/ports';
+import { runbookTable } from '../../src/model/resources/runbooks';
+import { connectorTable, targetTable } from '../../src/model/resources/volumes';
 import { owner, seededUuid } from './seed';
 
 /** Whom a request is made for: the operator sees everything, the lessee a hundredth of a hundredth. */

@@ -8,7 +8,7 @@ import { connect } from '../../src/inventory/database';
 import { newPair } from '../../src/inventory/sealed-box';
 import { createDigests, createSealer } from '../../src/inventory/sealing';
 import { createVault } from '../../src/inventory/vault';
-import { maxVersion } from '../../src/model/microversions';
+import { maxVersion } from '../../src/model/resources/microversions';
 import { createPolicy, personas } from '../../src/policy';
 import type { Asked, Asker } from './asked';
 

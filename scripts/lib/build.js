@@ -3,13 +3,15 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { filesOf, fingerprint, readStamp } = require('./fingerprint');
-const { bundle, dist, locks, modules, root, writeFile } = require('./paths');
+const { builtTools, bundle, dist, locks, modules, root, writeFile } = require('./paths');
 const { run } = require('./run');
 const { Stop, say, timed } = require('./say');
 const { withLock } = require('./lock');
 
 const source = path.join(root, 'src');
 const stamp = path.join(dist, '.stamp');
+const toolsStamp = path.join(builtTools, '.stamp');
+const toolFolders = ['emulator', 'demo', 'tools', 'bench', 'test/chaos'].map((name) => path.join(root, name));
 const configs = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map((name) => path.join(root, name));
 const workflows = path.join(dist, 'workflows', 'index.js');
 
@@ -22,16 +24,36 @@ async function ensureBuild() {
   });
 }
 
+/** Makes sure that the emulator, the demo and the other programs beside the product are built as their sources say. */
+async function ensureTools() {
+  await withLock(path.join(locks, 'build'), 'building', async () => {
+    const config = path.join(root, 'tsconfig.tools.json');
+    const wanted = fingerprint([source, ...toolFolders, ...configs, config]);
+    if (readStamp(toolsStamp) === wanted) return;
+    await timed('building the emulator and the tools', async () => {
+      fs.rmSync(builtTools, { recursive: true, force: true });
+      await typescript('tsconfig.tools.json', (ok) => ok && writeFile(toolsStamp, wanted));
+    });
+  });
+}
+
 /** A build goes through with wrong types, as long as it can be run; `npm run verify` is where types are refused. */
 async function compile(wanted) {
+  await typescript('tsconfig.build.json', (ok) => {
+    copyData();
+    dropStale();
+    if (ok) writeFile(stamp, wanted);
+  });
+}
+
+/** @param {(ok: boolean) => void} built called once the JavaScript is there; `ok` is whether its types are right */
+async function typescript(config, built) {
   const tsc = path.join(modules, 'typescript', 'bin', 'tsc');
-  const answer = await run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root });
+  const answer = await run(process.execPath, [tsc, '-p', config], { cwd: root });
   const wrong = answer.output.split('\n').filter((line) => line.includes('error TS'));
   if (!answer.ok && wrong.length === 0) throw new Stop(`tsc failed: ${answer.reason}`);
-  copyData();
-  dropStale();
-  if (answer.ok) return writeFile(stamp, wanted);
-  say(`${wrong.length} type errors, the first is: ${wrong[0]}`);
+  if (wrong.length > 0) say(`${wrong.length} type errors, the first is: ${wrong[0]}`);
+  built(answer.ok);
 }
 
 /** Files that tsc leaves alone (SQL migrations, tables in JSON and YAML) go to the same place in dist. */
@@ -68,4 +90,4 @@ async function bundleWorkflows() {
   writeFile(stampFile, wanted);
 }
 
-module.exports = { ensureBuild };
+module.exports = { ensureBuild, ensureTools };

@@ -16,11 +16,26 @@ const paths = {
   modules: path.join(root, 'node_modules'),
   dist: path.join(root, 'dist'),
   bundle: path.join(root, 'dist', 'workflow-bundle.js'),
+  builtTools: path.join(workDir, 'tools'),
   tools: path.join(root, 'tools', 'temporal'),
 };
 
+/** Programs that are no part of the product, and where `npm run` finds each once it is built. */
+const toolPrograms = {
+  bench: 'bench/index.js',
+  chaos: 'test/chaos/main.js',
+  demo: 'demo/index.js',
+  'demo-identity': 'emulator/identity-process.js',
+  gen: 'tools/gen/index.js',
+  rack: 'emulator/rack-process.js',
+  seed: 'demo/seed-process.js',
+};
+
 /** The compiled entry point of a process or one-shot: `bin('api')` is `dist/bin/api.js`. */
-const bin = (name) => path.join(paths.dist, 'bin', `${name}.js`);
+const bin = (name) =>
+  Object.hasOwn(toolPrograms, name)
+    ? path.join(paths.builtTools, toolPrograms[name])
+    : path.join(paths.dist, 'bin', `${name}.js`);
 
 /** Per-user cache, shared by all checkouts. */
 const cacheDir = (...parts) =>

@@ -8,18 +8,18 @@ import type { Inventory } from '../inventory';
 import type { ActLock } from '../inventory/fence';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
 import type { Opener } from '../inventory/sealing';
+import { fetchedBy, requireFetched } from '../model/access/origins';
+import { hideTexts, maskSecrets, maskText, resolveSecrets, secretTexts } from '../model/access/secrets';
 import { isTemperError, raise, TemperError } from '../model/errors';
-import { fetchedBy, requireFetched } from '../model/origins';
-import type { ActOutcome, Lock, Seen, Timing } from '../model/runs';
-import { hideTexts, maskSecrets, maskText, resolveSecrets, secretTexts } from '../model/secrets';
-import { type ActName, actRow, nameOf, type PlannedStep } from '../model/steps';
-import type { Story } from '../model/verbs';
+import { type ActName, actRow, nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import type { Story } from '../model/lifecycle/verbs';
+import type { ActOutcome, Lock, Seen, Timing } from '../model/runs/runs';
 import { guarded, toFailure } from './failures';
 import { applyInspectionRules } from './inspection-rules';
 import { withLease } from './lease';
-import { lookActivities } from './look';
 import { whileOneRamdisk } from './one-ramdisk';
 import { searched, startTalk, type Talk } from './ramdisk-silence';
+import { lookActivities } from './read';
 import { openSecrets } from './secrets';
 
 export type BmcHands = {

@@ -2,10 +2,10 @@
 import type { Log } from '../bmc/contract';
 import type { Inventory, Queries } from '../inventory';
 import { raise } from '../model/errors';
-import { errorOf, factsOf, missingFacts } from '../model/inspection';
-import type { Lock } from '../model/runs';
-import type { ProvisionState } from '../model/states';
-import type { Awaited } from '../model/steps';
+import { errorOf, factsOf, missingFacts } from '../model/inspection/inspection';
+import type { ProvisionState } from '../model/lifecycle/states';
+import type { Awaited } from '../model/lifecycle/steps';
+import type { Lock } from '../model/runs/runs';
 import { guarded } from './failures';
 import { applyInspectionRules } from './inspection-rules';
 import { heldNode, moveNode } from './moves';

@@ -1,6 +1,6 @@
 /** Acts on a run that came by the engine's own tools: recorded without a person, because the engine knows none. */
 import type { Queries } from '../inventory';
-import type { Lock, Requester } from '../model/runs';
+import type { Lock, Requester } from '../model/runs/runs';
 
 const nobody = (lock: Lock): Requester => ({
   user_id: null,

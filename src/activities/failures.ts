@@ -1,7 +1,7 @@
 /** The second of two translators of errors: from the list to what Temporal retries, or does not. */
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import { maskSecrets, maskText } from '../model/access/secrets';
 import { type Facts, isTemperError } from '../model/errors';
-import { maskSecrets, maskText } from '../model/secrets';
 
 // Longer texts would only fill histories.
 const longest = 2_000;

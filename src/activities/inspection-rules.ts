@@ -4,8 +4,8 @@ import type { Log } from '../bmc/contract';
 import type { Queries } from '../inventory';
 import type { Fenced } from '../inventory/fence';
 import { raise } from '../model/errors';
-import type { Matching } from '../model/rule-conditions';
-import { rulePhase, runRules } from '../model/rule-run';
+import type { Matching } from '../model/inspection/rule-conditions';
+import { rulePhase, runRules } from '../model/inspection/rule-run';
 
 /** Milliseconds for one regular expression, and characters of the text that it is tried on: what is found is anybody's. */
 const patternLimitMs = 100;

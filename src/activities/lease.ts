@@ -1,7 +1,7 @@
 /** Holding a BMC's lane across workers: taken before the first call, renewed while it lasts, given back after. */
 import type { Queries } from '../inventory';
+import { maskText } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
-import { maskText } from '../model/secrets';
 
 type Leases = Queries['bmcLeases'];
 

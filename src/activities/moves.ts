@@ -2,8 +2,8 @@
 import type { Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs';
 import { raise } from '../model/errors';
-import type { Lock } from '../model/runs';
-import { type Event, forgets, next, type ProvisionState } from '../model/states';
+import { type Event, forgets, next, type ProvisionState } from '../model/lifecycle/states';
+import type { Lock } from '../model/runs/runs';
 
 /** The node that a lock holds. Throws StaleOperation. */
 export const heldNode = async (store: Queries, lock: Lock): Promise<HeldNode> =>

@@ -2,7 +2,7 @@
 import type { ActContext } from '../bmc/contract';
 import type { Inventory } from '../inventory';
 import { TemperError } from '../model/errors';
-import type { Lock } from '../model/runs';
+import type { Lock } from '../model/runs/runs';
 
 const defaultLookMs = 5_000;
 

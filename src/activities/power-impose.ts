@@ -4,9 +4,9 @@ import type { Inventory } from '../inventory';
 import type { DueNode } from '../inventory/power-sync';
 import type { Sealer } from '../inventory/sealing';
 import { isTemperError } from '../model/errors';
-import type { Timing } from '../model/runs';
-import { type PowerState, powerRefusedIn } from '../model/states';
-import { powerSteps } from '../model/steps';
+import { type PowerState, powerRefusedIn } from '../model/lifecycle/states';
+import { powerSteps } from '../model/lifecycle/steps';
+import type { Timing } from '../model/runs/runs';
 import { accept } from '../runs/accept';
 
 export type ImposeHands = {

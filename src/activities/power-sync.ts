@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DueNode } from '../inventory/power-sync';
-import { type Looked, type LookHands, lookAtPower } from './power-look';
+import { type Looked, type LookHands, lookAtPower } from './power-probe';
 
 export type PowerSyncHands = Omit<LookHands, 'holder' | 'maxFailures'>;
 

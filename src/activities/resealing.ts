@@ -3,7 +3,7 @@ import type { Inventory, Queries } from '../inventory';
 import type { NodeIdent } from '../inventory/nodes';
 import type { KeyUse, SecretToSeal } from '../inventory/resealing';
 import { type Binding, boundOf, type Opener, type Sealer } from '../inventory/sealing';
-import { type BmcSide, bmcSideOf, movedField } from '../model/bmc-sides';
+import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
 import { isTemperError } from '../model/errors';
 
 export type ResealHands = { readonly inventory: Inventory; readonly opener: Opener; readonly sealer: Sealer };

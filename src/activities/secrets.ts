@@ -1,10 +1,10 @@
 /** Opens the secrets that an act needs, each only at the place that it was given for and, of a BMC, for that BMC alone. */
 import type { Inventory } from '../inventory';
 import { boundOf, type Opener, type StoredSecret } from '../inventory/sealing';
-import { type BmcSide, bmcSideOf, movedField } from '../model/bmc-sides';
-import { driverRow, drivers, isDriver } from '../model/drivers';
+import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
+import { secretRefs } from '../model/access/secrets';
 import { raise } from '../model/errors';
-import { secretRefs } from '../model/secrets';
+import { driverRow, drivers, isDriver } from '../model/lifecycle/drivers';
 
 type Document = Readonly<Record<string, unknown>>;
 export type SecretHands = { readonly inventory: Pick<Inventory, 'secrets'>; readonly vault: Opener };

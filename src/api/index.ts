@@ -1,14 +1,14 @@
 /** The door of the API room. */
-import { describe } from './description';
-import { routes } from './v1';
+import { describe } from './openapi';
+import { routes } from './routes';
 
-export { resourceTables } from './description/resources';
-export { onlyRamdisks, withoutRamdisks } from './ramdisk-door';
-export { defaultSettings, type Log, type Rooms, type Settings } from './rooms';
-export type { Answer, Asking, Route } from './route';
-export { createApi } from './server';
-export { createStreams, type Streams } from './streams';
-export { createTrail, type Trail } from './trail';
+export { createTrail, type Trail } from './audit/middleware';
+export { defaultSettings, type Log, type Rooms, type Settings } from './context';
+export { createStreams, type Streams } from './http/event-streams';
+export { onlyRamdisks, withoutRamdisks } from './http/ramdisk-listener';
+export type { Answer, Asking, Route } from './http/route';
+export { createApi } from './http/server';
+export { resourceTables } from './openapi/resources';
 export { routes };
 
 /** The description of the whole API, in OpenAPI 3.1. */

@@ -4,9 +4,9 @@ import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/se
 import { connect } from '../inventory/database';
 import { migrate } from '../inventory/migrate';
 import { createLog } from '../observe/log';
+import { readConfig } from '../process/config';
+import { connectionOptions, type TemporalSettings } from '../process/temporal-client';
 import { attributes } from '../workflows/contract';
-import { readConfig } from './config';
-import { connectionOptions, type TemporalSettings } from './temporal-client';
 
 const registerAttributes = async (settings: TemporalSettings): Promise<string[]> => {
   const namespace = settings.TEMPER_TEMPORAL_NAMESPACE;

@@ -2,17 +2,17 @@
 import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createApi, createTrail, onlyRamdisks, type Rooms, routes } from '../api';
-import { nobody } from '../model/callers';
+import { nobody } from '../model/access/callers';
 import { createLog } from '../observe/log';
 import { type Counted, createMetrics } from '../observe/metrics';
-import { apiPolicyFrom } from './api-policy';
-import { openInventory, poolsOf, roomsFrom, watched } from './api-rooms';
-import { patienceOf, ramdiskAddressOf } from './api-settings';
-import { readConfig } from './config';
-import { ConfigFault } from './fault';
-import { gentleEnd, listen, patientServer } from './listen';
-import { tracesFrom } from './observing';
-import type { FromThread, ThreadStart, ToThread } from './ramdisk-messages';
+import { openInventory, poolsOf, roomsFrom, watched } from '../process/api-context';
+import { apiPolicyFrom } from '../process/api-policy';
+import { patienceOf, ramdiskAddressOf } from '../process/api-settings';
+import { readConfig } from '../process/config';
+import { ConfigFault } from '../process/fault';
+import { gentleEnd, listen, patientServer } from '../process/listen';
+import { tracesFrom } from '../process/observing';
+import type { FromThread, ThreadStart, ToThread } from '../process/ramdisk-messages';
 
 const name = 'api-ramdisks';
 const api: MessagePort = parentPort!;

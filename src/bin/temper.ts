@@ -57,11 +57,11 @@ const confirm = async (question: string): Promise<boolean> => {
 
 // Both load Temporal's SDK, which takes longer than most commands do.
 const checks = (): ReturnType<Hands['checks']> =>
-  (require('./temper-checks') as typeof import('./temper-checks')).checksOf(process.env);
+  (require('../process/temper-checks') as typeof import('../process/temper-checks')).checksOf(process.env);
 const replay: Hands['replay'] = (of) =>
-  (require('./temper-replay') as typeof import('./temper-replay')).replayRun(of, process.env);
+  (require('../process/temper-replay') as typeof import('../process/temper-replay')).replayRun(of, process.env);
 
-const sealing = () => require('./temper-secrets') as typeof import('./temper-secrets');
+const sealing = () => require('../process/temper-secrets') as typeof import('../process/temper-secrets');
 
 const main = async (): Promise<number> => {
   const ending = new AbortController();

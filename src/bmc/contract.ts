@@ -1,7 +1,7 @@
 /** What a driver is to the rest: acts on a node, a lane key, and the hands it is given. */
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { ActOutcome, Timing } from '../model/runs';
-import type { ActName } from '../model/steps';
+import type { ActName } from '../model/lifecycle/steps';
+import type { ActOutcome, Timing } from '../model/runs/runs';
 
 /** A node as a driver sees it: secrets of driver_info resolved, nothing else of the store. */
 export type BmcNode = {

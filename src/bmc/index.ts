@@ -1,7 +1,8 @@
 /** Every driver by name: the one list that a new driver's folder is added to. */
-import { type DriverName, driverNames, driverRow, isDriver } from '../model/drivers';
+
 import { raise } from '../model/errors';
-import type { StepDriver } from '../model/steps';
+import { type DriverName, driverNames, driverRow, isDriver } from '../model/lifecycle/drivers';
+import type { StepDriver } from '../model/lifecycle/steps';
 import type { Driver, DriverHands } from './contract';
 import { createFakeDriver } from './fake';
 import { createIpmiDriver } from './ipmi';

@@ -3,7 +3,7 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
-import { requireAllowed } from '../model/bmc-addresses';
+import { requireAllowed } from '../model/access/bmc-addresses';
 import type { DriverHands } from './contract';
 
 type Hands = Pick<DriverHands, 'networks' | 'lookup'>;

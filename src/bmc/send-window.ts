@@ -1,7 +1,7 @@
 /** For how long after its announcement a command may still leave this process: a later attempt must not meet it on its way. */
 import type { buildConnector } from 'undici';
 import { TemperError } from '../model/errors';
-import type { Timing } from '../model/runs';
+import type { Timing } from '../model/runs/runs';
 
 export type SendWindow = {
   /** Called before an intent is written, so that the time that writing takes is counted. */

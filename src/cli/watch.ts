@@ -1,6 +1,6 @@
 /** `temper runs watch`: tells what happens to a run until it ends, through lost connections and servers without a stream. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endedStates } from '../model/runs';
+import { endedStates } from '../model/runs/runs';
 import type { Context } from './context';
 import { eventsOf } from './event-stream';
 import { CliFault, exits } from './faults';

@@ -1,5 +1,5 @@
 /** Asks the configured strategies, in order, who is calling, and turns their verdicts into a caller or an error. */
-import type { Caller } from '../model/callers';
+import type { Caller } from '../model/access/callers';
 import { raise, unreachable } from '../model/errors';
 import type { Presented, Strategy, StrategyName } from './strategy';
 

@@ -1,6 +1,6 @@
 /** A validated Keystone token: its reply parsed, and what it says of its holder. */
 import { z } from 'zod';
-import { type Caller, nobody } from '../model/callers';
+import { type Caller, nobody } from '../model/access/callers';
 
 const Named = z.object({ id: z.string(), name: z.string().nullish() });
 const Scoped = Named.extend({ domain: z.object({ id: z.string().nullish() }).nullish() });

@@ -1,5 +1,5 @@
 /** The strategy of a stand-alone installation: everybody is the operator. */
-import { expandRoles, nobody } from '../model/callers';
+import { expandRoles, nobody } from '../model/access/callers';
 import type { Strategy } from './strategy';
 
 /** Vouches for every request, whatever it presents: Python clients without authentication send a token "notused". */

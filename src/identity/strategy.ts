@@ -1,6 +1,6 @@
 /** What every way of establishing a caller has in common: what a request presents, and what can be concluded from it. */
 import { createHash } from 'node:crypto';
-import type { Caller } from '../model/callers';
+import type { Caller } from '../model/access/callers';
 
 /** All that identity looks at in a request. Headers such as X-Roles have no place here, so they cannot be believed. */
 export type Presented = {

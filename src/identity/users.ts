@@ -1,6 +1,6 @@
 /** The users file: which roles a person has, and on which project or on the whole system. */
 import { z } from 'zod';
-import { type Caller, expandRoles, nobody } from '../model/callers';
+import { type Caller, expandRoles, nobody } from '../model/access/callers';
 import { fileSource, parseYaml, reloading } from './sources';
 import type { StrategyName } from './strategy';
 

@@ -1,6 +1,6 @@
 /** Queries of the ramdisks that run on nodes: who they are, where they listen, and when they were last heard of. */
 import type { NodeUuid } from '../model/ids';
-import type { ProvisionState } from '../model/states';
+import type { ProvisionState } from '../model/lifecycle/states';
 import type { Db } from './database';
 import type { BoxedSecret } from './sealing';
 

@@ -1,7 +1,7 @@
 /** Queries of the passes that give nodes to allocations: each node once, whoever else is giving. */
 import { randomUUID } from 'node:crypto';
-import type { Allocation, AllocationWish, Shortage } from '../model/allocations';
 import type { AllocationUuid, NodeUuid } from '../model/ids';
+import type { Allocation, AllocationWish, Shortage } from '../model/resources/allocations';
 import type { Db } from './database';
 
 /** What a pass needs to know of an allocation. */

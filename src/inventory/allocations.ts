@@ -1,7 +1,8 @@
 /** Queries of allocations as the API asks them: one, a page, and the writes. */
-import type { Allocation } from '../model/allocations';
+
 import { type AllocationUuid, asUuid, type NodeUuid, type ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
+import type { Allocation } from '../model/resources/allocations';
 import { type AuditRow, auditInsert } from './audit';
 import type { Db, Sql } from './database';
 import { type EventRow, eventInsert } from './events';

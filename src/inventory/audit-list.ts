@@ -1,8 +1,8 @@
 /** A page of the audit trail, newest first. */
 import type { PendingQuery, Row } from 'postgres';
-import type { Origin, Verdict } from '../model/audit';
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { Requester } from '../model/runs';
+import type { Origin, Verdict } from '../model/resources/audit';
+import type { Requester } from '../model/runs/runs';
 import type { Db } from './database';
 
 export type AuditEntry = {

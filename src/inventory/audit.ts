@@ -1,7 +1,8 @@
 /** Queries of the audit trail: who asked for which change, by which rule, and what became of it. */
-import type { Origin, Verdict } from '../model/audit';
+
 import type { RunUuid } from '../model/ids';
-import type { Requester } from '../model/runs';
+import type { Origin, Verdict } from '../model/resources/audit';
+import type { Requester } from '../model/runs/runs';
 import type { Db } from './database';
 import type { NodeIdent } from './nodes';
 

@@ -1,5 +1,5 @@
 /** Queries of the chassis table. */
-import { chassisTable } from '../model/chassis';
+import { chassisTable } from '../model/resources/chassis';
 import type { Db } from './database';
 import { resource } from './resources';
 

@@ -1,7 +1,7 @@
 /** Queries of what a run awaits from the ramdisk: into the wait state, whether it is there, and on again. */
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { Lock } from '../model/runs';
-import type { Awaited } from '../model/steps';
+import type { Awaited } from '../model/lifecycle/steps';
+import type { Lock } from '../model/runs/runs';
 import type { Db } from './database';
 import { heldBy } from './fence';
 

@@ -1,5 +1,5 @@
 /** Queries of the deploy templates table. */
-import { type DeployTemplate, templateTable } from '../model/deploy-templates';
+import { type DeployTemplate, templateTable } from '../model/resources/deploy-templates';
 import type { Db } from './database';
 import { resource } from './resources';
 

@@ -1,7 +1,7 @@
 /** Queries of what was last seen inside nodes: BIOS settings, firmware, inventory. Kept beside the node, under no lock. */
 import type { NodeUuid } from '../model/ids';
-import type { BiosSetting, FirmwareComponent, ReportedStep } from '../model/runs';
-import { nameOf } from '../model/steps';
+import { nameOf } from '../model/lifecycle/steps';
+import type { BiosSetting, FirmwareComponent, ReportedStep } from '../model/runs/runs';
 import type { Db } from './database';
 
 type Document = Readonly<Record<string, unknown>>;

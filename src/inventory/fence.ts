@@ -1,6 +1,6 @@
 /** The fence: the one piece of SQL behind which every statement stands that only the holder of a node may make. */
 import type { PendingQuery } from 'postgres';
-import type { Lock } from '../model/runs';
+import type { Lock } from '../model/runs/runs';
 import type { Db } from './database';
 
 /** The lock as one attempt of an act holds it; `token` is what `begin` gave to that attempt. */

@@ -1,7 +1,7 @@
 /** Queries of freezes: which hold a node now, and the writes of those who make and end them. */
 import type { FreezeUuid, NodeUuid, ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
-import type { Requester } from '../model/runs';
+import type { Requester } from '../model/runs/runs';
 import type { Db } from './database';
 import { where } from './predicates';
 

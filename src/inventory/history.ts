@@ -1,6 +1,7 @@
 /** Queries of a node's history: a view of its events, newest states and whose run it was beside them. */
-import { historyKinds } from '../model/history';
+
 import type { LeaseUuid, NodeUuid, RunUuid } from '../model/ids';
+import { historyKinds } from '../model/resources/history';
 import type { Db } from './database';
 
 export type HistoryEventRow = {

@@ -1,5 +1,5 @@
 /** Queries of the inspection rules table. */
-import { type InspectionRule, inspectionRuleTable } from '../model/inspection-rules';
+import { type InspectionRule, inspectionRuleTable } from '../model/resources/inspection-rules';
 import type { Db } from './database';
 import { resource } from './resources';
 

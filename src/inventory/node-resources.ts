@@ -1,7 +1,7 @@
 /** Queries that resources of a node share: like those of the installation, beside the node by which all is decided. */
 import { asUuid } from '../model/ids';
-import type { HomeNode, NodeResourceRow } from '../model/node-resources';
 import type { Predicate } from '../model/predicates';
+import type { HomeNode, NodeResourceRow } from '../model/resources/node-resources';
 import type { Db } from './database';
 import { asFound, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';

@@ -1,7 +1,7 @@
 /** Queries of nodes: one by its identifier, a filtered page, and the writes of the API. */
 import type { LeaseUuid, NodeUuid, ProjectId } from '../model/ids';
+import type { Fault, PowerState, ProvisionState } from '../model/lifecycle/states';
 import type { Predicate } from '../model/predicates';
-import type { Fault, PowerState, ProvisionState } from '../model/states';
 import { type AuditRow, auditInsert } from './audit';
 import type { Db } from './database';
 import { type EventRow, eventInsert } from './events';

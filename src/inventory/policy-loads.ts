@@ -1,7 +1,7 @@
 /** Queries of policy loads: a row of the audit trail for each, and the texts that were in force. */
 import { createHash } from 'node:crypto';
-import type { PolicyLoad, PolicyTexts } from '../model/policy-loads';
-import type { Requester } from '../model/runs';
+import type { PolicyLoad, PolicyTexts } from '../model/access/policy-loads';
+import type { Requester } from '../model/runs/runs';
 import type { Db } from './database';
 
 /** A load as it is recorded: by which host, under which id. */

@@ -1,6 +1,6 @@
 /** Queries of the portgroups table, and of the ports that are members of one. */
 import type { NodeUuid } from '../model/ids';
-import { type Portgroup, portgroupTable } from '../model/portgroups';
+import { type Portgroup, portgroupTable } from '../model/resources/portgroups';
 import type { Db } from './database';
 import { nodeResource } from './node-resources';
 

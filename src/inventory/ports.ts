@@ -1,7 +1,7 @@
 /** Queries of the ports table, with what decisions need of the node that a port belongs to. */
 import { asUuid, type PortUuid } from '../model/ids';
-import type { Port, PortNode } from '../model/ports';
 import type { Predicate } from '../model/predicates';
+import type { Port, PortNode } from '../model/resources/ports';
 import type { Db } from './database';
 import { asFound, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';

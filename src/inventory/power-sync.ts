@@ -1,6 +1,6 @@
 /** Queries of power sync: whose power is to be looked at now, and what a look changes. */
 import type { NodeUuid, ProjectId } from '../model/ids';
-import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../model/states';
+import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../model/lifecycle/states';
 import type { Db } from './database';
 
 /** A node whose power somebody should look at, with what its driver needs. */

@@ -1,6 +1,7 @@
 /** Queries of quotas: how much a project has of what is limited by project. */
+
+import { type Quota, quotaFacts } from '../model/access/quotas';
 import { raise } from '../model/errors';
-import { type Quota, quotaFacts } from '../model/quotas';
 import type { Db } from './database';
 
 /** What the store counts; event streams are counted where they are open. */

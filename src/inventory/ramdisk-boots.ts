@@ -1,6 +1,6 @@
 /** Queries of a node's boots of the ramdisk: since when one is expected, from which address it speaks, and whether a second came. */
 import type { NodeUuid } from '../model/ids';
-import type { Lock } from '../model/runs';
+import type { Lock } from '../model/runs/runs';
 import type { Db } from './database';
 import { type Fenced, heldBy } from './fence';
 

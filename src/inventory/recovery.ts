@@ -1,5 +1,5 @@
 /** Queries of the mark that database and engine share, and of the recovery that holds everything back where they do not. */
-import type { Cluster, OlderSide, StoreMark, Suspicion } from '../model/recovery';
+import type { Cluster, OlderSide, StoreMark, Suspicion } from '../model/runs/recovery';
 import type { Db } from './database';
 
 export type Recovery = { readonly side: OlderSide; readonly reason: string; readonly since: Date };

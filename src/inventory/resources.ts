@@ -1,7 +1,8 @@
 /** Queries that resources of the installation share, walked from a resource's table: find, write, list. */
-import { columnOf, fieldOf, type ResourceTable } from '../model/fields';
+
 import { asUuid } from '../model/ids';
 import { always, type Predicate } from '../model/predicates';
+import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
 import type { Db } from './database';
 import { asFound, type Listed, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';

@@ -1,7 +1,7 @@
 /** Queries of runs whose workflow the engine has lost: their record, and the new start under a new fence. */
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { RunRecord, StepRecord } from '../model/resume';
-import type { Carried, Lock } from '../model/runs';
+import type { RunRecord, StepRecord } from '../model/runs/resume';
+import type { Carried, Lock } from '../model/runs/runs';
 import type { Db } from './database';
 import { heldBy } from './fence';
 

@@ -1,7 +1,8 @@
 /** What inspection rules see of a node, and what they have changed: read and written under the fence, in one transaction. */
-import type { InspectionRule } from '../model/inspection-rules';
-import { settable } from '../model/rule-ops';
-import type { RuleOutcome, RulePort, RuleSubject } from '../model/rule-run';
+
+import { settable } from '../model/inspection/rule-ops';
+import type { RuleOutcome, RulePort, RuleSubject } from '../model/inspection/rule-run';
+import type { InspectionRule } from '../model/resources/inspection-rules';
 import type { Db } from './database';
 import { type Fenced, heldBy } from './fence';
 import { writtenColumns } from './resources';

@@ -1,7 +1,7 @@
 /** Runs of all nodes, as far as a caller may see them: what is going on, and what has ended. */
 import type { NodeUuid, RunUuid } from '../model/ids';
 import { implied, type Predicate } from '../model/predicates';
-import { endedStates, type RunState, type StepState } from '../model/runs';
+import { endedStates, type RunState, type StepState } from '../model/runs/runs';
 import type { Db } from './database';
 import { where } from './predicates';
 import type { RunRow } from './runs';

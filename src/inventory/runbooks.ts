@@ -1,7 +1,7 @@
 /** Queries of the runbooks table. */
 import { asUuid, type RunbookUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
-import type { Runbook } from '../model/runbooks';
+import type { Runbook } from '../model/resources/runbooks';
 import type { Db } from './database';
 import { asFound, type Make, type Page, pageOf } from './pages';
 import { ownRows } from './resources';

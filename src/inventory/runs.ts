@@ -1,9 +1,9 @@
 /** Queries of runs: acceptance, projections under the fence, and what API and relay read. */
 import { randomUUID } from 'node:crypto';
 import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../model/ids';
-import type { Lock, Requester, RunEnding, RunInput, RunState, WaitsOn } from '../model/runs';
-import type { Fault, ProvisionState } from '../model/states';
-import type { PlannedStep } from '../model/steps';
+import type { Fault, ProvisionState } from '../model/lifecycle/states';
+import type { PlannedStep } from '../model/lifecycle/steps';
+import type { Lock, Requester, RunEnding, RunInput, RunState, WaitsOn } from '../model/runs/runs';
 import type { Db } from './database';
 import { type Fenced, heldBy } from './fence';
 

@@ -1,8 +1,8 @@
 /** Seals secrets on their way into the store, each bound to its holder, its place and its BMC; opens them for a BMC worker. */
 import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
-import { type BmcSide, bmcSideOf } from '../model/bmc-sides';
+import { type BmcSide, bmcSideOf } from '../model/access/bmc-sides';
+import { replaceSecrets, type SecretRef } from '../model/access/secrets';
 import { raise } from '../model/errors';
-import { replaceSecrets, type SecretRef } from '../model/secrets';
 import {
   createBoxes,
   openBox,

@@ -1,5 +1,5 @@
 /** Queries of turns: where only so many runs of a class may work at once, projects share them out evenly. */
-import type { Lock, RunInput } from '../model/runs';
+import type { Lock, RunInput } from '../model/runs/runs';
 import type { Db } from './database';
 import { heldBy } from './fence';
 

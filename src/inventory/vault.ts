@@ -1,6 +1,6 @@
 /** Seals with a key that also opens: the secrets of webhooks, and what was stored before there were pairs of keys. AES-256-GCM. */
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
-import { replaceSecrets, type SecretRef } from '../model/secrets';
+import { replaceSecrets, type SecretRef } from '../model/access/secrets';
 
 export type SealedSecret = {
   readonly id: string;

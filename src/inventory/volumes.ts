@@ -1,5 +1,5 @@
 /** Queries of volume connectors and volume targets. */
-import { connectorTable, targetTable, type VolumeConnector, type VolumeTarget } from '../model/volumes';
+import { connectorTable, targetTable, type VolumeConnector, type VolumeTarget } from '../model/resources/volumes';
 import type { Db } from './database';
 import { nodeResource } from './node-resources';
 

@@ -1,5 +1,5 @@
 /** Queries of webhooks: whom to tell of which events, what is still to be told, and the log of it. */
-import { eventFamilies } from '../model/webhooks';
+import { eventFamilies } from '../model/resources/webhooks';
 import type { Db } from './database';
 import type { FeedEvent } from './feed';
 import type { SealedSecret } from './vault';

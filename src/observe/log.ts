@@ -1,7 +1,7 @@
 /** Structured logs: one JSON object a line, the wire's field names, never a secret. */
 import pino from 'pino';
+import { maskSecrets, maskText } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
-import { maskSecrets, maskText } from '../model/secrets';
 
 export type Logger = {
   info(message: string, facts?: object): void;

@@ -1,9 +1,9 @@
 /** The shapes that other rooms see of policy: a target, a policy, and what one is made from. */
 
-import type { Caller } from '../model/callers';
+import type { Caller } from '../model/access/callers';
 import type { Predicate } from '../model/predicates';
-import type { Explanation } from './explain';
-import type { Origin } from './merge';
+import type { Explanation } from './engine/explain';
+import type { Origin } from './engine/merge';
 
 /** Facts of the object asked about, under flat keys such as 'node.owner', 'node.lessee', 'runbook.public', 'run.tenant'. */
 export type Target = Readonly<Record<string, unknown>>;

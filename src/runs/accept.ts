@@ -2,13 +2,13 @@
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
 import type { Sealer } from '../inventory/sealing';
+import { maskSecrets } from '../model/access/secrets';
 import { raise } from '../model/errors';
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { Plan } from '../model/plans';
-import type { Lock, RunInput, Timing } from '../model/runs';
-import { maskSecrets } from '../model/secrets';
-import { next, type ProvisionState, powerTargets, states } from '../model/states';
-import type { PlannedStep } from '../model/steps';
+import type { Plan } from '../model/lifecycle/plans';
+import { next, type ProvisionState, powerTargets, states } from '../model/lifecycle/states';
+import type { PlannedStep } from '../model/lifecycle/steps';
+import type { Lock, RunInput, Timing } from '../model/runs/runs';
 import { workflowId } from '../workflows/contract';
 import type { RunOrder } from './contract';
 import type { RunFacts } from './engine';

@@ -2,8 +2,8 @@
 import type { Inventory, Queries } from '../inventory';
 import type { WaitingAllocation } from '../inventory/allocation-passes';
 import { brokenUnique, isStoreAway } from '../inventory/database';
-import { failureText, reservePauseMs, reserveTries } from '../model/allocations';
 import type { AllocationUuid } from '../model/ids';
+import { failureText, reservePauseMs, reserveTries } from '../model/resources/allocations';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 

@@ -3,11 +3,11 @@ import { type Client, ServiceError, WorkflowFailedError } from '@temporalio/clie
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs';
-import type { CallInput } from '../model/calls';
 import { type ErrorCode, errors, type Facts, raise, TemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';
-import type { Timing } from '../model/runs';
-import { actRow, planActs } from '../model/steps';
+import { actRow, planActs } from '../model/lifecycle/steps';
+import type { CallInput } from '../model/runs/calls';
+import type { Timing } from '../model/runs/runs';
 import { callId, controlQueue } from '../workflows/contract';
 import type { CallOrder, RunOrder } from './contract';
 

@@ -1,11 +1,12 @@
 /** What the API asks of runs: accept, move at once, send a message, and look. */
-import type { Origin } from '../model/audit';
+
 import type { NodeUuid, ProjectId, RunbookUuid, RunUuid } from '../model/ids';
-import type { Plan } from '../model/plans';
-import type { Requester, RunInput } from '../model/runs';
-import type { Event, Fault, PowerTarget, ProvisionState } from '../model/states';
-import type { ActName, PlannedStep } from '../model/steps';
-import type { Story, Verb } from '../model/verbs';
+import type { Plan } from '../model/lifecycle/plans';
+import type { Event, Fault, PowerTarget, ProvisionState } from '../model/lifecycle/states';
+import type { ActName, PlannedStep } from '../model/lifecycle/steps';
+import type { Story, Verb } from '../model/lifecycle/verbs';
+import type { Origin } from '../model/resources/audit';
+import type { Requester, RunInput } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
 import type { Recovered } from './recovering';
 

@@ -2,8 +2,16 @@
 import type { Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs';
 import { raise } from '../model/errors';
-import type { Lock } from '../model/runs';
-import { type Event, type Fault, faultStates, forgets, next, type ProvisionState, states } from '../model/states';
+import {
+  type Event,
+  type Fault,
+  faultStates,
+  forgets,
+  next,
+  type ProvisionState,
+  states,
+} from '../model/lifecycle/states';
+import type { Lock } from '../model/runs/runs';
 
 export type Ending = {
   readonly lock: Lock;

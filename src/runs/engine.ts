@@ -9,8 +9,8 @@ import {
 import { TypedSearchAttributes } from '@temporalio/common';
 import { raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
-import type { RunInput } from '../model/runs';
-import { nameOf } from '../model/steps';
+import { nameOf } from '../model/lifecycle/steps';
+import type { RunInput } from '../model/runs/runs';
 import {
   abortSignal,
   agentContact,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import type { Inventory } from '../inventory';
-import { type EngineMark, markIn, noteOf, suspicionOf } from '../model/recovery';
+import { type EngineMark, markIn, noteOf, suspicionOf } from '../model/runs/recovery';
 import { reconcileId } from '../workflows/contract';
 import type { Log } from './resuming';
 

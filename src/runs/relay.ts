@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs';
 import type { RunUuid } from '../model/ids';
-import { endedStates, type RunInput } from '../model/runs';
+import { endedStates, type RunInput } from '../model/runs/runs';
 import type { Contact, Message } from '../workflows/contract';
 import { endRun } from './ending';
 import { createEngine, type Engine, isRefusal, isTooLarge, refusalOf } from './engine';

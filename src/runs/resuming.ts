@@ -1,7 +1,7 @@
 /** A run whose workflow the engine has lost goes on from its record, in a new execution. */
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs';
-import { carriedFrom, placeOf } from '../model/resume';
+import { carriedFrom, placeOf } from '../model/runs/resume';
 
 export type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 

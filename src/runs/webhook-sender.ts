@@ -4,7 +4,7 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { allowedTarget, requireFarAway } from '../model/webhooks';
+import { allowedTarget, requireFarAway } from '../model/resources/webhooks';
 
 export type Lookup = (host: string) => Promise<readonly string[]>;
 

@@ -3,9 +3,9 @@ import type { Inventory } from '../inventory';
 import type { CountedEvent } from '../inventory/feed';
 import type { Vault } from '../inventory/vault';
 import type { Attempted, DueDelivery } from '../inventory/webhooks';
+import { maskSecrets } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
-import { maskSecrets } from '../model/secrets';
-import { deliveryAttempts, deliveryPauseMs } from '../model/webhooks';
+import { deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
 import { type SenderHands, send } from './webhook-sender';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };

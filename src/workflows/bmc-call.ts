@@ -1,8 +1,8 @@
 /** A look at a node's BMC that somebody waits for: no lock, no run, and nothing is changed. */
 import { proxyActivities } from '@temporalio/workflow';
-import type { LookActivities } from '../activities/look';
-import type { CallInput } from '../model/calls';
-import { actRow } from '../model/steps';
+import type { LookActivities } from '../activities/read';
+import { actRow } from '../model/lifecycle/steps';
+import type { CallInput } from '../model/runs/calls';
 import { groupQueue } from './contract';
 
 /** Answers what the look saw; fails with the code and the facts of what went wrong. */

@@ -2,9 +2,9 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { RunState } from '../model/runs';
-import type { ProvisionState } from '../model/states';
-import type { PlannedStep } from '../model/steps';
+import type { ProvisionState } from '../model/lifecycle/states';
+import type { PlannedStep } from '../model/lifecycle/steps';
+import type { RunState } from '../model/runs/runs';
 
 /** First part of queue names; another one separates installations that share a namespace. */
 export const defaultPrefix = 'temper';

@@ -7,9 +7,9 @@ import {
   condition,
   isCancellation,
 } from '@temporalio/workflow';
-import type { RunEnding, RunInput } from '../model/runs';
-import type { PlannedStep } from '../model/steps';
-import type { Story } from '../model/verbs';
+import type { PlannedStep } from '../model/lifecycle/steps';
+import type { Story } from '../model/lifecycle/verbs';
+import type { RunEnding, RunInput } from '../model/runs/runs';
 import { codeOf } from './failures';
 import { handsOf } from './hands';
 import { type Here, startingPoint } from './here';

@@ -1,7 +1,8 @@
 /** Where a run is: the little state that its messages and its story share. */
-import type { RunInput, RunState, WaitsOn } from '../model/runs';
-import type { ProvisionState } from '../model/states';
-import { nameOf, type PlannedStep } from '../model/steps';
+
+import type { ProvisionState } from '../model/lifecycle/states';
+import { nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import type { RunInput, RunState, WaitsOn } from '../model/runs/runs';
 import type { Progress } from './contract';
 import type { Decided } from './interpreter';
 

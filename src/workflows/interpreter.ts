@@ -1,7 +1,8 @@
 /** How steps are run, as pure logic over a few hands: no engine in here, so that plain tests cover every branch. */
-import type { ActOutcome, ReportedStep, RunState, StepState, Within } from '../model/runs';
-import type { Event } from '../model/states';
-import { type Awaited, actRow, nameOf, type PlannedStep } from '../model/steps';
+
+import type { Event } from '../model/lifecycle/states';
+import { type Awaited, actRow, nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import type { ActOutcome, ReportedStep, RunState, StepState, Within } from '../model/runs/runs';
 
 export type DecisionKind = 'retry' | 'skip' | 'fail';
 

@@ -1,6 +1,6 @@
 /** What a run answers and hears: queries, signals, and updates that a person sends. */
 import { setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { endedStates, type RunInput } from '../model/runs';
+import { endedStates, type RunInput } from '../model/runs/runs';
 import {
   abortSignal,
   agentContact,

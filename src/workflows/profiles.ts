@@ -1,7 +1,7 @@
 /** How each class of act is tried again; the one place where retries are decided. */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import type { Timing } from '../model/runs';
-import { type ActName, actRow, type Effect, type Patience } from '../model/steps';
+import { type ActName, actRow, type Effect, type Patience } from '../model/lifecycle/steps';
+import type { Timing } from '../model/runs/runs';
 
 // Codes of model/errors.ts that no repeat can cure.
 const final = [

@@ -8,9 +8,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
-import type { Lock, ReportedStep, RunEnding, RunInput, StepState } from '../model/runs';
-import type { Event, ProvisionState } from '../model/states';
-import type { ActName, Awaited, PlannedStep } from '../model/steps';
+import type { Event, ProvisionState } from '../model/lifecycle/states';
+import type { ActName, Awaited, PlannedStep } from '../model/lifecycle/steps';
+import type { Lock, ReportedStep, RunEnding, RunInput, StepState } from '../model/runs/runs';
 import { attributes } from './contract';
 import type { Here } from './here';
 import { locally, onStore } from './profiles';

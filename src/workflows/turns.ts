@@ -1,6 +1,6 @@
 /** A run's turn, where only so many of a kind may work at once: it looks until it has one. */
 import { condition, setCurrentDetails } from '@temporalio/workflow';
-import type { RunInput } from '../model/runs';
+import type { RunInput } from '../model/runs/runs';
 import type { Here } from './here';
 import { Aborted } from './interpreter';
 import type { Recorder } from './recorder';

@@ -1,7 +1,7 @@
 /** Power sync against a real store: what a look changes, what it leaves alone, and how the workers of a group share it. */
 import { randomUUID } from 'node:crypto';
 import { createImpose } from '../../src/activities/power-impose';
-import type { Looked, lookAtPower } from '../../src/activities/power-look';
+import type { Looked, lookAtPower } from '../../src/activities/power-probe';
 import { runPowerSync, syncPowerOnce } from '../../src/activities/power-sync';
 import type { Act, Driver } from '../../src/bmc/contract';
 import { createFakeDriver } from '../../src/bmc/fake';
@@ -11,7 +11,7 @@ import { connect, type Sql } from '../../src/inventory/database';
 import type { DueNode } from '../../src/inventory/power-sync';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
-import { type PowerState, powerSyncSkips } from '../../src/model/states';
+import { type PowerState, powerSyncSkips } from '../../src/model/lifecycle/states';
 import { quickTiming } from '../support/engine';
 import { recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';

@@ -7,7 +7,7 @@ import { createLanes } from '../../src/bmc/lane';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import { raise } from '../../src/model/errors';
-import type { Lock } from '../../src/model/runs';
+import type { Lock } from '../../src/model/runs/runs';
 import { heldAct } from '../support/held-act';
 import { type ActsOver, recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';

@@ -1,10 +1,10 @@
 /** The store behind `temper secrets`, with the settings of a BMC worker on a real database. */
 import { randomUUID } from 'node:crypto';
-import { vaultsOf } from '../../src/bin/sealing';
-import { newKeys, secretsOf } from '../../src/bin/temper-secrets';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import { createSealer } from '../../src/inventory/sealing';
+import { vaultsOf } from '../../src/process/sealing';
+import { newKeys, secretsOf } from '../../src/process/temper-secrets';
 import { type TestDatabase, testDatabase } from '../support/servers';
 import { ofDriverInfo } from '../support/vault';
 

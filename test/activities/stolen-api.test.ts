@@ -1,6 +1,6 @@
 /** What the database role of a stolen API process, or of a stolen worker, can make a BMC worker do with stored credentials. */
 import { randomUUID } from 'node:crypto';
-import { type Looked, lookAtPower } from '../../src/activities/power-look';
+import { type Looked, lookAtPower } from '../../src/activities/power-probe';
 import { makeMove, moveOf, resealAll } from '../../src/activities/resealing';
 import { openSecrets } from '../../src/activities/secrets';
 import type { BmcNode } from '../../src/bmc/contract';

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { vendorMethodsOf } from '../../src/model/vendor-methods';
+import { vendorMethodsOf } from '../../src/model/lifecycle/vendor-methods';
 import { addWorker, faultOf, startTestApi, type TestApi } from '../support/api';
 import { image, worldOf } from '../support/rule-world';
 import { lessee, owner, type Persona, stranger } from '../support/world';

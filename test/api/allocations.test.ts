@@ -1,6 +1,6 @@
 /** Allocations: who may ask for a node, see, change and give one back; what is refused; and what a node shows of it. */
 import { randomUUID } from 'node:crypto';
-import type { Allocation } from '../../src/model/allocations';
+import type { Allocation } from '../../src/model/resources/allocations';
 import { allocateAll } from '../../src/runs/allocating';
 import { faultOf, type Request, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, stranger } from '../support/world';

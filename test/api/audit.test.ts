@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 
 import { routes } from '../../src/api';
-import { createRepeats } from '../../src/api/repeats';
-import { createTrail } from '../../src/api/trail';
+import { createTrail } from '../../src/api/audit/middleware';
+import { createRepeats } from '../../src/api/audit/refusal-counter';
 import type { RequestRow } from '../../src/inventory/audit';
-import { nobody } from '../../src/model/callers';
+import { nobody } from '../../src/model/access/callers';
 import type { ProjectId } from '../../src/model/ids';
 import { startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, personas } from '../support/world';

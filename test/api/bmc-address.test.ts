@@ -1,5 +1,5 @@
 /** BMC addresses at the moment somebody writes them. */
-import { checkBmcAddress } from '../../src/api/bmc-address';
+import { checkBmcAddress } from '../../src/api/v1/nodes/bmc-address';
 
 const check = (
   redfish_address: string,

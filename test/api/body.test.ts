@@ -1,7 +1,7 @@
 /** What a body may be: each limit at its edge, and a refusal that names the place. */
-import { bodyLimit, checkText, checkValue, maxDepth, maxValues, parseBody } from '../../src/api/body';
-import { callerKey } from '../../src/api/caller-key';
-import { createOpenBudget } from '../../src/api/open-budget';
+import { bodyLimit, checkText, checkValue, maxDepth, maxValues, parseBody } from '../../src/api/http/body';
+import { callerKey } from '../../src/api/http/caller-key';
+import { createOpenBudget } from '../../src/api/http/open-budget';
 import { startTestApi, type TestApi } from '../support/api';
 
 const limits = { depth: maxDepth, values: maxValues };

@@ -1,8 +1,8 @@
 /** The API's description: that every route is in it, that it holds together, and that the document and its page are served. */
 import { describeApi, routes } from '../../src/api';
-import { goodAnswers } from '../../src/api/description/answers';
-import { refusals } from '../../src/api/description/refusals';
-import { resourceTables } from '../../src/api/description/resources';
+import { goodAnswers } from '../../src/api/openapi/answers';
+import { refusals } from '../../src/api/openapi/refusals';
+import { resourceTables } from '../../src/api/openapi/resources';
 import { errors } from '../../src/model/errors';
 import { startTestApi, type TestApi } from '../support/api';
 

@@ -1,7 +1,7 @@
 /** Where the wire is not Ironic's, and where it keeps an oddity on purpose: one test for each row of docs/decisions/0005. */
 import { randomUUID } from 'node:crypto';
-import { nobody } from '../../src/model/callers';
-import { runRules } from '../../src/model/rule-run';
+import { nobody } from '../../src/model/access/callers';
+import { runRules } from '../../src/model/inspection/rule-run';
 import { faultOf, type Reply } from '../support/api';
 import { type Provisioning, startProvisioning } from '../support/provisioning';
 import { owner, type Persona, stranger } from '../support/world';

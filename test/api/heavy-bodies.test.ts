@@ -1,5 +1,5 @@
 /** One caller's heaviest bodies leave room between them for the requests of others. */
-import { bodyLimit, maxValues } from '../../src/api/body';
+import { bodyLimit, maxValues } from '../../src/api/http/body';
 import { startTestApi, type TestApi } from '../support/api';
 
 let api: TestApi;

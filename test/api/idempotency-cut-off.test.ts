@@ -1,6 +1,6 @@
 /** What a repeat is answered whose first request was cut off after its work, where that is a status alone. */
 import type { Route } from '../../src/api';
-import { cutOffAnswer } from '../../src/api/idempotency-cut-off';
+import { cutOffAnswer } from '../../src/api/http/idempotency-cut-off';
 
 const statusOf = async (answers: object | undefined) => {
   const route = { method: 'PUT', path: '/v1/nodes/:node_ident/maintenance', answers } as unknown as Route;

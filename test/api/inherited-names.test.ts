@@ -1,5 +1,5 @@
 /** Names that every object inherits are texts like others, wherever a caller's text is looked up in a table. */
-import { expandRoles } from '../../src/model/callers';
+import { expandRoles } from '../../src/model/access/callers';
 import { addWorker, type Request, startTestApi, type TestApi } from '../support/api';
 import { worldOf } from '../support/rule-world';
 

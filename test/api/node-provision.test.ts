@@ -1,5 +1,5 @@
 /** The provision request: who may ask which verb in which state and version, by steps and by runbook, and what runs are told. */
-import { type Verb, verbs } from '../../src/model/verbs';
+import { type Verb, verbs } from '../../src/model/lifecycle/verbs';
 import { addWorker, faultOf, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, stranger } from '../support/world';
 

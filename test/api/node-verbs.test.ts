@@ -1,6 +1,6 @@
 /** Every verb in every state, asked of the API: accepted or refused as the original does, and handed on in the right way. */
-import { next, type ProvisionState, states } from '../../src/model/states';
-import { type Verb, verbRow, verbs } from '../../src/model/verbs';
+import { next, type ProvisionState, states } from '../../src/model/lifecycle/states';
+import { type Verb, verbRow, verbs } from '../../src/model/lifecycle/verbs';
 import wire from '../states/data/verbs-by-state.json';
 import { faultOf } from '../support/api';
 import { holder, type Provisioning, startProvisioning } from '../support/provisioning';

@@ -1,7 +1,7 @@
 /** What ramdisks ask: which node they run on, that they live, and what they found. Nobody of them has a token of ours. */
 import { createHash } from 'node:crypto';
 import { generate } from 'selfsigned';
-import { createAgents } from '../../src/dev/agent';
+import { createAgents } from '../../emulator/agent';
 import { createInventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { NodeUuid } from '../../src/model/ids';

@@ -1,6 +1,6 @@
 /** Keys that come twice in one object: found wherever they are, and never where they are not. */
 import fc from 'fast-check';
-import { repeatedKey } from '../../src/api/repeated-keys';
+import { repeatedKey } from '../../src/api/http/repeated-keys';
 
 test.each([
   ['{"a":1,"a":2}', 'a'],

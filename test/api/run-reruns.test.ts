@@ -1,8 +1,8 @@
 /** Taking up a failed run, and trying a step again with other arguments: what is asked anew, and what the runs are told. */
 import { randomUUID } from 'node:crypto';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { planSteps } from '../../src/model/plan-steps';
-import type { GivenStep, PlannedStep } from '../../src/model/steps';
+import { planSteps } from '../../src/model/lifecycle/plan-steps';
+import type { GivenStep, PlannedStep } from '../../src/model/lifecycle/steps';
 import { faultOf } from '../support/api';
 import { holder, type Provisioning, startProvisioning } from '../support/provisioning';
 import { ofRun } from '../support/vault';

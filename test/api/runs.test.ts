@@ -1,6 +1,6 @@
 /** Runs on the wire: who sees them, through a change of lease and owner, what they show, and who may operate them. */
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { planSteps } from '../../src/model/plan-steps';
+import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, stranger } from '../support/world';
 

@@ -1,6 +1,6 @@
 /** What a schema refuses is told in plain words: the field, what may come, and what came. */
 import { z } from 'zod';
-import { issueText } from '../../src/api/schema-texts';
+import { issueText } from '../../src/api/http/schema-texts';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 
 let api: TestApi;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createIdentity, createStaticTokens, type Identity } from '../../src/identity';
-import { type Caller, nobody } from '../../src/model/callers';
+import { type Caller, nobody } from '../../src/model/access/callers';
 import { readPolicy } from '../../src/policy';
 import { addWorker, faultOf, type Reply, startTestApi, type TestApi } from '../support/api';
 

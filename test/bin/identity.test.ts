@@ -1,7 +1,8 @@
 /** noauth is served to this machine only, unless the operator says otherwise. */
-import { parseSettings, processes } from '../../src/bin/config';
-import { identityFrom } from '../../src/bin/identity';
+
 import { createLog } from '../../src/observe/log';
+import { parseSettings, processes } from '../../src/process/config';
+import { identityFrom } from '../../src/process/identity';
 import { good } from './support/entries';
 
 const log = createLog('test', 'fatal');

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { gentleEnd } from '../../src/bin/listen';
+import { gentleEnd } from '../../src/process/listen';
 import { type Env, endAll, good, start } from './support/entries';
 
 afterEach(endAll);

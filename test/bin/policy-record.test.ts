@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { holdPolicy } from '../../src/bin/policy';
-import { createPolicyRecorder } from '../../src/bin/policy-record';
-import type { PolicyLoad } from '../../src/model/policy-loads';
+import type { PolicyLoad } from '../../src/model/access/policy-loads';
+import { holdPolicy } from '../../src/process/policy';
+import { createPolicyRecorder } from '../../src/process/policy-record';
 
 const say = () => {};
 const log = { debug: say, info: say, warn: say, error: say };

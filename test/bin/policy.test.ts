@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { ConfigFault } from '../../src/bin/fault';
-import { holdPolicy, type PolicyHolder } from '../../src/bin/policy';
-import { openRemote } from '../../src/bin/policy-remote';
 import { createPolicy, nodeTarget, personas } from '../../src/policy';
+import { ConfigFault } from '../../src/process/fault';
+import { holdPolicy, type PolicyHolder } from '../../src/process/policy';
+import { openRemote } from '../../src/process/policy-remote';
 
 const rule = 'baremetal:node:set_power_state';
 const node = nodeTarget({ owner: 'project-owner', lessee: null });

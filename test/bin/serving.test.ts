@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { get, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { gentleEnd, type Patience, patientServer } from '../../src/bin/listen';
+import { gentleEnd, type Patience, patientServer } from '../../src/process/listen';
 import { endAll, good, start } from './support/entries';
 
 const servers: Server[] = [];

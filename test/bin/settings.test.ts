@@ -1,7 +1,7 @@
 /** Settings that cannot be right are refused by name before a process does anything. */
-import { settingsOf } from '../../src/bin/api-settings';
-import { parseSettings, processes } from '../../src/bin/config';
-import { ConfigFault } from '../../src/bin/fault';
+import { settingsOf } from '../../src/process/api-settings';
+import { parseSettings, processes } from '../../src/process/config';
+import { ConfigFault } from '../../src/process/fault';
 import { good } from './support/entries';
 
 /** What is wrong with the settings of a process; empty when nothing is. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { certificateIn } from '../../src/dev/rack/certificate';
+import { certificateIn } from '../../emulator/rack/certificate';
 import { nowhere } from '../cli/support/double';
 import { endAll, run } from './support/entries';
 

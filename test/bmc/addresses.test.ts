@@ -1,5 +1,5 @@
 /** BMC addresses: how they are read, and which networks hold them. */
-import { cidrContains, isCidr, isIpAddress, parseBmcAddress } from '../../src/model/bmc-addresses';
+import { cidrContains, isCidr, isIpAddress, parseBmcAddress } from '../../src/model/access/bmc-addresses';
 import { isTemperError } from '../../src/model/errors';
 
 const read = (redfish_address: unknown) => parseBmcAddress({ redfish_address });

@@ -1,5 +1,5 @@
 /** Who the ramdisk is and who we are to it: certificate, token, networks, redirects, and answers that nobody could use. */
-import { makeCertificate } from '../../src/dev/agent/certificate';
+import { makeCertificate } from '../../emulator/agent/certificate';
 import type { TemperError } from '../../src/model/errors';
 import { intentsOf, quickTiming } from './support/context';
 import { startDouble } from './support/double';

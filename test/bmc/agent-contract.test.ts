@@ -1,5 +1,5 @@
 /** The driver contract for what a node's ramdisk does: reach the goal, send once, survive a kill, believe no nonsense, stop when told. */
-import { type ActName, actRow, acts } from '../../src/model/steps';
+import { type ActName, actRow, acts } from '../../src/model/lifecycle/steps';
 import { type Case, cases, secret, trialOf } from './support/agent-trials';
 import { type Intents, intentsOf, quickTiming } from './support/context';
 import { startDouble } from './support/double';

@@ -6,11 +6,11 @@ import { findStanding, trace } from '../../src/bmc/agent/standing';
 import { announcements } from '../../src/bmc/announce';
 import { untilBack } from '../../src/bmc/bmc-restart';
 import { type Converging, converge, type Sent } from '../../src/bmc/converge';
-import type { Client } from '../../src/bmc/redfish/client';
-import type { Job } from '../../src/bmc/redfish/job';
-import { openLedger } from '../../src/bmc/redfish/job-ledger';
-import { perform } from '../../src/bmc/redfish/jobs';
-import { retryAfterMs } from '../../src/bmc/redfish/replies';
+import type { Job } from '../../src/bmc/redfish/jobs/job';
+import { openLedger } from '../../src/bmc/redfish/jobs/job-ledger';
+import { perform } from '../../src/bmc/redfish/jobs/jobs';
+import type { Client } from '../../src/bmc/redfish/transport/client';
+import { retryAfterMs } from '../../src/bmc/redfish/transport/replies';
 import type { NodeUuid } from '../../src/model/ids';
 import { contextWith, type Intents, intentsOf, quickTiming } from './support/context';
 

@@ -1,8 +1,8 @@
 /** What every driver promises, whatever is behind it: reach the goal, send once, survive a kill, stop when told. */
 import type { ActContext, BmcNode, Driver } from '../../src/bmc/contract';
 import { isTemperError } from '../../src/model/errors';
-import type { Timing } from '../../src/model/runs';
-import { type ActName, actRow, acts } from '../../src/model/steps';
+import { type ActName, actRow, acts } from '../../src/model/lifecycle/steps';
+import type { Timing } from '../../src/model/runs/runs';
 import { contextWith, type Intents, intentsOf } from './support/context';
 import type { Relay } from './support/relay';
 

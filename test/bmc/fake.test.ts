@@ -1,7 +1,7 @@
 /** The fake driver: the contract, and the two switches of its driver_info. */
 import { createDrivers } from '../../src/bmc';
 import { isTemperError } from '../../src/model/errors';
-import { type ActName, acts } from '../../src/model/steps';
+import { type ActName, acts } from '../../src/model/lifecycle/steps';
 import { driverContract } from './contract';
 import { contextWith, intentsOf, nodeWith, quiet } from './support/context';
 

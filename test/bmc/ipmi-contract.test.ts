@@ -1,7 +1,7 @@
 /** The driver contract against ipmi_sim, a simulator of BMCs that other people wrote. */
 import { createDrivers } from '../../src/bmc';
-import { actRow, acts } from '../../src/model/acts';
-import type { ActName } from '../../src/model/steps';
+import { actRow, acts } from '../../src/model/lifecycle/acts';
+import type { ActName } from '../../src/model/lifecycle/steps';
 import { ipmiMissing, ipmiPrograms, startSim } from '../support/ipmi';
 import { driverContract } from './contract';
 import { hasty, nodeWith, quiet } from './support/context';

@@ -2,7 +2,7 @@
 import { createDrivers } from '../../src/bmc';
 import type { ActContext, DriverHands } from '../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../src/model/errors';
-import type { ActName } from '../../src/model/steps';
+import type { ActName } from '../../src/model/lifecycle/steps';
 import { type Line, startStandIn } from '../support/ipmi-stand-in';
 import { contextWith, hasty, type Intents, intentsOf, nodeWith, quickTiming, quiet } from './support/context';
 

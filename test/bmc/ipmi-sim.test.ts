@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createDrivers } from '../../src/bmc';
 import type { ActContext, DriverHands } from '../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../src/model/errors';
-import type { ActName } from '../../src/model/steps';
+import type { ActName } from '../../src/model/lifecycle/steps';
 import { account, ipmiMissing, ipmiPrograms, type Sim, type SimOptions, startSim } from '../support/ipmi';
 import { contextWith, hasty, intentsOf, nodeWith, quickTiming, quiet } from './support/context';
 

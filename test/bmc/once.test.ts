@@ -3,7 +3,7 @@
 import { announcements } from '../../src/bmc/announce';
 import type { Sent } from '../../src/bmc/converge';
 import { announceAndSend, sendOnce } from '../../src/bmc/once';
-import { errorOfFailure } from '../../src/bmc/redfish/replies';
+import { errorOfFailure } from '../../src/bmc/redfish/transport/replies';
 import { TemperError } from '../../src/model/errors';
 import { contextWith, intentsOf } from './support/context';
 

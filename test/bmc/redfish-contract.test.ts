@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { profileNames, type Rack, startRack } from '../../emulator/rack';
 import { createDrivers } from '../../src/bmc';
-import { profileNames, type Rack, startRack } from '../../src/dev/rack';
-import type { ActName } from '../../src/model/steps';
+import type { ActName } from '../../src/model/lifecycle/steps';
 import { driverContract } from './contract';
 import { hasty, nodeWith, quiet } from './support/context';
 import { startRelay } from './support/relay';

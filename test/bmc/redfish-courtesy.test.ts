@@ -1,7 +1,7 @@
 /** Courtesy: pauses, few requests at once, few logins, rests that a BMC asks for; and every request counted. */
 import type { BmcRequestKind, Courtesy } from '../../src/bmc/contract';
 import { courtesies, courtesyFor } from '../../src/bmc/quirks';
-import { createPace } from '../../src/bmc/redfish/pace';
+import { createPace } from '../../src/bmc/redfish/transport/pacing';
 import { root, startHost, system } from './support/host';
 import { type RackBench, startRackBench } from './support/rack';
 

@@ -1,6 +1,6 @@
 /** Firmware, the BMC's clock and the interrupt: what is sent once, how it is followed, and when it counts as done. */
 import type { IncomingMessage } from 'node:http';
-import { plainUrls } from '../../src/bmc/redfish/plain-urls';
+import { plainUrls } from '../../src/bmc/redfish/transport/plain-urls';
 import { intentsOf, quickTiming } from './support/context';
 import { plainBmc, startDouble } from './support/double';
 import { type RackBench, startRackBench } from './support/rack';

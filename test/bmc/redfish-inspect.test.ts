@@ -1,5 +1,5 @@
 /** Inspection out of band: what a node consists of, on every vendor, on an emulator of others, and where a BMC lies. */
-import { profileNames } from '../../src/dev/rack';
+import { profileNames } from '../../emulator/rack';
 import { startDouble } from './support/double';
 import { emulated, link, members, nic, type Resources, root, startHost, system, told } from './support/host';
 import { type RackBench, startRackBench } from './support/rack';

@@ -1,7 +1,7 @@
 /** Looks for callers who wait, and what verify brings along: boot devices, BIOS, firmware, virtual drives, lights. */
 
-import { profileNames } from '../../src/dev/rack';
-import type { BiosSetting } from '../../src/model/runs';
+import { profileNames } from '../../emulator/rack';
+import type { BiosSetting } from '../../src/model/runs/runs';
 import { link, members, root, startHost, system, told } from './support/host';
 import { type RackBench, startRackBench } from './support/rack';
 

@@ -1,7 +1,7 @@
 /** RAID through a BMC: what is planned, what is sent, and what an act makes of tasks that lie, vanish or never end. */
-import { planVolumes } from '../../src/bmc/redfish/raid-plan';
-import type { ControllerSeen, DriveSeen } from '../../src/bmc/redfish/raid-storage';
-import { judge } from '../../src/bmc/redfish/tasks';
+import { planVolumes } from '../../src/bmc/redfish/acts/raid-plan';
+import type { ControllerSeen, DriveSeen } from '../../src/bmc/redfish/discovery/raid-storage';
+import { judge } from '../../src/bmc/redfish/jobs/tasks';
 import { intentsOf, quickTiming } from './support/context';
 import { type RackBench, startRackBench } from './support/rack';
 

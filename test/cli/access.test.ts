@@ -1,5 +1,5 @@
 /** Where the command goes and as whom, and how it ends when it is refused or nobody answers. */
-import { demoApplicationCredentials, startDemoIdentity } from '../../src/dev/identity';
+import { demoApplicationCredentials, startDemoIdentity } from '../../emulator/identity/index';
 import { temper } from './support/command';
 import { type Double, fault, type Handler, nowhere, startDouble } from './support/double';
 

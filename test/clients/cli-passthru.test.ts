@@ -1,5 +1,5 @@
 /** Methods of vendors' own, typed into the real `baremetal` client and carried to a BMC by the worker of its group. */
-import type { Person } from '../../src/dev/demo/system';
+import type { Person } from '../../demo/system';
 import { type Cli, cliOf, refusal } from '../e2e/support/cli';
 import { acceptedSince, commandOf, journalNow, lease, manageable, projects } from '../e2e/support/nodes';
 import { type System, startSystem } from '../e2e/support/system';

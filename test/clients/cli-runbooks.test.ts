@@ -1,6 +1,6 @@
 /** The README's commands on runbooks, typed into the real `baremetal` client: written, approved, published, run, refused. */
-import { powerOn } from '../../src/dev/demo/nodes';
-import type { Person } from '../../src/dev/demo/system';
+import { powerOn } from '../../demo/nodes';
+import type { Person } from '../../demo/system';
 import { type Cli, cliOf, refusal } from '../e2e/support/cli';
 import {
   acceptedSince,

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../../src/dev/demo/nodes';
+import { until } from '../../demo/nodes';
 import { endAll } from '../bin/support/entries';
 import { runClient } from '../e2e/support/cli';
 import { walk } from '../e2e/support/guide';

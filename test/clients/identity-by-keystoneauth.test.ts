@@ -1,6 +1,6 @@
 /** The demo identity service, as the OpenStack clients' own login library sees it. */
 import { join } from 'node:path';
-import { startDemoIdentity } from '../../src/dev/identity';
+import { startDemoIdentity } from '../../emulator/identity/index';
 import { clientsMissing } from '../support/clients';
 import { judge } from '../support/python';
 

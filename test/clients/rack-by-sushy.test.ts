@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { profileNames, type Rack, startRack } from '../../src/dev/rack';
+import { profileNames, type Rack, startRack } from '../../emulator/rack';
 import { clientsMissing } from '../support/clients';
 import { judge } from '../support/python';
 

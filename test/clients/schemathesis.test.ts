@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeApi } from '../../src/api';
-import { maxVersion } from '../../src/model/microversions';
+import { maxVersion } from '../../src/model/resources/microversions';
 import { startTestApi, type TestApi } from '../support/api';
 import { realThings, thingsSettings, valuesOf } from '../support/real-things';
 import type { Fill } from '../support/rule-world';

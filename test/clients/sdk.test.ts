@@ -1,6 +1,6 @@
 /** openstacksdk against a whole system: what automation in Python sees and does, by Keystone's tokens. */
 import { join } from 'node:path';
-import type { Person } from '../../src/dev/demo/system';
+import type { Person } from '../../demo/system';
 import { runClient } from '../e2e/support/cli';
 import { lease, manageable, projects } from '../e2e/support/nodes';
 import { type System, startSystem } from '../e2e/support/system';

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDrivers } from '../../src/bmc';
-import type { ActName } from '../../src/model/steps';
+import type { ActName } from '../../src/model/lifecycle/steps';
 import { driverContract } from '../bmc/contract';
 import { contextWith, intentsOf, nodeWith, quiet } from '../bmc/support/context';
 import { startRelay } from '../bmc/support/relay';

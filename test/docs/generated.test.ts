@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ZodDefault, type ZodType } from 'zod';
-import { processes } from '../../src/bin/config';
-import { documents, drift } from '../../src/bin/gen';
-import { asWritten } from '../../src/bin/gen-settings';
 import { createPolicy, renderMatrix, ruleNames } from '../../src/policy';
+import { processes } from '../../src/process/config';
+import { documents, drift } from '../../tools/gen/index';
+import { asWritten } from '../../tools/gen/settings';
 
 const root = join(__dirname, '../..');
 const text = (path: string): string => documents[path]!();

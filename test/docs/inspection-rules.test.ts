@@ -1,7 +1,7 @@
 /** The page about inspection rules: it names every operation, and every attribute that rules can set. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { actionArgs, conditionArgs, type RuleStep, settable, stepFault } from '../../src/model/rule-ops';
+import { actionArgs, conditionArgs, type RuleStep, settable, stepFault } from '../../src/model/inspection/rule-ops';
 
 const page = readFileSync(join(__dirname, '../../docs/inspection-rules.md'), 'utf8');
 

@@ -1,7 +1,7 @@
 /** A sample of `npm run chaos`: runs of a few verbs are held at points that a seed chose, and a process is killed with -9. */
 import { join } from 'node:path';
-import { runCells } from '../../src/dev/chaos';
-import { openSystem } from '../../src/dev/chaos/system';
+import { runCells } from '../chaos';
+import { openSystem } from '../chaos/system';
 import { type System, startSystem } from './support/system';
 
 jest.setTimeout(600_000);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Json, Person } from '../../src/dev/demo/system';
+import type { Json, Person } from '../../demo/system';
 import { type Cli, cliOf, refusal } from './support/cli';
 import { acceptedSince, bmcOf, commandOf, journalNow, projects, ramdiskCommandsSince } from './support/nodes';
 import { type System, startSystem } from './support/system';

@@ -1,6 +1,6 @@
 /** The README's commands on nodes, typed into the real `baremetal` client by operator, owner, lessee and stranger. */
-import { until } from '../../src/dev/demo/nodes';
-import type { Person } from '../../src/dev/demo/system';
+import { until } from '../../demo/nodes';
+import type { Person } from '../../demo/system';
 import { type Cli, cliOf, refusal } from './support/cli';
 import {
   acceptedSince,

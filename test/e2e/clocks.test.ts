@@ -1,8 +1,8 @@
 /** A sample of `npm run chaos -- --clocks`: two workers of each kind and the API, each with another wrong clock, are killed in the middle of runs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCells } from '../../src/dev/chaos';
-import { openSystem } from '../../src/dev/chaos/system';
+import { runCells } from '../chaos';
+import { openSystem } from '../chaos/system';
 import { foundBy } from '../support/found';
 import { type System, startSystem } from './support/system';
 

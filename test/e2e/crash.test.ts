@@ -1,6 +1,6 @@
 /** Every process is killed with -9 in the middle of runs: each run ends, and no BMC is told anything twice. */
-import { ask, powerOn, rests, until } from '../../src/dev/demo/nodes';
-import type { Json, Person } from '../../src/dev/demo/system';
+import { ask, powerOn, rests, until } from '../../demo/nodes';
+import type { Json, Person } from '../../demo/system';
 import {
   acceptedSince,
   active,

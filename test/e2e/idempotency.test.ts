@@ -1,7 +1,7 @@
 /** The API is killed with -9 amid requests that carry an Idempotency-Key: asked again, each has done its work once. */
 import { randomUUID } from 'node:crypto';
-import { powerOn, rests, until } from '../../src/dev/demo/nodes';
-import type { Person, Reply } from '../../src/dev/demo/system';
+import { powerOn, rests, until } from '../../demo/nodes';
+import type { Person, Reply } from '../../demo/system';
 import {
   acceptedSince,
   commandOf,

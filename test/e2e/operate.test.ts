@@ -1,6 +1,6 @@
 /** A firmware step that fails is operated to success: by retry, by other arguments and by skip; from API, command and Temporal's UI. */
-import { ask, rests } from '../../src/dev/demo/nodes';
-import type { Json, Person } from '../../src/dev/demo/system';
+import { ask, rests } from '../../demo/nodes';
+import type { Json, Person } from '../../demo/system';
 import { runClient, type Said } from './support/cli';
 import { acceptedSince, commandOf, ended, journalNow, manageable, newestOf, settled, withinMs } from './support/nodes';
 import { type System, startSystem } from './support/system';

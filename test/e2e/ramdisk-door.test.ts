@@ -1,6 +1,6 @@
 /** Ramdisks that have an address of their own work through it, and nobody else is served there. */
-import { powerOn, rests } from '../../src/dev/demo/nodes';
-import type { Person } from '../../src/dev/demo/system';
+import { powerOn, rests } from '../../demo/nodes';
+import type { Person } from '../../demo/system';
 import { ended, manageable, newestOf, patient, withinMs } from './support/nodes';
 import { type System, startSystem } from './support/system';
 

@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '../../src/dev/demo/nodes';
-import type { Json } from '../../src/dev/demo/system';
+import { until } from '../../demo/nodes';
+import type { Json } from '../../demo/system';
 import { endAll, run, start } from '../bin/support/entries';
 import { withinMs } from './support/nodes';
 import { environmentsOf, secondApi } from './support/persona-api';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { set, until } from '../../src/dev/demo/nodes';
-import type { Json, Person } from '../../src/dev/demo/system';
+import { set, until } from '../../demo/nodes';
+import type { Json, Person } from '../../demo/system';
 import { type Cli, cliOf, type Said } from './support/cli';
 import { bmcOf, ended, newestOf, withinMs } from './support/nodes';
 import { type System, startSystem } from './support/system';

@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { ask, rests, until } from '../../src/dev/demo/nodes';
-import type { Json, Person } from '../../src/dev/demo/system';
+import { ask, rests, until } from '../../demo/nodes';
+import type { Json, Person } from '../../demo/system';
 import { manageable, newestOf, patient, withinMs } from './support/nodes';
 import { type System, startSystem } from './support/system';
 

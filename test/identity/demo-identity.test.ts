@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoApplicationCredentials, demoProjects, demoUsers, startDemoIdentity } from '../../src/dev/identity';
+import { demoApplicationCredentials, demoProjects, demoUsers, startDemoIdentity } from '../../emulator/identity/index';
 import { clock } from './support';
 
 const now = clock();

@@ -1,6 +1,6 @@
 /** Which strategy decides, and what becomes of a verdict. */
 import { createIdentity, createNoauth, presentedFrom, type Strategy, type Verdict } from '../../src/identity';
-import { nobody } from '../../src/model/callers';
+import { nobody } from '../../src/model/access/callers';
 import { faultOf, presenting } from './support';
 
 const saying = (name: Strategy['name'], reads: Strategy['reads'], verdict: Verdict) => {

@@ -1,6 +1,6 @@
 /** Keystone tokens against an identity service that keeps to the protocol: the demo's. */
 
-import { demoApplicationCredentials, demoProjects, startDemoIdentity } from '../../src/dev/identity';
+import { demoApplicationCredentials, demoProjects, startDemoIdentity } from '../../emulator/identity/index';
 import { createIdentity, createKeystone, type KeystoneOptions, presentedFrom } from '../../src/identity';
 import { clock, faultOf, presenting } from './support';
 

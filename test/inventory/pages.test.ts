@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { connect, type Sql } from '../../src/inventory/database';
 import { nodes } from '../../src/inventory/nodes';
-import { isSortable } from '../../src/model/fields';
-import { nodeTable } from '../../src/model/nodes';
 import { always, type Predicate } from '../../src/model/predicates';
+import { isSortable } from '../../src/model/resources/fields';
+import { nodeTable } from '../../src/model/resources/nodes';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 /** Turns: only so many runs of a class work at once, projects share them evenly, and those that wait for a person let others by. */
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
-import type { Lock } from '../../src/model/runs';
+import type { Lock } from '../../src/model/runs/runs';
 import { heldAct } from '../support/held-act';
 import { type TestDatabase, testDatabase } from '../support/servers';
 import { testVault } from '../support/vault';

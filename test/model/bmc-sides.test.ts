@@ -1,5 +1,5 @@
 /** What stored credentials are bound to, and which changes of it send them elsewhere. */
-import { bmcSideOf, movedField } from '../../src/model/bmc-sides';
+import { bmcSideOf, movedField } from '../../src/model/access/bmc-sides';
 
 type Info = Readonly<Record<string, unknown>>;
 const moved = (driver: string, before: Info, after: Info, to = driver) =>

@@ -1,6 +1,6 @@
 /** What a caller who may not read a node's driver_info reads of its BMC: what happened, never where it is. */
 
-import { withoutBmc } from '../../src/model/bmc-texts';
+import { withoutBmc } from '../../src/model/access/bmc-texts';
 import { errors, say } from '../../src/model/errors';
 
 const labels = [

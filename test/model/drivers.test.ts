@@ -1,10 +1,17 @@
 /** Hardware types: what a vendor's shares with the driver that it speaks, and how each boot interface starts a ramdisk. */
-import { parseBmcAddress } from '../../src/model/bmc-addresses';
-import { type DriverName, driverNames, driverRow, drivers, interfaceOf, ownKey } from '../../src/model/drivers';
-import { keyRules, ruleOfKey } from '../../src/model/guarded-keys';
-import { planDeploySteps, planFor } from '../../src/model/plans';
-import { nameOf, stepsOf } from '../../src/model/steps';
-import { vendorMethodsOf } from '../../src/model/vendor-methods';
+import { parseBmcAddress } from '../../src/model/access/bmc-addresses';
+import { keyRules, ruleOfKey } from '../../src/model/access/guarded-keys';
+import {
+  type DriverName,
+  driverNames,
+  driverRow,
+  drivers,
+  interfaceOf,
+  ownKey,
+} from '../../src/model/lifecycle/drivers';
+import { planDeploySteps, planFor } from '../../src/model/lifecycle/plans';
+import { nameOf, stepsOf } from '../../src/model/lifecycle/steps';
+import { vendorMethodsOf } from '../../src/model/lifecycle/vendor-methods';
 
 const iso = 'http://images.example.org/ramdisk.iso';
 const nodeOf = (driver: string, more: Record<string, unknown> = {}) => ({

@@ -1,9 +1,15 @@
 /** Inspection rules as they run: conditions, placeholders, loops, actions, and what they must not do. */
 import { isTemperError } from '../../src/model/errors';
-import type { InspectionRule } from '../../src/model/inspection-rules';
-import { actionOps, conditionOps } from '../../src/model/inspection-rules';
-import { actionArgs, actionsNotOffered, conditionArgs, type RuleStep, stepFault } from '../../src/model/rule-ops';
-import { type RuleSubject, runRules } from '../../src/model/rule-run';
+import {
+  actionArgs,
+  actionsNotOffered,
+  conditionArgs,
+  type RuleStep,
+  stepFault,
+} from '../../src/model/inspection/rule-ops';
+import { type RuleSubject, runRules } from '../../src/model/inspection/rule-run';
+import type { InspectionRule } from '../../src/model/resources/inspection-rules';
+import { actionOps, conditionOps } from '../../src/model/resources/inspection-rules';
 
 const subject: RuleSubject = {
   node: {

@@ -1,6 +1,7 @@
 /** Where images and firmware may come from. */
+
+import { fetchedBy, isOrigin, requireFetched, requireOrigin } from '../../src/model/access/origins';
 import { isTemperError } from '../../src/model/errors';
-import { fetchedBy, isOrigin, requireFetched, requireOrigin } from '../../src/model/origins';
 
 const allowed = ['https://images.example.org', 'http://192.0.2.7:8080', 'https://[2001:db8::7]'];
 const refusal = (work: () => void): string | undefined => {

@@ -1,5 +1,5 @@
 /** Single values of a redfish node's driver_info. */
-import { systemIdFault, trustOf } from '../../src/model/redfish-info';
+import { systemIdFault, trustOf } from '../../src/model/access/redfish-info';
 
 test.each([undefined, null, '', '/redfish/v1/Systems/1', '/Systems/a.b_c-d%20e', '/'])(
   '%j may name a system',

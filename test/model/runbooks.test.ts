@@ -1,8 +1,9 @@
 /** What is known of runbooks without a server: approval by traits, and the rules of a list of steps. */
-import { checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../src/model/runbook-steps';
-import { runbookApproval } from '../../src/model/runbooks';
-import { maxSteps } from '../../src/model/steps';
-import { isTrait } from '../../src/model/traits';
+
+import { maxSteps } from '../../src/model/lifecycle/steps';
+import { checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../src/model/resources/runbook-steps';
+import { runbookApproval } from '../../src/model/resources/runbooks';
+import { isTrait } from '../../src/model/resources/traits';
 
 const runbook = { name: 'CUSTOM_RESET', traits: ['CUSTOM_A', 'CUSTOM_B'] };
 

@@ -10,7 +10,7 @@ import {
   resolveSecrets,
   secretRefs,
   secretTexts,
-} from '../../src/model/secrets';
+} from '../../src/model/access/secrets';
 
 const sealed = (document: unknown) => {
   const values = new Map<string, unknown>();

@@ -1,10 +1,10 @@
 /** The table of what each version changed: whole, and the same as what the tables of fields, filters, verbs and routes say. */
 import { resourceTables, routes } from '../../src/api';
-import { type ResourceTable, sinceOf } from '../../src/model/fields';
-import { maxMinor } from '../../src/model/microversions';
-import { stateFields } from '../../src/model/nodes';
-import { verbs } from '../../src/model/verbs';
-import { type Change, versionChanges } from '../../src/model/version-changes';
+import { verbs } from '../../src/model/lifecycle/verbs';
+import { type ResourceTable, sinceOf } from '../../src/model/resources/fields';
+import { maxMinor } from '../../src/model/resources/microversions';
+import { stateFields } from '../../src/model/resources/nodes';
+import { type Change, versionChanges } from '../../src/model/resources/version-changes';
 
 /** Lines "1.50 node.owner" of the changes of one kind. */
 const told = <Kind extends Change['is']>(is: Kind, linesOf: (change: Extract<Change, { is: Kind }>) => string[]) =>

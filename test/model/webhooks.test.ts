@@ -1,7 +1,7 @@
 /** Kinds of events that webhooks name: the table has every kind that the code writes, and a misspelled one is refused. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventFamilies, eventKindFault, eventKinds } from '../../src/model/webhooks';
+import { eventFamilies, eventKindFault, eventKinds } from '../../src/model/resources/webhooks';
 
 const filesIn = (dir: string): string[] =>
   readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>

@@ -2,9 +2,15 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Case, type ConformanceFile, judgeCase, refusedAtLoad, runCase } from '../../src/policy/conformance';
 import { printCheck } from '../../src/policy/language/check';
 import { parseRule } from '../../src/policy/language/parse';
+import {
+  type Case,
+  type ConformanceFile,
+  judgeCase,
+  refusedAtLoad,
+  runCase,
+} from '../../src/policy/reports/conformance';
 import { readData } from './support';
 
 const { cases } = readData<ConformanceFile>('policy-conformance.json');

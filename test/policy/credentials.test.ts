@@ -1,7 +1,7 @@
 /** A caller in the spelling that rules use. */
-import { nobody } from '../../src/model/callers';
+import { nobody } from '../../src/model/access/callers';
 import { createPolicy } from '../../src/policy';
-import { credentialKeys, credentialsOf, normalise, serviceProjectKey } from '../../src/policy/credentials';
+import { credentialKeys, credentialsOf, normalise, serviceProjectKey } from '../../src/policy/engine/credentials';
 import { inProject, inSystem } from './support';
 
 test('`system` is the system scope, where there is one', () => {

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPolicy, createShadow, nodeTarget, personas, renderDifference } from '../../src/policy';
-import { customRoles, supportersFor } from '../../src/policy/cells';
-import type { Change } from '../../src/policy/diff';
-import { renderSample } from '../../src/policy/sample';
+import type { Change } from '../../src/policy/reports/diff';
+import { customRoles, supportersFor } from '../../src/policy/reports/matrix-cells';
+import { renderSample } from '../../src/policy/reports/sample';
 
 const change = (more: Partial<Change>): Change => ({
   does: 'gains',

@@ -1,8 +1,8 @@
 /** How a policy answers, whatever its rules say. */
 
-import { type Caller, nobody } from '../../src/model/callers';
+import { type Caller, nobody } from '../../src/model/access/callers';
 import { createPolicy, nodeTarget, personas, ruleNames } from '../../src/policy';
-import { fnv1a64 } from '../../src/policy/digest';
+import { fnv1a64 } from '../../src/policy/engine/digest';
 import { inProject, inSystem } from './support';
 
 const policy = createPolicy({ set: 'temper' });

@@ -1,8 +1,9 @@
 /** What is wrong with single checks, and what is not. */
-import { checkFaults } from '../../src/policy/check-faults';
+
 import { walk } from '../../src/policy/language/check';
 import { parseRule } from '../../src/policy/language/parse';
-import { vocabulary } from '../../src/policy/vocabulary';
+import { checkFaults } from '../../src/policy/reports/check-faults';
+import { vocabulary } from '../../src/policy/rules/vocabulary';
 
 const faultsOf = (text: string) =>
   [...walk(parseRule(text).check)].flatMap(({ check }) => checkFaults(check, vocabulary));

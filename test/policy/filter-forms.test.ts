@@ -1,5 +1,5 @@
 /** What becomes of single checks as a list's filter, form by form. */
-import { type Caller, nobody } from '../../src/model/callers';
+import { type Caller, nobody } from '../../src/model/access/callers';
 import type { Predicate } from '../../src/model/predicates';
 import { createPolicy, type Mode } from '../../src/policy';
 import { inProject } from './support';

@@ -1,6 +1,6 @@
 /** A list's filter admits exactly the rows that deciding row by row would admit. */
 
-import { type Caller, nobody } from '../../src/model/callers';
+import { type Caller, nobody } from '../../src/model/access/callers';
 import { matches, type Predicate } from '../../src/model/predicates';
 import { createPolicy, type Mode, personas, ruleNames, type Target } from '../../src/policy';
 import { inProject, inSystem } from './support';

@@ -1,7 +1,7 @@
 /** Whatever a file or a caller holds: nothing crashes, nothing hangs, and strict mode opens nothing by accident. */
 
 import fc from 'fast-check';
-import { type Caller, nobody } from '../../src/model/callers';
+import { type Caller, nobody } from '../../src/model/access/callers';
 import { isTemperError } from '../../src/model/errors';
 import { matches } from '../../src/model/predicates';
 import { createPolicy, type Mode, type PolicySource, readPolicy, type Target } from '../../src/policy';

@@ -1,7 +1,7 @@
 /** What a set of rules is refused or warned for as a whole: its names, its references, its size and its openness. */
 import { isTemperError } from '../../src/model/errors';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
-import { policyFilesAmong } from '../../src/policy/read';
+import { policyFilesAmong } from '../../src/policy/engine/read';
 
 const options = (overrides: Record<string, unknown>, more: Partial<PolicyOptions> = {}): PolicyOptions => ({
   set: 'temper',

@@ -1,10 +1,10 @@
 /** The `ironic` set against the table recorded from the reference: every rule, caller and object. */
 
-import { type Caller, nobody } from '../../src/model/callers';
+import { type Caller, nobody } from '../../src/model/access/callers';
 import { createPolicy, type Target } from '../../src/policy';
-import { credentialsOf } from '../../src/policy/credentials';
-import { ruleSets } from '../../src/policy/rules';
-import { createRuleSet } from '../../src/policy/ruleset';
+import { credentialsOf } from '../../src/policy/engine/credentials';
+import { createRuleSet } from '../../src/policy/engine/ruleset';
+import { ruleSets } from '../../src/policy/rules/sets';
 import { readData } from './support';
 
 type Recorded = {

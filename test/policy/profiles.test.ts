@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Caller, expandRoles, nobody } from '../../src/model/callers';
+import { type Caller, expandRoles, nobody } from '../../src/model/access/callers';
 import {
   allocationTarget,
   createPolicy,
@@ -20,8 +20,8 @@ import {
   runTarget,
   supportersFor,
 } from '../../src/policy';
-import { membersWith as everybodyWith, scenesOf } from '../../src/policy/cells';
-import { createRule, ownedWriteRules, readRule } from '../../src/policy/profiles';
+import { membersWith as everybodyWith, scenesOf } from '../../src/policy/reports/matrix-cells';
+import { createRule, ownedWriteRules, readRule } from '../../src/policy/reports/profiles';
 import { inSystem } from './support';
 
 const root = join(__dirname, '../..');

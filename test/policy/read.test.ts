@@ -1,6 +1,6 @@
 /** Policy files as texts: what YAML makes of them, where each rule stands, and what is refused before it does harm. */
 
-import { nobody } from '../../src/model/callers';
+import { nobody } from '../../src/model/access/callers';
 import { isTemperError } from '../../src/model/errors';
 import { createPolicy, joinSources, readPolicy } from '../../src/policy';
 

@@ -2,10 +2,10 @@
 
 import { isTemperError } from '../../src/model/errors';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
-import { strictFaults } from '../../src/policy/lint';
-import { mergeRules } from '../../src/policy/merge';
-import { ruleSets } from '../../src/policy/rules';
-import { vocabulary } from '../../src/policy/vocabulary';
+import { mergeRules } from '../../src/policy/engine/merge';
+import { strictFaults } from '../../src/policy/reports/lint';
+import { ruleSets } from '../../src/policy/rules/sets';
+import { vocabulary } from '../../src/policy/rules/vocabulary';
 
 const load = (overrides: Record<string, unknown>, more: Partial<PolicyOptions> = {}): string => {
   try {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Caller, expandRoles, nobody } from '../../src/model/callers';
+import { type Caller, expandRoles, nobody } from '../../src/model/access/callers';
 
 /** A JSON file of test/policy/data. */
 export const readData = <Shape>(name: string): Shape =>

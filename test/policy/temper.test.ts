@@ -1,6 +1,6 @@
 /** What the default set promises about tenancy, rule by rule and caller by caller. */
 
-import { nobody } from '../../src/model/callers';
+import { nobody } from '../../src/model/access/callers';
 import {
   createPolicy,
   nodeTarget,
@@ -10,7 +10,7 @@ import {
   runbookTarget,
   runTarget,
 } from '../../src/policy';
-import { personaGroups, personaRoles, projectOf } from '../../src/policy/personas';
+import { personaGroups, personaRoles, projectOf } from '../../src/policy/reports/personas';
 import { inProject } from './support';
 
 const policy = createPolicy({ set: 'temper' });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInventory, type Inventory } from '../../src/inventory';
 import type { NewAllocation } from '../../src/inventory/allocations';
 import { connect, type Sql } from '../../src/inventory/database';
-import type { Allocation } from '../../src/model/allocations';
 import type { AllocationUuid } from '../../src/model/ids';
+import type { Allocation } from '../../src/model/resources/allocations';
 import { allocateAll, allocateOnce, runAllocating, type Settled } from '../../src/runs/allocating';
 import { type TestDatabase, testDatabase } from '../support/servers';
 

@@ -8,7 +8,7 @@ import { keptHistory } from '../../scripts/lib/history';
 import { createInventory } from '../../src/inventory';
 import { isTemperError, raise, type TemperError } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
-import type { ActName } from '../../src/model/steps';
+import type { ActName } from '../../src/model/lifecycle/steps';
 import { createRuns, type Runs } from '../../src/runs';
 import type { CallOrder } from '../../src/runs/contract';
 import { callId, workflowId } from '../../src/workflows/contract';

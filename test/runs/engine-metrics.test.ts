@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { engineTelemetry } from '../../src/bin/observing';
+import { engineTelemetry } from '../../src/process/observing';
 import { temporalAddress, temporalNamespace, workflowBundle } from '../support/servers';
 
 /** A port that was free a moment ago: the engine does not tell which one it was given. */

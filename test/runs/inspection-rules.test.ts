@@ -1,6 +1,6 @@
 /** Inspection rules after real inspections, by the ramdisk and by the BMC: what they change, and how they fail one. */
 import { matching } from '../../src/activities/inspection-rules';
-import type { RuleStep } from '../../src/model/rule-ops';
+import type { RuleStep } from '../../src/model/inspection/rule-ops';
 import { startEngineWorld, type World } from '../support/engine';
 import { found, sendInventory, withRamdisk } from '../support/life-scenarios';
 import { type ActsOver, recordingDriver } from '../support/recording-driver';

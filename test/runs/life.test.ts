@@ -2,8 +2,8 @@
 import { createInventory } from '../../src/inventory';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
-import type { ActOutcome } from '../../src/model/runs';
-import { powerSteps } from '../../src/model/steps';
+import { powerSteps } from '../../src/model/lifecycle/steps';
+import type { ActOutcome } from '../../src/model/runs/runs';
 import type { RunOrder } from '../../src/runs';
 import { reconcileOnce } from '../../src/runs/reconcile';
 import { retryStep, setPaused } from '../../src/workflows/contract';

@@ -1,8 +1,8 @@
 /** What a control worker looks after by itself: whom the reconciler asks about, what it makes of the answer, and one at a time. */
 import { ScheduleNotFoundError } from '@temporalio/client';
-import { ensureReconciler } from '../../src/bin/temporal';
 import { createInventory, type Inventory } from '../../src/inventory';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import { ensureReconciler } from '../../src/process/temporal';
 import { lookAtQuiet } from '../../src/runs/reconcile';
 import { endOrphans, runOfWorkflow, upkeepOnce } from '../../src/runs/upkeep';
 import { reconcileId } from '../../src/workflows/contract';

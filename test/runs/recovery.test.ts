@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
-import { ensureReconciler } from '../../src/bin/temporal';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
+import { ensureReconciler } from '../../src/process/temporal';
 import { lookAtMarks } from '../../src/runs/marks';
 import { upkeepOnce } from '../../src/runs/upkeep';
 import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal';

@@ -7,9 +7,9 @@ import { InMemorySpanExporter } from '@opentelemetry/sdk-trace-node';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { request } from 'undici';
-import { activityInterceptors, clientInterceptors, tracesFrom } from '../../src/bin/observing';
 import { createMetrics } from '../../src/observe/metrics';
 import { startTraces, type Traces } from '../../src/observe/traces';
+import { activityInterceptors, clientInterceptors, tracesFrom } from '../../src/process/observing';
 import { temporalAddress, temporalNamespace, workflowBundle } from '../support/servers';
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });

@@ -7,7 +7,7 @@ import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { CountedEvent } from '../../src/inventory/feed';
 import { createVault } from '../../src/inventory/vault';
-import { deliveryAttempts, deliveryPauseMs } from '../../src/model/webhooks';
+import { deliveryAttempts, deliveryPauseMs } from '../../src/model/resources/webhooks';
 import { readEvents, type TellHands, tellOnce } from '../../src/runs/webhooks';
 import { type TestDatabase, testDatabase } from '../support/servers';
 

@@ -1,7 +1,7 @@
 /** The state machine by enumeration: the space is small, so everything is tried. */
-import { events, next, type ProvisionState, powerTargets, states, transitions } from '../../src/model/states';
-import { acts } from '../../src/model/steps';
-import { type Verb, verbs } from '../../src/model/verbs';
+import { events, next, type ProvisionState, powerTargets, states, transitions } from '../../src/model/lifecycle/states';
+import { acts } from '../../src/model/lifecycle/steps';
+import { type Verb, verbs } from '../../src/model/lifecycle/verbs';
 import { restingState } from '../../src/runs/ending';
 import wire from './data/verbs-by-state.json';
 

@@ -1,8 +1,16 @@
 /** The step table and what is checked of a caller's list before anything is touched. */
 import { isTemperError } from '../../src/model/errors';
-import { planSteps } from '../../src/model/plan-steps';
-import type { ReportedStep } from '../../src/model/runs';
-import { acts, automaticSteps, type GivenStep, maxSteps, reservedSteps, steps, stepsOf } from '../../src/model/steps';
+import { planSteps } from '../../src/model/lifecycle/plan-steps';
+import {
+  acts,
+  automaticSteps,
+  type GivenStep,
+  maxSteps,
+  reservedSteps,
+  steps,
+  stepsOf,
+} from '../../src/model/lifecycle/steps';
+import type { ReportedStep } from '../../src/model/runs/runs';
 
 const refusal = (work: () => unknown): { code: string; says: string } => {
   try {

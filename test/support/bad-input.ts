@@ -1,8 +1,8 @@
 /** Requests that are wrong in one way each, made from what a route says it takes. */
 import { randomUUID } from 'node:crypto';
 import type { Route } from '../../src/api';
-import { maxDepth, maxValues } from '../../src/api/body';
-import { requestSchema } from '../../src/api/description/schemas';
+import { maxDepth, maxValues } from '../../src/api/http/body';
+import { requestSchema } from '../../src/api/openapi/schemas';
 import type { Request } from './api';
 
 // biome-ignore lint/suspicious/noExplicitAny: schemas of every shape

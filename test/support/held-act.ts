@@ -5,7 +5,7 @@ import type { Inventory } from '../../src/inventory';
 import type { Sql } from '../../src/inventory/database';
 import type { Sealer } from '../../src/inventory/sealing';
 import type { NodeUuid } from '../../src/model/ids';
-import { planSteps } from '../../src/model/plan-steps';
+import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import { quickTiming } from './engine';
 import { ofDriverInfo, ofRun } from './vault';
 

@@ -1,7 +1,7 @@
 /** The stories of a node's whole life in the ways they can end, with a ramdisk that calls back when it is told to. */
 import { raise } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
-import type { ReportedStep } from '../../src/model/runs';
+import type { ReportedStep } from '../../src/model/runs/runs';
 import type { World } from './engine';
 import { step } from './recording-driver';
 import type { Scenario } from './scenarios';

@@ -1,7 +1,7 @@
 /** Objects for the walk over the rules: each row of its table gets new ones, made as it names them in a path or a body. */
 import { randomUUID } from 'node:crypto';
 import type { RunUuid } from '../../src/model/ids';
-import { planSteps } from '../../src/model/plan-steps';
+import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import type { TestApi } from './api';
 import { bootRamdisks } from './ramdisk-boots';
 import { lessee, owner } from './world';

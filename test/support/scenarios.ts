@@ -2,9 +2,9 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import type { Timing } from '../../src/model/runs';
-import { type GivenStep, powerSteps } from '../../src/model/steps';
-import type { Verb } from '../../src/model/verbs';
+import { type GivenStep, powerSteps } from '../../src/model/lifecycle/steps';
+import type { Verb } from '../../src/model/lifecycle/verbs';
+import type { Timing } from '../../src/model/runs/runs';
 import { failOperation, retryStep, setPaused, skipStep, workflowId } from '../../src/workflows/contract';
 import type { World } from './engine';
 import { lifeScenarios } from './life-scenarios';

@@ -10,7 +10,7 @@ import {
   type Opener,
   type Sealer,
 } from '../../src/inventory/sealing';
-import { bmcSideOf } from '../../src/model/bmc-sides';
+import { bmcSideOf } from '../../src/model/access/bmc-sides';
 
 const pair = newPair();
 

@@ -1,5 +1,5 @@
 /** The people of the API tests: one token each, named for role and project. */
-import { type Caller, expandRoles, nobody } from '../../src/model/callers';
+import { type Caller, expandRoles, nobody } from '../../src/model/access/callers';
 
 const inProject = (project_id: string, ...roles: string[]): Caller => ({
   ...nobody,

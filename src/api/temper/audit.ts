@@ -1,13 +1,13 @@
 /** The audit trail on the wire: who asked for which change, by which rule, and what became of it; newest first. */
 import { z } from 'zod';
 import type { AuditEntry } from '../../inventory/audit-list';
-import { verdicts } from '../../model/audit';
+import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import type { NodeUuid, RunUuid } from '../../model/ids';
-import { maskSecrets } from '../../model/secrets';
-import type { Rooms } from '../rooms';
-import { type Asking, auditedBy, ok, route } from '../route';
-import { uuid } from '../validation';
+import { verdicts } from '../../model/resources/audit';
+import type { Rooms } from '../context';
+import { type Asking, auditedBy, ok, route } from '../http/route';
+import { uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
 const rule = 'temper:audit:get';

@@ -1,5 +1,5 @@
 /** What of an explanation a caller may read: ids of other projects, and the places of files, are for the system. */
-import type { Caller } from '../../model/callers';
+import type { Caller } from '../../model/access/callers';
 import type { Answered, Part, Target } from '../../policy';
 
 const hidden = '(another project)';

@@ -2,17 +2,17 @@
 import { z } from 'zod';
 import type { Freeze, ListedFreeze } from '../../inventory/freezes';
 import type { NodeRow } from '../../inventory/nodes';
-import type { Caller } from '../../model/callers';
+import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { asUuid, type FreezeUuid, type NodeUuid } from '../../model/ids';
-import { maxMinor } from '../../model/microversions';
 import { and } from '../../model/predicates';
+import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget } from '../../policy';
-import { record } from '../record';
-import type { Rooms } from '../rooms';
-import { type Answer, type Asking, created, noContent, ok, type Route, requesterOf, route } from '../route';
-import { flag, uuid } from '../validation';
-import { nodeColumns, visibleNode } from '../visibility';
+import { record } from '../audit/record';
+import type { Rooms } from '../context';
+import { type Answer, type Asking, created, noContent, ok, type Route, requesterOf, route } from '../http/route';
+import { flag, uuid } from '../resource/validation';
+import { nodeColumns, visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
 
 const rules = {

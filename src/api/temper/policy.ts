@@ -1,15 +1,15 @@
 /** Policy on the wire: why a decision falls as it does, and where a second policy would decide otherwise. */
 import { z } from 'zod';
-import { type Caller, expandRoles, nobody } from '../../model/callers';
+import { type Caller, expandRoles, nobody } from '../../model/access/callers';
 import { raise } from '../../model/errors';
-import { maxMinor } from '../../model/microversions';
+import { maxMinor } from '../../model/resources/microversions';
 import { allocationTarget, explainAnswer, nodeTarget, runbookTarget, type Target } from '../../policy';
-import type { Rooms } from '../rooms';
-import { type Asking, ok, type Route, route } from '../route';
-import { findVisibleAllocation } from '../v1/visible-allocation';
-import { findVisibleRunbook } from '../v1/visible-runbook';
-import { flag } from '../validation';
-import { visibleNode } from '../visibility';
+import type { Rooms } from '../context';
+import { type Asking, ok, type Route, route } from '../http/route';
+import { flag } from '../resource/validation';
+import { visibleNode } from '../resource/visibility';
+import { findVisibleAllocation } from '../v1/allocations/visibility';
+import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { explanationFor } from './explanations';
 import * as shapes from './shapes';
 

@@ -1,7 +1,7 @@
 /** Recovery on the wire: whether a restore holds everything back, what would be done about it, and doing it. */
 import { z } from 'zod';
 import type { Recovered } from '../../runs/contract';
-import { type Asking, auditedBy, ok, type Route, route } from '../route';
+import { type Asking, auditedBy, ok, type Route, route } from '../http/route';
 import * as shapes from './shapes';
 
 const path = '/temper/v1/recovery';

@@ -1,16 +1,16 @@
 /** The events of a run as they happen: server-sent events that resume where a client left off and end with the run. */
 import { type FeedEvent, type FeedPlace, feedStart } from '../../inventory/feed';
 import type { RunRow } from '../../inventory/runs';
-import { type Caller, quotaProject } from '../../model/callers';
+import { type Caller, quotaProject } from '../../model/access/callers';
+import { maskSecrets } from '../../model/access/secrets';
 import { isTemperError, raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
-import { endedStates } from '../../model/runs';
-import { maskSecrets } from '../../model/secrets';
-import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../bmc-texts';
-import type { Rooms } from '../rooms';
-import { type Answer, type Asking, noContent, route } from '../route';
-import type { Sink } from '../streaming';
-import type { Ear } from '../streams';
+import { endedStates } from '../../model/runs/runs';
+import type { Rooms } from '../context';
+import type { Ear } from '../http/event-streams';
+import { type Answer, type Asking, noContent, route } from '../http/route';
+import type { Sink } from '../http/sse';
+import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../resource/bmc-texts';
 import { visibleRun } from './runs';
 
 const pageSize = 200;

@@ -1,16 +1,16 @@
 /** Runs on all nodes that a caller may see: what is going on now, and what has ended. */
 import { z } from 'zod';
 import type { RunFilter, RunListing, RunSelection } from '../../inventory/run-list';
-import type { Caller } from '../../model/callers';
+import type { Caller } from '../../model/access/callers';
 import { isTemperError, raise } from '../../model/errors';
 import { asUuid, type NodeUuid, type RunUuid } from '../../model/ids';
-import { maxMinor } from '../../model/microversions';
-import type { RunState } from '../../model/runs';
-import { type BmcText, bmcTextFor, seesBmcRule } from '../bmc-texts';
-import type { Rooms } from '../rooms';
-import { type Answer, type Asking, ok, route } from '../route';
-import { uuid } from '../validation';
-import { visibleNode } from '../visibility';
+import { maxMinor } from '../../model/resources/microversions';
+import type { RunState } from '../../model/runs/runs';
+import type { Rooms } from '../context';
+import { type Answer, type Asking, ok, route } from '../http/route';
+import { type BmcText, bmcTextFor, seesBmcRule } from '../resource/bmc-texts';
+import { uuid } from '../resource/validation';
+import { visibleNode } from '../resource/visibility';
 import { visibleRun } from './runs';
 import * as shapes from './shapes';
 

@@ -1,25 +1,25 @@
 /** Preflight of a runbook: what can be known to be wrong with it before anything is sent to a BMC. */
 import { z } from 'zod';
-import { maxMinor } from '../../model/microversions';
+import type { StepVerb } from '../../model/lifecycle/steps';
+import { maxMinor } from '../../model/resources/microversions';
 import {
   checkOnNode,
   checkRunbook,
   createSuggest,
   type LastSeen,
   type RunbookFinding,
-} from '../../model/runbook-check';
-import { inOrder, type RunbookStep } from '../../model/runbook-steps';
-import { type Runbook, runbookApproval } from '../../model/runbooks';
-import type { StepVerb } from '../../model/steps';
+} from '../../model/resources/runbook-check';
+import { inOrder, type RunbookStep } from '../../model/resources/runbook-steps';
+import { type Runbook, runbookApproval } from '../../model/resources/runbooks';
 import { nodeTarget } from '../../policy';
-import type { Rooms } from '../rooms';
-import { type Answer, type Asking, ok, type Route, route } from '../route';
-import { runbookStep } from '../step-schema';
-import { equipped } from '../v1/node-plans';
-import { readable } from '../v1/node-steps';
-import { anywhere } from '../v1/runbook-warnings';
-import { findVisibleRunbook } from '../v1/visible-runbook';
-import { visibleNode } from '../visibility';
+import type { Rooms } from '../context';
+import { type Answer, type Asking, ok, type Route, route } from '../http/route';
+import { equipped } from '../orders/plans';
+import { runbookStep } from '../orders/step-schema';
+import { readable } from '../orders/steps';
+import { visibleNode } from '../resource/visibility';
+import { findVisibleRunbook } from '../v1/runbooks/visibility';
+import { anywhere } from '../v1/runbooks/warnings';
 import * as shapes from './shapes';
 
 const mostNodes = 50;

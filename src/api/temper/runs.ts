@@ -2,19 +2,19 @@
 import { z } from 'zod';
 import type { StepRow } from '../../inventory/run-steps';
 import type { RunRow } from '../../inventory/runs';
-import type { Caller } from '../../model/callers';
+import type { Caller } from '../../model/access/callers';
+import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { asUuid, type LeaseUuid, type RunUuid } from '../../model/ids';
-import { maxMinor } from '../../model/microversions';
-import { endedStates } from '../../model/runs';
-import { maskSecrets } from '../../model/secrets';
+import { maxMinor } from '../../model/resources/microversions';
+import { endedStates } from '../../model/runs/runs';
 import { runTarget, type Target } from '../../policy';
 import type { LiveRun } from '../../runs/contract';
-import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../bmc-texts';
-import type { Rooms } from '../rooms';
-import { ok, route } from '../route';
-import { uuid } from '../validation';
-import { visibleNode } from '../visibility';
+import type { Rooms } from '../context';
+import { ok, route } from '../http/route';
+import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../resource/bmc-texts';
+import { uuid } from '../resource/validation';
+import { visibleNode } from '../resource/visibility';
 import { phaseOf, withOutlook } from './run-outlook';
 import * as shapes from './shapes';
 

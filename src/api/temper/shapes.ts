@@ -1,6 +1,6 @@
 /** What the answers of our own routes hold: for the API's description, against which tests hold every answer. */
 import { z } from 'zod';
-import { masked } from '../../model/secrets';
+import { masked } from '../../model/access/secrets';
 
 const text = z.string();
 const maybe = text.nullable();

@@ -1,6 +1,5 @@
 /** What can run on a node, with arguments: nobody must read source to write a runbook. */
 
-import { maxMinor } from '../../model/microversions';
 import {
   type ActName,
   actRow,
@@ -10,12 +9,13 @@ import {
   reservedSteps,
   type StepRow,
   stepsOf,
-} from '../../model/steps';
+} from '../../model/lifecycle/steps';
+import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget } from '../../policy';
-import type { Rooms } from '../rooms';
-import { ok, route } from '../route';
-import { equipped } from '../v1/node-plans';
-import { visibleNode } from '../visibility';
+import type { Rooms } from '../context';
+import { ok, route } from '../http/route';
+import { equipped } from '../orders/plans';
+import { visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
 
 const rule = 'temper:node:steps';

@@ -2,13 +2,13 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { DeliveryRow, WebhookRow, WebhookValues } from '../../inventory/webhooks';
+import { masked } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
-import { masked } from '../../model/secrets';
-import { allowedTarget, eventKindFault, requireFarAway } from '../../model/webhooks';
-import { record } from '../record';
-import type { Rooms } from '../rooms';
-import { type Asking, created, noContent, ok, route } from '../route';
-import { uuid } from '../validation';
+import { allowedTarget, eventKindFault, requireFarAway } from '../../model/resources/webhooks';
+import { record } from '../audit/record';
+import type { Rooms } from '../context';
+import { type Asking, created, noContent, ok, route } from '../http/route';
+import { uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
 const base = '/temper/v1/webhooks';

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
-import { nodeTable } from '../../model/nodes';
-import { listQuery } from '../lists';
-import type { Rooms } from '../rooms';
-import { type Answer, type Asking, type Route, route } from '../route';
-import { answerNodes, listRules, redactRules } from './nodes';
+import { nodeTable } from '../../model/resources/nodes';
+import type { Rooms } from '../context';
+import { type Answer, type Asking, type Route, route } from '../http/route';
+import { listQuery } from '../resource/lists';
+import { answerNodes, listRules, redactRules } from './nodes/nodes';
 
 const params = z.object({ ident: z.string() });
 type Ask = Asking<z.output<typeof params>, Readonly<Record<string, unknown>>, unknown>;

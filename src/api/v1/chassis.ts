@@ -1,11 +1,11 @@
 /** /v1/chassis: what nodes are built into. Whose nodes they are does not matter here: it is for system callers. */
 
-import { chassisTable } from '../../model/chassis';
 import { raise } from '../../model/errors';
-import { links, projections } from '../representation';
-import type { Route } from '../route';
-import { type SystemResource, shownRoutes } from '../system-resource';
-import { editRoutes } from '../system-resource-edits';
+import { chassisTable } from '../../model/resources/chassis';
+import type { Route } from '../http/route';
+import { links, projections } from '../resource/representation';
+import { type SystemResource, shownRoutes } from '../resource/system-resource';
+import { editRoutes } from '../resource/system-resource-edits';
 
 const chassis: SystemResource = {
   table: chassisTable,

@@ -1,11 +1,11 @@
 /** /v1/conductors: our BMC workers, alive or silent. */
 import { z } from 'zod';
 import type { WorkerRow } from '../../inventory/workers';
-import { conductorsSince, conductorTable } from '../../model/conductors';
 import { raise } from '../../model/errors';
-import { askedList, chosenFields, collection, type ListAsked, listQuery, nextLink, showQuery } from '../lists';
-import { links, projections } from '../representation';
-import { ok, route } from '../route';
+import { conductorsSince, conductorTable } from '../../model/resources/conductors';
+import { ok, route } from '../http/route';
+import { askedList, chosenFields, collection, type ListAsked, listQuery, nextLink, showQuery } from '../resource/lists';
+import { links, projections } from '../resource/representation';
 
 const rule = 'baremetal:conductor:get';
 

@@ -1,11 +1,11 @@
 /** /v1/drivers/{name}/vendor_passthru: methods that need no node. The drivers here have none, and say so. */
 import { z } from 'zod';
-import { driverMethods, shownMethods } from '../../model/vendor-methods';
-import type { Rooms } from '../rooms';
-import { type Asking, ok, type Route, route } from '../route';
-import { document } from '../validation';
+import { driverMethods, shownMethods } from '../../model/lifecycle/vendor-methods';
+import type { Rooms } from '../context';
+import { type Asking, ok, type Route, route } from '../http/route';
+import { document } from '../resource/validation';
 import { liveDriver } from './drivers';
-import { methodsShape, offered, verbs } from './vendor-passthru';
+import { methodsShape, offered, verbs } from './nodes/vendor-passthru';
 
 const rule = 'baremetal:driver:vendor_passthru';
 

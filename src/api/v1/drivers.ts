@@ -1,20 +1,20 @@
 /** /v1/drivers: which drivers can be used now, that is, which some live worker serves. */
 import { z } from 'zod';
+import { raise } from '../../model/errors';
+import { type DriverName, drivers, isDriver } from '../../model/lifecycle/drivers';
 import {
   driverProperties,
   driverTable,
   driverValues,
   interfacesSince,
   logicalDiskProperties,
-} from '../../model/driver-fields';
-import { type DriverName, drivers, isDriver } from '../../model/drivers';
-import { raise } from '../../model/errors';
-import { chosenFields } from '../lists';
-import { links, projections } from '../representation';
-import type { Rooms } from '../rooms';
-import { ok, route } from '../route';
-import { fieldNames, flag } from '../validation';
-import { requireMinor } from '../versions';
+} from '../../model/resources/driver-fields';
+import type { Rooms } from '../context';
+import { ok, route } from '../http/route';
+import { requireMinor } from '../http/versions';
+import { chosenFields } from '../resource/lists';
+import { links, projections } from '../resource/representation';
+import { fieldNames, flag } from '../resource/validation';
 import * as shapes from './shapes';
 
 const fieldsSince = 77;

@@ -1,8 +1,8 @@
 /** POST /v1/events: what other services tell of ports of networks. Checked and written to the log; nothing here waits for it yet. */
 import { z } from 'zod';
-import { isMac } from '../../model/ports';
-import { noContent, type Route, route } from '../route';
-import { uuid } from '../validation';
+import { isMac } from '../../model/resources/ports';
+import { noContent, type Route, route } from '../http/route';
+import { uuid } from '../resource/validation';
 
 const rule = 'baremetal:events:post';
 

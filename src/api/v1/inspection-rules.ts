@@ -1,6 +1,8 @@
 /** /v1/inspection_rules: what is to be done with what inspections find; workers run them where findings are taken in. */
 import { z } from 'zod';
+import { masked, replaceSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
+import { type RuleStep, stepFault } from '../../model/inspection/rule-ops';
 import {
   actionOps,
   checkStaysSensitive,
@@ -10,16 +12,14 @@ import {
   inspectionRulesSince,
   inspectionRuleTable,
   multiples,
-} from '../../model/inspection-rules';
-import { type RuleStep, stepFault } from '../../model/rule-ops';
-import { masked, replaceSecrets } from '../../model/secrets';
-import { schemaError } from '../errors';
-import { type Extra, links, projections } from '../representation';
-import type { Values } from '../resource-values';
-import type { Route } from '../route';
-import { type SystemResource, shownRoutes, type Writing } from '../system-resource';
-import { editRoutes } from '../system-resource-edits';
-import { document } from '../validation';
+} from '../../model/resources/inspection-rules';
+import { schemaError } from '../http/errors';
+import type { Route } from '../http/route';
+import { type Extra, links, projections } from '../resource/representation';
+import { type SystemResource, shownRoutes, type Writing } from '../resource/system-resource';
+import { editRoutes } from '../resource/system-resource-edits';
+import { document } from '../resource/validation';
+import type { Values } from '../resource/values';
 
 const common = {
   args: z.union([document, z.array(z.unknown())]).optional(),

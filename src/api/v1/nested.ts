@@ -1,13 +1,13 @@
 /** What is refused below a parent: there, nodes, ports and volumes are only listed; one of them has a path of its own. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
-import { nestedPortgroupsSince } from '../../model/portgroups';
-import { volumesSince } from '../../model/volumes';
-import { findVisible } from '../node-resource';
-import type { Rooms } from '../rooms';
-import { type Asking, type Method, type Route, route } from '../route';
-import { visibleNode } from '../visibility';
-import { portgroup } from './portgroups';
+import { nestedPortgroupsSince } from '../../model/resources/portgroups';
+import { volumesSince } from '../../model/resources/volumes';
+import type { Rooms } from '../context';
+import { type Asking, type Method, type Route, route } from '../http/route';
+import { findVisible } from '../resource/node-resource';
+import { visibleNode } from '../resource/visibility';
+import { portgroup } from './ports/portgroups';
 
 type Ask = Asking<Readonly<Record<string, string>>, unknown, unknown>;
 

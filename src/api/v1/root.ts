@@ -1,6 +1,6 @@
 /** The two discovery documents: what `/` and `/v1` say to a client that knows nothing yet. */
-import { maxVersion, minVersion } from '../../model/microversions';
-import { ok, type Route, route } from '../route';
+import { maxVersion, minVersion } from '../../model/resources/microversions';
+import { ok, type Route, route } from '../http/route';
 import * as shapes from './shapes';
 
 const versionObject = (base: string) => ({

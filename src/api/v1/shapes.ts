@@ -1,7 +1,7 @@
 /** What answers hold that no resource table tells: for the API's description, against which tests hold every answer. */
 import { z } from 'zod';
-import { interfaceNames } from '../../model/drivers';
-import { stateFields } from '../../model/nodes';
+import { interfaceNames } from '../../model/lifecycle/drivers';
+import { stateFields } from '../../model/resources/nodes';
 
 const text = z.string();
 const maybe = text.nullable();

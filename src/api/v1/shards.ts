@@ -1,6 +1,6 @@
 /** GET /v1/shards: into how many parts the fleet is divided, and how many nodes each has, of those that the caller may see. */
-import { ok, type Route, route } from '../route';
-import { nodeColumns } from '../visibility';
+import { ok, type Route, route } from '../http/route';
+import { nodeColumns } from '../resource/visibility';
 import * as shapes from './shapes';
 
 const rule = 'baremetal:shards:get';

@@ -1,5 +1,5 @@
 /** /v1/volume: how nodes reach their volumes (connectors) and which they are (targets), below nodes too. */
-import { checkPoweredOff, checkRemovable } from '../../model/node-resources';
+import { checkPoweredOff, checkRemovable } from '../../model/resources/node-resources';
 import {
   connectorTable,
   targetTable,
@@ -7,15 +7,15 @@ import {
   type VolumeTarget,
   viewProperties,
   volumesSince,
-} from '../../model/volumes';
+} from '../../model/resources/volumes';
 import { nodeTarget } from '../../policy';
-import type { NodeResource } from '../node-resource';
-import { editRoutes } from '../node-resource-edits';
-import { shownRoutes } from '../node-resource-lists';
-import { links, projections } from '../representation';
-import { ok, type Route, route } from '../route';
-import { visibleNode } from '../visibility';
-import { type NodeParams, nodeParams } from './nodes';
+import { ok, type Route, route } from '../http/route';
+import type { NodeResource } from '../resource/node-resource';
+import { editRoutes } from '../resource/node-resource-edits';
+import { shownRoutes } from '../resource/node-resource-lists';
+import { links, projections } from '../resource/representation';
+import { visibleNode } from '../resource/visibility';
+import { type NodeParams, nodeParams } from './nodes/nodes';
 import * as shapes from './shapes';
 
 const rule = 'baremetal:volume:get';

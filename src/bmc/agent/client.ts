@@ -1,9 +1,9 @@
 /** Requests of one act to one ramdisk: bounded, never redirected, never repeated, their failures named. */
 import { Agent, type buildConnector, request } from 'undici';
 import type { z } from 'zod';
+import { hideSecrets } from '../../model/access/secrets';
 import { isTemperError, TemperError } from '../../model/errors';
 import { structureFault } from '../../model/json-structure';
-import { hideSecrets } from '../../model/secrets';
 import { storable } from '../../model/texts';
 import type { ActContext, BmcNode, DriverHands } from '../contract';
 import { guardedConnector } from '../network';

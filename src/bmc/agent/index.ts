@@ -1,6 +1,6 @@
 /** The acts that the ramdisk performs, whatever the hardware type: each with a client of its own for the node's ramdisk. */
-import { type ActName, actRow, type acts as known } from '../../model/acts';
-import type { ActOutcome } from '../../model/runs';
+import { type ActName, actRow, type acts as known } from '../../model/lifecycle/acts';
+import type { ActOutcome } from '../../model/runs/runs';
 import type { Act, DriverHands } from '../contract';
 import { type AgentClient, withAgent } from './client';
 import { finalizeRescue, installBootloader, powerOffByAgent, writeImage } from './standby';

@@ -1,7 +1,7 @@
 /** What a ramdisk may answer, checked at the edge, and the error of our list that a refusal amounts to. */
 import { z } from 'zod';
 import { type ErrorCode, TemperError } from '../../model/errors';
-import { errorOfFailure } from '../redfish/replies';
+import { errorOfFailure } from '../redfish/transport/replies';
 import { tidyText } from '../texts';
 
 const anything = z.record(z.string(), z.unknown());

@@ -1,6 +1,6 @@
 /** What the ramdisk does for deploying and rescuing: write the image, make it boot, set the password, go down. */
 import { isTemperError } from '../../model/errors';
-import type { ActOutcome } from '../../model/runs';
+import type { ActOutcome } from '../../model/runs/runs';
 import { pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
 import { askAgent, runCommand } from './command';

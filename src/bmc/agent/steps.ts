@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { raise } from '../../model/errors';
-import type { ActOutcome, ReportedStep } from '../../model/runs';
+import type { ActOutcome, ReportedStep } from '../../model/runs/runs';
 import { tidyText } from '../texts';
 import type { AgentClient } from './client';
 import { askAgent, runCommand } from './command';

@@ -1,8 +1,8 @@
 /** fake-hardware: every act, on nothing but what is recorded of the node. For demonstrations, load and tests of the rest. */
 import { raise } from '../../model/errors';
-import type { ActOutcome, Seen } from '../../model/runs';
-import type { ActName } from '../../model/steps';
-import { bootDevices, acts as known } from '../../model/steps';
+import type { ActName } from '../../model/lifecycle/steps';
+import { bootDevices, acts as known } from '../../model/lifecycle/steps';
+import type { ActOutcome, Seen } from '../../model/runs/runs';
 import type { Act, BmcNode, Driver } from '../contract';
 import { pause } from '../wait';
 

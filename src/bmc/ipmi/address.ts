@@ -1,6 +1,6 @@
 /** Where a BMC is now: its name resolved once, checked against the operator's networks, and passed on as a literal address. */
 import { lookup as systemLookup } from 'node:dns/promises';
-import { isIpAddress, requireAllowed } from '../../model/bmc-addresses';
+import { isIpAddress, requireAllowed } from '../../model/access/bmc-addresses';
 import type { DriverHands } from '../contract';
 
 type Hands = Pick<DriverHands, 'networks' | 'lookup'>;

@@ -3,7 +3,7 @@
  * restart, so that only silence, or the BMC's own yes, shows that it happened; without either nobody can know.
  */
 import { isTemperError } from '../../model/errors';
-import type { ActOutcome } from '../../model/runs';
+import type { ActOutcome } from '../../model/runs/runs';
 import { type Announced, type Announcements, announcements } from '../announce';
 import { type RestartLook, resetWhat, untilBack } from '../bmc-restart';
 import { announceAndSend } from '../once';

@@ -1,7 +1,7 @@
 /** The boot device: what the next boot, or every boot, starts from. Boot parameter 5 of IPMI 2.0, table 28-14. */
 import { raise } from '../../model/errors';
-import type { ActOutcome } from '../../model/runs';
-import type { bootDevices } from '../../model/steps';
+import type { bootDevices } from '../../model/lifecycle/steps';
+import type { ActOutcome } from '../../model/runs/runs';
 import { converge, type Sent } from '../converge';
 import { type Client, nonsense } from './client';
 import { lookAtMaker } from './verify';

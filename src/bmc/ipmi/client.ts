@@ -1,6 +1,7 @@
 /** Commands of one act to one BMC: reads that answer a text, writes that say whether their outcome is known. */
+
+import { hideSecrets } from '../../model/access/secrets';
 import { raise, TemperError } from '../../model/errors';
-import { hideSecrets } from '../../model/secrets';
 import type { ActContext, BmcNode } from '../contract';
 import type { Sent } from '../converge';
 import type { Verdict, Why } from './replies';

@@ -1,6 +1,7 @@
 /** The ipmi driver: BMCs without Redfish, through the ipmitool program. */
-import type { ActOutcome } from '../../model/runs';
-import type { ActName } from '../../model/steps';
+
+import type { ActName } from '../../model/lifecycle/steps';
+import type { ActOutcome } from '../../model/runs/runs';
 import type { Act, Driver, DriverHands } from '../contract';
 import { resetBmc } from './bmc-reset';
 import { listBootDevices, readBootDevice, setBootDevice } from './boot';

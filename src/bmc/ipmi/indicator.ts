@@ -1,6 +1,6 @@
 /** The chassis light: on until told otherwise, or off. IPMI does not know whether it shines or blinks. */
 import { raise } from '../../model/errors';
-import type { ActOutcome } from '../../model/runs';
+import type { ActOutcome } from '../../model/runs/runs';
 import { converge } from '../converge';
 import { type Client, nonsense } from './client';
 

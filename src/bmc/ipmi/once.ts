@@ -1,6 +1,6 @@
 /** Commands that leave nothing to see: a non-maskable interrupt, and bytes that somebody wants sent. */
 import { raise } from '../../model/errors';
-import type { ActOutcome } from '../../model/runs';
+import type { ActOutcome } from '../../model/runs/runs';
 import { sendOnce } from '../once';
 import type { Client } from './client';
 import { lookAtPower } from './power';

@@ -1,5 +1,5 @@
 /** Power: on, off, asking the system to shut itself down, and the interrupt that makes it say what it does. */
-import type { ActOutcome, Seen } from '../../model/runs';
+import type { ActOutcome, Seen } from '../../model/runs/runs';
 import { converge } from '../converge';
 import { type Client, nonsense } from './client';
 

@@ -1,7 +1,7 @@
 /** An ipmi node's driver_info, read once into what ipmitool is told. */
-import { type BmcAddress, parseBmcAddress } from '../../model/bmc-addresses';
+import { type BmcAddress, parseBmcAddress } from '../../model/access/bmc-addresses';
+import { bridgeHops, bridgingOf, isGiven } from '../../model/access/ipmi-info';
 import { raise } from '../../model/errors';
-import { bridgeHops, bridgingOf, isGiven } from '../../model/ipmi-info';
 import type { BmcNode } from '../contract';
 
 export const privileges = ['ADMINISTRATOR', 'OPERATOR', 'USER', 'CALLBACK'] as const;

@@ -1,5 +1,5 @@
 /** The look behind verify and power sync: power, and who made the BMC. */
-import type { ActOutcome } from '../../model/runs';
+import type { ActOutcome } from '../../model/runs/runs';
 import type { Client } from './client';
 import { lookAtPower, powerStateOf } from './power';
 

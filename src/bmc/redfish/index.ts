@@ -1,28 +1,29 @@
 /** The redfish driver: every act, each with a client of its own on the shared connection of its BMC. */
-import type { ActOutcome } from '../../model/runs';
-import type { ActName } from '../../model/steps';
+
+import type { ActName } from '../../model/lifecycle/steps';
+import type { ActOutcome } from '../../model/runs/runs';
 import type { Act, Driver, DriverHands } from '../contract';
-import { confirmBios, confirmBiosReset, stageBios, stageBiosReset } from './bios';
-import { readBios } from './bios-look';
-import { resetBmc } from './bmc-reset';
-import { setBootDevice, setBootMode } from './boot';
-import { type Client, createClient } from './client';
-import { setBmcClock } from './clock';
-import { createConnections } from './connections';
-import { updateFirmware } from './firmware';
-import { readFirmware } from './firmware-look';
-import { setIndicator } from './indicator';
-import { readIndicators } from './indicator-look';
-import { inspect } from './inspect';
-import { listBootDevices, readBootDevice, readMedia } from './looks';
-import { ejectMedia, insertMedia } from './media';
-import { injectNmi } from './nmi';
-import { powerActs, setPower } from './power';
-import { applyRaid, createRaid, deleteRaid } from './raid';
-import { resetSecureBootKeys, setSecureBoot } from './secure-boot';
-import { redfishSettings } from './settings';
-import { createSubscription, deleteSubscription, readSubscriptions } from './subscriptions';
-import { verify } from './verify';
+import { confirmBios, confirmBiosReset, stageBios, stageBiosReset } from './acts/bios';
+import { readBios } from './acts/bios-read';
+import { resetBmc } from './acts/bmc-reset';
+import { setBootDevice, setBootMode } from './acts/boot';
+import { setBmcClock } from './acts/clock';
+import { updateFirmware } from './acts/firmware';
+import { readFirmware } from './acts/firmware-read';
+import { setIndicator } from './acts/indicator';
+import { readIndicators } from './acts/indicator-read';
+import { inspect } from './acts/inspect';
+import { ejectMedia, insertMedia } from './acts/media';
+import { injectNmi } from './acts/nmi';
+import { powerActs, setPower } from './acts/power';
+import { applyRaid, createRaid, deleteRaid } from './acts/raid';
+import { listBootDevices, readBootDevice, readMedia } from './acts/reads';
+import { resetSecureBootKeys, setSecureBoot } from './acts/secure-boot';
+import { createSubscription, deleteSubscription, readSubscriptions } from './acts/subscriptions';
+import { verify } from './acts/verify';
+import { type Client, createClient } from './transport/client';
+import { createConnections } from './transport/connections';
+import { redfishSettings } from './transport/settings';
 
 type RedfishAct = (client: Client, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
 

@@ -1,5 +1,5 @@
 /** `temper policy explain`: why a rule admits or refuses a caller, from files alone or asked of the API. */
-import { type Caller, expandRoles, nobody } from '../../model/callers';
+import { type Caller, expandRoles, nobody } from '../../model/access/callers';
 import { type Answered, explainAnswer, type PersonaName, personas, type Target } from '../../policy';
 import type { Context } from '../context';
 import { exits, stop } from '../faults';

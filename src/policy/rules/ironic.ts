@@ -1,6 +1,6 @@
 /** The rules of the bare metal API as the reference ships them: name, shared text, and the text (and name) it replaced. */
 
-import type { RegisteredRule, Scope } from '../merge';
+import type { RegisteredRule, Scope } from '../engine/merge';
 import { type BaseName, bases } from './bases';
 
 /** Name, base, deprecated text, and the old name when it was another. */

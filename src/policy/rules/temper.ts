@@ -1,6 +1,6 @@
 /** What Temper adds to and changes in the reference's rules, and why. */
 
-import type { RegisteredRule, Scope } from '../merge';
+import type { RegisteredRule, Scope } from '../engine/merge';
 import {
   anyOf,
   lesseeAdmin,

@@ -1,14 +1,14 @@
 /** Shows of a field that older versions leave it out and refuse it, and that the version which brought it does neither. */
-import { allocationTable } from '../../../src/model/allocations';
-import { driverTable } from '../../../src/model/driver-fields';
-import { type FieldRow, fieldOf, isSortable, type ResourceTable } from '../../../src/model/fields';
-import { historyTable } from '../../../src/model/history';
-import { biosTable, firmwareTable } from '../../../src/model/node-details';
-import { interfaceFieldNames, nodeTable, offered } from '../../../src/model/nodes';
-import { portgroupTable } from '../../../src/model/portgroups';
-import { portTable } from '../../../src/model/ports';
-import { runbookTable } from '../../../src/model/runbooks';
-import type { Change, Changing } from '../../../src/model/version-changes';
+import { allocationTable } from '../../../src/model/resources/allocations';
+import { driverTable } from '../../../src/model/resources/driver-fields';
+import { type FieldRow, fieldOf, isSortable, type ResourceTable } from '../../../src/model/resources/fields';
+import { historyTable } from '../../../src/model/resources/history';
+import { biosTable, firmwareTable } from '../../../src/model/resources/node-details';
+import { interfaceFieldNames, nodeTable, offered } from '../../../src/model/resources/nodes';
+import { portgroupTable } from '../../../src/model/resources/portgroups';
+import { portTable } from '../../../src/model/resources/ports';
+import { runbookTable } from '../../../src/model/resources/runbooks';
+import type { Change, Changing } from '../../../src/model/resources/version-changes';
 import { happened } from '../../support/happenings';
 import { type Fill, type NodeColumns, step } from '../../support/rule-world';
 import { lessee, owner, stranger } from '../../support/world';

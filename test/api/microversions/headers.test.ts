@@ -1,5 +1,5 @@
 /** How a request says which version it wants, and how every answer says which it got: headers, paths, and what is no version. */
-import { maxMinor, maxVersion } from '../../../src/model/microversions';
+import { maxMinor, maxVersion } from '../../../src/model/resources/microversions';
 import { faultOf, type Reply } from '../../support/api';
 import { ask, type Bench, fresh, freshMac, startBench } from './bench';
 

@@ -7,6 +7,12 @@ import { newPair } from '../../../src/inventory/sealed-box';
 const root = join(__dirname, '../../..');
 const register = join(__dirname, 'register.js');
 
+/** Programs beside the product. */
+const beside: Readonly<Record<string, string>> = {
+  'demo-identity': 'emulator/identity-process.ts',
+  rack: 'emulator/rack-process.ts',
+};
+
 export type Env = Readonly<Record<string, string>>;
 export type Ending = { readonly status: number | null; readonly out: string; readonly err: string };
 
@@ -29,11 +35,15 @@ export const endAll = async (): Promise<void> => {
 export const start = (command: string, env: Env): Entry => {
   const [entry, ...args] = command.split(' ');
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, ['--require', register, join(root, `src/bin/${entry}.ts`), ...args], {
-    cwd: root,
-    env: { PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--require', register, join(root, beside[entry!] ?? `src/bin/${entry}.ts`), ...args],
+    {
+      cwd: root,
+      env: { PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   running.add(child);
   let out = '';
   let err = '';

@@ -1,7 +1,7 @@
 /** The acts of a node's ramdisk as the contract tries them: what each is, and one of them on a fresh ramdisk. */
 import { isTemperError } from '../../../src/model/errors';
-import type { ActOutcome } from '../../../src/model/runs';
-import type { ActName } from '../../../src/model/steps';
+import type { ActName } from '../../../src/model/lifecycle/steps';
+import type { ActOutcome } from '../../../src/model/runs/runs';
 import { type Intents, intentsOf } from './context';
 import { inStep, type RamdiskBench } from './ramdisk';
 

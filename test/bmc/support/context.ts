@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ActContext, BmcNode, Intent } from '../../../src/bmc/contract';
 import type { NodeUuid, RunUuid } from '../../../src/model/ids';
-import type { Timing } from '../../../src/model/runs';
-import type { ActName } from '../../../src/model/steps';
+import type { ActName } from '../../../src/model/lifecycle/steps';
+import type { Timing } from '../../../src/model/runs/runs';
 
 export const quickTiming: Timing = { powerTimeoutMs: 15_000, softPowerTimeoutMs: 15_000, settleMs: 400, pollMs: 10 };
 

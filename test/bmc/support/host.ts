@@ -2,7 +2,7 @@
 import { createDrivers } from '../../../src/bmc';
 import type { ActContext, BmcNode, DriverHands } from '../../../src/bmc/contract';
 import { isTemperError } from '../../../src/model/errors';
-import type { ActName } from '../../../src/model/steps';
+import type { ActName } from '../../../src/model/lifecycle/steps';
 import { contextWith, hasty, intentsOf, nodeWith, quiet } from './context';
 import { type Answer, startDouble } from './double';
 

@@ -2,11 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Fault, type RackBmc, type RackOptions, startRack } from '../../../emulator/rack';
 import { createDrivers } from '../../../src/bmc';
 import type { ActContext, Driver, DriverHands } from '../../../src/bmc/contract';
-import { type Fault, type RackBmc, type RackOptions, startRack } from '../../../src/dev/rack';
 import { isTemperError, type TemperError } from '../../../src/model/errors';
-import type { ActName } from '../../../src/model/steps';
+import type { ActName } from '../../../src/model/lifecycle/steps';
 import { contextWith, hasty, type Intents, intentsOf, nodeWith, quiet } from './context';
 
 export const startRackBench = async (options: Partial<RackOptions>) => {

@@ -1,11 +1,12 @@
 /** Emulated ramdisks for one test file: a fresh one for every test, with the acts that talk to it. */
+
+import { type AgentFault, type AgentTiming, createAgents } from '../../../emulator/agent';
+import { createGate, type Gate } from '../../../emulator/agent/gate';
 import { createAgentActs } from '../../../src/bmc/agent';
 import type { ActContext, AgentContact, BmcNode, DriverHands } from '../../../src/bmc/contract';
-import { type AgentFault, type AgentTiming, createAgents } from '../../../src/dev/agent';
-import { createGate, type Gate } from '../../../src/dev/agent/gate';
 import { isTemperError, type TemperError } from '../../../src/model/errors';
 import type { NodeUuid } from '../../../src/model/ids';
-import type { ActName } from '../../../src/model/steps';
+import type { ActName } from '../../../src/model/lifecycle/steps';
 import { startRamdiskApi } from '../../support/ramdisk-api';
 import { contextWith, type Intents, intentsOf, nodeWith, quiet } from './context';
 

@@ -1,13 +1,13 @@
 /** Nodes of a system's rack, brought through the API to where a test begins; and their runs. */
-import { ask, enrol, newestRun, rests, set, until } from '../../../src/dev/demo/nodes';
-import type { Json, Person, RackBmc, RackEntry } from '../../../src/dev/demo/system';
+import { ask, enrol, newestRun, rests, set, until } from '../../../demo/nodes';
+import type { Json, Person, RackBmc, RackEntry } from '../../../demo/system';
 import type { System } from './system';
 
 /** Only a run that never ends is too slow. */
 export const withinMs = 180_000;
 
 /** Names in clouds.yaml, here also as the demo identity service knows the projects. */
-export { demoProjects as projects } from '../../../src/dev/identity-people';
+export { demoProjects as projects } from '../../../emulator/identity/people';
 
 /** Enrols BMCs of the rack by their index and verifies them. @returns the nodes' names */
 export const manageable = async (

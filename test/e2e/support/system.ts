@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Person, type Rack, rackOf, readSystem, type SystemRecord, signIn } from '../../../src/dev/demo/system';
+import { type Person, type Rack, rackOf, readSystem, type SystemRecord, signIn } from '../../../demo/system';
 
 const script = (name: string) => jest.requireActual(`../../../scripts/${name}`);
 

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
 import { z } from 'zod';
-import type { Json, Person } from '../../../src/dev/demo/system';
+import type { Json, Person } from '../../../demo/system';
 import { temporalNamespace } from '../../support/servers';
 import type { System } from './system';
 

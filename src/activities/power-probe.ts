@@ -1,0 +1,180 @@
+/** One look of power sync at one node: what the BMC says goes into the record; a BMC that stays silent takes its node out of use. */
+import type { ActContext, BmcNode, Driver, Log } from '../bmc/contract';
+import type { Lanes } from '../bmc/lane';
+import type { Inventory } from '../inventory';
+import type { DueNode, SyncedNode } from '../inventory/power-sync';
+import type { Opener } from '../inventory/sealing';
+import { hideTexts, maskText, resolveSecrets, secretTexts } from '../model/access/secrets';
+import { type ErrorCode, isTemperError, raise } from '../model/errors';
+import type { RunUuid } from '../model/ids';
+import type { PowerState } from '../model/lifecycle/states';
+import { withLease } from './lease';
+import { openSecrets } from './secrets';
+
+export type LookHands = {
+  readonly inventory: Inventory;
+  readonly vault: Opener;
+  readonly driverOf: (name: string) => Driver | undefined;
+  readonly lanes: Lanes;
+  readonly log: Log;
+  /** Names this process where it holds a BMC's lease; no activity's name, so that it never shares one with a run. */
+  readonly holder: string;
+  /** Re-imposes the recorded state instead of recording the other one; absent where nobody asked for that. */
+  readonly impose?: (node: DueNode, state: PowerState) => Promise<void>;
+  /** Looks in a row that may fail before the node goes to maintenance. */
+  readonly maxFailures: number;
+};
+
+/** How a look ended. */
+export type Looked = 'same' | 'changed' | 'imposed' | 'unknown' | 'skipped' | 'failed' | 'faulted';
+
+// A look that takes longer than this is a failed one; a silent BMC must not hold its place for minutes.
+const lookMs = 45_000;
+const leaseMs = 15_000;
+const longestReason = 500;
+
+// Somebody else is with the BMC, or it is there and asks for a pause: no word on power, and no failure either.
+const noVerdict: readonly ErrorCode[] = ['BmcLeaseHeld', 'BmcBusy'];
+
+class LaneBusy extends Error {}
+
+/** Runs `work` if nobody of this process is in the lane; it never waits behind a run, which would hold up every other node. */
+const ifFree = async <T>(lanes: Lanes, lane: string | null, work: () => Promise<T>): Promise<T> => {
+  const patience = new AbortController();
+  // A free lane is entered before the event loop turns; whoever stands in line by then leaves it.
+  setImmediate(() => patience.abort(new LaneBusy()));
+  return lanes.run(lane, patience.signal, work);
+};
+
+const timing = { powerTimeoutMs: lookMs, softPowerTimeoutMs: lookMs, settleMs: lookMs, pollMs: 1_000 };
+
+const contextOf = (node: DueNode, signal: AbortSignal): ActContext => ({
+  run: node.uuid as string as RunUuid, // no run looks; logs and announcements get the node's name for it
+  attempt: 1,
+  signal,
+  beat: () => {},
+  intents: {
+    last: async () => undefined,
+    record: async () => raise('Unexpected', { request_id: 'a look writes nothing' }),
+    renew: async () => raise('Unexpected', { request_id: 'a look writes nothing' }),
+  },
+  mayStillSend: () => false,
+  timing,
+  log: { info() {}, warn() {} },
+});
+
+/** What the BMC says of the node's power. Throws errors of the list, without a secret in them. */
+const ask = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promise<PowerState | null> => {
+  const driver = hands.driverOf(node.driver);
+  const look = driver?.acts.verify ?? raise('DriverUnsupported', { driver: node.driver, what: 'looking at power' });
+  const values = await openSecrets(node, undefined, hands);
+  const open: BmcNode = {
+    ...node,
+    driver_info: resolveSecrets(node.driver_info, values) as Record<string, unknown>,
+  };
+  const lane = driver!.laneKey(open);
+  const within = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
+  const work = async () => (await look(open, {}, contextOf(node, within))).seen?.power_state ?? null;
+  try {
+    return await ifFree(hands.lanes, lane, () =>
+      lane === null ? work() : withLease(hands.inventory.bmcLeases, lane, hands.holder, leaseMs, work),
+    );
+  } catch (thrown) {
+    if (thrown instanceof Error) thrown.message = hideTexts(thrown.message, secretTexts(values.values()));
+    throw thrown;
+  }
+};
+
+/** What a look that succeeded changes of the node: its power, and what power sync itself had written over a failure. */
+export const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNode> => {
+  const failed = node.fault === 'power failure';
+  const ours = failed && node.reason !== null;
+  return {
+    ...(node.power_state !== seen && { power_state: seen }),
+    ...(failed && { fault: null }),
+    ...(ours && node.last_error === node.reason && { last_error: null }),
+    ...(ours && node.maintenance_reason === node.reason && { maintenance: false, maintenance_reason: null }),
+  };
+};
+
+const recordSeen = async (node: DueNode, seen: PowerState, { inventory }: LookHands): Promise<Looked> =>
+  inventory.transaction(async (store) => {
+    const now = await store.powerSync.hold(node.uuid);
+    // Whoever wrote another state meanwhile knows better than a look from before.
+    if (!now || now.power_state !== node.power_state) return 'skipped';
+    const changes = afterLook(now, seen);
+    if (Object.keys(changes).length > 0) await store.powerSync.change(node.uuid, changes);
+    await store.powerSync.settle(node.uuid, null);
+    const { owner: project, lessee } = now;
+    const told = { node_uuid: node.uuid, project, lessee };
+    if (changes.power_state)
+      await store.events.append({
+        ...told,
+        kind: 'node.power',
+        data: { from: now.power_state, to: seen, by: 'power sync' },
+      });
+    if (changes.maintenance === false)
+      await store.events.append({
+        ...told,
+        kind: 'node.maintenance.cleared',
+        data: { maintenance: false, by: 'power sync' },
+      });
+    return changes.power_state ? 'changed' : 'same';
+  });
+
+const saw = async (node: DueNode, seen: PowerState, hands: LookHands): Promise<Looked> => {
+  const known = node.power_state === 'power on' || node.power_state === 'power off';
+  if (node.power_state === seen && node.fault === null) {
+    if (node.failures > 0) await hands.inventory.powerSync.settle(node.uuid, null);
+    return 'same';
+  }
+  if (hands.impose && known && node.fault === null && node.power_state !== seen) {
+    await hands.impose(node, node.power_state);
+    return 'imposed';
+  }
+  return recordSeen(node, seen, hands);
+};
+
+const takeOut = async (node: DueNode, reason: string, { inventory }: LookHands): Promise<Looked> =>
+  inventory.transaction(async (store) => {
+    const now = await store.powerSync.hold(node.uuid);
+    if (!now || now.maintenance) return 'skipped';
+    await store.powerSync.change(node.uuid, {
+      power_state: 'error',
+      maintenance: true,
+      maintenance_reason: reason,
+      fault: 'power failure',
+      last_error: reason,
+    });
+    await store.powerSync.settle(node.uuid, reason);
+    await store.events.append({
+      kind: 'node.maintenance.set',
+      node_uuid: node.uuid,
+      project: now.owner,
+      lessee: now.lessee,
+      data: { maintenance: true, maintenance_reason: reason, fault: 'power failure', error: reason, by: 'power sync' },
+    });
+    return 'faulted';
+  });
+
+const failed = async (node: DueNode, thrown: unknown, hands: LookHands): Promise<Looked> => {
+  const says = maskText(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, longestReason);
+  hands.log.warn('power sync: look failed', { node_uuid: node.uuid, reason: says });
+  if (node.fault !== null) return 'failed';
+  const failures = await hands.inventory.powerSync.failed(node.uuid);
+  if (failures < hands.maxFailures) return 'failed';
+  return takeOut(node, `Power sync failed ${failures} times in a row: ${says}`, hands);
+};
+
+/** Looks at one node and keeps what came of it. Throws only what the store throws. */
+export const lookAtPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promise<Looked> => {
+  let seen: PowerState | null;
+  try {
+    seen = await ask(node, hands, signal);
+  } catch (thrown) {
+    if (thrown instanceof LaneBusy || signal.aborted) return 'skipped';
+    if (isTemperError(thrown) && noVerdict.includes(thrown.code)) return 'skipped';
+    return failed(node, thrown, hands);
+  }
+  return seen === null ? 'unknown' : saw(node, seen, hands);
+};

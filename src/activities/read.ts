@@ -1,0 +1,116 @@
+/** One look at a node's BMC for somebody who waits: without a lock and without a fence, so it may only read. */
+import { randomUUID } from 'node:crypto';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { Act, ActContext, BmcNode, Driver } from '../bmc/contract';
+import type { CalledNode } from '../inventory/calls';
+import { hideTexts, resolveSecrets, secretTexts } from '../model/access/secrets';
+import { isTemperError, raise, TemperError } from '../model/errors';
+import type { RunUuid } from '../model/ids';
+import { actRow } from '../model/lifecycle/steps';
+import type { LookInput } from '../model/runs/calls';
+import type { ActOutcome } from '../model/runs/runs';
+import type { BmcHands } from './bmc';
+import { guarded } from './failures';
+import { withLease } from './lease';
+import { openSecrets } from './secrets';
+
+export type LookActivities = ReturnType<typeof lookActivities>;
+
+/** Bytes; an answer stands in the history and goes to the caller as it is. */
+const longestAnswer = 64 * 1024;
+const beatEveryMs = 2_000;
+const defaultLeaseMs = 15_000;
+
+/** @returns the activity of a conductor group's queue that answers calls */
+export const lookActivities = (hands: BmcHands) => {
+  const holder = randomUUID();
+  return {
+    /** Looks once and answers what was seen; what stands in the store of it is renewed. */
+    look: guarded(async (input: LookInput): Promise<unknown> => {
+      const beating = setInterval(() => heartbeat(), beatEveryMs);
+      try {
+        const outcome = await attempt(input, hands, holder);
+        await keep(input, outcome, hands);
+        return bounded(outcome.value ?? null, input);
+      } finally {
+        clearInterval(beating);
+      }
+    }),
+  };
+};
+
+const attempt = async (input: LookInput, hands: BmcHands, holder: string): Promise<ActOutcome> => {
+  const found = (await hands.inventory.calls.node(input.node_uuid)) ?? raise('NodeNotFound', { node: input.node_uuid });
+  const { driver, perform } = performerOf(found, input, hands);
+  const { node, texts } = await unlocked(found, hands);
+  const limit = AbortSignal.timeout(input.withinMs);
+  const signal = AbortSignal.any([cancellationSignal(), limit]);
+  const lane = driver.laneKey(node);
+  let entered = false;
+  const work = () => {
+    entered = true;
+    return perform(node, input.args, contextOf(input, signal, hands, texts));
+  };
+  const inLane = () =>
+    lane === null ? work() : withLease(hands.inventory.bmcLeases, lane, holder, hands.leaseMs ?? defaultLeaseMs, work);
+  try {
+    return hideTexts(await hands.lanes.run(lane, signal, inLane), texts);
+  } catch (thrown) {
+    // Whoever holds the lane may do so for minutes; the caller hears that, and not that time was up.
+    if (limit.aborted && !entered) raise('BmcLeaseHeld', { bmc: lane });
+    throw isTemperError(thrown) ? new TemperError(thrown.code, hideTexts(thrown.facts, texts)) : hidden(thrown, texts);
+  }
+};
+
+const hidden = (thrown: unknown, texts: readonly string[]): unknown => {
+  if (thrown instanceof Error && thrown.name !== 'CancelledFailure' && !(thrown instanceof DOMException))
+    thrown.message = hideTexts(thrown.message, texts);
+  return thrown;
+};
+
+const performerOf = (node: CalledNode, { act }: LookInput, hands: BmcHands): { driver: Driver; perform: Act } => {
+  const { effect, says } = actRow(act);
+  const driver = hands.driverOf(node.driver);
+  const perform = effect === 'read' ? driver?.acts[act] : undefined;
+  if (!driver || !perform) return raise('DriverUnsupported', { driver: node.driver, what: `to ${says}` });
+  return { driver, perform };
+};
+
+/** The node with its secrets in place; nothing of this leaves the worker. */
+const unlocked = async (found: CalledNode, hands: BmcHands): Promise<{ node: BmcNode; texts: readonly string[] }> => {
+  const values = await openSecrets(found, undefined, hands);
+  const driver_info = resolveSecrets(found.driver_info, values) as Record<string, unknown>;
+  return { node: { ...found, driver_info }, texts: secretTexts(values.values()) };
+};
+
+const contextOf = (
+  { node_uuid, act, timing }: LookInput,
+  signal: AbortSignal,
+  { log }: BmcHands,
+  texts: readonly string[],
+): ActContext => ({
+  run: randomUUID() as RunUuid, // there is none; only log lines name it
+  attempt: activityInfo().attempt,
+  signal,
+  beat: (details) => heartbeat(hideTexts(details, texts)),
+  // A look announces nothing.
+  intents: { last: async () => undefined, record: async () => {}, renew: async () => {} },
+  mayStillSend: () => true, // and sends no command
+  timing,
+  log: {
+    info: (message, facts) => log.info(message, { ...hideTexts(facts, texts), node_uuid, act }),
+    warn: (message, facts) => log.warn(message, { ...hideTexts(facts, texts), node_uuid, act }),
+  },
+});
+
+const keep = async ({ node_uuid }: LookInput, { seen }: ActOutcome, { inventory }: BmcHands): Promise<void> => {
+  if (seen?.bios || seen?.firmware)
+    await inventory.details.write(node_uuid, { bios: seen.bios, firmware: seen.firmware });
+};
+
+const bounded = (value: unknown, { act }: LookInput): unknown => {
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes > longestAnswer)
+    raise('StepRejected', { step: act, reason: `the BMC's answer holds ${bytes} bytes, more than ${longestAnswer}` });
+  return value;
+};

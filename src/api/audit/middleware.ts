@@ -1,0 +1,145 @@
+/** Sees to it that every request for a change, and for the trail itself, leaves a row in the audit trail, whatever becomes of it. */
+import type { RequestRow } from '../../inventory/audit';
+import type { NodeIdent } from '../../inventory/nodes';
+import type { Caller } from '../../model/access/callers';
+import type { TemperError } from '../../model/errors';
+import { asUuid, isLogicalName, type RunUuid } from '../../model/ids';
+import { identKept, type Origin, type Verdict } from '../../model/resources/audit';
+import type { Policy } from '../../policy';
+import type { Rooms } from '../context';
+import { type Route, requesterOf } from '../http/route';
+import { createRepeats } from './refusal-counter';
+
+type Asked = {
+  readonly route: Route;
+  /** Parameters of the path, as they came. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly who: Caller;
+  readonly requestId: string;
+  readonly origin: Origin;
+};
+
+/** One request that is followed to its end. */
+export type Followed = {
+  /** For its handler: they notice what the policy is asked. */
+  readonly rooms: Rooms;
+  /** For its handler: it writes the row itself, so that one of ours would only be looked for. */
+  leavesRow(): void;
+  /** @param code says what kept it from being done anew, where something did */
+  granted(code?: string): Promise<void>;
+  ended(error: TemperError): Promise<void>;
+};
+
+export type Trail = {
+  /** Follows a request for a change from somebody who is known; undefined for all others, which leave nothing. */
+  follow(asked: Asked): Followed | undefined;
+  /** Writes what was counted and not yet written. */
+  close(): Promise<void>;
+};
+
+const reading = ['GET'] as const satisfies readonly Route['method'][];
+
+// A path or method that is not offered has no rules: nothing could have been changed there.
+const leavesRows = ({ method, rules, open, audited }: Route): boolean =>
+  audited === true || (!reading.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open);
+
+/** What the policy answered last, and what it admitted last. */
+type Heard = { rule: string | null; allowed: boolean; admitted: string | null };
+
+const listening = (policy: Policy, heard: Heard): Policy => {
+  const hear = (rule: string, allowed: boolean) =>
+    void Object.assign(heard, { rule, allowed, ...(allowed && { admitted: rule }) });
+  return {
+    ...policy,
+    allows: (rule, who, target) => {
+      const allowed = policy.allows(rule, who, target);
+      hear(rule, allowed);
+      return allowed;
+    },
+    require: (rule, who, target) => {
+      hear(rule, false);
+      policy.require(rule, who, target);
+      hear(rule, true);
+    },
+  };
+};
+
+const singular = (collection: string): string => (collection === 'chassis' ? collection : collection.replace(/s$/, ''));
+
+/** `/v1/nodes/:node_ident/…` is about a node: what leads to the first parameter, in the singular, and what that is here. */
+const targetOf = ({ path }: Route, params: Asked['params']) => {
+  const parts = path.split('/').slice(path.startsWith('/temper') ? 3 : 2);
+  const at = parts.findIndex((part) => part.startsWith(':'));
+  const resource = singular(parts.slice(0, at === -1 ? undefined : at).join('_'));
+  const ident = at === -1 ? '' : String(params[parts[at]!.slice(1)] ?? '');
+  const uuid = asUuid(ident);
+  const node: NodeIdent | null =
+    resource !== 'node' ? null : uuid ? { uuid } : isLogicalName(ident) ? { name: ident } : null;
+  return {
+    resource,
+    resource_id: identKept(ident),
+    node,
+    run_id: resource === 'run' ? ((uuid ?? null) as RunUuid | null) : null,
+  };
+};
+
+/** A rule refused; where its refusal is told as "not found", the rule is known only from what was asked last. */
+const judge = ({ status, facts }: TemperError, heard: Heard): { verdict: Verdict; rule: string | null } => {
+  const hidden = status === 404 && heard.rule !== null && !heard.allowed;
+  if (status === 403 || hidden)
+    return { verdict: 'refused', rule: typeof facts.rule === 'string' ? facts.rule : heard.rule };
+  return { verdict: 'failed', rule: heard.admitted };
+};
+
+/** How often counted refusals are looked through. */
+const flushEveryMs = 15_000;
+
+/** @param rooms the API's own; the trail writes as its role may */
+export const createTrail = (rooms: Rooms): Trail => {
+  const write = (row: RequestRow): Promise<void> =>
+    rooms.inventory.audit.writeRequest(row).catch((thrown) => {
+      const { action, verdict, requester } = row;
+      rooms.log.error('audit row not written', { action, verdict, requester, reason: String(thrown) });
+    });
+  const repeats = createRepeats({ write });
+  const timer = setInterval(() => void repeats.flush(), flushEveryMs);
+  timer.unref();
+
+  return {
+    follow({ route, params, who, requestId, origin }) {
+      if (!leavesRows(route)) return undefined;
+      const heard: Heard = { rule: null, allowed: false, admitted: null };
+      const rule_set = rooms.policy().hash;
+      const row = (verdict: Verdict, rule: string | null, code: string | null): RequestRow => ({
+        requester: requesterOf({ who, requestId }),
+        origin,
+        action: `${route.method} ${route.path}`,
+        verdict,
+        rule,
+        rule_set,
+        code,
+        ...targetOf(route, params),
+        times: 1,
+      });
+      let left = false;
+      return {
+        leavesRow: () => {
+          left = true;
+        },
+        rooms: { ...rooms, policy: () => listening(rooms.policy(), heard) },
+        granted: async (code) => {
+          if (!left) await write(row('granted', heard.admitted, code ?? null));
+        },
+        ended: (error) => {
+          const { verdict, rule } = judge(error, heard);
+          return repeats.note(row(verdict, rule, error.code));
+        },
+      };
+    },
+
+    async close() {
+      clearInterval(timer);
+      await repeats.flush(true);
+    },
+  };
+};

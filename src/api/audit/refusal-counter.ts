@@ -1,0 +1,85 @@
+/** Keeps the refusals of one caller from filling the store: equal ones are counted, and there is a most in a minute. */
+import type { RequestRow } from '../../inventory/audit';
+
+type Hands = {
+  /** Writes a row; must not throw. */
+  readonly write: (row: RequestRow) => Promise<void>;
+  readonly now?: () => number;
+  /** How long equal refusals are counted before they are written; default a minute. */
+  readonly windowMs?: number;
+  /** Different refusals that one caller has written down in that time; default 60. */
+  readonly most?: number;
+};
+
+type Counted = { row: RequestRow; times: number };
+type Window = {
+  readonly ends: number;
+  readonly seen: Map<string, Counted>;
+  /** Those beyond the most, of every kind. */
+  readonly beyond: Counted[];
+};
+
+const callerOf = ({ requester: { strategy, user_id, user_name, project_id, system_scope } }: RequestRow): string =>
+  JSON.stringify([strategy, user_id ?? user_name, project_id, system_scope]);
+
+const kindOf = ({ action, verdict, rule, code, resource_id }: RequestRow): string =>
+  JSON.stringify([action, verdict, rule, code, resource_id]);
+
+/** What was beyond the most is one row, which tells the last of them only by its request. */
+const summed = ({ row, times }: Counted): RequestRow => ({
+  ...row,
+  times,
+  action: '*',
+  rule: null,
+  code: null,
+  resource: '*',
+  resource_id: '*',
+  node: null,
+  run_id: null,
+});
+
+/** Counts what is written again and again. The count of a window is written when it is over, or at `flush`. */
+export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most = 60 }: Hands) => {
+  const windows = new Map<string, Window>();
+
+  const end = async (caller: string, { seen, beyond }: Window): Promise<void> => {
+    windows.delete(caller);
+    for (const { row, times } of seen.values()) if (times > 0) await write({ ...row, times });
+    for (const counted of beyond) await write(summed(counted));
+  };
+
+  const windowOf = async (caller: string): Promise<Window> => {
+    const open = windows.get(caller);
+    if (open && open.ends > now()) return open;
+    const fresh: Window = { ends: now() + windowMs, seen: new Map(), beyond: [] };
+    const ended = open && end(caller, open);
+    windows.set(caller, fresh);
+    await ended;
+    return fresh;
+  };
+
+  const count = (row: RequestRow, counted: Counted): void => {
+    counted.times += 1;
+    counted.row = row;
+  };
+
+  return {
+    /** Writes the row now, or counts it. */
+    async note(row: RequestRow): Promise<void> {
+      const { seen, beyond } = await windowOf(callerOf(row));
+      const before = seen.get(kindOf(row));
+      if (before) return count(row, before);
+      if (seen.size < most) {
+        seen.set(kindOf(row), { row, times: 0 });
+        return write(row);
+      }
+      if (beyond.length === 0) beyond.push({ row, times: 0 });
+      count(row, beyond[0]!);
+    },
+
+    /** Writes what was counted: of windows that are over, or of all. */
+    async flush(all = false): Promise<void> {
+      for (const [caller, window] of [...windows]) if (all || window.ends <= now()) await end(caller, window);
+    },
+  };
+};

@@ -1,0 +1,147 @@
+/** Reads a request's JSON body within its limits: size, depth, number of values, and characters that no store takes. */
+import { isUtf8 } from 'node:buffer';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { raise } from '../../model/errors';
+import { type StructureLimits, structureFault } from '../../model/json-structure';
+import { storable } from '../../model/texts';
+import { bodyError } from './errors';
+import { repeatedKey } from './repeated-keys';
+
+/** Bytes; openstack/ironic:ironic/conf/api.py */
+export const bodyLimit = 1024 * 1024;
+export const maxDepth = 25;
+/**
+ * Values in one body, lists and objects counted too: what a body may cost does not follow from its bytes alone. An object of
+ * 20,000 keys in `extra` held the thread for a quarter of a second; the settings of a whole BIOS are a few thousand values.
+ */
+export const maxValues = 8_000;
+
+type Reader = (request: Request, response: Response, next: NextFunction) => void;
+
+export type BodyLimits = {
+  readonly bodyLimit?: number;
+  readonly bodyValues?: number;
+  readonly cleansTexts?: true;
+  readonly open?: true;
+};
+
+// Clients send JSON under other content types too, or under none. What nobody vouches for is not unpacked: 16 kB would do.
+const readerOf = (limit: number, inflate: boolean): Reader =>
+  express.raw({ limit, inflate, type: () => true }) as Reader;
+
+const readers = new Map<string, Reader>();
+const readerFor = (limit: number, inflate: boolean): Reader => {
+  const key = `${limit} ${inflate}`;
+  const known = readers.get(key) ?? readerOf(limit, inflate);
+  readers.set(key, known);
+  return known;
+};
+
+/** Throws where a request names a charset that is not UTF-8, or an encoding where none is taken. */
+const checkHeaders = ({ headers }: Request, open: boolean): void => {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase();
+  if (charset !== undefined && !['utf-8', 'utf8', 'us-ascii'].includes(charset))
+    throw bodyError({ type: 'charset.unsupported' });
+  const encoding = headers['content-encoding'];
+  if (open && encoding !== undefined && encoding.toLowerCase() !== 'identity') raise('EncodingRefused');
+};
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** The value of a body's bytes; its structure is counted before it is parsed. Throws as readBody does. */
+export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storable' | 'any'): unknown => {
+  const given = bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
+  if (given.length === 0) return undefined;
+  switch (structureFault(given, limits)) {
+    case 'depth':
+      return raise('BodyTooDeep', { limit: limits.depth });
+    case 'values':
+      return raise('BodyTooManyValues', { limit: limits.values });
+    default:
+  }
+  const text = given.toString();
+  const value = parsed(text);
+  if (texts === 'any') return storable(value);
+  checkValue(value, limits.values);
+  if (!isUtf8(given)) raise('UnreadableBody', { reason: 'it is not valid UTF-8' });
+  const key = repeatedKey(text);
+  if (key !== undefined)
+    raise('InvalidInput', { field: checkedName(key), reason: 'comes twice in one object; say it once' });
+  return value;
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw bodyError({ type: 'entity.parse.failed' });
+  }
+};
+
+/**
+ * The parsed body, or undefined where there is none. Throws what `bodyError` and `checkValue` throw, and EncodingRefused.
+ * @param how bytes and values at most; whether texts that cannot be stored are replaced rather than refused; whether anybody
+ * may send it
+ */
+export const readBody = async (request: Request, response: Response, how: BodyLimits = {}): Promise<unknown> => {
+  checkHeaders(request, how.open === true);
+  if (request.headers['content-length'] === '0') return undefined;
+  if (request.body === undefined)
+    await new Promise<void>((done, fail) => {
+      readerFor(how.bodyLimit ?? bodyLimit, how.open !== true)(request, response, (thrown?: unknown) =>
+        thrown ? fail(bodyError(thrown as Error)) : done(),
+      );
+    });
+  if (!Buffer.isBuffer(request.body)) return request.body;
+  const limits = { depth: maxDepth, values: how.bodyValues ?? maxValues };
+  // Kept on the request: one that is tried again under another path finds what it was.
+  request.body = parseBody(request.body, limits, how.cleansTexts ? 'any' : 'storable');
+  return request.body;
+};
+
+const checkedName = (key: string): string => (unstorable.test(key) ? 'a key' : key.slice(0, 200));
+
+// Postgres stores neither NUL nor half a surrogate pair.
+const unstorable = /[\0\p{Surrogate}]/u;
+
+const refuseText = (field: string): never =>
+  raise('InvalidInput', { field, reason: 'holds a NUL character or half a surrogate pair; leave it out' });
+
+/** Refuses a text that cannot be stored. Throws InvalidInput naming the field. */
+export const checkText = (text: string, field: string): void => {
+  if (unstorable.test(text)) refuseText(field);
+};
+
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/**
+ * Refuses a document that is too deep, holds too many values, or a text that cannot be stored.
+ * Throws BodyTooDeep, BodyTooManyValues, InvalidInput naming the field.
+ */
+export const checkValue = (document: unknown, most = maxValues): void => {
+  let values = 0;
+  // Answers the path to a text that cannot be stored, the innermost key first; it is put together only if there is one.
+  const faultIn = (value: unknown, depth: number): string[] | undefined => {
+    values += 1;
+    if (values > most) raise('BodyTooManyValues', { limit: most });
+    if (typeof value === 'string') return unstorable.test(value) ? [] : undefined;
+    if (!isContainer(value)) return undefined;
+    if (depth >= maxDepth) raise('BodyTooDeep', { limit: maxDepth });
+    if (Array.isArray(value)) return faultInList(value, depth + 1);
+    for (const key of Object.keys(value)) {
+      if (unstorable.test(key)) return ['a key'];
+      const fault = faultIn((value as Record<string, unknown>)[key], depth + 1);
+      if (fault) return [...fault, key];
+    }
+    return undefined;
+  };
+  const faultInList = (list: readonly unknown[], depth: number): string[] | undefined => {
+    for (let index = 0; index < list.length; index++) {
+      const fault = faultIn(list[index], depth);
+      if (fault) return [...fault, String(index)];
+    }
+    return undefined;
+  };
+  const fault = faultIn(document, 0);
+  if (fault) refuseText(fault.reverse().join('.').slice(0, 200) || 'body');
+};

@@ -1,0 +1,66 @@
+/** What a request would have been answered that was cut off after its work: told from what the store holds now. */
+import type { KeyRow } from '../../inventory/idempotency';
+import { isTemperError } from '../../model/errors';
+import type { Rooms } from '../context';
+import type { Asked } from './idempotency';
+import type { Answer, Route } from './route';
+
+/** The collection that a creation adds to: freezes are made below their node, and shown beside all others. */
+const collectionOf = (path: string): string => {
+  if (!path.includes(':')) return path;
+  const [, prefix = ''] = /^((?:\/temper)?\/v1)\//.exec(path) ?? [];
+  return `${prefix}/${path.slice(path.lastIndexOf('/') + 1)}`;
+};
+
+/** The resource as it is now, to who asks now; nothing of it where it is gone or hidden. */
+const shownNow = async (show: Route, id: string, { asking }: Asked, rooms: Rooms): Promise<Answer | undefined> => {
+  const [, param = ''] = /:(\w+)$/.exec(show.path) ?? [];
+  try {
+    return await show.handler({ ...asking, params: { [param]: id }, query: {}, body: undefined } as never, rooms);
+  } catch (thrown) {
+    if (isTemperError(thrown)) return undefined;
+    throw thrown;
+  }
+};
+
+const createdBefore = async (id: string, asked: Asked, rooms: Rooms, routes: readonly Route[]): Promise<Answer> => {
+  const collection = collectionOf(asked.route.path);
+  const show = routes.find(
+    ({ method, path }) =>
+      method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 1).includes('/'),
+  );
+  const shown = show && (await shownNow(show, id, asked, rooms));
+  return {
+    status: 201,
+    headers: { Location: `${asked.asking.base}${collection}/${id}` },
+    ...(shown?.body !== undefined && { body: shown.body }),
+    ...(shown?.text !== undefined && { text: shown.text }),
+  };
+};
+
+/** Where to look at the node, for what moves it. */
+const statesOf = ({ asking, route }: Asked): Record<string, string> => {
+  const { node_ident } = (asking.params ?? {}) as { node_ident?: string };
+  if (!node_ident || !/\/states\/(provision|power)$/.test(route.path)) return {};
+  return { Location: `${asking.base}/v1/nodes/${encodeURIComponent(node_ident)}/states` };
+};
+
+const emptyStatuses = [202, 204];
+
+/** What a route answers without a body where all goes well; 202 where it would have said more. */
+const emptyStatus = ({ answers }: Route): number =>
+  Object.keys(answers ?? {})
+    .map(Number)
+    .find((status) => emptyStatuses.includes(status) && answers?.[status] === null) ?? 202;
+
+/** @param row of the request that was cut off; its work is written down */
+export const cutOffAnswer = async (
+  row: KeyRow,
+  asked: Asked,
+  rooms: Rooms,
+  routes: readonly Route[],
+): Promise<Answer> => {
+  if (row.action?.endsWith('.create') && row.resource_id) return createdBefore(row.resource_id, asked, rooms, routes);
+  if (row.run_id && asked.route.path.startsWith('/temper/')) return { status: 202, body: { run: row.run_id } };
+  return { status: emptyStatus(asked.route), headers: statesOf(asked) };
+};

@@ -1,0 +1,151 @@
+/** Idempotency-Key: of several requests that carry the same key one does the work, and all get its answer. */
+import { createHash } from 'node:crypto';
+import { isGivenUp, type KeyAsked, type KeyRow, livesForMs } from '../../inventory/idempotency';
+import type { Caller } from '../../model/access/callers';
+import { raise, type TemperError } from '../../model/errors';
+import type { Rooms } from '../context';
+import { callerKey } from './caller-key';
+import { asTemperError, replyFor } from './errors';
+import { cutOffAnswer } from './idempotency-cut-off';
+import type { Answer, Asking, Route } from './route';
+
+/** Creates and starts work: said twice, the second time does not end the same. */
+const honouring = ['POST', 'PUT'] as const satisfies readonly Route['method'][];
+
+/** Whether a route honours the key; ramdisks are nobody, and discovery changes nothing. */
+export const honoursKey = ({ method, rules, open }: Route): boolean =>
+  honouring.includes(method as 'POST') && rules !== 'public' && rules.length > 0 && !open;
+
+/** The request as it came, parsed. */
+export type Asked = {
+  readonly route: Route;
+  readonly asking: Asking<unknown, unknown, unknown>;
+  /** As routes see it, with its query. */
+  readonly url: string;
+  /** As it came, before its schema. */
+  readonly rawBody: unknown;
+};
+
+/** Does the work under the id that its records are to carry. */
+type Work = (requestId: string) => Promise<Answer>;
+
+/** An answer, and whether an earlier request did its work. */
+export type Once = { readonly answer: Answer; readonly repeated: boolean };
+
+const keyForm = /^[\x21-\x7e]{1,255}$/;
+
+const keyOf = (asking: Asked['asking']): string | undefined => {
+  const key = asking.header('idempotency-key');
+  if (key !== undefined && !keyForm.test(key))
+    raise('InvalidInput', {
+      field: 'Idempotency-Key',
+      reason: 'must be 1 to 255 visible ASCII characters, such as a UUID',
+    });
+  return key;
+};
+
+/** JSON whose keys are sorted: a client that writes its body anew need not keep their order. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  ) ?? '';
+
+const whatIsAsked = ({ route, asking, url, rawBody }: Asked): string => {
+  const [path, query = ''] = url.split('?');
+  const sorted = [...new URLSearchParams(query)].map(String).sort();
+  return canonical([route.method, path, sorted, asking.version, [...asking.who.roles].sort(), rawBody ?? null]);
+};
+
+const callerDigest = (who: Caller): Buffer => createHash('sha256').update(callerKey(who)).digest();
+
+/** Kept answers say nothing of this request: its own id, versions and security headers are put on it as on any other. */
+const replay = ({ status, headers, body }: KeyRow): Answer => ({
+  status: status!,
+  headers: { ...headers, 'Idempotent-Replayed': 'true' },
+  ...(body !== null && { text: body }),
+});
+
+const underWay = (): never => raise('IdempotencyUnderWay', { seconds: 1 });
+
+/**
+ * Errors that say nothing of the work: a statement may even be on its way still, which must find that its request was given up.
+ * What became of it is looked up when it is asked for again.
+ */
+const saysNothing = ['StoreUnavailable', 'Unexpected'] as const satisfies readonly TemperError['code'][];
+
+const keptText = (answer: Answer): string | null =>
+  answer.text ?? (answer.body === undefined ? null : JSON.stringify(answer.body));
+
+/**
+ * @param routes where a created resource is shown
+ * @returns what does the work of a request at most once per caller and key. Throws IdempotencyUnderWay, IdempotencyKeyReused,
+ *   InvalidInput, and what the work throws
+ */
+export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
+  const { idempotency } = rooms.inventory;
+  const keptForHours = rooms.settings.idempotencyHours ?? 24;
+
+  const keep = (request_id: string, answer: Answer): Promise<void> =>
+    idempotency
+      .answered(request_id, { status: answer.status, headers: answer.headers ?? {}, body: keptText(answer) })
+      .catch((thrown) => rooms.log.warn('answer not kept', { request_id, reason: String(thrown) }));
+
+  /** An error with nothing written down frees the key; one that came after the work is its answer. */
+  const settle = async (request_id: string, thrown: unknown): Promise<void> => {
+    const error = asTemperError(thrown, request_id);
+    if (saysNothing.includes(error.code as 'Unexpected')) return idempotency.abandon(request_id);
+    if (await idempotency.forget(request_id)) return;
+    const { status, headers, text } = replyFor(error);
+    await keep(request_id, { status, headers, text });
+  };
+
+  /** Says that this process still serves it, for as long as it does. */
+  const perform = async (request_id: string, work: Work): Promise<Answer> => {
+    const beat = setInterval(() => void idempotency.renew(request_id).catch(() => {}), livesForMs / 3);
+    beat.unref();
+    try {
+      const answer = await work(request_id);
+      await keep(request_id, answer);
+      return answer;
+    } catch (thrown) {
+      if (isGivenUp(thrown)) return underWay();
+      await settle(request_id, thrown).catch((reason) =>
+        rooms.log.warn('idempotency key not settled', { request_id, reason: String(reason) }),
+      );
+      throw thrown;
+    } finally {
+      clearInterval(beat);
+    }
+  };
+
+  /** The first request was cut off when its work was written down: what follows is what it would have been told. */
+  const finish = async (row: KeyRow, asked: Asked, work: Work): Promise<Answer> => {
+    if (!(await idempotency.revive(row.request_id))) return underWay();
+    if (asked.route.cutOff === 'again') return perform(row.request_id, work);
+    const answer = await cutOffAnswer(row, asked, rooms, routes);
+    await keep(row.request_id, answer);
+    return answer;
+  };
+
+  const repeat = async (row: KeyRow, keyAsked: KeyAsked, asked: Asked, work: Work): Promise<Once> => {
+    if (row.status !== null) return { answer: replay(row), repeated: true };
+    if (row.alive) return underWay();
+    if (row.changed) return { answer: await finish(row, asked, work), repeated: true };
+    if (!(await idempotency.takeOver(row.request_id, keyAsked))) return underWay();
+    return { answer: await perform(keyAsked.request_id, work), repeated: false };
+  };
+
+  return async (asked: Asked, work: Work): Promise<Once> => {
+    const { requestId, who } = asked.asking;
+    const key = honoursKey(asked.route) ? keyOf(asked.asking) : undefined;
+    if (key === undefined) return { answer: await work(requestId), repeated: false };
+    const [digest, ...older] = rooms.vault.digests(whatIsAsked(asked));
+    const keyAsked = { request_id: requestId, caller: callerDigest(who), key, asked: digest, keptForHours };
+    const row = await idempotency.begin(keyAsked);
+    if (!row) return { answer: await perform(requestId, work), repeated: false };
+    if (![digest, ...older].some((one) => one.equals(row.asked))) raise('IdempotencyKeyReused');
+    return repeat(row, keyAsked, asked, work);
+  };
+};

@@ -1,0 +1,66 @@
+/** How many requests one caller is served in a minute; whoever is not known counts by address. */
+import type { Request, Response } from 'express';
+import { rateLimit } from 'express-rate-limit';
+import type { Caller } from '../../model/access/callers';
+import { TemperError } from '../../model/errors';
+import { callerKey } from './caller-key';
+import { senderOf } from './proxies';
+
+/** Each counts the request, and throws TooManyRequests where it is one too many. A request is counted once. */
+export type Limits = {
+  ofCaller(request: Request, response: Response, who: Caller): Promise<void>;
+  ofAddress(request: Request, response: Response): Promise<void>;
+};
+
+const windowMs = 60_000;
+
+type Counted = Request & { readonly rateLimit?: { readonly resetTime?: Date } };
+
+const tooMany = (request: Request, limit: number): TemperError => {
+  const left = ((request as Counted).rateLimit?.resetTime?.getTime() ?? Date.now() + windowMs) - Date.now();
+  return new TemperError('TooManyRequests', { limit, seconds: Math.max(1, Math.ceil(left / 1_000)) });
+};
+
+/** Counts a request under a key, once however often it is asked. */
+type Count = (request: Request, response: Response, key: string) => Promise<void>;
+
+const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>): Count => {
+  if (perMinute === undefined) return async () => {};
+  const limiter = rateLimit({
+    windowMs,
+    limit: perMinute,
+    identifier: 'requests',
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    keyGenerator: (request) => keys.get(request)!,
+    handler: (request, _response, next) => next(tooMany(request, perMinute)),
+    validate: false, // its checks are about keys made of addresses alone
+  });
+  return (request, response, key) => {
+    if (keys.has(request)) return Promise.resolve();
+    keys.set(request, key);
+    return new Promise((done, fail) => {
+      void limiter(request, response, (thrown?: unknown) => (thrown ? fail(thrown) : done()));
+    });
+  };
+};
+
+/** Requests in a minute; none are counted where a number is undefined. */
+export type LimitSettings = { readonly caller?: number; readonly address?: number };
+
+/** The smaller of those that are set. */
+const smaller = (one = Number.POSITIVE_INFINITY, other = Number.POSITIVE_INFINITY): number | undefined => {
+  const least = Math.min(one, other);
+  return least === Number.POSITIVE_INFINITY ? undefined : least;
+};
+
+/** Counts in this process's memory: several API processes admit as many times the number. An address never gets more than a caller. */
+export const createLimits = (perMinute: LimitSettings): Limits => {
+  const keys = new WeakMap<Request, string>();
+  const countCaller = counter(perMinute.caller, keys);
+  const countAddress = counter(smaller(perMinute.caller, perMinute.address), keys);
+  return {
+    ofCaller: (request, response, who) => countCaller(request, response, callerKey(who)),
+    ofAddress: (request, response) => countAddress(request, response, `address ${senderOf(request)}`),
+  };
+};

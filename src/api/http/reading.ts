@@ -1,0 +1,57 @@
+/** Takes the parts of a request through their schemas. */
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { raise } from '../../model/errors';
+import { checkText, readBody } from './body';
+import { schemaError } from './errors';
+import type { Route } from './route';
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** The parts of a request, and the body before its schema. Throws what the caller did wrong. */
+export const read = async (route: Route, request: Request, response: Response, version: number) => {
+  const query = request.query as Query;
+  for (const [name, value] of Object.entries({ ...query, ...request.params }))
+    if (typeof value === 'string') checkText(value, name);
+  const body = await bodyOf(route, request, response);
+  if (request.method !== 'GET' && request.method !== 'HEAD' && request.headers['if-match'] !== undefined)
+    raise('InvalidInput', { field: 'If-Match', reason: 'is not supported for changes; leave it out' });
+  route.gate?.({ body: body ?? {}, query }, version);
+  return {
+    rawBody: body,
+    params: parse(route.params, request.params, 'path'),
+    query: route.arguments ? {} : parse(route.query ?? nothing, query, 'query'),
+    body: parse(route.body, route.arguments ? merged(query, body) : body, 'body'),
+  };
+};
+
+const nothing = z.strictObject({});
+
+const bodyOf = async (route: Route, request: Request, response: Response): Promise<unknown> => {
+  const { method } = request;
+  const takesBody =
+    method === 'POST' || method === 'PUT' || method === 'PATCH' || (route.body !== undefined && method !== 'HEAD');
+  if (!takesBody) return undefined;
+  const body = await readBody(request, response, route);
+  if (route.body) return body;
+  if (!isEmpty(body)) raise('InvalidInput', { field: 'body', reason: 'this request takes no body' });
+  return undefined;
+};
+
+/** Some clients send `{}` or `null` where there is nothing to say. */
+const isEmpty = (body: unknown): boolean =>
+  body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);
+
+const merged = (query: Readonly<Record<string, unknown>>, body: unknown): unknown =>
+  body === undefined || body === null
+    ? query
+    : typeof body === 'object' && !Array.isArray(body)
+      ? { ...query, ...body }
+      : body;
+
+const parse = (schema: z.ZodType | undefined, value: unknown, where: string): unknown => {
+  if (!schema) return value;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw schemaError(parsed.error, where, where === 'query' ? (value as Query) : undefined);
+  return parsed.data;
+};

@@ -1,0 +1,139 @@
+/** How a resource describes its routes: a table of methods, paths, rules and schemas, walked by the server. */
+import type { z } from 'zod';
+import type { Caller } from '../../model/access/callers';
+import type { Origin } from '../../model/resources/audit';
+import type { Requester } from '../../model/runs/runs';
+import type { Rooms } from '../context';
+import type { Stream } from './sse';
+
+/** What a handler is asked: parsed, and from a caller who is known. */
+export type Asking<Params, Query, Body> = {
+  readonly who: Caller;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** The request's minor version. */
+  readonly version: number;
+  readonly requestId: string;
+  /** Where the request came from. */
+  readonly origin: Origin;
+  /** What links begin with: scheme and host, without a trailing slash. */
+  readonly base: string;
+  /** A request header, by its name in lower case. */
+  header(name: string): string | undefined;
+  /** Asks once more who the caller is, for an answer that goes on: a token may have ended meanwhile. Throws as at first. */
+  readonly again: () => Promise<Caller>;
+};
+
+/** What a handler answers. Without `body` nothing is sent, and no content type. `text` is JSON that is ready to be sent. */
+export type Answer = {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Server-sent events instead of a body. */
+  readonly stream?: Stream;
+};
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * What a good answer holds, by status: the shape of its JSON; the media type of what is no JSON; null for nothing at all.
+ */
+export type Answers = Readonly<Record<number, z.ZodType | string | null>>;
+
+type Definition<Params, Query, Body> = {
+  readonly method: Method;
+  /** With its version prefix, parameters as `:name`. */
+  readonly path: string;
+  /** The first of its rules, where that is about no object: asked before query and body are looked at. */
+  readonly asks?: string;
+  /** Minor version from which it exists; default 1. */
+  readonly since?: number;
+  /** What an older request gets; default 404. */
+  readonly tooOld?: 404 | 405 | 406;
+  /** Its handler refuses an older request, once the rules have admitted the caller. */
+  readonly gatesItself?: true;
+  /** Every rule its handler may ask, in order; or that nobody needs to be known. */
+  readonly rules: readonly string[] | 'public';
+  /** Nobody needs to be known, and yet its rules are asked: of a caller about whom nothing is known. */
+  readonly open?: true;
+  /** Asking leaves a row in the audit trail although nothing is changed. */
+  readonly audited?: true;
+  /** A request that changes something, and is served during a recovery all the same. */
+  readonly duringRecovery?: true;
+  /** Bytes of a body at most, where that is not the API's own limit. */
+  readonly bodyLimit?: number;
+  /** Values in a body at most, where that is not the API's own limit. */
+  readonly bodyValues?: number;
+  /** A machine writes the body: what cannot be stored of its texts is replaced, for nobody could leave it out. */
+  readonly cleansTexts?: true;
+  readonly params?: z.ZodType<Params>;
+  readonly query?: z.ZodType<Query>;
+  /** Without a schema a body is refused where it is not empty; on GET and on DELETE it is ignored then. */
+  readonly body?: z.ZodType<Body>;
+  /** The body is a set of arguments, and query keys count as such: `?target=x` equals `{"target": "x"}`. */
+  readonly arguments?: true;
+  /** Runs after the version check and before the body's schema: what an older version must not name yet (406). */
+  readonly gate?: (
+    given: { readonly body: unknown; readonly query: Readonly<Record<string, unknown>> },
+    minor: number,
+  ) => void;
+  /**
+   * How a request with an Idempotency-Key is finished whose work is written down and whose process died: told from the store,
+   * unless what is written down is only an intent that its own id keeps from being carried out twice.
+   */
+  readonly cutOff?: 'again';
+  /** For the API's description, where method, path and resource table do not tell it: description/answers.ts. */
+  readonly answers?: Answers;
+  handler(asking: Asking<Params, Query, Body>, rooms: Rooms): Promise<Answer>;
+};
+
+/** A route whose types have been forgotten, as the server keeps it. */
+export type Route = Definition<never, never, never>;
+
+/** Defines a route; only there for its types. */
+export const route = <Params = unknown, Query = unknown, Body = unknown>(
+  definition: Definition<Params, Query, Body>,
+): Route => definition as unknown as Route;
+
+export const ok = (body: unknown): Answer => ({ status: 200, body });
+export const created = (body: unknown, location: string): Answer => ({
+  status: 201,
+  body,
+  headers: { Location: location },
+});
+export const accepted = (location?: string): Answer => ({
+  status: 202,
+  headers: location === undefined ? {} : { Location: location },
+});
+export const noContent = (location?: string): Answer => ({
+  status: 204,
+  headers: location === undefined ? {} : { Location: location },
+});
+
+/** What the audit trail says of a caller. */
+export type Accountable = {
+  readonly who: Caller;
+  readonly requestId: string;
+  /** From where; not optional, for what leaves it out loses it without a word. */
+  readonly origin: Origin;
+  /** Told that the request's handler writes its own row, in the transaction of the change. */
+  readonly leavesRow?: () => void;
+};
+
+/** Who asked, as a run records it. */
+export const requesterOf = (asking: { readonly who: Caller; readonly requestId: string }): Requester => ({
+  user_id: asking.who.user_id,
+  user_name: asking.who.user_name,
+  project_id: asking.who.project_id,
+  system_scope: asking.who.system_scope,
+  strategy: asking.who.strategy,
+  request_id: asking.requestId,
+});
+
+/** Who asked and from where, as the audit trail records it. A run does not tell the address: tenants may see it. */
+export const auditedBy = (asking: Accountable): { requester: Requester; origin: Origin } => {
+  asking.leavesRow?.();
+  return { requester: requesterOf(asking), origin: asking.origin };
+};

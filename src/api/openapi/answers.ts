@@ -1,0 +1,61 @@
+/** What an operation answers when all goes well: what its route says, else what its method and resource say. */
+import { isShow } from '../http/etag';
+import type { Answers, Method, Route } from '../http/route';
+import { componentName, type Seen, seenAt } from './resources';
+import { answerSchema, type Json, listSchema, refTo } from './schemas';
+
+const usualStatus = { GET: 200, POST: 201, PUT: 204, PATCH: 200, DELETE: 204 } as const satisfies Record<
+  Method,
+  number
+>;
+
+const says = {
+  200: 'Done; here it is.',
+  201: 'Created.',
+  202: 'Accepted; it goes on by itself.',
+  204: 'Done; there is nothing to say.',
+  304: 'As it was.',
+} as const satisfies Record<number, string>;
+
+const json = (schema: Json): Json => ({ content: { 'application/json': { schema } } });
+
+const contentOf = (shape: Answers[number]): Json => {
+  if (shape === null) return {};
+  if (typeof shape === 'string') return { content: { [shape]: { schema: { type: 'string' } } } };
+  return json(answerSchema(shape));
+};
+
+const shownAs = ({ table, as }: Seen): Json =>
+  as === 'one' ? refTo('schemas', componentName(table)) : listSchema(table);
+
+/** Whether method and path alone tell what the answer holds. */
+const usual = (route: Route): Json | undefined => {
+  const status = usualStatus[route.method];
+  if (status === 204) return {};
+  const seen = seenAt(route.path);
+  if (!seen) return undefined;
+  return json(route.method === 'GET' ? shownAs(seen) : refTo('schemas', componentName(seen.table)));
+};
+
+const locationStatuses: readonly number[] = [201, 202];
+
+const headersOf = (status: number): Json =>
+  locationStatuses.includes(status)
+    ? { headers: { Location: { description: 'Where to look, as an absolute URL.', schema: { type: 'string' } } } }
+    : {};
+
+const answer = (status: number, content: Json): [string, Json] => [
+  String(status),
+  { description: says[status as keyof typeof says] ?? 'Done.', ...headersOf(status), ...content },
+];
+
+const told = (answers: Answers): [string, Json][] =>
+  Object.entries(answers).map(([status, shape]) => answer(Number(status), contentOf(shape)));
+
+/** The good answers by status; undefined where nothing tells what the answer holds. */
+export const goodAnswers = (route: Route): Readonly<Record<string, Json>> | undefined => {
+  const content = usual(route);
+  if (!route.answers && !content) return undefined;
+  const answers = route.answers ? told(route.answers) : [answer(usualStatus[route.method], content!)];
+  return Object.fromEntries([...answers, ...(isShow(route) ? [answer(304, {})] : [])]);
+};

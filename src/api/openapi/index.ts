@@ -1,0 +1,124 @@
+/** The API's description in OpenAPI 3.1, made of the tables that the server walks: routes, their schemas, resources, errors. */
+import { maxVersion, minVersion } from '../../model/resources/microversions';
+import { bodyLimit } from '../http/body';
+import type { Route } from '../http/route';
+import { goodAnswers } from './answers';
+import { headerComponents, parametersOf } from './parameters';
+import { faultSchemas, refusalComponents, refusalsOf } from './refusals';
+import { componentName, resourceTables, type Seen, seenAt } from './resources';
+import { type Json, noted, patchSchema, requestSchema, resourceSchema, versionText } from './schemas';
+import { operationId, summaryOf, tagsOf } from './words';
+
+const bodySchema = (route: Route, seen: Seen | undefined): Json => {
+  const schema = requestSchema(route.body as never);
+  if (!seen) return schema;
+  return route.method === 'PATCH' ? patchSchema(schema, seen.table) : noted(schema, seen.table);
+};
+
+const takesNothing = (schema: Json): boolean => {
+  const { required } = schema as { required?: readonly string[] };
+  return schema.type === 'object' && !required?.length;
+};
+
+const bodyOf = (route: Route, seen: Seen | undefined): Json => {
+  // Of GET a body is heard, as Ironic has it; what is described is the query.
+  if (!route.body || route.method === 'GET') return {};
+  const schema = bodySchema(route, seen);
+  return {
+    requestBody: {
+      required: !takesNothing(schema) && !route.arguments,
+      ...(route.arguments && { description: 'Each of these may as well be a parameter of the query.' }),
+      content: { 'application/json': { schema } },
+    },
+  };
+};
+
+const securityOf = ({ rules, open }: Route): Json => (rules === 'public' || open ? { security: [] } : {});
+
+/** What OpenAPI has no word for. */
+const notesOf = (route: Route): Json => ({
+  'x-since': versionText(route.since ?? 1),
+  ...(route.since && { 'x-older-versions-get': route.tooOld ?? 404 }),
+  'x-rules': route.rules === 'public' ? [] : route.rules,
+  ...(route.body && { 'x-body-limit': route.bodyLimit ?? bodyLimit }),
+});
+
+const operation = (route: Route): Json => {
+  const seen = seenAt(route.path);
+  return {
+    operationId: operationId(route),
+    summary: summaryOf(route),
+    tags: tagsOf(route),
+    ...securityOf(route),
+    parameters: parametersOf(route, seen),
+    ...bodyOf(route, seen),
+    responses: { ...(goodAnswers(route) ?? { 200: { description: 'Done; here it is.' } }), ...refusalsOf(route) },
+    ...notesOf(route),
+  };
+};
+
+/** A path as OpenAPI writes it: `{name}` for `:name`. */
+export const templated = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+
+/** One path may come under several names of its parameters; OpenAPI takes them for the same, and wants one. */
+const shape = (path: string): string => path.replace(/:\w+/g, ':');
+
+const pathsOf = (routes: readonly Route[]): Json => {
+  const names = new Map<string, string>();
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const one of routes) {
+    const path = names.get(shape(one.path)) ?? one.path;
+    names.set(shape(one.path), path);
+    paths[templated(path)] = { ...paths[templated(path)], [one.method.toLowerCase()]: operation({ ...one, path }) };
+  }
+  return paths;
+};
+
+const tags = [
+  { name: 'Ironic', description: 'The Bare Metal API of OpenStack.' },
+  { name: 'Temper', description: 'What Temper adds: runs, freezes, webhooks, audit, the policy.' },
+];
+
+const securitySchemes = {
+  token: { type: 'apiKey', in: 'header', name: 'X-Auth-Token', description: 'A Keystone token, or a static one.' },
+  basic: { type: 'http', scheme: 'basic' },
+};
+
+const link = {
+  type: 'object',
+  properties: { href: { type: 'string' }, rel: { type: 'string' }, type: { type: 'string' } },
+  required: ['href', 'rel'],
+  additionalProperties: false,
+};
+
+const components = (): Json => ({
+  securitySchemes,
+  parameters: headerComponents(),
+  responses: refusalComponents(),
+  schemas: {
+    Link: link,
+    ...Object.fromEntries(resourceTables.map((table) => [componentName(table), resourceSchema(table)])),
+    ...faultSchemas,
+  },
+});
+
+/**
+ * The document for these routes.
+ * @param server what paths begin with; the host that serves the document by default
+ */
+export const describe = (routes: readonly Route[], server = '/'): Json => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Temper',
+    version: maxVersion,
+    description:
+      `Bare-metal provisioning that speaks the Bare Metal API of OpenStack Ironic, versions ${minVersion} to ${maxVersion}. ` +
+      'Operations and fields carry the version that brought them (x-since) and the policy rules that decide (x-rules).',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: server }],
+  tags,
+  security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+  paths: pathsOf(routes),
+  components: components(),
+});

@@ -1,0 +1,103 @@
+/** The parameters of an operation: those of its path, of its query, and the header that says the version. */
+import { choosable, isSortable, type ResourceTable, sinceOf } from '../../model/resources/fields';
+import { maxVersion } from '../../model/resources/microversions';
+import { isShow } from '../http/etag';
+import { honoursKey } from '../http/idempotency';
+import type { Route } from '../http/route';
+import type { Seen } from './resources';
+import { type Json, refTo, requestSchema, versionText } from './schemas';
+
+type Properties = Readonly<Record<string, Json>>;
+
+/** The header by which every request chooses its version. */
+const versionParameter: Json = {
+  name: 'X-OpenStack-Ironic-API-Version',
+  in: 'header',
+  description:
+    'Minor version of the request; 1.1 where it is missing. This document describes the newest. Where both are sent, ' +
+    'OpenStack-API-Version: baremetal 1.N is heard.',
+  schema: { type: 'string', pattern: '^(latest|1\\.[0-9]{1,3})$' },
+  example: maxVersion,
+};
+
+/** Headers that some routes hear. */
+const headerParameters = [
+  {
+    when: honoursKey,
+    name: 'Idempotency-Key',
+    description:
+      'Of several requests with the same key one does the work, and all get its answer; its Location alone, where what ' +
+      'it made is gone again.',
+    schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+  },
+  {
+    when: isShow,
+    name: 'If-None-Match',
+    description: 'The ETag of an answer that is known: 304 where it is still the same.',
+    schema: { type: 'string' },
+  },
+] as const;
+
+/** The headers that requests refer to, by the name of their component. */
+export const headerComponents = (): Json => ({
+  version: versionParameter,
+  ...Object.fromEntries(headerParameters.map(({ when: _, ...row }) => [row.name, { ...row, in: 'header' }])),
+});
+
+const namesIn = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+
+const pathParameters = (route: Route): Json[] => {
+  const known = (route.params ? requestSchema(route.params as never).properties : {}) as Properties;
+  return namesIn(route.path).map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { minLength: 1, ...(known[name] ?? { type: 'string' }) },
+  }));
+};
+
+const list = (names: readonly string[]): Json => ({
+  schema: { type: 'array', items: { enum: names }, minItems: 1 },
+  style: 'form',
+  explode: false,
+});
+
+const sortKeys = (table: ResourceTable): string[] => ['id', ...table.fields.filter(isSortable).map(({ name }) => name)];
+
+/** Parameters of which the table knows more than the schema: what their values can be. */
+const fromTable: Readonly<Record<string, (table: ResourceTable) => Json>> = {
+  fields: (table) => list(choosable(table)),
+  sort_key: (table) => ({ schema: { type: 'string', enum: sortKeys(table) } }),
+};
+
+/** A text of a query that stands for a boolean is best sent as one of the two. */
+const readable = (schema: Json): Json =>
+  Array.isArray(schema.type) && schema.type.includes('boolean') ? { ...schema, type: 'boolean' } : schema;
+
+const filterNotes = (table: ResourceTable | undefined, name: string): Json => {
+  const row = table?.filters.find((one) => one.name === name);
+  return row && sinceOf(row) > 1 ? { 'x-since': versionText(sinceOf(row)) } : {};
+};
+
+const queryParameters = (route: Route, table: ResourceTable | undefined): Json[] => {
+  if (!route.query) return [];
+  const { properties = {}, required = [] } = requestSchema(route.query as never) as {
+    properties?: Properties;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    ...(required.includes(name) && { required: true }),
+    ...((table && fromTable[name]?.(table)) ?? { schema: readable(schema) }),
+    ...filterNotes(table, name),
+  }));
+};
+
+/** All of them. */
+export const parametersOf = (route: Route, seen: Seen | undefined): Json[] => [
+  ...pathParameters(route),
+  ...queryParameters(route, seen?.table),
+  ...headerParameters.filter(({ when }) => when(route)).map(({ name }) => refTo('parameters', name)),
+  refTo('parameters', 'version'),
+];

@@ -1,0 +1,169 @@
+/** What an operation answers when it does not go well: the statuses of the list of errors, each where it can occur. */
+import { honoursKey } from '../http/idempotency';
+import type { Method, Route } from '../http/route';
+import { type Json, refTo } from './schemas';
+
+type Refusal = {
+  readonly status: number;
+  readonly says: string;
+  /** Names of body schemas. */
+  readonly bodies: readonly ('Fault' | 'PlainFault' | 'AuthFault')[];
+  readonly headers?: Json;
+  readonly when: (route: Route) => boolean;
+};
+
+const writes: readonly Method[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
+const isWrite = ({ method }: Route): boolean => writes.includes(method);
+const isKnown = ({ rules, open }: Route): boolean => rules !== 'public' && open !== true;
+const hasRules = ({ rules }: Route): boolean => rules !== 'public';
+const ofNode = ({ path }: Route): boolean => /\/(nodes|drivers|heartbeat|runs)\b/.test(path);
+/** Answered by the BMC while the caller waits, which others may hold. */
+const asksBmc = ({ path }: Route): boolean => /\/(management|vmedia|vendor_passthru)\b/.test(path);
+const any = (): boolean => true;
+
+const text = (description: string): Json => ({ description, schema: { type: 'string' } });
+
+/** In the order of the document. */
+export const refusals: readonly Refusal[] = [
+  {
+    status: 400,
+    says: 'Something in the request is wrong; the text says what.',
+    bodies: ['Fault', 'PlainFault'],
+    when: any,
+  },
+  {
+    status: 401,
+    says: 'Nobody knows who asks.',
+    bodies: ['AuthFault'],
+    headers: { 'WWW-Authenticate': text('How to say who asks.') },
+    when: isKnown,
+  },
+  { status: 403, says: 'The policy does not let this caller do it.', bodies: ['Fault'], when: hasRules },
+  {
+    status: 404,
+    says: 'There is no such thing, or none that this caller may see, or not in this version.',
+    bodies: ['Fault'],
+    when: any,
+  },
+  {
+    status: 405,
+    says: 'Not offered here, or not in this version.',
+    bodies: ['Fault'],
+    headers: { Allow: text('What is offered.') },
+    when: any,
+  },
+  {
+    status: 406,
+    says: 'The version is not supported, or does not know what was asked for.',
+    bodies: ['Fault'],
+    when: any,
+  },
+  {
+    status: 409,
+    says: 'It does not go together with what is there, or somebody holds it.',
+    bodies: ['Fault'],
+    when: (route) => isWrite(route) || asksBmc(route),
+  },
+  { status: 413, says: 'The body is too large.', bodies: ['PlainFault'], when: isWrite },
+  {
+    status: 415,
+    says: 'The body has a Content-Encoding, which is not taken of senders who need no login.',
+    bodies: ['Fault'],
+    when: (route) => isWrite(route) && route.open === true,
+  },
+  {
+    status: 422,
+    says: 'The Idempotency-Key was used for another request.',
+    bodies: ['Fault'],
+    when: honoursKey,
+  },
+  {
+    status: 429,
+    says: 'More requests than one caller is served, or more of something than one project may have; the text says which.',
+    bodies: ['Fault'],
+    headers: { 'Retry-After': text('Seconds to wait.') },
+    when: any,
+  },
+  { status: 431, says: 'URL and headers are larger than 16 KiB; no handler was reached.', bodies: [], when: any },
+  {
+    status: 500,
+    says: 'Something that nobody expected; the log has it under the request’s id.',
+    bodies: ['Fault'],
+    when: any,
+  },
+  { status: 502, says: 'The BMC refused, or did not answer.', bodies: ['Fault'], when: ofNode },
+  { status: 503, says: 'Something that this needs does not answer; try again.', bodies: ['Fault'], when: any },
+  { status: 504, says: 'The BMC did not do it in time.', bodies: ['Fault'], when: ofNode },
+];
+
+const nameOf = ({ status }: Refusal): string => `Refused${status}`;
+
+const contentOf = ({ bodies }: Refusal): Json => {
+  if (bodies.length === 0) return {};
+  const schemas = bodies.map((name) => refTo('schemas', name));
+  return { content: { 'application/json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } } };
+};
+
+/** The responses that operations refer to. */
+export const refusalComponents = (): Json =>
+  Object.fromEntries(
+    refusals.map((row) => [
+      nameOf(row),
+      { description: row.says, ...(row.headers && { headers: row.headers }), ...contentOf(row) },
+    ]),
+  );
+
+/** The refusals that a route may answer, by status. */
+export const refusalsOf = (route: Route): Json =>
+  Object.fromEntries(
+    refusals.filter(({ when }) => when(route)).map((row) => [String(row.status), refTo('responses', nameOf(row))]),
+  );
+
+const fault = {
+  type: 'object',
+  properties: { faultcode: { enum: ['Client', 'Server'] }, faultstring: { type: 'string' } },
+  required: ['faultcode', 'faultstring'],
+};
+
+/** The bodies of refusals: Ironic's, whose text is JSON inside JSON, and those of what stands before the API. */
+export const faultSchemas: Json = {
+  Fault: {
+    type: 'object',
+    properties: {
+      error_message: {
+        type: 'string',
+        description: 'JSON once more, as a text: a fault, or a title where no handler was reached.',
+        contentMediaType: 'application/json',
+        contentSchema: {
+          anyOf: [
+            { ...fault, properties: { ...fault.properties, debuginfo: { type: 'null' } } },
+            {
+              type: 'object',
+              properties: {
+                code: { type: 'integer' },
+                title: { type: 'string' },
+                description: { type: ['string', 'null'] },
+              },
+              required: ['code', 'title', 'description'],
+            },
+          ],
+        },
+      },
+    },
+    required: ['error_message'],
+    additionalProperties: false,
+  },
+  PlainFault: { ...fault, additionalProperties: false },
+  AuthFault: {
+    type: 'object',
+    properties: {
+      error: {
+        type: 'object',
+        properties: { code: { const: 401 }, title: { type: 'string' }, message: { type: 'string' } },
+        required: ['code', 'message'],
+      },
+    },
+    required: ['error'],
+    additionalProperties: false,
+  },
+};

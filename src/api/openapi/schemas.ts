@@ -1,0 +1,122 @@
+/** JSON Schemas of what goes over the wire: of requests from their zod schemas, of answers from the resource tables. */
+import { z } from 'zod';
+import {
+  emptyValue,
+  type FieldRow,
+  fieldOf,
+  patchable,
+  type ResourceTable,
+  shownFields,
+  sinceOf,
+} from '../../model/resources/fields';
+import { maxMinor } from '../../model/resources/microversions';
+import { componentName } from './resources';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export const refTo = (kind: 'schemas' | 'responses' | 'parameters', name: string): Json => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+/** A minor version as the document writes it. */
+export const versionText = (minor: number): string => `1.${minor}`;
+
+/** The schema of what a caller sends. What zod checks with code of its own cannot be said and is left out. */
+export const requestSchema = (schema: z.ZodType): Json => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<
+    string,
+    unknown
+  >;
+  return rest;
+};
+
+/** The schema of what is answered. */
+export const answerSchema = (schema: z.ZodType): Json => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Record<
+    string,
+    unknown
+  >;
+  return rest;
+};
+
+const types = {
+  text: { type: 'string' },
+  uuid: { type: 'string', format: 'uuid' },
+  boolean: { type: 'boolean' },
+  integer: { type: 'integer' },
+  object: { type: 'object' },
+  texts: { type: 'array', items: { type: 'string' } },
+  list: { type: 'array', items: {} },
+  timestamp: { type: 'string', format: 'date-time' },
+  links: { type: 'array', items: refTo('schemas', 'Link') },
+} as const satisfies Record<FieldRow['type'], Json>;
+
+const neverNull: readonly FieldRow['type'][] = ['object', 'texts', 'list', 'links'];
+
+/** Whether a reader meets null: everything may be unset but what is always given, and what has an empty value of its own. */
+const showsNull = (row: FieldRow): boolean => {
+  if (row.shownNull) return true;
+  if (neverNull.includes(row.type)) return row.type === 'list' && row.nullable === true;
+  return row.nullable === true || !isKnown(row);
+};
+
+const isKnown = (row: FieldRow): boolean =>
+  row.name === 'uuid' || row.create === 'required' || (row.default !== undefined && emptyValue(row) !== null);
+
+const fieldNotes = (row: FieldRow): Json => ({
+  ...(sinceOf(row) > 1 && { 'x-since': versionText(sinceOf(row)) }),
+  ...(row.redact && { 'x-redacted-without': row.redact.rule }),
+  ...(row.secret && { 'x-secrets-masked': true }),
+});
+
+const fieldSchema = (row: FieldRow): Json => {
+  const { type, ...rest }: Json = row.nested ? { type: 'array', items: types[row.type] } : types[row.type];
+  return { type: showsNull(row) ? [type, 'null'] : type, ...rest, ...fieldNotes(row) };
+};
+
+/** A resource as the newest version shows it. Callers may choose fields, so none is certain. */
+export const resourceSchema = (table: ResourceTable): Json => ({
+  type: 'object',
+  properties: Object.fromEntries(shownFields(table, maxMinor).map((row) => [row.name, fieldSchema(row)])),
+  additionalProperties: false,
+});
+
+/** A page of a list. */
+export const listSchema = (table: ResourceTable): Json => ({
+  type: 'object',
+  properties: {
+    [table.collection]: { type: 'array', items: refTo('schemas', componentName(table)) },
+    next: { type: 'string', format: 'uri', description: 'The next page, where there may be one.' },
+  },
+  required: [table.collection],
+  additionalProperties: false,
+});
+
+/** A request's schema with what the table knows of its fields. */
+export const noted = (schema: Json, table: ResourceTable): Json => {
+  const properties = schema.properties as Readonly<Record<string, Json>> | undefined;
+  if (!properties) return schema;
+  const withNotes = ([name, one]: [string, Json]): [string, Json] => {
+    const row = fieldOf(table, name);
+    if (!row) return [name, one];
+    const form = row.form ? { description: row.form.says } : {};
+    return [name, { ...one, ...form, ...(sinceOf(row) > 1 && { 'x-since': versionText(sinceOf(row)) }) }];
+  };
+  return { ...schema, properties: Object.fromEntries(Object.entries(properties).map(withNotes)) };
+};
+
+/** The schema of a JSON patch, with the attributes that it may change and the rule that each change needs. */
+export const patchSchema = (schema: Json, table: ResourceTable): Json => {
+  const rows = patchable(table).map((name) => fieldOf(table, name)!);
+  const since = (row: FieldRow) => Math.max(sinceOf(row), row.patchSince ?? 1);
+  return {
+    ...schema,
+    description: `A JSON patch. Attributes: ${rows.map(({ name }) => name).join(', ')}.`,
+    'x-attributes': Object.fromEntries(
+      rows.map((row) => [
+        row.name,
+        { 'x-rule': row.patch, ...(since(row) > 1 && { 'x-since': versionText(since(row)) }) },
+      ]),
+    ),
+  };
+};

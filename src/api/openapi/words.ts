@@ -1,0 +1,69 @@
+/** What an operation is called: an id that stays, a line for people, and whose addition it is. */
+import type { Method, Route } from '../http/route';
+import { type Seen, seenAt } from './resources';
+
+type Named = Pick<Route, 'method' | 'path'>;
+
+const isParameter = (segment: string | undefined): boolean => segment?.startsWith(':') === true;
+const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean);
+
+/** Whether a route is ours, not Ironic's. */
+export const isOurs = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/temper/');
+
+/** Unique, and the same as long as method and path are: `get_v1_nodes_id_states`. A parameter's name does not count. */
+export const operationId = ({ method, path }: Named): string =>
+  [method.toLowerCase(), ...segmentsOf(path).map((one) => (isParameter(one) ? 'id' : one.replace(/\W/g, '_')))].join(
+    '_',
+  );
+
+const spoken = (word: string): string => word.replaceAll('_', ' ').replace('.', ' ');
+const unchanging = ['bios', 'chassis'];
+const isPlural = (word: string): boolean => /[^s]s$/.test(word) && !unchanging.includes(word);
+const singular = (word: string): string => (isPlural(word) ? word.slice(0, -1) : word);
+const one = (word: string): string => `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
+
+/** The words of a path up to each of its parameters: `[['nodes'], ['management', 'indicators']]`, and whether one ends it. */
+const phrases = (path: string): { words: string[]; closed: boolean }[] => {
+  const found: { words: string[]; closed: boolean }[] = [];
+  for (const segment of segmentsOf(path).filter((word) => word !== 'v1' && word !== 'temper')) {
+    const last = found.at(-1);
+    if (isParameter(segment)) last!.closed = true;
+    else if (last && !last.closed) last.words.push(segment);
+    else found.push({ words: [segment], closed: false });
+  }
+  return found;
+};
+
+const say = ({ words, closed }: { words: string[]; closed: boolean }): string => {
+  const last = spoken(words.at(-1)!);
+  return [...words.slice(0, -1).map((word) => spoken(singular(word))), closed ? singular(last) : last].join(' ');
+};
+
+/** `indicators of a node` and the like: the innermost phrase first. */
+const thing = (path: string, single: boolean): string => {
+  const [inner, ...outer] = phrases(path).reverse();
+  if (!inner) return 'the API';
+  const said = say({ ...inner, closed: inner.closed || single });
+  return [inner.closed || single ? one(said) : said, ...outer.map((phrase) => one(say(phrase)))].join(' of ');
+};
+
+const verbs = { GET: 'Show', POST: 'Post', PUT: 'Set', PATCH: 'Change', DELETE: 'Remove' } as const satisfies Record<
+  Method,
+  string
+>;
+
+const verbOf = ({ method }: Named, seen: Seen | undefined): string => {
+  if (!seen || seen.as === 'one') return verbs[method];
+  return { ...verbs, GET: 'List', POST: 'Create' }[method];
+};
+
+/** One line for people. */
+export const summaryOf = (route: Named): string => {
+  const seen = seenAt(route.path);
+  const path = seen?.as === 'detail' ? route.path.replace(/\/detail$/, '') : route.path;
+  const text = `${verbOf(route, seen)} ${thing(path, seen?.as === 'list' && route.method === 'POST')}`;
+  return seen?.as === 'detail' ? `${text} with every field` : text;
+};
+
+/** Heading in the page. */
+export const tagsOf = (route: Pick<Route, 'path'>): string[] => [isOurs(route) ? 'Temper' : 'Ironic'];

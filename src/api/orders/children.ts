@@ -1,0 +1,83 @@
+/** Steps on child nodes. May I do it, can it happen. */
+import type { NodeRow } from '../../inventory/nodes';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { planSteps } from '../../model/lifecycle/plan-steps';
+import { maxSteps, type NodeOfStep, nameOf, type PlannedStep, type StepVerb } from '../../model/lifecycle/steps';
+import { nodeTarget, stepTarget } from '../../policy';
+import type { Rooms } from '../context';
+import { visibleNode } from '../resource/visibility';
+import { checkWorkable } from './orders';
+import { requireStepRules, stepRules, type WireStep } from './steps';
+
+type Asking = { readonly who: Caller; readonly version: number };
+
+/** A node as a step names it that runs there. */
+export const placeOf = ({ uuid, name, conductor_group }: NodeRow): NodeOfStep => ({
+  node_uuid: uuid,
+  name,
+  conductor_group,
+});
+
+/** What raw steps need on the node itself they need on each child. Throws PolicyDenied. */
+const requireOn = ({ policy }: Rooms, { who }: Asking, child: NodeRow, step: WireStep, verb: StepVerb): void => {
+  const target = nodeTarget(child);
+  for (const rule of ['baremetal:node:set_provision_state', stepRules[`${verb}_steps`]])
+    policy().require(rule, who, target);
+  requireStepRules(policy(), who, stepTarget(child), [step]);
+};
+
+/** The children that a step names, or all of them. Throws NodeNotFound alike for hidden nodes and for those of another parent. */
+const childrenOf = async (
+  rooms: Rooms,
+  asking: Asking,
+  parent: NodeRow,
+  step: WireStep,
+  verb: StepVerb,
+): Promise<NodeRow[]> => {
+  const all = await rooms.inventory.nodes.children(parent.uuid);
+  const wanted = step.limit_child_node_execution;
+  const chosen = wanted?.length
+    ? wanted.map((uuid) => all.find((child) => child.uuid === uuid) ?? raise('NodeNotFound', { node: uuid }))
+    : all;
+  for (const child of chosen) {
+    await visibleNode(rooms, asking, child.uuid);
+    requireOn(rooms, asking, child, step, verb);
+  }
+  return chosen;
+};
+
+const onChild = (step: WireStep, verb: StepVerb, child: NodeRow): PlannedStep => {
+  if (child.maintenance) raise('NodeInMaintenance', { verb, node: child.name ?? child.uuid });
+  if (child.reservation !== null) raise('NodeLocked', { node: child.name ?? child.uuid });
+  checkWorkable(child, child.name ?? child.uuid);
+  const [planned] = planSteps([step], verb, child);
+  if (planned!.waits !== null || planned!.awaits || planned!.acts.some(({ act }) => act.startsWith('agent_')))
+    raise('InvalidSteps', {
+      reason: `Step ${nameOf(step)} cannot run on a child node: it waits, or needs the ramdisk there. Run it on ${child.name ?? child.uuid} itself.`,
+    });
+  return { ...planned!, on: placeOf(child) };
+};
+
+/** The caller's steps as a plan, those for children once for each child, in their place. Throws as planning does. */
+export const planWithChildren = async (
+  rooms: Rooms,
+  asking: Asking,
+  node: NodeRow,
+  steps: readonly WireStep[],
+  verb: StepVerb,
+): Promise<PlannedStep[]> => {
+  const ordered = steps
+    .map((step, position) => ({ step, position }))
+    .sort((a, b) => (a.step.order ?? 0) - (b.step.order ?? 0) || a.position - b.position);
+  const planned: PlannedStep[] = [];
+  for (const { step } of ordered)
+    if (step.execute_on_child_nodes)
+      planned.push(...(await childrenOf(rooms, asking, node, step, verb)).map((child) => onChild(step, verb, child)));
+    else planned.push(planSteps([step], verb, node)[0]!);
+  if (planned.length > maxSteps)
+    raise('InvalidSteps', {
+      reason: `A run has at most ${maxSteps} steps; with those on child nodes these are ${planned.length}.`,
+    });
+  return planned.map((step, index) => ({ ...step, index }));
+};

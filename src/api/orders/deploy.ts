@@ -1,0 +1,170 @@
+/** What a deployment and a rescue bring: the image, the configuration drive, the password, the lessee. What, and can it happen. */
+
+import { z } from 'zod';
+import type { NodeRow } from '../../inventory/nodes';
+import type { Caller } from '../../model/access/callers';
+import { type Fetched, fetchedByInstance } from '../../model/access/origins';
+import { isSecretRef } from '../../model/access/secrets';
+import { raise } from '../../model/errors';
+import type { ProjectId } from '../../model/ids';
+import { interfaceOf } from '../../model/lifecycle/drivers';
+import type { VerbRow } from '../../model/lifecycle/verbs';
+import { ownValue } from '../../model/own';
+import { inOrder } from '../../model/resources/runbook-steps';
+import type { Runbook } from '../../model/resources/runbooks';
+import type { RunOrder } from '../../runs/contract';
+import type { Rooms } from '../context';
+import { requireKnown } from './origins';
+
+const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
+
+const anyObject = z.record(z.string(), z.unknown());
+
+/** A configuration drive: base64 of its image, a URL of it, or what it is made of. */
+export const configdrive = z.union([
+  z.string(),
+  z.strictObject({
+    meta_data: anyObject.optional(),
+    network_data: anyObject.optional(),
+    user_data: z.union([anyObject, z.array(z.unknown()), z.string(), z.null()]).optional(),
+    vendor_data: anyObject.optional(),
+  }),
+]);
+type Configdrive = z.output<typeof configdrive>;
+
+/** Throws InvalidInput and NotAcceptable as the wire has them. */
+export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow, minor: number): void => {
+  if (row.configdriveSince === undefined) invalid('configdrive', `is not possible with ${verb}`);
+  else if (minor < row.configdriveSince)
+    invalid('configdrive', `is possible with ${verb} from version 1.${row.configdriveSince} on`);
+  if (typeof drive === 'string') {
+    if (!drive.includes('://') && !/^[A-Za-z0-9+/=\s]+$/.test(drive))
+      invalid('configdrive', 'must be base64 text, a URL, or an object');
+    return;
+  }
+  if (minor < 56) invalid('configdrive', 'may be an object from version 1.56 on');
+  if (drive.vendor_data !== undefined && minor < 59)
+    invalid('configdrive', 'vendor_data is possible from version 1.59 on');
+};
+
+type Info = Readonly<Record<string, unknown>>;
+const textOf = (info: Info, key: string): string | undefined =>
+  typeof info[key] === 'string' && info[key] !== '' ? info[key] : undefined;
+// A URL with a password in it is kept sealed, so that only a reference to it is seen here.
+const names = (info: Info, key: string): boolean => isSecretRef(info[key]) || textOf(info, key) !== undefined;
+
+/** Hexadecimal digits of a hash. */
+const checksums: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
+
+// Of MD5, SHA-1, SHA-256, SHA-384 and SHA-512.
+const anyHash = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$/i;
+
+/** A hash, or the URL of a file of checksums. */
+const checksumFault = (info: Info): string | undefined => {
+  const given = textOf(info, 'image_checksum');
+  return given === undefined || anyHash.test(given) || /^https?:\/\//i.test(given)
+    ? undefined
+    : 'image_checksum must be a hash in hexadecimal digits (64 for sha256), or the http(s) URL of a file of checksums';
+};
+
+const hashFault = (info: Info): string | undefined => {
+  const [algorithm, value] = [textOf(info, 'image_os_hash_algo'), textOf(info, 'image_os_hash_value')];
+  if (!algorithm || !value)
+    return 'image_checksum is missing, or image_os_hash_algo with image_os_hash_value: an image is not written unchecked';
+  if (!Object.hasOwn(checksums, algorithm))
+    return `image_os_hash_algo must be one of ${Object.keys(checksums).join(', ')}`;
+  const digits = checksums[algorithm]!;
+  return value.length === digits && /^[0-9a-f]+$/i.test(value)
+    ? undefined
+    : `image_os_hash_value must be ${digits} hexadecimal digits, as ${algorithm} has; ${value.length} characters came`;
+};
+
+/** What is wrong with the image that a node's instance_info names; undefined where it can be written. */
+const imageFault = (info: Info): string | undefined => {
+  if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write';
+  return names(info, 'image_checksum') ? checksumFault(info) : hashFault(info);
+};
+
+const refuse = (node: string, reason: string): never => raise('InstanceInfoInvalid', { node, reason });
+
+type Needs = {
+  readonly fault: (info: Info) => string | undefined;
+  /** What the ramdisk or the BMC fetches. */
+  readonly fetched: (info: Info) => readonly Fetched[];
+};
+
+/** A stored config drive is sealed, whatever it is: the worker looks at it before the image is written. */
+const fetchedBeforeStart = ({ configdrive, image_checksum, ...info }: Info): readonly Fetched[] => [
+  ...fetchedByInstance({ ...info, image_checksum, ...(!isSecretRef(configdrive) && { configdrive }) }),
+  // A checksum may be the address of a file of checksums, and one that is sealed is one with a password in it.
+  ...(isSecretRef(image_checksum) ? [{ value: image_checksum, as: 'http' as const }] : []),
+];
+
+/** Per deploy interface, what a deployment needs to be told by instance_info. */
+const needs: Readonly<Record<string, Needs>> = {
+  direct: { fault: imageFault, fetched: fetchedBeforeStart },
+  ramdisk: {
+    fault: (info) => (names(info, 'boot_iso') ? undefined : 'boot_iso is missing: the URL of the image to start from'),
+    fetched: ({ boot_iso }) => [{ value: boot_iso, as: 'http' }],
+  },
+};
+
+/** The instance that is to be deployed is described well enough. Throws InstanceInfoInvalid, OriginRefused. */
+export const checkInstance = (rooms: Rooms, node: NodeRow, ident: string): void => {
+  const info = node.instance_info;
+  const needed = needs[interfaceOf(node, 'deploy')];
+  const fault = needed?.fault(info);
+  if (fault) refuse(ident, fault);
+  const lacking = (Array.isArray(info.traits) ? info.traits.map(String) : []).filter(
+    (trait) => !node.traits.includes(trait),
+  );
+  if (lacking.length > 0) refuse(ident, `traits: the node lacks ${lacking.join(', ')}`);
+  for (const fetched of needed?.fetched(info) ?? []) requireKnown(rooms, fetched);
+};
+
+const lesseeOf = (rooms: Rooms, who: Caller, node: NodeRow): ProjectId | undefined =>
+  ({
+    instance: textOf(node.instance_info, 'project_id') as ProjectId | undefined,
+    request: who.project_id ?? undefined,
+    off: undefined,
+  })[rooms.settings.automaticLessee];
+
+/** What a deployment writes to the node as it is accepted. A rebuild is the same lease as before, so it names no lessee. */
+export const deploymentFacts = (
+  rooms: Rooms,
+  { who, body }: { readonly who: Caller; readonly body: { readonly configdrive?: Configdrive | null } },
+  node: NodeRow,
+  row: VerbRow,
+): Pick<RunOrder, 'instance_info' | 'lessee'> => {
+  const lessee = row.event === 'deploy' && node.lessee === null ? lesseeOf(rooms, who, node) : undefined;
+  return {
+    ...(body.configdrive && { instance_info: { ...node.instance_info, configdrive: body.configdrive } }),
+    ...(lessee && { lessee }),
+  };
+};
+
+/** The password as the ramdisk stores it (SHA-512 crypt); the text itself goes no further. */
+export const hashedPassword = async (password: string): Promise<string> => {
+  const { encrypt } = await import('unixcrypt');
+  return encrypt(password);
+};
+
+/**
+ * The runbook by which a node is cleaned of itself: by its resource class, or for all; none where the node's own list is meant.
+ * Throws Conflict where the one that is meant is gone or not the system's: no node goes uncleaned for that.
+ */
+export const cleaningRunbook = async (rooms: Rooms, node: NodeRow): Promise<Runbook | undefined> => {
+  const { cleaningRunbooks } = rooms.settings;
+  const name = ownValue(cleaningRunbooks, node.resource_class ?? '') ?? cleaningRunbooks['*'];
+  if (name === undefined) return undefined;
+  const runbook = await rooms.inventory.runbooks.find(name);
+  if (!runbook)
+    return raise('Conflict', {
+      reason: `Runbook ${name}, by which this node is cleaned, does not exist; the operator named it in TEMPER_CLEANING_RUNBOOKS.`,
+    });
+  if (runbook.owner !== null)
+    return raise('Conflict', {
+      reason: `Runbook ${name}, by which this node is to be cleaned according to TEMPER_CLEANING_RUNBOOKS, belongs to a project; nodes are cleaned by runbooks of the system only. The operator has to name another.`,
+    });
+  return { ...runbook, steps: inOrder(runbook.steps) };
+};

@@ -1,0 +1,20 @@
+/** What a caller may see and do by a node's present lease alone: nothing of what ran under another one. */
+import type { NodeRow } from '../../inventory/nodes';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { nodeTarget } from '../../policy';
+import type { Rooms } from '../context';
+
+type Tenants = Pick<NodeRow, 'owner' | 'lessee'>;
+
+/** Whether a rule that admits the caller would not, had the node no lessee. */
+export const byLeaseAlone = (rooms: Rooms, rule: string, who: Caller, { owner, lessee }: Tenants): boolean =>
+  lessee !== null && !rooms.policy().allows(rule, who, nodeTarget({ owner, lessee: null }));
+
+/**
+ * A run that began under a former lease, or under none, is the owner's to end or to displace. To a lessee the node is
+ * simply busy. Throws NodeLocked.
+ */
+export const requireOwnRun = (rooms: Rooms, rule: string, who: Caller, node: NodeRow, ident: string): void => {
+  if (node.foreign_run && byLeaseAlone(rooms, rule, who, node)) raise('NodeLocked', { node: ident });
+};

@@ -1,0 +1,44 @@
+/** What every order to runs has in common: the node as it was seen, who asked, and whether anybody could do it. Can it happen. */
+import type { NodeRow } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import type { Policy } from '../../policy';
+import type { Asked, OrderedNode } from '../../runs/contract';
+import { type Accountable, auditedBy } from '../http/route';
+import { checkDriverInfo, requireDriver } from '../v1/nodes/checks';
+
+/** The part of a node that an acceptance compares. */
+export const orderedNode = ({
+  uuid,
+  name,
+  driver,
+  conductor_group,
+  provision_state,
+  revision,
+}: NodeRow): OrderedNode => ({
+  uuid,
+  name,
+  driver,
+  conductor_group,
+  provision_state,
+  revision,
+});
+
+/** Who asked by which rule, and by a second one with a reason where it took one. */
+export const askedBy = (
+  policy: Policy,
+  asking: Accountable,
+  rule: string,
+  also?: { readonly rule: string; readonly reason: string },
+): Asked => ({
+  ...auditedBy(asking),
+  rule: also ? `${rule}, ${also.rule}` : rule,
+  ...(also && { reason: also.reason }),
+  rule_set: policy.hash,
+});
+
+/** Throws DriverInfoInvalid where the BMC cannot be reached with what is on record, and NoWorker where nobody serves the node. */
+export const checkWorkable = (node: NodeRow, ident: string): void => {
+  checkDriverInfo(ident, requireDriver(node.driver), node.driver_info, { missing: true });
+  // The row came with a live worker's name, if there was one.
+  if (node.conductor === null) raise('NoWorker', { group: node.conductor_group, driver: node.driver });
+};

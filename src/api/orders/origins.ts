@@ -1,0 +1,36 @@
+/** Where a run's images and firmware come from, held against the origins that the operator allows. Can it happen. */
+
+import { type Fetched, fetchedBy, requireFetched, requireOrigin } from '../../model/access/origins';
+import { isSecretRef } from '../../model/access/secrets';
+import { raise } from '../../model/errors';
+import type { PlannedStep } from '../../model/lifecycle/steps';
+import type { Rooms } from '../context';
+
+/**
+ * Refuses a URL outside the allowed origins. One with a password in it is kept sealed: where only some origins are allowed
+ * it is refused, for nobody here can read where it points. Throws OriginRefused.
+ */
+export const requireKnownOrigin = ({ settings: { imageOrigins } }: Rooms, url: unknown): void => {
+  if (typeof url === 'string') requireOrigin(imageOrigins, url);
+  if (isSecretRef(url) && imageOrigins.length > 0)
+    raise('OriginRefused', {
+      origin: 'a URL with a password in it',
+      reason:
+        'its origin cannot be told once it is stored, and TEMPER_IMAGE_ORIGINS allows only some; give a URL without',
+    });
+};
+
+/** As above, for what is fetched in any way. Throws OriginRefused. */
+export const requireKnown = (rooms: Rooms, fetched: Fetched): void => {
+  if (isSecretRef(fetched.value)) requireKnownOrigin(rooms, fetched.value);
+  else requireFetched(rooms.settings.imageOrigins, fetched);
+};
+
+type Step = Pick<PlannedStep, 'interface' | 'step' | 'acts' | 'args'>;
+
+/** Refuses steps that fetch from elsewhere; what instance_info names is looked at as a deployment is asked. Throws OriginRefused. */
+export const requireStepOrigins = (rooms: Rooms, steps: readonly Step[]): void => {
+  for (const step of steps)
+    for (const { act } of step.acts)
+      for (const fetched of fetchedBy(act, step, step.args, {})) requireKnown(rooms, fetched);
+};

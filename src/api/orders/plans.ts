@@ -1,0 +1,88 @@
+/** What a provision request makes a run do: from its own steps, a runbook, or the node's own list. What, and can it happen. */
+import type { NodeRow } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/lifecycle/plans';
+import { type Equipment, nameOf, type PlannedStep, type StepVerb } from '../../model/lifecycle/steps';
+import type { Runbook } from '../../model/resources/runbooks';
+import type { Rooms } from '../context';
+import type { Ask, Wanted } from '../v1/nodes/provision';
+import { planWithChildren } from './children';
+import { cleaningRunbook, hashedPassword } from './deploy';
+import { requireStepOrigins } from './origins';
+import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './steps';
+import { templateSteps } from './templates';
+
+const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
+
+/** A plan, and the runbook that it follows. */
+export type Planned = { readonly plan: Plan; readonly runbook: Runbook | null };
+
+type Planning = {
+  readonly rooms: Rooms;
+  readonly want: Wanted;
+  readonly asking: Ask;
+  readonly node: NodeRow & Equipment;
+};
+
+/** The node with the steps that its ramdisk has told of, which differ with its hardware. */
+export const equipped = async (rooms: Rooms, node: NodeRow): Promise<NodeRow & Equipment> => {
+  const reported_steps = await rooms.inventory.details.reported(node.uuid);
+  return reported_steps.length > 0 ? { ...node, reported_steps } : node;
+};
+
+const rawSteps = async ({ rooms, want: { verb, row }, asking, node }: Planning): Promise<PlannedStep[]> => {
+  const key = row.stepsKey!;
+  const steps: readonly WireStep[] | undefined = asking.body[key];
+  if (steps === undefined) return invalid(key, `is missing; ${verb} needs ${key} or a runbook`);
+  if (steps.length === 0) return invalid(key, 'must hold at least one step');
+  checkRawSteps(steps);
+  refuseDisallowed(rooms, steps);
+  return planWithChildren(rooms, asking, node, steps, row.story as StepVerb);
+};
+
+/** What joins a deployment: what templates bring, and the caller's own. */
+const deploySteps = async ({ rooms, want: { row }, asking, node }: Planning): Promise<PlannedStep[]> => {
+  const own: readonly WireStep[] = (row.stepsKey && asking.body[row.stepsKey]) || [];
+  checkRawSteps(own);
+  refuseDisallowed(rooms, own);
+  return [...(await templateSteps(rooms, asking, node, own.map(nameOf))), ...planDeploySteps(own, node)];
+};
+
+type Listed = {
+  readonly steps: readonly PlannedStep[];
+  readonly runbook?: Runbook;
+  /** The node's own list is meant, of which the ramdisk tells its part. */
+  readonly automatic?: true;
+};
+
+/** Whether a node is cleaned by itself: its own word, or else the installation's. */
+const cleansItself = (rooms: Rooms, node: NodeRow): boolean => node.automated_clean ?? rooms.settings.automatedClean;
+
+const automatic = async ({ rooms, node }: Planning): Promise<Listed> => {
+  if (!cleansItself(rooms, node)) return { steps: [] };
+  const runbook = await cleaningRunbook(rooms, node);
+  return runbook
+    ? { steps: planStored(runbook.steps, 'clean', node), runbook }
+    : { steps: automaticPlan(node), automatic: true };
+};
+
+const listed = async (planning: Planning, runbook: Runbook | null): Promise<Listed> => {
+  const { rooms, want, node } = planning;
+  if (runbook) {
+    refuseDisallowed(rooms, runbook.steps);
+    return { steps: planStored(runbook.steps, want.row.story as StepVerb, node), runbook };
+  }
+  if (want.row.steps === 'automatic') return automatic(planning);
+  if (want.row.story === 'deploy') return { steps: await deploySteps(planning) };
+  return { steps: want.row.stepsKey ? await rawSteps(planning) : [] };
+};
+
+/** The plan of the run. Throws what planning throws, and OriginRefused. */
+export const planOf = async (planning: Planning, given: Runbook | null): Promise<Planned> => {
+  const { rooms, want, asking, node } = planning;
+  const { steps, runbook = null, automatic: own = false } = await listed(planning, given);
+  const args = want.row.rescuePassword ? { rescue_password: await hashedPassword(asking.body.rescue_password!) } : {};
+  const plan = planFor(want.row.story!, { node, steps, automatic: own, args });
+  requireStepOrigins(rooms, plan.steps);
+  return { plan, runbook };
+};

@@ -1,0 +1,80 @@
+/** The steps of a provision request: the rules per step, and what the operator forbids. */
+import type { z } from 'zod';
+import type { Caller } from '../../model/access/callers';
+import { secretRefs } from '../../model/access/secrets';
+import { raise } from '../../model/errors';
+import { planSteps } from '../../model/lifecycle/plan-steps';
+import { type Equipment, type GivenStep, nameOf, type PlannedStep, type StepVerb } from '../../model/lifecycle/steps';
+import { type Policy, ruleNames, stepRulePrefix, type Target } from '../../policy';
+import type { Rooms } from '../context';
+import type { requestStep } from './step-schema';
+
+export type WireStep = z.output<typeof requestStep>;
+
+/** The rule of each kind of raw steps. */
+export const stepRules = {
+  clean_steps: 'baremetal:node:set_provision_state:clean_steps',
+  service_steps: 'baremetal:node:set_provision_state:service_steps',
+  deploy_steps: 'temper:node:deploy_steps',
+} as const;
+
+/** The rules of single steps that a route may ask: the built-in ones, and those that a file adds. */
+export const stepRuleNames: readonly string[] = [
+  `${stepRulePrefix}*`,
+  ...ruleNames.filter((name) => name.startsWith(stepRulePrefix)),
+];
+
+/** Refuses a choice of child nodes without their use, and arguments that point at stored secrets. Throws InvalidSteps. */
+export const checkRawSteps = (steps: readonly WireStep[]): void => {
+  for (const step of steps) {
+    if (step.limit_child_node_execution?.length && !step.execute_on_child_nodes)
+      raise('InvalidSteps', {
+        reason: `Step ${nameOf(step)}: limit_child_node_execution needs execute_on_child_nodes to be true.`,
+      });
+    if (secretRefs(step.args ?? {}).length > 0)
+      raise('InvalidSteps', { reason: `Step ${nameOf(step)}: an object with the single key $secret is reserved.` });
+  }
+};
+
+/** Rules that an operator may define for single steps; an undefined one leaves the step free. Throws PolicyDenied. */
+export const requireStepRules = (
+  policy: Policy,
+  who: Caller,
+  target: Target,
+  steps: readonly { interface: string; step: string }[],
+): void => {
+  for (const step of steps) {
+    const rule = `${stepRulePrefix}${nameOf(step)}`;
+    if (policy.has(rule)) policy.require(rule, who, target);
+  }
+};
+
+/** Refuses what the operator forbids whoever asks. Throws InvalidSteps. */
+export const refuseDisallowed = (rooms: Rooms, steps: readonly { interface: string; step: string }[]): void => {
+  const wrong = steps.map(nameOf).filter((name) => rooms.settings.disallowedSteps.includes(name));
+  if (wrong.length > 0)
+    raise('InvalidSteps', { reason: `The operator does not allow ${[...new Set(wrong)].join(', ')} here.` });
+};
+
+/** Stored arguments as a plan can check them; a reference stands for a text that was checked when it was stored. */
+export const readable = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_key, inner) =>
+    secretRefs(inner).length === 1 && isRef(inner) ? 'secret' : inner,
+  );
+const isRef = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 1 && '$secret' in value;
+
+/** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
+export const planStored = (steps: readonly GivenStep[], verb: StepVerb, node: Equipment): PlannedStep[] => {
+  const planned = planSteps(
+    steps.map(({ interface: name, step, args, temper }) => ({
+      interface: name,
+      step,
+      temper,
+      args: readable(args ?? {}) as Record<string, unknown>,
+    })),
+    verb,
+    node,
+  );
+  return planned.map((step, index) => ({ ...step, args: steps[index]!.args ?? {} }));
+};

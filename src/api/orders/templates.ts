@@ -1,0 +1,64 @@
+/** The deploy templates that an instance asks for by its traits: their steps join the deployment. May I do it, can it happen. */
+import type { NodeRow } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import { planDeploySteps } from '../../model/lifecycle/plans';
+import { type Equipment, nameOf, type PlannedStep } from '../../model/lifecycle/steps';
+import type { DeployTemplate, TemplateStep } from '../../model/resources/deploy-templates';
+import { nodeTarget, stepTarget } from '../../policy';
+import type { Rooms } from '../context';
+import type { Asking } from '../http/route';
+import { readable, refuseDisallowed, requireStepRules, stepRules } from './steps';
+
+type Ask = Pick<Asking<unknown, unknown, unknown>, 'who'>;
+
+const traitsOf = (node: NodeRow): string[] => {
+  const { traits } = node.instance_info;
+  return Array.isArray(traits) ? traits.filter((trait) => typeof trait === 'string') : [];
+};
+
+/** Steps that nobody with system scope wrote are the caller's own choice, whoever wrote them. Throws PolicyDenied. */
+const requireUnvouched = (rooms: Rooms, { who }: Ask, node: NodeRow, { vouched, steps }: DeployTemplate): void => {
+  if (vouched) return;
+  const policy = rooms.policy();
+  policy.require(stepRules.deploy_steps, who, nodeTarget(node));
+  requireStepRules(policy, who, stepTarget(node), steps);
+};
+
+const checkOnce = (templates: readonly DeployTemplate[]): void => {
+  const from = new Map<string, string>();
+  for (const { name, steps } of templates)
+    for (const step of steps.map(nameOf)) {
+      const other = from.get(step);
+      if (other)
+        raise('InvalidSteps', {
+          reason: `Step ${step} is in the deploy templates ${other} and ${name}; ask for one of these traits only.`,
+        });
+      from.set(step, name);
+    }
+};
+
+/** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
+const planned = (steps: readonly TemplateStep[], node: NodeRow & Equipment): PlannedStep[] =>
+  planDeploySteps(
+    steps.map((step) => ({ ...step, args: readable(step.args) as TemplateStep['args'] })),
+    node,
+  ).map((step, index) => (step.acts.length > 0 || step.waits ? { ...step, args: steps[index]!.args } : step));
+
+/**
+ * The steps that templates add to a deployment; the caller's own of the same name stand in for theirs. Throws PolicyDenied,
+ * InvalidSteps.
+ * @param own names of the caller's steps
+ */
+export const templateSteps = async (
+  rooms: Rooms,
+  asking: Ask,
+  node: NodeRow & Equipment,
+  own: readonly string[],
+): Promise<PlannedStep[]> => {
+  const templates = await rooms.inventory.deployTemplates.named(traitsOf(node));
+  checkOnce(templates);
+  for (const template of templates) requireUnvouched(rooms, asking, node, template);
+  const steps = templates.flatMap((template) => template.steps).filter((step) => !own.includes(nameOf(step)));
+  refuseDisallowed(rooms, steps);
+  return planned(steps, node);
+};

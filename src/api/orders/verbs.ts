@@ -1,0 +1,82 @@
+/** What a verb allows: from which state, with which arguments, on a node in which condition. What, and can it happen. */
+import type { NodeRow } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import { interfaceOf } from '../../model/lifecycle/drivers';
+import { next, type ProvisionState, states } from '../../model/lifecycle/states';
+import { insteadOf } from '../../model/lifecycle/verbs';
+import { requireMinor } from '../http/versions';
+import type { Ask, Wanted } from '../v1/nodes/provision';
+
+/** Keys of a request that carry steps. */
+export const stepKeys = ['clean_steps', 'service_steps', 'deploy_steps'] as const;
+
+const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
+
+// Abort became possible state by state; openstack/ironic:ironic/api/controllers/v1/node.py (provision).
+const messageSince: readonly { readonly state: ProvisionState; readonly since: number }[] = [
+  { state: 'inspect wait', since: 41 },
+  { state: 'wait call-back', since: 110 },
+];
+
+// In these a run waits for something; a verb that is legal there is not kept out by it.
+const waits = (state: ProvisionState): boolean =>
+  next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
+
+/** The state that the verb leads to. A held node is a conflict unless the verb is for its run, or takes over from one that waits. */
+export const reachable = ({ verb, row }: Wanted, node: NodeRow, ident: string): ProvisionState => {
+  const to = next(node.provision_state, row.event);
+  const passes =
+    to !== undefined && (row.does === 'message' ? states[to].kind !== 'stable' : waits(node.provision_state));
+  if (node.reservation !== null && !passes) raise('NodeLocked', { node: ident });
+  return (
+    to ??
+    raise('InvalidState', {
+      verb,
+      node: ident,
+      state: node.provision_state,
+      instead: insteadOf(verb, node.provision_state),
+    })
+  );
+};
+
+/** Refuses what may not come with the verb, and what must come and has not. Throws InvalidInput, NotAcceptable. */
+export const checkArguments = (
+  { verb, row }: Wanted,
+  { body, version }: Ask,
+  node: NodeRow,
+  disableRamdisk: boolean | null,
+) => {
+  if (disableRamdisk !== null) {
+    if (row.disableRamdiskSince === undefined) invalid('disable_ramdisk', `is not possible with ${verb}`);
+    else requireMinor(version, row.disableRamdiskSince, 'disable_ramdisk');
+  }
+  for (const key of stepKeys) {
+    if (body[key] === undefined) continue;
+    if (row.stepsKey !== key) invalid(key, `is not possible with ${verb}`);
+    if (row.stepsSince) requireMinor(version, row.stepsSince, key);
+  }
+  if (body.rescue_password !== undefined && !row.rescuePassword)
+    invalid('rescue_password', `is not possible with ${verb}`);
+  if (row.rescuePassword && !body.rescue_password?.trim())
+    invalid('rescue_password', 'is missing; it lets somebody log in to the rescue system, and must not be blank');
+  const late = messageSince.find((one) => one.state === node.provision_state);
+  if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
+};
+
+/** @param way says who can end the maintenance, and how. Throws NodeInMaintenance. */
+export const checkMaintenance = ({ verb, row }: Wanted, node: NodeRow, ident: string, way: () => string): void => {
+  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way: way() });
+};
+
+/** The node is such that the verb may be asked. Throws DriverUnsupported, NodeInMaintenance, NodeRetired, NodeProtected. */
+export const checkCondition = (want: Wanted, node: NodeRow, ident: string, way: () => string): void => {
+  const { row } = want;
+  if (row.needs && interfaceOf(node, row.needs).startsWith('no-'))
+    raise('DriverUnsupported', {
+      driver: node.driver,
+      what: `${row.needs} (the node's ${row.needs}_interface is ${interfaceOf(node, row.needs)})`,
+    });
+  checkMaintenance(want, node, ident, way);
+  if (row.retired === 'refused' && node.retired) raise('NodeRetired', { node: ident });
+  if (row.protected === 'refused' && node.protected) raise('NodeProtected', { node: ident });
+};

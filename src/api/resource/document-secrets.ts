@@ -1,0 +1,75 @@
+/** Free-form documents on their way into the store: a mask that comes back keeps what it hides, and references cannot be forged. */
+import type { BoxedSecret, Holding, Sealer } from '../../inventory/sealing';
+import { isSecretRef, masked, maskSecrets, secretRefs } from '../../model/access/secrets';
+import { raise } from '../../model/errors';
+
+type Json = unknown;
+const isObject = (value: Json): value is Record<string, Json> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The stored item that an item of a list stands for: the one of the same name, or of the same place. */
+const counterpart = (item: Json, index: number, stored: readonly Json[]): Json =>
+  isObject(item) && typeof item.name === 'string'
+    ? stored.find((other) => isObject(other) && other.name === item.name)
+    : stored[index];
+
+const keep = (given: Json, stored: Json): Json => {
+  if (typeof given === 'string')
+    return given.includes(masked) && stored !== undefined && maskSecrets(stored) === given ? stored : given;
+  if (Array.isArray(given))
+    return given.map((item, index) => keep(item, counterpart(item, index, Array.isArray(stored) ? stored : [])));
+  if (!isObject(given) || isSecretRef(given)) return given;
+  const before = isObject(stored) ? stored : {};
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [
+      key,
+      keep(value, Object.hasOwn(before, key) ? before[key] : undefined),
+    ]),
+  );
+};
+
+const holdsMask = (value: Json): boolean =>
+  value === masked ||
+  (Array.isArray(value) ? value.some(holdsMask) : isObject(value) && Object.values(value).some(holdsMask));
+
+/**
+ * A document as the caller sent it, with the stored value wherever its mask came back. Throws InvalidInput where a mask
+ * hides nothing, and where a reference came that this object does not hold: it would open somebody else's secret.
+ */
+export const restoreSecrets = (field: string, given: Json, stored: Json): Json => {
+  const kept = keep(given, stored);
+  if (holdsMask(kept))
+    raise('InvalidInput', {
+      field,
+      reason: `${masked} stands for a stored secret, and there is none at that place; send the value itself`,
+    });
+  const own = new Set(secretRefs(stored));
+  if (secretRefs(kept).some((id) => !own.has(id)))
+    raise('InvalidInput', { field, reason: 'an object with the single key $secret is reserved' });
+  return kept;
+};
+
+export type Sealed = readonly BoxedSecret[];
+/** Whose the values are; the field is each one's name. */
+export type ValuesOf = Omit<Holding, 'field' | 'side'> & {
+  /** What the secrets of a field are bound to; nothing when absent. */
+  readonly sides?: Readonly<Record<string, Holding['side']>>;
+};
+
+/** Seals the named documents among some values. Returns the values to store and the secrets to store with them. */
+export const sealAll = <Values extends Readonly<Record<string, unknown>>>(
+  vault: Sealer,
+  values: Values,
+  names: readonly string[],
+  { sides, ...of }: ValuesOf,
+): { values: Values; secrets: Sealed } => {
+  const secrets: BoxedSecret[] = [];
+  const clean: Record<string, unknown> = { ...values };
+  for (const name of names) {
+    if (clean[name] === undefined || clean[name] === null) continue;
+    const sealed = vault.seal(clean[name], { ...of, field: name, side: sides?.[name] });
+    clean[name] = sealed.document;
+    secrets.push(...sealed.secrets);
+  }
+  return { values: clean as Values, secrets };
+};

@@ -1,0 +1,253 @@
+/** The parameters of a list, checked against the resource's table, and the `next` link that repeats them. */
+import { z } from 'zod';
+import type { Page } from '../../inventory/pages';
+import { raise } from '../../model/errors';
+import { asUuid } from '../../model/ids';
+import { always, and, not, or, type Predicate } from '../../model/predicates';
+import {
+  choosable,
+  type FieldRow,
+  type FilterRow,
+  fieldOf,
+  isSortable,
+  type ResourceTable,
+  sinceOf,
+} from '../../model/resources/fields';
+import type { Answer } from '../http/route';
+import { requireMinor } from '../http/versions';
+import type { Projection, Represent, Shown } from './representation';
+import { came, fieldNames, flag, uuid } from './validation';
+
+export const fieldsSince = 8;
+const firstDetail = 43;
+
+type FilterValue = string | boolean | readonly string[];
+
+/** A list request as its handler sees it. */
+export type ListAsked = {
+  readonly limit: number;
+  readonly marker?: string;
+  readonly sort_key: string;
+  readonly sort_dir: 'asc' | 'desc';
+  /** Names chosen with `fields=`. */
+  readonly fields?: readonly string[];
+  readonly detail: boolean;
+  /** The filters that came, by name. */
+  readonly filters: Readonly<Record<string, FilterValue>>;
+};
+
+const number = z
+  .string()
+  .regex(/^-?\d{1,9}$/, { error: 'must be a whole number of at least 1' })
+  .transform(Number);
+
+const page = {
+  limit: number.optional(),
+  marker: z.string().optional(),
+  sort_key: z.string().optional(),
+  sort_dir: z.enum(['asc', 'desc']).optional(),
+  fields: fieldNames.optional(),
+  detail: flag.optional(),
+};
+
+const filterSchema = (row: FilterRow): z.ZodType => {
+  if (row.type === 'boolean') return flag;
+  if (row.type === 'uuid') return uuid;
+  // Names of shards are not lower-cased: the store compares them as they are.
+  if (row.type === 'texts')
+    return z.string().transform((given) =>
+      given
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    );
+  return row.oneOf ? z.enum(row.oneOf as [string, ...string[]]) : z.string();
+};
+
+type PageQuery = { [Key in keyof typeof page]: z.output<(typeof page)[Key]> };
+
+/** Query of a list route. */
+export const listQuery = (table: ResourceTable, more: Readonly<Record<string, z.ZodType>> = {}) =>
+  z.strictObject({
+    ...page,
+    ...Object.fromEntries(table.filters.map((row) => [row.name, filterSchema(row).optional()])),
+    ...more,
+  });
+
+/** `fields=` alone, as a show route takes it. */
+export const showQuery = z.strictObject({ fields: fieldNames.optional() });
+
+/** The chosen fields, checked: known (400), not newer than the version (406), and `fields` itself known (406). */
+export const chosenFields = (
+  table: ResourceTable,
+  fields: readonly string[] | undefined,
+  minor: number,
+  since = fieldsSince,
+): readonly string[] | undefined => {
+  if (fields === undefined) return undefined;
+  requireMinor(minor, since, 'the parameter fields');
+  const known = choosable(table);
+  const unknown = fields.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    raise('InvalidInput', { field: 'fields', reason: `unknown: ${unknown.join(', ')}; known are ${known.join(', ')}` });
+  for (const name of fields) requireMinor(minor, sinceOf(fieldOf(table, name)!), `field ${name}`);
+  return fields;
+};
+
+const sortKeys = (table: ResourceTable, minor: number): string[] => [
+  'id',
+  ...table.fields.filter((row) => isSortable(row) && sinceOf(row) <= minor).map((row) => row.name),
+];
+
+const sortField = (table: ResourceTable, name: string, minor: number): string => {
+  if (name === 'id') return name;
+  const row: FieldRow | undefined = fieldOf(table, name);
+  if (!row || !isSortable(row))
+    return raise('InvalidInput', {
+      field: 'sort_key',
+      reason: `${came(name)} came; sort keys are: ${sortKeys(table, minor).join(', ')}`,
+    });
+  requireMinor(minor, sinceOf(row), `sort_key ${name}`);
+  return row.column ?? row.name;
+};
+
+/**
+ * Checks the parsed query of a list. Throws InvalidInput and NotAcceptable.
+ * @param detailSince minor version from which `detail` is known
+ */
+export const askedList = (
+  table: ResourceTable,
+  query: Readonly<Record<string, unknown>>,
+  minor: number,
+  maxLimit: number,
+  detailSince = firstDetail,
+): ListAsked => {
+  const given = query as PageQuery;
+  const filters = Object.fromEntries(
+    table.filters
+      .filter((row) => query[row.name] !== undefined)
+      .map((row) => [row.name, query[row.name] as FilterValue]),
+  );
+  for (const row of table.filters)
+    if (filters[row.name] !== undefined) requireMinor(minor, sinceOf(row), `filter ${row.name}`);
+  if (given.detail !== undefined && minor < detailSince)
+    raise('InvalidInput', { field: 'detail', reason: `needs API version 1.${detailSince}` });
+  if (given.detail && given.fields)
+    raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail=true' });
+  return {
+    limit: limitOf(given.limit, maxLimit),
+    marker: given.marker,
+    sort_key: sortField(table, given.sort_key ?? 'id', minor),
+    sort_dir: given.sort_dir ?? 'asc',
+    fields: chosenFields(table, given.fields, minor),
+    detail: given.detail ?? false,
+    filters,
+  };
+};
+
+/**
+ * The page that a list asks for. Throws InvalidInput for a marker that is no UUID, or MarkerNotFound where the resource's
+ * own names are taken for one and never are.
+ */
+export const pageAsked = (
+  { limit, sort_key, sort_dir, marker }: ListAsked,
+  otherwise: 'InvalidInput' | 'MarkerNotFound' = 'InvalidInput',
+): Page => {
+  const order = { limit, sort_key, sort_dir };
+  if (marker === undefined) return order;
+  const uuid = asUuid(marker) ?? raise(otherwise, { field: 'marker', reason: 'must be a UUID', marker });
+  return { ...order, marker: uuid };
+};
+
+const limitOf = (given: number | undefined, max: number): number => {
+  if (given === undefined) return max;
+  if (given <= 0)
+    return raise('InvalidInput', { field: 'limit', reason: `must be a whole number of at least 1; ${given} came` });
+  return Math.min(given, max);
+};
+
+/** The filters whose rows name a column, as one predicate. */
+export const filterPredicate = (table: ResourceTable, filters: ListAsked['filters']): Predicate =>
+  table.filters.reduce((all, row) => {
+    const value = filters[row.name];
+    return value === undefined ? all : and(all, filterCondition(row, value));
+  }, always);
+
+const filterCondition = (row: FilterRow, value: FilterValue): Predicate => {
+  if (row.set) return value === true ? not({ is: 'null', column: row.set }) : { is: 'null', column: row.set };
+  if (!row.column) return always;
+  const { column } = row;
+  return typeof value === 'object' ? or(...value.map((one) => equals(column, one))) : equals(column, value);
+};
+
+const equals = (column: string, value: string | boolean): Predicate => ({ is: 'equals', column, value });
+
+/** The absolute URL of the next page, with every parameter of this one. `path` is below the version, such as `nodes`. */
+export const nextLink = (base: string, path: string, asked: ListAsked, marker: string): string => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked.filters)) query.set(name, String(value));
+  if (asked.sort_key !== 'id') query.set('sort_key', asked.sort_key);
+  if (asked.sort_dir !== 'asc') query.set('sort_dir', asked.sort_dir);
+  if (asked.fields) query.set('fields', asked.fields.join(','));
+  if (asked.detail) query.set('detail', 'True');
+  query.set('limit', String(asked.limit));
+  query.set('marker', marker);
+  return `${base}/v1/${path}?${query}`;
+};
+
+/** Rows that are made into text at once: a long page is never in memory as objects, and few texts are made. */
+const together = 100;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The text of a list's rows, made as they come. */
+const itemsOf = (represent: Represent, shown: Shown) => {
+  const texts: string[] = [];
+  let pending: unknown[] = [];
+  const close = (): void => {
+    if (pending.length > 0) texts.push(JSON.stringify(pending).slice(1, -1));
+    pending = [];
+  };
+  return {
+    /** @returns where a page after this row would begin */
+    add: (row: Row): string => {
+      pending.push(represent(row, shown));
+      if (pending.length === together) close();
+      return String(row.uuid);
+    },
+    text: (): string => {
+      close();
+      return texts.join(',');
+    },
+  };
+};
+
+/**
+ * The answer of a list: `next` only where the page is full, even if nothing follows.
+ * @param asked what the `next` link repeats
+ * @param list asks the store for columns, and gives every row to `take`. @returns what `take` said of each
+ */
+export const answerPage = async (
+  table: ResourceTable,
+  asked: ListAsked,
+  { projection, shown, path }: { readonly projection: Projection; readonly shown: Shown; readonly path: string },
+  list: (columns: readonly string[], take: (row: Row) => string) => Promise<string[]>,
+): Promise<Answer> => {
+  const items = itemsOf(projection.represent, shown);
+  const markers = await list(projection.columns, items.add);
+  const last = markers.at(-1);
+  const full = last !== undefined && markers.length === asked.limit;
+  const next = full ? `,"next":${JSON.stringify(nextLink(shown.base, path, asked, last))}` : '';
+  return { status: 200, text: `{"${table.collection}":[${items.text()}]${next}}` };
+};
+
+/** The body of a list that is small: `next` only where the page is full, even if nothing follows. */
+export const collection = (
+  table: ResourceTable,
+  items: readonly unknown[],
+  next: () => string,
+  limit: number,
+): Record<string, unknown> =>
+  items.length === limit && items.length > 0
+    ? { [table.collection]: items, next: next() }
+    : { [table.collection]: items };

@@ -1,0 +1,132 @@
+/** JSON patch on a resource: what it may name, which rules that needs, and what comes out of it. */
+import { applyPatch } from 'rfc6902';
+import { z } from 'zod';
+import { raise, TemperError } from '../../model/errors';
+import { emptyValue, fieldOf, patchable, type ResourceTable } from '../../model/resources/fields';
+import { checkValue } from '../http/body';
+import { schemaError } from '../http/errors';
+import { came, fieldSchema, refuseNewer } from './validation';
+
+// openstack/ironic:ironic/common/args.py; the last segment of a list may be "-".
+const pathForm = /^(\/[\w-]+)+$/;
+const poison = ['__proto__', 'constructor', 'prototype'];
+
+const pathRefusal = (path: unknown): string =>
+  'must be a path such as /driver_info/redfish_address: "/" before every key, and keys of letters, digits, "_" and "-" ' +
+  `only, as the Bare Metal API has it; ${came(path)} came. To write a key with other characters, replace the whole ` +
+  'attribute that holds it';
+
+const operation = z.strictObject({
+  op: z.enum(['add', 'replace', 'remove'], {
+    error: ({ input }) => (input === undefined ? undefined : `must be add, replace or remove; ${came(input)} came`),
+  }),
+  path: z
+    .string()
+    .regex(pathForm, { error: ({ input }) => pathRefusal(input) })
+    .refine((path) => !path.split('/').some((part) => poison.includes(part)), { error: 'names no attribute' }),
+  value: z.unknown().optional(),
+});
+
+/** Body of every PATCH route. */
+export const patchBody = z.array(operation);
+
+export type Operation = z.output<typeof operation>;
+
+/** The attribute that an operation changes. */
+export const attributeOf = ({ path }: Operation): string => path.split('/')[1]!;
+
+/** The attributes that a patch changes, each once, in the order they come. */
+export const attributesOf = (patch: readonly Operation[]): string[] => [...new Set(patch.map(attributeOf))];
+
+/** Refuses attributes that cannot be patched (400) or that the version does not know (406). Runs before any look-up. */
+export const checkAttributes = (table: ResourceTable, patch: readonly Operation[], minor: number): void => {
+  const known = patchable(table);
+  const wrong = attributesOf(patch).filter((name) => !known.includes(name));
+  if (wrong.length > 0)
+    raise('InvalidPatch', {
+      reason: `${wrong.join(', ')} cannot be changed; what can is: ${known.join(', ')}.`,
+    });
+  refuseNewer(table, attributesOf(patch), minor, 'patch');
+};
+
+/** The rules that a patch needs, each once, in the order of its operations. */
+export const rulesFor = (table: ResourceTable, patch: readonly Operation[]): string[] => [
+  ...new Set(attributesOf(patch).map((name) => fieldOf(table, name)!.patch!)),
+];
+
+/** What a patch makes of a row: the new values of the attributes that it changes, by name. */
+export type Patcher = (row: Readonly<Record<string, unknown>>, patch: readonly Operation[]) => Record<string, unknown>;
+
+/**
+ * A resource's patcher, made once. `remove` of a whole attribute sets its default.
+ * It throws InvalidPatch where an operation cannot be applied, InvalidInput where the result is not valid.
+ */
+export const patcherOf = (table: ResourceTable): Patcher => {
+  const schemas = new Map(patchable(table).map((name) => [name, fieldSchema(fieldOf(table, name)!)]));
+  return (row, patch) => {
+    const names = attributesOf(patch);
+    const draft = structuredClone(Object.fromEntries(names.map((name) => [name, row[name] ?? null])));
+    for (const one of patch) apply(table, draft, one);
+    checkValue(draft); // many small patches must not build what no single body may hold
+    return Object.fromEntries(names.map((name) => [name, valid(schemas.get(name)!, name, draft[name])]));
+  };
+};
+
+const valid = (schema: z.ZodType, name: string, value: unknown): unknown => {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const error = schemaError(parsed.error, name);
+  const field = error.facts.field === name ? name : `${name}.${error.facts.field}`;
+  throw error.code === 'InvalidInput' ? new TemperError('InvalidInput', { ...error.facts, field }) : error;
+};
+
+const apply = (table: ResourceTable, draft: Record<string, unknown>, one: Operation): void => {
+  const segments = one.path.split('/').slice(1);
+  const name = segments[0]!;
+  if (one.op !== 'remove' && one.value === undefined)
+    raise('InvalidPatch', { reason: `${one.op} of ${one.path} needs a value.` });
+  if (segments.length === 1) {
+    draft[name] = one.op === 'remove' ? emptyOrMissing(table, name) : one.value;
+    return;
+  }
+  checkIndex(draft, segments, one);
+  const [fault] = attempt(draft, one);
+  if (fault) raise('InvalidPatch', { reason: `${one.path} does not exist.` });
+};
+
+// Null would pass for "not given" where the field has no default.
+const emptyOrMissing = (table: ResourceTable, name: string): unknown => {
+  const row = fieldOf(table, name)!;
+  if (row.create === 'required' || row.kept)
+    raise('InvalidPatch', { reason: `${name} is required and cannot be removed.` });
+  return emptyValue(row);
+};
+
+const attempt = (draft: Record<string, unknown>, one: Operation): (Error | null)[] => {
+  try {
+    // An object that is null in the store shows as {}, so clients add into it.
+    return applyPatch(draft, [
+      one.op === 'remove' ? { op: 'remove', path: one.path } : { ...one, value: one.value },
+    ] as never);
+  } catch (thrown) {
+    return [thrown as Error];
+  }
+};
+
+/** The library splices at whatever number it reads; an index outside the list is a fault. */
+const checkIndex = (draft: unknown, segments: readonly string[], one: Operation): void => {
+  const parent = segments
+    .slice(0, -1)
+    .reduce<unknown>(
+      (value, part) =>
+        typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[part] : undefined,
+      draft,
+    );
+  if (typeof parent !== 'object' || parent === null) raise('InvalidPatch', { reason: `${one.path} does not exist.` });
+  if (!Array.isArray(parent)) return;
+  const last = segments.at(-1)!;
+  if (one.op === 'add' && last === '-') return;
+  const index = /^\d+$/.test(last) ? Number(last) : Number.NaN;
+  if (!(index < parent.length + (one.op === 'add' ? 1 : 0)))
+    raise('InvalidPatch', { reason: `${one.path} is outside the list.` });
+};

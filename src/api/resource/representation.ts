@@ -1,0 +1,136 @@
+/** Turns rows into the wire's objects: compiled once per set of fields and minor version, then walked for every row. */
+import { withoutBmc } from '../../model/access/bmc-texts';
+import { maskSecrets } from '../../model/access/secrets';
+import {
+  columnOf,
+  emptyValue,
+  type FieldRow,
+  listFields,
+  type ResourceTable,
+  shownFields,
+} from '../../model/resources/fields';
+
+type Row = Readonly<Record<string, unknown>>;
+
+export type Link = { readonly href: string; readonly rel: string };
+
+/** What a representation needs to know besides the row. */
+export type Shown = {
+  /** What links begin with. */
+  readonly base: string;
+  /** Whether the viewer gets the field's stand-in for this row. Absent: everything is shown. */
+  readonly hides?: (rule: string, row: Row) => boolean;
+};
+
+/** Computes a field that is not simply a column, or that older versions see differently. */
+export type Extra = (row: Row, shown: Shown, minor: number) => unknown;
+
+export type Represent = (row: Row, shown: Shown) => Record<string, unknown>;
+
+/** A list of fields, compiled: the columns to read and the function to call. */
+export type Projection = { readonly columns: readonly string[]; readonly represent: Represent };
+
+/** ISO 8601 in UTC as the wire has it: an offset instead of `Z`, microseconds only where there are any. */
+export const timestamp = (date: Date): string => {
+  const iso = date.toISOString();
+  const millis = iso.slice(20, 23);
+  return millis === '000' ? `${iso.slice(0, 19)}+00:00` : `${iso.slice(0, 19)}.${millis}000+00:00`;
+};
+
+/** `self` and `bookmark` of one path below the version, such as `nodes/<uuid>`. */
+export const links = (base: string, path: string): Link[] => [
+  { href: `${base}/v1/${path}`, rel: 'self' },
+  { href: `${base}/${path}`, rel: 'bookmark' },
+];
+
+/** Whose an object is: what a rule that hides a field of it decides by. */
+const decidedBy = ['owner', 'lessee'] as const;
+
+/**
+ * The projections of one resource. `extras` by field name; `needs` are columns to read whatever the fields are, and `beside`
+ * those that a field needs beside its own.
+ */
+export const projections = (
+  table: ResourceTable,
+  extras: Readonly<Record<string, Extra>>,
+  needs: readonly string[] = ['uuid'],
+  beside: Readonly<Record<string, readonly string[]>> = {},
+) => {
+  const known = new Map<string, Projection>();
+
+  const compile = (rows: readonly FieldRow[], minor: number): Projection => {
+    const readers = rows.map((row) => [row.name, reader(row, extras[row.name], minor)] as const);
+    const columns = new Set([...needs, ...rows.flatMap((row) => columnsOf(row, beside[row.name]))]);
+    return {
+      columns: [...columns],
+      represent: (row, shown) => {
+        const out: Record<string, unknown> = {};
+        for (const [name, read] of readers) out[name] = read(row, shown);
+        return out;
+      },
+    };
+  };
+
+  const once = (key: string, minor: number, rows: () => readonly FieldRow[]): Projection => {
+    const found = known.get(`${key}${minor}`);
+    if (found) return found;
+    const made = compile(rows(), minor);
+    known.set(`${key}${minor}`, made);
+    return made;
+  };
+
+  return {
+    /** Every field of the version. */
+    full: (minor: number): Projection => once('full', minor, () => shownFields(table, minor)),
+    /** The default fields of a list. */
+    list: (minor: number): Projection => once('list', minor, () => listFields(table, minor)),
+    /** The fields a caller chose, `links` with them. Not kept: there are too many combinations. */
+    chosen: (names: readonly string[], minor: number): Projection => {
+      const wanted = new Set(names);
+      return compile(
+        shownFields(table, minor).filter((row) => wanted.has(row.name) || row.always),
+        minor,
+      );
+    },
+  };
+};
+
+/** Every column that a field is read from. */
+const columnsOf = (row: FieldRow, beside: readonly string[] = []): string[] => [
+  ...[columnOf(row) ?? []].flat(),
+  ...(row.redact || row.withoutBmc ? decidedBy : []),
+  ...beside,
+];
+
+type Reader = (row: Row, shown: Shown) => unknown;
+
+const reader = (field: FieldRow, extra: Extra | undefined, minor: number): Reader => {
+  const plain: Reader = extra ? (row, shown) => extra(row, shown, minor) : columnReader(field);
+  const safe: Reader = field.secret ? (row, shown) => maskSecrets(plain(row, shown)) : plain;
+  if (field.withoutBmc) {
+    const { rule } = field.withoutBmc;
+    return (row, shown) => {
+      const text = safe(row, shown);
+      return typeof text === 'string' && shown.hides?.(rule, row) ? withoutBmc(text) : text;
+    };
+  }
+  if (!field.redact) return safe;
+  const { rule, shown: instead } = field.redact;
+  return (row, shown) => (shown.hides?.(rule, row) ? instead : safe(row, shown));
+};
+
+const columnReader = (field: FieldRow): Reader => {
+  const column = columnOf(field)!;
+  switch (field.type) {
+    case 'timestamp':
+      return (row) => (row[column] instanceof Date ? timestamp(row[column]) : null);
+    case 'object':
+    case 'list':
+    case 'texts': {
+      const empty = emptyValue({ ...field, default: undefined });
+      return (row) => row[column] ?? empty;
+    }
+    default:
+      return (row) => row[column] ?? null;
+  }
+};

@@ -1,0 +1,127 @@
+/** Builds schemas from a resource's table, once, and gives the small schemas that every resource shares. */
+
+import { z } from 'zod';
+import { asUuid } from '../../model/ids';
+import { ownValue } from '../../model/own';
+import { emptyValue, type FieldRow, fieldOf, type ResourceTable, sinceOf } from '../../model/resources/fields';
+import { requireMinor } from '../http/versions';
+
+const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
+  ...['1', 't', 'true', 'on', 'y', 'yes'].map((text) => [text, true] as const),
+  ...['0', 'f', 'false', 'off', 'n', 'no'].map((text) => [text, false] as const),
+]);
+
+/** A value that came, as a refusal quotes it: as JSON, cut short. Not for what may be a secret. */
+export const came = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+};
+
+/** A boolean, or one of the texts that stand for one; openstack/oslo.utils:oslo_utils/strutils.py bool_from_string. */
+export const flag = z.union([z.boolean(), z.string(), z.number()]).transform((given, context) => {
+  if (typeof given === 'boolean') return given;
+  const known = ownValue(truths, String(given).trim().toLowerCase());
+  if (known !== undefined) return known;
+  context.addIssue({ code: 'custom', message: 'must be true or false' });
+  return z.NEVER;
+});
+
+/** A UUID in any of the forms that are recognised, brought to its canonical one. */
+export const uuid = z
+  .string()
+  .meta({ format: 'uuid' })
+  .transform((given, context) => {
+    const known = asUuid(given);
+    if (known !== undefined) return known;
+    context.addIssue({ code: 'custom', message: 'must be a UUID' });
+    return z.NEVER;
+  });
+
+/** The parameter `fields`: names split at commas, trimmed, lower-cased, each once, at least one. */
+export const fieldNames = z
+  .string()
+  .transform((given) => [...new Set(given.split(',').map((part) => part.trim().toLowerCase()))].filter(Boolean))
+  .refine((names) => names.length > 0, { error: 'must name at least one field; leave it out for all of them' });
+
+/** A JSON object. */
+export const document = z.record(z.string(), z.unknown());
+
+const bare = (row: FieldRow): z.ZodType => {
+  switch (row.type) {
+    case 'text':
+      return textSchema(row);
+    case 'uuid':
+      return uuid;
+    case 'boolean':
+      return flag;
+    case 'integer':
+      return z
+        .int()
+        .min(row.min ?? Number.MIN_SAFE_INTEGER)
+        .max(row.max ?? Number.MAX_SAFE_INTEGER);
+    case 'object':
+      return document;
+    case 'texts':
+      return z.array(z.string());
+    case 'list':
+      return z.array(z.unknown());
+    case 'timestamp':
+    case 'links':
+      return z.never();
+  }
+};
+
+const textSchema = (row: FieldRow): z.ZodType => {
+  if (row.oneOf) return z.enum(row.oneOf as [string, ...string[]]);
+  let schema = z.string();
+  if (row.min !== undefined) schema = schema.min(row.min);
+  if (row.max !== undefined) schema = schema.max(row.max);
+  const { form } = row;
+  const formed = form ? schema.refine(form.is, { error: form.says }) : schema;
+  return row.lower ? formed.transform((text) => text.toLowerCase()) : formed;
+};
+
+/** The value of one field: what a create request may carry and what a patch may result in. */
+export const fieldSchema = (row: FieldRow): z.ZodType => {
+  const schema = bare(row);
+  if (!row.nullable) return schema;
+  const empty = emptyValue(row);
+  return schema.nullable().transform((value) => value ?? empty);
+};
+
+/** Schema of a create request: every field that may be created, the required ones demanded, all others unknown. */
+export const createSchema = (table: ResourceTable) =>
+  z.strictObject(
+    Object.fromEntries(
+      table.fields
+        .filter((row) => row.create !== undefined)
+        .map((row) => [row.name, row.create === 'required' ? fieldSchema(row) : fieldSchema(row).optional()]),
+    ),
+  );
+
+/** Refuses with 406 a create body or patch that names a field of a later version; some can be changed only since later. */
+export const refuseNewer = (
+  table: ResourceTable,
+  names: readonly string[],
+  minor: number,
+  where: 'create' | 'patch',
+): void => {
+  for (const name of names) {
+    const row = fieldOf(table, name);
+    const changedSince = where === 'patch' ? (row?.patchSince ?? 1) : 1;
+    if (row) requireMinor(minor, Math.max(sinceOf(row), changedSince), `field ${name}`);
+  }
+};
+
+/** Gate of a create route: the keys of the body. */
+export const createGate =
+  (table: ResourceTable) =>
+  ({ body }: { body: unknown }, minor: number): void => {
+    if (typeof body !== 'object' || body === null) return;
+    refuseNewer(
+      table,
+      Object.keys(body).filter((name) => fieldOf(table, name)?.create !== undefined),
+      minor,
+      'create',
+    );
+  };

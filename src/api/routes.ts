@@ -1,0 +1,105 @@
+/** Every resource's routes, one line each. */
+import type { Route } from './http/route';
+import { auditRoutes } from './temper/audit';
+import { descriptionRoutes } from './temper/description';
+import { freezeRoutes } from './temper/freezes';
+import { policyRoutes } from './temper/policy';
+import { recoveryRoutes } from './temper/recovery';
+import { runActRoutes } from './temper/run-acts';
+import { runEventRoutes } from './temper/run-events';
+import { runListRoutes } from './temper/run-list';
+import { runRerunRoutes } from './temper/run-reruns';
+import { runbookCheckRoutes } from './temper/runbook-checks';
+import { runRoutes } from './temper/runs';
+import { stepRoutes } from './temper/steps';
+import { webhookRoutes } from './temper/webhooks';
+import { allocationRoutes } from './v1/allocations/allocations';
+import { chassisRoutes } from './v1/chassis';
+import { chassisNodeRoutes } from './v1/chassis-nodes';
+import { conductorRoutes } from './v1/conductors';
+import { driverVendorPassthruRoutes } from './v1/driver-vendor-passthru';
+import { driverRoutes } from './v1/drivers';
+import { eventRoutes } from './v1/events';
+import { inspectionRuleRoutes } from './v1/inspection-rules';
+import { nestedRoutes } from './v1/nested';
+import { nodeAllocationRoutes } from './v1/nodes/allocation';
+import { nodeBootStateRoutes } from './v1/nodes/boot-states';
+import { childrenRoutes } from './v1/nodes/children';
+import { nodeConsoleRoutes } from './v1/nodes/console';
+import { nodeCreateRoutes } from './v1/nodes/create';
+import { nodeDetailRoutes } from './v1/nodes/details';
+import { nodeHistoryRoutes } from './v1/nodes/history';
+import { nodeIndicatorRoutes } from './v1/nodes/indicators';
+import { nodeMaintenanceRoutes } from './v1/nodes/maintenance';
+import { nodeManagementRoutes } from './v1/nodes/management';
+import { nodeRoutes } from './v1/nodes/nodes';
+import { nodePatchRoutes } from './v1/nodes/patch';
+import { nodeProvisionRoutes } from './v1/nodes/provision';
+import { nodeStateRoutes } from './v1/nodes/states';
+import { nodeTraitRoutes } from './v1/nodes/traits';
+import { nodeValidateRoutes } from './v1/nodes/validate';
+import { vendorPassthruRoutes } from './v1/nodes/vendor-passthru';
+import { nodeVifRoutes } from './v1/nodes/vifs';
+import { nodeVmediaRoutes } from './v1/nodes/vmedia';
+import { portgroupRoutes } from './v1/ports/portgroups';
+import { portRoutes } from './v1/ports/ports';
+import { ramdiskRoutes } from './v1/ramdisk/ramdisk';
+import { rootRoutes } from './v1/root';
+import { deployTemplateRoutes } from './v1/runbooks/deploy-templates';
+import { runbookRoutes } from './v1/runbooks/runbooks';
+import { runbookTraitRoutes } from './v1/runbooks/traits';
+import { shardRoutes } from './v1/shards';
+import { volumeRoutes } from './v1/volumes';
+
+export const routes: readonly Route[] = [
+  ...rootRoutes,
+  ...nodeRoutes,
+  ...nodeCreateRoutes,
+  ...nodePatchRoutes,
+  ...nodeStateRoutes,
+  ...nodeProvisionRoutes,
+  ...nodeMaintenanceRoutes,
+  ...nodeTraitRoutes,
+  ...nodeValidateRoutes,
+  ...nodeDetailRoutes,
+  ...nodeManagementRoutes,
+  ...nodeIndicatorRoutes,
+  ...nodeVmediaRoutes,
+  ...nodeBootStateRoutes,
+  ...nodeHistoryRoutes,
+  ...portRoutes,
+  ...allocationRoutes,
+  ...nodeAllocationRoutes,
+  ...runbookRoutes,
+  ...runbookTraitRoutes,
+  ...driverRoutes,
+  ...conductorRoutes,
+  ...runRoutes,
+  ...runActRoutes,
+  ...runRerunRoutes,
+  ...runEventRoutes,
+  ...stepRoutes,
+  ...ramdiskRoutes,
+  ...webhookRoutes,
+  ...freezeRoutes,
+  ...policyRoutes,
+  ...recoveryRoutes,
+  ...auditRoutes,
+  ...runListRoutes,
+  ...runbookCheckRoutes,
+  ...chassisRoutes,
+  ...chassisNodeRoutes,
+  ...portgroupRoutes,
+  ...volumeRoutes,
+  ...deployTemplateRoutes,
+  ...inspectionRuleRoutes,
+  ...shardRoutes,
+  ...nodeVifRoutes,
+  ...nodeConsoleRoutes,
+  ...vendorPassthruRoutes,
+  ...childrenRoutes,
+  ...nestedRoutes,
+  ...driverVendorPassthruRoutes,
+  ...eventRoutes,
+  ...descriptionRoutes(() => routes),
+];

@@ -1,0 +1,72 @@
+/** Ends allocations: DELETE /v1/allocations/{ident}, and what frees a node of its allocation by its own path. */
+import type { z } from 'zod';
+import type { Queries } from '../../../inventory';
+import { raise } from '../../../model/errors';
+import { type Allocation, allocationsSince, isReleasable } from '../../../model/resources/allocations';
+import { allocationTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { type Answer, noContent, type Route, route } from '../../http/route';
+import { type Ask, told } from './edits';
+import { allocationParams, allocationPath } from './representation';
+import { findVisibleAllocation } from './visibility';
+
+type Params = z.output<typeof allocationParams>;
+
+/** Takes an allocation's node from it; false where somebody else wrote the node meanwhile. Throws Conflict, NodeLocked. */
+const release = async (inventory: Queries, allocation: Allocation): Promise<boolean> => {
+  const node = await inventory.nodes.find({ uuid: allocation.node_uuid! });
+  if (node?.allocation_uuid !== allocation.uuid) return false;
+  if (node.reservation !== null) raise('NodeLocked', { node: node.uuid });
+  if (!isReleasable(node))
+    raise('Conflict', {
+      reason: `Allocation ${allocation.uuid} cannot be deleted while node ${node.uuid} is in state "${node.provision_state}"; undeploy the node, or set it to maintenance first.`,
+    });
+  const { traits: _brought, ...instance_info } = node.instance_info;
+  return Boolean(await inventory.nodes.update(node, { instance_uuid: null, allocation_uuid: null, instance_info }));
+};
+
+/** Passes and runs write the rows too; a deletion that lost such a race is made again on what they left. */
+const attempts = 3;
+
+export const deleteRule = 'baremetal:allocation:delete';
+
+/**
+ * Deletes an allocation that the caller may delete, and frees its node.
+ * @param find reads it anew; throws what a caller is told who may not see or delete it
+ */
+export const deallocate = async (rooms: Rooms, asking: Ask, find: () => Promise<Allocation>): Promise<Answer> => {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const allocation = await find();
+    const gone = await rooms.inventory.transaction(async (inventory) => {
+      const { uuid, node_uuid, name } = allocation;
+      const ended =
+        node_uuid === null ? await inventory.allocations.remove(uuid) : await release(inventory, allocation);
+      // The event is the store's own: allocations end in other ways too.
+      const { audit } = told(rooms, asking, deleteRule, { act: 'delete', kind: 'deleted' }, allocation, {
+        name,
+        node_uuid,
+      });
+      if (ended) await inventory.audit.write(audit);
+      return ended;
+    });
+    if (gone) return noContent();
+  }
+  return raise('Conflict', { reason: 'The allocation or its node is being changed by others; try again.' });
+};
+
+const deleteAllocation = route<Params>({
+  method: 'DELETE',
+  path: allocationPath,
+  since: allocationsSince,
+  tooOld: 405,
+  rules: ['baremetal:allocation:get', deleteRule],
+  params: allocationParams,
+  handler: (asking, rooms) =>
+    deallocate(rooms, asking, async () => {
+      const allocation = await findVisibleAllocation(rooms, asking.who, asking.params.allocation_ident);
+      rooms.policy().require(deleteRule, asking.who, allocationTarget(allocation));
+      return allocation;
+    }),
+});
+
+export const allocationDeleteRoutes: Route[] = [deleteAllocation];

@@ -1,0 +1,142 @@
+/** What a request for an allocation comes to: whose it is, and which nodes it may name. Decides; does not write. */
+import { randomUUID } from 'node:crypto';
+import type { Inventory } from '../../../inventory';
+import type { NamedNode, NewAllocation } from '../../../inventory/allocations';
+import type { NodeRow } from '../../../inventory/nodes';
+import type { Caller } from '../../../model/access/callers';
+import { raise } from '../../../model/errors';
+import { type AllocationUuid, asUuid, type ProjectId } from '../../../model/ids';
+import { backfilledIn, backfillFault, isOf } from '../../../model/resources/allocations';
+import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
+import { nodeTarget, type Policy } from '../../../policy';
+
+export const create = 'baremetal:allocation:create';
+export const createRestricted = 'baremetal:allocation:create_restricted';
+
+/** A create request's body, parsed. */
+export type AllocationBody = {
+  readonly uuid?: string;
+  readonly name?: string | null;
+  readonly resource_class?: string;
+  readonly traits?: readonly string[];
+  readonly candidate_nodes?: readonly string[];
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly owner?: string | null;
+  readonly node?: string | null;
+};
+
+/** Whose an allocation becomes, by which rule, and whether it may name only nodes that its owner owns or leases. */
+export type Admitted = { readonly owner: ProjectId | null; readonly rule: string; readonly restricted: boolean };
+
+const ownOnly = (who: Caller, asked: ProjectId | null, rule: string): ProjectId => {
+  if (who.project_id === null)
+    return raise('PolicyDeniedFor', {
+      rule,
+      reason: 'An allocation of a project needs a token of that project; any other needs system scope.',
+    });
+  if (asked !== null && asked !== who.project_id)
+    raise('PolicyDeniedFor', {
+      rule,
+      reason: 'Leave out owner, or name your own project.',
+    });
+  return who.project_id;
+};
+
+/**
+ * The free form first, then the restricted one. With system scope the owner is as asked, and nobody where nothing is said; a
+ * project's caller names another project only where the restricted form is open to them as well.
+ * openstack/ironic:ironic/api/controllers/v1/allocation.py. Throws PolicyDenied.
+ */
+export const admit = (policy: Policy, who: Caller, asked: ProjectId | null): Admitted => {
+  const ownAlone = policy.allows(createRestricted, who);
+  if (!policy.allows(create, who)) {
+    if (!ownAlone) return raise('PolicyDenied', { rule: createRestricted });
+    return { owner: ownOnly(who, asked, create), rule: createRestricted, restricted: true };
+  }
+  if (who.system_scope !== null || who.all_powerful) return { owner: asked, rule: create, restricted: false };
+  if (asked !== null && ownAlone) return { owner: asked, rule: create, restricted: false };
+  return { owner: ownOnly(who, asked, createRestricted), rule: create, restricted: !ownAlone };
+};
+
+type Asked = { policy(): Policy; readonly inventory: Pick<Inventory, 'allocations'> };
+
+/** The nodes of these names and UUIDs, in their order. Missing, hidden and foreign ones are refused with one text. */
+const namedNodes = async (
+  { policy, inventory }: Asked,
+  who: Caller,
+  field: string,
+  idents: readonly string[],
+  { owner, restricted }: Admitted,
+): Promise<NamedNode[]> => {
+  const found = await inventory.allocations.nodesNamed(idents);
+  const byIdent = new Map(found.flatMap((node) => [[node.uuid as string, node] as const, [node.name, node] as const]));
+  return idents.map((ident) => {
+    const node = byIdent.get(asUuid(ident) ?? ident);
+    if (node && (!restricted || isOf(owner, node)) && policy().allows('baremetal:node:get', who, nodeTarget(node)))
+      return node;
+    const reason = `${ident.slice(0, 80)} is no node that this allocation may name`;
+    return raise('InvalidInput', { field, reason: `${reason}; name nodes that exist and that your project may use` });
+  });
+};
+
+const checkTraits = (traits: readonly string[]): void => {
+  const wrong = traits.find((trait) => !isTrait(trait));
+  if (wrong !== undefined) raise('InvalidInput', { field: 'traits', reason: traitRefusal(wrong) });
+  if (traits.length > maxTraits)
+    raise('InvalidInput', { field: 'traits', reason: `at most ${maxTraits} can be asked for; ${traits.length} came` });
+};
+
+/** The allocation that a request describes, but for a node it may name. Throws InvalidInput. */
+export const newAllocation = async (
+  rooms: Asked,
+  who: Caller,
+  body: AllocationBody,
+  admitted: Admitted,
+): Promise<NewAllocation> => {
+  const traits = [...new Set(body.traits ?? [])];
+  checkTraits(traits);
+  const idents = [...new Set(body.candidate_nodes ?? [])];
+  const candidates = idents.length > 0 ? await namedNodes(rooms, who, 'candidate_nodes', idents, admitted) : [];
+  return {
+    uuid: (body.uuid ?? randomUUID()) as AllocationUuid,
+    name: body.name ?? null,
+    resource_class: body.resource_class ?? null,
+    traits,
+    candidate_nodes: [...new Set(candidates.map(({ uuid }) => uuid))],
+    owner: admitted.owner,
+    extra: body.extra ?? {},
+  };
+};
+
+/** The node that is in use already and is to be recorded as allocated. Throws InvalidInput. */
+export const namedNode = async (
+  rooms: Asked & { readonly inventory: Pick<Inventory, 'nodes'> },
+  who: Caller,
+  ident: string,
+  admitted: Admitted,
+): Promise<NodeRow> => {
+  const [named] = await namedNodes(rooms, who, 'node', [ident], admitted);
+  return (await rooms.inventory.nodes.find({ uuid: named!.uuid })) ?? raise('NodeNotFound', { node: ident });
+};
+
+/** The allocation of a node in use: what it does not say is as the node has it. Throws InvalidInput, Conflict, NodeAssociated. */
+export const backfilled = (asked: NewAllocation, body: AllocationBody, node: NodeRow): NewAllocation => {
+  if (!backfilledIn.includes(node.provision_state))
+    raise('Conflict', {
+      reason: `Node ${node.uuid} is in state "${node.provision_state}"; an allocation can name a node only in: ${backfilledIn.join(', ')}.`,
+    });
+  const uuid = body.uuid ?? node.instance_uuid ?? asked.uuid;
+  if (node.allocation_uuid !== null || (node.instance_uuid !== null && node.instance_uuid !== uuid))
+    raise('NodeAssociated', { node: node.uuid, instance: node.instance_uuid });
+  const allocation = {
+    ...asked,
+    uuid: uuid as AllocationUuid,
+    resource_class: asked.resource_class ?? node.resource_class,
+    node_uuid: node.uuid,
+  };
+  if (allocation.resource_class === null)
+    raise('InvalidInput', { field: 'resource_class', reason: `is missing, and node ${node.uuid} has none either` });
+  const fault = backfillFault(allocation, node);
+  if (fault) raise('InvalidInput', fault);
+  return allocation;
+};

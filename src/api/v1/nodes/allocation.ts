@@ -1,0 +1,66 @@
+/** /v1/nodes/{ident}/allocation: the allocation that a node was given to. */
+import type { NodeRow } from '../../../inventory/nodes';
+import { raise } from '../../../model/errors';
+import { type Allocation, allocationsSince, allocationTable } from '../../../model/resources/allocations';
+import { allocationTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { type Asking, ok, type Route, route } from '../../http/route';
+import { chosenFields, showQuery } from '../../resource/lists';
+import { visibleNode } from '../../resource/visibility';
+import { deallocate, deleteRule } from '../allocations/deletes';
+import { shownAllocation } from '../allocations/representation';
+import { type NodeParams, nodeParams } from './nodes';
+
+const path = '/v1/nodes/:node_ident/allocation';
+const see = 'baremetal:allocation:get';
+
+/** The allocation of a visible node. One that is hidden from the caller is missing. Throws NodeUnallocated, PolicyDenied. */
+const allocationOf = async (
+  rooms: Rooms,
+  asking: Asking<NodeParams, unknown, unknown>,
+  rule: string,
+): Promise<Allocation> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  const allocation = await rooms.inventory.allocations.ofNode(node.uuid);
+  const policy = rooms.policy();
+  if (!allocation || !policy.allows(see, asking.who, allocationTarget(allocation)))
+    return raise('NodeUnallocated', { node: asking.params.node_ident });
+  if (rule !== see) policy.require(rule, asking.who, allocationTarget(allocation));
+  return allocation;
+};
+
+/** The owner of an allocation was given a node of its own; whose the node is stays so until it is given back. Throws Conflict. */
+export const checkAllocatedOwner = async (rooms: Rooms, node: NodeRow, changed: readonly string[]): Promise<void> => {
+  if (node.allocation_uuid === null || !changed.includes('owner')) return;
+  const allocation = await rooms.inventory.allocations.ofNode(node.uuid);
+  if (allocation && allocation.owner !== null)
+    raise('Conflict', {
+      reason: `The owner of node ${node.uuid} cannot change while allocation ${allocation.uuid} of a project holds it; delete the allocation first.`,
+    });
+};
+
+export const nodeAllocationRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path,
+    since: allocationsSince,
+    rules: ['baremetal:node:get', see],
+    params: nodeParams,
+    query: showQuery,
+    handler: async (asking, rooms) => {
+      const { version, base } = asking;
+      const fields = chosenFields(allocationTable, asking.query.fields, version);
+      const allocation = await allocationOf(rooms, asking, see);
+      const { represent } = fields ? shownAllocation.chosen(fields, version) : shownAllocation.full(version);
+      return ok(represent(allocation, { base }));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path,
+    since: allocationsSince,
+    rules: ['baremetal:node:get', see, deleteRule],
+    params: nodeParams,
+    handler: (asking, rooms) => deallocate(rooms, asking, () => allocationOf(rooms, asking, deleteRule)),
+  }),
+];

@@ -1,0 +1,97 @@
+/** What every call to a node's BMC has in common: who may, what fits the node, and whether it can happen now. */
+import type { NodeRow } from '../../../inventory/nodes';
+import { isTemperError, raise } from '../../../model/errors';
+import { planSteps } from '../../../model/lifecycle/plan-steps';
+import type { ActName, GivenStep } from '../../../model/lifecycle/steps';
+import { nodeTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import type { Asking } from '../../http/route';
+import { refuseFrozen } from '../../orders/frozen';
+import { askedBy, checkWorkable, orderedNode } from '../../orders/orders';
+import { bmcTextFor } from '../../resource/bmc-texts';
+import { visibleNode } from '../../resource/visibility';
+
+type Ask = Asking<{ readonly node_ident: string }, unknown, unknown>;
+type Args = Readonly<Record<string, unknown>>;
+
+/** The node of the path, if the caller may see it and the rule admits. Throws NodeNotFound, PolicyDenied. */
+export const allowed = async (asking: Ask, rooms: Rooms, rule: string): Promise<NodeRow> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  rooms.policy().require(rule, asking.who, nodeTarget(node));
+  return node;
+};
+
+/** Looks at the BMC now, whoever holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
+export const lookAt = async (asking: Ask, rooms: Rooms, rule: string, act: ActName): Promise<unknown> =>
+  lookAtNode(asking, rooms, await allowed(asking, rooms, rule), { rule, act });
+
+/** The same on a node that was asked for already. */
+export const lookAtNode = async (
+  asking: Ask,
+  rooms: Rooms,
+  node: NodeRow,
+  { rule, act, args = {} }: { readonly rule: string; readonly act: ActName; readonly args?: Args },
+): Promise<unknown> => {
+  checkWorkable(node, asking.params.node_ident);
+  return called(asking, rooms, node, {
+    node: orderedNode(node),
+    act,
+    args,
+    asked: askedBy(rooms.policy(), asking, rule),
+  });
+};
+
+/** The call, its refusal in words that this caller may read: where the BMC is goes by the rule of driver_info. */
+const called = async (
+  { who }: Ask,
+  rooms: Rooms,
+  node: NodeRow,
+  order: Parameters<Rooms['runs']['call']>[0],
+): Promise<unknown> => {
+  try {
+    return await rooms.runs.call(order);
+  } catch (thrown) {
+    if (isTemperError(thrown)) thrown.message = bmcTextFor(rooms.policy(), who, node)(thrown.message);
+    throw thrown;
+  }
+};
+
+/** What is to be done: a step of the table that is one act, or an act that is no step. */
+export type Deed = {
+  readonly rule: string;
+  /** Of the management interface; its arguments are checked against the table. */
+  readonly step?: string;
+  readonly act?: ActName;
+  readonly args?: Args;
+  /** Arguments of the act beyond those of the step. */
+  readonly more?: Args;
+  /** The caller does not wait for its end. */
+  readonly background?: true;
+};
+
+/** The act behind a step. Throws InvalidSteps where the node does not offer it, InvalidStepArgs. */
+const actOf = (node: NodeRow, { step, act, args }: Deed): ActName => {
+  if (step === undefined) return act!;
+  const given: GivenStep = { interface: 'management', step, args };
+  return planSteps([given], 'service', node)[0]!.acts[0]!.act;
+};
+
+/** Acts on the node as a run of its own. Throws what `Runs.call` throws, and what stands in the way of any run. */
+export const actOn = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<unknown> =>
+  actOnNode(asking, rooms, await allowed(asking, rooms, deed.rule), deed);
+
+/** The same on a node that was asked for already. */
+export const actOnNode = async (asking: Ask, rooms: Rooms, node: NodeRow, deed: Deed): Promise<unknown> => {
+  const ident = asking.params.node_ident;
+  const act = actOf(node, deed);
+  await refuseFrozen(rooms, node, ident);
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+  checkWorkable(node, ident);
+  return called(asking, rooms, node, {
+    node: orderedNode(node),
+    act,
+    args: { ...deed.args, ...deed.more },
+    asked: askedBy(rooms.policy(), asking, deed.rule),
+    ...(deed.background && { background: true as const }),
+  });
+};

@@ -1,0 +1,125 @@
+/** PUT /v1/nodes/{ident}/states/boot_mode, /secure_boot and /raid: what a node boots with, and the disks it is to have. */
+import { z } from 'zod';
+import { raise } from '../../../model/errors';
+import { interfaceOf } from '../../../model/lifecycle/drivers';
+import { raidFault } from '../../../model/lifecycle/raid';
+import { states } from '../../../model/lifecycle/states';
+import { bootModes } from '../../../model/lifecycle/steps';
+import { nodeTarget } from '../../../policy';
+import { record } from '../../audit/record';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, accepted, noContent, type Route, route } from '../../http/route';
+import { stampLessee } from '../../resource/lease-writes';
+import { document, flag } from '../../resource/validation';
+import { visibleNode } from '../../resource/visibility';
+import { actOn, type Deed } from './bmc-calls';
+import { type NodeParams, nodeParams } from './nodes';
+
+const see = 'baremetal:node:get';
+const rules = {
+  boot_mode: 'baremetal:node:set_boot_mode',
+  secure_boot: 'baremetal:node:set_secure_boot',
+  raid: 'baremetal:node:set_raid_state',
+} as const;
+
+/** Asked for below it, the rules answer first: openstack/ironic:ironic/api/controllers/v1/node.py (NodeStatesController.boot_mode). */
+const bootStatesSince = 76;
+
+type Ask = Asking<NodeParams, unknown, unknown>;
+
+/** Refuses a node that is on its way somewhere: whatever works on it decides what it boots with. */
+const inBackground = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<Answer> => {
+  const ident = asking.params.node_ident;
+  const node = await visibleNode(rooms, asking, ident);
+  rooms.policy().require(deed.rule, asking.who, nodeTarget(node));
+  if (asking.version < bootStatesSince) raise('PathNotFound');
+  if (states[node.provision_state].kind === 'transient')
+    raise('Conflict', {
+      reason: `Node ${ident} is in state "${node.provision_state}"; try again when it has left it.`,
+    });
+  await actOn(asking, rooms, { ...deed, background: true });
+  return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+};
+
+const raidBody = document;
+
+const setRaid = async (
+  asking: Asking<NodeParams, unknown, z.output<typeof raidBody>>,
+  rooms: Rooms,
+): Promise<Answer> => {
+  const ident = asking.params.node_ident;
+  const policy = rooms.policy();
+  const node = await visibleNode(rooms, asking, ident);
+  policy.require(rules.raid, asking.who, nodeTarget(node));
+  if (interfaceOf(node, 'raid') === 'no-raid') raise('DriverWithoutRaid', { driver: node.driver });
+  const wanted = asking.body;
+  const fault = Object.keys(wanted).length === 0 ? undefined : raidFault(wanted);
+  if (fault) raise('InvalidInput', { field: 'body', reason: fault });
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+  await rooms.inventory.transaction(async (inventory) => {
+    await stampLessee(inventory, asking.who, node, { lock: true });
+    const written = await inventory.nodes.update(node, { target_raid_config: wanted });
+    if (!written) raise('NodeLocked', { node: ident });
+    await record(inventory, policy, asking, {
+      action: 'node.raid',
+      kind: 'node.updated',
+      rule: rules.raid,
+      resource: 'node',
+      resource_id: node.uuid,
+      node,
+      data: { target_raid_config: wanted },
+    });
+  });
+  return noContent();
+};
+
+const path = '/v1/nodes/:node_ident/states';
+const bootMode = z.strictObject({ target: z.enum(bootModes) });
+const secureBoot = z.strictObject({ target: flag });
+
+export const nodeBootStateRoutes: Route[] = [
+  route<NodeParams, unknown, z.output<typeof bootMode>>({
+    method: 'PUT',
+    path: `${path}/boot_mode`,
+    answers: { 202: null },
+    since: bootStatesSince,
+    gatesItself: true,
+    rules: [see, rules.boot_mode],
+    params: nodeParams,
+    body: bootMode,
+    arguments: true,
+    handler: (asking, rooms) =>
+      inBackground(asking, rooms, {
+        rule: rules.boot_mode,
+        step: 'set_boot_mode',
+        args: { boot_mode: asking.body.target },
+      }),
+  }),
+  route<NodeParams, unknown, z.output<typeof secureBoot>>({
+    method: 'PUT',
+    path: `${path}/secure_boot`,
+    answers: { 202: null },
+    since: bootStatesSince,
+    gatesItself: true,
+    rules: [see, rules.secure_boot],
+    params: nodeParams,
+    body: secureBoot,
+    arguments: true,
+    handler: (asking, rooms) =>
+      inBackground(asking, rooms, {
+        rule: rules.secure_boot,
+        step: 'set_secure_boot',
+        args: { enabled: asking.body.target },
+      }),
+  }),
+  route<NodeParams, unknown, z.output<typeof raidBody>>({
+    method: 'PUT',
+    path: `${path}/raid`,
+    since: 12,
+    tooOld: 406,
+    rules: [see, rules.raid],
+    params: nodeParams,
+    body: raidBody,
+    handler: setRaid,
+  }),
+];

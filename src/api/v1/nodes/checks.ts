@@ -1,0 +1,128 @@
+/** What must hold for a node's values whoever writes them: driver, interfaces, driver_info, properties, names. */
+import type { NodeRow } from '../../../inventory/nodes';
+import { systemIdFault, systemUuidFault } from '../../../model/access/redfish-info';
+import { isSecretRef } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
+import { type DriverName, driverRow, drivers, isDriver, type PropertyRow } from '../../../model/lifecycle/drivers';
+import {
+  interfaceFieldNames,
+  nameFault,
+  networkDataFault,
+  offered,
+  propertiesFault,
+} from '../../../model/resources/nodes';
+import type { Rooms } from '../../context';
+import type { Asking } from '../../http/route';
+import { requireMinor } from '../../http/versions';
+import { visibleNode } from '../../resource/visibility';
+
+type Values = Readonly<Record<string, unknown>>;
+type Document = Readonly<Record<string, unknown>>;
+
+const invalid = (field: string, reason: string | undefined): void => {
+  if (reason !== undefined) raise('InvalidInput', { field, reason });
+};
+
+/** The driver of this name. Throws InvalidInput. */
+export const requireDriver = (driver: unknown): DriverName => {
+  if (typeof driver === 'string' && isDriver(driver)) return driver;
+  return raise('InvalidInput', {
+    field: 'driver',
+    reason: `no driver ${String(driver).slice(0, 80)} is enabled here; enabled are: ${Object.keys(drivers).join(', ')}`,
+  });
+};
+
+/** Names need 1.5, and follow the rules of their version. */
+export const checkName = (name: unknown, minor: number): void => {
+  if (typeof name !== 'string') return;
+  requireMinor(minor, 5, 'field name');
+  invalid('name', nameFault(name, minor));
+};
+
+/** Checks the fields among these values that have a form of their own. */
+export const checkForms = (values: Values): void => {
+  if (values.properties) invalid('properties', propertiesFault(values.properties as Document));
+  if (values.network_data) invalid('network_data', networkDataFault(values.network_data as Document));
+};
+
+/** Refuses an implementation that the driver does not offer. */
+export const checkInterfaces = (driver: DriverName, values: Values): void => {
+  for (const field of interfaceFieldNames) {
+    const wanted = values[field];
+    if (typeof wanted !== 'string') continue;
+    const known = offered(driver, field);
+    if (!known.includes(wanted)) invalid(field, `driver ${driver} has no ${wanted}; it has: ${known.join(', ')}`);
+  }
+};
+
+/** The default implementation of every interface that these values leave out. */
+export const defaultInterfaces = (driver: DriverName, values: Values): Record<string, string> =>
+  Object.fromEntries(
+    interfaceFieldNames
+      .filter((field) => values[field] === undefined || values[field] === null)
+      .map((field) => [field, offered(driver, field)[0]!]),
+  );
+
+const fits: Record<PropertyRow['type'], (value: unknown) => boolean> = {
+  string: (value) => typeof value === 'string',
+  boolean: (value) => typeof value === 'boolean' || /^(true|false)$/i.test(String(value)),
+  integer: (value) => /^\d+$/.test(String(value)),
+  'boolean or string': (value) => typeof value === 'boolean' || typeof value === 'string',
+};
+
+const propertyFault = (row: PropertyRow, value: unknown): string | undefined => {
+  if (value === undefined || value === null) return row.required ? `is missing (${row.says})` : undefined;
+  if ((row.secret || row.url) && isSecretRef(value)) return undefined;
+  if (!fits[row.type](value)) return `must be a ${row.type}`;
+  return row.oneOf && !row.oneOf.includes(String(value)) ? `must be one of ${row.oneOf.join(', ')}` : undefined;
+};
+
+// What a property must look like beyond its type, where the worker would find out too late.
+const forms: Readonly<Record<string, (value: unknown) => string | undefined>> = {
+  redfish_system_id: systemIdFault,
+  redfish_system_uuid: systemUuidFault,
+};
+
+/** The first known property of a driver_info that is wrong, as field and reason; `missing` also finds what is not there yet. */
+export const driverInfoFault = (
+  driver: DriverName,
+  driver_info: Document,
+  { missing }: { missing: boolean },
+): { field: string; reason: string } | undefined => {
+  for (const [field, row] of Object.entries(driverRow(driver).properties)) {
+    if (!missing && driver_info[field] === undefined) continue;
+    const reason = propertyFault(row, driver_info[field]) ?? forms[field]?.(driver_info[field]);
+    if (reason) return { field, reason };
+  }
+  return undefined;
+};
+
+/** Throws DriverInfoInvalid for a property that is there and wrong; with `missing`, also for a required one that is not. */
+export const checkDriverInfo = (
+  node: string,
+  driver: DriverName,
+  driver_info: Document,
+  options: { missing: boolean },
+): void => {
+  const fault = driverInfoFault(driver, driver_info, options);
+  if (fault) raise('DriverInfoInvalid', { node, ...fault });
+};
+
+/**
+ * The UUID of the node that is to be a parent. Missing, hidden, another project's and the node itself are refused with one
+ * text, so that it does not tell them apart.
+ */
+export const parentUuid = async (
+  rooms: Rooms,
+  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'version'>,
+  ident: string,
+  child: { readonly uuid?: string; readonly owner: string | null },
+): Promise<string> => {
+  const parent: NodeRow | undefined = await visibleNode(rooms, asking, ident).catch(() => undefined);
+  if (!parent || parent.owner !== child.owner || parent.uuid === child.uuid)
+    return raise('InvalidInput', {
+      field: 'parent_node',
+      reason: `${ident.slice(0, 80)} is no node that this one can belong to; it must exist and have the same owner`,
+    });
+  return parent.uuid;
+};

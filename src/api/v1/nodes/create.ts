@@ -1,0 +1,156 @@
+/** POST /v1/nodes: enrols a node. */
+import { randomUUID } from 'node:crypto';
+import type { NodeRow, NodeValues } from '../../../inventory/nodes';
+import { bmcSideOf } from '../../../model/access/bmc-sides';
+import type { Caller } from '../../../model/access/callers';
+import { raise } from '../../../model/errors';
+import { emptyValue } from '../../../model/resources/fields';
+import { displayName, firstState, nodeTable } from '../../../model/resources/nodes';
+import { nodeTarget, type Policy } from '../../../policy';
+import { recorded } from '../../audit/record';
+import type { Rooms } from '../../context';
+import { type Asking, created, type Route, route } from '../../http/route';
+import { restoreSecrets, type Sealed, sealAll, type ValuesOf } from '../../resource/document-secrets';
+import { refusingDuplicates } from '../../resource/duplicates';
+import { createGate, createSchema } from '../../resource/validation';
+import { checkBmcAddress } from './bmc-address';
+import {
+  checkDriverInfo,
+  checkForms,
+  checkInterfaces,
+  checkName,
+  defaultInterfaces,
+  parentUuid,
+  requireDriver,
+} from './checks';
+import { checkCaPath, moveCredentials } from './credentials';
+import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';
+import { nodeProjections, shownTo } from './representation';
+
+type Body = Readonly<Record<string, unknown>>;
+type Ask = Asking<unknown, unknown, Body>;
+
+const create = 'baremetal:node:create';
+const setChassis = 'baremetal:node:update:chassis_uuid';
+
+/** Fields whose secrets lie apart. */
+export const sealedFields = ['driver_info', 'instance_info'] as const;
+
+/** What a node that says nothing stores. */
+const defaults: NodeValues = Object.fromEntries(
+  nodeTable.fields.filter((row) => row.create === 'optional').map((row) => [row.name, emptyValue(row)]),
+);
+
+/** Who may enrol: operators anything; where the setting allows it, a project's admin for its own project. */
+const admit = (policy: Policy, who: Caller, ownAllowed: boolean, owner: unknown): { rule: string; owner: unknown } => {
+  if (
+    ownAllowed &&
+    who.system_scope === null &&
+    !policy.allows(create, who) &&
+    policy.allows(selfOwned, who, { 'node.owner': who.project_id })
+  ) {
+    if (owner !== undefined && owner !== null && owner !== who.project_id)
+      raise('InvalidInput', { field: 'owner', reason: 'a project may enrol nodes for itself only' });
+    return { rule: selfOwned, owner: who.project_id };
+  }
+  policy.require(create, who);
+  return { rule: create, owner };
+};
+
+/** A reason needs its flag. */
+export const checkReasons = (values: Body): void => {
+  for (const flag of ['retired', 'protected'])
+    if (values[`${flag}_reason`] && values[flag] !== true)
+      raise('InvalidInput', { field: `${flag}_reason`, reason: `needs ${flag} to be true` });
+};
+
+/** The name that an instance shows, where the node has none of its own. */
+const instanceName = (values: Body): unknown => values.instance_name ?? displayName(values.instance_info);
+
+const completed = async (rooms: Rooms, asking: Ask, owner: unknown): Promise<NodeValues> => {
+  const { body, version } = asking;
+  checkName(body.name, version);
+  const driver = requireDriver(body.driver);
+  checkForms(body);
+  checkReasons(body);
+  checkInterfaces(driver, body);
+  const info = (body.driver_info ?? {}) as Body;
+  checkDriverInfo(String(body.name ?? body.uuid ?? 'of this request'), driver, info, { missing: false });
+  const home = { owner: (owner as string | null) ?? null, lessee: (body.lessee as string | null) ?? null };
+  requireKeys(rooms, asking.who, { driver, ...home }, body);
+  const may = () => rooms.policy().allows(moveCredentials, asking.who, nodeTarget(home));
+  checkCaPath(may, undefined, { driver, driver_info: info });
+  await checkBmcAddress(rooms.settings, driver, info);
+  const values: Body = { ...defaults, ...body, owner: owner ?? null };
+  for (const name of sealedFields) restoreSecrets(name, values[name], {});
+  return {
+    ...values,
+    ...defaultInterfaces(driver, body),
+    uuid: body.uuid ?? randomUUID(),
+    parent_node: body.parent_node
+      ? await parentUuid(rooms, asking, String(body.parent_node), { owner: (owner as string | null) ?? null })
+      : null,
+    instance_name: instanceName(values),
+    provision_state: firstState(version),
+  };
+};
+
+/** What a node's secrets are bound to: those of driver_info to the BMC that it names. */
+export const holdingOf = (node: NodeValues): ValuesOf => ({
+  holder: 'node',
+  holder_id: String(node.uuid),
+  groups: [String(node.conductor_group ?? '')],
+  sides: {
+    driver_info: bmcSideOf({ driver: String(node.driver), driver_info: (node.driver_info ?? {}) as Body }),
+  },
+});
+
+const store = async (
+  rooms: Rooms,
+  asking: Ask,
+  rule: string,
+  { values, secrets }: { values: NodeValues; secrets: Sealed },
+): Promise<NodeRow> => {
+  const { uuid, name, driver, owner, lessee } = values as Record<string, string | null>;
+  const told = recorded(rooms.policy(), asking, {
+    action: 'node.create',
+    kind: 'node.created',
+    rule,
+    resource: 'node',
+    resource_id: uuid!,
+    node: { uuid: uuid!, owner: owner ?? null, lessee: lessee ?? null },
+    data: { name, driver, given: asking.body },
+  });
+  return refusingDuplicates(nodeTable, values, () =>
+    rooms.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...told, secrets }),
+  );
+};
+
+export const nodeCreateRoutes: Route[] = [
+  route<unknown, unknown, Body>({
+    method: 'POST',
+    path: '/v1/nodes',
+    rules: [selfOwned, create, setChassis, ...allKeyRules, moveCredentials],
+    body: createSchema(nodeTable),
+    gate: createGate(nodeTable),
+    handler: async (asking, rooms) => {
+      const policy = rooms.policy();
+      const { rule, owner } = admit(
+        policy,
+        asking.who,
+        rooms.settings.projectAdminCanManageOwnNodes,
+        asking.body.owner,
+      );
+      // Whether a chassis exists is not told to a project that could not put its node there by a patch.
+      if (rule === selfOwned && asking.body.chassis_uuid)
+        policy.require(setChassis, asking.who, nodeTarget({ owner: owner as string, lessee: null }));
+      const values = await completed(rooms, asking, owner);
+      const node = await store(rooms, asking, rule, sealAll(rooms.vault, values, sealedFields, holdingOf(values)));
+      const shown = shownTo(policy, asking);
+      return created(
+        nodeProjections.full(asking.version).represent(node, shown),
+        `${asking.base}/v1/nodes/${node.uuid}`,
+      );
+    },
+  }),
+];

@@ -1,0 +1,152 @@
+/** GET /v1/nodes/{ident}/bios, /firmware and /inventory: what was last seen inside a node. From the store, never from the BMC. */
+import { z } from 'zod';
+import type { NodeRow } from '../../../inventory/nodes';
+import { maskSecrets } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
+import type { ResourceTable } from '../../../model/resources/fields';
+import {
+  biosTable,
+  firmwareTable,
+  identityFields,
+  identitySince,
+  registrySince,
+} from '../../../model/resources/node-details';
+import { nodeTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, ok, type Route, route } from '../../http/route';
+import { chosenFields } from '../../resource/lists';
+import { type Extra, links, type Projection, projections } from '../../resource/representation';
+import { fieldNames, flag } from '../../resource/validation';
+import { visibleNode } from '../../resource/visibility';
+import * as shapes from '../shapes';
+import { nodeParams } from './nodes';
+
+const rules = {
+  bios: 'baremetal:node:bios:get',
+  firmware: 'baremetal:node:firmware:get',
+  inventory: 'baremetal:node:inventory:get',
+} as const;
+
+const nullable =
+  (name: string): Extra =>
+  (row) =>
+    row[name] ?? null;
+
+const shownBios = projections(biosTable, {
+  links: (row, { base }) => links(base, `nodes/${row.node_uuid}/bios/${encodeURIComponent(String(row.name))}`),
+  allowable_values: nullable('allowable_values'),
+});
+const shownFirmware = projections(firmwareTable, {});
+
+const query = z.strictObject({ fields: fieldNames.optional(), detail: flag.optional() });
+type Query = z.output<typeof query>;
+type Node = { readonly node_ident: string };
+
+/** The node, if this caller may see it and this part of it. Throws NodeNotFound, PolicyDenied. */
+const nodeFor = async (
+  asking: Asking<Node, unknown, unknown>,
+  rooms: Rooms,
+  part: keyof typeof rules,
+): Promise<NodeRow> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  rooms.policy().require(rules[part], asking.who, nodeTarget(node));
+  return node;
+};
+
+const projectionOf = (
+  table: ResourceTable,
+  shown: ReturnType<typeof projections>,
+  { query: { fields, detail }, version }: Asking<Node, Query, unknown>,
+  since: number,
+): Projection => {
+  const early =
+    version < since ? Object.entries({ detail, fields }).find(([, value]) => value !== undefined) : undefined;
+  if (early) raise('InvalidInput', { field: early[0], reason: `needs API version 1.${since}` });
+  if (detail && fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail=true' });
+  const chosen = chosenFields(table, fields, version, since);
+  return chosen ? shown.chosen(chosen, version) : detail ? shown.full(version) : shown.list(version);
+};
+
+/** What a name gives away is masked: a BIOS knows passwords too. */
+const showAll = (rows: readonly object[], node: NodeRow, { represent }: Projection, base: string): unknown[] =>
+  rows.map((row) => maskSecrets(represent({ ...row, node_uuid: node.uuid }, { base })));
+
+const listBios = async (asking: Asking<Node, Query, unknown>, rooms: Rooms): Promise<Answer> => {
+  const projection = projectionOf(biosTable, shownBios, asking, registrySince);
+  const node = await nodeFor(asking, rooms, 'bios');
+  return ok({ bios: showAll(await rooms.inventory.details.bios(node.uuid), node, projection, asking.base) });
+};
+
+const biosParams = nodeParams.extend({ setting: z.string() });
+
+const showBios = async (
+  asking: Asking<z.output<typeof biosParams>, unknown, unknown>,
+  rooms: Rooms,
+): Promise<Answer> => {
+  const { node_ident, setting } = asking.params;
+  const node = await nodeFor(asking, rooms, 'bios');
+  const found = (await rooms.inventory.details.bios(node.uuid)).find(({ name }) => name === setting);
+  if (!found) return raise('BiosSettingNotFound', { node: node_ident, setting });
+  const [shown] = showAll([found], node, shownBios.full(asking.version), asking.base);
+  return ok({ [setting]: shown });
+};
+
+const firmwareSince = 86;
+
+const listFirmware = async (asking: Asking<Node, Query, unknown>, rooms: Rooms): Promise<Answer> => {
+  const early = asking.query.fields?.find((name) => identityFields.includes(name));
+  if (early !== undefined && asking.version < identitySince)
+    raise('InvalidInput', { field: 'fields', reason: `${early} needs API version 1.${identitySince}` });
+  const projection = projectionOf(firmwareTable, shownFirmware, asking, firmwareSince);
+  const node = await nodeFor(asking, rooms, 'firmware');
+  return ok({ firmware: showAll(await rooms.inventory.details.firmware(node.uuid), node, projection, asking.base) });
+};
+
+const showInventory = async (asking: Asking<Node, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
+  const node = await nodeFor(asking, rooms, 'inventory');
+  const found = await rooms.inventory.details.inventory(node.uuid);
+  if (!found) return raise('InventoryNotFound', { node: asking.params.node_ident });
+  const { inventory, plugin_data } = found;
+  return ok(maskSecrets({ inventory, plugin_data }));
+};
+
+const see = 'baremetal:node:get';
+
+export const nodeDetailRoutes: Route[] = [
+  route<Node, Query>({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident/bios',
+    since: 40,
+    rules: [see, rules.bios],
+    params: nodeParams,
+    query,
+    handler: listBios,
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident/bios/:setting',
+    answers: { 200: shapes.biosSetting },
+    since: 40,
+    rules: [see, rules.bios],
+    params: biosParams,
+    handler: showBios,
+  }),
+  route<Node, Query>({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident/firmware',
+    since: firmwareSince,
+    rules: [see, rules.firmware],
+    params: nodeParams,
+    query,
+    handler: listFirmware,
+  }),
+  route<Node>({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident/inventory',
+    answers: { 200: shapes.inventory },
+    since: 81,
+    rules: [see, rules.inventory],
+    params: nodeParams,
+    handler: showInventory,
+  }),
+];

@@ -1,0 +1,58 @@
+/** May I do it: a change of the parts of a node that have a rule beside that of their field. */
+import type { Caller } from '../../../model/access/callers';
+import { keyedFields, keyRules, ruleOfKey, rulesOfFields } from '../../../model/access/guarded-keys';
+import { interfaceOf } from '../../../model/lifecycle/drivers';
+import type { Equipment } from '../../../model/lifecycle/steps';
+import { nodeTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+
+/** The rule by which a project enrols nodes of its own, where a setting allows that. */
+export const selfOwned = 'baremetal:node:create:self_owned_node';
+
+/** Every rule that a change of keys may ask. */
+export const allKeyRules: readonly string[] = Object.values(keyRules);
+
+type Document = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
+
+const changedKeys = (before: Document, after: Document): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  );
+
+/** The rules of what differs, each once. A mask that came back is no difference. */
+const rulesOfChange = (before: Values, after: Values): string[] => {
+  const keyed = keyedFields.flatMap((field) =>
+    changedKeys((before[field] ?? {}) as Document, (after[field] ?? {}) as Document).flatMap(
+      (key) => ruleOfKey(field, key) ?? [],
+    ),
+  );
+  const [was, is] = [before, after].map((node) => interfaceOf(node as Equipment, 'deploy'));
+  return [...new Set([...keyed, ...(was === is ? [] : [keyRules.deployInterface]), ...rulesOfFields(before, after)])];
+};
+
+/** Who may enrol a node for its project may say of one that it has what it could say of a new one. */
+const enrolsOwn = ({ settings, policy }: Rooms, who: Caller, owner: string | null): boolean =>
+  settings.projectAdminCanManageOwnNodes &&
+  who.system_scope === null &&
+  owner !== null &&
+  owner === who.project_id &&
+  policy().allows(selfOwned, who, { 'node.owner': owner });
+
+/**
+ * Asks the rules of the keys that differ between a node as it is and as it would be; a new one is held against one that
+ * says nothing. Throws PolicyDenied.
+ * @param before whose owner and lessee decide
+ * @returns the rules that admitted the change
+ */
+export const requireKeys = (
+  rooms: Rooms,
+  who: Caller,
+  before: Values & { readonly owner: string | null; readonly lessee: string | null },
+  after: Values,
+): string[] => {
+  const rules = rulesOfChange(before, after);
+  if (rules.length === 0 || enrolsOwn(rooms, who, before.owner)) return [];
+  for (const rule of rules) rooms.policy().require(rule, who, nodeTarget(before));
+  return rules;
+};

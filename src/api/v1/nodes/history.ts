@@ -1,0 +1,114 @@
+/** /v1/nodes/{node}/history: what happened to a node, read from its events. */
+import { z } from 'zod';
+import type { HistoryEventRow } from '../../../inventory/history';
+import { maskText } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
+import type { LeaseUuid, NodeUuid } from '../../../model/ids';
+import {
+  historyRow,
+  historySeq,
+  historySince,
+  historyTable,
+  historyType,
+  historyUuid,
+  shortEvent,
+} from '../../../model/resources/history';
+import { nodeTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { type Asking, ok, route } from '../../http/route';
+import { byLeaseAlone } from '../../orders/leases';
+import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
+import { askedList, collection, listQuery, nextLink } from '../../resource/lists';
+import { projections } from '../../resource/representation';
+import { visibleNode } from '../../resource/visibility';
+
+const rule = 'baremetal:node:history:get';
+
+const shown = projections(historyTable, {
+  links: ({ node_uuid, uuid }, { base }) => [{ href: `${base}/v1/nodes/${node_uuid}/history/${uuid}`, rel: 'self' }],
+});
+
+/** An event's row as the table of the wire's fields reads it. Which worker acted is not known of an event. */
+const wireRow = (row: HistoryEventRow, whole: boolean, text: BmcText): Record<string, unknown> => {
+  const { severity, says } = historyRow(row.kind);
+  const event = text(maskText(says(row)));
+  return {
+    ...row,
+    uuid: historyUuid(row.node_uuid, row.seq),
+    severity,
+    event: whole ? event : shortEvent(event),
+    event_type: historyType(row),
+    conductor: null,
+  };
+};
+
+/** A node's history, or the part of it that falls into its present lease. */
+type Part = { readonly node: NodeUuid; readonly lease?: LeaseUuid; readonly text: BmcText };
+
+/** What of a node's history a caller may see: by its lease alone, only that lease's. Throws NodeNotFound, PolicyDenied. */
+const nodeOf = async (rooms: Rooms, asking: Asking<{ node: string }, unknown, unknown>): Promise<Part> => {
+  const node = await visibleNode(rooms, asking, asking.params.node);
+  rooms.policy().require(rule, asking.who, nodeTarget(node));
+  const { lease_id } = node;
+  const text = bmcTextFor(rooms.policy(), asking.who, node);
+  return { node: node.uuid, text, ...(lease_id && byLeaseAlone(rooms, rule, asking.who, node) && { lease: lease_id }) };
+};
+
+const markerSeq = async (
+  rooms: Rooms,
+  { node, lease }: Part,
+  marker: string | undefined,
+): Promise<number | undefined> => {
+  if (marker === undefined) return undefined;
+  const seq = historySeq(node, marker.toLowerCase());
+  const known = seq !== undefined && (await rooms.inventory.history.find(node, seq, lease));
+  return known ? known.seq : raise('MarkerNotFound', { marker });
+};
+
+const listHistory = route<{ node: string }, Record<string, unknown>>({
+  method: 'GET',
+  path: '/v1/nodes/:node/history',
+  since: historySince,
+  rules: ['baremetal:node:get', rule, seesBmcRule],
+  query: listQuery(historyTable),
+  async handler(asking, rooms) {
+    const { version, base } = asking;
+    const asked = askedList(historyTable, asking.query, version, rooms.settings.maxLimit);
+    const part = await nodeOf(rooms, asking);
+    const { node, lease } = part;
+    const after = await markerSeq(rooms, part, asked.marker);
+    const rows = await rooms.inventory.history.ofNode(node, {
+      limit: asked.limit,
+      sort_dir: asked.sort_dir,
+      after,
+      lease,
+    });
+    const whole = asked.detail || asked.fields !== undefined;
+    const { represent } = asked.fields
+      ? shown.chosen(asked.fields, version)
+      : shown[asked.detail ? 'full' : 'list'](version);
+    const items = rows.map((row) => represent(wireRow(row, whole, part.text), { base }));
+    const next = () => nextLink(base, `nodes/${node}/history`, asked, historyUuid(node, rows.at(-1)!.seq));
+    return ok(collection(historyTable, items, next, asked.limit));
+  },
+});
+
+const params = z.object({ node: z.string(), event: z.string() });
+
+const showHistory = route<z.output<typeof params>>({
+  method: 'GET',
+  path: '/v1/nodes/:node/history/:event',
+  since: historySince,
+  rules: ['baremetal:node:get', rule, seesBmcRule],
+  params,
+  async handler(asking, rooms) {
+    const { node, lease, text } = await nodeOf(rooms, asking);
+    const { event } = asking.params;
+    const seq = historySeq(node, event.toLowerCase());
+    const row = seq === undefined ? undefined : await rooms.inventory.history.find(node, seq, lease);
+    if (!row) return raise('HistoryNotFound', { node: asking.params.node, event });
+    return ok(shown.full(asking.version).represent(wireRow(row, true, text), { base: asking.base }));
+  },
+});
+
+export const nodeHistoryRoutes = [listHistory, showHistory];

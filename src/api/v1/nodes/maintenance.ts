@@ -1,0 +1,64 @@
+/** /v1/nodes/{ident}/maintenance: takes a node out of use and back, also while a run holds it. */
+import { z } from 'zod';
+import { nodeTarget } from '../../../policy';
+import { record } from '../../audit/record';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, accepted, type Route, route } from '../../http/route';
+import { stampLessee } from '../../resource/lease-writes';
+import { visibleNode } from '../../resource/visibility';
+import { type NodeParams, nodeParams } from './nodes';
+
+const body = z.strictObject({ reason: z.string().nullish() });
+
+const acts = {
+  set: { rule: 'baremetal:node:set_maintenance', maintenance: true, kind: 'node.maintenance.set' },
+  clear: { rule: 'baremetal:node:clear_maintenance', maintenance: false, kind: 'node.maintenance.cleared' },
+} as const;
+
+const change = async (
+  asking: Asking<NodeParams, unknown, unknown>,
+  rooms: Rooms,
+  { rule, maintenance, kind }: (typeof acts)[keyof typeof acts],
+  reason: string | null,
+): Promise<Answer> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  const policy = rooms.policy();
+  policy.require(rule, asking.who, nodeTarget(node));
+  await rooms.inventory.transaction(async (inventory) => {
+    await stampLessee(inventory, asking.who, node, { lock: true });
+    await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason });
+    await record(inventory, policy, asking, {
+      action: 'node.maintenance',
+      kind,
+      rule,
+      resource: 'node',
+      resource_id: node.uuid,
+      node,
+      data: { maintenance, maintenance_reason: reason },
+    });
+  });
+  return accepted();
+};
+
+const path = '/v1/nodes/:node_ident/maintenance';
+
+export const nodeMaintenanceRoutes: Route[] = [
+  route<NodeParams, unknown, z.output<typeof body>>({
+    method: 'PUT',
+    path,
+    answers: { 202: null },
+    rules: ['baremetal:node:get', acts.set.rule],
+    params: nodeParams,
+    body,
+    arguments: true,
+    handler: (asking, rooms) => change(asking, rooms, acts.set, asking.body.reason ?? null),
+  }),
+  route<NodeParams>({
+    method: 'DELETE',
+    path,
+    answers: { 202: null },
+    rules: ['baremetal:node:get', acts.clear.rule],
+    params: nodeParams,
+    handler: (asking, rooms) => change(asking, rooms, acts.clear, null),
+  }),
+];

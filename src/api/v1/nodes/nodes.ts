@@ -1,0 +1,195 @@
+/** /v1/nodes: lists, one node, and its removal. */
+import { z } from 'zod';
+import type { NodeSelection } from '../../../inventory/nodes';
+import type { Caller } from '../../../model/access/callers';
+import { raise } from '../../../model/errors';
+import { asUuid } from '../../../model/ids';
+import { states } from '../../../model/lifecycle/states';
+import { and, never, type Predicate } from '../../../model/predicates';
+import { fieldOf } from '../../../model/resources/fields';
+import { nodeTable } from '../../../model/resources/nodes';
+import { nodeTarget, type Policy } from '../../../policy';
+import { record } from '../../audit/record';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
+import {
+  answerPage,
+  askedList,
+  chosenFields,
+  filterPredicate,
+  type ListAsked,
+  listQuery,
+  pageAsked,
+  showQuery,
+} from '../../resource/lists';
+import type { Projection } from '../../resource/representation';
+import { identOf, visibleNode, visibleNodes } from '../../resource/visibility';
+import { nodeProjections, shownTo } from './representation';
+
+/** Path of everything below one node. */
+export const nodeParams = z.object({ node_ident: z.string() });
+export type NodeParams = z.output<typeof nodeParams>;
+
+type Query = Readonly<Record<string, unknown>>;
+
+const seeChassis = 'baremetal:chassis:get';
+/** The rules of a list of nodes. */
+export const listRules = ['baremetal:node:list_all', 'baremetal:node:list', 'baremetal:node:get', seeChassis];
+/** The rules of what is shown of one. */
+export const redactRules = [
+  'baremetal:node:get:filter_threshold',
+  'baremetal:node:get:last_error',
+  'baremetal:node:get:reservation',
+  'baremetal:node:get:driver_internal_info',
+  'baremetal:node:get:driver_info',
+];
+
+/** Children are shown only to those who ask for them. */
+const family = async (rooms: Rooms, filters: ListAsked['filters'], minor: number): Promise<Predicate> => {
+  const { parent_node: parent, include_children: included } = filters;
+  if (typeof parent === 'string') {
+    const uuid = asUuid(parent) ?? (await rooms.inventory.nodes.find(identOf(parent, minor)))?.uuid;
+    return uuid ? { is: 'equals', column: 'parent_node', value: uuid } : never;
+  }
+  return included ? { is: 'true' } : { is: 'null', column: 'parent_node' };
+};
+
+const text = (value: ListAsked['filters'][string] | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+/**
+ * Refuses a filter by a chassis that is not there, for callers who may look at chassis; others would learn of one so.
+ * Throws ChassisNotFound.
+ */
+const checkChassis = async (rooms: Rooms, { who }: { readonly who: Caller }, filters: ListAsked['filters']) => {
+  const chassis = text(filters.chassis_uuid);
+  if (chassis === undefined || !rooms.policy().allows(seeChassis, who)) return;
+  if (!(await rooms.inventory.chassis.find(chassis))) raise('ChassisNotFound', { chassis });
+};
+
+const selection = async (
+  rooms: Rooms,
+  policy: Policy,
+  asking: Asking<unknown, Query, unknown>,
+  { filters }: ListAsked,
+): Promise<NodeSelection> => ({
+  visible: visibleNodes(policy, asking.who, text(filters.project)),
+  filter: and(filterPredicate(nodeTable, filters), await family(rooms, filters, asking.version)),
+  description_contains: text(filters.description_contains),
+  conductor: text(filters.conductor),
+});
+
+/** A list of nodes. `within`: the path names the chassis, so that no filter of the next page does. */
+export const answerNodes = async (
+  asking: Asking<unknown, Query, unknown>,
+  rooms: Rooms,
+  { path, all, within }: { path: string; all: boolean; within?: true },
+): Promise<Answer> => {
+  const policy = rooms.policy();
+  const asked = askedList(nodeTable, asking.query, asking.version, rooms.settings.maxLimit);
+  requireSortable(policy, asking);
+  const selected = await selection(rooms, policy, asking, asked);
+  await checkChassis(rooms, asking, asked.filters);
+  const projection = projectionOf(asked, asking.version, all);
+  const { chassis_uuid: _, ...others } = asked.filters;
+  const repeated = within ? { ...asked, filters: others } : asked;
+  return answerPage(nodeTable, repeated, { projection, shown: shownTo(policy, asking), path }, (columns, take) =>
+    rooms.inventory.nodes.list(columns, selected, pageAsked(asked), take),
+  );
+};
+
+/** An order tells of what it sorts by: by what may be hidden of a row only those sort who see it of every node. Throws PolicyDenied. */
+const requireSortable = (policy: Policy, { who, query: { sort_key } }: Asking<unknown, Query, unknown>): void => {
+  const row = sort_key === undefined ? undefined : fieldOf(nodeTable, String(sort_key));
+  const rule = row?.redact?.rule ?? row?.withoutBmc?.rule;
+  if (rule !== undefined) policy.require(rule, who, nodeTarget({ owner: null, lessee: null }));
+};
+
+const projectionOf = (asked: ListAsked, minor: number, all: boolean): Projection => {
+  if (asked.fields) return nodeProjections.chosen(asked.fields, minor);
+  return all || asked.detail ? nodeProjections.full(minor) : nodeProjections.list(minor);
+};
+
+/** Which rule lets this caller delete the node. Throws PolicyDenied. */
+const deleteRule = (
+  rooms: Rooms,
+  policy: Policy,
+  asking: Asking<NodeParams, unknown, unknown>,
+  node: { owner: string | null; lessee: string | null },
+): string => {
+  const own = 'baremetal:node:delete:self_owned_node';
+  if (policy.allows('baremetal:node:delete', asking.who, nodeTarget(node))) return 'baremetal:node:delete';
+  if (rooms.settings.projectAdminCanManageOwnNodes && policy.allows(own, asking.who, nodeTarget(node))) return own;
+  return raise('PolicyDenied', { rule: 'baremetal:node:delete' });
+};
+
+const remove = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
+  const ident = asking.params.node_ident;
+  const node = await visibleNode(rooms, asking, ident);
+  const policy = rooms.policy();
+  const rule = deleteRule(rooms, policy, asking, node);
+  if (node.protected) raise('NodeProtected', { node: ident });
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+  if (node.instance_uuid !== null && !node.maintenance)
+    raise('NodeAssociated', { node: ident, instance: node.instance_uuid });
+  const deletable =
+    states[node.provision_state].delete &&
+    (node.provision_state !== 'available' || rooms.settings.allowDeletingAvailableNodes);
+  if (!deletable && !node.maintenance)
+    raise('Conflict', {
+      reason: `Node ${ident} cannot be deleted while it is in state "${node.provision_state}"; set it to maintenance first.`,
+    });
+  await rooms.inventory.transaction(async (inventory) => {
+    if (!(await inventory.nodes.remove(node))) raise('NodeLocked', { node: ident });
+    await Promise.all([
+      inventory.secrets.prune('node', node.uuid, []),
+      record(inventory, policy, asking, {
+        action: 'node.delete',
+        kind: 'node.deleted',
+        rule,
+        resource: 'node',
+        resource_id: node.uuid,
+        node,
+        data: { name: node.name, provision_state: node.provision_state },
+      }),
+    ]);
+  });
+  return noContent();
+};
+
+export const nodeRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/nodes',
+    rules: [...listRules, ...redactRules],
+    query: listQuery(nodeTable),
+    handler: (asking, rooms) => answerNodes(asking, rooms, { path: 'nodes', all: false }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/nodes/detail',
+    rules: [...listRules, ...redactRules],
+    query: listQuery(nodeTable),
+    handler: (asking, rooms) => answerNodes(asking, rooms, { path: 'nodes/detail', all: true }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident',
+    rules: ['baremetal:node:get', ...redactRules],
+    params: nodeParams,
+    query: showQuery,
+    handler: async (asking, rooms) => {
+      const fields = chosenFields(nodeTable, asking.query.fields, asking.version);
+      const node = await visibleNode(rooms, asking, asking.params.node_ident);
+      const projection = fields ? nodeProjections.chosen(fields, asking.version) : nodeProjections.full(asking.version);
+      return ok(projection.represent(node, shownTo(rooms.policy(), asking)));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/nodes/:node_ident',
+    rules: ['baremetal:node:get', 'baremetal:node:delete', 'baremetal:node:delete:self_owned_node'],
+    params: nodeParams,
+    handler: remove,
+  }),
+];

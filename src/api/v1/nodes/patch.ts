@@ -1,0 +1,210 @@
+/** PATCH /v1/nodes/{ident}: changes a node's fields, each by its own rule. */
+import { z } from 'zod';
+import type { NodeRow, NodeValues } from '../../../inventory/nodes';
+import { secretRefs } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
+import { asUuid } from '../../../model/ids';
+import type { DriverName } from '../../../model/lifecycle/drivers';
+import { nodeTable, ownerGuardedIn } from '../../../model/resources/nodes';
+import { nodeTarget, type Policy } from '../../../policy';
+import { record } from '../../audit/record';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, ok, type Route, route } from '../../http/route';
+import { requireMinor } from '../../http/versions';
+import { restoreSecrets, sealAll } from '../../resource/document-secrets';
+import { refusingDuplicates } from '../../resource/duplicates';
+import { stampLessee } from '../../resource/lease-writes';
+import { attributeOf, attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../../resource/patch';
+import { flag } from '../../resource/validation';
+import { visibleNode } from '../../resource/visibility';
+import { checkAllocatedOwner } from './allocation';
+import { checkBmcAddress } from './bmc-address';
+import { checkConflicts, checkIdle, followed, resetInterfaces } from './changes';
+import {
+  checkDriverInfo,
+  checkForms,
+  checkInterfaces,
+  checkName,
+  defaultInterfaces,
+  parentUuid,
+  requireDriver,
+} from './checks';
+import { checkReasons, holdingOf, sealedFields } from './create';
+import { checkCaPath, checkMove, moveCredentials } from './credentials';
+import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';
+import { type NodeParams, nodeParams } from './nodes';
+import { nodeProjections, shownTo } from './representation';
+
+const query = z.strictObject({ reset_interfaces: flag.optional() });
+type Ask = Asking<NodeParams, z.output<typeof query>, readonly Operation[]>;
+
+const update = 'baremetal:node:update';
+const disableCleaning = 'baremetal:node:disable_cleaning';
+const updateProvisioned = 'baremetal:node:update_owner_provisioned';
+
+const patched = patcherOf(nodeTable);
+
+const patchRules = [...new Set(nodeTable.fields.flatMap((row) => row.patch ?? []))];
+const ruleOf = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? update]));
+
+/** Switching cleaning off leaves one tenant's data to the next, so it has a rule of its own. */
+const ruleFor = (one: Operation): string => {
+  const name = attributeOf(one);
+  if (name === 'automated_clean' && one.op !== 'remove' && flag.safeParse(one.value).data === false)
+    return disableCleaning;
+  return ruleOf.get(name)!;
+};
+
+/** The rules of a patch, each once. A patch without operations is still an update. */
+const rulesOf = (patch: readonly Operation[]): string[] => [
+  ...new Set(patch.length === 0 ? [update] : patch.map(ruleFor)),
+];
+
+const gate = ({ query }: { query: Readonly<Record<string, unknown>> }, minor: number): void => {
+  if (query.reset_interfaces !== undefined) requireMinor(minor, 45, 'the parameter reset_interfaces');
+};
+
+const checkPatch = ({ body, query, version }: Ask): void => {
+  checkAttributes(nodeTable, body, version);
+  if (query.reset_interfaces && !attributesOf(body).includes('driver'))
+    raise('InvalidInput', { field: 'reset_interfaces', reason: 'is only allowed when the patch changes /driver' });
+  const unsets = body.some((one) => attributeOf(one) === 'chassis_uuid' && one.op === 'remove');
+  if (unsets) requireMinor(version, 25, 'removing chassis_uuid');
+};
+
+const checkOwner = (policy: Policy, asking: Ask, node: NodeRow): void => {
+  if (!attributesOf(asking.body).includes('owner') || !ownerGuardedIn.includes(node.provision_state)) return;
+  if (!policy.allows(updateProvisioned, asking.who, nodeTarget(node)))
+    raise('Conflict', {
+      reason: `The owner of node ${node.uuid} cannot change while it is in state "${node.provision_state}" without the permission ${updateProvisioned}.`,
+    });
+};
+
+type Next = { readonly values: NodeValues; readonly whole: NodeValues; readonly rules: readonly string[] };
+
+/** The new values of a node: applied, checked, completed. `whole` is the node as it would be, `rules` what admitted it. */
+const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Next> => {
+  const given = patched(node as never, asking.body);
+  for (const name of sealedFields) if (name in given) given[name] = restoreSecrets(name, given[name], node[name]);
+  checkName(given.name, asking.version);
+  checkForms(given);
+  const driver = requireDriver(given.driver ?? node.driver);
+  if (asking.query.reset_interfaces) Object.assign(given, resetInterfaces(driver, asking.body));
+  if (given.parent_node) given.parent_node = await parentUuid(rooms, asking, String(given.parent_node), node);
+  const values = withDefaults(driver, followed(node, given));
+  const whole: NodeValues = { ...node, ...values };
+  const rules = [
+    ...rulesOf(asking.body),
+    ...requireKeys(rooms, asking.who, node, whole),
+    ...requireCleaning(rooms, asking, node, whole),
+  ];
+  checkReasons(whole);
+  if ('driver' in given || Object.keys(values).some((name) => name.endsWith('_interface')))
+    checkInterfaces(driver, whole);
+  if ('driver_info' in given || 'driver' in given) {
+    const info = whole.driver_info as Record<string, unknown>;
+    checkDriverInfo(asking.params.node_ident, driver, info, { missing: false });
+    if (checkCredentials(rooms.policy(), asking, node, { driver, driver_info: info })) rules.push(moveCredentials);
+    await checkBmcAddress(rooms.settings, driver, info, asking.params.node_ident);
+  }
+  return { values, whole, rules };
+};
+
+/** A node that goes back to what the installation does may lose its cleaning by that; it asks the same rule. */
+const requireCleaning = (rooms: Rooms, { who, body }: Ask, node: NodeRow, after: NodeValues): string[] => {
+  const cleaned = (value: unknown): boolean => (value ?? rooms.settings.automatedClean) === true;
+  if (!attributesOf(body).includes('automated_clean') || !cleaned(node.automated_clean)) return [];
+  if (cleaned(after.automated_clean)) return [];
+  rooms.policy().require(disableCleaning, who, nodeTarget(node));
+  return [disableCleaning];
+};
+
+/** Whether stored credentials move by the rule that is for that. Throws where they may not. */
+const checkCredentials = (
+  policy: Policy,
+  { who }: Ask,
+  node: NodeRow,
+  after: { readonly driver: DriverName; readonly driver_info: Readonly<Record<string, unknown>> },
+): boolean => {
+  const may = () => policy.allows(moveCredentials, who, nodeTarget(node));
+  const before = { driver: node.driver as DriverName, driver_info: node.driver_info };
+  checkCaPath(may, before, after);
+  return checkMove(may, before, after);
+};
+
+/** An interface that was removed goes back to the driver's default. */
+const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<string, unknown>) => {
+  const defaults = defaultInterfaces(driver, {});
+  for (const name of Object.keys(defaults)) if (name in values && values[name] === null) values[name] = defaults[name];
+  return values;
+};
+
+const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, next: Next) => {
+  const { values, secrets } = sealAll(rooms.vault, next.values, sealedFields, holdingOf(next.whole));
+  return refusingDuplicates(nodeTable, values, () =>
+    rooms.inventory.transaction(async (inventory) => {
+      await stampLessee(inventory, asking.who, node, { lock: true });
+      const updated = await inventory.nodes.update(node, values, { held: true });
+      if (!updated) return undefined;
+      const keep = [...sealedFields, 'of_lease'].flatMap((name) => secretRefs(updated[name as keyof NodeRow]));
+      await inventory.secrets.insert(secrets);
+      await Promise.all([
+        sealedFields.some((name) => name in values) ? inventory.secrets.prune('node', node.uuid, keep) : undefined,
+        record(inventory, policy, asking, {
+          action: 'node.update',
+          kind: 'node.updated',
+          rule: next.rules.join(', '),
+          resource: 'node',
+          resource_id: node.uuid,
+          node: updated,
+          data: { changed: values },
+        }),
+      ]);
+      return updated;
+    }),
+  );
+};
+
+/** Runs and other callers write the row too; a patch that lost such a race is made again on what they left. */
+const attempts = 3;
+
+const patchNode = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
+  checkPatch(asking);
+  const policy = rooms.policy();
+  const ident = asking.params.node_ident;
+  let known = ident;
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const node = await visibleNode(rooms, asking, known);
+    known = asUuid(node.uuid)!;
+    for (const rule of rulesOf(asking.body)) policy.require(rule, asking.who, nodeTarget(node));
+    checkIdle(node, ident, asking.body, asking.version);
+    checkOwner(policy, asking, node);
+    await checkAllocatedOwner(rooms, node, attributesOf(asking.body));
+    const next = await nextValues(rooms, asking, node);
+    checkConflicts(node, next.values);
+    const updated = Object.keys(next.values).length === 0 ? node : await store(rooms, policy, asking, node, next);
+    if (updated) return ok(nodeProjections.full(asking.version).represent(updated as never, shownTo(policy, asking)));
+  }
+  return raise('NodeLocked', { node: ident });
+};
+
+export const nodePatchRoutes: Route[] = [
+  route<NodeParams, z.output<typeof query>, Operation[]>({
+    method: 'PATCH',
+    path: '/v1/nodes/:node_ident',
+    rules: [
+      'baremetal:node:get',
+      ...patchRules,
+      disableCleaning,
+      updateProvisioned,
+      ...allKeyRules,
+      selfOwned,
+      moveCredentials,
+    ],
+    params: nodeParams,
+    query,
+    gate,
+    body: patchBody,
+    handler: patchNode,
+  }),
+];

@@ -1,0 +1,86 @@
+/** What a power request needs: of the node, and of the parent and children that are powered with it. May I do it, can it happen. */
+import type { NodeRow } from '../../../inventory/nodes';
+import type { Caller } from '../../../model/access/callers';
+import { raise } from '../../../model/errors';
+import { type PowerTarget, powerRefusedIn } from '../../../model/lifecycle/states';
+import { type PlannedStep, powerSteps } from '../../../model/lifecycle/steps';
+import { nodeTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { placeOf } from '../../orders/children';
+import { refuseFrozen } from '../../orders/frozen';
+import { checkWorkable } from '../../orders/orders';
+
+/** The rule of power requests, asked for every node that one switches. */
+export const setPower = 'baremetal:node:set_power_state';
+
+const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => {
+  if (powerRefusedIn.includes(node.provision_state))
+    raise('InvalidState', { verb: target, node: ident, state: node.provision_state });
+  if (node.disable_power_off && target.endsWith('power off'))
+    raise('Conflict', { reason: `Powering off node ${ident} is disabled (disable_power_off).` });
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+};
+
+/**
+ * The node can be switched now. Throws NodeFrozen, InvalidState, Conflict, NodeLocked, DriverInfoInvalid, NoWorker.
+ * @param ident what the caller calls the node
+ */
+export const requirePowerable = async (
+  rooms: Rooms,
+  node: NodeRow,
+  ident: string,
+  target: PowerTarget,
+): Promise<void> => {
+  await refuseFrozen(rooms, node, ident);
+  checkPower(node, ident, target);
+  checkWorkable(node, ident);
+};
+
+const hasOwnSupply = ({ driver_info }: NodeRow): boolean =>
+  driver_info.has_dedicated_power_supply === true || driver_info.has_dedicated_power_supply === 'true';
+
+const offTargets: readonly PowerTarget[] = ['power off', 'soft power off'];
+
+type Related = { readonly row: NodeRow; readonly target: PowerTarget };
+
+/** The nodes that must be switched before this one: a parent that is off, or children that are not. */
+const relatedTo = async ({ inventory }: Rooms, node: NodeRow, target: PowerTarget): Promise<Related[]> => {
+  if (offTargets.includes(target))
+    return (await inventory.nodes.children(node.uuid))
+      .filter((child) => !hasOwnSupply(child) && child.power_state !== 'power off')
+      .map((row) => ({ row, target: 'power off' }));
+  if (target !== 'power on' || !node.parent_node || hasOwnSupply(node)) return [];
+  const parent = await inventory.nodes.find({ uuid: node.parent_node });
+  return parent && parent.power_state !== 'power on' ? [{ row: parent, target: 'power on' }] : [];
+};
+
+/** What a related node may be called before this caller. Throws PolicyDenied where the caller may not switch it. */
+const labelFor = (rooms: Rooms, who: Caller, row: NodeRow): string => {
+  const policy = rooms.policy();
+  const target = nodeTarget(row);
+  const label = policy.allows('baremetal:node:get', who, target) ? (row.name ?? row.uuid) : undefined;
+  if (!policy.allows(setPower, who, target))
+    raise('PolicyDeniedFor', {
+      rule: setPower,
+      reason: `This needs the power of a related node${label === undefined ? '' : ` (${label})`} that you may not switch.`,
+    });
+  return label ?? 'related to this one';
+};
+
+/**
+ * The steps of a power request. A child draws its power from its parent, unless it has a supply of its own: the parent is
+ * powered on before it, and children are powered off before their parent. Each of them is asked for as if the caller had
+ * named it. Throws PolicyDenied and what requirePowerable throws.
+ */
+export const powerPlan = async (
+  rooms: Rooms,
+  who: Caller,
+  node: NodeRow,
+  target: PowerTarget,
+): Promise<PlannedStep[]> => {
+  const related = await relatedTo(rooms, node, target);
+  const labels = related.map(({ row }) => labelFor(rooms, who, row));
+  for (const [at, one] of related.entries()) await requirePowerable(rooms, one.row, labels[at]!, one.target);
+  const before = related.map((one) => ({ ...powerSteps(one.target)[0]!, on: placeOf(one.row) }));
+  return [...before, ...powerSteps(target)].map((step, index) => ({ ...step, index }));
+};

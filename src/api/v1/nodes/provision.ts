@@ -1,0 +1,164 @@
+/** PUT /v1/nodes/{ident}/states/provision: every verb goes through here, by the rows of model/lifecycle/verbs. */
+import { z } from 'zod';
+import type { NodeRow } from '../../../inventory/nodes';
+import { fetchedByInstance } from '../../../model/access/origins';
+import { raise } from '../../../model/errors';
+import { type ProvisionState, states } from '../../../model/lifecycle/states';
+import { isVerb, type Verb, type VerbRow, verbRow, verbs } from '../../../model/lifecycle/verbs';
+import { runbooksSince } from '../../../model/resources/runbooks';
+import { nodeTarget, type Policy, stepTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, accepted, type Route, route } from '../../http/route';
+import { requireMinor } from '../../http/versions';
+import { checkConfigdrive, checkInstance, configdrive, deploymentFacts } from '../../orders/deploy';
+import { requireOwnRun } from '../../orders/leases';
+import { wayOutOfMaintenance } from '../../orders/maintenance-remedy';
+import { askedBy, checkWorkable, orderedNode } from '../../orders/orders';
+import { requireKnown } from '../../orders/origins';
+import { equipped, planOf } from '../../orders/plans';
+import { reasonHeader, runRunbook, type Usable, usableRunbook, useRules } from '../../orders/runbook';
+import { deployStep, requestStep } from '../../orders/step-schema';
+import { requireStepRules, stepRuleNames, stepRules } from '../../orders/steps';
+import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from '../../orders/verbs';
+import { came, flag } from '../../resource/validation';
+import { visibleNode } from '../../resource/visibility';
+import { type NodeParams, nodeParams } from './nodes';
+
+const body = z.strictObject({
+  target: z.string(),
+  configdrive: configdrive.nullish(),
+  clean_steps: z.array(requestStep).optional(),
+  service_steps: z.array(requestStep).optional(),
+  deploy_steps: z.array(deployStep).optional(),
+  runbook: z.string().min(1).optional(),
+  disable_ramdisk: flag.nullish(),
+  // Hashing takes longer the longer it is, and no login program takes more.
+  rescue_password: z.string().max(512).optional(),
+});
+export type Ask = Asking<NodeParams, unknown, z.output<typeof body>>;
+type Body = z.output<typeof body>;
+
+const provision = 'baremetal:node:set_provision_state';
+const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
+
+/** A request, resolved: the verb, its row, and the rule that decides about it. */
+export type Wanted = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };
+
+const wanted = (body: Body): Wanted => {
+  if (!isVerb(body.target))
+    return invalid('target', `must be one of ${Object.keys(verbs).join(', ')}; ${came(body.target)} came`);
+  const row = verbRow(body.target);
+  if (body.runbook === undefined) return { verb: body.target, row, rule: provision };
+  if (!row.runbook)
+    return invalid('runbook', `is only possible with ${withSteps.join(' or ')}, not with ${body.target}`);
+  const given = stepKeys.filter((key) => body[key] !== undefined);
+  if (given.length > 0) return invalid('runbook', `give either ${given.join(', ')} or a runbook, but not both`);
+  return { verb: body.target, row, rule: runRunbook };
+};
+
+const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).runbook);
+
+const checkVersions = ({ verb, row }: Wanted, { body, version }: Ask): void => {
+  requireMinor(version, row.since, `target ${verb}`);
+  if (body.runbook !== undefined) requireMinor(version, runbooksSince, 'runbook');
+};
+
+/** Raw steps: the switch for free-form lists, then the rules that an operator defined for single steps. */
+const requireSteps = (policy: Policy, { who, body }: Ask, node: NodeRow): void => {
+  const target = nodeTarget(node);
+  for (const key of stepKeys) {
+    const steps = body[key];
+    if (steps === undefined) continue;
+    // An empty list of a deployment's steps chooses nothing.
+    if (steps.length > 0 || key !== 'deploy_steps') policy.require(stepRules[key], who, target);
+    requireStepRules(policy, who, stepTarget(node), steps);
+  }
+};
+
+const act = async (
+  rooms: Rooms,
+  want: Wanted,
+  {
+    asking,
+    node,
+    to,
+    given,
+    disable,
+  }: { asking: Ask; node: NodeRow; to: ProvisionState; given: Usable | null; disable: boolean },
+): Promise<void> => {
+  const { verb, row, rule } = want;
+  const asked = askedBy(rooms.policy(), asking, rule, given?.crossing);
+  const resting = states[to].kind === 'stable';
+  if (resting && row.does === 'message' && node.maintenance)
+    raise('Conflict', { reason: `Node ${asking.params.node_ident} is in maintenance; clear that before ${verb}.` });
+  const seen = orderedNode(node);
+  if (resting) return rooms.runs.move({ node: seen, event: row.event, asked });
+  if (row.does === 'message') return rooms.runs.send({ node: seen, kind: verb as 'abort' | 'unhold', asked });
+  if (row.story === 'deploy') checkInstance(rooms, node, asking.params.node_ident);
+  const planning = { rooms, want, asking, node: await equipped(rooms, node) };
+  const { plan, runbook } = await planOf(planning, given?.runbook ?? null);
+  const { steps, ...ramdisk } = plan;
+  if (disable && ramdisk.boot)
+    invalid('disable_ramdisk', 'these steps run in the ramdisk; leave it out, or use out-of-band steps only');
+  checkWorkable(node, asking.params.node_ident);
+  const limit = row.counts && rooms.settings.concurrency[row.counts];
+  await rooms.runs.start({
+    node: seen,
+    verb,
+    story: row.story!,
+    event: row.event,
+    ends: row.story === 'undeploy' && node.retired ? 'manage' : (row.ends ?? null),
+    target: row.target ?? (states[to].target as ProvisionState | null),
+    fault: row.fault ?? null,
+    steps,
+    ramdisk,
+    runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
+    asked,
+    ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
+    ...(node.reservation !== null && { takesOver: true as const }),
+    ...(row.story === 'deploy' && deploymentFacts(rooms, asking, node, row)),
+  });
+};
+
+/** The request with the reason that its header gives. */
+const reasoned = ({ who, version, header }: Ask) => ({ who, version, reason: header(reasonHeader.toLowerCase()) });
+
+const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
+  const ident = asking.params.node_ident;
+  const policy = rooms.policy();
+  const node = await visibleNode(rooms, asking, ident);
+  const want = wanted(asking.body);
+  const way = () => wayOutOfMaintenance(policy, asking.who, node);
+  policy.require(want.rule, asking.who, nodeTarget(node));
+  checkVersions(want, asking);
+  requireSteps(policy, asking, node);
+  if (want.row.story === 'deploy') checkMaintenance(want, node, ident, way);
+  const to = reachable(want, node, ident);
+  requireOwnRun(rooms, want.rule, asking.who, node, ident);
+  if (asking.body.configdrive) {
+    checkConfigdrive(asking.body.configdrive, want.verb, want.row, asking.version);
+    for (const fetched of fetchedByInstance({ configdrive: asking.body.configdrive })) requireKnown(rooms, fetched);
+  }
+  const named = asking.body.runbook;
+  const use = named === undefined ? null : await usableRunbook(rooms, reasoned(asking), node, named);
+  const runbook = use?.runbook ?? null;
+  // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
+  const disable = runbook ? runbook.disable_ramdisk || null : (asking.body.disable_ramdisk ?? null);
+  checkArguments(want, asking, node, disable);
+  checkCondition(want, node, ident, way);
+  await act(rooms, want, { asking, node, to, given: use, disable: disable === true });
+  return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+};
+
+export const nodeProvisionRoutes: Route[] = [
+  route<NodeParams, unknown, Body>({
+    method: 'PUT',
+    path: '/v1/nodes/:node_ident/states/provision',
+    answers: { 202: null },
+    rules: ['baremetal:node:get', provision, runRunbook, ...useRules, ...stepRuleNames, ...Object.values(stepRules)],
+    params: nodeParams,
+    body,
+    arguments: true,
+    handler: setProvisionState,
+  }),
+];

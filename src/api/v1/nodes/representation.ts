@@ -1,0 +1,62 @@
+/** How a node looks on the wire: its links, states as older versions know them, and what a viewer does not get to see. */
+import type { Caller } from '../../../model/access/callers';
+import { nodeTable, shownState } from '../../../model/resources/nodes';
+import { nodeTarget, type Policy } from '../../../policy';
+import { type Extra, links, projections, type Shown } from '../../resource/representation';
+
+const below =
+  (part: string): Extra =>
+  (row, { base }) =>
+    links(base, `nodes/${row.uuid}${part}`);
+
+const state =
+  (column: string): Extra =>
+  (row, _shown, minor) =>
+    shownState(row[column] ?? null, minor);
+
+/** What a step of a former lease's run is does not concern whoever sees the node by its present lease alone. */
+const step =
+  (column: string): Extra =>
+  (row, shown) =>
+    row.foreign_run && shown.hides?.('baremetal:node:get', { ...row, lessee: null }) ? {} : (row[column] ?? {});
+
+const extras: Readonly<Record<string, Extra>> = {
+  links: below(''),
+  ports: below('/ports'),
+  states: below('/states'),
+  portgroups: below('/portgroups'),
+  volume: below('/volume'),
+  provision_state: state('provision_state'),
+  target_provision_state: state('target_provision_state'),
+  clean_step: step('clean_step'),
+  deploy_step: step('deploy_step'),
+  service_step: step('service_step'),
+};
+
+const ofStep = ['owner', 'lessee', 'foreign_run'];
+
+/** Nodes by version and chosen fields. */
+export const nodeProjections = projections(nodeTable, extras, ['uuid'], {
+  clean_step: ofStep,
+  deploy_step: ofStep,
+  service_step: ofStep,
+});
+
+/** The context of nodes shown to one caller: the four sensitive fields are decided per owner and lessee, once each. */
+export const shownTo = (policy: Policy, asking: { readonly who: Caller; readonly base: string }): Shown => {
+  const { who, base } = asking;
+  if (policy.allows('baremetal:node:get:filter_threshold', who)) return { base };
+  const decided = new Map<string, boolean>();
+  return {
+    base,
+    hides: (rule, row) => {
+      const { owner, lessee } = row as { owner: string | null; lessee: string | null };
+      const key = JSON.stringify([rule, owner, lessee]);
+      const known = decided.get(key);
+      if (known !== undefined) return known;
+      const hidden = !policy.allows(rule, who, nodeTarget({ owner, lessee }));
+      decided.set(key, hidden);
+      return hidden;
+    },
+  };
+};

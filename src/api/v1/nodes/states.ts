@@ -1,0 +1,123 @@
+/** GET /v1/nodes/{ident}/states, and the power request. */
+import { z } from 'zod';
+import type { NodeRow } from '../../../inventory/nodes';
+import { raise } from '../../../model/errors';
+import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states';
+import { shownState, stateFields } from '../../../model/resources/nodes';
+import { nodeTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, accepted, ok, type Route, route } from '../../http/route';
+import { requireMinor } from '../../http/versions';
+import { byLeaseAlone } from '../../orders/leases';
+import { askedBy, orderedNode } from '../../orders/orders';
+import { bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
+import { timestamp } from '../../resource/representation';
+import { came } from '../../resource/validation';
+import { visibleNode } from '../../resource/visibility';
+import * as shapes from '../shapes';
+import { type NodeParams, nodeParams } from './nodes';
+import { powerPlan, requirePowerable, setPower } from './power';
+
+const documents: readonly string[] = ['raid_config', 'target_raid_config'];
+
+const shown = (node: NodeRow, name: string, minor: number): unknown => {
+  const value = (node as unknown as Record<string, unknown>)[name] ?? (documents.includes(name) ? {} : null);
+  return value instanceof Date ? timestamp(value) : shownState(value, minor);
+};
+
+/** The error of a run of another lease is not for whoever sees the node by that lease alone. */
+const hidesError = async (rooms: Rooms, { who }: Pick<Asking<unknown, unknown, unknown>, 'who'>, node: NodeRow) =>
+  node.last_error !== null &&
+  byLeaseAlone(rooms, 'baremetal:node:get_states', who, node) &&
+  (await rooms.inventory.runs.lastIsForeign(node.uuid, node.lease_id));
+
+const showStates = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  rooms.policy().require('baremetal:node:get_states', asking.who, nodeTarget(node));
+  const text = bmcTextFor(rooms.policy(), asking.who, node);
+  const seen = { ...node, last_error: (await hidesError(rooms, asking, node)) ? null : text(node.last_error) };
+  return ok(
+    Object.fromEntries(
+      stateFields
+        .filter(({ since }) => since <= asking.version)
+        .map(({ name }) => [name, shown(seen, name, asking.version)]),
+    ),
+  );
+};
+
+const powerBody = z.strictObject({
+  target: z.string(),
+  timeout: z
+    .union(
+      [
+        z.int(),
+        z
+          .string()
+          .regex(/^\d{1,9}$/)
+          .transform(Number),
+      ],
+      { error: 'must be a whole number of seconds' },
+    )
+    .nullish(),
+});
+type PowerBody = z.output<typeof powerBody>;
+type PowerAsk = Asking<NodeParams, unknown, PowerBody>;
+
+const isTarget = (text: string): text is PowerTarget => Object.hasOwn(powerTargets, text);
+
+const powerTarget = ({ body, version }: PowerAsk): PowerTarget => {
+  const names = Object.keys(powerTargets).join(', ');
+  if (!isTarget(body.target))
+    return raise('InvalidInput', { field: 'target', reason: `must be one of ${names}; ${came(body.target)} came` });
+  requireMinor(version, powerTargets[body.target].since, `target ${body.target}`);
+  if (body.timeout !== undefined && body.timeout !== null) {
+    requireMinor(version, 27, 'timeout');
+    if (body.timeout < 1) raise('InvalidInput', { field: 'timeout', reason: 'must be at least 1 second' });
+  }
+  return body.target;
+};
+
+const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => {
+  const ident = asking.params.node_ident;
+  const policy = rooms.policy();
+  const node = await visibleNode(rooms, asking, ident);
+  policy.require(setPower, asking.who, nodeTarget(node));
+  const target = powerTarget(asking);
+  await requirePowerable(rooms, node, ident, target);
+  const { timeout } = asking.body;
+  await rooms.runs.start({
+    node: orderedNode(node),
+    verb: 'power',
+    story: 'power',
+    event: null,
+    ends: null,
+    target: null,
+    fault: null,
+    steps: await powerPlan(rooms, asking.who, node, target),
+    power: { target, ...(typeof timeout === 'number' ? { timeoutMs: timeout * 1000 } : {}) },
+    runbook: null,
+    asked: askedBy(policy, asking, setPower),
+  });
+  return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+};
+
+export const nodeStateRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident/states',
+    answers: { 200: shapes.states },
+    rules: ['baremetal:node:get', 'baremetal:node:get_states', seesBmcRule],
+    params: nodeParams,
+    handler: showStates,
+  }),
+  route<NodeParams, unknown, PowerBody>({
+    method: 'PUT',
+    path: '/v1/nodes/:node_ident/states/power',
+    answers: { 202: null },
+    rules: ['baremetal:node:get', setPower],
+    params: nodeParams,
+    body: powerBody,
+    arguments: true,
+    handler: requestPower,
+  }),
+];

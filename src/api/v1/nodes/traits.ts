@@ -1,0 +1,144 @@
+/** /v1/nodes/{ident}/traits: the marks by which a node is approved for runbooks. */
+import { z } from 'zod';
+import type { NodeRow } from '../../../inventory/nodes';
+import { raise } from '../../../model/errors';
+import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
+import { nodeTarget } from '../../../policy';
+import { record } from '../../audit/record';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
+import { stampLessee } from '../../resource/lease-writes';
+import { visibleNode } from '../../resource/visibility';
+import * as shapes from '../shapes';
+import { type NodeParams, nodeParams } from './nodes';
+import { operatorTraitRules, requireOperatorTraits } from './operator-traits';
+
+const since = 37;
+const set = 'baremetal:node:traits:set';
+const remove = 'baremetal:node:traits:delete';
+
+const body = z.strictObject({ traits: z.array(z.string()) });
+const traitParams = nodeParams.extend({ trait: z.string() });
+type TraitParams = z.output<typeof traitParams>;
+type Ask = Asking<NodeParams, unknown, unknown>;
+
+const attempts = 3;
+
+/** Writes what `next` makes of the node's traits; made again when somebody else wrote the node meanwhile. */
+const change = async (
+  asking: Ask,
+  rooms: Rooms,
+  rule: string,
+  next: (node: NodeRow) => readonly string[],
+): Promise<void> => {
+  const policy = rooms.policy();
+  const ident = asking.params.node_ident;
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const node = await visibleNode(rooms, asking, ident);
+    policy.require(rule, asking.who, nodeTarget(node));
+    if (node.reservation !== null) break;
+    const traits = checked(next(node));
+    const of = { of: 'node', target: nodeTarget(node) } as const;
+    requireOperatorTraits(rooms, asking.who, of, { before: node.traits, after: traits });
+    const done = await rooms.inventory.transaction(async (inventory) => {
+      await stampLessee(inventory, asking.who, node, { lock: true });
+      if (!(await inventory.nodes.update(node, { traits }))) return false;
+      await record(inventory, policy, asking, {
+        action: 'node.traits',
+        kind: 'node.traits.set',
+        rule,
+        resource: 'node',
+        resource_id: node.uuid,
+        node,
+        data: { traits },
+      });
+      return true;
+    });
+    if (done) return;
+  }
+  raise('NodeLocked', { node: ident });
+};
+
+const checked = (given: readonly string[]): string[] => {
+  const traits = [...new Set(given)].sort();
+  const wrong = traits.find((trait) => !isTrait(trait));
+  if (wrong !== undefined) raise('InvalidInput', { field: 'traits', reason: traitRefusal(wrong) });
+  if (traits.length > maxTraits)
+    raise('InvalidInput', { field: 'traits', reason: `a node has at most ${maxTraits} traits; ${traits.length} came` });
+  return traits;
+};
+
+const list = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  rooms.policy().require('baremetal:node:traits:list', asking.who, nodeTarget(node));
+  return ok({ traits: node.traits });
+};
+
+const path = '/v1/nodes/:node_ident/traits';
+
+// An older version is refused in three ways; openstack/ironic:ironic/api/controllers/v1/node.py (NodeTraitsController).
+export const nodeTraitRoutes: Route[] = [
+  route<NodeParams>({
+    method: 'GET',
+    path,
+    answers: { 200: shapes.traits },
+    since,
+    tooOld: 406,
+    rules: ['baremetal:node:get', 'baremetal:node:traits:list'],
+    params: nodeParams,
+    handler: list,
+  }),
+  route<NodeParams, unknown, z.output<typeof body>>({
+    method: 'PUT',
+    path,
+    since,
+    tooOld: 405,
+    rules: ['baremetal:node:get', set, operatorTraitRules.node],
+    params: nodeParams,
+    body,
+    handler: async (asking, rooms) => {
+      await change(asking, rooms, set, () => asking.body.traits);
+      return noContent();
+    },
+  }),
+  route<TraitParams>({
+    method: 'PUT',
+    path: `${path}/:trait`,
+    since,
+    tooOld: 405,
+    rules: ['baremetal:node:get', set, operatorTraitRules.node],
+    params: traitParams,
+    handler: async (asking, rooms) => {
+      const { node_ident, trait } = asking.params;
+      await change(asking, rooms, set, (node) => [...node.traits, trait]);
+      return noContent(`${asking.base}/v1/nodes/${encodeURIComponent(node_ident)}/traits/${trait}`);
+    },
+  }),
+  route<NodeParams>({
+    method: 'DELETE',
+    path,
+    since,
+    rules: ['baremetal:node:get', remove, operatorTraitRules.node],
+    params: nodeParams,
+    handler: async (asking, rooms) => {
+      await change(asking, rooms, remove, () => []);
+      return noContent();
+    },
+  }),
+  route<TraitParams>({
+    method: 'DELETE',
+    path: `${path}/:trait`,
+    since,
+    rules: ['baremetal:node:get', remove, operatorTraitRules.node],
+    params: traitParams,
+    handler: async (asking, rooms) => {
+      const { node_ident, trait } = asking.params;
+      await change(asking, rooms, remove, (node) =>
+        node.traits.includes(trait)
+          ? node.traits.filter((one) => one !== trait)
+          : raise('TraitNotFound', { node: node_ident, trait }),
+      );
+      return noContent();
+    },
+  }),
+];

@@ -1,0 +1,130 @@
+/** Node validation: says per interface whether the node has what its driver needs. Looks at the store only, never at a BMC. */
+import { z } from 'zod';
+import type { NodeRow } from '../../../inventory/nodes';
+import { isTemperError, raise } from '../../../model/errors';
+import { asUuid } from '../../../model/ids';
+import {
+  bootsRamdisk,
+  type InterfaceName,
+  interfaceNames,
+  interfaceOf,
+  isDriver,
+} from '../../../model/lifecycle/drivers';
+import { planFor } from '../../../model/lifecycle/plans';
+import type { Story } from '../../../model/lifecycle/verbs';
+import { nodeTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, ok, type Route, route } from '../../http/route';
+import { requireMinor } from '../../http/versions';
+import { checkInstance } from '../../orders/deploy';
+import { requireStepOrigins } from '../../orders/origins';
+import { visibleNode } from '../../resource/visibility';
+import * as shapes from '../shapes';
+import { checkDriverInfo } from './checks';
+import { nodeParams } from './nodes';
+
+const validate = 'baremetal:node:validate';
+
+type Result = { readonly result: boolean | null; readonly reason?: string };
+type Check = (node: NodeRow, rooms: Rooms, name: InterfaceName) => void;
+
+const identOf = (node: NodeRow): string => node.name ?? node.uuid;
+
+/** What is done through the BMC needs what the driver asks for. */
+const byBmc: Check = (node) => {
+  if (isDriver(node.driver)) checkDriverInfo(identOf(node), node.driver, node.driver_info, { missing: true });
+};
+
+/** A story can be told: its ramdisk has an image to boot from, which may be fetched. */
+const canPlan =
+  (story: Story): Check =>
+  (node, rooms) =>
+    requireStepOrigins(rooms, planFor(story, { node, steps: [], automatic: true, args: {} }).steps);
+
+const canBoot: Check = (node, rooms, name) => {
+  byBmc(node, rooms, name);
+  if (bootsRamdisk(node)) canPlan('clean')(node, rooms, name);
+};
+
+const byRamdisk: Check = (node, rooms, name) => {
+  if (bootsRamdisk(node)) return canPlan('clean')(node, rooms, name);
+  const reason = `${name}_interface agent works in the ramdisk, which deploy interface ${interfaceOf(node, 'deploy')} does not boot`;
+  raise('InvalidSteps', { reason: `${reason}.` });
+};
+
+const deploys: Check = (node, rooms, name) => {
+  checkInstance(rooms, node, identOf(node));
+  canPlan('deploy')(node, rooms, name);
+};
+
+const nothing: Check = () => {};
+
+/** What each implementation needs, and `*` for all others of its interface. */
+const checks: Readonly<Record<InterfaceName, Readonly<Record<string, Check>>>> = {
+  bios: { '*': byBmc },
+  boot: { '*': canBoot },
+  console: { '*': nothing },
+  deploy: { '*': deploys },
+  firmware: { '*': byBmc },
+  inspect: { agent: canPlan('inspect'), '*': byBmc },
+  management: { '*': byBmc },
+  network: { '*': nothing },
+  power: { '*': byBmc },
+  raid: { agent: byRamdisk, '*': byBmc },
+  rescue: { agent: canPlan('rescue'), '*': byBmc },
+  storage: { '*': nothing },
+  vendor: { '*': byBmc },
+};
+
+const reasonOf = (work: () => void): string | undefined => {
+  try {
+    work();
+    return undefined;
+  } catch (thrown) {
+    if (isTemperError(thrown)) return thrown.message;
+    throw thrown;
+  }
+};
+
+const resultOf = (node: NodeRow, rooms: Rooms, name: InterfaceName): Result => {
+  const implementation = interfaceOf(node, name);
+  if (!isDriver(node.driver)) return { result: false, reason: `Driver ${node.driver} is not enabled here.` };
+  if (implementation.startsWith('no-'))
+    return { result: null, reason: `not supported: ${name}_interface is ${implementation}` };
+  const check = checks[name][implementation] ?? checks[name]['*']!;
+  const reason = reasonOf(() => check(node, rooms, name));
+  return reason === undefined ? { result: true } : { result: false, reason };
+};
+
+const answer = async (asking: Asking<unknown, unknown, unknown>, rooms: Rooms, ident: string): Promise<Answer> => {
+  const node = await visibleNode(rooms, asking, ident);
+  rooms.policy().require(validate, asking.who, nodeTarget(node));
+  const shown = interfaceNames.filter((name) => name !== 'vendor');
+  return ok(Object.fromEntries(shown.map((name) => [name, resultOf(node, rooms, name)])));
+};
+
+const query = z.strictObject({ node: z.string().optional(), node_uuid: z.string().optional() });
+
+export const nodeValidateRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/nodes/:node_ident/validate',
+    answers: { 200: shapes.validation },
+    rules: ['baremetal:node:get', validate],
+    params: nodeParams,
+    handler: (asking, rooms) => answer(asking, rooms, asking.params.node_ident),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/nodes/validate',
+    answers: { 200: shapes.validation },
+    rules: ['baremetal:node:get', validate],
+    query,
+    handler: (asking, rooms) => {
+      const ident = asking.query.node_uuid ?? asking.query.node;
+      if (ident === undefined) return raise('InvalidInput', { field: 'node', reason: 'is missing' });
+      if (asUuid(ident) === undefined) requireMinor(asking.version, 5, 'a node by name');
+      return answer(asking, rooms, ident);
+    },
+  }),
+];

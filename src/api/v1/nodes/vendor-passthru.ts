@@ -1,0 +1,139 @@
+/** /v1/nodes/{ident}/vendor_passthru: what only some vendors have, by the name of a method. */
+import { z } from 'zod';
+import { raise } from '../../../model/errors';
+import { actRow } from '../../../model/lifecycle/steps';
+import {
+  ejectedDrives,
+  shownMethods,
+  type VendorHttpMethod,
+  type VendorMethod,
+  type VendorMethodRow,
+  type VendorMethods,
+  vendorMethodsOf,
+} from '../../../model/lifecycle/vendor-methods';
+import type { Rooms } from '../../context';
+import { schemaError } from '../../http/errors';
+import { type Answer, type Asking, accepted, type Method, ok, type Route, route } from '../../http/route';
+import { document } from '../../resource/validation';
+import { actOnNode, allowed, lookAtNode } from './bmc-calls';
+import { type NodeParams, nodeParams } from './nodes';
+
+const see = 'baremetal:node:get';
+const rule = 'baremetal:node:vendor_passthru';
+
+/** Verbs under which a method may be called; which one it is the method's row says. */
+export const verbs: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** GET methods: what there is, by name. */
+export const methodsShape = z.record(
+  z.string(),
+  z.strictObject({
+    async: z.boolean(),
+    attach: z.boolean(),
+    description: z.string(),
+    http_methods: z.array(z.string()),
+    require_exclusive_lock: z.boolean(),
+  }),
+);
+
+type Args = Readonly<Record<string, unknown>>;
+
+const id = z.strictObject({ id: z.union([z.string().min(1).max(255), z.int().transform(String)]) });
+
+const url = z
+  .string()
+  .max(2_048)
+  .refine((given) => /^https?:\/\/[^\s/?#]/i.test(given) && URL.canParse(given), {
+    error: 'must be an http or https URL',
+  });
+
+const subscription = z
+  .strictObject({
+    Destination: url,
+    Context: z.string().max(255).optional(),
+    Protocol: z.string().min(1).max(64).optional(),
+    EventTypes: z.array(z.string().max(64)).min(1).max(32).nullish(),
+    HttpHeaders: z.array(z.record(z.string(), z.string())).max(32).nullish(),
+  })
+  .transform(({ Destination, Context, Protocol, EventTypes, HttpHeaders }) => ({
+    destination: Destination,
+    ...(Context !== undefined && { context: Context }),
+    ...(Protocol !== undefined && { protocol: Protocol }),
+    ...(EventTypes && { event_types: EventTypes }),
+    // The word keeps them sealed: the receiver knows the BMC by them.
+    ...(HttpHeaders?.length && { secret_headers: HttpHeaders }),
+  }));
+
+const ejection = z
+  .strictObject({ boot_device: z.enum(Object.keys(ejectedDrives) as [keyof typeof ejectedDrives]).nullish() })
+  .transform(({ boot_device }) => (boot_device ? { device_type: ejectedDrives[boot_device] } : {}));
+
+/** The arguments of the act, from those of the method. */
+const args: Readonly<Record<VendorMethod, z.ZodType<Args>>> = {
+  create_subscription: subscription,
+  delete_subscription: id,
+  get_subscription: id,
+  get_all_subscriptions: z.strictObject({}).transform(() => ({})),
+  eject_vmedia: ejection,
+};
+
+/** The method's row. Throws InvalidInput for a name that is not offered, and for another verb than its own. */
+export const offered = (methods: VendorMethods, name: string | undefined, verb: Method): VendorMethodRow => {
+  const known = Object.keys(methods).join(', ') || 'none';
+  if (name === undefined) return raise('InvalidInput', { field: 'method', reason: `is missing; offered: ${known}` });
+  const row = Object.hasOwn(methods, name) ? methods[name] : undefined;
+  if (!row) return raise('InvalidInput', { field: 'method', reason: `${name} is not offered here; offered: ${known}` });
+  if (!row.http_methods.includes(verb as VendorHttpMethod))
+    raise('InvalidInput', { field: 'method', reason: `${name} takes ${row.http_methods.join(', ')}, not ${verb}` });
+  return row;
+};
+
+const parsed = (name: string, given: Args): Args => {
+  const result = args[name as VendorMethod].safeParse(given);
+  if (!result.success) throw schemaError(result.error, 'body');
+  return result.data;
+};
+
+type Ask = Asking<NodeParams & { readonly method?: string }, unknown, Args>;
+
+const call = async (asking: Ask, rooms: Rooms, verb: Method): Promise<Answer> => {
+  const node = await allowed(asking, rooms, rule);
+  const { method: named, ...given } = asking.body;
+  const name = asking.params.method ?? (typeof named === 'string' ? named : undefined);
+  const row = offered(vendorMethodsOf(node), name, verb);
+  const deed = { rule, act: row.act, args: parsed(name!, asking.params.method ? asking.body : given) };
+  if (actRow(row.act).effect === 'read') return ok((await lookAtNode(asking, rooms, node, deed)) ?? null);
+  const said = await actOnNode(asking, rooms, node, { ...deed, ...(row.async && { background: true as const }) });
+  return row.async ? accepted() : ok(said ?? null);
+};
+
+const path = '/v1/nodes/:node_ident/vendor_passthru';
+const named = nodeParams.extend({ method: z.string() });
+
+export const vendorPassthruRoutes: Route[] = [
+  route<NodeParams>({
+    method: 'GET',
+    path: `${path}/methods`,
+    answers: { 200: methodsShape },
+    rules: [see, rule],
+    params: nodeParams,
+    handler: async (asking, rooms) => ok(shownMethods(vendorMethodsOf(await allowed(asking, rooms, rule)))),
+  }),
+  ...verbs.flatMap((method) =>
+    [
+      { path, params: nodeParams },
+      { path: `${path}/:method`, params: named },
+    ].map((at) =>
+      route<NodeParams & { method?: string }, unknown, Args>({
+        method,
+        path: at.path,
+        answers: { 200: z.unknown(), 202: null },
+        rules: [see, rule],
+        params: at.params,
+        body: document,
+        arguments: true,
+        handler: (asking, rooms) => call(asking, rooms, method),
+      }),
+    ),
+  ),
+];

@@ -1,0 +1,148 @@
+/** /v1/nodes/{ident}/vifs: the networks that a node's instance is attached to. They are kept on record; switches are not ours. */
+import { z } from 'zod';
+import type { Queries } from '../../../inventory';
+import { brokenUnique } from '../../../inventory/database';
+import type { NodeRow } from '../../../inventory/nodes';
+import type { NewVif } from '../../../inventory/vifs';
+import { raise } from '../../../model/errors';
+import { asUuid, isLogicalName } from '../../../model/ids';
+import { nodeTarget } from '../../../policy';
+import { record } from '../../audit/record';
+import type { Rooms } from '../../context';
+import { type Asking, noContent, ok, type Route, route } from '../../http/route';
+import { requireMinor } from '../../http/versions';
+import { stampLessee } from '../../resource/lease-writes';
+import { uuid } from '../../resource/validation';
+import { visibleNode } from '../../resource/visibility';
+import * as shapes from '../shapes';
+import { type NodeParams, nodeParams } from './nodes';
+
+const path = '/v1/nodes/:node_ident/vifs';
+const since = 28;
+const rules = {
+  list: 'baremetal:node:vif:list',
+  attach: 'baremetal:node:vif:attach',
+  detach: 'baremetal:node:vif:detach',
+} as const;
+
+/** Minor version from which the request may name the port or portgroup. */
+const placesSince = 67;
+
+const vifId = z.string().refine((text) => asUuid(text) !== undefined || isLogicalName(text), {
+  error: 'must be a UUID or a name of 1-255 letters, digits and - . _ ~',
+});
+// More keys are taken, as the wire has it, and not kept: they are for whoever connects a switch.
+const body = z.object({ id: vifId, port_uuid: uuid.optional(), portgroup_uuid: uuid.optional() }).catchall(z.unknown());
+type Body = z.output<typeof body>;
+
+type Ask<Given = unknown> = Asking<NodeParams, unknown, Given>;
+
+/** The node, if the caller sees it and the rule admits. Throws NodeNotFound, PolicyDenied. */
+const nodeFor = async (asking: Ask, rooms: Rooms, rule: string): Promise<NodeRow> => {
+  const node = await visibleNode(rooms, asking, asking.params.node_ident);
+  rooms.policy().require(rule, asking.who, nodeTarget(node));
+  return node;
+};
+
+/** Where the network is to be plugged in, if that was said. Throws InvalidInput alike for what is missing and what is of another node. */
+const checkPlace = async (inventory: Queries, node: NodeRow, given: Body): Promise<void> => {
+  const { port_uuid, portgroup_uuid } = given;
+  if (port_uuid !== undefined && portgroup_uuid !== undefined)
+    raise('InvalidInput', { field: 'port_uuid, portgroup_uuid', reason: 'name one of them' });
+  const port = port_uuid === undefined ? undefined : (await inventory.ports.find(port_uuid))?.port;
+  const group = portgroup_uuid === undefined ? undefined : (await inventory.portgroups.find(portgroup_uuid))?.row;
+  const places = [
+    { field: 'port_uuid', wanted: port_uuid, found: port },
+    { field: 'portgroup_uuid', wanted: portgroup_uuid, found: group },
+  ];
+  for (const { field, wanted, found } of places)
+    if (wanted !== undefined && found?.node_uuid !== node.uuid)
+      raise('InvalidInput', { field, reason: `node ${node.uuid} has no ${field.replace('_uuid', '')} ${wanted}` });
+};
+
+const attached = async (inventory: Queries, node: NodeRow, vif: NewVif): Promise<boolean> => {
+  try {
+    return await inventory.vifs.attach(node.uuid, vif);
+  } catch (thrown) {
+    const constraint = brokenUnique(thrown);
+    if (!constraint?.startsWith('node_vifs_')) throw thrown;
+    const what = constraint.endsWith('_vif_key')
+      ? `Network ${vif.vif} is attached to node ${node.uuid}`
+      : `Another network is attached to ${vif.port_uuid ?? vif.portgroup_uuid}`;
+    return raise('Conflict', { reason: `${what} already; detach it first.` });
+  }
+};
+
+const tell = (inventory: Queries, asking: Ask, rooms: Rooms, node: NodeRow, act: 'attach' | 'detach', vif: string) =>
+  record(inventory, rooms.policy(), asking, {
+    action: `node.vif.${act}`,
+    kind: `node.vif.${act}ed`,
+    rule: rules[act],
+    resource: 'node',
+    resource_id: node.uuid,
+    node,
+    data: { vif },
+  });
+
+const attach = async (asking: Ask<Body>, rooms: Rooms) => {
+  const node = await nodeFor(asking, rooms, rules.attach);
+  const { id, port_uuid, portgroup_uuid } = asking.body;
+  if (port_uuid !== undefined || portgroup_uuid !== undefined)
+    requireMinor(asking.version, placesSince, 'naming a port or portgroup');
+  await rooms.inventory.transaction(async (inventory) => {
+    await checkPlace(inventory, node, asking.body);
+    await stampLessee(inventory, asking.who, node);
+    const vif = { vif: id, port_uuid: port_uuid ?? null, portgroup_uuid: portgroup_uuid ?? null };
+    if (!(await attached(inventory, node, vif))) raise('NodeLocked', { node: asking.params.node_ident });
+    await tell(inventory, asking, rooms, node, 'attach', id);
+  });
+  return noContent();
+};
+
+const oneParams = nodeParams.extend({ vif: z.string() });
+
+const detach = async (asking: Asking<z.output<typeof oneParams>, unknown, unknown>, rooms: Rooms) => {
+  const node = await nodeFor(asking, rooms, rules.detach);
+  if (node.reservation !== null) raise('NodeLocked', { node: asking.params.node_ident });
+  const { vif } = asking.params;
+  await rooms.inventory.transaction(async (inventory) => {
+    if (!(await inventory.vifs.detach(node.uuid, vif)))
+      raise('InvalidInput', { field: 'vif', reason: `${vif.slice(0, 80)} is not attached to node ${node.uuid}` });
+    await tell(inventory, asking, rooms, node, 'detach', vif);
+  });
+  return noContent();
+};
+
+export const nodeVifRoutes: Route[] = [
+  route<NodeParams>({
+    method: 'GET',
+    path,
+    answers: { 200: shapes.vifs },
+    since,
+    rules: ['baremetal:node:get', rules.list],
+    params: nodeParams,
+    handler: async (asking, rooms) => {
+      const node = await nodeFor(asking, rooms, rules.list);
+      const rows = await rooms.inventory.vifs.list(node.uuid);
+      return ok({ vifs: rows.map(({ vif }) => ({ id: vif })) });
+    },
+  }),
+  route<NodeParams, unknown, Body>({
+    method: 'POST',
+    path,
+    answers: { 204: null },
+    since,
+    rules: ['baremetal:node:get', rules.attach],
+    params: nodeParams,
+    body,
+    handler: attach,
+  }),
+  route<z.output<typeof oneParams>>({
+    method: 'DELETE',
+    path: `${path}/:vif`,
+    since,
+    rules: ['baremetal:node:get', rules.detach],
+    params: oneParams,
+    handler: detach,
+  }),
+];

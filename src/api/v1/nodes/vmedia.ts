@@ -1,0 +1,101 @@
+/** /v1/nodes/{ident}/vmedia: images in the virtual drives of a node. */
+import { z } from 'zod';
+import { requireOrigin } from '../../../model/access/origins';
+import { maskSecrets } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
+import { mediaTypes } from '../../../model/lifecycle/steps';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
+import * as shapes from '../shapes';
+import { actOn, lookAt } from './bmc-calls';
+import { type NodeParams, nodeParams } from './nodes';
+
+const see = 'baremetal:node:get';
+const rules = {
+  get: 'baremetal:node:vmedia:get',
+  attach: 'baremetal:node:vmedia:attach',
+  detach: 'baremetal:node:vmedia:detach',
+} as const;
+
+const deviceType = z.enum(mediaTypes);
+const attachment = z.strictObject({
+  device_type: deviceType,
+  image_url: z.string().max(2_048),
+  image_download_source: z.enum(['http', 'local', 'swift']).nullish(),
+});
+
+const attach = async (
+  asking: Asking<NodeParams, unknown, z.output<typeof attachment>>,
+  rooms: Rooms,
+): Promise<Answer> => {
+  const { device_type, image_url, image_download_source: source } = asking.body;
+  if (source && source !== 'http')
+    raise('InvalidInput', {
+      field: 'image_download_source',
+      reason: 'only http is offered: BMCs fetch images themselves',
+    });
+  requireOrigin(rooms.settings.imageOrigins, image_url);
+  await actOn(asking, rooms, {
+    rule: rules.attach,
+    step: 'attach_virtual_media',
+    args: { image_url, device_type },
+  });
+  return noContent();
+};
+
+const someTypes = z
+  .union([z.string().transform((text) => text.split(',').map((part) => part.trim())), z.array(z.string())])
+  .pipe(z.array(deviceType).min(1));
+const detachment = z.strictObject({ device_types: someTypes.nullish() });
+
+const detach = async (
+  asking: Asking<NodeParams, unknown, z.output<typeof detachment>>,
+  rooms: Rooms,
+): Promise<Answer> => {
+  const types = [...new Set(asking.body.device_types ?? [])];
+  // All kinds of drives is what no kind at all means, and one run instead of three.
+  const wanted = types.length === 0 || types.length === mediaTypes.length ? [undefined] : types;
+  for (const device_type of wanted)
+    await actOn(asking, rooms, {
+      rule: rules.detach,
+      step: 'detach_virtual_media',
+      args: device_type ? { device_type } : {},
+    });
+  return noContent();
+};
+
+const path = '/v1/nodes/:node_ident/vmedia';
+
+export const nodeVmediaRoutes: Route[] = [
+  route<NodeParams>({
+    method: 'GET',
+    path,
+    answers: { 200: shapes.media },
+    since: 93,
+    rules: [see, rules.get],
+    params: nodeParams,
+    // A list of its own, as clients of the original read it; an image's URL may carry an account.
+    handler: async (asking, rooms) => ok(maskSecrets((await lookAt(asking, rooms, rules.get, 'read_media')) ?? [])),
+  }),
+  route<NodeParams, unknown, z.output<typeof attachment>>({
+    method: 'POST',
+    path,
+    answers: { 204: null },
+    since: 89,
+    rules: [see, rules.attach],
+    params: nodeParams,
+    body: attachment,
+    arguments: true,
+    handler: attach,
+  }),
+  route<NodeParams, unknown, z.output<typeof detachment>>({
+    method: 'DELETE',
+    path,
+    since: 89,
+    rules: [see, rules.detach],
+    params: nodeParams,
+    body: detachment,
+    arguments: true,
+    handler: detach,
+  }),
+];

@@ -1,0 +1,150 @@
+/** POST /v1/heartbeat/{ident}: a ramdisk says that it lives and where it listens. Written down, and passed on without waiting. */
+import { timingSafeEqual, X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+import type { AgentRow } from '../../../inventory/agents';
+import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
+import { maskText } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
+import type { NodeUuid } from '../../../model/ids';
+import { heartbeatFields, isHeardIn } from '../../../model/lifecycle/agents';
+import type { Rooms, Settings } from '../../context';
+import { type Answer, type Asking, accepted, route } from '../../http/route';
+import { identOf } from '../../resource/visibility';
+import { type NodeParams, nodeParams } from '../nodes/nodes';
+import { hashOf } from './lookup';
+import { tell } from './notify-run';
+import { isOwnRamdisk, leadsTo, peerOf } from './peers';
+
+const rule = 'baremetal:node:ipa_heartbeat';
+
+/** Characters. */
+const longestMessage = 1_000;
+const longestUrl = 1_024;
+const longestCertificate = 65_536;
+
+/** Bytes: every field at its longest, escaped, and a long message. */
+const bodyLimit = 512 * 1024;
+
+const body = z.strictObject({
+  callback_url: z.string().max(longestUrl),
+  agent_token: z.string().max(255),
+  agent_version: z.string().min(1).max(255).optional(),
+  agent_verify_ca: z.string().max(longestCertificate).nullish(),
+  agent_status: z.enum(['start', 'end', 'error']).nullish(),
+  agent_status_message: z.string().nullish(),
+});
+type Beat = z.output<typeof body>;
+
+const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
+
+const refuseNewer = (given: Readonly<Record<string, unknown>>, minor: number): void => {
+  for (const [name, since] of Object.entries(heartbeatFields))
+    if (given[name] !== undefined && minor < since) invalid(name, `needs API version 1.${since}`);
+};
+
+const isToken = ({ token_hash }: AgentRow, token: string): boolean =>
+  timingSafeEqual(Buffer.from(token_hash, 'hex'), Buffer.from(hashOf(token), 'hex'));
+
+const parseUrl = (text: string): URL => {
+  try {
+    return new URL(text);
+  } catch {
+    return invalid('callback_url', 'must be a URL such as https://192.0.2.7:9999');
+  }
+};
+
+/** Throws InvalidInput for a URL that will not do, AgentAddressRefused for one outside the networks. */
+const checkUrl = async (settings: Settings, text: string, peer: string): Promise<void> => {
+  const url = parseUrl(text);
+  if (!/^https?:$/.test(url.protocol)) invalid('callback_url', 'must begin with http:// or https://');
+  if (url.protocol === 'http:' && settings.agentRequireTls)
+    invalid('callback_url', 'must begin with https:// here (TEMPER_AGENT_REQUIRE_TLS)');
+  if (url.username || url.password || url.search || url.hash)
+    invalid('callback_url', 'must not hold credentials, a query or a fragment');
+  await checkNetworks(settings, url);
+  if (!(await leadsTo(settings, url, peer)))
+    invalid('callback_url', `must lead to ${peer}, where this request comes from (TEMPER_TRUSTED_PROXIES)`);
+};
+
+const checkNetworks = async (settings: Settings, url: URL): Promise<void> => {
+  const networks = settings.agentNetworks ?? settings.bmcNetworks;
+  if (networks.length === 0) return;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const found = isIpAddress(host) ? [host] : await settings.lookup(host).catch(() => []);
+  const allowed = (address: string) => networks.some((cidr) => cidrContains(cidr, address));
+  if (found.length === 0 || !found.every(allowed)) raise('AgentAddressRefused', { address: host });
+};
+
+const checkCertificate = (pem: string): void => {
+  try {
+    new X509Certificate(pem);
+  } catch {
+    invalid('agent_verify_ca', 'must be a certificate in PEM form');
+  }
+};
+
+/** Throws InvalidInput where it is not the ramdisk on record, or where that would listen elsewhere than it said first. */
+const checkBeat = async (rooms: Rooms, agent: AgentRow, beat: Beat, peer: string): Promise<void> => {
+  const { callback_url: url, agent_verify_ca: pem } = beat;
+  if (!beat.agent_version) invalid('agent_version', 'is missing');
+  if (agent.url !== null && url !== '' && url !== agent.url)
+    invalid('callback_url', 'is not the one that this ramdisk gave first');
+  if (agent.url !== null && pem && pem !== agent.verify_ca)
+    invalid('agent_verify_ca', 'is not the one that this ramdisk gave first');
+  if (agent.url !== null || url === '') return;
+  await checkUrl(rooms.settings, url, peer);
+  if (pem) checkCertificate(pem);
+};
+
+const write = async (rooms: Rooms, node: NodeUuid, beat: Beat): Promise<void> => {
+  const message = beat.agent_status_message;
+  const known = await rooms.inventory.agents.beat(node, {
+    token_hash: hashOf(beat.agent_token),
+    url: beat.callback_url || null,
+    version: beat.agent_version!,
+    verify_ca: beat.agent_verify_ca || null,
+    status: beat.agent_status ?? null,
+    status_message: message ? maskText(message).slice(0, longestMessage) : null,
+  });
+  if (!known) raise('Conflict', { reason: 'The ramdisk on record has changed meanwhile; try again.' });
+};
+
+const heartbeat = async (asking: Asking<NodeParams, unknown, Beat>, rooms: Rooms): Promise<Answer> => {
+  rooms.policy().require(rule, asking.who);
+  const ident = asking.params.node_ident;
+  const node = await rooms.inventory.nodes.find(identOf(ident, asking.version));
+  const agent = node && (await rooms.inventory.agents.find(node.uuid));
+  // A node that no ramdisk has looked up is as unknown to a ramdisk as one that does not exist.
+  if (!node || !agent) return raise('NodeNotFound', { node: ident });
+  if (!isToken(agent, asking.body.agent_token)) invalid('agent_token', 'is not the one of the ramdisk on record');
+  if (!isHeardIn(node.provision_state)) {
+    rooms.log.info('heartbeat ignored', { node_uuid: node.uuid, provision_state: node.provision_state });
+    return accepted();
+  }
+  const peer = peerOf(asking);
+  // Only who has the token is taken for a second ramdisk: any other request with a node's name in it is refused above.
+  if (node.reservation !== null && !(await isOwnRamdisk(rooms, node, peer)))
+    return raise('Conflict', { reason: 'No ramdisk is expected at this address.' });
+  await checkBeat(rooms, agent, asking.body, peer);
+  await write(rooms, node.uuid, asking.body);
+  if (node.reservation !== null && !node.maintenance) tell(rooms, node.uuid, 'heartbeat');
+  return accepted();
+};
+
+export const heartbeatRoute = route<NodeParams, unknown, Beat>({
+  method: 'POST',
+  path: '/v1/heartbeat/:node_ident',
+  answers: { 202: null },
+  since: 22,
+  rules: [rule],
+  open: true,
+  bodyLimit,
+  bodyValues: 100,
+  cleansTexts: true,
+  params: nodeParams,
+  body,
+  arguments: true,
+  gate: ({ body: given, query }, minor) =>
+    refuseNewer({ ...query, ...(typeof given === 'object' && given !== null ? given : {}) }, minor),
+  handler: heartbeat,
+});

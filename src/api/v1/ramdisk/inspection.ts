@@ -1,0 +1,110 @@
+/** POST /v1/continue_inspection: a ramdisk sends what it found on its node, before it knows which node that is. */
+import { z } from 'zod';
+import type { NodeRow } from '../../../inventory/nodes';
+import { cidrContains, isIpAddress, parseBmcAddress } from '../../../model/access/bmc-addresses';
+import { isTemperError, raise } from '../../../model/errors';
+import type { NodeUuid } from '../../../model/ids';
+import { inspectionStates } from '../../../model/lifecycle/agents';
+import { interfaceOf, isDriver } from '../../../model/lifecycle/drivers';
+import type { Rooms } from '../../context';
+import { type Answer, type Asking, route } from '../../http/route';
+import { uuid } from '../../resource/validation';
+import * as shapes from '../shapes';
+import { lookupBody, macsAmong, nodeAt } from './lookup';
+import { tell } from './notify-run';
+import { isOwnRamdisk, peerOf } from './peers';
+
+const rule = 'baremetal:driver:ipa_continue_inspection';
+
+/** Bytes; openstack/ironic:ironic/conf/api.py */
+const bodyLimit = 16 * 1024 * 1024;
+
+/** Lists of disks, devices and logs of a large machine are long. */
+const bodyValues = 100_000;
+
+/** Version of the answer with the node in it; before, there is only the form of 1.1. */
+const since = 84;
+
+/** More than any machine has; each is looked up. */
+const mostInterfaces = 128;
+
+const body = z.looseObject({
+  inventory: z.looseObject({
+    interfaces: z
+      .array(z.looseObject({ mac_address: z.string() }))
+      .min(1)
+      .max(mostInterfaces),
+    bmc_address: z.string().nullish(),
+    bmc_v6address: z.string().nullish(),
+  }),
+});
+const query = z.strictObject({ node_uuid: uuid.optional() });
+type Found = z.output<typeof body>;
+type Ask = Asking<unknown, z.output<typeof query>, Found>;
+
+const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>): string | undefined => {
+  try {
+    return isDriver(driver) ? parseBmcAddress(driver_info, { driver })?.host : undefined;
+  } catch (thrown) {
+    if (isTemperError(thrown, 'DriverInfoInvalid')) return undefined;
+    throw thrown;
+  }
+};
+
+/** The one node under inspection, without ports, whose BMC has such an address; nobody where several have. */
+const nodeByBmc = async (rooms: Rooms, { inventory }: Found): Promise<NodeUuid | undefined> => {
+  const given = [inventory.bmc_address, inventory.bmc_v6address].filter(
+    (text): text is string => typeof text === 'string' && isIpAddress(text) && !/^[0.:]*$/.test(text),
+  );
+  if (given.length === 0) return undefined;
+  const waiting = await rooms.inventory.agents.bmcsIn(inspectionStates);
+  const fitting = waiting.filter(({ driver, driver_info }) => {
+    const host = hostOf(driver, driver_info);
+    return host !== undefined && given.some((address) => cidrContains(address, host));
+  });
+  const [only, ...others] = fitting;
+  // Where there are ports, the addresses of the ramdisk must be among them: that of a BMC is easily guessed.
+  if (!only || others.length > 0 || (await rooms.inventory.agents.hasPorts(only.uuid))) return undefined;
+  return only.uuid;
+};
+
+const inspected = async (rooms: Rooms, asking: Ask): Promise<NodeRow> => {
+  const macs = macsAmong(asking.body.inventory.interfaces.map((one) => one.mac_address));
+  const named = asking.query.node_uuid as NodeUuid | undefined;
+  const byPorts = await nodeAt(rooms, macs, named);
+  const nobodys =
+    byPorts === undefined && named === undefined && (await rooms.inventory.agents.withPorts(macs)).length === 0;
+  const found = byPorts ?? (nobodys ? await nodeByBmc(rooms, asking.body) : undefined);
+  const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
+  const awaited = node && inspectionStates.includes(node.provision_state) && interfaceOf(node, 'inspect') === 'agent';
+  return awaited ? node : raise('NodeNotFound', { node: named ?? macs.join(', ') });
+};
+
+const continueInspection = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
+  rooms.policy().require(rule, asking.who);
+  if (asking.version !== 1 && asking.version < since) raise('PathNotFound');
+  const node = await inspected(rooms, asking);
+  // The ramdisk sends what it found once, and again only after a 5xx: one that is quick may come before its power-on has ended.
+  if (!(await isOwnRamdisk(rooms, node, peerOf(asking)))) return raise('RamdiskTooEarly');
+  const { inventory, ...plugin_data } = asking.body;
+  await rooms.inventory.details.write(node.uuid, { inventory, plugin_data });
+  if (!node.maintenance) tell(rooms, node.uuid, 'inspection');
+  return {
+    status: 202,
+    body: asking.version === 1 ? { uuid: node.uuid } : await lookupBody(rooms, asking, node),
+  };
+};
+
+export const inspectionRoute = route<unknown, z.output<typeof query>, Found>({
+  method: 'POST',
+  path: '/v1/continue_inspection',
+  answers: { 202: shapes.continued },
+  rules: [rule],
+  open: true,
+  bodyLimit,
+  bodyValues,
+  cleansTexts: true,
+  query,
+  body,
+  handler: continueInspection,
+});

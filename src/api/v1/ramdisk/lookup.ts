@@ -1,0 +1,93 @@
+/** GET /v1/lookup: a ramdisk asks which node it runs on, by its network addresses, and gets its token: once. */
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { NodeRow } from '../../../inventory/nodes';
+import { masked } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
+import type { NodeUuid } from '../../../model/ids';
+import { agentConfig, lookupFields, shownToRamdisk, tokenSince } from '../../../model/lifecycle/agents';
+import { states } from '../../../model/lifecycle/states';
+import { isMac } from '../../../model/resources/ports';
+import type { Rooms } from '../../context';
+import { type Asking, ok, route } from '../../http/route';
+import { uuid } from '../../resource/validation';
+import { nodeProjections } from '../nodes/representation';
+import * as shapes from '../shapes';
+import { isOwnRamdisk, peerOf } from './peers';
+
+const rule = 'baremetal:driver:ipa_lookup';
+
+/** What a token is compared by: SHA-256, hexadecimal. */
+export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** The texts among these that are MAC addresses, in lower case, each once. */
+export const macsAmong = (texts: readonly string[]): string[] => [
+  ...new Set(texts.map((text) => text.trim().toLowerCase()).filter(isMac)),
+];
+
+/**
+ * The node with a port of these addresses; with `named`, that node, unless one of them is another's, or none is its own
+ * although it has ports: a UUID is no secret, and whoever is found here gets the token. Undefined where that is nobody, or
+ * nobody in particular.
+ */
+export const nodeAt = async (
+  rooms: Rooms,
+  macs: readonly string[],
+  named: NodeUuid | undefined,
+): Promise<NodeUuid | undefined> => {
+  const homes = await rooms.inventory.agents.withPorts(macs);
+  if (named === undefined || homes.length > 0)
+    return homes.length === 1 && homes[0] === (named ?? homes[0]) ? homes[0] : undefined;
+  return (await rooms.inventory.agents.hasPorts(named)) ? undefined : named;
+};
+
+/** The token of a ramdisk that nobody has met yet; the mask where the node has one already. */
+const tokenOf = async (rooms: Rooms, node: NodeRow): Promise<string> => {
+  const agent_token = randomBytes(32).toString('base64url');
+  const { secrets } = rooms.vault.seal(
+    { agent_token },
+    { holder: 'agent', holder_id: node.uuid, field: 'agent', groups: [node.conductor_group] },
+  );
+  return (await rooms.inventory.agents.meet(node.uuid, hashOf(agent_token), secrets[0]!)) ? agent_token : masked;
+};
+
+/** What a ramdisk is told of its node and of itself. */
+export const lookupBody = async (
+  rooms: Rooms,
+  { version, base }: { readonly version: number; readonly base: string },
+  node: NodeRow,
+): Promise<object> => ({
+  node: shownToRamdisk(nodeProjections.chosen(lookupFields, version).represent(node, { base }), node.provision_state),
+  config: {
+    ...agentConfig,
+    heartbeat_timeout: rooms.settings.heartbeatTimeoutS,
+    ...(version >= tokenSince && { agent_token: await tokenOf(rooms, node) }),
+  },
+});
+
+const query = z.strictObject({ addresses: z.string().optional(), node_uuid: uuid.optional() });
+
+const lookUp = async (asking: Asking<unknown, z.output<typeof query>, unknown>, rooms: Rooms) => {
+  rooms.policy().require(rule, asking.who);
+  const { addresses, node_uuid } = asking.query;
+  const macs = macsAmong((addresses ?? '').split(','));
+  if (macs.length === 0 && node_uuid === undefined)
+    raise('InvalidInput', { field: 'addresses', reason: 'must hold a MAC address, unless node_uuid is given' });
+  const found = await nodeAt(rooms, macs, node_uuid as NodeUuid | undefined);
+  const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
+  // Who only knows an address must not learn more from a refusal than that nobody waits for it.
+  if (!node || !states[node.provision_state].lookup || !(await isOwnRamdisk(rooms, node, peerOf(asking))))
+    return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
+  return ok(await lookupBody(rooms, asking, node));
+};
+
+export const lookupRoute = route<unknown, z.output<typeof query>>({
+  method: 'GET',
+  path: '/v1/lookup',
+  answers: { 200: shapes.lookup },
+  since: 22,
+  rules: [rule],
+  open: true,
+  query,
+  handler: lookUp,
+});

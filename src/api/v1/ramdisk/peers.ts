@@ -1,0 +1,44 @@
+/** One ramdisk for each boot, at one address: the first that asks for a node after its run has powered it on. */
+import type { NodeRow } from '../../../inventory/nodes';
+import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
+import { TemperError } from '../../../model/errors';
+import type { Rooms, Settings } from '../../context';
+import type { Asking } from '../../http/route';
+import { tell } from './notify-run';
+
+/** The address that a request comes from, as the listener sees it through trusted proxies; empty where there is none. */
+export const peerOf = ({ origin }: Pick<Asking<unknown, unknown, unknown>, 'origin'>): string =>
+  (origin.address ?? '').replace(/%.*$/, '');
+
+/** Whether two texts are one address; an IPv4 address mapped into IPv6 is itself. */
+export const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) && cidrContains(a, b);
+
+/**
+ * Whether a request about a node comes from the ramdisk that its run has booted: the first address that asked since. At
+ * another address there are two, and nobody can tell which is the node's own: the run fails and the node goes to maintenance.
+ */
+export const isOwnRamdisk = async (rooms: Rooms, node: NodeRow, peer: string): Promise<boolean> => {
+  if (peer === '') return false;
+  const first = await rooms.inventory.ramdiskBoots.claim(node.uuid, peer);
+  if (first === undefined || isSameAddress(peer, first)) return first !== undefined;
+  await contest(rooms, node, { first, second: peer });
+  return false;
+};
+
+const contest = async (
+  rooms: Rooms,
+  node: NodeRow,
+  { first, second }: { readonly first: string; readonly second: string },
+): Promise<void> => {
+  const { message } = new TemperError('RamdiskConflict', { node: node.name ?? node.uuid });
+  if (!(await rooms.inventory.ramdiskBoots.contest(node.uuid, second, message))) return;
+  rooms.log.warn('two ramdisks answer for one node', { node_uuid: node.uuid, first, second });
+  for (const kind of ['heartbeat', 'inspection'] as const) tell(rooms, node.uuid, kind);
+};
+
+/** Whether a URL's host is the address that the request came from; a name has to resolve to it and to nothing else. */
+export const leadsTo = async (settings: Settings, { hostname }: URL, peer: string): Promise<boolean> => {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const found = isIpAddress(host) ? [host] : await settings.lookup(host).catch(() => []);
+  return found.length > 0 && found.every((address) => isSameAddress(peer, address));
+};

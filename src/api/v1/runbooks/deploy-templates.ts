@@ -1,0 +1,77 @@
+/** /v1/deploy_templates: steps that join a deployment whose instance asks for the trait of their name. */
+import { z } from 'zod';
+import { raise } from '../../../model/errors';
+import { nameOf } from '../../../model/lifecycle/steps';
+import {
+  checkTemplateSteps,
+  type TemplateStep,
+  templatesSince,
+  templateTable,
+} from '../../../model/resources/deploy-templates';
+import { schemaError } from '../../http/errors';
+import type { Route } from '../../http/route';
+import { deployStep } from '../../orders/step-schema';
+import { restoreSecrets } from '../../resource/document-secrets';
+import { links, projections } from '../../resource/representation';
+import { type SystemResource, shownRoutes, type Writing } from '../../resource/system-resource';
+import { editRoutes } from '../../resource/system-resource-edits';
+import type { Values } from '../../resource/values';
+
+const steps = z.array(deployStep).min(1, { error: 'a deploy template needs at least one step' });
+
+const parsedSteps = (given: unknown): TemplateStep[] => {
+  const parsed = steps.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => ({ ...issue, path: ['steps', ...issue.path] }));
+  throw schemaError(new z.ZodError(issues), 'steps');
+};
+
+/** The steps that came, each with the stored secrets that its masks stand for, wherever it has moved to in the list. */
+const checkedSteps = (
+  given: unknown,
+  stored: readonly TemplateStep[],
+  disallowed: readonly string[],
+): TemplateStep[] => {
+  const parsed = parsedSteps(given);
+  checkTemplateSteps(parsed);
+  const before = new Map(stored.map((step) => [nameOf(step), step]));
+  return parsed.map((step) => {
+    const name = nameOf(step);
+    if (disallowed.includes(name)) raise('InvalidSteps', { reason: `Step ${name} is switched off by the operator.` });
+    const args = restoreSecrets(`step ${name}`, step.args, before.get(name)?.args) as TemplateStep['args'];
+    return { ...step, args };
+  });
+};
+
+/**
+ * Whoever may choose steps for everybody's nodes vouches for these; a project's caller, were one admitted, does not: neither
+ * by other steps nor by another name, which is the trait of the nodes they are meant for.
+ */
+const checked = (values: Values, { rooms, asking: { who } }: Writing, stored?: Values): Values => {
+  const ofSystem = who.system_scope !== null || who.all_powerful;
+  const renamed = values.name !== undefined && values.name !== stored?.name;
+  if (values.steps === undefined) return renamed && !ofSystem ? { ...values, vouched: false } : values;
+  const before = (stored?.steps ?? []) as readonly TemplateStep[];
+  return {
+    ...values,
+    steps: checkedSteps(values.steps, before, rooms.settings.disallowedSteps),
+    vouched: ofSystem,
+  };
+};
+
+const template: SystemResource = {
+  table: templateTable,
+  what: 'deploy_template',
+  path: 'deploy_templates',
+  since: templatesSince,
+  tooOld: 405,
+  rules: 'baremetal:deploy_template',
+  missing: 'DeployTemplateNotFound',
+  named: true,
+  store: (inventory) => inventory.deployTemplates,
+  shown: projections(templateTable, { links: (row, { base }) => links(base, `deploy_templates/${row.uuid}`) }),
+  sealing: { holder: 'deploy_template', fields: ['steps'] },
+  checked,
+};
+
+export const deployTemplateRoutes: Route[] = [...shownRoutes(template), ...editRoutes(template)];

@@ -1,0 +1,50 @@
+/** A runbook's steps at the edge: everything that can be wrong with a list of them. */
+import { z } from 'zod';
+import type { Caller } from '../../../model/access/callers';
+import { raise } from '../../../model/errors';
+import { nameOf } from '../../../model/lifecycle/steps';
+import { checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../../model/resources/runbook-steps';
+import type { Runbook } from '../../../model/resources/runbooks';
+import { type Policy, runbookTarget, stepRulePrefix } from '../../../policy';
+import { schemaError } from '../../http/errors';
+import { runbookStep } from '../../orders/step-schema';
+import { restoreSecrets } from '../../resource/document-secrets';
+
+const steps = z.array(runbookStep).min(1, { error: 'a runbook needs at least one step' });
+
+/**
+ * The given steps in the order they run, each with the stored secrets that its masks stand for. Whether a driver knows a
+ * step is asked when the runbook is used: it may be meant for several. Throws InvalidInput, InvalidSteps.
+ */
+export const checkedSteps = (
+  given: unknown,
+  stored: readonly RunbookStep[],
+  disallowed: readonly string[],
+): RunbookStep[] => {
+  const parsed = steps.safeParse(given);
+  if (!parsed.success) throw inSteps(parsed.error);
+  const ordered = inOrder<RunbookStep>(parsed.data);
+  checkRunbookSteps(ordered);
+  for (const one of ordered)
+    if (disallowed.includes(nameOf(one)))
+      raise('InvalidSteps', { reason: `Step ${nameOf(one)} is switched off by the operator.` });
+  return withStored(ordered, stored).map(({ step: one, before }) => ({
+    ...one,
+    args: restoreSecrets(`step ${nameOf(one)}`, one.args, before?.args) as RunbookStep['args'],
+  }));
+};
+
+const inSteps = (error: z.ZodError) =>
+  schemaError(new z.ZodError(error.issues.map((issue) => ({ ...issue, path: ['steps', ...issue.path] }))), 'steps');
+
+/** Asks the rules that an operator made for single steps; a step without rule is free. Throws PolicyDenied. */
+export const requireSteps = (
+  policy: Policy,
+  who: Caller,
+  runbook: Pick<Runbook, 'owner' | 'public'> & { readonly steps: readonly RunbookStep[] },
+): void => {
+  for (const one of runbook.steps) {
+    const rule = `${stepRulePrefix}${nameOf(one)}`;
+    if (policy.has(rule)) policy.require(rule, who, runbookTarget(runbook));
+  }
+};

@@ -1,0 +1,121 @@
+/** /v1/runbooks/{ident}/traits: the marks that a runbook and a node must share for one to run on the other. */
+import { z } from 'zod';
+import { raise } from '../../../model/errors';
+import { runbookTraitsSince } from '../../../model/resources/runbooks';
+import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
+import { runbookTarget } from '../../../policy';
+import type { Rooms } from '../../context';
+import { type Asking, noContent, ok, route } from '../../http/route';
+import { operatorTraitRules, requireOperatorTraits } from '../nodes/operator-traits';
+import * as shapes from '../shapes';
+import { record } from './edits';
+import { runbookParams } from './representation';
+import { claimMarks, shareTrait } from './trait-claims';
+import { findVisibleRunbook } from './visibility';
+
+const rule = 'baremetal:runbook:update';
+const allPath = '/v1/runbooks/:runbook_ident/traits';
+const onePath = '/v1/runbooks/:runbook_ident/traits/:trait';
+const since = runbookTraitsSince;
+const changing = ['baremetal:runbook:get', rule, operatorTraitRules.runbook, shareTrait];
+
+const oneParams = runbookParams.extend({ trait: z.string() });
+type Params = z.output<typeof runbookParams>;
+type OneParams = z.output<typeof oneParams>;
+const traitsBody = z.strictObject({ traits: z.array(z.string()) });
+
+const checkTraits = (traits: readonly string[]): void => {
+  for (const trait of traits)
+    if (!isTrait(trait)) raise('InvalidInput', { field: 'traits', reason: traitRefusal(trait) });
+};
+
+/** Changes the trait set of a visible runbook in one transaction, which keeps two callers from undoing each other. */
+const change = async (
+  asking: Asking<Params, unknown, unknown>,
+  rooms: Rooms,
+  next: (traits: readonly string[]) => readonly string[],
+): Promise<void> => {
+  const { who, params } = asking;
+  await rooms.inventory.transaction(async (inventory) => {
+    const runbook = await findVisibleRunbook({ ...rooms, inventory }, who, params.runbook_ident, { lock: true });
+    rooms.policy().require(rule, who, runbookTarget(runbook));
+    const traits = [...new Set(next(runbook.traits))];
+    if (traits.length > maxTraits)
+      raise('InvalidInput', { field: 'traits', reason: `a runbook has at most ${maxTraits} traits` });
+    const of = { of: 'runbook', target: runbookTarget(runbook) } as const;
+    requireOperatorTraits(rooms, who, of, { before: runbook.traits, after: traits });
+    await inventory.runbooks.setTraits(runbook.uuid, traits);
+    const claimed = await claimMarks({ rooms, inventory, who }, runbook, { ...runbook, traits });
+    const admitted = [rule, ...claimed].join(', ');
+    await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, runbook, admitted, { traits });
+  });
+};
+
+const listTraits = route<Params>({
+  method: 'GET',
+  path: allPath,
+  answers: { 200: shapes.traits },
+  since,
+  rules: ['baremetal:runbook:get'],
+  params: runbookParams,
+  handler: async ({ who, params }, rooms) => {
+    const runbook = await findVisibleRunbook(rooms, who, params.runbook_ident);
+    // Being public shows the runbook itself; its traits alone are asked for by the rule.
+    rooms.policy().require('baremetal:runbook:get', who, runbookTarget(runbook));
+    return ok({ traits: runbook.traits });
+  },
+});
+
+const setTraits = route<Params, unknown, z.output<typeof traitsBody>>({
+  method: 'PUT',
+  path: allPath,
+  since,
+  rules: changing,
+  params: runbookParams,
+  body: traitsBody,
+  handler: async (asking, rooms) => {
+    checkTraits(asking.body.traits);
+    await change(asking, rooms, () => asking.body.traits);
+    return noContent();
+  },
+});
+
+const addTrait = route<OneParams>({
+  method: 'PUT',
+  path: onePath,
+  since,
+  rules: changing,
+  params: oneParams,
+  handler: async (asking, rooms) => {
+    const { runbook_ident, trait } = asking.params;
+    checkTraits([trait]);
+    await change(asking, rooms, (traits) => [...traits, trait]);
+    return noContent(`${asking.base}/v1/runbooks/${runbook_ident}/traits/${trait}`);
+  },
+});
+
+const clearTraits = route<Params>({
+  method: 'DELETE',
+  path: allPath,
+  since,
+  rules: changing,
+  params: runbookParams,
+  handler: async (asking, rooms) => {
+    await change(asking, rooms, () => []);
+    return noContent();
+  },
+});
+
+const removeTrait = route<OneParams>({
+  method: 'DELETE',
+  path: onePath,
+  since,
+  rules: changing,
+  params: oneParams,
+  handler: async (asking, rooms) => {
+    await change(asking, rooms, (traits) => traits.filter((one) => one !== asking.params.trait));
+    return noContent();
+  },
+});
+
+export const runbookTraitRoutes = [listTraits, setTraits, addTrait, clearTraits, removeTrait];

@@ -1,5 +1,0 @@
-/** Renders the API's description from the routes and tables that it is served by. */
-import { describeApi } from '../api';
-
-/** docs/openapi.json */
-export const renderOpenapi = (): string => `${JSON.stringify(describeApi(), null, 1)}\n`;

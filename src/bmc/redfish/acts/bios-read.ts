@@ -1,0 +1,56 @@
+/** BIOS settings as they are, with what the BMC's registry says of each. */
+import { raise } from '../../../model/errors';
+import type { ActOutcome, BiosSetting } from '../../../model/runs/runs';
+import { tidyText } from '../../texts';
+import { readRegistry } from '../discovery/bios-registry';
+import { findSystem } from '../discovery/discovery';
+import { type AttributeRow, Bios, type BiosValue } from '../discovery/resources';
+import type { Client } from '../transport/client';
+
+// No BIOS has more; a BMC that lists more does not mean well.
+const mostSettings = 5_000;
+const longestValue = 1_000;
+
+const told = <T>(value: T | undefined): T | null => value ?? null;
+
+/** A password is never read: what a BMC shows in its place is nobody's to see. */
+const textOf = (value: BiosValue, row: AttributeRow | undefined): string | null =>
+  value === null || row?.Type === 'Password' ? null : (tidyText(String(value), longestValue) ?? '');
+
+const settingOf = (name: string, value: BiosValue, row: AttributeRow | undefined): BiosSetting => ({
+  name,
+  value: textOf(value, row),
+  attribute_type: told(row?.Type),
+  allowable_values: told(row?.Value?.flatMap(({ ValueName }) => tidyText(ValueName) ?? [])),
+  lower_bound: told(row?.LowerBound),
+  upper_bound: told(row?.UpperBound),
+  min_length: told(row?.MinLength),
+  max_length: told(row?.MaxLength),
+  read_only: told(row?.ReadOnly),
+  reset_required: told(row?.ResetRequired),
+  unique: told(row?.IsSystemUniqueProperty),
+});
+
+/** All settings by name. Throws BmcUnsupported where the BMC has none to show. */
+export const readSettings = async (client: Client): Promise<BiosSetting[]> => {
+  const { value: system } = await (await findSystem(client)).look();
+  const bios = (await client.find(system.Bios?.['@odata.id'], Bios))?.value;
+  if (!bios) return raise('BmcUnsupported', client.facts({ what: 'BIOS settings' }));
+  const registry = await readRegistry(client, bios);
+  return Object.entries(bios.Attributes)
+    .filter(([name]) => tidyText(name) === name)
+    .slice(0, mostSettings)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => settingOf(name, value, registry.get(name)));
+};
+
+/** The value is short, for callers who wait: names and values; the rest is in `seen`. */
+export const readBios = async (client: Client): Promise<ActOutcome> => {
+  const bios = await readSettings(client);
+  return {
+    is: 'done',
+    note: `${bios.length} settings`,
+    seen: { bios },
+    value: { bios: bios.map(({ name, value }) => ({ name, value })) },
+  };
+};

@@ -1,0 +1,88 @@
+/**
+ * Restarting the BMC itself, the one act that may harm when done twice: it is sent at most once. A later attempt only
+ * looks for traces of the restart, goes on waiting when it finds one, and says so when there is none either way.
+ */
+import { isTemperError, raise } from '../../../model/errors';
+import type { ActOutcome } from '../../../model/runs/runs';
+import { type Announced, announcements } from '../../announce';
+import { type RestartLook, untilBack, resetWhat as what } from '../../bmc-restart';
+import { announceAndSend } from '../../once';
+import { allowableValues, findManager, findSystem } from '../discovery/discovery';
+import { Anything, Manager, System } from '../discovery/resources';
+import type { Client } from '../transport/client';
+
+/** What was true before, to recognise a restart by. */
+type Before = { readonly last_reset_time: string | null; readonly session: string | null };
+
+const kinds = ['GracefulRestart', 'ForceRestart'] as const;
+
+type Found = { readonly at: At; readonly manager: Manager };
+type At = { readonly system: string; readonly manager: string };
+
+const find = async (client: Client): Promise<Found> => {
+  const system = await findSystem(client);
+  const manager = await findManager(client, (await system.look()).value);
+  return { at: { system: system.path, manager: manager.path }, manager: manager.value };
+};
+
+const lasting: readonly string[] = ['BmcAddressRefused', 'BmcTlsFailed', 'DriverInfoInvalid'];
+const silent: readonly string[] = ['BmcUnreachable', 'BmcBusy'];
+
+/** Silence is how a restart looks from outside; odd answers and refused logins prove nothing. */
+const lookOnce = async (client: Client, at: At, { before, accepted }: Announced): Promise<RestartLook> => {
+  const earlier = before as Before;
+  try {
+    const { value: manager } = await client.get(at.manager, Manager);
+    const { value: system } = await client.get(at.system, System);
+    const begun = await hasRestarted(client, earlier, manager);
+    return { good: system.PowerState !== undefined, begun, answers: true };
+  } catch (error) {
+    client.context.signal.throwIfAborted();
+    if (!isTemperError(error) || lasting.includes(error.code)) throw error;
+    // The BMC's own word, where it gives one, outweighs its silence.
+    const begun = silent.includes(error.code) && (accepted || earlier.last_reset_time === null);
+    return { good: false, begun, answers: false };
+  }
+};
+
+/** A BMC that restarted has forgotten our session. Only asked where it does not tell the time of its last restart. */
+const sessionIsGone = async (client: Client, session: string | null): Promise<boolean> =>
+  session !== null && client.connection.session() !== session && !(await client.find(session, Anything));
+
+/** Whether what the BMC shows now proves a restart. */
+const hasRestarted = async (client: Client, before: Before, manager: Manager): Promise<boolean> =>
+  manager.LastResetTime !== undefined
+    ? manager.LastResetTime !== before.last_reset_time
+    : sessionIsGone(client, before.session);
+
+const send = async (client: Client, { at, manager }: Found): Promise<Announced> => {
+  const intents = announcements(client.context, { bmc: at.manager, system: at.system });
+  const action = manager.Actions?.['#Manager.Reset'];
+  const allowed = await allowableValues(client, action, 'ResetType');
+  const kind = allowed ? kinds.find((one) => allowed.includes(one)) : kinds[0];
+  if (action === undefined || kind === undefined) return raise('BmcUnsupported', client.facts({ what }));
+  const before: Before = {
+    last_reset_time: manager.LastResetTime ?? null,
+    session: client.connection.session() ?? null,
+  };
+  const command = () => client.post(action.target, { ResetType: kind }, what);
+  return (await announceAndSend(client, intents, before, command)).announced;
+};
+
+const watch = (client: Client, at: At, announced: Announced): Promise<void> =>
+  untilBack(client, announced, () => lookOnce(client, at, announced));
+
+/** The paths travel with the intent: a later attempt may begin while the BMC is away. */
+export const resetBmc = async (client: Client): Promise<ActOutcome> => {
+  const last = await client.context.intents.last();
+  const known = last && last.detail.withdrawn !== true ? last : undefined;
+  if (known) {
+    const { bmc, system } = known.detail.desired as { bmc: string; system: string };
+    const announced = await announcements(client.context, { bmc, system }).last();
+    await watch(client, { manager: bmc, system }, announced!);
+  } else {
+    const found = await find(client);
+    await watch(client, found.at, await send(client, found));
+  }
+  return { is: 'done', note: 'the BMC is back' };
+};

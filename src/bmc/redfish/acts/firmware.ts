@@ -1,0 +1,174 @@
+/** Firmware updates by SimpleUpdate: one component after the other, each done when its new version shows. */
+
+import { createHash } from 'node:crypto';
+import { isTemperError, raise, TemperError } from '../../../model/errors';
+import { ownValue } from '../../../model/own';
+import type { ActOutcome, FirmwareComponent } from '../../../model/runs/runs';
+import { pause } from '../../wait';
+import { allowableValues, findSystem, membersOf } from '../discovery/discovery';
+import { type Part, readParts } from '../discovery/firmware-parts';
+import { glance, type Job } from '../jobs/job';
+import { openLedger } from '../jobs/job-ledger';
+import { JobRoot, UpdateService } from '../jobs/job-resources';
+import { perform } from '../jobs/jobs';
+import type { Client, Sent } from '../transport/client';
+import { plainFacts } from '../transport/plain-urls';
+import { seenPower } from './restart';
+
+const step = 'firmware.update';
+
+/** `wait`: seconds to leave the component alone once its version shows. */
+export type Item = { readonly component: string; readonly url: string; readonly wait?: number };
+
+/**
+ * How components differ. A task that waits is believed at once where only a start of the host applies the image, a little
+ * later where it may only be preparing; openstack/ironic:ironic/drivers/modules/redfish/firmware.py. `waits` counts pauses.
+ */
+const kinds: Readonly<Record<string, { readonly restart: Job['restart']; readonly waits: number }>> = {
+  bios: { restart: 'if it waits', waits: 0 },
+  bmc: { restart: 'never', waits: 0 },
+  nic: { restart: 'if it waits', waits: 30 },
+};
+
+const kindOf = (component: string) => ownValue(kinds, component.replace(/:.*/, ''));
+
+const limitMs = 2 * 60 * 60_000;
+
+/** Good looks in a row before the next command, how many first pauses lie between them, and how many looks there are at most. */
+const goodLooks = 3;
+const looksApart = 30;
+const mostLooks = 16;
+
+/** URLs may carry a token: the ledger keeps a digest. */
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+const protocolOf = (url: string): 'HTTP' | 'HTTPS' | undefined => {
+  const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: '' };
+  return ({ 'http:': 'HTTP', 'https:': 'HTTPS' } as const)[protocol];
+};
+
+/** Which origins are allowed is checked where the step is accepted; here only what a BMC can be asked to fetch. */
+const checkUrl = ({ component, url }: Item): void => {
+  if (protocolOf(url) === undefined)
+    raise('InvalidStepArgs', { step, reason: `the url of component ${component} must begin with http:// or https://` });
+};
+
+const checkComponent = (parts: readonly Part[], { component }: Item): void => {
+  if (kindOf(component) && parts.some((part) => part.component === component)) return;
+  const known = parts.map((part) => part.component).join(', ');
+  const hint = component.startsWith('nic') ? '; some BMCs show network adapters only while the node runs' : '';
+  raise('InvalidStepArgs', {
+    step,
+    reason: `component ${component} is not known on this node; it has: ${known}${hint}`,
+  });
+};
+
+const prefixOf = (client: Client): string => client.connection.settings.address.prefix;
+const rootOf = async (client: Client) => (await client.get(`${prefixOf(client)}/redfish/v1/`, JobRoot)).value;
+
+type Updater = { readonly target: string; readonly targets?: readonly string[] };
+
+/** Where updates are sent; which system they are for is said only where the BMC has several. */
+const findUpdater = async (client: Client, items: readonly Item[]): Promise<Updater> => {
+  const root = await rootOf(client);
+  const service = await client.find(root.UpdateService?.['@odata.id'], UpdateService);
+  const action = service?.value.Actions?.['#UpdateService.SimpleUpdate'];
+  if (!action) return raise('BmcUnsupported', client.facts({ what: 'firmware updates (UpdateService.SimpleUpdate)' }));
+  const allowed = await allowableValues(client, action, 'TransferProtocol');
+  const other = allowed && items.map(({ url }) => protocolOf(url)!).find((protocol) => !allowed.includes(protocol));
+  if (other) return raise('BmcUnsupported', client.facts({ what: `firmware images by ${other}` }));
+  const systems = await membersOf(client, root.Systems?.['@odata.id']);
+  return { target: action.target, ...(systems.length > 1 && { targets: [(await findSystem(client)).path] }) };
+};
+
+const versionOf = async (client: Client, component: string): Promise<string | null> =>
+  (await readParts(client)).find((part) => part.component === component)?.version ?? null;
+
+/** The image says by its name that it is this version: then an update to it changes nothing. */
+const isNamed = (url: string, version: string): boolean =>
+  (new URL(url).pathname.split('/').at(-1) ?? '').includes(version);
+
+/** After an update a BMC answers some things before others, and may restart once more: three good looks in a row. */
+const settle = async (client: Client, { wait }: Item): Promise<void> => {
+  const { timing, signal, beat } = client.context;
+  await pause((wait ?? 0) * 1_000, signal);
+  let good = 0;
+  for (let looks = 0; good < goodLooks; looks += 1) {
+    const seen = await glance(client, true, () => readParts(client));
+    if (isTemperError(seen) && looks >= mostLooks) throw seen;
+    good = isTemperError(seen) ? 0 : good + 1;
+    beat({ what: 'firmware', doing: 'waiting for the BMC to settle', good_looks: good });
+    if (good < goodLooks) await pause(looksApart * timing.pollMs, signal);
+  }
+};
+
+const simpleUpdate = (client: Client, { target, targets }: Updater, { url }: Item, key: string): Promise<Sent> => {
+  const body = { ImageURI: url, TransferProtocol: protocolOf(url), ...(targets && { Targets: targets }) };
+  return client.post(target, body, key);
+};
+
+const jobFor = (client: Client, updater: Updater, item: Item): Job => {
+  const { component, url } = item;
+  const { restart, waits } = kindOf(component)!;
+  const key = `update ${component}`;
+  return {
+    key,
+    limitMs,
+    before: () => versionOf(client, component),
+    send: () => simpleUpdate(client, updater, item, key),
+    effect: async (before, endedWell) => {
+      const now = await versionOf(client, component);
+      const changed = now !== null && now !== before;
+      return { shows: changed || (endedWell && now !== null && isNamed(url, now)), seen: `version ${now}, as before` };
+    },
+    restart,
+    waitMs: waits * client.context.timing.pollMs,
+    away: true,
+    after: () => settle(client, item),
+  };
+};
+
+/** A BMC may quote the address of the image, and with it a token. */
+const withoutTokens = (error: unknown): unknown =>
+  isTemperError(error) ? new TemperError(error.code, plainFacts(error.facts)) : error;
+
+const flashed = (parts: readonly Part[], items: readonly Item[]): FirmwareComponent[] =>
+  parts.map(({ component, version }) => ({
+    component,
+    current_version: version,
+    ...(items.some((item) => item.component === component) && { last_version_flashed: version }),
+  }));
+
+const updateAll = async (client: Client, items: readonly Item[]): Promise<ActOutcome> => {
+  const desired = { images: items.map(({ component, url }) => ({ component, image: digest(url) })) };
+  const ledger = await openLedger(client.context, desired);
+  // Looked up before anything is sent, and kept: a later attempt may begin while the BMC is away.
+  const updater = await ledger.plan(async () => {
+    const parts = await readParts(client);
+    for (const item of items) checkComponent(parts, item);
+    return findUpdater(client, items);
+  });
+  for (const item of items) await perform({ client, ledger }, [jobFor(client, updater, item)]);
+  const parts = await readParts(client);
+  const versions = items.map(
+    ({ component }) => `${component} ${parts.find((part) => part.component === component)?.version}`,
+  );
+  return {
+    is: 'done',
+    note: versions.join(', '),
+    seen: { ...(await seenPower(client)), firmware: flashed(parts, items) },
+  };
+};
+
+/** Updates components in the order given. Throws InvalidStepArgs before anything is sent, else what `perform` throws. */
+export const updateFirmware = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
+  const items = args.settings as readonly Item[];
+  for (const item of items) checkUrl(item);
+  const twice = items.find(({ component }, index) =>
+    items.some((other, at) => at < index && other.component === component),
+  );
+  if (twice) raise('InvalidStepArgs', { step, reason: `component ${twice.component} is listed twice` });
+  return updateAll(client, items).catch((error: unknown) => {
+    throw withoutTokens(error);
+  });
+};

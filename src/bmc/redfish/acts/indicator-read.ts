@@ -1,0 +1,82 @@
+/** The lights of a node: which there are, how they are, and which of them can be set. */
+
+import type { z } from 'zod';
+import { raise } from '../../../model/errors';
+import { indicatorComponents } from '../../../model/lifecycle/steps';
+import { ownValue } from '../../../model/own';
+import type { ActOutcome } from '../../../model/runs/runs';
+import { tidyText } from '../../texts';
+import { findChecked } from '../discovery/discovery';
+import { readDrives } from '../discovery/inventory';
+import { HostChassis, HostSystem } from '../discovery/inventory-resources';
+import { type Member, partsOf } from '../discovery/parts';
+import type { Chassis } from '../discovery/resources';
+import type { Client } from '../transport/client';
+import { lastOf } from '../transport/texts';
+
+export type Light = z.output<typeof Chassis>;
+export type Component = (typeof indicatorComponents)[number];
+
+export type LightAt = {
+  readonly component: Component;
+  /** Id of the resource; of a drive `<storage>:<drive>`. */
+  readonly name: string;
+  readonly path: string;
+  readonly light: Light;
+  /** The BMC says that nobody may write it. */
+  readonly readonly: boolean;
+};
+
+export const hasLight = (light: Light | undefined): light is Light =>
+  light !== undefined && (light.IndicatorLED !== undefined || light.LocationIndicatorActive !== undefined);
+
+const states: Readonly<Record<string, 'on' | 'off' | 'blinking'>> = { Lit: 'on', Off: 'off', Blinking: 'blinking' };
+
+/** The older property tells lit from blinking; the newer one only lit from dark. */
+const stateOf = ({ IndicatorLED, LocationIndicatorActive }: Light) =>
+  IndicatorLED !== undefined ? (ownValue(states, IndicatorLED) ?? 'unknown') : LocationIndicatorActive ? 'on' : 'off';
+
+const statesOf = ({ IndicatorLED }: Light): readonly string[] =>
+  IndicatorLED === undefined ? ['on', 'off'] : ['on', 'off', 'blinking'];
+
+const lightAt = (component: Component, name: string, at: Member<Light>): LightAt => ({
+  component,
+  name: tidyText(name) ?? lastOf(at.path),
+  path: at.path,
+  light: at.value,
+  readonly: at.headers.allow !== undefined && !/\bPATCH\b/i.test(at.headers.allow),
+});
+
+/** Every light the BMC shows, of the components asked for; drives take one request each. */
+export const findLights = async (client: Client, wanted: readonly Component[]): Promise<LightAt[]> => {
+  const { path } = await findChecked(client);
+  const system = { ...(await client.get(path, HostSystem)), path };
+  const parts = partsOf(client);
+  const chassis = (system.value.Links?.Chassis ?? []).map((link) => link['@odata.id']);
+  const read: Readonly<Record<Component, () => Promise<LightAt[]>>> = {
+    chassis: async () =>
+      (await parts.each(chassis, HostChassis)).map((at) => lightAt('chassis', at.value.Id ?? lastOf(at.path), at)),
+    system: async () => [lightAt('system', lastOf(path), system)],
+    disk: async () =>
+      (await readDrives(parts, system.value)).map(({ controller, at }) =>
+        lightAt('disk', `${controller}:${at.value.Id ?? lastOf(at.path)}`, at),
+      ),
+  };
+  const found: LightAt[] = [];
+  for (const component of wanted) found.push(...(await read[component]()));
+  return found.filter(({ light }) => hasLight(light));
+};
+
+const shown = ({ component, name, light, readonly }: LightAt) => ({
+  component,
+  name,
+  state: stateOf(light),
+  readonly,
+  states: statesOf(light),
+});
+
+export const readIndicators = async (client: Client): Promise<ActOutcome> => {
+  const lights = await findLights(client, indicatorComponents);
+  if (lights.length === 0) raise('BmcUnsupported', client.facts({ what: 'an indicator' }));
+  return { is: 'done', note: `${lights.length} lights`, value: lights.map(shown) };
+};

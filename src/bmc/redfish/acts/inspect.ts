@@ -1,0 +1,77 @@
+/** Inspection out of band: what the BMC tells of its node, and the properties that schedulers need. */
+import { raise, type TemperError } from '../../../model/errors';
+import { factsOf, missingFacts } from '../../../model/inspection/inspection';
+import type { ActOutcome, Seen } from '../../../model/runs/runs';
+import { findChecked } from '../discovery/discovery';
+import { type Found, readInventory } from '../discovery/inventory';
+import { HostSystem } from '../discovery/inventory-resources';
+import type { Client } from '../transport/client';
+import { powerStateOf } from './power';
+import { bootModeOf, healthOf, vendorOf } from './verify';
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** `a:1,b:2` with the boot mode added; undefined where the operator has chosen one already or writes them otherwise. */
+const withBootMode = (capabilities: unknown, mode: string | null): string | undefined => {
+  if (!mode || (capabilities !== undefined && capabilities !== null && typeof capabilities !== 'string'))
+    return undefined;
+  const given = (capabilities ?? '').split(',').filter((each) => each.trim() !== '');
+  const names = given.map((each) => each.split(':')[0]!.trim());
+  return names.includes('boot_mode') ? undefined : [...given, `boot_mode:${mode}`].join(',');
+};
+
+/** A node without disks has no space, which is a finding; storage that could not be read is none. */
+const diskless = ({ inventory, troubles }: Found): Properties =>
+  inventory.disks.length === 0 && troubles.local_gb.length === 0 ? { local_gb: 0 } : {};
+
+const troublesWith = ({ troubles }: Found, name: string): readonly TemperError[] =>
+  Object.entries(troubles).find(([property]) => property === name)?.[1] ?? [];
+
+/**
+ * Throws when an essential property is neither found nor recorded: as the BMC's own error where a later look may find
+ * all of them, otherwise StepRejected naming them.
+ */
+const requireEssential = (client: Client, properties: Properties, found: Found): void => {
+  const missing = missingFacts({ properties: { ...client.node.properties, ...properties } });
+  if (missing.length === 0) return;
+  const passing = missing.map((name) => troublesWith(found, name).find((trouble) => trouble.retry));
+  if (passing[0] && passing.every((trouble) => trouble !== undefined)) throw passing[0];
+  const [trouble] = missing.flatMap((name) => troublesWith(found, name));
+  const why = trouble ? ` (${trouble.message})` : '';
+  raise(
+    'StepRejected',
+    client.facts({
+      step: 'inspect',
+      reason: `the BMC does not tell ${missing.join(', ')}${why}; set it in the node's properties, or inspect by the ramdisk`,
+    }),
+  );
+};
+
+const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
+
+const noteOf = ({ inventory: { disks, interfaces }, troubles }: Found): string => {
+  const skipped = Object.values(troubles).flat().length;
+  const unread = skipped === 0 ? '' : `; not readable: ${counted(skipped, 'part')}`;
+  return `${counted(disks.length, 'disk')}, ${counted(interfaces.length, 'interface')}${unread}`;
+};
+
+export const inspect = async (client: Client): Promise<ActOutcome> => {
+  const system = (await client.get((await findChecked(client)).path, HostSystem)).value;
+  const found = await readInventory(client, system);
+  const { properties = {}, macs = [] } = factsOf(found.inventory);
+  const told: Properties = { ...diskless(found), ...properties };
+  requireEssential(client, told, found);
+  const boot_mode = bootModeOf(system) ?? null;
+  const capabilities = withBootMode(client.node.properties.capabilities, boot_mode);
+  const vendor = await vendorOf(client, system);
+  const seen: Seen = {
+    power_state: powerStateOf(system),
+    boot_mode,
+    health: healthOf(system),
+    ...(vendor === undefined ? {} : { vendor }),
+    properties: { ...told, ...(capabilities === undefined ? {} : { capabilities }) },
+    macs,
+    inventory: found.inventory,
+  };
+  return { is: 'done', note: noteOf(found), seen };
+};

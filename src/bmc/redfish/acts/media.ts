@@ -1,0 +1,119 @@
+/** Virtual media: an image in a drive, and drives emptied. */
+import { createHash } from 'node:crypto';
+import { isTemperError } from '../../../model/errors';
+import type { ActOutcome } from '../../../model/runs/runs';
+import { standing } from '../../announce';
+import { converge } from '../../converge';
+import {
+  ejectFrom,
+  findSlots,
+  insertInto,
+  type MediaType,
+  readSlot,
+  type Slot,
+  slotsFor,
+  takes,
+} from '../discovery/media-slots';
+import type { Client, Sent } from '../transport/client';
+
+/** Image URLs may carry a token, so an intent keeps a digest. */
+const digest = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 16);
+
+const holds = ({ media }: Slot): boolean => media.Inserted === true;
+
+/** BMCs may drop credentials or respell what they were given; some say nothing of the image at all. */
+const isImage = ({ media }: Slot, url: string): boolean => {
+  const plain = (text: string) => text.trim().replace(/\/\/[^/@]*@/, '//');
+  return media.Image === undefined || media.Image === '' || plain(decoded(media.Image)) === plain(decoded(url));
+};
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURI(text);
+  } catch {
+    return text;
+  }
+};
+
+const show = (slots: readonly Slot[]): string =>
+  slots.map((slot) => `${slot.path.split('/').at(-1)} ${holds(slot) ? 'holds an image' : 'is empty'}`).join(', ');
+
+/** Empties drives, each looked at again right before: one drive may be shown in two places. */
+const empty = async (client: Client, paths: readonly string[]): Promise<{ sent: boolean }> => {
+  const what = 'eject virtual media';
+  const look = async () => {
+    const slots: Slot[] = [];
+    for (const path of paths) slots.push(await readSlot(client, path));
+    return slots;
+  };
+  return converge<Slot[]>(client, {
+    what,
+    desired: { ejected: paths },
+    timeoutMs: client.context.timing.powerTimeoutMs,
+    look,
+    reached: (slots) => !slots.some(holds),
+    act: async () => {
+      let sent: Sent | undefined;
+      for (const path of paths) {
+        const slot = await readSlot(client, path);
+        if (holds(slot)) sent = await ejectFrom(client, slot, what);
+        if (sent && sent.is !== 'accepted') return sent;
+      }
+      return sent ?? { is: 'accepted', reply: { status: 204, headers: {}, body: undefined, garbled: false } };
+    },
+    show,
+    again: 'now',
+  });
+};
+
+/**
+ * Always empties the drive first: a BMC may go on showing the old image for a while after an eject, so an image that is
+ * there already proves nothing, unless this very act announced that it would insert it.
+ */
+const insert = async (client: Client, slot: Slot, url: string): Promise<void> => {
+  const what = 'insert virtual media';
+  const desired = { image: digest(url), path: slot.path };
+  if (!standing(await client.context.intents.last(), desired)) await empty(client, [slot.path]);
+  await converge<Slot>(client, {
+    what,
+    desired,
+    timeoutMs: client.context.timing.powerTimeoutMs,
+    look: () => readSlot(client, slot.path),
+    reached: (now, announced) => announced !== undefined && holds(now) && isImage(now, url),
+    act: async (now) => {
+      const ejected = holds(now) ? await ejectFrom(client, now, what) : undefined;
+      return ejected && ejected.is !== 'accepted' ? ejected : insertInto(client, now, url, what);
+    },
+    show: (now) => show([now]),
+    again: 'now',
+  });
+};
+
+/** A drive may be listed and yet refuse (remote console only); then the next that takes the medium is tried. */
+const isNextWorthTrying = (error: unknown): boolean =>
+  isTemperError(error, 'BmcUnsupported') ||
+  (isTemperError(error, 'BmcRejected') && [400, 405].includes(Number(error.facts.status)));
+
+export const insertMedia = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
+  const type = (args.device_type ?? 'cdrom') as MediaType;
+  const slots = slotsFor(client, await findSlots(client), type);
+  for (const [index, slot] of slots.entries()) {
+    try {
+      await insert(client, slot, String(args.image_url));
+      return { is: 'done', note: `image in ${slot.path.split('/').at(-1)}` };
+    } catch (error) {
+      if (index === slots.length - 1 || !isNextWorthTrying(error)) throw error;
+    }
+  }
+  throw new Error('no slot'); // slotsFor never answers an empty list
+};
+
+export const ejectMedia = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
+  const type = args.device_type as MediaType | undefined;
+  const slots = (await findSlots(client)).filter((slot) => type === undefined || takes(slot, type));
+  const { sent } = await empty(
+    client,
+    slots.map((slot) => slot.path),
+  );
+  return { is: 'done', note: sent ? 'ejected' : 'nothing was inserted' };
+};

@@ -1,0 +1,117 @@
+/** Single volumes made and deleted: one command each, followed until the list of volumes agrees. */
+
+import { type ControllerSeen, readVolumes, type VolumeSeen } from '../discovery/raid-storage';
+import type { Desk, Job } from '../jobs/job';
+import { perform } from '../jobs/jobs';
+import type { Client, Sent } from '../transport/client';
+import { isPlanned, type PlannedVolume } from './raid-levels';
+
+export type Args = Readonly<Record<string, unknown>>;
+type ApplyTime = 'Immediate' | 'OnReset' | null;
+export type Deletion = {
+  readonly controller: string;
+  readonly volumesPath: string;
+  readonly path: string;
+  readonly applyTime: ApplyTime;
+};
+export type Creation = PlannedVolume & { readonly applyTime: ApplyTime };
+/** `clears`: nothing but what is created may be left. */
+export type Plan = {
+  readonly clears: boolean;
+  readonly deletions: readonly Deletion[];
+  readonly creations: readonly Creation[];
+};
+
+/** Blocking creates alone take minutes, and a volume may count as made only when it is initialised. */
+const limitMs = 3 * 60 * 60_000;
+
+/** At once where the controller can, else at the next start. */
+export const applyTimeOf = ({ applyTimes }: ControllerSeen): ApplyTime =>
+  (['Immediate', 'OnReset'] as const).find((time) => applyTimes.includes(time)) ?? null;
+
+/** Some BMCs refuse the property that others want (iDRAC on DELETE); an answer that names it was not carried out. */
+const withApplyTime = async (time: ApplyTime, send: (more: Args) => Promise<Sent>): Promise<Sent> => {
+  if (time === null) return send({});
+  const sent = await send({ '@Redfish.OperationApplyTime': time });
+  const names = sent.is !== 'accepted' && String(sent.error.facts.reason).includes('OperationApplyTime');
+  return names ? send({}) : sent;
+};
+
+const restartFor = (time: ApplyTime): Job['restart'] => (time === 'OnReset' ? 'surely' : 'if it waits');
+
+/** For people. */
+export const shown = (volumes: readonly VolumeSeen[]): string =>
+  volumes.map(({ raidType, drives }) => `${raidType ?? 'a volume'} on ${drives.length} drives`).join(', ') ||
+  'no volumes';
+
+const deletion = (client: Client, { controller, volumesPath, path, applyTime }: Deletion): Job => {
+  const key = `delete volume ${path.split('/').at(-1)} of ${controller}`;
+  const look = async () => (await readVolumes(client, volumesPath)).volumes;
+  const isGone = (volumes: readonly VolumeSeen[]) => volumes.every((volume) => volume.path !== path);
+  return {
+    key,
+    limitMs,
+    before: async () => null,
+    unneeded: async () => isGone(await look()),
+    send: async () => {
+      const sent = await withApplyTime(applyTime, (more) =>
+        client.remove(path, Object.keys(more).length > 0 ? more : undefined, key),
+      );
+      return sent.is === 'refused' && sent.reply.status === 404 ? { is: 'accepted', reply: sent.reply } : sent;
+    },
+    effect: async () => {
+      const volumes = await look();
+      return { shows: isGone(volumes), seen: shown(volumes) };
+    },
+    restart: restartFor(applyTime),
+  };
+};
+
+const creation = (client: Client, planned: Creation): Job => {
+  const key = `create volume ${planned.index} (${planned.raidType} on ${planned.controller})`;
+  const look = async () => (await readVolumes(client, planned.volumesPath)).volumes;
+  const body = {
+    RAIDType: planned.raidType,
+    ...(planned.bytes !== null && { CapacityBytes: planned.bytes }),
+    ...(planned.name !== null && { Name: planned.name }),
+    Links: { Drives: planned.drives.map((path) => ({ '@odata.id': path })) },
+  };
+  return {
+    key,
+    limitMs,
+    before: async () => (await look()).map(({ path }) => path),
+    send: () => withApplyTime(planned.applyTime, (more) => client.post(planned.volumesPath, { ...body, ...more }, key)),
+    effect: async (before) => {
+      const volumes = await look();
+      const fresh = volumes.filter(({ path }) => !(before as string[]).includes(path));
+      return { shows: fresh.some((volume) => isPlanned(planned, volume)), seen: shown(volumes) };
+    },
+    restart: restartFor(planned.applyTime),
+  };
+};
+
+/** One at a time per controller, which refuses a second job; those of several controllers share a wave and its restart. */
+const wavesOf = <T extends { readonly controller: string }>(items: readonly T[]): T[][] => {
+  const waves: T[][] = [];
+  const turns = new Map<string, number>();
+  for (const item of items) {
+    const turn = turns.get(item.controller) ?? 0;
+    turns.set(item.controller, turn + 1);
+    waves[turn] = [...(waves[turn] ?? []), item];
+  }
+  return waves;
+};
+
+/** Deletes, then creates. Throws what perform throws. */
+export const carryOut = async (desk: Desk, { deletions, creations }: Plan): Promise<void> => {
+  for (const wave of wavesOf(deletions))
+    await perform(
+      desk,
+      wave.map((each) => deletion(desk.client, each)),
+    );
+  for (const wave of wavesOf(creations))
+    await perform(
+      desk,
+      wave.map((each) => creation(desk.client, each)),
+    );
+};

@@ -1,0 +1,69 @@
+/** Looks at one thing for a caller who waits: boot devices and virtual drives. Nothing here changes anything. */
+
+import type { bootDevices } from '../../../model/lifecycle/steps';
+import { ownValue } from '../../../model/own';
+import type { ActOutcome } from '../../../model/runs/runs';
+import { tidyText } from '../../texts';
+import { findSystem } from '../discovery/discovery';
+import { findSlots, type Slot } from '../discovery/media-slots';
+import type { Client } from '../transport/client';
+import { type Boot, lookAtBoot, targets } from './boot';
+
+type Device = (typeof bootDevices)[number];
+
+/** The wire's name of a boot target; several BMCs call their virtual CD UsbCd. */
+const devices: Readonly<Record<string, Device>> = {
+  ...Object.fromEntries(Object.entries(targets).map(([device, target]) => [target, device as Device])),
+  UsbCd: 'cdrom',
+};
+
+const deviceOf = (target: string | undefined): Device | null =>
+  target !== undefined && Object.hasOwn(devices, target) ? devices[target]! : null;
+
+/** Of an override that is in force; otherwise the node boots by its own order, which has no name. */
+const durations: Readonly<Record<string, boolean>> = { Once: false, Continuous: true };
+
+const overrideOf = (boot: Boot): { boot_device: Device | null; persistent: boolean | null } => {
+  const boot_device = deviceOf(boot.BootSourceOverrideTarget);
+  const persistent = ownValue(durations, boot.BootSourceOverrideEnabled ?? '');
+  return persistent === undefined || boot_device === null
+    ? { boot_device: null, persistent: null }
+    : { boot_device, persistent };
+};
+
+export const readBootDevice = async (client: Client): Promise<ActOutcome> => {
+  const value = overrideOf((await lookAtBoot(client, await findSystem(client))).boot);
+  return { is: 'done', note: value.boot_device ?? 'no boot device is set', value };
+};
+
+/** What the BMC lists, in the order of the step table; all of them where it lists nothing. */
+export const listBootDevices = async (client: Client): Promise<ActOutcome> => {
+  const { boot } = await lookAtBoot(client, await findSystem(client));
+  const allowed = boot['BootSourceOverrideTarget@Redfish.AllowableValues'];
+  const offered = new Set((allowed ?? Object.keys(devices)).map(deviceOf));
+  const supported_boot_devices = (Object.keys(targets) as Device[]).filter((device) => offered.has(device));
+  return { is: 'done', value: { supported_boot_devices } };
+};
+
+/** An image's address without what may be a secret in it: credentials and query. */
+const shownImage = (image: string | undefined): string | null => {
+  const tidy = tidyText(image, 2_000);
+  if (tidy === undefined) return null;
+  const [bare] = tidy.split(/[?#]/, 1);
+  return bare!.replace(/\/\/[^/@]*@/, '//');
+};
+
+const shown = ({ media }: Slot) => ({
+  media_types: (media.MediaTypes ?? []).flatMap((type) => tidyText(type) ?? []),
+  inserted: media.Inserted === true,
+  image: media.Inserted === true ? shownImage(media.Image) : null,
+});
+
+/** The drives of the system; where it has none of its own, those of its manager. The same ones are often shown in both. */
+export const readMedia = async (client: Client): Promise<ActOutcome> => {
+  const { path } = await findSystem(client);
+  const slots = await findSlots(client);
+  const own = slots.filter((slot) => slot.path.startsWith(`${path.replace(/\/+$/, '')}/`));
+  const value = (own.length > 0 ? own : slots).map(shown);
+  return { is: 'done', note: `${value.filter(({ inserted }) => inserted).length} inserted`, value };
+};

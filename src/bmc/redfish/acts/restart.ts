@@ -1,0 +1,48 @@
+/** A restart of the host in the middle of longer work: off, then on, each sent once however often the work is taken up again. */
+import type { Seen } from '../../../model/runs/runs';
+import type { ActContext } from '../../contract';
+import { findSystem } from '../discovery/discovery';
+import type { Ledger } from '../jobs/job-ledger';
+import { type Client, createClient } from '../transport/client';
+import { powerActs, powerStateOf, setPower } from './power';
+
+const steps = { off: 'power_off', on: 'power_on' } as const;
+
+/** Power's own intents live inside the ledger, which would otherwise be overwritten by them. */
+const within = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Client => {
+  const intents: ActContext['intents'] = {
+    last: async () => {
+      const power = ledger.restart(key)?.power;
+      return power && { act: steps[is], sent_at: power.sent_at, at: power.sent, detail: power.detail };
+    },
+    record: (detail) => {
+      const power = { detail, sent: performance.now(), sent_at: new Date().toISOString() };
+      return ledger.putRestart(key, { is, power });
+    },
+    renew: client.context.intents.renew,
+  };
+  return createClient(client.node, { ...client.context, intents }, client.connection);
+};
+
+const go = async (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Promise<void> => {
+  if (ledger.restart(key)?.is !== is) await ledger.putRestart(key, { is });
+  await setPower(within(client, ledger, key, is), powerActs[steps[is]]);
+};
+
+/** The power state for the store, which may know an older one. */
+export const seenPower = async (client: Client): Promise<Pick<Seen, 'power_state'>> => ({
+  power_state: powerStateOf((await (await findSystem(client)).look()).value),
+});
+
+/** Whether the host has been restarted for this key. */
+export const wasRestarted = (ledger: Ledger, key: string): boolean => ledger.restart(key)?.is === 'done';
+
+/** Leaves the host on; one that was off is only switched on. Goes on where an earlier attempt stopped. */
+export const restartHost = async (client: Client, ledger: Ledger, key: string): Promise<void> => {
+  const begun = ledger.restart(key)?.is;
+  if (begun === 'done') return;
+  const isOff = async () => (await (await findSystem(client)).look()).value.PowerState === 'Off';
+  if (begun === 'off' || (begun === undefined && !(await isOff()))) await go(client, ledger, key, 'off');
+  await go(client, ledger, key, 'on');
+  await ledger.putRestart(key, { is: 'done' });
+};

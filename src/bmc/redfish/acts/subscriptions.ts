@@ -1,0 +1,170 @@
+/** Event subscriptions of a BMC: who it tells of what happens to it. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { raise } from '../../../model/errors';
+import type { ActOutcome } from '../../../model/runs/runs';
+import { announcements } from '../../announce';
+import { converge } from '../../converge';
+import { tidyText } from '../../texts';
+import { findChecked, membersOf, serviceRoot } from '../discovery/discovery';
+import { link, maybe, text, texts } from '../discovery/resources';
+import type { Client } from '../transport/client';
+import { lastOf } from '../transport/texts';
+
+const EventService = z.looseObject({ Subscriptions: maybe(link), EventTypesForSubscription: texts });
+
+const Subscription = z.looseObject({
+  Id: text,
+  Context: text,
+  Protocol: text,
+  Destination: text,
+  EventTypes: texts,
+});
+type Subscription = z.output<typeof Subscription>;
+
+type Args = Readonly<Record<string, unknown>>;
+type Service = { readonly list: string; readonly types: readonly string[] | undefined };
+
+const find = async (client: Client): Promise<Service> => {
+  // A BMC that has changed hands must not tell somebody else's events.
+  await findChecked(client);
+  const service = (await client.find((await serviceRoot(client)).EventService?.['@odata.id'], EventService))?.value;
+  const list = service?.Subscriptions?.['@odata.id'];
+  return list === undefined
+    ? raise('BmcUnsupported', client.facts({ what: 'event subscriptions' }))
+    : { list, types: service?.EventTypesForSubscription };
+};
+
+const shown = (path: string, { Id, Context, Protocol, Destination, EventTypes }: Subscription) => ({
+  Id: tidyText(Id) ?? lastOf(path),
+  Context: tidyText(Context) ?? '',
+  Protocol: tidyText(Protocol) ?? '',
+  Destination: tidyText(Destination, 2_000) ?? '',
+  EventTypes: (EventTypes ?? []).flatMap((type) => tidyText(type) ?? []),
+});
+
+/** The path of one, only ever as the BMC itself lists it: an id of a caller never becomes part of a path. */
+const pathOf = (paths: readonly string[], id: unknown): string | undefined =>
+  paths.find((path) => lastOf(path) === String(id));
+
+const notFound = (client: Client, id: unknown): never => raise('SubscriptionNotFound', client.facts({ id }));
+
+/** `args`: the id of one, or nothing for the list of all. */
+export const readSubscriptions = async (client: Client, { id }: Args): Promise<ActOutcome> => {
+  const { list } = await find(client);
+  const paths = await membersOf(client, list);
+  if (id === undefined) {
+    const Members = paths.map((path) => ({ '@odata.id': path }));
+    return {
+      is: 'done',
+      note: `${paths.length} subscriptions`,
+      value: {
+        '@odata.id': list,
+        '@odata.type': '#EventDestinationCollection.EventDestinationCollection',
+        Name: 'Event Subscriptions',
+        Description: 'Who the BMC tells of its events',
+        'Members@odata.count': Members.length,
+        Members,
+      },
+    };
+  }
+  const path = pathOf(paths, id) ?? notFound(client, id);
+  const found = await client.find(path, Subscription);
+  return found ? { is: 'done', value: shown(path, found.value) } : notFound(client, id);
+};
+
+/** What the BMC is told, from the arguments of the act. */
+const toldBy = ({ destination, context, protocol, event_types }: Args) => ({
+  Destination: String(destination),
+  Protocol: protocol ?? 'Redfish',
+  Context: String(context ?? ''),
+  EventTypes: event_types ?? ['Alert'],
+});
+type Told = ReturnType<typeof toldBy>;
+
+/** What the receiver knows the sender by. */
+const headersOf = ({ secret_headers: given }: Args): Args =>
+  Array.isArray(given) && given.length > 0 ? { HttpHeaders: given } : {};
+
+const requireTypes = (client: Client, wanted: unknown, types: Service['types']): void => {
+  if (!Array.isArray(wanted) || types === undefined) return;
+  const unknown = wanted.filter((type) => !types.includes(String(type)));
+  if (unknown.length > 0)
+    raise(
+      'StepRejected',
+      client.facts({
+        step: 'create_subscription',
+        reason: `this BMC has no event types ${unknown.join(', ')}; it has: ${types.join(', ')}`,
+      }),
+    );
+};
+
+type Seen = { readonly paths: readonly string[]; readonly made?: { readonly path: string; readonly is: Subscription } };
+
+/** A receiver's address may carry an account, so an intent keeps a digest. */
+const digest = (told: unknown): string => createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
+
+/** The list as it was when the command was announced; undefined where none was. */
+const announcedPaths = async ({ context }: Client, desired: Args): Promise<readonly string[] | undefined> => {
+  const before = (await announcements(context, desired).last())?.before;
+  return typeof before === 'string' ? (JSON.parse(before) as string[]) : undefined;
+};
+
+/** What is new in the list and says what was asked for. */
+const lookFor = async (client: Client, list: string, wanted: Told, before?: readonly string[]): Promise<Seen> => {
+  const paths = await membersOf(client, list);
+  for (const path of before === undefined ? [] : paths.filter((one) => !before.includes(one))) {
+    const is = (await client.find(path, Subscription))?.value;
+    if (is?.Destination === wanted.Destination && (is.Context ?? '') === wanted.Context)
+      return { paths, made: { path, is } };
+  }
+  return { paths };
+};
+
+/**
+ * `args`: destination, context, protocol, event_types, secret_headers. A subscription is this act's own when it was not there
+ * before the command and says the same: two callers may want the same events told to one place.
+ */
+export const createSubscription = async (client: Client, args: Args): Promise<ActOutcome> => {
+  const what = 'subscribe to events';
+  const { list, types } = await find(client);
+  requireTypes(client, args.event_types, types);
+  const told = toldBy(args);
+  const desired = { subscription: digest(told) };
+  let before = await announcedPaths(client, desired);
+  const { state } = await converge<Seen>(client, {
+    what,
+    desired,
+    timeoutMs: client.context.timing.powerTimeoutMs,
+    look: () => lookFor(client, list, told, before),
+    reached: ({ made }, announced) => announced !== undefined && made !== undefined,
+    act: ({ paths }) => {
+      before = paths;
+      return client.post(list, { ...told, ...headersOf(args) }, what);
+    },
+    show: ({ paths }) => JSON.stringify(paths),
+    again: 'next attempt',
+  });
+  const value = shown(state.made!.path, state.made!.is);
+  return { is: 'done', note: `subscription ${value.Id}`, value };
+};
+
+/** `args`: id. Throws SubscriptionNotFound where it was not there before anything was sent. */
+export const deleteSubscription = async (client: Client, { id }: Args): Promise<ActOutcome> => {
+  const what = 'end a subscription to events';
+  const { list } = await find(client);
+  const desired = { ended: String(id) };
+  const look = async () => pathOf(await membersOf(client, list), id);
+  if (!(await announcements(client.context, desired).last()) && (await look()) === undefined) notFound(client, id);
+  await converge<string | undefined>(client, {
+    what,
+    desired,
+    timeoutMs: client.context.timing.powerTimeoutMs,
+    look,
+    reached: (path) => path === undefined,
+    act: (path) => client.remove(path!, undefined, what),
+    show: (path) => (path === undefined ? 'it is gone' : 'it is there'),
+    again: 'now',
+  });
+  return { is: 'done', note: `subscription ${id} ended` };
+};

@@ -1,0 +1,75 @@
+/** The look behind verify and power sync: power, boot mode, secure boot, vendor and health. */
+
+import { isTemperError } from '../../../model/errors';
+import { ownValue } from '../../../model/own';
+import type { ActOutcome, Seen } from '../../../model/runs/runs';
+import { tidyText } from '../../texts';
+import { findSystem, serviceRoot } from '../discovery/discovery';
+import { SecureBoot, type System } from '../discovery/resources';
+import type { Client } from '../transport/client';
+import { readSettings } from './bios-read';
+import { readVersions } from './firmware-read';
+import { powerStateOf } from './power';
+
+const modes: Readonly<Record<string, Seen['boot_mode']>> = { UEFI: 'uefi', Legacy: 'bios' };
+
+export const bootModeOf = (system: System): Seen['boot_mode'] =>
+  ownValue(modes, system.Boot?.BootSourceOverrideMode ?? '') ?? null;
+
+export const healthOf = (system: System): Seen['health'] => {
+  const said = system.Status?.HealthRollup ?? system.Status?.Health;
+  return said === 'OK' || said === 'Warning' || said === 'Critical' ? said : null;
+};
+
+/** What is in force now, not what the next boot will have. */
+export const secureBootOf = (secureBoot: SecureBoot | undefined): boolean | null => {
+  if (secureBoot?.SecureBootCurrentBoot !== undefined) return secureBoot.SecureBootCurrentBoot === 'Enabled';
+  return secureBoot?.SecureBootEnable ?? null;
+};
+
+/** The service root's vendor, else the system's manufacturer. */
+export const vendorOf = async (client: Client, system: System): Promise<string | undefined> =>
+  tidyText((await serviceRoot(client)).Vendor ?? system.Manufacturer);
+
+/** A BMC that errs over secure boot alone is still a BMC that can be used. */
+const unlessTelling = (error: unknown): undefined => {
+  if (!isTemperError(error, 'BmcServerError') && !isTemperError(error, 'BmcRejected')) throw error;
+};
+
+/** Nice to know and no condition: whatever goes wrong here is not the verdict on the BMC. */
+const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await read();
+  } catch (error) {
+    client.context.signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    client.context.log.info('verify goes on without a part', { node_uuid: client.node.uuid, what, why });
+    return undefined;
+  }
+};
+
+/** BIOS settings and firmware, for runs only: power sync looks often, and at power alone. */
+const inDepth = async (client: Client): Promise<Pick<Seen, 'bios' | 'firmware'>> => {
+  if (client.context.story === undefined) return {};
+  const bios = await bestEffort(client, 'BIOS settings', () => readSettings(client));
+  const firmware = await bestEffort(client, 'firmware', () => readVersions(client));
+  return { ...(bios && { bios }), ...(firmware && { firmware }) };
+};
+
+export const verify = async (client: Client): Promise<ActOutcome> => {
+  const { value: system } = await (await findSystem(client)).look();
+  const secureBoot = await client.find(system.SecureBoot?.['@odata.id'], SecureBoot).catch(unlessTelling);
+  const vendor = await vendorOf(client, system);
+  return {
+    is: 'done',
+    seen: {
+      power_state: powerStateOf(system),
+      ...(system.BootProgress?.LastState && { boot_progress: system.BootProgress.LastState }),
+      boot_mode: bootModeOf(system),
+      secure_boot: secureBootOf(secureBoot?.value),
+      ...(vendor === undefined ? {} : { vendor }),
+      health: healthOf(system),
+      ...(await inDepth(client)),
+    },
+  };
+};

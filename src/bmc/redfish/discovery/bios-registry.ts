@@ -1,0 +1,100 @@
+/** What a BMC's BIOS attributes are: their types and bounds, and the check of a caller's values against them. */
+
+import { raise } from '../../../model/errors';
+import { ownValue } from '../../../model/own';
+import type { Client } from '../transport/client';
+import { membersOf, serviceRoot } from './discovery';
+import { AttributeRegistry, type AttributeRow, type Bios, type BiosValue, RegistryFile } from './resources';
+
+export type Registry = ReadonlyMap<string, AttributeRow>;
+
+const none: Registry = new Map();
+
+/** The registry's file: members are named after it, exactly or with a version or language behind the name. */
+const findFile = async (client: Client, name: string): Promise<RegistryFileAt | undefined> => {
+  const members = await membersOf(client, (await serviceRoot(client)).Registries?.['@odata.id']);
+  const last = (path: string) => path.replace(/\/+$/, '').split('/').at(-1)!;
+  const likely = members.filter(
+    (path) => last(path) === name || name.startsWith(last(path)) || last(path).startsWith(name),
+  );
+  const [path] = likely.sort((a, b) => Number(last(b) === name) - Number(last(a) === name));
+  const file = await client.find(path, RegistryFile);
+  return file && { locations: file.value.Location ?? [] };
+};
+type RegistryFileAt = { readonly locations: readonly { readonly Uri?: string; readonly Language?: string }[] };
+
+/** The attribute registry that a Bios resource names. Empty when the BMC does not publish one: many do not. */
+export const readRegistry = async (client: Client, bios: Bios): Promise<Registry> => {
+  if (bios.AttributeRegistry === undefined) return none;
+  const file = await findFile(client, bios.AttributeRegistry);
+  const uri = (file?.locations.find(({ Language }) => Language?.startsWith('en')) ?? file?.locations[0])?.Uri;
+  const rows = (await client.find(uri, AttributeRegistry, { large: true }))?.value.RegistryEntries?.Attributes ?? [];
+  return new Map(rows.map((row) => [row.AttributeName, row]));
+};
+
+type Given = string | number | boolean;
+
+const words: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+const inBounds = (size: number, low: number | undefined, high: number | undefined): boolean =>
+  size >= (low ?? -Infinity) && size <= (high ?? Infinity);
+
+/** Each type: the value in the BMC's spelling, or the reason why it cannot be. */
+const readers: Readonly<Record<string, (given: Given, row: AttributeRow) => { value: Given } | { fault: string }>> = {
+  Enumeration: (given, row) => {
+    const names = (row.Value ?? []).flatMap(({ ValueName }) => ValueName ?? []);
+    return names.length === 0 || names.includes(String(given))
+      ? { value: String(given) }
+      : { fault: `must be one of ${names.join(', ')}` };
+  },
+  Integer: (given, row) => {
+    const value = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) return { fault: 'must be a whole number' };
+    return inBounds(value, row.LowerBound, row.UpperBound)
+      ? { value }
+      : { fault: `must be between ${row.LowerBound ?? 'any'} and ${row.UpperBound ?? 'any'}` };
+  },
+  Boolean: (given) => {
+    const value = typeof given === 'boolean' ? given : ownValue(words, String(given).toLowerCase());
+    return value === undefined ? { fault: 'must be true or false' } : { value };
+  },
+  String: (given, row) =>
+    inBounds(String(given).length, row.MinLength, row.MaxLength)
+      ? { value: String(given) }
+      : { fault: `must have ${row.MinLength ?? 0} to ${row.MaxLength ?? 'any number of'} characters` },
+};
+
+const typeNames: Readonly<Record<string, string>> = { number: 'Integer', boolean: 'Boolean' };
+
+/** Without a registry the type of the value that is there now is all there is to go by. */
+const guessed = (name: string, now: BiosValue | undefined): AttributeRow =>
+  ({ AttributeName: name, Type: typeNames[typeof now] ?? 'String' }) as AttributeRow;
+
+/**
+ * A caller's settings in the BMC's types. Throws InvalidStepArgs, naming setting and reason, before anything is sent.
+ * `settings` has the shape of the step table: a list of {name, value}.
+ */
+export const checkSettings = (
+  settings: readonly { readonly name: string; readonly value: Given }[],
+  { bios, registry }: { bios: Bios; registry: Registry },
+): Record<string, Given> => {
+  const refuse = (name: string, reason: string) =>
+    raise('InvalidStepArgs', { step: 'bios.apply_configuration', reason: `setting ${name} ${reason}` });
+  const checked = settings.map(({ name, value }): [string, Given] => {
+    const known = registry.get(name);
+    if (!known && !Object.hasOwn(bios.Attributes, name)) refuse(name, 'is not known to this BIOS');
+    const row = known ?? guessed(name, bios.Attributes[name]);
+    if (row.ReadOnly) refuse(name, 'is read-only');
+    const result = (ownValue(readers, row.Type ?? 'String') ?? readers.String!)(value, row);
+    return 'fault' in result ? refuse(name, result.fault) : [name, result.value];
+  });
+  return Object.fromEntries(checked);
+};
+
+/** The defaults that a reset brings back, as far as the registry tells; what a person typed in is nobody's default. */
+export const defaultsOf = (registry: Registry): Record<string, BiosValue> =>
+  Object.fromEntries(
+    [...registry.values()]
+      .filter((row) => row.DefaultValue !== undefined && !row.ReadOnly && row.Type !== 'Password')
+      .map((row) => [row.AttributeName, row.DefaultValue as BiosValue]),
+  );

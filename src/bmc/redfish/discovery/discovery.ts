@@ -1,0 +1,89 @@
+/** Finding a node's resources at its BMC, always by following links. */
+import { raise } from '../../../model/errors';
+import type { Client, Read } from '../transport/client';
+import { ActionInfo, Collection, Manager, ServiceRoot, System } from './resources';
+
+export const serviceRoot = async (client: Client) =>
+  (await client.get(`${client.connection.settings.address.prefix}/redfish/v1/`, ServiceRoot)).value;
+
+/** The paths of a collection's members; none when the BMC does not have the collection. */
+export const membersOf = async (client: Client, path: string | undefined): Promise<string[]> =>
+  ((await client.find(path, Collection))?.value.Members ?? []).map((member) => member['@odata.id']);
+
+/** The path of the node's system: the one it names, else the only one there is. Throws DriverInfoInvalid when there are several. */
+const systemPath = async (client: Client): Promise<string> => {
+  const { settings } = client.connection;
+  if (settings.system !== undefined) return settings.system;
+  const found = await membersOf(client, (await serviceRoot(client)).Systems?.['@odata.id']);
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) return raise('BmcUnsupported', client.facts({ what: 'any system' }));
+  return raise('DriverInfoInvalid', {
+    node: client.node.uuid,
+    field: 'redfish_system_id',
+    reason: `is needed: the BMC at ${client.label} has ${found.length} systems (${found.slice(0, 8).join(', ')})`,
+  });
+};
+
+export type SystemAt = { readonly path: string; look(): Promise<Read<System>> };
+
+const plainUuid = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase();
+
+/**
+ * Throws BmcWrongSystem when the operator said which system it has to be and it is another: the address may have changed
+ * hands, and the next command would hit somebody else's node.
+ */
+const requireSystem = (client: Client, { UUID }: System): void => {
+  const wanted = client.connection.settings.systemUuid;
+  if (wanted === undefined || (UUID !== undefined && plainUuid(UUID) === plainUuid(wanted))) return;
+  if (UUID === undefined)
+    // BMCs that are starting leave it out for a while.
+    raise(
+      'BmcServerError',
+      client.facts({ status: 200, reason: `its system shows no UUID to compare with ${wanted}` }),
+    );
+  raise('BmcWrongSystem', client.facts({ found: UUID, wanted }));
+};
+
+/** The node's system, found once per act and read as often as needed. */
+export const findSystem = async (client: Client): Promise<SystemAt> => {
+  const path = await systemPath(client);
+  const look = async () => {
+    const read = await client.get(path, System);
+    requireSystem(client, read.value);
+    return read;
+  };
+  return { path, look };
+};
+
+/** The same, looked at once: it is the system that the operator named. */
+export const findChecked = async (client: Client): Promise<SystemAt> => {
+  const at = await findSystem(client);
+  await at.look();
+  return at;
+};
+
+/** The managers of a system; some BMCs link none, then all of the BMC's. */
+export const managerPaths = async (client: Client, system: System): Promise<string[]> => {
+  const linked = (system.Links?.ManagedBy ?? []).map((link) => link['@odata.id']);
+  return linked.length > 0 ? linked : membersOf(client, (await serviceRoot(client)).Managers?.['@odata.id']);
+};
+
+export const findManager = async (client: Client, system: System): Promise<{ path: string; value: Manager }> => {
+  const [path] = await managerPaths(client, system);
+  if (path === undefined) return raise('BmcUnsupported', client.facts({ what: 'a manager' }));
+  return { path, value: (await client.get(path, Manager)).value };
+};
+
+type Action = { readonly '@Redfish.ActionInfo'?: string };
+
+/** What an action accepts for a parameter, in the action itself or in its ActionInfo. Undefined: the BMC does not say. */
+export const allowableValues = async (
+  client: Client,
+  action: (Action & Readonly<Record<string, unknown>>) | undefined,
+  parameter: string,
+): Promise<readonly string[] | undefined> => {
+  const listed = action?.[`${parameter}@Redfish.AllowableValues`] as readonly string[] | undefined;
+  if (listed) return listed;
+  const info = await client.find(action?.['@Redfish.ActionInfo'], ActionInfo);
+  return info?.value.Parameters?.find((row) => row.Name === parameter)?.AllowableValues;
+};

@@ -1,0 +1,40 @@
+/** The parts of a node that have firmware of their own, and the versions they run. */
+import { isTemperError } from '../../../model/errors';
+import { FirmwareChassis, FirmwareSystem, NetworkAdapter } from '../jobs/job-resources';
+import type { Client } from '../transport/client';
+import { findManager, findSystem, membersOf } from './discovery';
+import type { System } from './resources';
+
+export type Part = { readonly component: string; readonly version: string | null };
+
+/** HPE answers 400 here until the host's system runs; other BMCs have no adapters to show. */
+const unlessAbsent = (error: unknown): undefined => {
+  if (!isTemperError(error, 'BmcRejected')) throw error;
+};
+
+const adapters = async (client: Client, system: System): Promise<Part[]> => {
+  const chassis = await client.find(system.Links?.Chassis?.[0]?.['@odata.id'], FirmwareChassis);
+  const paths = await membersOf(client, chassis?.value.NetworkAdapters?.['@odata.id']);
+  const found: Part[] = [];
+  for (const path of paths) {
+    const adapter = (await client.find(path, NetworkAdapter))?.value;
+    const name = adapter?.SerialNumber ?? adapter?.Id;
+    if (name)
+      found.push({ component: `nic:${name}`, version: adapter?.Controllers?.[0]?.FirmwarePackageVersion ?? null });
+  }
+  return found;
+};
+
+/** `bios`, `bmc` and one `nic:<serial or id>` per network adapter. Each call is a fresh look. */
+export const readParts = async (client: Client): Promise<Part[]> => {
+  const at = await findSystem(client);
+  const { value: system } = await at.look();
+  const { value: manager } = await findManager(client, system);
+  const bios = (await client.get(at.path, FirmwareSystem)).value.BiosVersion ?? null;
+  const nics = (await adapters(client, system).catch(unlessAbsent)) ?? [];
+  return [
+    { component: 'bios', version: bios },
+    { component: 'bmc', version: manager.FirmwareVersion ?? null },
+    ...nics,
+  ];
+};

@@ -1,0 +1,170 @@
+/**
+ * Following one command that a BMC has taken: through its task where there is one, until its effect shows. What its task
+ * says is a hint; without the effect it has failed, or its outcome is unknown.
+ */
+import { type ErrorCode, isTemperError, raise } from '../../../model/errors';
+import { backOff, pause } from '../../wait';
+import { restartHost, wasRestarted } from '../acts/restart';
+import { plainFacts } from '../transport/plain-urls';
+import { type Desk, glance, type Job } from './job';
+import type { Entry } from './job-ledger';
+import { newTask, type Progress, progressOf } from './tasks';
+
+/** The engine cuts an attempt short after a while; a clear end comes before that. */
+const limitOf = ({ client }: Desk, job: Job): number =>
+  Math.min(job.limitMs, (client.context.timing.limits?.once?.startToCloseMs ?? Number.POSITIVE_INFINITY) * 0.9);
+
+/** For how long an effect may lag behind what the BMC says of its task, or stay away where it says nothing. */
+const graceMs = ({ client }: Desk): number => client.context.timing.softPowerTimeoutMs;
+
+const end = async (desk: Desk, job: Job, code: ErrorCode, more: Record<string, unknown>): Promise<never> => {
+  const { client, ledger } = desk;
+  const facts = client.facts({ what: job.key, step: job.key, ...plainFacts(more) });
+  const entry = ledger.job(job.key)!;
+  await ledger.putJob(job.key, { ...entry, is: 'ended', verdict: { code, facts, attempt: client.context.attempt } });
+  return raise(code, facts);
+};
+
+export const update = async ({ ledger }: Desk, job: Job, change: Partial<Entry>): Promise<void> =>
+  ledger.putJob(job.key, { ...ledger.job(job.key)!, ...change });
+
+type Watch = { readonly desk: Desk; readonly job: Job; readonly wave: string; waitingSince?: number; doubts: number };
+
+const restart = async ({ desk, job, wave }: Watch): Promise<void> => {
+  const { client, ledger } = desk;
+  client.context.log.info('restarting the host', { what: job.key });
+  await restartHost(client, ledger, wave);
+  // What it brings about shows only from now on.
+  if (ledger.job(job.key)?.over !== undefined) await update(desk, job, { over: performance.now() });
+};
+
+const wantsRestart = (watch: Watch, { waits, state }: Extract<Progress, { is: 'running' }>): boolean => {
+  const { desk, job, wave } = watch;
+  const { timing } = desk.client.context;
+  if (job.restart === 'never' || wasRestarted(desk.ledger, wave)) return false;
+  watch.waitingSince = waits ? (watch.waitingSince ?? performance.now()) : undefined;
+  if (waits) return performance.now() - watch.waitingSince! >= (job.waitMs ?? 0);
+  // A job that is not scheduled yet would miss the start.
+  const young = state.startsWith('New') && performance.now() - desk.ledger.job(job.key)!.sent < timing.settleMs;
+  return job.restart === 'surely' && !young;
+};
+
+const whileRunning = async (watch: Watch, progress: Extract<Progress, { is: 'running' }>): Promise<void> => {
+  const { desk, job } = watch;
+  const { sent, over } = desk.ledger.job(job.key)!;
+  // A task that was lost may be found again.
+  if (progress.learnt || over !== undefined) await update(desk, job, { ...progress.learnt, over: undefined });
+  if (wantsRestart(watch, progress)) await restart(watch);
+  if (performance.now() - sent >= limitOf(desk, job))
+    await whenEndless(watch, performance.now() - sent, progress.state);
+};
+
+/** A task that has forgotten to end may have done its work all the same. */
+const whenEndless = async ({ desk, job }: Watch, ageMs: number, seen: string): Promise<void> => {
+  const { shows } = await job.effect(desk.ledger.job(job.key)!.before, false);
+  if (!shows) return end(desk, job, 'BmcJobEndless', { minutes: Math.round(ageMs / 60_000), seen });
+  await job.after?.();
+  await update(desk, job, { is: 'done' });
+};
+
+/** A monitor's 500 may be the end of the work or of the BMC's patience; three in a row are taken for the former. */
+const whenFailed = async (watch: Watch, { reason, unsure }: Extract<Progress, { is: 'failed' }>): Promise<void> => {
+  watch.doubts += 1;
+  if (!unsure || watch.doubts >= 3) await end(watch.desk, watch.job, 'BmcJobFailed', { reason });
+};
+
+const endWithout = async (watch: Watch, endedWell: boolean, seen: string): Promise<never> =>
+  endedWell
+    ? end(watch.desk, watch.job, 'BmcJobFailed', { reason: `its task ended well, but the BMC shows ${seen}` })
+    : end(watch.desk, watch.job, 'StepOutcomeUnknown', {
+        reason: `nothing tells of its task, and the BMC shows ${seen}`,
+      });
+
+const restartHelps = ({ desk, job, wave }: Watch, endedWell: boolean, waits: boolean): boolean => {
+  const { is, over } = desk.ledger.job(job.key)!;
+  if (wasRestarted(desk.ledger, wave)) return false;
+  if (job.restart === 'surely') return is === 'accepted';
+  // An effect may lag a little without needing a restart.
+  const lags = over === undefined || performance.now() - over < desk.client.context.timing.settleMs;
+  return job.restart === 'if it waits' && endedWell && (waits || !lags);
+};
+
+/** Its task has ended, or nothing tells of it: now only the effect counts. */
+const whenOver = async (watch: Watch, well: boolean, waits = false): Promise<void> => {
+  const { desk, job } = watch;
+  const { client, ledger } = desk;
+  const entry = ledger.job(job.key)!;
+  const endedWell = well || entry.well === true;
+  // Some BMCs know a new task only after a moment.
+  const early = !endedWell && performance.now() - entry.sent < client.context.timing.settleMs;
+  if (entry.over === undefined && !early)
+    await update(desk, job, { over: performance.now(), ...(endedWell && { well: true }) });
+  const effect = await glance(client, job.away ?? false, () => job.effect(entry.before, endedWell));
+  if (isTemperError(effect)) return overdue(watch, endedWell, `nothing (${effect.message})`);
+  if (effect.shows) {
+    await job.after?.();
+    return update(desk, job, { is: 'done' });
+  }
+  if (!early && restartHelps(watch, endedWell, waits)) return restart(watch);
+  return overdue(watch, endedWell, effect.seen);
+};
+
+const overdue = async (watch: Watch, endedWell: boolean, seen: string): Promise<void> => {
+  const over = watch.desk.ledger.job(watch.job.key)!.over;
+  if (over !== undefined && performance.now() - over >= graceMs(watch.desk)) await endWithout(watch, endedWell, seen);
+};
+
+/** Where no answer named the task, one that is new in the BMC's list is taken for it. */
+const look = async ({ desk, job }: Watch): Promise<Progress> => {
+  const { client, ledger } = desk;
+  const entry = ledger.job(job.key)!;
+  if (entry.final) return { is: 'done' };
+  const named = entry.monitor ?? entry.task;
+  const progress: Progress = named ? await progressOf(client, entry) : { is: 'lost' };
+  // A monitor may end well for work that only its task calls a failure.
+  const enough = entry.task !== undefined || (named !== undefined && progress.is !== 'done');
+  const task = enough || !ledger.isLatest(job.key) ? undefined : await newTask(client, entry);
+  if (task === undefined) return progress;
+  await update(desk, job, { is: 'accepted', task });
+  return progressOf(client, ledger.job(job.key)!);
+};
+
+const follow = async (watch: Watch, progress: Progress): Promise<void> => {
+  if (progress.is !== 'failed') watch.doubts = 0;
+  switch (progress.is) {
+    case 'running':
+      return whileRunning(watch, progress);
+    case 'failed':
+      return whenFailed(watch, progress);
+    case 'done':
+      return whenOver(watch, true, progress.waits);
+    case 'lost':
+      return whenOver(watch, false);
+    case 'unreadable': {
+      const { desk, job } = watch;
+      if (performance.now() - desk.ledger.job(job.key)!.sent >= limitOf(desk, job))
+        await end(desk, job, 'StepOutcomeUnknown', { reason: progress.error.message });
+    }
+  }
+};
+
+/** Retry-After counts, but neither as a hammer nor as an eternity: 2 to 60 times the first pause. */
+const pauseFor = (pollMs: number, askedMs: number | undefined, usual: number): number =>
+  askedMs === undefined ? usual : Math.min(Math.max(askedMs, 2 * pollMs), 60 * pollMs);
+
+/** Follows one command until its effect shows. `wave` names the restart that it shares with others. */
+export const watchUntilDone = async (watch: Watch): Promise<void> => {
+  const { client, ledger } = watch.desk;
+  const { timing, signal, beat } = client.context;
+  const nextPause = backOff(timing.pollMs * 2);
+  while (ledger.job(watch.job.key)?.is !== 'done') {
+    const seen = await glance(client, watch.job.away ?? false, () => look(watch));
+    const progress: Progress = isTemperError(seen) ? { is: 'unreadable', error: seen } : seen;
+    const { monitor, task } = ledger.job(watch.job.key)!;
+    const state = progress.is === 'running' ? progress.state : progress.is;
+    beat({ what: watch.job.key, doing: 'waiting', state, task: task ?? monitor });
+    await follow(watch, progress);
+    if (ledger.job(watch.job.key)?.is === 'done') return;
+    await pause(pauseFor(timing.pollMs, progress.is === 'running' ? progress.pauseMs : undefined, nextPause()), signal);
+  }
+};

@@ -1,0 +1,66 @@
+/**
+ * Long work at a BMC: each command is written down, sent once, followed, and believed only when its effect shows. An attempt
+ * that finds a command written down never sends it; where nothing tells what became of it, it says so.
+ */
+import type { Sent } from '../transport/client';
+import { plainUrls } from '../transport/plain-urls';
+import type { Desk, Job } from './job';
+import { update, watchUntilDone } from './job-watch';
+import { listTasks, refsOf } from './tasks';
+
+/** A person asked for it again after it ended badly: what shows by now need not be sent. */
+const showsByNow = async (desk: Desk, job: Job): Promise<boolean> => {
+  const entry = desk.ledger.job(job.key);
+  if (entry?.is === 'ended') return (await job.effect(entry.before, false)).shows;
+  return (await job.unneeded?.()) ?? false;
+};
+
+const send = async (desk: Desk, job: Job): Promise<Sent> => {
+  const { client, ledger } = desk;
+  const before = await job.before();
+  const tasks = (await listTasks(client)) ?? null;
+  client.context.signal.throwIfAborted();
+  if (ledger.job(job.key)) await ledger.dropJob(job.key);
+  await ledger.putJob(job.key, { is: 'sent', before, tasks, sent: performance.now() });
+  client.context.beat({ what: job.key, doing: 'sending' });
+  if (client.context.signal.aborted) await ledger.dropJob(job.key);
+  client.context.signal.throwIfAborted();
+  return job.send().catch(async (error: unknown) => {
+    // Thrown means that nothing was sent, unless we were stopped in the middle: then the entry must stand.
+    if (!client.context.signal.aborted) await ledger.dropJob(job.key);
+    throw error;
+  });
+};
+
+const start = async (desk: Desk, job: Job): Promise<void> => {
+  const { client, ledger } = desk;
+  const known = ledger.job(job.key);
+  if (known && known.is !== 'ended') return;
+  if (await showsByNow(desk, job)) {
+    const nothing = { before: null, tasks: null, sent: performance.now() };
+    return ledger.putJob(job.key, { ...(known ?? nothing), is: 'done' });
+  }
+  const sent = await send(desk, job);
+  switch (sent.is) {
+    case 'refused':
+      await ledger.dropJob(job.key);
+      throw sent.error;
+    case 'unknown':
+      return client.context.log.warn('a command got no answer', { what: job.key, why: plainUrls(sent.error.message) });
+    case 'accepted': {
+      const refs = refsOf(client, sent.reply);
+      const final = sent.reply.status !== 202 && refs.monitor === undefined && refs.task === undefined;
+      await update(desk, job, { is: 'accepted', ...refs, ...(final && { final }) });
+      client.context.beat({ what: job.key, doing: 'accepted', ...refs });
+    }
+  }
+};
+
+/**
+ * Does jobs that may be under way together, with one restart of the host for all that need it.
+ * Throws BmcJobFailed, BmcJobEndless, StepOutcomeUnknown, and what a refused command or a failed restart amounts to.
+ */
+export const perform = async (desk: Desk, jobs: readonly Job[]): Promise<void> => {
+  for (const job of jobs) await start(desk, job);
+  for (const job of jobs) await watchUntilDone({ desk, job, wave: jobs[0]!.key, doubts: 0 });
+};

@@ -1,0 +1,160 @@
+/** The BMC's own account of long work: where it is told, and what it says. It may lie, lag, or be deleted too early. */
+
+import { isTemperError, type TemperError } from '../../../model/errors';
+import { ownValue } from '../../../model/own';
+import { membersOf } from '../discovery/discovery';
+import type { Client } from '../transport/client';
+import { isTransientRefusal, type Reply, retryAfterMs } from '../transport/replies';
+import type { Entry, TaskRefs } from './job-ledger';
+import { JobRoot, Task, TaskService } from './job-resources';
+import { vendorJob } from './vendor-jobs';
+
+/** `waits`: for a start of the host, though it may have ended well. `lost`: nothing tells of it, which proves neither an end nor a failure. */
+export type Progress =
+  | {
+      readonly is: 'running';
+      readonly state: string;
+      readonly waits: boolean;
+      readonly learnt?: TaskRefs;
+      readonly pauseMs?: number;
+    }
+  | { readonly is: 'done'; readonly waits?: boolean }
+  | { readonly is: 'failed'; readonly reason: string; readonly unsure?: true }
+  | { readonly is: 'lost' }
+  | { readonly is: 'unreadable'; readonly error: TemperError };
+
+// Task.v1_7_0 TaskState; `Starting`, `Pending` and the two after them are how a BMC says that the host has to start first.
+const kinds: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
+  Starting: 'waits',
+  Pending: 'waits',
+  Suspended: 'waits',
+  Service: 'waits',
+  Completed: 'done',
+  Killed: 'failed',
+  Exception: 'failed',
+  Cancelled: 'failed',
+};
+
+const rebootWords =
+  /(re-?boot|restart|reset)\w*[^.]{0,40}(pending|required|needed)|(pending|requires?|needs?)[^.]{0,40}(re-?boot|restart|reset)/i;
+
+const line = (text: string): string =>
+  text
+    .replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ')
+    .trim()
+    .slice(0, 200);
+
+const wordsOf = (task: Task): string =>
+  line((task.Messages ?? []).map((each) => each.Message ?? each.MessageId ?? '').join(' '));
+
+/** A state alone proves nothing: work that ended as `Completed` with status `Critical` has failed. */
+export const judge = (task: Task): Progress => {
+  const state = task.TaskState ?? 'no state';
+  const words = wordsOf(task);
+  const failed = {
+    is: 'failed',
+    reason: [[state, task.TaskStatus].filter(Boolean).join(', '), words].filter(Boolean).join(': '),
+  } as const;
+  const kind = ownValue(kinds, state);
+  if (kind === 'failed' || (kind === 'done' && task.TaskStatus === 'Critical')) return failed;
+  if (kind === 'done') return { is: 'done', waits: rebootWords.test(words) };
+  const percent = task.PercentComplete === undefined ? '' : ` ${task.PercentComplete} %`;
+  return { is: 'running', state: `${state}${percent}`, waits: kind === 'waits' || rebootWords.test(words) };
+};
+
+/** The path of a link or Location at this BMC; one that names another host (its inner address, say) is asked here all the same. */
+export const pathAt = (client: Client, given: string | undefined): string | undefined => {
+  const { origin } = client.connection.settings.address;
+  if (given === undefined || !URL.canParse(given, origin)) return undefined;
+  const url = new URL(given, origin);
+  return `${url.pathname}${url.search}`;
+};
+
+const taskIn = (body: unknown): Task | undefined => {
+  const task = Task.safeParse(body);
+  return task.success && task.data.TaskState !== undefined ? task.data : undefined;
+};
+
+/** Where an accepted command's progress is told: Location, else what a task in the body says of itself. */
+export const refsOf = (client: Client, reply: Reply): TaskRefs => {
+  const body = Task.safeParse(reply.body).data;
+  const isTask = body?.['@odata.type']?.startsWith('#Task.') || body?.TaskState !== undefined;
+  const monitor =
+    reply.status === 202 || isTask ? pathAt(client, reply.headers.location ?? body?.TaskMonitor) : undefined;
+  const task = isTask ? pathAt(client, body?.['@odata.id']) : undefined;
+  return { ...(monitor && { monitor }), ...(task && task !== monitor && { task }) };
+};
+
+const learntFrom = (client: Client, refs: TaskRefs, task: Task | undefined): { learnt?: TaskRefs } => {
+  const path = pathAt(client, task?.['@odata.id']);
+  return refs.task === undefined && path !== undefined && path !== refs.monitor ? { learnt: { task: path } } : {};
+};
+
+const unreadable: readonly number[] = [401, 403, 408, 429];
+
+const errorAt = (client: Client, reply: Reply, path: string): TemperError =>
+  client.connection.errorOf(reply, { node: String(client.facts().node), what: `GET ${path}` });
+
+/** One look at a monitor or task. A monitor's last answer is that of the command itself, so an error there is its failure. */
+const ask = async (client: Client, path: string, refs: TaskRefs): Promise<Progress> => {
+  const what = `GET ${path}`;
+  const node = String(client.facts().node);
+  const answer = await client.connection.ask({ method: 'GET', path, signal: client.context.signal, node, what });
+  if ('failed' in answer) return { is: 'unreadable', error: answer.failed.error };
+  const { reply } = answer;
+  if (reply.status === 404 || reply.status === 410) return { is: 'lost' };
+  const error = errorAt(client, reply, path);
+  if (reply.garbled || unreadable.includes(reply.status) || (reply.status >= 300 && reply.status < 400))
+    return { is: 'unreadable', error };
+  if (reply.status > 500 || (reply.status >= 400 && isTransientRefusal(reply))) return { is: 'unreadable', error };
+  if (reply.status >= 400)
+    return { is: 'failed', reason: String(error.facts.reason), ...(reply.status === 500 && { unsure: true as const }) };
+  const task = taskIn(reply.body);
+  const judged: Progress = task
+    ? judge(task)
+    : reply.status === 202
+      ? { is: 'running', state: 'in progress', waits: false }
+      : { is: 'done' };
+  return judged.is === 'running'
+    ? { ...judged, ...learntFrom(client, refs, task), pauseMs: retryAfterMs(reply) }
+    : judged;
+};
+
+/** What the task itself says outweighs its monitor, but for one that has not noticed its own end. */
+const weigh = (monitor: Progress, task: Progress): Progress => {
+  if (task.is === 'lost' || task.is === 'unreadable') return monitor;
+  return monitor.is === 'done' && task.is === 'running' ? monitor : task;
+};
+
+/** How far an accepted command is. @throws errors of the list that no later look can mend, such as refused credentials */
+export const progressOf = async (client: Client, { monitor, task }: TaskRefs): Promise<Progress> => {
+  const refs = { ...(monitor && { monitor }), ...(task && { task }) };
+  let seen: Progress = monitor ? await ask(client, monitor, refs) : { is: 'lost' };
+  if (seen.is !== 'running' && task !== undefined) seen = weigh(seen, await ask(client, task, refs));
+  const lost = seen.is === 'lost' ? (task ?? monitor) : undefined;
+  return lost === undefined ? seen : ((await vendorJob(client, lost)) ?? seen);
+};
+
+/** More than this is a log, not a list of work. */
+const mostTasks = 300;
+
+/** Paths of the tasks that the BMC lists; undefined when it lists none in earnest. */
+export const listTasks = async (client: Client): Promise<string[] | undefined> => {
+  try {
+    const root = await client.get(`${client.connection.settings.address.prefix}/redfish/v1/`, JobRoot);
+    const service = await client.find(root.value.Tasks?.['@odata.id'], TaskService);
+    const paths = await membersOf(client, service?.value.Tasks?.['@odata.id']);
+    return paths.length > mostTasks ? undefined : paths;
+  } catch (error) {
+    client.context.signal.throwIfAborted();
+    if (isTemperError(error)) return undefined;
+    throw error;
+  }
+};
+
+/** The one task that the BMC did not have before the command was sent; undefined when there are none or several. */
+export const newTask = async (client: Client, { tasks }: Entry): Promise<string | undefined> => {
+  if (tasks === null) return undefined;
+  const fresh = ((await listTasks(client)) ?? []).filter((path) => !tasks.includes(path));
+  return fresh.length === 1 ? fresh[0] : undefined;
+};

@@ -1,0 +1,51 @@
+/** A second account of long work: the job that some BMCs keep when they have deleted its task already. */
+import { ownValue } from '../../../model/own';
+import { findManager, findSystem } from '../discovery/discovery';
+import type { Client } from '../transport/client';
+import { JobManager, JobRoot, JobService, VendorJob } from './job-resources';
+import type { Progress } from './tasks';
+
+// iDRAC's words and those of the standard's Job.v1; what is not listed is still under way.
+const kinds: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
+  Scheduled: 'waits',
+  Starting: 'waits',
+  Pending: 'waits',
+  Suspended: 'waits',
+  Completed: 'done',
+  RebootCompleted: 'done',
+  CompletedWithErrors: 'failed',
+  Failed: 'failed',
+  RebootFailed: 'failed',
+  Cancelled: 'failed',
+  Exception: 'failed',
+};
+
+const judge = (job: VendorJob): Progress => {
+  const state = job.JobState ?? 'no state';
+  const kind = ownValue(kinds, state);
+  const words = job.Message ?? job.Messages?.map(({ Message }) => Message ?? '').join(' ') ?? '';
+  if (kind === 'failed' || (kind === 'done' && job.JobStatus === 'Critical'))
+    return { is: 'failed', reason: `job ${state}: ${words}`.slice(0, 250) };
+  return kind === 'done' ? { is: 'done' } : { is: 'running', state: `job ${state}`, waits: kind === 'waits' };
+};
+
+/** Collections in which the job may be, most specific first: Dell's own (dell/iDRAC-Redfish-Scripting), then DSP0266's JobService. */
+const collections = async (client: Client): Promise<string[]> => {
+  const { value: system } = await (await findSystem(client)).look();
+  const { path } = await findManager(client, system);
+  const manager = await client.find(path, JobManager);
+  const root = await client.get(`${client.connection.settings.address.prefix}/redfish/v1/`, JobRoot);
+  const service = await client.find(root.value.JobService?.['@odata.id'], JobService);
+  const found = [manager?.value.Links?.Oem?.Dell?.Jobs, service?.value.Jobs];
+  return found.flatMap((link) => (link ? [link['@odata.id'].replace(/\/$/, '')] : []));
+};
+
+/** What a job with the id of a lost task says; undefined when there is none. */
+export const vendorJob = async (client: Client, task: string): Promise<Progress | undefined> => {
+  const id = task.replace(/\/$/, '').split('/').at(-1);
+  for (const jobs of await collections(client)) {
+    const job = await client.find(`${jobs}/${id}`, VendorJob);
+    if (job?.value.JobState !== undefined) return judge(job.value);
+  }
+  return undefined;
+};

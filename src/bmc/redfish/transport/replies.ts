@@ -1,0 +1,167 @@
+/** What a BMC's answer means: its message keys, how long it asks us to wait, and the error of our list it amounts to. */
+
+import { type ErrorCode, TemperError } from '../../../model/errors';
+import { ownValue } from '../../../model/own';
+
+/** An answer as it came. `body` is undefined when there is none or when it is not JSON (`garbled` tells the two apart). */
+export type Reply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: unknown;
+  readonly garbled: boolean;
+};
+
+type Message = { readonly key: string; readonly text: string; readonly severity: number };
+
+const severities: Readonly<Record<string, number>> = { Critical: 3, Warning: 2, OK: 1 };
+
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : value === undefined ? [] : [value]);
+
+const messageOf = (item: unknown): Message => {
+  const { MessageId, Message, Severity, MessageSeverity } = record(item);
+  return {
+    key: String(MessageId ?? '').replace(/^.*\./, ''),
+    text: String(Message ?? ''),
+    severity: ownValue(severities, String(MessageSeverity ?? Severity ?? '')) ?? 0,
+  };
+};
+
+/** Messages of an error body, most severe first. iDRAC may send one object where a list belongs. */
+const messagesOf = (body: unknown): Message[] => {
+  const error = record(record(body).error);
+  const listed = asList(error['@Message.ExtendedInfo']).map(messageOf);
+  const top = messageOf({ MessageId: error.code, Message: error.message });
+  return [...listed.sort((a, b) => b.severity - a.severity), top].filter((one) => one.key !== '' || one.text !== '');
+};
+
+/** The last parts of all message ids: `Base.1.8.ResourceInUse` -> `ResourceInUse`. */
+export const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
+
+/** The text of all messages, for the few places where only the wording tells. */
+export const wordsOf = (reply: Reply): string =>
+  messagesOf(reply.body)
+    .map((message) => `${message.key} ${message.text}`)
+    .join(' ');
+
+/** Keys after which the same request may well succeed a little later; sources in the vendor reports of each firmware. */
+const transientKeys: readonly string[] = [
+  'SYS518',
+  'InvalidOperationForSystemState',
+  'UnableToModifyDuringSystemPOST',
+  'ResourceNotReadyRetry',
+  'ServiceTemporarilyUnavailable',
+  'ServiceShuttingDown',
+  'ResourceInUse',
+  'ActionParameterValueConflict',
+  'SessionLimitExceeded',
+  'RAC0218',
+];
+
+const sessionKeys: readonly string[] = ['RAC0218', 'SessionLimitExceeded'];
+
+/** Whether the BMC says that its session table is full. */
+export const sessionsExhausted = (reply: Reply): boolean => keysOf(reply).some((key) => sessionKeys.includes(key));
+
+/** Whether a refused request may be tried again shortly: it was not carried out. */
+export const isTransientRefusal = (reply: Reply): boolean =>
+  reply.status === 409 || keysOf(reply).some((key) => transientKeys.includes(key));
+
+const longestWaitMs = 120_000;
+
+/** The time of day that the BMC shows with its reply, epoch milliseconds; this worker's where it shows none. */
+const timeOf = ({ headers }: Reply): number => {
+  const shown = Date.parse(headers.date ?? '');
+  return Number.isNaN(shown) ? Date.now() : shown;
+};
+
+/** Retry-After in milliseconds (seconds, or an HTTP date on the BMC's own clock), at most two minutes. */
+export const retryAfterMs = (reply: Reply, now = timeOf(reply)): number | undefined => {
+  const given = reply.headers['retry-after'];
+  if (given === undefined) return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(given.trim()) ? Number(given) * 1000 : Date.parse(given) - now;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestWaitMs) : undefined;
+};
+
+/** One line of printable text. */
+const tidy = (text: string): string =>
+  text
+    .replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ')
+    .trim()
+    .slice(0, 300);
+
+const reasonOf = (reply: Reply): string => {
+  if (reply.garbled) return 'its reply is not JSON';
+  const [first] = messagesOf(reply.body);
+  return first ? tidy(first.text || first.key) : `status ${reply.status} without explanation`;
+};
+
+/** Status to error; what is not listed here is decided by its hundred. */
+const codes: Readonly<Record<number, ErrorCode>> = {
+  401: 'BmcAuthFailed',
+  403: 'BmcAuthFailed',
+  404: 'BmcRejected',
+  405: 'BmcUnsupported',
+  409: 'BmcBusy',
+  429: 'BmcBusy',
+  501: 'BmcUnsupported',
+  503: 'BmcBusy',
+};
+
+const codeOf = (reply: Reply): ErrorCode => {
+  if (reply.status === 403 && /licen[sc]e/i.test(wordsOf(reply))) return 'BmcUnsupported';
+  if (keysOf(reply).some((key) => transientKeys.includes(key))) return 'BmcBusy';
+  return codes[reply.status] ?? (reply.status >= 500 || reply.garbled ? 'BmcServerError' : 'BmcRejected');
+};
+
+/** The error of our list for an answer. `facts` are those of the request; `mask` removes secrets the BMC echoes. */
+export const errorOf = (
+  reply: Reply,
+  facts: { node: string; bmc: string; what: string },
+  mask: (text: string) => string,
+): TemperError =>
+  new TemperError(codeOf(reply), {
+    ...facts,
+    status: reply.status,
+    reason: mask(reasonOf(reply)),
+    retryAfterMs: retryAfterMs(reply),
+    keys: keysOf(reply).filter((key) => /^\w{1,60}$/.test(key)),
+  });
+
+const tlsFaults =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE))/;
+
+/** Failures before the first byte of the request left: nothing can have happened. */
+const neverSent =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+)$/;
+
+const plain: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'its name does not resolve',
+  ECONNRESET: 'the connection was reset',
+  UND_ERR_SOCKET: 'the connection was closed without an answer',
+  UND_ERR_CONNECT_TIMEOUT: 'connecting took too long',
+  UND_ERR_HEADERS_TIMEOUT: 'the answer took too long',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped in the middle',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is far too large',
+  BMC_REPLY_TOO_MUCH: 'the answer is far too large, or made of far too many parts',
+};
+
+/** The error of our list for a failed request, and whether the request cannot have been carried out. */
+export const errorOfFailure = (
+  thrown: unknown,
+  facts: { node: string; bmc: string; what: string },
+): { error: TemperError; neverSent: boolean } => {
+  const cause = thrown as { code?: unknown; cause?: unknown; errors?: readonly unknown[] };
+  const inner = cause.errors?.[0] as { code?: unknown } | undefined;
+  const code = String(cause.code ?? inner?.code ?? 'unknown');
+  if (code === 'BmcAddressRefused' || code === 'CommandLate') return { error: thrown as TemperError, neverSent: true };
+  if (tlsFaults.test(code))
+    return { error: new TemperError('BmcTlsFailed', { ...facts, reason: code }), neverSent: true };
+  return {
+    error: new TemperError('BmcUnreachable', { ...facts, reason: plain[code] ?? code }),
+    neverSent: neverSent.test(code),
+  };
+};

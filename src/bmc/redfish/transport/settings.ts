@@ -1,0 +1,100 @@
+/** A redfish node's driver_info, read once into the settings that address its BMC. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BmcAddress, parseBmcAddress } from '../../../model/access/bmc-addresses';
+import { systemIdFault, systemUuidFault, trustOf } from '../../../model/access/redfish-info';
+import { raise } from '../../../model/errors';
+import { isDriver, ownKey, spoken } from '../../../model/lifecycle/drivers';
+import type { BmcNode } from '../../contract';
+import type { Tls } from '../../network';
+
+export type AuthType = 'auto' | 'basic' | 'session';
+
+export type RedfishSettings = {
+  readonly address: BmcAddress;
+  /** Path of the system at the BMC, prefix included; undefined: the BMC has one. */
+  readonly system: string | undefined;
+  /** UUID that the system must show, as the operator wrote it; undefined: any. */
+  readonly systemUuid: string | undefined;
+  readonly username: string | undefined;
+  readonly password: string;
+  /** false: any certificate; a path: a CA file or a directory of them. */
+  readonly verifyCa: boolean | string;
+  /** The key of driver_info that says so. */
+  readonly verifyCaField: string;
+  readonly authType: AuthType;
+  /** Same BMC, account, password and trust: one session. Holds a digest, never the password. */
+  readonly key: string;
+};
+
+const authTypes: readonly AuthType[] = ['auto', 'basic', 'session'];
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Throws DriverInfoInvalid naming the field. */
+export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver' | 'driver_info'>): RedfishSettings => {
+  const called = node.name ?? node.uuid;
+  const driver = isDriver(node.driver) ? node.driver : 'redfish';
+  const info = { ...node.driver_info, ...spoken(driver, node.driver_info) };
+  const refuse = (field: string, reason: string) =>
+    raise('DriverInfoInvalid', { node: called, field: ownKey(driver, field), reason });
+  const address = parseBmcAddress(node.driver_info, { driver, node: called })!;
+  const given = textOf(info.redfish_system_id);
+  const fault = systemIdFault(given);
+  if (fault) refuse('redfish_system_id', fault);
+  const systemUuid = textOf(info.redfish_system_uuid);
+  const uuidFault = systemUuidFault(info.redfish_system_uuid);
+  if (uuidFault) refuse('redfish_system_uuid', uuidFault);
+  const authType = (textOf(info.redfish_auth_type) ?? 'auto') as AuthType;
+  if (!authTypes.includes(authType)) refuse('redfish_auth_type', `is not one of ${authTypes.join(', ')}`);
+  const username = textOf(info.redfish_username);
+  const password = textOf(info.redfish_password) ?? '';
+  const trust = trustOf(info.redfish_verify_ca);
+  const verifyCa = typeof trust === 'boolean' ? trust : trust.path;
+  const digest = createHash('sha256').update(password).digest('hex');
+  return {
+    address,
+    system: given && (given.startsWith(`${address.prefix}/`) ? given : `${address.prefix}${given}`),
+    systemUuid,
+    username,
+    password,
+    verifyCa,
+    verifyCaField: ownKey(driver, 'redfish_verify_ca'),
+    authType,
+    key: JSON.stringify([address.origin, address.prefix, username, digest, verifyCa, authType]),
+  };
+};
+
+const maxCaBytes = 1024 * 1024;
+const maxCaFiles = 300;
+
+/** Regular files of a sane size only: the path is a caller's, and a device would never end. */
+const readCa = async (path: string): Promise<string> => {
+  const found = await stat(path);
+  if (!found.isFile() || found.size > maxCaBytes) throw new Error('not a CA file');
+  return readFile(path, 'utf8');
+};
+
+const certificates = async (path: string): Promise<string[]> => {
+  if (!(await stat(path)).isDirectory()) return [await readCa(path)];
+  const names = (await readdir(path)).filter((name) => /\.(pem|crt|cer)$/i.test(name)).slice(0, maxCaFiles);
+  return Promise.all(names.map((name) => readCa(join(path, name))));
+};
+
+/** What TLS needs of the settings. A CA that this worker cannot read is the node's fault to mend: DriverInfoInvalid. */
+export const tlsOf = async (settings: RedfishSettings, node: string): Promise<Tls> => {
+  if (typeof settings.verifyCa === 'boolean') return { rejectUnauthorized: settings.verifyCa };
+  try {
+    const ca = await certificates(settings.verifyCa);
+    if (ca.length > 0 && ca.every((text) => text.includes('-----BEGIN CERTIFICATE-----')))
+      return { rejectUnauthorized: true, ca };
+  } catch {
+    // Says no more than the refusal below: the path is a caller's, and what lies there is not theirs to learn.
+  }
+  return raise('DriverInfoInvalid', {
+    node,
+    field: settings.verifyCaField,
+    reason: 'names no readable PEM certificate on this worker',
+  });
+};

@@ -1,0 +1,145 @@
+/** The sockets to one BMC: a request is sent exactly once, to that BMC and nowhere else, and its failure is named. */
+import { Agent, request } from 'undici';
+import { isTemperError, raise, type TemperError } from '../../../model/errors';
+import { type StructureLimits, structureFault } from '../../../model/json-structure';
+import type { BmcRequestKind, DriverHands } from '../../contract';
+import { guardedConnector, type Tls } from '../../network';
+import { lateError, whileOpen } from '../../send-window';
+import { errorOfFailure, type Reply } from './replies';
+import type { RedfishSettings } from './settings';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+export type Ask = {
+  readonly method: Method;
+  /** What it is for the BMC's pace, where the method does not say it. */
+  readonly kind?: BmcRequestKind;
+  /** Path at the BMC's authority. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether its honest answer is as large as a BIOS registry. */
+  readonly large?: boolean;
+  readonly signal: AbortSignal;
+  /** Of a command: asked once its connection is there, right before it is written. */
+  readonly mayStillSend?: () => boolean;
+  /** For errors: which node asks, and for what. */
+  readonly node: string;
+  readonly what: string;
+};
+
+/** A request that got no answer. `neverSent` false on a write: its outcome is unknown. */
+export type Failed = { readonly error: TemperError; readonly neverSent: boolean };
+export type Answer = { readonly reply: Reply } | { readonly failed: Failed };
+
+export type Wire = {
+  /** Throws BmcAddressRefused, BmcTlsFailed, BmcRejected for a foreign link, and the signal's reason. */
+  send(ask: Ask, credentials: Readonly<Record<string, string>>): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+type ReplyLimits = StructureLimits & { readonly bytes: number };
+
+// A resource with all that it may embed. The largest honest documents are BIOS registries, of two or three megabytes.
+const ordinary: ReplyLimits = { bytes: 2 * 1024 * 1024, depth: 40, values: 100_000 };
+const large: ReplyLimits = { bytes: 8 * 1024 * 1024, depth: 40, values: 400_000 };
+const connectMs = 30_000;
+const answerMs = 60_000;
+
+const tooMuch = (): Error => Object.assign(new Error('too much'), { code: 'BMC_REPLY_TOO_MUCH' });
+
+/** Its bytes, counted before they are parsed: a nested reply of some megabytes would hold the worker for seconds. */
+const textWithin = (bytes: Uint8Array, limits: ReplyLimits): string => {
+  if (bytes.length > limits.bytes || structureFault(bytes, limits)) throw tooMuch();
+  return new TextDecoder().decode(bytes);
+};
+
+const parse = (text: string): { body: unknown; garbled: boolean } => {
+  if (text.trim() === '') return { body: undefined, garbled: false };
+  try {
+    return { body: JSON.parse(text), garbled: false };
+  } catch {
+    return { body: undefined, garbled: true };
+  }
+};
+
+const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
+
+const always = { accept: 'application/json', 'accept-encoding': 'identity', 'odata-version': '4.0' } as const;
+
+/** Failures that no later attempt can mend are thrown at once. */
+const lasting = (error: TemperError): boolean =>
+  isTemperError(error, 'BmcAddressRefused') ||
+  isTemperError(error, 'BmcTlsFailed') ||
+  isTemperError(error, 'CommandLate');
+
+export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: DriverHands): Wire => {
+  const limitMs = hands.limits?.answerMs ?? answerMs;
+  const connect = guardedConnector(hands, tls, hands.limits?.connectMs ?? connectMs);
+  const options = {
+    // No keep-alive: several BMCs drop the connection after a reply, and the next request on it fails.
+    pipelining: 0,
+    headersTimeout: limitMs,
+    bodyTimeout: limitMs,
+    maxResponseSize: large.bytes,
+    maxRedirections: 0,
+  };
+  const agent = new Agent({ connect, ...options });
+
+  /** Sockets of its own for a command, which looks at its window once it is connected. */
+  const withSockets = async <T>(ask: Ask, facts: object, work: (sockets: Agent) => Promise<T>): Promise<T> => {
+    const { mayStillSend } = ask;
+    if (!mayStillSend) return work(agent);
+    const sockets = new Agent({ connect: whileOpen(connect, mayStillSend, () => lateError({ ...facts })), ...options });
+    try {
+      return await work(sockets);
+    } finally {
+      void sockets.destroy();
+    }
+  };
+
+  const ask = async (
+    asked: Ask,
+    url: URL,
+    credentials: Readonly<Record<string, string>>,
+    sockets: Agent,
+  ): Promise<Answer> => {
+    const { method, signal, body, headers } = asked;
+    const answer = await request(url, {
+      dispatcher: sockets,
+      method,
+      signal,
+      reset: true,
+      headers: {
+        ...always,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...credentials,
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = textWithin(await answer.body.bytes(), asked.large ? large : ordinary);
+    return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parse(text) } };
+  };
+
+  return {
+    async send(asked, credentials) {
+      const facts = { node: asked.node, bmc: address.label, what: asked.what };
+      asked.signal.throwIfAborted();
+      const url = new URL(asked.path, address.origin);
+      // The last line of defence: credentials go to the node's BMC and nowhere else, whatever a link says.
+      if (url.origin !== address.origin)
+        raise('BmcRejected', { ...facts, status: 'link', reason: 'it points to another host' });
+      try {
+        return await withSockets(asked, facts, (sockets) => ask(asked, url, credentials, sockets));
+      } catch (thrown) {
+        asked.signal.throwIfAborted();
+        const failed = errorOfFailure(thrown, facts);
+        if (lasting(failed.error)) throw failed.error;
+        return { failed };
+      }
+    },
+    close: () => agent.destroy(),
+  };
+};

@@ -1,0 +1,178 @@
+/** Where a BMC may live: reading its address from driver_info, and matching addresses against the networks an operator allows. */
+
+import { raise } from '../errors';
+import { type DriverName, driverRow, ownKey } from '../lifecycle/drivers';
+
+/** A parsed BMC address. `host` is without brackets; `prefix` is '' or begins with a slash and does not end with one. */
+export type BmcAddress = {
+  /** `scheme://host:port` as requests need it. */
+  readonly origin: string;
+  readonly scheme: 'http' | 'https' | 'ipmi';
+  readonly host: string;
+  readonly port: number;
+  /** Path in front of `/redfish/v1/`. */
+  readonly prefix: string;
+  /** `host[:port][/prefix]`: what errors and lanes call this BMC. Never holds credentials. */
+  readonly label: string;
+};
+
+const defaultPorts = { http: 80, https: 443 } as const;
+
+/** The part of the path before the service root; somebody may paste the service root's own URL. */
+const prefixOf = (path: string): string => path.replace(/\/+$/, '').replace(/(^|\/)redfish(\/v1)?$/i, '');
+
+const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*\.?$/i;
+
+/** IPMI is no URL: a bare host or IP address, and a UDP port of its own. Names and options look alike, so no leading dash. */
+const parseIpmiAddress = (
+  { ipmi_address, ipmi_port }: Readonly<Record<string, unknown>>,
+  refuse: (reason: string, field?: string) => never,
+): BmcAddress => {
+  const host =
+    typeof ipmi_address === 'string'
+      ? ipmi_address
+          .trim()
+          .replace(/^\[(.*)\]$/, '$1')
+          .toLowerCase()
+      : '';
+  if (host === '') return refuse('is missing');
+  const literal = isIpAddress(host);
+  if (!literal && !hostName.test(host))
+    return refuse('is not a host name or an IP address, such as bmc-17.example.org');
+  const port = ipmi_port === undefined || ipmi_port === null || ipmi_port === '' ? 623 : Number(ipmi_port);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return refuse('is not a port number', 'ipmi_port');
+  const label = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return { origin: `ipmi://${label}`, scheme: 'ipmi', host, port, prefix: '', label };
+};
+
+/**
+ * Reads the address of a driver's BMC: a URL without credentials, query or fragment; the scheme defaults to https.
+ * For ipmi a bare host, and `ipmi_port`. Undefined for a driver without BMC. Throws DriverInfoInvalid.
+ */
+export const parseBmcAddress = (
+  driver_info: Readonly<Record<string, unknown>>,
+  { driver = 'redfish', node = 'of this request' }: { driver?: DriverName; node?: string } = {},
+): BmcAddress | undefined => {
+  const field = driverRow(driver).addressKey;
+  if (field === null) return undefined;
+  const refuse = (reason: string, at: string = field): never => raise('DriverInfoInvalid', { node, field: at, reason });
+  if (field === 'ipmi_address') return parseIpmiAddress(driver_info, refuse);
+  const given = driver_info[field];
+  if (typeof given !== 'string' || given.trim() === '') return refuse('is missing');
+  const url = field === 'ilo_address' ? iloUrl(given.trim(), driver_info.client_port) : parseUrl(given.trim());
+  if (!url) return refuse('is not a URL of a host, such as https://bmc-17.example.org');
+  if (url.username !== '' || url.password !== '')
+    return refuse(
+      `must not hold credentials; use ${ownKey(driver, 'redfish_username')} and ${ownKey(driver, 'redfish_password')}`,
+    );
+  if (url.search !== '' || url.hash !== '') return refuse('must not have a query or a fragment');
+  const scheme = url.protocol === 'http:' ? 'http' : 'https';
+  const prefix = prefixOf(url.pathname);
+  return {
+    origin: url.origin,
+    scheme,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? defaultPorts[scheme] : Number(url.port),
+    prefix,
+    label: `${url.host}${prefix}`,
+  };
+};
+
+/** An iLO is named by its host, an IPv6 address without brackets too, and a port of its own. */
+const iloUrl = (host: string, port: unknown): URL | undefined => {
+  const bare = isIpAddress(host) && host.includes(':') ? `[${host}]` : host;
+  const given = port !== undefined && port !== null && port !== '';
+  if (given && (!/^\d{1,5}$/.test(String(port)) || Number(port) < 1 || Number(port) > 65_535)) return undefined;
+  return /[/?#@\\]/.test(host) ? undefined : parseUrl(`https://${bare}${given ? `:${port}` : ''}`);
+};
+
+const parseUrl = (text: string): URL | undefined => {
+  try {
+    const url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
+    return (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '' ? url : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** An IP address as a number; an IPv4 address mapped into IPv6 counts as the IPv4 address it is. */
+type Ip = { readonly bits: 32 | 128; readonly value: bigint };
+
+const parseV4 = (text: string): bigint | undefined => {
+  const parts = text.split('.');
+  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255))
+    return undefined;
+  return parts.reduce((value, part) => value * 256n + BigInt(part), 0n);
+};
+
+const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'));
+
+/** Writes a dotted tail as two groups, so that the rest sees hexadecimal only. */
+const withoutDots = (text: string): string | undefined => {
+  const tail = /^(.*:)([^:]*\.[^:]*)$/.exec(text);
+  if (!tail) return text;
+  const v4 = parseV4(tail[2]!);
+  return v4 === undefined ? undefined : `${tail[1]}${(v4 >> 16n).toString(16)}:${(v4 & 0xffffn).toString(16)}`;
+};
+
+const parseV6 = (given: string): bigint | undefined => {
+  const text = withoutDots(given);
+  const halves = text?.split('::');
+  if (!halves || halves.length > 2) return undefined;
+  const head = groupsOf(halves[0]!);
+  const tail = groupsOf(halves[1] ?? '');
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
+  const groups = [...head, ...Array<string>(missing).fill('0'), ...tail];
+  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
+  return groups.reduce((value, group) => value * 65536n + BigInt(`0x${group}`), 0n);
+};
+
+const parseRaw = (text: string): Ip | undefined => {
+  const v4 = parseV4(text);
+  if (v4 !== undefined) return { bits: 32, value: v4 };
+  const v6 = parseV6(text);
+  return v6 === undefined ? undefined : { bits: 128, value: v6 };
+};
+
+const mapped = (ip: Ip): boolean => ip.bits === 128 && ip.value >> 32n === 0xffffn;
+const unmapped = (ip: Ip): Ip => (mapped(ip) ? { bits: 32, value: ip.value & 0xffffffffn } : ip);
+
+const parseIp = (text: string): Ip | undefined => {
+  const ip = parseRaw(text);
+  return ip && unmapped(ip);
+};
+
+/** Whether a text is an IP address (no brackets, no zone). */
+export const isIpAddress = (text: string): boolean => parseRaw(text) !== undefined;
+
+type Cidr = Ip & { readonly length: number };
+
+/** A bare address is a network of one. */
+const parseCidr = (text: string): Cidr | undefined => {
+  const parts = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text.trim());
+  const raw = parts ? parseRaw(parts[1]!) : undefined;
+  if (!raw) return undefined;
+  const length = parts![2] === undefined ? raw.bits : Number(parts![2]);
+  if (length > raw.bits) return undefined;
+  return mapped(raw) && length >= 96 ? { ...unmapped(raw), length: length - 96 } : { ...raw, length };
+};
+
+/** Whether a text is a network in CIDR notation, v4 or v6. */
+export const isCidr = (text: string): boolean => parseCidr(text) !== undefined;
+
+/** Whether a network holds an address. Anything that is not an address or network is held by nothing. */
+export const cidrContains = (cidr: string, address: string): boolean => {
+  const network = parseCidr(cidr);
+  const ip = parseIp(address);
+  if (!network || ip?.bits !== network.bits) return false;
+  const host = BigInt(network.bits - network.length);
+  return network.value >> host === ip.value >> host;
+};
+
+/** Throws BmcAddressRefused unless every address lies in one of the networks. No networks: any address will do. */
+export const requireAllowed = (networks: readonly string[], host: string, addresses: readonly string[]): void => {
+  if (networks.length === 0) return;
+  const allowed = (address: string) => networks.some((cidr) => cidrContains(cidr, address));
+  if (addresses.length === 0 || !addresses.every(allowed)) raise('BmcAddressRefused', { address: host });
+};

@@ -1,0 +1,78 @@
+/** Who is calling, as the identity room established it and the policy room reads it. */
+
+import { ownValue } from '../own';
+
+/** Credentials in the spelling that policy files use. Absent values are null, never missing. */
+export type Caller = {
+  readonly user_id: string | null;
+  readonly user_name: string | null;
+  readonly user_domain_id: string | null;
+  readonly project_id: string | null;
+  readonly project_name: string | null;
+  readonly project_domain_id: string | null;
+  /** 'all' for a token of system scope. */
+  readonly system_scope: string | null;
+  readonly domain_id: string | null;
+  /** Expanded: an admin's list holds manager, member and reader too. */
+  readonly roles: readonly string[];
+  readonly is_admin_project: boolean;
+  /**
+   * Projects in which the caller is admin, beside the one of the token; empty unless the installation looks for them. Null
+   * where it does and nobody could say: a decision that needs them cannot be made.
+   */
+  readonly admin_projects: readonly string[] | null;
+  /** True on the few public routes, where nobody needs to be known. */
+  readonly is_public_api: boolean;
+  readonly service_roles: readonly string[];
+  readonly service_user_id: string | null;
+  readonly service_user_domain_id: string | null;
+  readonly service_project_id: string | null;
+  readonly service_project_domain_id: string | null;
+  /** Only the no-auth strategy sets this: every rule passes. */
+  readonly all_powerful: boolean;
+  /** Which strategy vouched for the caller, for the audit trail. */
+  readonly strategy: 'keystone' | 'http_basic' | 'static_tokens' | 'noauth' | 'public';
+};
+
+/** A caller about whom nothing is known. */
+export const nobody: Caller = {
+  user_id: null,
+  user_name: null,
+  user_domain_id: null,
+  project_id: null,
+  project_name: null,
+  project_domain_id: null,
+  system_scope: null,
+  domain_id: null,
+  roles: [],
+  is_admin_project: true,
+  admin_projects: [],
+  is_public_api: false,
+  service_roles: [],
+  service_user_id: null,
+  service_user_domain_id: null,
+  service_project_id: null,
+  service_project_domain_id: null,
+  all_powerful: false,
+  strategy: 'public',
+};
+
+/** Who implies whom; the identity service expands these itself, our own strategies do it with this table. */
+const implied: Readonly<Record<string, readonly string[]>> = {
+  admin: ['manager', 'member', 'reader'],
+  manager: ['member', 'reader'],
+  member: ['reader'],
+};
+
+/** The roles and everything they imply, each once. */
+export const expandRoles = (roles: readonly string[]): string[] => [
+  ...new Set(roles.flatMap((role) => [role, ...(ownValue(implied, role.toLowerCase()) ?? [])])),
+];
+
+/** The project whose quotas a request counts against; null for callers of the system, which have none. */
+export const quotaProject = ({ system_scope, project_id }: Pick<Caller, 'system_scope' | 'project_id'>) =>
+  system_scope === null ? project_id : null;
+
+/** The kind of scope a caller came with. An unscoped token counts as project scope, as the rule engine has it. */
+export const scopeOf = (caller: Caller): 'system' | 'domain' | 'project' =>
+  caller.system_scope ? 'system' : caller.domain_id ? 'domain' : 'project';

@@ -1,0 +1,164 @@
+/** Where images and firmware may come from: a URL is held against the origins that an operator allows. */
+
+import { raise, unreachable } from '../errors';
+import type { ActName } from '../lifecycle/acts';
+import { ownValue } from '../own';
+
+const parse = (text: string): URL | undefined => {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether a text is an origin: http or https, a host, perhaps a port, and nothing more. */
+export const isOrigin = (text: string): boolean => {
+  const url = parse(text);
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase().replace(/\/$/, '');
+};
+
+/**
+ * Refuses a URL that is not http or https, or that lies at none of the origins; no origins: any host will do.
+ * Throws OriginRefused, which names the host alone: the rest may hold a secret.
+ */
+export const requireOrigin = (origins: readonly string[], url: string): void => {
+  const given = parse(url);
+  const known = given !== undefined && /^https?:$/.test(given.protocol);
+  if (!known)
+    raise('OriginRefused', { origin: given?.protocol ?? 'what came', reason: 'it must be an http or https URL' });
+  const allowed = origins.map((origin) => parse(origin)?.origin);
+  if (origins.length > 0 && !allowed.includes(given?.origin))
+    raise('OriginRefused', {
+      origin: given?.origin,
+      reason: 'the operator does not allow it; ask for it to be added to TEMPER_IMAGE_ORIGINS',
+    });
+};
+
+type Document = Readonly<Record<string, unknown>>;
+
+/**
+ * Something that is fetched. `http`: a URL of http or https. `container`: the name of a container image, whose registry
+ * counts. `stray`: a URL where no row of the table expects one, so that nobody can say what is done with it.
+ */
+export type Fetched = {
+  readonly value: unknown;
+  readonly as: 'http' | 'container' | 'stray';
+};
+
+/** The host of a container image's registry, as the tools that pull it read its name. */
+const registryOf = (name: string): string => {
+  const [first = '', ...rest] = name.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split('/');
+  return rest.length > 0 && /[.:]|^localhost$/.test(first) ? first.toLowerCase() : 'docker.io';
+};
+
+const hostOf = (origin: string): string | undefined => parse(origin)?.host;
+
+/** The host of the first URL in a text; without an account and whatever else may be a secret. */
+const hostIn = (text: string): string => {
+  const rest = text.slice(text.indexOf('://') + 3).slice(0, 300);
+  return /^(?:[^\s/?#@]*@)?([^\s/?#@"']+)/.exec(rest)?.[1] ?? 'an unknown host';
+};
+
+/** Refuses what comes from none of the origins. Throws OriginRefused. */
+export const requireFetched = (origins: readonly string[], { value, as }: Fetched): void => {
+  if (typeof value !== 'string') return;
+  switch (as) {
+    case 'http':
+      requireOrigin(origins, value);
+      return;
+    case 'container': {
+      const host = registryOf(value);
+      if (origins.length > 0 && !origins.some((origin) => hostOf(origin) === host))
+        raise('OriginRefused', {
+          origin: `the registry ${host}`,
+          reason: 'the operator does not allow it; ask for it to be added to TEMPER_IMAGE_ORIGINS',
+        });
+      return;
+    }
+    case 'stray':
+      if (origins.length > 0)
+        raise('OriginRefused', {
+          origin: `a URL of ${hostIn(value)}`,
+          reason: 'no URL is expected in this argument, and TEMPER_IMAGE_ORIGINS allows only some origins',
+        });
+      return;
+    default:
+      unreachable(as);
+  }
+};
+
+const beginsWithScheme = (value: unknown): boolean =>
+  typeof value === 'string' && /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(value);
+
+type Read = (value: unknown) => Fetched[];
+
+const http: Read = (value) => (value === undefined || value === null ? [] : [{ value, as: 'http' }]);
+const container: Read = (value) => (value === undefined ? [] : [{ value, as: 'container' }]);
+/** An id, a name, base64 or a digest, unless it is a URL. */
+const perhaps: Read = (value) => (beginsWithScheme(value) ? http(value) : []);
+/** A file that the ramdisk has itself is not fetched. */
+const httpOrOwn: Read = (value) => (typeof value === 'string' && /^file:/i.test(value) ? [] : http(value));
+/** What only the instance reads later. */
+const data: Read = (value) => (typeof value === 'string' ? perhaps(value) : []);
+
+const eachOf = (value: unknown): readonly Document[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+const each =
+  (key: string, read: Read): Read =>
+  (value) =>
+    eachOf(value).flatMap((item) => [
+      ...read(item[key]),
+      ...Object.entries(item).flatMap(([name, other]) => (name === key ? [] : strays(other))),
+    ]);
+
+/** Texts that hold a URL, wherever in a value they stand. */
+const strays: Read = (value) => {
+  if (typeof value === 'string') return value.includes('://') ? [{ value, as: 'stray' }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(strays);
+};
+
+/** Arguments of steps that the ramdisk runs; what is named nowhere must hold no URL. */
+const inBand: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
+  'deploy.generic_container_step': { container_url: container },
+  'deploy.execute_bootc_install': { image_source: container, configdrive: data },
+  'deploy.update_nvidia_nic_firmware_image': { images: each('url', httpOrOwn) },
+  'deploy.inject_files': { files: each('content', perhaps) },
+};
+
+/** Keys of instance_info from which the ramdisk fetches, or lets fetch, when it writes an image. */
+const ofInstance: Readonly<Record<string, Read>> = {
+  image_source: http,
+  image_url: http,
+  image_http_proxy: http,
+  image_https_proxy: http,
+  kernel: perhaps,
+  ramdisk: perhaps,
+  image_checksum: perhaps,
+  configdrive: perhaps,
+};
+
+/** What a deployment fetches of what its instance_info names. */
+export const fetchedByInstance = (instance: Document): Fetched[] =>
+  Object.entries(ofInstance).flatMap(([key, read]) => read(instance[key]));
+
+type Step = { readonly interface: string; readonly step: string };
+
+const fetchedInBand = ({ interface: of, step }: Step, args: Document): Fetched[] => {
+  const row = ownValue(inBand, `${of}.${step}`) ?? {};
+  return Object.entries(args).flatMap(([name, value]) => (ownValue(row, name) ?? strays)(value));
+};
+
+/** Where acts hand a URL on to a BMC or to the ramdisk. */
+const fetched: Partial<Record<ActName, (step: Step, args: Document, instance: Document) => Fetched[]>> = {
+  insert_media: (_, { image_url }) => http(image_url),
+  set_boot_device: (_, { image_url }) => http(image_url),
+  update_firmware: (_, { settings }) => eachOf(settings).flatMap(({ url }) => http(url)),
+  agent_write_image: (_, __, instance) => fetchedByInstance(instance),
+  agent_step: (step, args) => fetchedInBand(step, args),
+};
+
+/** Everything that an act lets be fetched, by its arguments and the instance_info of its node; `{}` where that does not count. */
+export const fetchedBy = (act: ActName, step: Step, args: Document, instance: Document): Fetched[] =>
+  fetched[act]?.(step, args, instance) ?? [];

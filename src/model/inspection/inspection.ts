@@ -1,0 +1,67 @@
+/** What an inventory says of a node: the properties that schedulers ask for, and its network interfaces. Pure. */
+import type { Seen } from '../runs/runs';
+
+type Doc = Readonly<Record<string, unknown>>;
+const doc = (value: unknown): Doc =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Doc) : {};
+const list = (value: unknown): readonly Doc[] => (Array.isArray(value) ? value.map(doc) : []);
+const whole = (value: unknown): number | undefined => {
+  const number = Math.floor(Number(value));
+  return value !== null && value !== undefined && Number.isSafeInteger(number) && number > 0 ? number : undefined;
+};
+
+const gib = 1024 ** 3;
+// Smaller disks are card readers and the like; one GiB is left for partition tables, as the original does.
+const smallestDiskBytes = 4 * gib;
+
+const localGb = (inventory: Doc): number | undefined => {
+  const sizes = list(inventory.disks)
+    .map((disk) => Number(disk.size))
+    .filter((size) => size >= smallestDiskBytes);
+  return sizes.length > 0 ? Math.floor(Math.min(...sizes) / gib) - 1 : undefined;
+};
+
+const known = (properties: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined && value !== ''));
+
+const macForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
+
+/** Properties and MAC addresses of an inventory in the ramdisk's form. Values of another type are left out. */
+export const factsOf = (inventory: Doc): Pick<Seen, 'properties' | 'macs'> => {
+  const cpu = doc(inventory.cpu);
+  return {
+    properties: known({
+      cpu_arch: typeof cpu.architecture === 'string' ? cpu.architecture : undefined,
+      cpus: whole(cpu.count),
+      memory_mb: whole(doc(inventory.memory).physical_mb),
+      local_gb: localGb(inventory),
+    }),
+    macs: list(inventory.interfaces)
+      .map(({ mac_address }) => String(mac_address ?? '').toLowerCase())
+      .filter((mac) => macForm.test(mac)),
+  };
+};
+
+// openstack/ironic: drivers/base.py, ESSENTIAL_PROPERTIES of inspection
+const essential = ['cpu_arch', 'memory_mb', 'local_gb'] as const;
+
+/** Which properties an inspection must find and did not. */
+export const missingFacts = ({ properties = {} }: Pick<Seen, 'properties'>): string[] =>
+  essential.filter((name) => properties[name] === undefined);
+
+const longestError = 500;
+
+/**
+ * What went wrong in the ramdisk while it looked, as it sends it beside the inventory; undefined where nothing did.
+ * openstack/ironic-python-agent: inspector.py, the key `error`.
+ */
+export const errorOf = ({ error }: Doc): string | undefined => {
+  if (error === undefined || error === null || error === '') return undefined;
+  const text = typeof error === 'string' ? error : JSON.stringify(error);
+  return (
+    text
+      .replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ')
+      .trim()
+      .slice(0, longestError) || 'it gives no reason'
+  );
+};

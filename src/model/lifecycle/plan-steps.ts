@@ -1,0 +1,163 @@
+/** The pure checks of a caller's list of steps, and the plan they become. */
+
+import { raise } from '../errors';
+import { bootsRamdisk, interfaceOf, speaksOf, workerOf } from './drivers';
+import { raidFault } from './raid';
+import {
+  type ArgRow,
+  type Equipment,
+  type GivenStep,
+  isReserved,
+  maxSteps,
+  nameOf,
+  type PlannedStep,
+  planActs,
+  reservedSteps,
+  type StepRow,
+  type StepVerb,
+  steps,
+  stepsOf,
+} from './steps';
+
+const fits = (arg: ArgRow, value: unknown): string | undefined => {
+  const wrong = (wanted: string) => `must be ${wanted}, got ${JSON.stringify(value)?.slice(0, 60)}`;
+  switch (arg.type) {
+    case 'any':
+      return undefined;
+    case 'string':
+      if (typeof value !== 'string' || value === '') return wrong('a non-empty string');
+      return arg.oneOf && !arg.oneOf.includes(value) ? wrong(`one of ${arg.oneOf.join(', ')}`) : undefined;
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : wrong('true or false');
+    case 'integer':
+      if (!Number.isSafeInteger(value)) return wrong('a whole number');
+      return (value as number) < (arg.min ?? -Infinity) || (value as number) > (arg.max ?? Infinity)
+        ? wrong(`between ${arg.min} and ${arg.max}`)
+        : undefined;
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : wrong('an object');
+    case 'list':
+      return Array.isArray(value) ? undefined : wrong('a list');
+    case 'settings':
+      return Array.isArray(value) && value.length > 0 && value.every(isSetting)
+        ? undefined
+        : wrong('a non-empty list of {name, value}');
+    case 'items':
+      if (!Array.isArray(value) || value.length === 0)
+        return wrong(`a non-empty list of {${Object.keys(arg.of!).join(', ')}}`);
+      return value.map((item, index) => itemFault(arg.of!, item, index)).find((fault) => fault !== undefined);
+    case 'raid':
+      return raidFault(value);
+  }
+};
+
+const itemFault = (rows: Readonly<Record<string, ArgRow>>, item: unknown, index: number): string | undefined => {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return `item ${index} must be an object`;
+  const unknown = Object.keys(item).find((key) => !Object.hasOwn(rows, key));
+  if (unknown !== undefined)
+    return `item ${index} has an unexpected key ${unknown}; known are: ${Object.keys(rows).join(', ')}`;
+  for (const [key, row] of Object.entries(rows)) {
+    const value = (item as Record<string, unknown>)[key];
+    if (value === undefined && row.required) return `item ${index} lacks ${key} (${row.says})`;
+    const fault = value === undefined ? undefined : fits(row, value);
+    if (fault) return `item ${index}: ${key} ${fault}`;
+  }
+  return undefined;
+};
+
+const isSetting = (item: unknown): boolean =>
+  typeof item === 'object' &&
+  item !== null &&
+  typeof (item as { name?: unknown }).name === 'string' &&
+  Object.keys(item).every((key) => key === 'name' || key === 'value') &&
+  ['string', 'number', 'boolean'].includes(typeof (item as { value?: unknown }).value);
+
+/** Refuses unknown, missing and ill-typed arguments of a step. Throws InvalidStepArgs naming step, argument and what came. */
+export const checkArgs = (
+  name: string,
+  rows: Readonly<Record<string, ArgRow>>,
+  args: Readonly<Record<string, unknown>>,
+): void => {
+  const refuse = (reason: string) => raise('InvalidStepArgs', { step: name, reason });
+  for (const key of Object.keys(args))
+    if (!Object.hasOwn(rows, key))
+      refuse(`unexpected argument ${key}; known are: ${Object.keys(rows).join(', ') || 'none'}`);
+  for (const [key, row] of Object.entries(rows)) {
+    if (args[key] === undefined) {
+      if (row.required) refuse(`argument ${key} is missing (${row.says})`);
+      continue;
+    }
+    const fault = fits(row, args[key]);
+    if (fault) refuse(`argument ${key} ${fault}`);
+  }
+};
+
+/**
+ * Resolves a caller's list against the table for one verb and driver: ordered by `order`, then position; reserved steps kept.
+ * Throws InvalidSteps, InvalidStepArgs, RamdiskNeeded or DriverUnsupported, always naming the step.
+ */
+export const planSteps = (given: readonly GivenStep[], verb: StepVerb, node: Equipment): PlannedStep[] => {
+  if (given.length > maxSteps)
+    raise('InvalidSteps', { reason: `A run has at most ${maxSteps} steps; ${given.length} came.` });
+  return given
+    .map((step, position) => ({ step, position }))
+    .sort((a, b) => (a.step.order ?? 0) - (b.step.order ?? 0) || a.position - b.position)
+    .map(({ step }, index) => planStep(step, index, verb, node));
+};
+
+const planStep = (step: GivenStep, index: number, verb: StepVerb, node: Equipment): PlannedStep => {
+  const args = step.args ?? {};
+  const base = { index, interface: step.interface, step: step.step, args, ...settingsOf(step) };
+  if (isReserved(step.step)) {
+    const row = reservedSteps[step.step];
+    checkArgs(nameOf(step), row.args, args);
+    const forHeartbeat = row.waits === 'time' && args.seconds === undefined;
+    return {
+      ...base,
+      acts: planActs(row.acts),
+      waits: forHeartbeat ? null : row.waits,
+      ...(forHeartbeat && { awaits: 'heartbeat' as const }),
+      abortable: true,
+      parks: false,
+    };
+  }
+  const row = findStep(step, verb, node);
+  checkArgs(nameOf(step), row.args, args);
+  return { ...base, acts: planActs(row.acts), waits: null, abortable: row.abortable, parks: row.parks };
+};
+
+const settingsOf = ({ temper }: GivenStep): Pick<PlannedStep, 'timeoutMs' | 'attempts' | 'on_failure'> => ({
+  ...(temper?.timeout && { timeoutMs: temper.timeout * 1_000 }),
+  ...(temper?.retry && { attempts: temper.retry.attempts }),
+  ...(temper?.on_failure && temper.on_failure !== 'fail' && { on_failure: temper.on_failure }),
+});
+
+const findStep = (step: GivenStep, verb: StepVerb, node: Equipment): StepRow => {
+  const row = stepsOf(node).find((known) => known.interface === step.interface && known.step === step.step);
+  if (row?.verbs.includes(verb)) return row;
+  if (row)
+    return raise('InvalidSteps', {
+      reason: `Step ${nameOf(step)} cannot be used with ${verb}, only with ${row.verbs.join(', ')}.`,
+    });
+  return lacking(step, node);
+};
+
+/** Says why a node does not offer a step: its interface, its deploy interface, or that nobody has heard of it. */
+const lacking = (step: GivenStep, node: Equipment): never => {
+  const driver = speaksOf(node.driver);
+  const known = steps.filter((row) => nameOf(row) === nameOf(step) && driver && row.drivers.includes(driver));
+  const implementation = interfaceOf(node, step.interface);
+  const wanted = [...new Set(known.flatMap((row) => row.implementations ?? []))];
+  const fitting = known.filter(
+    (row) => !row.implementations || row.implementations.includes(workerOf(node, step.interface)),
+  );
+  if (fitting.some((row) => row.ramdisk) && !bootsRamdisk(node))
+    return raise('RamdiskNeeded', { step: nameOf(step), deploy: interfaceOf(node, 'deploy') });
+  if (known.length > 0)
+    return raise('InvalidSteps', {
+      reason: `Step ${nameOf(step)} needs another ${step.interface}_interface than ${implementation}${wanted.length > 0 ? `: ${wanted.join(' or ')}` : ''}.`,
+    });
+  return raise('InvalidSteps', {
+    reason: `Driver ${node.driver} has no step ${nameOf(step)}; it has: ${stepsOf(node).map(nameOf).join(', ')}, and the reserved ${Object.keys(reservedSteps).join(', ')}.`,
+  });
+};

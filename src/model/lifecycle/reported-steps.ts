@@ -1,0 +1,34 @@
+/** Steps that no table has: what the ramdisk of one node has told of the hardware managers it was built with. */
+
+import type { ReportedStep } from '../runs/runs';
+import { bootsRamdisk, speaksOf } from './drivers';
+import type { ArgRow, Equipment, StepInterface, StepRow } from './steps';
+
+// The ramdisk names its arguments and not their types, so that anything fits.
+const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
+  Object.fromEntries(
+    Object.entries(step.argsinfo ?? {}).map(([name, info]) => [
+      name,
+      { type: 'any', ...(info.required && { required: true }), says: info.description ?? 'the ramdisk does not say' },
+    ]),
+  );
+
+/** The rows of what a node's ramdisk reported; none where the node does not boot it. */
+export const reportedSteps = (node: Equipment): StepRow[] => {
+  const driver = speaksOf(node.driver);
+  return driver && bootsRamdisk(node)
+    ? (node.reported_steps ?? []).map((step) => ({
+        interface: step.interface as StepInterface,
+        step: step.step,
+        verbs: ['clean', 'service', 'deploy'],
+        drivers: [driver],
+        ramdisk: true,
+        priority: step.priority,
+        acts: ['agent_step'],
+        args: argsOf(step),
+        abortable: step.abortable ?? false,
+        parks: true,
+        says: 'Offered by the ramdisk of this node.',
+      }))
+    : [];
+};

@@ -1,0 +1,155 @@
+/** Allocations: requests for a node of some kind, what the wire shows of one, and what stands in the way of it. */
+
+import { type AllocationUuid, asUuid, isLogicalName, type NodeUuid, type ProjectId } from '../ids';
+import { type ProvisionState, states } from '../lifecycle/states';
+import type { ResourceTable } from './fields';
+
+/** Minor version from which the wire knows allocations. */
+export const allocationsSince = 52;
+/** From which name and extra can be changed. */
+export const allocationUpdateSince = 57;
+/** From which a node that is in use already can be named. */
+export const allocationNodeSince = 58;
+
+export const allocationStates = ['allocating', 'active', 'error'] as const;
+export type AllocationState = (typeof allocationStates)[number];
+
+const since = allocationsSince;
+const updateRule = 'baremetal:allocation:update';
+
+// Source of rows: openstack/ironic:ironic/api/controllers/v1/allocation.py. There is no short list: all fields are in every one.
+export const allocationTable: ResourceTable = {
+  resource: 'allocation',
+  collection: 'allocations',
+  fields: [
+    { name: 'uuid', since, type: 'uuid', inList: true, create: 'optional' },
+    {
+      name: 'name',
+      since,
+      type: 'text',
+      nullable: true,
+      inList: true,
+      create: 'optional',
+      patch: updateRule,
+      patchSince: allocationUpdateSince,
+      max: 255,
+      form: {
+        is: (text) => isLogicalName(text) && asUuid(text) === undefined,
+        says: '1-255 letters, digits and - . _ ~, and not a UUID',
+      },
+    },
+    { name: 'resource_class', since, type: 'text', inList: true, create: 'optional', min: 1, max: 80 },
+    { name: 'traits', since, type: 'texts', nullable: true, inList: true, create: 'optional' },
+    { name: 'candidate_nodes', since, type: 'texts', nullable: true, inList: true, create: 'optional' },
+    {
+      name: 'extra',
+      since,
+      type: 'object',
+      nullable: true,
+      inList: true,
+      create: 'optional',
+      patch: updateRule,
+      patchSince: allocationUpdateSince,
+    },
+    { name: 'owner', since: 60, type: 'text', nullable: true, inList: true, create: 'optional', min: 1, max: 255 },
+    { name: 'node', since, type: 'text', nullable: true, hidden: true, column: null, create: 'optional' },
+    { name: 'state', since, type: 'text', inList: true },
+    { name: 'node_uuid', since, type: 'uuid', nullable: true, inList: true },
+    { name: 'last_error', since, type: 'text', nullable: true, inList: true },
+    { name: 'created_at', since, type: 'timestamp', inList: true },
+    { name: 'updated_at', since, type: 'timestamp', nullable: true, inList: true },
+    { name: 'links', since, type: 'links', column: null, always: true },
+  ],
+  filters: [
+    { name: 'node', since, type: 'text' },
+    { name: 'resource_class', since, type: 'text', column: 'resource_class' },
+    { name: 'state', since, type: 'text', column: 'state', oneOf: allocationStates },
+    { name: 'owner', since: 60, type: 'text', column: 'owner' },
+  ],
+};
+
+export type Allocation = {
+  readonly uuid: AllocationUuid;
+  readonly name: string | null;
+  readonly resource_class: string | null;
+  readonly traits: readonly string[];
+  /** None means any node. */
+  readonly candidate_nodes: readonly string[];
+  readonly state: AllocationState;
+  readonly node_uuid: NodeUuid | null;
+  readonly last_error: string | null;
+  readonly owner: ProjectId | null;
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+/** What is asked of a node. */
+export type AllocationWish = Pick<Allocation, 'resource_class' | 'traits' | 'candidate_nodes' | 'owner'>;
+
+/** Whether a node is one of those that an allocation of this owner may be given. */
+export const isOf = (
+  owner: ProjectId | null,
+  node: { readonly owner: ProjectId | null; readonly lessee: ProjectId | null },
+): boolean => owner === null || node.owner === owner || node.lessee === owner;
+
+/** How many nodes came near: `available` by everything but the traits, `suitable` by all, whether or not somebody holds them. */
+export type Shortage = { readonly available: number; readonly suitable: number };
+
+/** Why an allocation ended without a node. */
+export const failureText = (uuid: string, wish: AllocationWish, { available, suitable }: Shortage): string => {
+  const requested = wish.candidate_nodes.length > 0;
+  const which =
+    suitable > 0
+      ? `could not reserve any of ${suitable} suitable nodes`
+      : available > 0
+        ? `none of the ${requested ? 'requested' : 'available'} nodes of resource class ${wish.resource_class} have the traits ${wish.traits.join(', ')}`
+        : requested
+          ? `none of the requested nodes are available and match the resource class ${wish.resource_class}`
+          : `no available nodes match the resource class ${wish.resource_class}`;
+  const whose = wish.owner === null || suitable > 0 ? '' : ` among those that project ${wish.owner} owns or leases`;
+  return `Failed to process allocation ${uuid}: ${which}${whose}.`;
+};
+
+/** How often and how long apart, in ms, a pass tries again where other hands hold every suitable node. */
+export const reserveTries = 3;
+export const reservePauseMs = 1_000;
+
+type InUse = {
+  readonly provision_state: ProvisionState;
+  readonly target_provision_state: ProvisionState | null;
+  readonly maintenance: boolean;
+};
+
+/** States in which somebody's instance runs, and the node is not to be taken from it. */
+const instanceRunsIn: readonly ProvisionState[] = ['active', 'rescue'];
+
+/** Whether a node can be taken from its allocation: not from a running instance, nor in mid-flight, unless in maintenance. */
+export const isReleasable = ({ provision_state, target_provision_state, maintenance }: InUse): boolean =>
+  maintenance ||
+  !(instanceRunsIn.includes(provision_state) || (target_provision_state !== null && !states[provision_state].patch));
+
+/** States of a node that an allocation can be made for afterwards. */
+export const backfilledIn: readonly ProvisionState[] = ['active'];
+
+/** What keeps a node that is in use already from an allocation of this wish, as field and reason; undefined where nothing does. */
+export const backfillFault = (
+  wish: AllocationWish,
+  node: {
+    readonly uuid: string;
+    readonly resource_class: string | null;
+    readonly traits: readonly string[];
+    readonly owner: ProjectId | null;
+    readonly lessee: ProjectId | null;
+  },
+): { readonly field: string; readonly reason: string } | undefined => {
+  const missing = wish.traits.filter((trait) => !node.traits.includes(trait));
+  if (wish.resource_class !== node.resource_class)
+    return { field: 'resource_class', reason: `node ${node.uuid} is of resource class ${node.resource_class}` };
+  if (missing.length > 0) return { field: 'traits', reason: `node ${node.uuid} does not have ${missing.join(', ')}` };
+  if (wish.candidate_nodes.length > 0 && !wish.candidate_nodes.includes(node.uuid))
+    return { field: 'node', reason: `node ${node.uuid} is not among candidate_nodes` };
+  if (!isOf(wish.owner, node))
+    return { field: 'owner', reason: `node ${node.uuid} is neither owned nor leased by project ${wish.owner}` };
+  return undefined;
+};

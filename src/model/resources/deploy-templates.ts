@@ -1,0 +1,73 @@
+/** Deploy templates: steps that join a deployment whose instance asks for the trait that is the template's name. */
+import { raise } from '../errors';
+import { maxSteps, nameOf, type StepInterface, type StepSettings } from '../lifecycle/steps';
+import type { ResourceTable } from './fields';
+import { isTrait, maxTraitLength } from './traits';
+
+const updateRule = 'baremetal:deploy_template:update';
+
+/** Minor version from which the wire knows deploy templates. */
+export const templatesSince = 55;
+
+// Source of rows: openstack/ironic:ironic/api/controllers/v1/deploy_template.py, ironic/api/schemas/v1/deploy_template.py.
+export const templateTable: ResourceTable = {
+  resource: 'deploy template',
+  collection: 'deploy_templates',
+  fields: [
+    { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
+    {
+      name: 'name',
+      type: 'text',
+      inList: true,
+      create: 'required',
+      patch: updateRule,
+      max: maxTraitLength,
+      form: { is: isTrait, says: 'a trait: CUSTOM_ or a standard namespace, then capitals, digits and underscores' },
+    },
+    { name: 'steps', type: 'list', create: 'required', patch: updateRule, secret: true },
+    { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    // The wire takes one and keeps nothing of it.
+    {
+      name: 'description',
+      type: 'text',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      max: 255,
+      hidden: true,
+      column: null,
+    },
+    { name: 'created_at', type: 'timestamp' },
+    { name: 'updated_at', type: 'timestamp' },
+    { name: 'links', type: 'links', column: null, always: true },
+  ],
+  filters: [],
+};
+
+/** A step of a template as it is stored; secrets in `args` are references. */
+export type TemplateStep = {
+  readonly interface: StepInterface;
+  readonly step: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly priority: number;
+  readonly temper?: StepSettings;
+};
+
+/** A template as the store holds it. */
+export type DeployTemplate = {
+  readonly uuid: string;
+  readonly name: string;
+  readonly steps: readonly TemplateStep[];
+  readonly extra: Readonly<Record<string, unknown>>;
+  /** Its steps were written with system scope: whoever deploys by it need not be allowed steps of their own choice. */
+  readonly vouched: boolean;
+};
+
+/** Refuses more steps than a run takes, and a step that comes twice. Throws InvalidSteps. */
+export const checkTemplateSteps = (steps: readonly TemplateStep[]): void => {
+  if (steps.length > maxSteps)
+    raise('InvalidSteps', { reason: `A deploy template has at most ${maxSteps} steps; ${steps.length} came.` });
+  const names = steps.map(nameOf);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice) raise('InvalidSteps', { reason: `Step ${twice} comes twice; a deploy template may hold each step once.` });
+};

@@ -1,0 +1,101 @@
+/** A node's history as the wire shows it: which events are part of it, and what it says of them. */
+
+import type { NodeUuid } from '../ids';
+import type { ResourceTable } from './fields';
+
+/** What of an event the history is written from. */
+export type HistoryEvent = {
+  readonly seq: number;
+  readonly node_uuid: NodeUuid;
+  readonly kind: string;
+  readonly run_id: string | null;
+  readonly verb: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+type Severity = 'INFO' | 'ERROR';
+type HistoryRow = { readonly severity: Severity; readonly says: (event: HistoryEvent) => string };
+
+const told = (value: unknown): string => (value === null || value === undefined ? 'unknown' : String(value));
+const runOf = ({ verb, run_id }: HistoryEvent): string => `Run ${told(run_id)} (${told(verb)})`;
+const stepOf = ({ data }: HistoryEvent): string => told(data.step ?? data.index);
+
+/** The events that are part of a history whatever they hold; any other is part of it when it tells an error. */
+export const historyKinds: Readonly<Record<string, HistoryRow>> = {
+  'node.moved': { severity: 'INFO', says: ({ data }) => `The node moved from ${told(data.from)} to ${told(data.to)}.` },
+  'run.accepted': { severity: 'INFO', says: (event) => `${runOf(event)} was accepted.` },
+  'run.succeeded': { severity: 'INFO', says: (event) => `${runOf(event)} succeeded.` },
+  'run.failed': { severity: 'ERROR', says: (event) => `${runOf(event)} failed: ${told(event.data.error)}` },
+  'run.aborted': { severity: 'INFO', says: (event) => `${runOf(event)} was aborted: ${told(event.data.error)}` },
+  'step.tried': {
+    severity: 'ERROR',
+    says: (event) => `Attempt ${told(event.data.attempt)} of step ${stepOf(event)} failed: ${told(event.data.error)}`,
+  },
+  'step.parked': {
+    severity: 'ERROR',
+    says: (event) => `Step ${stepOf(event)} is parked: ${told(event.data.error ?? event.data.note)}`,
+  },
+};
+
+/** The row of an event's kind. */
+export const historyRow = (kind: string): HistoryRow =>
+  historyKinds[kind] ?? { severity: 'ERROR', says: (event) => `${kind}: ${told(event.data.error)}` };
+
+// The original's types, by what was going on. Moves of the node are of a type of their own.
+const typesByVerb: Readonly<Record<string, string>> = {
+  manage: 'verify',
+  verify: 'verify',
+  inspect: 'introspection',
+  adopt: 'adoption',
+  deleted: 'unprovision',
+  undeploy: 'unprovision',
+  power: 'conductor',
+};
+const moves: readonly string[] = ['node.moved', 'run.accepted', 'run.succeeded', 'run.aborted'];
+
+/** `event_type` of an event; state-changing ones are transitions, those outside of a run come from watching the node. */
+export const historyType = ({ kind, verb }: Pick<HistoryEvent, 'kind' | 'verb'>): string => {
+  if (moves.includes(kind)) return 'transition';
+  return verb === null ? 'monitoring' : (typesByVerb[verb] ?? 'provisioning');
+};
+
+const highestSeq = 0xffff_ffff_ffff;
+
+/** An event's id: the node's own first half, marked as made up (version 8), and the event's number in the rest. */
+export const historyUuid = (node: NodeUuid, seq: number): string =>
+  `${node.slice(0, 14)}8${node.slice(15, 18)}-8${node.slice(20, 23)}-${seq.toString(16).padStart(12, '0')}`;
+
+/** The number of the event that an id stands for, if it is one of this node's. */
+export const historySeq = (node: NodeUuid, uuid: string): number | undefined => {
+  const seq = Number.parseInt(uuid.slice(24), 16);
+  return seq <= highestSeq && historyUuid(node, seq) === uuid ? seq : undefined;
+};
+
+/** Minor version that brought it. */
+export const historySince = 78;
+
+export const historyTable: ResourceTable = {
+  resource: 'history',
+  collection: 'history',
+  fields: [
+    { name: 'uuid', type: 'uuid', inList: true, sortable: false },
+    { name: 'created_at', type: 'timestamp', inList: true },
+    { name: 'severity', type: 'text', inList: true, sortable: false },
+    { name: 'event', type: 'text', inList: true, sortable: false },
+    { name: 'event_type', type: 'text', sortable: false },
+    { name: 'conductor', type: 'text', sortable: false },
+    { name: 'user', type: 'text', sortable: false },
+    { name: 'project', since: 113, type: 'text', sortable: false },
+    { name: 'state', since: 115, type: 'text', sortable: false },
+    { name: 'target_provision_state', since: 115, type: 'text', sortable: false },
+    { name: 'duration_seconds', since: 115, type: 'integer', sortable: false },
+    { name: 'links', type: 'links', column: null, inList: true, unlessFields: true },
+  ],
+  filters: [],
+};
+
+const longest = 255;
+const cutTo = 251;
+
+/** An event's text as a list without detail has it. */
+export const shortEvent = (event: string): string => (event.length > longest ? `${event.slice(0, cutTo)}...` : event);

@@ -1,0 +1,98 @@
+/** Inspection rules: what is to be done with what an inspection found, as the wire stores and shows it. */
+import { raise } from '../errors';
+import type { ResourceTable } from './fields';
+
+const updateRule = 'baremetal:inspection_rule:update';
+
+/** Minor version from which the wire knows inspection rules. */
+export const inspectionRulesSince = 96;
+
+// Source of rows: openstack/ironic:ironic/api/controllers/v1/inspection_rule.py, ironic/api/schemas/v1/inspection_rule.py.
+export const inspectionRuleTable: ResourceTable = {
+  resource: 'inspection rule',
+  collection: 'inspection_rules',
+  fields: [
+    { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
+    {
+      name: 'description',
+      type: 'text',
+      nullable: true,
+      inList: true,
+      create: 'optional',
+      patch: updateRule,
+      max: 255,
+    },
+    {
+      name: 'phase',
+      type: 'text',
+      nullable: true,
+      inList: true,
+      create: 'optional',
+      patch: updateRule,
+      min: 1,
+      max: 255,
+      default: 'main',
+    },
+    {
+      name: 'priority',
+      type: 'integer',
+      inList: true,
+      create: 'optional',
+      patch: updateRule,
+      default: 0,
+      min: 0,
+      max: 9999,
+    },
+    { name: 'sensitive', type: 'boolean', create: 'optional', patch: updateRule, default: false },
+    {
+      name: 'conditions',
+      type: 'list',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      secret: true,
+      shownNull: true,
+    },
+    { name: 'actions', type: 'list', create: 'required', patch: updateRule, secret: true, shownNull: true },
+    { name: 'created_at', type: 'timestamp' },
+    { name: 'updated_at', type: 'timestamp' },
+    { name: 'links', type: 'links', column: null, always: true },
+  ],
+  filters: [{ name: 'phase', type: 'text', column: 'phase' }],
+};
+
+// openstack/ironic:ironic/common/inspection_rules/validation.py
+export const actionOps = (
+  'fail log set-attribute extend-attribute del-attribute set-capability unset-capability add-trait remove-trait ' +
+  'set-plugin-data extend-plugin-data unset-plugin-data set-port-attribute extend-port-attribute del-port-attribute api-call'
+).split(' ');
+
+const plainConditionOps = 'eq lt gt is-empty in-net matches contains one-of is-none is-true is-false'.split(' ');
+export const conditionOps: readonly string[] = plainConditionOps.flatMap((op) => [op, `!${op}`]);
+export const multiples = ['any', 'all', 'first', 'last'] as const;
+
+/** A rule as the store holds it; secrets in its lists are references. */
+export type InspectionRule = {
+  readonly uuid: string;
+  readonly description: string | null;
+  readonly phase: string;
+  readonly priority: number;
+  readonly sensitive: boolean;
+  readonly conditions: readonly unknown[];
+  readonly actions: readonly unknown[];
+};
+
+/** What nobody gets to see of a sensitive rule, not even who wrote it. */
+export const hiddenWhenSensitive: readonly string[] = ['conditions', 'actions'];
+
+/** A rule that hides its contents cannot be made to show them. Throws InvalidInput. */
+export const checkStaysSensitive = (
+  before: { readonly sensitive: boolean },
+  after: { readonly sensitive?: unknown },
+): void => {
+  if (before.sensitive && after.sensitive === false)
+    raise('InvalidInput', {
+      field: 'sensitive',
+      reason: 'cannot be unset: it would show what was hidden; delete the rule and make another',
+    });
+};

@@ -1,0 +1,138 @@
+/** Portgroups: ports of a node that work as one, what the wire shows of one, and what it demands of its members. */
+import { raise } from '../errors';
+import { asUuid, isLogicalName } from '../ids';
+import type { ResourceTable } from './fields';
+import type { NodeResourceRow } from './node-resources';
+import { isMac } from './ports';
+
+const updateRule = 'baremetal:portgroup:update';
+
+/** Minor versions from which the wire knows portgroups, and what lies below them and below nodes. */
+export const portgroupsSince = 23;
+export const nestedPortgroupsSince = 24;
+
+const nameForm = {
+  is: (text: string) => isLogicalName(text) && asUuid(text) === undefined,
+  says: '1-255 letters, digits and - . _ ~, and no UUID',
+};
+
+// Source of rows: openstack/ironic:ironic/api/controllers/v1/portgroup.py, ironic/api/schemas/v1/portgroup.py.
+export const portgroupTable: ResourceTable = {
+  resource: 'portgroup',
+  collection: 'portgroups',
+  fields: [
+    { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
+    {
+      name: 'address',
+      type: 'text',
+      nullable: true,
+      inList: true,
+      create: 'optional',
+      patch: updateRule,
+      lower: true,
+      form: { is: isMac, says: 'a MAC address such as 52:54:00:12:34:56' },
+    },
+    {
+      name: 'name',
+      type: 'text',
+      nullable: true,
+      inList: true,
+      create: 'optional',
+      patch: updateRule,
+      max: 255,
+      form: nameForm,
+    },
+    { name: 'node_uuid', type: 'uuid', create: 'required', patch: updateRule },
+    { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    { name: 'internal_info', type: 'object' },
+    {
+      name: 'standalone_ports_supported',
+      type: 'boolean',
+      create: 'optional',
+      patch: updateRule,
+      default: true,
+    },
+    {
+      name: 'mode',
+      since: 26,
+      type: 'text',
+      create: 'optional',
+      patch: updateRule,
+      min: 1,
+      max: 255,
+      default: 'active-backup',
+      kept: true,
+    },
+    { name: 'properties', since: 26, type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    {
+      name: 'physical_network',
+      since: 102,
+      type: 'text',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      min: 1,
+      max: 64,
+    },
+    { name: 'category', since: 103, type: 'text', nullable: true, create: 'optional', patch: updateRule, max: 80 },
+    { name: 'dynamic_portgroup', since: 111, type: 'boolean' },
+    { name: 'ports', since: nestedPortgroupsSince, type: 'links', column: null, unlessFields: true },
+    { name: 'created_at', type: 'timestamp' },
+    { name: 'updated_at', type: 'timestamp' },
+    { name: 'links', type: 'links', column: null, always: true },
+  ],
+  filters: [
+    { name: 'node', type: 'text' },
+    { name: 'address', type: 'text', column: 'address' },
+    { name: 'shard', since: 106, type: 'texts' },
+    { name: 'conductor_groups', type: 'texts' },
+  ],
+};
+
+/** A portgroup as the store holds it. */
+export type Portgroup = NodeResourceRow & {
+  readonly name: string | null;
+  readonly address: string | null;
+  readonly standalone_ports_supported: boolean;
+  readonly mode: string;
+  readonly physical_network: string | null;
+};
+
+type Member = { readonly pxe_enabled: boolean; readonly physical_network: string | null };
+
+/**
+ * What a portgroup demands of a port that is, or is to be, its member. Throws Conflict.
+ * @param others the physical networks of its other members
+ */
+export const checkMember = (
+  group: Portgroup,
+  port: Member,
+  others: readonly { readonly physical_network: string | null }[],
+): void => {
+  if (port.pxe_enabled && !group.standalone_ports_supported)
+    raise('Conflict', {
+      reason: `Portgroup ${group.uuid} has no standalone ports, so a member of it cannot be pxe_enabled.`,
+    });
+  if (others.some(({ physical_network }) => physical_network !== port.physical_network))
+    raise('Conflict', {
+      reason: `physical_network: must be that of the other ports of portgroup ${group.uuid}.`,
+    });
+};
+
+/** Minor version from which the physical network of a member is the portgroup's to change. */
+const networkOfGroupSince = 102;
+
+/** Refuses a member's own change of its physical network. Throws InvalidInput. */
+export const checkMemberNetwork = (
+  before: { readonly portgroup_uuid: string | null },
+  after: { readonly portgroup_uuid: string | null },
+  changed: readonly string[],
+  minor: number,
+): void => {
+  const stays = before.portgroup_uuid !== null && before.portgroup_uuid === after.portgroup_uuid;
+  if (stays && changed.includes('physical_network') && minor >= networkOfGroupSince)
+    raise('InvalidInput', {
+      field: 'physical_network',
+      reason: 'of a port in a portgroup is changed by changing that of the portgroup',
+    });
+};

@@ -1,0 +1,133 @@
+/** Runbooks: ordered lists of steps under a name, what the wire shows of one, and on which nodes one is approved. */
+
+import { isLogicalName, type RunbookUuid } from '../ids';
+import { type ResourceTable, sinceOf } from './fields';
+import type { RunbookStep } from './runbook-steps';
+import { isTrait } from './traits';
+
+/** Minor version from which the wire knows runbooks. */
+export const runbooksSince = 92;
+
+/** Minor version from which approval goes by the runbook's traits and names are free. */
+export const runbookTraitsSince = 112;
+
+const updateRule = 'baremetal:runbook:update';
+
+export const runbookTable: ResourceTable = {
+  resource: 'runbook',
+  collection: 'runbooks',
+  fields: [
+    { name: 'uuid', since: 92, type: 'uuid', inList: true, create: 'optional' },
+    {
+      name: 'name',
+      since: 92,
+      type: 'text',
+      inList: true,
+      create: 'required',
+      patch: updateRule,
+      max: 255,
+      form: { is: isLogicalName, says: '1-255 letters, digits and - . _ ~' },
+    },
+    { name: 'steps', since: 92, type: 'list', create: 'required', patch: updateRule, secret: true },
+    {
+      name: 'disable_ramdisk',
+      since: 92,
+      type: 'boolean',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      default: false,
+    },
+    { name: 'extra', since: 92, type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    {
+      name: 'public',
+      since: 92,
+      type: 'boolean',
+      nullable: true,
+      create: 'optional',
+      patch: 'baremetal:runbook:update:public',
+      default: false,
+    },
+    {
+      name: 'owner',
+      since: 92,
+      type: 'text',
+      nullable: true,
+      create: 'optional',
+      patch: 'baremetal:runbook:update:owner',
+      min: 1,
+      max: 255,
+    },
+    {
+      name: 'description',
+      since: runbookTraitsSince,
+      type: 'text',
+      nullable: true,
+      create: 'optional',
+      patch: updateRule,
+      max: 255,
+    },
+    { name: 'traits', since: runbookTraitsSince, type: 'texts' },
+    { name: 'created_at', since: 92, type: 'timestamp' },
+    { name: 'updated_at', since: 92, type: 'timestamp' },
+    { name: 'links', since: 92, type: 'links', column: null, always: true },
+  ],
+  filters: [{ name: 'project', since: 92, type: 'text', column: 'owner' }],
+};
+
+const firstTable: ResourceTable = {
+  ...runbookTable,
+  fields: runbookTable.fields.filter((row) => sinceOf(row) < runbookTraitsSince),
+};
+
+/**
+ * The table as a minor version knows it. Runbooks answer 400, not 406, to a field of a later version, so older versions
+ * have a table without them. openstack/ironic:ironic/api/schemas/v1/runbook.py
+ */
+export const runbookTableAt = (minor: number): ResourceTable =>
+  minor < runbookTraitsSince ? firstTable : runbookTable;
+
+/** A runbook as the store holds it; secrets in `steps` are references. */
+export type Runbook = {
+  readonly uuid: RunbookUuid;
+  readonly name: string;
+  readonly steps: readonly RunbookStep[];
+  readonly disable_ramdisk: boolean;
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly public: boolean;
+  readonly owner: string | null;
+  readonly description: string | null;
+  readonly traits: readonly string[];
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+export type Approval = { readonly ok: true } | { readonly ok: false; readonly wanted: string };
+
+/** By what a node may approve a runbook, at one version or another: its traits, and a name that has the form of one. */
+export const marksOf = ({ name, traits }: Pick<Runbook, 'name' | 'traits'>): string[] => [
+  ...new Set([...(isTrait(name) ? [name] : []), ...traits]),
+];
+
+/**
+ * Whether a runbook is approved for a node with these traits, as a request of this minor version sees it: below 1.112 the
+ * node carries the runbook's name as a trait, from then on the two share a trait. `wanted` ends "the node needs ...".
+ * openstack/ironic:ironic/api/controllers/v1/node.py (_handle_runbook)
+ * @param byName whether the name stands for the trait of a runbook that has none, at later versions too
+ */
+export const runbookApproval = (
+  runbook: { readonly name: string; readonly traits: readonly string[] },
+  nodeTraits: readonly string[],
+  minor: number,
+  byName = false,
+): Approval => {
+  const named = minor < runbookTraitsSince || (byName && runbook.traits.length === 0 && isTrait(runbook.name));
+  const accepted = named ? [runbook.name] : runbook.traits;
+  if (accepted.some((trait) => nodeTraits.includes(trait))) return { ok: true };
+  if (accepted.length === 0)
+    return { ok: false, wanted: 'a trait in common with the runbook, which has none yet; add one to both' };
+  return {
+    ok: false,
+    wanted: accepted.length === 1 ? `the trait ${accepted[0]}` : `one of the traits ${accepted.join(', ')}`,
+  };
+};

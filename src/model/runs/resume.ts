@@ -1,0 +1,107 @@
+/** Where a run goes on when the engine has lost its workflow: decided from the store's record alone. */
+import { asReported } from '../lifecycle/plans';
+import { actRow, nameOf, type PlannedStep } from '../lifecycle/steps';
+import type { Carried, RunEnding, RunInput, RunState, StepState } from './runs';
+
+/** One step as the store knows it. `acts_ended` are names of acts, its own and those of a restart of the ramdisk after it. */
+export type StepRecord = {
+  readonly index: number;
+  readonly interface: string;
+  readonly step: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly abortable: boolean;
+  readonly state: StepState;
+  readonly acts_ended: readonly string[];
+  readonly last_error: string | null;
+  /** Since it began, by the store's clock; 0 where it has not. */
+  readonly age_ms: number;
+};
+
+/** What the store knows of a run under way. */
+export type RunRecord = {
+  readonly seq: number;
+  readonly state: RunState;
+  readonly waiting_for: string | null;
+  /** A person has asked it to pause, and nobody to resume. */
+  readonly paused: boolean;
+  readonly plan: readonly PlannedStep[] | null;
+  readonly ending: RunEnding | null;
+  readonly steps: readonly StepRecord[];
+};
+
+const isSettled = ({ state }: StepRecord, { on_failure }: PlannedStep): boolean =>
+  state === 'done' || state === 'skipped' || (state === 'failed' && on_failure === 'continue');
+
+/** A run of before plans were kept has its joined steps in the rows alone: what its input does not know came from the ramdisk. */
+const planOf = (input: RunInput, { plan, steps }: RunRecord): readonly PlannedStep[] => {
+  const known = plan ?? input.carries?.steps ?? input.steps;
+  if (plan || steps.length <= known.length) return known;
+  const left = [...known];
+  return steps.map((row) => {
+    const at = left.findIndex((step) => step.interface === row.interface && step.step === row.step);
+    const step = at >= 0 ? left.splice(at, 1)[0]! : { ...asReported({ ...row, priority: 0 }) };
+    return { ...step, index: row.index };
+  });
+};
+
+const within = (names: readonly string[], ended: readonly string[]): boolean =>
+  names.every((name) => ended.includes(name));
+
+/**
+ * Whether the ramdisk still has to be booted again after a step that is done but restarted the node. Where the record cannot
+ * tell, it is: booting once more between two steps does no harm.
+ */
+const lacksRamdisk = (input: RunInput, step: PlannedStep, row: StepRecord, rest: readonly PlannedStep[]): boolean => {
+  const { boot } = input;
+  if (!boot || step.index <= boot.index || step.awaits !== undefined) return false;
+  if (!step.acts.some(({ act }) => actRow(act).endsAgent)) return false;
+  if (!rest.some((other) => other.acts.some(({ act }) => actRow(act).by === 'agent'))) return false;
+  const names = boot.acts.map(({ act }): string => act);
+  const own = step.acts.map(({ act }): string => act);
+  return within(names, own) || !within(names, row.acts_ended);
+};
+
+const placeIn = (step: PlannedStep, row: StepRecord, record: RunRecord): NonNullable<Carried['within']> => {
+  const ended = step.acts.findIndex(({ act }) => !row.acts_ended.includes(act));
+  const acts = ended < 0 ? step.acts.length : ended;
+  if (row.state === 'parked') {
+    const unknown = record.waiting_for?.includes('cannot be known') ?? false;
+    return { acts: Math.min(acts, step.acts.length - 1), parked: { error: row.last_error ?? '', unknown } };
+  }
+  if (step.waits === 'time') return { acts: 0, elapsedMs: row.age_ms };
+  const over = acts === step.acts.length && step.waits === null;
+  return { acts, ...(over && step.awaits === undefined && { reboots: true as const }) };
+};
+
+/**
+ * What a new execution is started with. Steps that are done stay done, a step under way goes on at its first act that has not
+ * ended; whether that act's command left is for its intent to say.
+ */
+export const carriedFrom = (input: RunInput, record: RunRecord): Carried => {
+  const rows = new Map(record.steps.map((row) => [row.index, row]));
+  const steps = planOf(input, record).map((step) => ({ ...step, args: rows.get(step.index)?.args ?? step.args }));
+  const begun = steps.filter(({ index }) => (rows.get(index)?.state ?? 'pending') !== 'pending');
+  const last = begun.at(-1);
+  const base = {
+    seq: record.seq,
+    steps,
+    paused: record.paused,
+    booted: input.boot !== undefined && (rows.get(input.boot.index)?.state ?? 'pending') !== 'pending',
+    resumed: true as const,
+    ...(record.ending && { ending: record.ending }),
+  };
+  if (!last) return { ...base, from: 0, ...(input.limit && { waitsTurn: true }) };
+  const at = steps.indexOf(last);
+  const row = rows.get(last.index)!;
+  // The ramdisk's own steps join the plan after its answer: without a plan on record it is asked once more.
+  const joins = last.acts.some(({ act }) => act === 'agent_steps') && record.plan === null;
+  if (joins) return { ...base, from: at };
+  if (!isSettled(row, last)) return { ...base, from: at, within: placeIn(last, row, record) };
+  if (lacksRamdisk(input, last, row, steps.slice(at + 1)))
+    return { ...base, from: at, within: { acts: last.acts.length, reboots: true } };
+  return { ...base, from: at + 1 };
+};
+
+/** For a log: where a run goes on. */
+export const placeOf = ({ from, steps, ending }: Carried): string =>
+  ending ? `ends: ${ending.outcome}` : steps[from] ? `step ${from + 1}: ${nameOf(steps[from])}` : 'its end';

@@ -1,0 +1,88 @@
+/** Turns a rule set and an operator's file into decisions. */
+
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { always, never, type Predicate } from '../../model/predicates';
+import { printCheck } from '../language/check';
+import { secretRules } from '../reports/lint';
+import { ruleSets } from '../rules/sets';
+import { vocabulary } from '../rules/vocabulary';
+import type { Mode, Policy, PolicyOptions, Target } from '../types';
+import { type Credentials, credentialsOf } from './credentials';
+import { fnv1a64 } from './digest';
+import { filterOf } from './filter';
+import { createRuleSet, type Question, type RuleSet } from './ruleset';
+import { admitsScope } from './scopes';
+import { targetKeys } from './targets';
+
+const nothing: Target = {};
+
+/** Keys that the reference leaves out when they are null. */
+const vanishing = Object.keys(targetKeys).filter((key) => targetKeys[key]?.absentWhenNull);
+
+/** In `compat`, the target as the reference would have built it. */
+const asReference = (target: Target): Target =>
+  vanishing.some((key) => target[key] === null)
+    ? Object.fromEntries(Object.entries(target).filter(([key, value]) => value !== null || !vanishing.includes(key)))
+    : target;
+
+/** Everything that can change a verdict, in a fixed order. */
+const fingerprint = (set: RuleSet, mode: Mode, elevated: string | null, remote: boolean): string =>
+  JSON.stringify([
+    { mode, elevated, remote },
+    [...set.rules.values()]
+      .map(({ name, check, scopes }) => [name, printCheck(check), scopes] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  ]);
+
+/** Builds each caller's credentials once. */
+const credentialsCache = (elevated: string | null): ((who: Caller) => Credentials) => {
+  const made = new WeakMap<Caller, Credentials>();
+  return (who) => {
+    const known = made.get(who);
+    if (known) return known;
+    const credentials = credentialsOf(who, elevated);
+    made.set(who, credentials);
+    return credentials;
+  };
+};
+
+/** Makes an immutable policy. Raises PolicyInvalid with every faulty rule and its fix; a faulty file is never half used. */
+export const createPolicy = (options: PolicyOptions): Policy => {
+  const { set: name, mode = 'strict', remote } = options;
+  const elevated = options.elevatedServiceProject ?? null;
+  const set = createRuleSet({ ...options, registered: ruleSets[name], vocabulary });
+  const credentialsFor = credentialsCache(elevated);
+
+  const question = (rule: string, who: Caller, target: Target): Question => ({
+    rule,
+    credentials: credentialsFor(who),
+    target: mode === 'compat' ? asReference(target) : target,
+    fallBack: true,
+  });
+
+  const allows = (rule: string, who: Caller, target: Target = nothing): boolean => {
+    if (who.all_powerful && !secretRules.has(rule)) return true;
+    return set.decide(question(rule, who, target)).is === 'allowed';
+  };
+
+  const filter = (rule: string, who: Caller, columns: Readonly<Record<string, string>>): Predicate => {
+    if (who.all_powerful && !secretRules.has(rule)) return always;
+    const found = set.ruleFor(rule);
+    const credentials = credentialsFor(who);
+    if (!found || (found.name === rule && !admitsScope(found, credentials))) return never;
+    return filterOf(set, found.check, credentials, mode, columns);
+  };
+
+  return Object.freeze({
+    hash: (options.digest ?? fnv1a64)(fingerprint(set, mode, elevated, remote !== undefined)),
+    allows,
+    require: (rule: string, who: Caller, target?: Target): void => {
+      if (!allows(rule, who, target)) raise('PolicyDenied', { rule });
+    },
+    filter,
+    explain: (rule: string, who: Caller, target: Target = nothing) => set.explain(question(rule, who, target)),
+    has: (rule: string): boolean => set.rules.has(rule),
+    warnings: Object.freeze(set.warnings),
+  });
+};

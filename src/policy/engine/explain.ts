@@ -1,0 +1,205 @@
+/** Why a decision fell as it did: the rule as a tree, every part with its own verdict, what it compared and its origin. */
+
+import { type Check, printCheck } from '../language/check';
+import { compileCheck, MissingKey, maxDepth, type SlotOf } from '../language/compile';
+import { compileTemplate, type Facts } from '../language/facts';
+import { anyAtPath } from '../language/paths';
+import type { Template } from '../language/template';
+import { textOf } from '../language/text';
+import type { Mode, RemoteQuestion } from '../types';
+import { type Credentials, normalise } from './credentials';
+import type { ActiveRule, Origin, Scope } from './merge';
+import type { Question } from './ruleset';
+import { admitsScope, scopeOfCredentials } from './scopes';
+
+/** `fault`: it could not be evaluated, which refuses. `not asked`: a remote check behind what had decided already. */
+export type PartVerdict = 'true' | 'false' | 'fault' | 'not asked';
+
+/** Where a rule's text comes from. */
+export type Provenance = {
+  readonly rule: string;
+  readonly from: ActiveRule['from'];
+  readonly oldName?: string;
+  readonly admitsOld?: boolean;
+  readonly origin?: Origin;
+};
+
+export type Part = {
+  readonly is: Check['is'];
+  readonly text: string;
+  readonly verdict: PartVerdict;
+  /** What stood on both sides; null where there was nothing, such as a key that the target does not have. */
+  readonly compared?: { readonly caller: readonly string[]; readonly wanted: string | null };
+  /** Of a reference: the rule it led to. Null where nothing defines it. */
+  readonly to?: Provenance | null;
+  readonly fault?: string;
+  readonly parts?: readonly Part[];
+};
+
+export type Explanation = {
+  readonly rule: string;
+  readonly verdict: 'allowed' | 'refused';
+  /** Of a refusal. */
+  readonly why?: 'check' | 'scope' | 'unknown' | 'fault';
+  readonly scope: { readonly caller: Scope; readonly admitted: readonly Scope[] | null };
+  readonly from: Provenance | null;
+  /** Null where no rule was found. */
+  readonly tree: Part | null;
+};
+
+export type Explain = (question: Question) => Explanation;
+
+type Known = {
+  readonly rules: ReadonlyMap<string, ActiveRule>;
+  readonly ruleFor: (name: string) => ActiveRule | undefined;
+  readonly mode: Mode;
+  readonly remote: ((question: RemoteQuestion) => string) | undefined;
+  readonly slotOf: SlotOf;
+};
+
+const provenanceOf = ({ name, from, oldName, admitsOld, origin }: ActiveRule): Provenance => ({
+  rule: name,
+  from,
+  ...(oldName === undefined ? {} : { oldName }),
+  ...(admitsOld ? { admitsOld } : {}),
+  ...(origin ? { origin } : {}),
+});
+
+type Asked = Facts & { readonly known: Known; readonly aside?: true };
+
+const filled = ({ known, ...facts }: Asked, match: Template): string | null => {
+  try {
+    return compileTemplate(match, known.mode)(facts) ?? null;
+  } catch {
+    return null;
+  }
+};
+
+const callerSide = ({ credentials }: Asked, check: Check): readonly string[] => {
+  if (check.is === 'role') return Array.isArray(credentials.roles) ? credentials.roles.map(textOf) : [];
+  if (check.is !== 'compare' || check.kind.is === 'invalid') return [];
+  if (check.kind.is === 'literal') return [check.kind.text];
+  const found: string[] = [];
+  try {
+    anyAtPath(credentials, check.kind.path, (value) => {
+      found.push(textOf(value));
+      return false;
+    });
+  } catch {
+    return found;
+  }
+  return found;
+};
+
+const comparedIn = (asked: Asked, check: Check): Pick<Part, 'compared'> =>
+  check.is === 'role' || check.is === 'compare'
+    ? { compared: { caller: callerSide(asked, check), wanted: filled(asked, check.match) } }
+    : {};
+
+/** A check without parts, decided by the very closure that decides requests. */
+const leaf = (asked: Asked, check: Check): Part => {
+  if (asked.aside && check.is === 'http') return { is: check.is, text: printCheck(check), verdict: 'not asked' };
+  const base = { is: check.is, text: printCheck(check), ...comparedIn(asked, check) };
+  try {
+    const met = compileCheck(check, asked.known.mode, asked.known.slotOf)(asked);
+    return { ...base, verdict: met ? 'true' : 'false' };
+  } catch (thrown) {
+    const fault = thrown instanceof Error ? thrown.message : String(thrown);
+    return { ...base, verdict: 'fault', fault };
+  }
+};
+
+/** Parts that were not reached are decided too, for whoever reads; only remote checks are left alone. */
+const aside = (asked: Asked, check: Check): Part => partOf({ ...asked, remote: undefined, aside: true }, check);
+
+/** Parts in order; the first that decides, or cannot be evaluated, decides. */
+const several = (asked: Asked, check: Check, of: readonly Check[], until: 'true' | 'false'): Part => {
+  const parts: Part[] = [];
+  let verdict: PartVerdict | undefined;
+  for (const one of of) {
+    const part = verdict === undefined ? partOf(asked, one) : aside(asked, one);
+    parts.push(part);
+    if (part.verdict === until || part.verdict === 'fault') verdict ??= part.verdict;
+  }
+  return { is: check.is, text: printCheck(check), verdict: verdict ?? (until === 'true' ? 'false' : 'true'), parts };
+};
+
+const negated = { true: 'false', false: 'true', fault: 'fault', 'not asked': 'not asked' } as const;
+
+const reference = (asked: Asked, check: Check & { is: 'rule' }): Part => {
+  const base = { is: check.is, text: printCheck(check) };
+  const rule = asked.known.ruleFor(check.name);
+  if (!rule) return { ...base, verdict: 'false', to: null };
+  const to = provenanceOf(rule);
+  if (asked.depth >= maxDepth)
+    return { ...base, verdict: 'fault', to, fault: `references deeper than ${maxDepth}: probably a cycle` };
+  const part = partOf({ ...asked, depth: asked.depth + 1 }, rule.check);
+  // A remote check whose address lacks a key is false behind a reference.
+  const verdict = part.verdict === 'fault' && isMissingKey(asked, check) ? 'false' : part.verdict;
+  return { ...base, verdict, to, parts: [part] };
+};
+
+const isMissingKey = (asked: Asked, check: Check & { is: 'rule' }): boolean => {
+  try {
+    return !compileCheck(check, asked.known.mode, asked.known.slotOf)(asked);
+  } catch (thrown) {
+    return thrown instanceof MissingKey;
+  }
+};
+
+const partOf = (asked: Asked, check: Check): Part => {
+  switch (check.is) {
+    case 'and':
+      return several(asked, check, check.all, 'false');
+    case 'or':
+      return several(asked, check, check.any, 'true');
+    case 'not': {
+      const part = partOf(asked, check.of);
+      return { is: check.is, text: printCheck(check), verdict: negated[part.verdict], parts: [part] };
+    }
+    case 'rule':
+      return reference(asked, check);
+    default:
+      return leaf(asked, check);
+  }
+};
+
+/** Explains decisions of one set, exactly as it makes them. */
+export const explainWith =
+  (known: Known): Explain =>
+  ({ rule: name, credentials: given, target, fallBack }) => {
+    const credentials: Credentials = normalise(given);
+    const rule = known.ruleFor(name);
+    const scope = { caller: scopeOfCredentials(credentials), admitted: rule?.name === name ? rule.scopes : null };
+    if (!rule) return { rule: name, verdict: 'refused', why: 'unknown', scope, from: null, tree: null };
+    const { remote } = known;
+    const also = fallBack ? credentials : undefined;
+    const tree = partOf({ credentials, target, also, rule: name, remote, depth: 0, known }, rule.check);
+    const base = { rule: name, scope, from: provenanceOf(rule), tree };
+    if (rule.name === name && !admitsScope(rule, credentials)) return { ...base, verdict: 'refused', why: 'scope' };
+    if (tree.verdict === 'true') return { ...base, verdict: 'allowed' };
+    return { ...base, verdict: 'refused', why: tree.verdict === 'fault' ? 'fault' : 'check' };
+  };
+
+/** Checks that the object itself met: an alternative about the caller's own objects is nearer than one about others'. */
+const fitsOf = (part: Part): number =>
+  part.parts
+    ? part.parts.reduce((sum, one) => sum + fitsOf(one), 0)
+    : Number(part.verdict === 'true' && part.text.includes('%('));
+
+/**
+ * The fewest checks that would have to turn out otherwise for a part to be true; empty when it is. A part that must turn
+ * false stands for itself.
+ */
+export const nearestTo = (part: Part): readonly Part[] => {
+  if (part.verdict === 'true') return [];
+  const parts = part.parts ?? [];
+  if (parts.length === 0 || part.is === 'not') return [part];
+  if (part.is !== 'or') return parts.flatMap(nearestTo);
+  const ways = parts.map((one) => ({ missing: nearestTo(one), fits: fitsOf(one) }));
+  const better = (one: (typeof ways)[number], other: typeof one): boolean => {
+    const more = one.missing.length - other.missing.length;
+    return more < 0 || (more === 0 && one.fits >= other.fits);
+  };
+  return ways.reduce((best, other) => (better(other, best) ? other : best)).missing;
+};

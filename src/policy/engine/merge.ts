@@ -1,0 +1,96 @@
+/** Lays an operator's file over the registered rules, deprecated names included. */
+
+import { type Check, type Fault, printCheck } from '../language/check';
+import { parseRule } from '../language/parse';
+import type { RuleText } from '../types';
+
+export type Scope = 'system' | 'domain' | 'project';
+
+/** Where in which file a rule's text stands. */
+export type Origin = { readonly file: string; readonly line: number };
+
+/** A rule the product knows. */
+export type RegisteredRule = {
+  readonly name: string;
+  readonly check: RuleText;
+  /** Scopes a caller may come with; null for any. A file cannot change them. */
+  readonly scopes: readonly Scope[] | null;
+  /** The name and text it had before. */
+  readonly deprecated?: { readonly name: string; readonly check: RuleText };
+  /** What it guards, for the sample file. */
+  readonly says?: string;
+};
+
+/** A rule in force. */
+export type ActiveRule = {
+  readonly name: string;
+  readonly check: Check;
+  readonly scopes: readonly Scope[] | null;
+  readonly registered: boolean;
+  readonly from: 'default' | 'file' | 'deprecated';
+  /** The name under which the file has the text, where that is the rule's old one. */
+  readonly oldName?: string;
+  /** What the rule's deprecated text admits passes too. */
+  readonly admitsOld?: boolean;
+  readonly origin?: Origin;
+  readonly faults: readonly Fault[];
+  readonly refused: readonly Fault[];
+};
+
+type Written = ReturnType<typeof parseRule> & { readonly origin?: Origin };
+type File = ReadonlyMap<string, Written>;
+
+/** The file's text for a rule's old name, when it really was changed there and does not just point to the new one. */
+const fileTextOfOldName = (rule: RegisteredRule, file: File): Written | undefined => {
+  const old = rule.deprecated;
+  if (!old || old.name === rule.name) return undefined;
+  const changed = file.get(old.name);
+  if (!changed) return undefined;
+  const print = printCheck(changed.check);
+  return print === printCheck(parseRule(old.check).check) || print === `rule:${rule.name}` ? undefined : changed;
+};
+
+/** Our own texts never change, so each is read once. */
+const ours = new WeakMap<RegisteredRule, Check>();
+
+const checkOf = (rule: RegisteredRule): Check => {
+  const known = ours.get(rule);
+  if (known) return known;
+  const { check } = parseRule(rule.check);
+  ours.set(rule, check);
+  return check;
+};
+
+const defaultOf = (rule: RegisteredRule, newDefaults: boolean): Check => {
+  const check = checkOf(rule);
+  if (newDefaults || !rule.deprecated) return check;
+  const old = parseRule(rule.deprecated.check).check;
+  return printCheck(old) === printCheck(check) ? check : { is: 'or', any: [check, old] };
+};
+
+const activate = (rule: RegisteredRule, file: File, newDefaults: boolean): ActiveRule => {
+  const base = { name: rule.name, scopes: rule.scopes, registered: true };
+  const own = file.get(rule.name);
+  if (own) return { ...base, ...own, from: 'file' };
+  const old = fileTextOfOldName(rule, file);
+  if (old) return { ...base, ...old, from: 'deprecated', oldName: rule.deprecated!.name };
+  const admitsOld = !newDefaults && rule.deprecated !== undefined;
+  return { ...base, check: defaultOf(rule, newDefaults), from: 'default', admitsOld, faults: [], refused: [] };
+};
+
+/** All rules in force by name: registered ones, and those that only the file defines. */
+export const mergeRules = (
+  registered: readonly RegisteredRule[],
+  overrides: Readonly<Record<string, unknown>>,
+  newDefaults: boolean,
+  origins: Readonly<Record<string, Origin>> = {},
+): Map<string, ActiveRule> => {
+  const originOf = (name: string) => (Object.hasOwn(origins, name) ? { origin: origins[name] } : {});
+  const file: File = new Map(
+    Object.entries(overrides).map(([name, value]) => [name, { ...parseRule(value), ...originOf(name) }]),
+  );
+  const active = new Map(registered.map((rule) => [rule.name, activate(rule, file, newDefaults)]));
+  for (const [name, parsed] of file)
+    if (!active.has(name)) active.set(name, { name, scopes: null, registered: false, from: 'file', ...parsed });
+  return active;
+};

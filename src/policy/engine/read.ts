@@ -1,0 +1,198 @@
+/** Reads the text of a policy file, YAML or JSON, into rules with their places, and finds YAML's own traps. */
+
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
+import { raise } from '../../model/errors';
+import { emptyRule } from '../language/parse';
+import type { PolicyOptions } from '../types';
+import type { Origin } from './merge';
+
+/** A file as a policy is made from it. */
+export type PolicySource = Required<Pick<PolicyOptions, 'overrides' | 'origins' | 'traps'>>;
+
+/** Characters of a file; the sample with every rule has forty thousand. */
+const longest = 2_000_000;
+/** Characters of a line: more than the longest rule, and few enough for a parser that looks back along it. */
+const longestLine = 70_000;
+const mostRules = 10_000;
+
+const refuse = (file: string, ...reasons: readonly string[]): never =>
+  raise('PolicyInvalid', { reason: reasons.map((reason) => `${file}${reason}`).join('\n') });
+
+// A bare "!" is a tag of nothing, which the reference reads as the empty text, and so do we in compat mode.
+const isBareTag = ({ code, message }: YAMLError): boolean =>
+  code === 'TAG_RESOLVE_FAILED' && /Unresolved tag: !(?:\s|$)/.test(message);
+
+/** Levels of nesting. A policy file has two or three; a parser that calls itself bears only so many thousands. */
+const deepest = 100;
+const opening = new Set('[{');
+const closing = new Set(']}');
+/** What opens levels at the beginning of a line: indentation, and the marks of lists and keys. */
+const marks = new Set(' \t-?:');
+
+/** Whether a text may nest deeper than `deepest`, counted without understanding it: texts in quotes count as well. */
+const nestsDeep = (text: string): boolean => {
+  let depth = 0;
+  let leading = 0;
+  let starts = true;
+  for (const letter of text) {
+    if (opening.has(letter)) depth += 1;
+    else if (closing.has(letter)) depth = Math.max(0, depth - 1);
+    leading = letter === '\n' ? 0 : starts && marks.has(letter) ? leading + 1 : leading;
+    starts = letter === '\n' || (starts && marks.has(letter));
+    if (depth > deepest || leading > 2 * deepest) return true;
+  }
+  return false;
+};
+
+const parsed = (text: string, file: string, lines: LineCounter) => {
+  if (text.length > longest) refuse(file, `: it is longer than ${longest} characters`);
+  if (text.split('\n').some((line) => line.length > longestLine))
+    refuse(file, `: a line of it is longer than ${longestLine} characters`);
+  if (nestsDeep(text)) refuse(file, `: it nests deeper than ${deepest} levels`);
+  const document = parseDocument(text, { version: '1.1', uniqueKeys: false, lineCounter: lines, prettyErrors: false });
+  const faults = [...document.errors, ...document.warnings].filter((one) => !isBareTag(one));
+  const tell = ({ pos, message }: YAMLError) => `:${lines.linePos(pos[0]).line}: ${message.trimEnd().slice(0, 200)}`;
+  if (faults.length > 0) refuse(file, ...faults.slice(0, 20).map(tell));
+  return document;
+};
+
+type Entry = {
+  readonly name: string;
+  readonly value: unknown;
+  readonly line: number;
+  readonly trap?: string;
+  /** By a merge key: what the file says itself of the name counts. */
+  readonly merged?: true;
+  /** Its name is a number, true, null or a date, which is no name of a rule: the reference never finds it. */
+  readonly stray?: true;
+};
+
+const told = ({ text, fix }: { text: string; fix: string }): string => `${text}; ${fix}`;
+
+/** Why a value that is read is hardly meant; the parser of rules finds the rest. */
+const trapOf = (node: unknown, value: unknown): string | undefined => {
+  const quoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
+  const empty = value === '' || (Array.isArray(value) && value.length === 0);
+  if (empty && !quoted) return told(emptyRule);
+  if (isScalar(node) && node.tag === '!') return `a "!" without quotes is a tag; write it in quotes`;
+  return undefined;
+};
+
+const textOfTag = (node: unknown, value: unknown): unknown =>
+  isScalar(node) && node.tag === '!' && value === null ? '' : value;
+
+/** A bare "!" in a list would be passed over as empty, and what was to refuse everyone would refuse nobody. */
+const bareTagIn = (node: unknown): unknown => {
+  let found: unknown;
+  if (isSeq(node))
+    visit(node, {
+      Scalar: (_, item) => {
+        if (item.tag === '!' && (item.value === '' || item.value === null)) found = item;
+      },
+    });
+  return found;
+};
+
+/** What a merge key refers to: one map, or several of which the first counts. Undefined for anything else. */
+const mergedMaps = (value: unknown): Readonly<Record<string, unknown>>[] | undefined => {
+  const maps = Array.isArray(value) ? value : [value];
+  return maps.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one)) ? maps : undefined;
+};
+
+// The parser reads a plain << so, and one in quotes as a text, as the original does.
+const isMergeKey = (key: unknown): boolean => typeof key === 'symbol' && key.description === '<<';
+
+const strayName = 'its name is no text, so that nothing asks for it; write the name in quotes';
+const merged = 'it comes by a merge key, whose map may say more than its reader sees; write it out';
+
+/** The file as a map of names to rules. Raises PolicyInvalid with file and line for what is no such map. */
+export const readPolicy = (text: string, file: string): PolicySource => {
+  const lines = new LineCounter();
+  const document = parsed(text, file, lines);
+  const { contents } = document;
+  const isEmpty = contents === null || (isScalar(contents) && contents.value === null && contents.tag === undefined);
+  if (isEmpty) return { overrides: {}, origins: {}, traps: [] };
+  if (!isMap(contents)) return refuse(file, ': a policy file is a map of rule names to rules');
+
+  if (contents.items.length > mostRules) refuse(file, `: it holds more than ${mostRules} rules`);
+  const lineOf = (node: unknown): number => {
+    const range = (node as { range?: readonly number[] | null } | null)?.range;
+    return range ? lines.linePos(range[0]!).line : 1;
+  };
+  const entriesOf = ({ key, value: node }: Pair): Entry[] => {
+    const line = lineOf(key);
+    const bare = bareTagIn(node);
+    if (bare) refuse(file, `:${lineOf(bare)}: a "!" without quotes in a list is a tag of nothing; write it in quotes`);
+    const value = textOfTag(node, plainOf(node));
+    if (isScalar(key) && isMergeKey(key.value)) {
+      const maps = mergedMaps(value) ?? refuse(file, `:${line}: a merge key takes a map, or a list of maps`);
+      // Of several maps the first counts, and whatever the file itself says of the name.
+      const rules = Object.entries(Object.assign({}, ...maps.toReversed()) as Record<string, unknown>);
+      return rules.map(([name, of]) => ({ name, value: of, line, trap: merged, merged: true }));
+    }
+    if (!isScalar(key)) return refuse(file, `:${line}: the name of a rule is a text`);
+    if (typeof key.value !== 'string') return [{ name: String(key.value), value, line, stray: true }];
+    return [{ name: key.value, value, line, trap: trapOf(node, value) }];
+  };
+  // Anchors may be used, but not to grow a text without end.
+  const plainOf = (node: unknown): unknown => {
+    if (!isAlias(node) && !isCollection(node) && !isScalar(node)) return null;
+    try {
+      return node.toJS(document, { maxAliasCount: 100 });
+    } catch {
+      return refuse(file, `:${lineOf(node)}: its anchors and aliases cannot be resolved, or are too many`);
+    }
+  };
+  const entries = contents.items.flatMap(entriesOf);
+  return collect([...entries.filter((one) => one.merged), ...entries.filter((one) => !one.merged)], file);
+};
+
+const collect = (entries: readonly Entry[], file: string): PolicySource => {
+  const overrides: Record<string, unknown> = Object.create(null);
+  const origins: Record<string, Origin> = Object.create(null);
+  const traps: string[] = [];
+  const byMerge = new Set<string>();
+  for (const { name, value, line, trap, merged: comes, stray } of entries) {
+    const before = byMerge.has(name) ? undefined : origins[name];
+    const say = (text: string) => traps.push(`${file}:${line}: rule "${name}": ${text}`);
+    if (comes) byMerge.add(name);
+    else byMerge.delete(name);
+    if (stray) {
+      say(strayName);
+      continue;
+    }
+    if (before) say(`is given twice, first in line ${before.line}, and only the last would count; drop one`);
+    if (trap) say(trap);
+    overrides[name] = value;
+    origins[name] = { file, line };
+  }
+  return { overrides, origins, traps };
+};
+
+/**
+ * Which of a folder's files are read as policy, in their order, and which are passed over for their ending. Hidden files are
+ * neither: editors leave some.
+ */
+export const policyFilesAmong = (names: readonly string[]): { taken: string[]; passed: string[] } => {
+  const seen = names.filter((name) => !name.startsWith('.')).sort();
+  const isTaken = (name: string) => /.\.(?:yaml|yml|json)$/.test(name);
+  return { taken: seen.filter(isTaken), passed: seen.filter((name) => !isTaken(name)) };
+};
+
+/** Several files as one: where two name the same rule, the later one counts. */
+export const joinSources = (sources: readonly PolicySource[]): PolicySource => ({
+  overrides: Object.assign(Object.create(null), ...sources.map(({ overrides }) => overrides)),
+  origins: Object.assign(Object.create(null), ...sources.map(({ origins }) => origins)),
+  traps: sources.flatMap(({ traps }) => traps),
+});

@@ -1,0 +1,134 @@
+/** Rules in force, compiled: the layer below a Policy, which knows credentials and targets but no product. */
+
+import { isTemperError, raise } from '../../model/errors';
+import { compileCheck, type Decide, type Slot } from '../language/compile';
+import { EvaluationFault } from '../language/paths';
+import { dangersOf, refusalsOf, tellFault } from '../reports/lint';
+import { warningsOf } from '../reports/warnings';
+import type { Vocabulary } from '../rules/vocabulary';
+import type { Mode, RemoteQuestion, Target } from '../types';
+import { type Credentials, normalise } from './credentials';
+import { type Explain, explainWith } from './explain';
+import { defaultRule } from './graph';
+import { type ActiveRule, mergeRules, type Origin, type RegisteredRule } from './merge';
+import { admitsScope } from './scopes';
+
+/** A verdict and, for a refusal, its reason. */
+export type Verdict =
+  | { readonly is: 'allowed' }
+  | { readonly is: 'refused'; readonly why: 'check' | 'scope' | 'unknown' | 'unregistered' }
+  /** The check could not be evaluated; counts as refused. */
+  | { readonly is: 'refused'; readonly why: 'fault'; readonly fault: string };
+
+export type Question = {
+  readonly rule: string;
+  readonly credentials: Credentials;
+  readonly target: Target;
+  /** Whether a key missing in the target is looked up in the credentials. */
+  readonly fallBack?: boolean;
+  /** Refuse names that only the file defines. */
+  readonly registeredOnly?: boolean;
+};
+
+export type RuleSet = {
+  readonly rules: ReadonlyMap<string, ActiveRule>;
+  readonly warnings: readonly string[];
+  decide(question: Question): Verdict;
+  /** Every part of the decision with its own verdict. */
+  readonly explain: Explain;
+  /** The rule that answers for a name: itself, else the default rule, else undefined. */
+  ruleFor(name: string): ActiveRule | undefined;
+};
+
+export type RuleSetOptions = {
+  readonly registered: readonly RegisteredRule[];
+  readonly overrides?: Readonly<Record<string, unknown>>;
+  /** Where the overrides stand. */
+  readonly origins?: Readonly<Record<string, Origin>>;
+  /** What was found wrong when the overrides were read, one sentence each. */
+  readonly traps?: readonly string[];
+  readonly mode?: Mode;
+  readonly newDefaults?: boolean;
+  readonly remote?: (question: RemoteQuestion) => string;
+  /** The words that rules may use; any where there is none. */
+  readonly vocabulary?: Vocabulary;
+};
+
+const allowed: Verdict = { is: 'allowed' };
+const refused = {
+  check: { is: 'refused', why: 'check' },
+  scope: { is: 'refused', why: 'scope' },
+  unknown: { is: 'refused', why: 'unknown' },
+  unregistered: { is: 'refused', why: 'unregistered' },
+} as const satisfies Record<string, Verdict>;
+
+const notCompiled: Decide = () => {
+  throw new EvaluationFault('asked before the set was complete');
+};
+
+type Slots = ReadonlyMap<string, Slot>;
+
+const slotOf = (slots: Slots, name: string): Slot | undefined => slots.get(name) ?? slots.get(defaultRule);
+
+const compileAll = (rules: ReadonlyMap<string, ActiveRule>, mode: Mode): Slots => {
+  const slots: Slots = new Map<string, Slot>([...rules.keys()].map((name) => [name, { run: notCompiled }]));
+  for (const [name, slot] of slots)
+    slot.run = compileCheck(rules.get(name)!.check, mode, (other) => slotOf(slots, other));
+  return slots;
+};
+
+/** Problems that a message lists; whoever has more wants to see the first. */
+const toldAtMost = 50;
+
+const refuse = (problems: readonly string[]): never => {
+  const more = problems.length > toldAtMost ? [`and ${problems.length - toldAtMost} more`] : [];
+  return raise('PolicyInvalid', { reason: [...problems.slice(0, toldAtMost), ...more].join('\n') });
+};
+
+/** The rules of a set, checked. Raises PolicyInvalid, naming every faulty rule, its place and its fix. */
+const checkedRules = (options: RuleSetOptions): ReadonlyMap<string, ActiveRule> => {
+  const { registered, overrides = {}, origins, traps = [], mode = 'strict', newDefaults = true, remote } = options;
+  const rules = mergeRules(registered, overrides, newDefaults, origins);
+  const refusals = refusalsOf(rules, remote !== undefined);
+  const dangers = mode === 'strict' ? dangersOf(rules, options.vocabulary) : [];
+  const problems = [
+    ...(mode === 'strict' ? traps : []),
+    ...new Set([...refusals, ...dangers].map((row) => tellFault(rules, row))),
+  ];
+  return problems.length > 0 ? refuse(problems) : rules;
+};
+
+/** Merges, checks and compiles. Raises PolicyInvalid, naming every faulty rule, its place and its fix. */
+export const createRuleSet = (options: RuleSetOptions): RuleSet => {
+  const { traps = [], mode = 'strict', remote } = options;
+  const strict = mode === 'strict';
+  const rules = checkedRules(options);
+  const slots = compileAll(rules, mode);
+  const ruleFor = (name: string): ActiveRule | undefined => rules.get(name) ?? rules.get(defaultRule);
+
+  const evaluate = (run: Decide, question: Question, credentials: Credentials): Verdict => {
+    const { rule, target } = question;
+    const also = question.fallBack ? credentials : undefined;
+    try {
+      return run({ credentials, target, also, rule, remote, depth: 0 }) ? allowed : refused.check;
+    } catch (thrown) {
+      // Not a matter of this rule: nobody could say what the caller is, and a refusal would be a guess.
+      if (isTemperError(thrown, 'IdentityUnavailable')) throw thrown;
+      // Whatever went wrong, a remote check that timed out included, nobody passes by it.
+      return { is: 'refused', why: 'fault', fault: thrown instanceof Error ? thrown.message : String(thrown) };
+    }
+  };
+
+  const decide = (question: Question): Verdict => {
+    const rule = ruleFor(question.rule);
+    if (question.registeredOnly && !rules.get(question.rule)?.registered) return refused.unregistered;
+    if (!rule) return refused.unknown;
+    const credentials = normalise(question.credentials);
+    if (rule.name === question.rule && !admitsScope(rule, credentials)) return refused.scope;
+    return evaluate(slots.get(rule.name)!.run, question, credentials);
+  };
+
+  const warnings = [...(strict ? [] : traps), ...warningsOf(rules, { strict, words: options.vocabulary })];
+  const explain = explainWith({ rules, ruleFor, mode, remote, slotOf: (name) => slotOf(slots, name) });
+  return { rules, warnings, decide, explain, ruleFor };
+};

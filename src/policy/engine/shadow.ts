@@ -1,0 +1,112 @@
+/** A second policy beside the one in force: asked the same, without effect, and its different answers counted. */
+
+import { type Caller, scopeOf } from '../../model/access/callers';
+import { isTemperError } from '../../model/errors';
+import type { Policy, Target } from '../types';
+
+/** Decisions that fell otherwise: one row for a rule, a direction, and a kind of caller. No ids of anybody. */
+export type ShadowRow = {
+  readonly rule: string;
+  /** What the second policy would have done. */
+  readonly would: 'allow' | 'refuse';
+  readonly scope: 'system' | 'domain' | 'project';
+  readonly roles: readonly string[];
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+};
+
+export type ShadowReport = {
+  /** Of the second policy. */
+  readonly hash: string;
+  readonly since: string;
+  readonly decisions: number;
+  /** Kinds of differences that were not counted, because there were too many. */
+  readonly left_out: number;
+  readonly differences: readonly ShadowRow[];
+};
+
+type Hands = {
+  readonly now: () => Date;
+  /** Told the first time a row appears. */
+  readonly onNew?: (row: ShadowRow) => void;
+  /** Told of every difference. */
+  readonly onDifference?: (rule: string, would: ShadowRow['would']) => void;
+};
+
+/** Rows at most: roles are the callers' words, and must not fill the memory. */
+const mostRows = 1_000;
+
+type Counted = { -readonly [Key in keyof ShadowRow]: ShadowRow[Key] };
+
+/** What two policies answered differently. */
+export const createShadow = (second: Policy, { now, onNew, onDifference }: Hands) => {
+  const rows = new Map<string, Counted>();
+  const since = now().toISOString();
+  let decisions = 0;
+  let leftOut = 0;
+
+  const note = (rule: string, who: Caller, would: ShadowRow['would']): void => {
+    onDifference?.(rule, would);
+    const scope = scopeOf(who);
+    const roles = [...who.roles].sort();
+    const key = JSON.stringify([rule, would, scope, roles]);
+    const last = now().toISOString();
+    const row = rows.get(key);
+    if (row) {
+      row.count += 1;
+      row.last = last;
+    } else if (rows.size >= mostRows) leftOut += 1;
+    else {
+      const made = { rule, would, scope, roles, count: 1, first: last, last };
+      rows.set(key, made);
+      onNew?.(made);
+    }
+  };
+
+  /** Undefined where it asks for what nobody could say: that is no reason to hold a request up. */
+  const secondSays = (rule: string, who: Caller, target: Target | undefined): boolean | undefined => {
+    try {
+      return second.allows(rule, who, target);
+    } catch (thrown) {
+      if (isTemperError(thrown, 'IdentityUnavailable')) return undefined;
+      throw thrown;
+    }
+  };
+
+  const compare = (rule: string, who: Caller, target: Target | undefined, may: boolean): void => {
+    const would = secondSays(rule, who, target);
+    if (would === undefined) return;
+    decisions += 1;
+    if (would !== may) note(rule, who, would ? 'allow' : 'refuse');
+  };
+
+  /** The policy in force, answering as it does, and compared. Filters of lists are not: they decide rows, not requests. */
+  const beside = (first: Policy): Policy => {
+    const allows: Policy['allows'] = (rule, who, target) => {
+      const may = first.allows(rule, who, target);
+      compare(rule, who, target, may);
+      return may;
+    };
+    return {
+      ...first,
+      allows,
+      require: (rule, who, target) => {
+        compare(rule, who, target, first.allows(rule, who, target));
+        first.require(rule, who, target);
+      },
+    };
+  };
+
+  const report = (): ShadowReport => ({
+    hash: second.hash,
+    since,
+    decisions,
+    left_out: leftOut,
+    differences: [...rows.values()].sort((one, other) => other.count - one.count),
+  });
+
+  return { beside, report };
+};
+
+export type Shadow = ReturnType<typeof createShadow>;

@@ -1,0 +1,145 @@
+/** Runs recorded cases of the reference engine against this one. */
+
+import { isTemperError } from '../../model/errors';
+import type { RegisteredRule, Scope } from '../engine/merge';
+import { readPolicy } from '../engine/read';
+import { createRuleSet, type RuleSetOptions, type Verdict } from '../engine/ruleset';
+import type { Mode } from '../types';
+
+type Deprecated = { readonly name: string; readonly check_str: string };
+
+/** One case, as a conformance file has it. */
+export type Case = {
+  readonly id: string;
+  readonly group: string;
+  readonly tier: 'core' | 'edge' | 'exotic';
+  readonly kind?: 'enforce' | 'yaml';
+  readonly rule?: unknown;
+  readonly rules?: Readonly<Record<string, unknown>>;
+  readonly canonical?: string;
+  readonly text?: string;
+  readonly enforce?: string;
+  readonly method?: 'authorize' | 'enforce';
+  readonly doRaise?: boolean;
+  readonly conf?: { readonly enforce_new_defaults?: boolean };
+  readonly registered?: readonly {
+    readonly name: string;
+    readonly check_str: string;
+    readonly scope_types?: readonly Scope[];
+    readonly deprecated_rule?: Deprecated;
+  }[];
+  readonly file?: Readonly<Record<string, unknown>>;
+  readonly http?: { readonly body?: string; readonly timeout?: boolean };
+  readonly httpUrl?: string;
+  readonly target: Readonly<Record<string, unknown>>;
+  readonly creds: Readonly<Record<string, unknown>>;
+  readonly expected: boolean | 'error';
+  readonly errorType?: string;
+};
+
+export type ConformanceFile = { readonly cases: readonly Case[] };
+
+const registeredOf = (row: Case): RegisteredRule[] =>
+  (row.registered ?? []).map(({ name, check_str, scope_types, deprecated_rule }) => ({
+    name,
+    check: check_str,
+    scopes: scope_types ?? null,
+    ...(deprecated_rule ? { deprecated: { name: deprecated_rule.name, check: deprecated_rule.check_str } } : {}),
+  }));
+
+const asked = 'asked';
+
+const optionsOf = (row: Case, calls: string[]): RuleSetOptions => {
+  const remote = row.http && {
+    remote: ({ url }: { url: string }): string => {
+      calls.push(url);
+      if (row.http?.timeout) throw new Error('timed out');
+      return row.http?.body ?? '';
+    },
+  };
+  if (row.kind === 'yaml') return { registered: [], ...readPolicy(row.text ?? '', 'policy.yaml') };
+  const newDefaults = row.conf?.enforce_new_defaults ?? true;
+  if (row.kind === 'enforce')
+    return { registered: registeredOf(row), overrides: row.file ?? {}, newDefaults, ...remote };
+  return { registered: [], overrides: { ...row.rules, [asked]: row.rule }, ...remote };
+};
+
+/** What the reference's exceptions are called here. */
+const errorTypes: Readonly<Record<string, string>> = {
+  scope: 'InvalidScope',
+  check: 'PolicyNotAuthorized',
+  unknown: 'PolicyNotAuthorized',
+  unregistered: 'PolicyNotRegistered',
+};
+
+export const refusedAtLoad = 'refused at load';
+
+/** A verdict, the name of an error that is told apart, 'error', or 'refused at load'. */
+export type Outcome = boolean | string;
+
+const outcomeOf = (verdict: Verdict, row: Case): Outcome => {
+  if (verdict.is === 'allowed') return true;
+  if (verdict.why === 'fault') return 'error';
+  return row.doRaise || verdict.why === 'unregistered' ? errorTypes[verdict.why]! : false;
+};
+
+export type Ran = { readonly outcome: Outcome; readonly calls: readonly string[]; readonly reason?: string };
+
+/** What this engine makes of a case. */
+export const runCase = (row: Case, mode: Mode): Ran => {
+  const calls: string[] = [];
+  try {
+    const set = createRuleSet({ ...optionsOf(row, calls), mode });
+    const verdict = set.decide({
+      rule: row.enforce ?? asked,
+      credentials: row.creds,
+      target: row.target,
+      registeredOnly: row.method === 'authorize',
+    });
+    return { outcome: outcomeOf(verdict, row), calls };
+  } catch (thrown) {
+    if (!isTemperError(thrown, 'PolicyInvalid')) throw thrown;
+    return { outcome: refusedAtLoad, calls, reason: String(thrown.facts.reason) };
+  }
+};
+
+const distinguished = new Set(['InvalidScope', 'PolicyNotAuthorized', 'PolicyNotRegistered']);
+
+/** What `compat` may answer: the reference's answer, or a refusal at load where the file itself says that is as good. */
+const asReference = ({ expected, errorType = '', tier }: Case): readonly Outcome[] => {
+  if (expected !== 'error') return tier === 'exotic' ? [expected, refusedAtLoad] : [expected];
+  return distinguished.has(errorType) ? [errorType] : ['error', refusedAtLoad];
+};
+
+/** In `strict`, the traps of the language may be closed or refused, never opened; a text that leads nowhere is refused. */
+const acceptable = (row: Case, mode: Mode, { reason = '' }: Ran): readonly Outcome[] => {
+  const same = asReference(row);
+  if (mode === 'compat') return same;
+  if (row.tier !== 'core') return [...same, false, refusedAtLoad];
+  return /which nothing defines/.test(reason) ? [...same, refusedAtLoad] : same;
+};
+
+export type CaseResult = {
+  readonly id: string;
+  readonly passed: boolean;
+  readonly expected: Case['expected'];
+  readonly outcome: Outcome;
+  /** Whether the outcome is another than the reference's, and rightly so. */
+  readonly stricter: boolean;
+  readonly reason?: string;
+};
+
+/** One case, judged for a mode. */
+export const judgeCase = (row: Case, mode: Mode): CaseResult => {
+  const ran = runCase(row, mode);
+  const called = !row.http || mode === 'strict' || ran.calls.join() === (row.httpUrl ?? '');
+  const passed = called && acceptable(row, mode, ran).includes(ran.outcome);
+  return {
+    id: row.id,
+    passed,
+    expected: row.expected,
+    outcome: ran.outcome,
+    stricter: passed && !asReference(row).includes(ran.outcome),
+    ...(ran.reason === undefined ? {} : { reason: ran.reason }),
+  };
+};

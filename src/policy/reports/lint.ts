@@ -1,0 +1,112 @@
+/** Why a set of rules must not be used: problems that refuse it at load, each with its rule, its place and a way out. */
+
+import { findOvergrown, findTangle, mostChecks, reachable, undefinedReferences } from '../engine/graph';
+import type { ActiveRule } from '../engine/merge';
+import { type Check, type Fault, printCheck, walk } from '../language/check';
+import { maxDepth } from '../language/compile';
+import { hasSpace } from '../language/tokens';
+import type { Vocabulary } from '../rules/vocabulary';
+import { checkFaults, fault } from './check-faults';
+
+export type Rules = ReadonlyMap<string, ActiveRule>;
+
+/** Something wrong with a rule. */
+export type RuleFault = Fault & { readonly rule: string };
+
+/** Operators may define rules under this prefix: one per step that not everybody may run. */
+export const stepRulePrefix = 'baremetal:step:execute:';
+
+/** Rules of the reference that show passwords or user data there. Secrets are never shown here, so nobody asks for these. */
+export const secretRules: ReadonlySet<string> = new Set(['show_password', 'show_instance_secrets']);
+
+/** Characters of a quoted text that a message repeats. */
+const quotedAtMost = 400;
+
+const cut = (text: string): string =>
+  text.length > quotedAtMost ? `${text.slice(0, quotedAtMost)}... (${text.length} characters)` : text;
+
+/** One fault as a line that starts with its place, where that is known. */
+export const tellFault = (rules: Rules, { rule, text, fix }: RuleFault): string => {
+  const origin = rules.get(rule)?.origin;
+  const place = origin ? `${origin.file}:${origin.line}: ` : '';
+  return `${place}rule "${cut(rule)}": ${cut(text)}; ${fix}`;
+};
+
+/** Faults that only `strict` refuses: what the reference opens, closes or raises without telling anybody at load. */
+export const strictFaults = (rule: ActiveRule, words: Vocabulary | undefined): Fault[] => [
+  ...rule.faults,
+  ...[...walk(rule.check)].flatMap(({ check }) => checkFaults(check, words)),
+];
+
+const asksRemote = (rules: Rules, check: Check): boolean => {
+  if (check.is === 'http') return true;
+  const names = check.is === 'rule' ? [...reachable(rules, check.name)] : [];
+  return names.some((name) => [...walk(rules.get(name)!.check)].some((part) => part.check.is === 'http'));
+};
+
+/** A remote check that is switched off is false; under "not" that would let everyone pass. */
+const remoteFaults = (rules: Rules, rule: ActiveRule): Fault[] =>
+  [...walk(rule.check)]
+    .filter(({ check, negations }) => negations > 0 && asksRemote(rules, check))
+    .map(({ check }) =>
+      fault(
+        `${printCheck(check)} stands under "not", and remote checks are switched off`,
+        'remove the "not", or switch them on',
+      ),
+    );
+
+/** A name of ours that we never ask for restricts nothing, which its author cannot see. */
+const strangerFaults = (rules: Rules): RuleFault[] =>
+  [...rules.values()]
+    .filter(
+      ({ name, registered }) => !registered && /^(?:baremetal|temper):/.test(name) && !name.startsWith(stepRulePrefix),
+    )
+    .map(({ name }) => ({ rule: name, ...fault('no operation asks for this name', 'correct the name, or drop it') }));
+
+const undefinedFaults = (rules: Rules): RuleFault[] =>
+  undefinedReferences(rules).map(({ rule, name }) => ({
+    rule,
+    ...fault(`it refers to rule:${name}, which nothing defines`, 'define it, or correct the name'),
+  }));
+
+const tangleFaults = (rules: Rules): RuleFault[] => {
+  const tangle = findTangle(rules);
+  if (!tangle) return [];
+  const path = tangle.path.join(' -> ');
+  const found =
+    tangle.is === 'cycle'
+      ? fault(`it refers to itself (${path})`, 'break the circle')
+      : fault(`its references go deeper than ${maxDepth} rules (${path})`, 'shorten the chain');
+  return [{ rule: tangle.path[0]!, ...found }];
+};
+
+const badNames = (rules: Rules): RuleFault[] =>
+  [...rules.keys()]
+    .filter((name) => name === '' || hasSpace(name))
+    .map((name) => ({ rule: name, ...fault('a name holds no white space', 'rename it') }));
+
+const ofEach = (rules: Rules, faultsOf: (rule: ActiveRule) => readonly Fault[]): RuleFault[] =>
+  [...rules.values()].flatMap((rule) => faultsOf(rule).map((row) => ({ rule: rule.name, ...row })));
+
+/** What is dangerous about a set: `strict` refuses it, `compat` warns of it and decides as the reference does. */
+export const dangersOf = (rules: Rules, words: Vocabulary | undefined): RuleFault[] => [
+  // Our own texts are examined by a test, not at every start.
+  ...ofEach(rules, (rule) => (rule.from === 'default' ? [] : strictFaults(rule, words))),
+  ...undefinedFaults(rules),
+  ...tangleFaults(rules),
+  ...strangerFaults(rules),
+  ...badNames(rules),
+];
+
+const overgrown = (rules: Rules): RuleFault[] => {
+  const rule = findOvergrown(rules);
+  if (rule === undefined) return [];
+  return [{ rule, ...fault(`it comes to more than ${mostChecks} checks by its references`, 'refer to fewer rules') }];
+};
+
+/** Why a set must not be used in any mode. `remote` says whether remote checks are switched on. */
+export const refusalsOf = (rules: Rules, remote: boolean): RuleFault[] => [
+  ...overgrown(rules),
+  ...ofEach(rules, ({ refused }) => refused),
+  ...(remote ? [] : ofEach(rules, (rule) => remoteFaults(rules, rule))),
+];

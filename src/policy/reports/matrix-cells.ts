@@ -1,0 +1,76 @@
+/** Every decision of a policy over a fixed world of callers and objects, for tables and comparisons. */
+
+import type { Caller } from '../../model/access/callers';
+import { walk } from '../language/check';
+import { parseRule } from '../language/parse';
+import { ruleNames } from '../rules/sets';
+import type { Policy, PolicyOptions, Target } from '../types';
+import {
+  customPersona,
+  isAboutNothing,
+  type PersonaGroup,
+  personaGroups,
+  personaRoles,
+  personas,
+  scenes,
+  supporters,
+} from './personas';
+
+/** A caller of the world: a group, and its role or a role of the operator's own beside reader. */
+export type Member = { readonly group: PersonaGroup; readonly role: string; readonly who: Caller };
+
+/** Objects of one kind, and a rule asked about one of them. */
+export type Scene = { readonly kind: string; readonly title: string; readonly target: Target };
+
+export type Cell = { readonly rule: string; readonly scene: Scene; readonly member: Member; readonly may: boolean };
+
+const builtIn: readonly Member[] = personaGroups.flatMap((group) =>
+  personaRoles.map((role) => ({ group, role, who: personas[`${group}-${role}`] })),
+);
+
+/** Roles that the built-in texts name; others are an operator's own. */
+const known: ReadonlySet<string> = new Set([
+  ...personaRoles,
+  'administrator',
+  'observer',
+  'baremetal_admin',
+  'baremetal_observer',
+]);
+const mostRoles = 20;
+
+/** Roles that an operator's texts name and ours do not. */
+export const customRoles = (overrides: PolicyOptions['overrides'] = {}): string[] => {
+  const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
+  const named = checks.flatMap(({ check }) => (check.is === 'role' ? [check.match.constant ?? ''] : []));
+  return [...new Set(named)].filter((role) => role !== '' && !known.has(role)).slice(0, mostRoles);
+};
+
+/** The callers of the world: every group with every role, and with each of these roles beside reader. */
+export const membersWith = (roles: readonly string[]): readonly Member[] => [
+  ...builtIn,
+  ...personaGroups.flatMap((group) => roles.map((role) => ({ group, role, who: customPersona(group, role) }))),
+];
+
+/** Admins of several projects, where an operator's texts tell them from others. */
+export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): readonly Member[] => {
+  const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
+  const told = checks.some(({ check }) => check.is === 'compare' && check.kind.source === 'admin_projects');
+  return told ? Object.entries(supporters).map(([role, who]) => ({ group: 'stranger', role, who })) : [];
+};
+
+const nothing: Scene = { kind: 'nothing', title: 'Without an object', target: {} };
+
+/** The objects that a rule is asked about. */
+export const scenesOf = (rule: string): readonly Scene[] =>
+  isAboutNothing(rule) ? [nothing] : scenes.filter(({ about }) => about.test(rule));
+
+/** Names of the product that a policy has, in the order of the tables, and the operator's rules for single steps. */
+export const askedRules = (...policies: readonly Policy[]): string[] =>
+  ruleNames.filter((name) => name.includes(':') && policies.some((policy) => policy.has(name)));
+
+/** Every cell, rule by rule. */
+export function* cellsOf(policy: Policy, rules: readonly string[], members: readonly Member[]): Generator<Cell> {
+  for (const rule of rules)
+    for (const scene of scenesOf(rule))
+      for (const member of members) yield { rule, scene, member, may: policy.allows(rule, member.who, scene.target) };
+}

@@ -1,0 +1,122 @@
+/** The callers and objects that policy tables are drawn for. */
+
+import { type Caller, expandRoles, nobody } from '../../model/access/callers';
+import { allocationTarget, nodeTarget, runbookTarget, runTarget } from '../engine/targets';
+import type { Target } from '../types';
+
+export const personaGroups = ['system', 'owner', 'lessee', 'stranger'] as const;
+export const personaRoles = ['admin', 'manager', 'member', 'reader', 'service'] as const;
+
+export type PersonaGroup = (typeof personaGroups)[number];
+export type PersonaRole = (typeof personaRoles)[number];
+export type PersonaName = `${PersonaGroup}-${PersonaRole}`;
+
+/** The project of a group's callers. */
+export const projectOf = (group: PersonaGroup): string => `project-${group}`;
+
+const scopeOf = (group: PersonaGroup): Partial<Caller> =>
+  group === 'system'
+    ? { system_scope: 'all' }
+    : { project_id: projectOf(group), project_name: projectOf(group), project_domain_id: 'default' };
+
+const personaWith = (group: PersonaGroup, name: string, roles: readonly string[]): Caller => ({
+  ...nobody,
+  user_id: `${group}-${name}`,
+  user_name: `${group}-${name}`,
+  user_domain_id: 'default',
+  roles,
+  strategy: 'static_tokens',
+  ...scopeOf(group),
+});
+
+const persona = (group: PersonaGroup, role: PersonaRole): Caller => personaWith(group, role, expandRoles([role]));
+
+/** A caller of a group who reads, and has a role of the operator's own. */
+export const customPersona = (group: PersonaGroup, role: string): Caller => personaWith(group, role, ['reader', role]);
+
+/** Admins of an unrelated project who are admins of another one too, by what their column is called. */
+export const supporters: Readonly<Record<string, Caller>> = Object.fromEntries(
+  (['owner', 'lessee'] as const).map((group) => {
+    const role = `admin who is admin of the ${group} too`;
+    return [
+      role,
+      { ...personaWith('stranger', 'support', expandRoles(['admin'])), admin_projects: [projectOf(group)] },
+    ];
+  }),
+);
+
+/** Every group with every role, implied roles included. */
+export const personas = Object.fromEntries(
+  personaGroups.flatMap((group) => personaRoles.map((role) => [`${group}-${role}`, persona(group, role)])),
+) as Readonly<Record<PersonaName, Caller>>;
+
+const owner = projectOf('owner');
+const lessee = projectOf('lessee');
+
+type Scene = { readonly kind: string; readonly title: string; readonly target: Target; readonly about: RegExp };
+
+const aboutNodes = /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/;
+const aboutRunbooks = /^(?:(?:baremetal|temper):runbook:|baremetal:step:execute:)/;
+const aboutRuns = /^temper:run:/;
+const aboutAllocations = /^baremetal:allocation:/;
+
+/** The objects, and the rules each is asked about. */
+export const scenes: readonly Scene[] = [
+  {
+    kind: 'node',
+    title: 'A node that "owner" owns and "lessee" leases',
+    target: nodeTarget({ owner, lessee }),
+    about: aboutNodes,
+  },
+  {
+    kind: 'node',
+    title: 'A node that "owner" owns and nobody leases',
+    target: nodeTarget({ owner, lessee: null }),
+    about: aboutNodes,
+  },
+  {
+    kind: 'node',
+    title: 'A node that nobody owns',
+    target: nodeTarget({ owner: null, lessee: null }),
+    about: aboutNodes,
+  },
+  {
+    kind: 'runbook',
+    title: "A runbook of project owner's",
+    target: runbookTarget({ owner, public: false }),
+    about: aboutRunbooks,
+  },
+  {
+    kind: 'runbook',
+    title: 'A public runbook',
+    target: runbookTarget({ owner: null, public: true }),
+    about: aboutRunbooks,
+  },
+  {
+    kind: 'runbook',
+    title: 'A private runbook without an owner',
+    target: runbookTarget({ owner: null, public: false }),
+    about: aboutRunbooks,
+  },
+  {
+    kind: 'run',
+    title: 'A run for the lease that still lasts',
+    target: runTarget({ owner, lessee, tenant: lessee }),
+    about: aboutRuns,
+  },
+  {
+    kind: 'run',
+    title: 'A run from before the lease',
+    target: runTarget({ owner, lessee, tenant: null }),
+    about: aboutRuns,
+  },
+  {
+    kind: 'allocation',
+    title: "An allocation of project owner's",
+    target: allocationTarget({ owner }),
+    about: aboutAllocations,
+  },
+];
+
+/** Rules that no scene is about: asked without an object. */
+export const isAboutNothing = (rule: string): boolean => !scenes.some(({ about }) => about.test(rule));

@@ -1,0 +1,104 @@
+/** What a file's own lines amount to for the callers of the matrix: whom they admit in vain, and who changes by reading. */
+
+import { nobody } from '../../model/access/callers';
+import type { Part } from '../engine/explain';
+import type { Origin } from '../engine/merge';
+import { nodeTarget } from '../engine/targets';
+import { answerOf, seeRuleOf } from '../engine/visibility';
+import type { Policy } from '../types';
+import { askedRules, type Member, scenesOf } from './matrix-cells';
+import { personas } from './personas';
+
+/** Rules of a file that admit callers who do not see the object, and the line by which they would. */
+export type Gap = {
+  /** The rule that is asked first. */
+  readonly see: string;
+  readonly rules: readonly string[];
+  /** Its text as it would have to be. */
+  readonly text: string;
+  readonly origin?: Origin;
+};
+
+/** The alternatives of a rule's text, as parts of an explanation. */
+const alternatives = (tree: Part | null): readonly Part[] =>
+  tree?.is === 'or' ? (tree.parts ?? []) : tree ? [tree] : [];
+
+const written = (policy: Policy): { readonly name: string; readonly tree: Part | null; readonly origin?: Origin }[] =>
+  askedRules(policy)
+    .map((name) => ({ name, ...policy.explain(name, nobody) }))
+    .filter(({ from }) => from !== null && from.from !== 'default')
+    .map(({ name, tree, from }) => ({ name, tree, ...(from?.origin && { origin: from.origin }) }));
+
+const admitsInVain = (policy: Policy, rule: string, members: readonly Member[]): boolean =>
+  scenesOf(rule).some(({ target }) =>
+    members.some(({ who }) => policy.allows(rule, who, target) && answerOf(policy, rule, who, target) === 'missing'),
+  );
+
+/** The text of a rule that also admits whom these alternatives admit. */
+const widened = (policy: Policy, see: string, more: readonly Part[]): string => {
+  const own = alternatives(policy.explain(see, nobody).tree).filter(({ is }) => is !== 'false');
+  return [...new Set([...own, ...more].map(({ text }) => text))].join(' or ');
+};
+
+/** One gap for each rule that is asked first. */
+export const gapsOf = (policy: Policy, members: readonly Member[]): Gap[] => {
+  const vain = written(policy).filter(({ name }) => seeRuleOf(name) && admitsInVain(policy, name, members));
+  const sees = [...new Set(vain.map(({ name }) => seeRuleOf(name)!))];
+  return sees.map((see) => {
+    const rules = vain.filter(({ name }) => seeRuleOf(name) === see);
+    const text = widened(
+      policy,
+      see,
+      rules.flatMap(({ tree }) => alternatives(tree)),
+    );
+    return { see, rules: rules.map(({ name }) => name), text, ...(rules[0]!.origin && { origin: rules[0]!.origin }) };
+  });
+};
+
+/** How a line of a policy file is written. */
+export const lineOf = ({ see, text }: Pick<Gap, 'see' | 'text'>): string =>
+  `${JSON.stringify(see)}: ${JSON.stringify(text)}`;
+
+const namedAtMost = 5;
+
+const gapText = (gap: Gap): string => {
+  const place = gap.origin ? `${gap.origin.file}:${gap.origin.line}: ` : '';
+  const more = gap.rules.length > namedAtMost ? ` and ${gap.rules.length - namedAtMost} more` : '';
+  const rules = `${gap.rules.slice(0, namedAtMost).join(', ')}${more}`;
+  return (
+    `${place}${rules}: admits callers to whom ${gap.see} does not show the object, so that they get 404 and empty lists; ` +
+    `add ${lineOf(gap)}, or let temper policy lint --fix write it`
+  );
+};
+
+const reads = /:(?:get|list|validate|view|show|steps|explain)(?:[:_]|$)/;
+const leased = nodeTarget({ owner: 'project-owner', lessee: 'project-lessee' });
+const readers = [personas['owner-reader'], personas['lessee-reader']];
+
+const asksRole = (part: Part): boolean => part.is === 'role' || (part.parts ?? []).some(asksRole);
+
+/** Alternatives by which a reader of the node's projects passes and that ask for no role at all. */
+const roleless = (policy: Policy, rule: string): string[] =>
+  readers
+    .flatMap((who) => alternatives(policy.explain(rule, who, leased).tree))
+    .filter((part) => part.verdict === 'true' && part.is !== 'true' && !asksRole(part))
+    .map(({ text }) => text);
+
+const readersText = (policy: Policy): string[] =>
+  written(policy)
+    .filter(({ name }) => /^(?:baremetal|temper):(?:node|port|portgroup|volume):/.test(name) && !reads.test(name))
+    .flatMap(({ name, origin }) => {
+      const [text] = roleless(policy, name);
+      if (text === undefined) return [];
+      const place = origin ? `${origin.file}:${origin.line}: ` : '';
+      return [
+        `${place}rule "${name}": ${text} asks for no role, so that readers of that project change things by it; ` +
+          `write (role:member and ${text}) in its place`,
+      ];
+    });
+
+/** What an operator should know of a file, one sentence each, beside the warnings of its policy. */
+export const reviewOf = (policy: Policy, members: readonly Member[]): string[] => [
+  ...gapsOf(policy, members).map(gapText),
+  ...readersText(policy),
+];

@@ -1,0 +1,30 @@
+/** A policy file with every rule of a set, all commented out. */
+
+import type { RegisteredRule } from '../engine/merge';
+import { ruleSets } from '../rules/sets';
+import type { RuleSetName } from '../types';
+
+const headOf = (
+  set: RuleSetName,
+): string => `# Every rule of set "${set}" with its default text. Copy the lines that you want to change into a file of your own, take
+# the leading "# " off, and name that file in TEMPER_POLICY_FILE. A line replaces the whole text of its rule; rules
+# that are not in the file keep their default. The file is read again when it changes; one that cannot be used is
+# refused, and the rules before it stay in force.
+#
+# The text "@" admits everybody, "!" nobody. A rule named baremetal:step:execute:<interface>.<step> may be added: raw
+# steps, and steps of a project's own runbooks, then need it.
+`;
+
+// An empty text is easily left behind by accident; this one means the same and looks as it is meant.
+const everybody = '@';
+
+const entry = ({ name, check, scopes, says }: RegisteredRule): string =>
+  [
+    ...(says ? [`# ${says}`] : []),
+    ...(scopes ? [`# Callers of scope: ${scopes.join(', ')}`] : []),
+    `# ${JSON.stringify(name)}: ${JSON.stringify(check === '' ? everybody : check)}`,
+  ].join('\n');
+
+/** The file as YAML, with a line feed at its end. */
+export const renderSample = (set: RuleSetName): string =>
+  `${[headOf(set).trimEnd(), ...ruleSets[set].map(entry)].join('\n\n')}\n`;

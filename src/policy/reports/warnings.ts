@@ -1,0 +1,80 @@
+/** What an operator should know of a set of rules that may be used. */
+
+import { referencesOf } from '../engine/graph';
+import type { ActiveRule } from '../engine/merge';
+import { targetKeys } from '../engine/targets';
+import { type Check, printCheck, walk } from '../language/check';
+import { systemAdmin } from '../rules/bases';
+import type { Vocabulary } from '../rules/vocabulary';
+import { dangersOf, type RuleFault, type Rules, secretRules, tellFault } from './lint';
+
+/** Whether a list's filter can say this check for every column the product offers. */
+const isPushable = (check: Check): boolean => {
+  const match = 'match' in check ? check.match : undefined;
+  const keys = match?.keys.filter((key) => Object.hasOwn(targetKeys, key)) ?? [];
+  if (check.is === 'http') return false;
+  return keys.length === 0 || (check.is === 'compare' && keys.length === 1);
+};
+
+type Note = { readonly text: string; readonly fix?: string };
+
+const unpushable = (rule: ActiveRule): Note[] =>
+  [...walk(rule.check)]
+    .filter(({ check }) => !isPushable(check))
+    .map(({ check }) => ({
+      text: `lists cannot be filtered by ${printCheck(check)}, so they leave out what only it would show`,
+    }));
+
+/** Helpers of the reference that ask for a role and no scope. */
+const unscoped: readonly string[] = ['is_admin', 'admin_api'];
+
+const adminEverywhere = (rule: ActiveRule): Note[] =>
+  referencesOf(rule)
+    .filter((name) => unscoped.includes(name))
+    .map((name) => ({
+      text: `rule:${name} asks for no scope, so it admits the admins of every project, to the objects of all others too`,
+      fix: `write (${systemAdmin}) in its place, or project_id:%(node.owner)s beside the role`,
+    }));
+
+const openToAll = ({ name, check }: ActiveRule): Note[] =>
+  check.is === 'true' && name.includes(':') && !/:(?:list|ipa_\w+)$/.test(name)
+    ? [{ text: 'it admits every caller, of whatever project', fix: 'name a role and whose object it is' }]
+    : [];
+
+const opensSecrets = ({ name, check }: ActiveRule): Note[] =>
+  secretRules.has(name) && check.is !== 'false'
+    ? [
+        {
+          text: 'it is opened, which has no effect: secrets are never shown, whatever the file says',
+          fix: 'drop the rule',
+        },
+      ]
+    : [];
+
+const takenOver = ({ from, oldName }: ActiveRule): Note[] =>
+  from === 'deprecated' ? [{ text: `it takes its text from its old name in the file, ${oldName}` }] : [];
+
+const kinds = [unpushable, adminEverywhere, openToAll, opensSecrets, takenOver];
+
+const tell = (rules: Rules, { name }: ActiveRule, { text, fix }: Note): string => {
+  const origin = rules.get(name)?.origin;
+  const place = origin ? `${origin.file}:${origin.line}: ` : '';
+  return `${place}rule "${name}": ${text}${fix ? `; ${fix}` : ''}`;
+};
+
+/** One sentence for each. Rules of the product itself are not told of; in `compat`, dangers are warned of. */
+export const warningsOf = (
+  rules: Rules,
+  { strict, words }: { readonly strict: boolean; readonly words: Vocabulary | undefined },
+): string[] => {
+  const written = [...rules.values()].filter(({ from }) => from !== 'default');
+  const theirs = ({ rule }: RuleFault) => rules.get(rule)?.from !== 'default';
+  return [
+    ...written.flatMap((rule) => kinds.flatMap((find) => find(rule)).map((note) => tell(rules, rule, note))),
+    ...(strict
+      ? []
+      : dangersOf(rules, words)
+          .filter(theirs)
+          .map((one) => tellFault(rules, one))),
+  ];
+};
