@@ -64,10 +64,7 @@ const wordFaults = (source: string, path: readonly string[], match: Template, wo
   if (!holds) {
     const known = Object.keys(words.credentials).join(', ');
     return [
-      fault(
-        `${source}: no caller has a credential called "${path.join('.')}"`,
-        `use rule:, role:, or one of ${known}`,
-      ),
+      fault(`${source}: no caller has a credential called "${path.join('.')}"`, `use rule:, role:, or one of ${known}`),
     ];
   }
   if (holds === 'boolean' && match.constant !== undefined && !['True', 'False'].includes(match.constant))
