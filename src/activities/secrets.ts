@@ -2,7 +2,7 @@
 import type { Inventory } from '../inventory';
 import { boundOf, type Opener, type StoredSecret } from '../inventory/sealing';
 import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
-import { secretRefs } from '../model/access/secrets';
+import { secretPlaces } from '../model/access/secrets';
 import { raise } from '../model/errors';
 import { driverRow, drivers, isDriver } from '../model/lifecycle/drivers';
 
@@ -19,8 +19,8 @@ export type HoldingNode = {
   readonly agent?: unknown;
 };
 
-/** Where a reference stands: a field of the node with its key, the ramdisk's token, or the arguments of a step. */
-type Place = 'instance_info' | 'agent' | 'args' | { readonly driver_info: string };
+/** Where a reference stands: a field of the node with its key, the ramdisk's token, or a path within the arguments of a step. */
+type Place = 'instance_info' | 'agent' | { readonly args: string } | { readonly driver_info: string };
 
 const isUnder = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
 
@@ -46,13 +46,25 @@ const imageUrls: ReadonlySet<string> = new Set(
 const isOfBmc = ({ path, boxes }: StoredSecret): boolean =>
   boxes === null ? bmcSecrets.has(path) : isUnder(path, '/driver_info');
 
+// Whose steps a run carries: its own, or those of a run that it takes up; a runbook's, a template's.
+const stepHolders: ReadonlySet<string> = new Set(['run', 'runbook', 'deploy_template']);
+
+/** A path whose positions in lists count as equal: an edit, or a retry with other arguments, may move an entry. */
+const anyPosition = (path: string): string => path.replace(/\/\d+(?=\/|$)/g, '/*');
+
+/** Whether a secret of a step's arguments stands at this path of them; a step that is taken up may have another index. */
+const isArg = ({ holder, path, boxes }: StoredSecret, at: string): boolean => {
+  const start = path.indexOf('/args/');
+  if (!stepHolders.has(holder)) return false;
+  return boxes === null || (start >= 0 && anyPosition(path.slice(start + '/args'.length)) === anyPosition(at));
+};
+
 /** Whether a secret may be used at a place. What is sealed with a pair cannot claim another place than it has. */
 const fits = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
   const ofNode = row.holder === 'node' && row.holder_id === node.uuid;
   if (place === 'agent') return row.holder === 'agent' && row.holder_id === node.uuid;
   if (place === 'instance_info') return ofNode && !isOfBmc(row);
-  if (place === 'args')
-    return row.holder !== 'agent' && (row.holder !== 'node' || (ofNode && (!isOfBmc(row) || imageUrls.has(row.path))));
+  if ('args' in place) return isArg(row, place.args) || (ofNode && (!isOfBmc(row) || imageUrls.has(row.path)));
   return ofNode && isUnder(row.path, `${row.boxes === null ? '' : '/driver_info'}/${place.driver_info}`);
 };
 
@@ -63,7 +75,10 @@ const checkBmc = (row: StoredSecret, node: HoldingNode): void => {
   if (field !== undefined) raise('CredentialsMoved', { node: node.name ?? node.uuid, field });
 };
 
-const labelOf = (place: Place): string => (typeof place === 'string' ? place : `driver_info.${place.driver_info}`);
+const labelOf = (place: Place): string => {
+  if (typeof place === 'string') return place;
+  return 'args' in place ? `args${place.args.replaceAll('/', '.')}` : `driver_info.${place.driver_info}`;
+};
 
 /**
  * The values of all references in a node's documents and in a step's arguments, by id; a reference to nothing is left out.
@@ -74,13 +89,14 @@ export const openSecrets = async (
   args: unknown,
   { inventory, vault }: SecretHands,
 ): Promise<Map<string, unknown>> => {
-  const places: readonly (readonly [Place, unknown])[] = [
-    ...Object.entries(node.driver_info).map(([key, value]) => [{ driver_info: key }, value] as const),
-    ['instance_info', node.instance_info],
-    ['agent', node.agent],
-    ['args', args],
+  const within = (document: unknown, placeOf: (path: string) => Place) =>
+    secretPlaces(document).map(({ id, path }) => ({ id, place: placeOf(path) }));
+  const wanted = [
+    ...Object.entries(node.driver_info).flatMap(([key, value]) => within(value, () => ({ driver_info: key }))),
+    ...within(node.instance_info, () => 'instance_info'),
+    ...within(node.agent, () => 'agent'),
+    ...within(args, (path) => ({ args: path })),
   ];
-  const wanted = places.flatMap(([place, document]) => secretRefs(document).map((id) => ({ id, place })));
   const rows = new Map(
     (await inventory.secrets.read([...new Set(wanted.map(({ id }) => id))])).map((row) => [row.id, row]),
   );

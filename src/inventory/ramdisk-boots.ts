@@ -1,10 +1,10 @@
 /** Queries of a node's boots of the ramdisk: since when one is expected, from which address it speaks, and whether a second came. */
-import type { NodeUuid } from '../model/ids';
+import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Lock } from '../model/runs/runs';
 import type { Db } from './database';
 import { type Fenced, heldBy } from './fence';
 
-type Boot = { readonly address: string | null; readonly conflict: string | null };
+type Boot = { readonly run_id: RunUuid; readonly address: string | null; readonly conflict: string | null };
 
 export const ramdiskBoots = (sql: Db) => ({
   /** From now on a ramdisk is expected: its node has been powered on for it. Under the fence; a repeat begins anew. */
@@ -23,16 +23,18 @@ export const ramdiskBoots = (sql: Db) => ({
    */
   async claim(node: NodeUuid, address: string): Promise<string | undefined> {
     const [seen] = await sql<Boot[]>`
-      select b.address, b.conflict from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
+      select b.run_id, b.address, b.conflict from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
       where b.node_uuid = ${node}`;
     if (!seen || seen.conflict !== null) return undefined;
-    return seen.address ?? this.take(node, address);
+    return seen.address ?? this.take(node, seen.run_id, address);
   },
 
-  /** @returns the address that was first; undefined where the boot is over by now */
-  async take(node: NodeUuid, address: string): Promise<string | undefined> {
+  /** @returns the address that was first in this run's boot; undefined where that is over by now, or another one's */
+  async take(node: NodeUuid, run: RunUuid, address: string): Promise<string | undefined> {
     const [taken] = await sql<{ address: string }[]>`
-      update ramdisk_boots set address = coalesce(address, ${address}) where node_uuid = ${node} returning address`;
+      update ramdisk_boots b set address = coalesce(b.address, ${address}) from nodes n
+      where b.node_uuid = ${node} and b.run_id = ${run} and n.uuid = b.node_uuid and n.reservation = b.run_id
+      returning b.address`;
     return taken?.address;
   },
 

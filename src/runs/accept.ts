@@ -1,8 +1,9 @@
 /** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
-import type { Sealer } from '../inventory/sealing';
-import { maskSecrets } from '../model/access/secrets';
+import type { BoxedSecret, Sealer } from '../inventory/sealing';
+import { type BmcSide, bmcSideOf } from '../model/access/bmc-sides';
+import { holdsSecrets, maskSecrets } from '../model/access/secrets';
 import { raise } from '../model/errors';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/lifecycle/plans';
@@ -64,10 +65,7 @@ const acceptOnce = async (
       reason: `Runbook ${order.runbook.name} was changed or deleted meanwhile; look at it and try again.`,
     });
   const run = inventory.runs.newId();
-  const { document: sealed, secrets } = vault.seal(
-    { steps: order.steps, ...order.ramdisk },
-    { holder: 'run', holder_id: run, field: 'input', groups: groupsOf(order) },
-  );
+  const { plan: sealed, secrets } = await sealedPlan(inventory, run, order, vault);
   const { steps } = sealed;
   const displaced = order.takesOver ? await inventory.runs.holding(order.node.uuid) : undefined;
   const input = {
@@ -128,6 +126,36 @@ const acceptOnce = async (
     facts: { owner: taken.owner, lessee: taken.lessee, requester: user_name ?? user_id ?? 'unknown', state: to },
   };
 };
+
+/** The plan with references in place of its secrets, each bound to the BMC of the node that its step runs on. */
+const sealedPlan = async (
+  inventory: Queries,
+  run: RunUuid,
+  order: RunOrder,
+  vault: Sealer,
+): Promise<{ plan: Plan; secrets: BoxedSecret[] }> => {
+  const { steps, ramdisk } = order;
+  if (!holdsSecrets([steps, ramdisk])) return { plan: { steps, ...ramdisk }, secrets: [] };
+  const secrets: BoxedSecret[] = [];
+  const sides = new Map<NodeUuid, BmcSide>();
+  const seal = async <T>(document: T, node: NodeUuid, field: string): Promise<T> => {
+    if (!holdsSecrets(document)) return document;
+    const side = sides.get(node) ?? (await sideOf(inventory, node));
+    sides.set(node, side);
+    const of = { holder: 'run', holder_id: run, groups: groupsOf(order) } as const;
+    const sealed = vault.seal(document, { ...of, field, side });
+    secrets.push(...sealed.secrets);
+    return sealed.document;
+  };
+  const sealedSteps: PlannedStep[] = [];
+  for (const [index, step] of steps.entries())
+    sealedSteps.push(await seal(step, step.on?.node_uuid ?? order.node.uuid, `input/steps/${index}`));
+  return { plan: { steps: sealedSteps, ...(await seal(ramdisk, order.node.uuid, 'input')) }, secrets };
+};
+
+/** Where a node's BMC is and how far it is trusted, which secrets in arguments of its steps are bound to. Throws NodeNotFound. */
+export const sideOf = async ({ nodes }: Pick<Queries, 'nodes'>, uuid: NodeUuid): Promise<BmcSide> =>
+  bmcSideOf((await nodes.find({ uuid })) ?? raise('NodeNotFound', { node: uuid }));
 
 const inputOf = (
   order: RunOrder,

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs';
-import type { Sealer } from '../inventory/sealing';
+import type { Holding, Sealer } from '../inventory/sealing';
 import { quotaProject } from '../model/access/callers';
 import { isTemperError, raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import { next, states } from '../model/lifecycle/states';
 import type { Timing } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
-import { accept } from './accept';
+import { accept, sideOf } from './accept';
 import { call } from './call';
 import type { ActOrder, Asked, Delivered, MessageOrder, Runs } from './contract';
 import { recovered } from './ending';
@@ -208,6 +208,14 @@ const tellContact = async (
   }
 };
 
+/** How arguments are sealed that a step is tried again with: for the BMC of the node that the step runs on. */
+const holdingOfArgs = async (run: RunRow, cursor: number, inventory: Inventory): Promise<Holding> => {
+  const on = (await inventory.runs.input(run.id))?.steps[cursor]?.on;
+  const side = await sideOf(inventory, on?.node_uuid ?? run.node_uuid);
+  const groups = await inventory.runs.groupsOf(run.id);
+  return { holder: 'run', holder_id: run.id, field: 'args', groups, side };
+};
+
 const operate = async (
   { run: id, act, cursor, reason, args, asked }: ActOrder,
   { inventory, vault, log }: RunsHands,
@@ -218,8 +226,7 @@ const operate = async (
   if (act === 'abort' && run.state === 'accepted' && (await abortUnstarted(run, asked, reason, inventory)))
     return 'taken';
   if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
-  const holding = { holder: 'run', holder_id: run.id, field: 'args' } as const;
-  const sealed = args && vault.seal(args, { ...holding, groups: await inventory.runs.groupsOf(run.id) });
+  const sealed = args && vault.seal(args, await holdingOfArgs(run, cursor, inventory));
   // Before they are named: a worker may look for them at once. Unused ones go when the run does.
   if (sealed) await inventory.secrets.insert(sealed.secrets);
   // Written before it is asked: it may take effect although nobody hears so.

@@ -12,9 +12,23 @@ import { newPair } from '../../src/inventory/sealed-box';
 import { createOpener, createSealer, type Opener, type Sealer } from '../../src/inventory/sealing';
 import { createVault } from '../../src/inventory/vault';
 import type { NodeUuid } from '../../src/model/ids';
+import { planSteps } from '../../src/model/lifecycle/plan-steps';
+import type { PlannedStep } from '../../src/model/lifecycle/steps';
+import { accept } from '../../src/runs/accept';
+import type { RunOrder } from '../../src/runs/contract';
+import { quickTiming } from '../support/engine';
 import { recordingDriver } from '../support/recording-driver';
 import { type TestDatabase, testDatabase } from '../support/servers';
 import { ofDriverInfo, ofRun, testVault } from '../support/vault';
+
+const worldRequester = {
+  user_id: null,
+  user_name: 't',
+  project_id: null,
+  system_scope: 'all',
+  strategy: 'noauth',
+  request_id: 'r',
+};
 
 let database: TestDatabase;
 let owner: Sql;
@@ -147,9 +161,85 @@ describe('credentials', () => {
     await expect(openSecrets({ ...node, instance_info: { a: reference } }, {}, hands)).rejects.toMatchObject(misplaced);
     const swapped = { ...node, driver_info: { ...node.driver_info, redfish_username: reference } };
     await expect(openSecrets(swapped, {}, hands)).rejects.toMatchObject(misplaced);
-    const run = testVault.seal({ password: 'of a step' }, ofRun(randomUUID()));
+    const run = testVault.seal({ args: { password: 'of a step' } }, ofRun(randomUUID()));
     await api.secrets.insert(run.secrets);
-    expect([...(await openSecrets(node, run.document, hands)).values()].sort()).toEqual(['calvin', 'of a step']);
+    expect([...(await openSecrets(node, run.document.args, hands)).values()].sort()).toEqual(['calvin', 'of a step']);
+  });
+});
+
+describe('arguments of steps', () => {
+  const hands = { inventory: undefined as never as Inventory, vault: testVault };
+  beforeAll(() => {
+    hands.inventory = bmc;
+  });
+  const given = { settings: [{ name: 'AdminPassword', value: 'hunter2' }] };
+  const clean = planSteps([{ interface: 'bios', step: 'apply_configuration', args: given }], 'clean', {
+    driver: 'redfish',
+  });
+
+  /** A cleaning as the API accepts it, with a password among its arguments. */
+  const accepted = async (uuid: NodeUuid): Promise<PlannedStep['args']> => {
+    await owner`update nodes set provision_state = 'manageable' where uuid = ${uuid}`;
+    const { name, driver, conductor_group, provision_state } = (await api.nodes.find({ uuid }))!;
+    const order: RunOrder = {
+      node: { uuid, name, driver, conductor_group, provision_state },
+      verb: 'clean',
+      story: 'clean',
+      event: 'clean',
+      ends: 'manage',
+      target: 'manageable',
+      fault: null,
+      steps: clean.map((step) => ({ ...step, args: given })),
+      runbook: null,
+      asked: { requester: worldRequester, rule: 'x', rule_set: 'x' },
+    };
+    const { input } = await accept(order, { inventory: api, vault: testVault, timing: quickTiming, lockRetryMs: 1 });
+    return input.steps[0]!.args;
+  };
+  const valuesOf = async (uuid: NodeUuid, args: unknown) => [
+    ...(await openSecrets(await nodeOf(uuid), args, hands)).values(),
+  ];
+
+  test('open for the BMC that they were given for, where they were given', async () => {
+    const uuid = await enrolled();
+    const args = await accepted(uuid);
+    expect(await valuesOf(uuid, args)).toEqual(['calvin', 'hunter2']);
+    // As the retry of a step and an edit of a runbook may have it: at another position of the same list.
+    const [setting] = args.settings as unknown[];
+    expect(await valuesOf(uuid, { settings: [{ name: 'Other', value: 'x' }, setting] })).toContain('hunter2');
+  });
+
+  test('do not follow a run to another node, nor the node to another address', async () => {
+    const uuid = await enrolled();
+    const args = await accepted(uuid);
+    const other = await enrolled({ ...credentials, redfish_address: 'https://203.0.113.9', redfish_password: 'mine' });
+    const moved = { code: 'CredentialsMoved' };
+    await expect(valuesOf(other, args)).rejects.toMatchObject(moved);
+    const apart = { ...(await nodeOf(uuid)), driver_info: { redfish_address: 'https://203.0.113.9' } };
+    await expect(openSecrets(apart, args, hands)).rejects.toMatchObject(moved);
+  });
+
+  test('are no argument of another name, such as a URL that is fetched', async () => {
+    const uuid = await enrolled();
+    const [{ value }] = (await accepted(uuid)).settings as [{ value: unknown }];
+    for (const args of [{ image_url: value }, { settings: [{ name: value }] }, { settings: [{ value: { a: value } }] }])
+      await expect(valuesOf(uuid, args)).rejects.toMatchObject({ code: 'SecretMisplaced' });
+  });
+
+  test.each([
+    ['runbook', 'steps', [{ args: { password: 'x' } }], true],
+    ['deploy_template', 'steps', [{ args: { password: 'x' } }], true],
+    ['volume_target', 'properties', { password: 'x' }, false],
+    ['inspection_rule', 'actions', [{ args: { password: 'x' } }], false],
+  ] as const)('may be those of a %s: %s', async (holder, field, document, opens) => {
+    const uuid = await enrolled();
+    const { secrets } = testVault.seal(document, { holder, holder_id: randomUUID(), field, groups: 'all' });
+    await api.secrets.insert(secrets);
+    const reference = { $secret: secrets[0]!.id };
+    const opened = valuesOf(uuid, { password: reference });
+    if (opens) expect(await opened).toContain('x');
+    else await expect(opened).rejects.toMatchObject({ code: 'SecretMisplaced' });
+    await expect(valuesOf(uuid, { image_url: reference })).rejects.toMatchObject({ code: 'SecretMisplaced' });
   });
 });
 

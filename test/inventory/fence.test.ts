@@ -229,3 +229,17 @@ test('no query compares a fence but by the one fragment', () => {
   expect(runs.match(/\bfence = \$\{/g)).toBeNull();
   expect(runs.match(/reservation = \$\{lock/g)).toHaveLength(1);
 });
+
+test('the address of a ramdisk is noted for the boot that was read, and not for the one after it', async () => {
+  const held = await world();
+  const { node_uuid, run } = held.lock;
+  const { ramdiskBoots } = api;
+  await takeOver(held);
+  const [{ reservation }] = (await owner`select reservation from nodes where uuid = ${node_uuid}`) as [
+    { reservation: typeof run },
+  ];
+  await owner`update ramdisk_boots set run_id = ${reservation} where node_uuid = ${node_uuid}`;
+  expect(await ramdiskBoots.take(node_uuid, run, '192.0.2.5')).toBeUndefined();
+  expect(await ramdiskBoots.take(node_uuid, reservation, '192.0.2.6')).toBe('192.0.2.6');
+  expect(await ramdiskBoots.take(node_uuid, reservation, '192.0.2.7')).toBe('192.0.2.6');
+});

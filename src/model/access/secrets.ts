@@ -89,12 +89,27 @@ export const maskSecrets = (document: Json): Json => {
   );
 };
 
-/** Ids of all references in a document. */
-export const secretRefs = (document: Json): string[] => {
-  if (isSecretRef(document)) return [document.$secret];
-  if (Array.isArray(document)) return document.flatMap(secretRefs);
-  return isObject(document) ? Object.values(document).flatMap(secretRefs) : [];
+/** Whether a document holds a secret that would be sealed. */
+export const holdsSecrets = (document: Json): boolean => {
+  let found = false;
+  replaceSecrets(document, (value) => {
+    found = true;
+    return value;
+  });
+  return found;
 };
+
+/** All references in a document, each with its path as `replaceSecrets` tells it. */
+export const secretPlaces = (document: Json, path = ''): { readonly id: string; readonly path: string }[] => {
+  if (isSecretRef(document)) return [{ id: document.$secret, path }];
+  if (Array.isArray(document)) return document.flatMap((item, index) => secretPlaces(item, `${path}/${index}`));
+  return isObject(document)
+    ? Object.entries(document).flatMap(([key, value]) => secretPlaces(value, `${path}/${key}`))
+    : [];
+};
+
+/** Ids of all references in a document. */
+export const secretRefs = (document: Json): string[] => secretPlaces(document).map(({ id }) => id);
 
 /**
  * How many characters a secret has at least that is hidden where it is quoted; the default passwords of some vendors have six.
