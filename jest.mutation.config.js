@@ -1,11 +1,13 @@
 /** Jest for `npm run mutation`: one project, the test files that the command names, servers that the command started. */
 const config = require('./jest.config.js');
 
-const { displayName, globalSetup, testPathIgnorePatterns, ...pure } = config.projects[0];
+const { displayName, globalSetup, ...pure } = config.projects[0];
+const { tests = [], except = [] } = JSON.parse(process.env.TEMPER_MUTATION_TESTS ?? '{}');
 
 module.exports = {
   ...pure,
   rootDir: __dirname,
-  testMatch: JSON.parse(process.env.TEMPER_MUTATION_TESTS ?? '[]').map((glob) => `<rootDir>/${glob}`),
+  testMatch: tests.map((glob) => `<rootDir>/${glob}`),
+  testPathIgnorePatterns: except.map((file) => `<rootDir>/${file}$`),
   testTimeout: config.testTimeout,
 };

@@ -150,6 +150,14 @@ describe('said twice', () => {
     expect([reply.status, again(reply)]).toEqual([201, 'true']);
   });
 
+  test('the order of arguments in the query does not matter', async () => {
+    await manageable();
+    const power = (query: string) => ask('PUT', `/v1/nodes/n1/states/power?${query}`);
+    const first = await power('target=power%20on&timeout=30');
+    const reply = await power('timeout=30&target=power%20on');
+    expect([first.status, reply.status, again(reply), await count('runs')]).toEqual([202, 202, 'true', 1]);
+  });
+
   test('every route that creates or starts honours the key, but for those of ramdisks', () => {
     const not = routes.filter((one) => /POST|PUT/.test(one.method) && !honoursKey(one)).map(({ path }) => path);
     expect(not).toEqual(['/v1/heartbeat/:node_ident', '/v1/continue_inspection']);

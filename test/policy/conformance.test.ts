@@ -63,6 +63,19 @@ describe('strict mode', () => {
     ]);
   });
 
+  test('closes or refuses what it answers otherwise at the edges, where core rows may not be', () => {
+    const edges = cases.filter((row) => row.tier !== 'core');
+    const judged = edges.map((row) => [judgeCase(row, 'strict'), row] as const);
+    expect(judged.filter(([{ passed }]) => !passed)).toEqual([]);
+    const closed = judged.filter(([{ stricter, outcome }]) => stricter && outcome === false);
+    expect(closed.length).toBeGreaterThan(0);
+    for (const [, row] of closed) expect(judgeCase({ ...row, tier: 'core' }, 'strict').passed).toBe(false);
+    const [, shut] = judged.find(([{ outcome }]) => outcome === false)!;
+    expect(judgeCase({ ...shut, expected: true }, 'strict')).toMatchObject({ passed: true, stricter: true });
+    const [, open] = judged.find(([{ outcome }]) => outcome === true)!;
+    expect(judgeCase({ ...open, expected: false }, 'strict').passed).toBe(false);
+  });
+
   test('answers every edge row as the committed file says', () => {
     const words = (outcome: boolean | string): string =>
       outcome === true ? 'allow' : outcome === false || outcome === 'error' ? 'deny' : 'refuse at load';

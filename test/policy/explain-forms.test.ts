@@ -1,5 +1,6 @@
 /** What an explanation says of each form of a check, and what would have to be otherwise. */
 import { createPolicy, nearestTo, nodeTarget, type Part, type PolicyOptions, personas } from '../../src/policy';
+import { createRuleSet } from '../../src/policy/ruleset';
 
 const node = nodeTarget({ owner: 'project-owner', lessee: null });
 const rule = 'baremetal:node:get';
@@ -83,6 +84,16 @@ test.each([
   });
 });
 
+test('a default rule that is asked by its own name asks for its scopes, and for no others', () => {
+  const { decide, explain: explained } = createRuleSet({
+    registered: [{ name: 'default', check: '@', scopes: ['system'] }],
+  });
+  const ask = (name: string) => ({ rule: name, credentials: { project_id: 'p1' }, target: {} });
+  expect([decide(ask('default')), decide(ask('other'))]).toEqual([{ is: 'refused', why: 'scope' }, { is: 'allowed' }]);
+  expect(explained(ask('default'))).toMatchObject({ why: 'scope', scope: { admitted: ['system'] } });
+  expect(explained(ask('other'))).toMatchObject({ verdict: 'allowed', scope: { admitted: null } });
+});
+
 describe('a remote check whose address lacks a key', () => {
   const lacking = 'http://pdp.example/%(allocation.owner)s';
 
@@ -132,6 +143,7 @@ describe('what is nearest to being admitted', () => {
     ['(role:admin and project_id:%(node.owner)s) or (role:manager and @)', ['role:admin']],
     ['(role:admin and @) or (role:manager and project_id:%(node.owner)s)', ['role:manager']],
     ['role:admin or role:manager', ['role:manager']],
+    ['project_id:%(node.lessee)s or role:manager', ['role:manager']],
     ['(role:admin and role:service and project_id:%(node.owner)s) or role:manager', ['role:manager']],
     ['role:manager or (role:admin and role:service and project_id:%(node.owner)s)', ['role:manager']],
     ['role:manager or (role:admin and role:service)', ['role:manager']],

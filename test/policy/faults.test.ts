@@ -15,6 +15,7 @@ test.each([
   'project_id:p1',
   'project_id:%(node.owner)s-%(project_id)s',
   'roles:admin',
+  "project_name:o'neil",
   'role:admin',
   'role:%(node.owner)s',
   "'p1':%(node.owner)s",

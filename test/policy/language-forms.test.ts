@@ -71,6 +71,7 @@ test.each([
   ['1_000', { is: 'literal', value: 1000, text: '1000' }],
   ['+1.5e3', { is: 'literal', value: 1500, text: '1500.0' }],
   ['.5', { is: 'literal', value: 0.5, text: '0.5' }],
+  ['-2.5', { is: 'literal', value: -2.5, text: '-2.5' }],
   ['a', { is: 'path', path: ['a'] }],
   ['a.b', { is: 'path', path: ['a', 'b'] }],
   ['größe', { is: 'path', path: ['größe'] }],

@@ -59,6 +59,7 @@ describe('neither mode loads', () => {
     ['a tab as indentation', 'a:\n\t"x"', 'policy.yaml:2: Tabs'],
     ['a list', '- a', 'a map of rule names'],
     ['a text', 'a', 'a map of rule names'],
+    ['a tag of nothing', '!', 'a map of rule names'],
     ['several documents', 'a: role:x\n---\nb: role:y', 'multiple documents'],
     ['a foreign tag', 'a: !foo bar', 'Unresolved tag'],
     ['a list as name', '? [a]\n: role:x', 'the name of a rule is a text'],

@@ -14,7 +14,7 @@ const collectionOf = (path: string): string => {
 
 /** The resource as it is now, to who asks now; nothing of it where it is gone or hidden. */
 const shownNow = async (show: Route, id: string, { asking }: Asked, rooms: Rooms): Promise<Answer | undefined> => {
-  const [, param = ''] = /:(\w+)$/.exec(show.path) ?? [];
+  const param = show.path.slice(show.path.lastIndexOf(':') + 1);
   try {
     return await show.handler({ ...asking, params: { [param]: id }, query: {}, body: undefined } as never, rooms);
   } catch (thrown) {

@@ -48,9 +48,13 @@ const keyOf = (asking: Asked['asking']): string | undefined => {
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      ? Object.fromEntries(
+          Object.keys(inner)
+            .sort()
+            .map((key) => [key, inner[key]]),
+        )
       : inner,
-  ) ?? '';
+  );
 
 const whatIsAsked = ({ route, asking, url, rawBody }: Asked): string => {
   const [path, query = ''] = url.split('?');

@@ -62,7 +62,7 @@ const parsed = (text: string, file: string, lines: LineCounter) => {
   if (nestsDeep(text)) refuse(file, `: it nests deeper than ${deepest} levels`);
   const document = parseDocument(text, { version: '1.1', uniqueKeys: false, lineCounter: lines, prettyErrors: false });
   const faults = [...document.errors, ...document.warnings].filter((one) => !isBareTag(one));
-  const tell = ({ pos, message }: YAMLError) => `:${lines.linePos(pos[0]).line}: ${message.trimEnd().slice(0, 200)}`;
+  const tell = ({ pos, message }: YAMLError) => `:${lines.linePos(pos[0]).line}: ${message.slice(0, 200)}`;
   if (faults.length > 0) refuse(file, ...faults.slice(0, 20).map(tell));
   return document;
 };
@@ -121,7 +121,7 @@ export const readPolicy = (text: string, file: string): PolicySource => {
   const lines = new LineCounter();
   const document = parsed(text, file, lines);
   const { contents } = document;
-  const isEmpty = contents === null || (isScalar(contents) && contents.value === null && contents.tag === undefined);
+  const isEmpty = isScalar(contents) ? contents.value === null && contents.tag === undefined : contents === null;
   if (isEmpty) return { overrides: {}, origins: {}, traps: [] };
   if (!isMap(contents)) return refuse(file, ': a policy file is a map of rule names to rules');
 

@@ -54,14 +54,14 @@ const isNumber = (text: string): boolean =>
 
 const numberKind = (source: string): Kind | undefined => {
   const unsigned = source.replace(/^[+-]/, '');
-  const sign = source.startsWith('-') ? -1 : 1;
+  const isNegative = source.startsWith('-');
   const digits = unsigned.replace(/_/g, '');
   if (whole.test(unsigned)) {
-    const value = BigInt(digits) * BigInt(sign);
+    const value = isNegative ? -BigInt(digits) : BigInt(digits);
     return { is: 'literal', source, value: Number(value), text: value.toString() };
   }
   if (!isNumber(unsigned)) return undefined;
-  const value = Number(digits) * sign;
+  const value = isNegative ? -Number(digits) : Number(digits);
   return { is: 'literal', source, value, text: floatText(value) };
 };
 
