@@ -1,6 +1,6 @@
 /** What an explanation says of each form of a check, and what would have to be otherwise. */
 import { createPolicy, nearestTo, nodeTarget, type Part, type PolicyOptions, personas } from '../../src/policy';
-import { createRuleSet } from '../../src/policy/ruleset';
+import { createRuleSet } from '../../src/policy/engine/ruleset';
 
 const node = nodeTarget({ owner: 'project-owner', lessee: null });
 const rule = 'baremetal:node:get';
