@@ -177,9 +177,10 @@ describe('making a port', () => {
 
   test('leaves an audit row and an event for the owner and lessee of the node', async () => {
     const uuid = await tenanted();
-    const port = await made(uuid);
+    const port = await made(uuid, { extra: { switch_password: 'letmein' } });
     const [row] = await api.sql`select * from audit where resource_id = ${port}`;
     expect(row).toMatchObject({ action: 'port.create', rule: 'baremetal:port:create' });
+    expect(row!.data.extra).toEqual({ switch_password: '******' });
     const [event] = await api.sql`select * from events where node_uuid = ${uuid}`;
     expect(event).toMatchObject({ kind: 'port.created', project: owner, lessee });
   });

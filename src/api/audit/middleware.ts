@@ -7,7 +7,8 @@ import { asUuid, isLogicalName, type RunUuid } from '../../model/ids';
 import { identKept, type Origin, type Verdict } from '../../model/resources/audit';
 import type { Policy } from '../../policy';
 import type { Rooms } from '../context';
-import { type Route, requesterOf } from '../http/route';
+import type { Route } from '../http/route';
+import { requesterOf } from './record';
 import { createRepeats } from './refusal-counter';
 
 type Asked = {

@@ -1,57 +1,128 @@
-/** The two lines that every change writes beside itself: who did it by which rule, and what became of it. */
+/** What every change leaves beside itself: an audit row (who did it by which rule) and an event (what became of it). */
 import type { Queries } from '../../inventory';
 import type { AuditRow } from '../../inventory/audit';
 import type { EventRow } from '../../inventory/events';
+import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
+import type { Origin } from '../../model/resources/audit';
+import type { Requester } from '../../model/runs/runs';
 import type { Policy } from '../../policy';
-import { type Accountable, auditedBy } from '../http/route';
 
-export type Change = {
+/** What a row of the audit trail says of the request. */
+export type AuditContext = {
+  readonly who: Caller;
+  readonly requestId: string;
+  /** From where; not optional, for what leaves it out loses it without a word. */
+  readonly origin: Origin;
+  /** Called when the request's handler writes its own row, in the transaction of the change. */
+  readonly leavesRow?: () => void;
+};
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** What is recorded without an event: a reading, or an act on the installation itself. */
+export type Audited = {
   /** Resource and act, such as `node.update`. */
   readonly action: string;
-  /** What happened, such as `node.updated`. */
-  readonly kind: string;
   /** The rule that admitted it. */
   readonly rule: string;
   readonly resource: string;
   readonly resource_id: string;
-  /** The node it concerns, with the projects that may hear of it. */
+  /** The node it concerns, with the projects that may read of it. */
   readonly node?: { readonly uuid: string; readonly owner: string | null; readonly lessee: string | null };
   /** What changed; secrets are masked here. */
-  readonly data?: Readonly<Record<string, unknown>>;
+  readonly data?: Data;
 };
 
-/** The audit row and the event of a change, secrets masked. */
-export const recorded = (policy: Policy, asking: Accountable, change: Change): { audit: AuditRow; event: EventRow } => {
-  const data = maskSecrets(change.data ?? {}) as Record<string, unknown>;
+export type Change = Audited & {
+  /** What happened, such as `node.updated`. */
+  readonly kind: string;
+  /** The project that reads of it, where that is not the owner of a node. */
+  readonly project?: string | null;
+  /** What the event says, where that is not the data of the audit row; never a secret. */
+  readonly facts?: Data;
+};
+
+/** The caller of a request, as a run records it. */
+export const requesterOf = ({ who, requestId }: Pick<AuditContext, 'who' | 'requestId'>): Requester => ({
+  user_id: who.user_id,
+  user_name: who.user_name,
+  project_id: who.project_id,
+  system_scope: who.system_scope,
+  strategy: who.strategy,
+  request_id: requestId,
+});
+
+/** The caller and its address, as the audit trail records them. A run does not show the address: tenants may read it. */
+export const auditedBy = (context: AuditContext): { requester: Requester; origin: Origin } => {
+  context.leavesRow?.();
+  return { requester: requesterOf(context), origin: context.origin };
+};
+
+/** The audit row of a request, secrets masked. */
+export const auditRow = (policy: Policy, context: AuditContext, row: Audited): AuditRow => ({
+  ...auditedBy(context),
+  action: row.action,
+  rule: row.rule,
+  rule_set: policy.hash,
+  resource: row.resource,
+  resource_id: row.resource_id,
+  ...(row.node && { node_uuid: row.node.uuid, project: row.node.owner }),
+  data: maskSecrets(row.data ?? {}) as Data,
+});
+
+/** The audit row and the event of a change, for a statement that writes them with the change itself. */
+export const changeRows = (
+  policy: Policy,
+  context: AuditContext,
+  change: Change,
+): { readonly audit: AuditRow; readonly event: EventRow } => {
+  const audit = auditRow(policy, context, change);
+  const { kind, node, project = node?.owner, facts = audit.data } = change;
   return {
-    audit: {
-      ...auditedBy(asking),
-      action: change.action,
-      rule: change.rule,
-      rule_set: policy.hash,
-      resource: change.resource,
-      resource_id: change.resource_id,
-      ...(change.node && { node_uuid: change.node.uuid, project: change.node.owner }),
-      data,
-    },
+    audit,
     event: {
-      kind: change.kind,
-      node_uuid: change.node?.uuid,
-      project: change.node?.owner,
-      lessee: change.node?.lessee,
-      data: { ...data, [`${change.resource}_uuid`]: change.resource_id },
+      kind,
+      node_uuid: node?.uuid,
+      project,
+      lessee: node?.lessee,
+      data: { ...facts, [`${change.resource}_uuid`]: change.resource_id },
     },
   };
 };
 
-/** Writes the audit row and the event of a change into its transaction. */
-export const record = async (
-  store: Pick<Queries, 'audit' | 'events'>,
+/** Writes the audit row and the event of a change; belongs into its transaction. */
+export const auditAndEvent = async (
+  inventory: Pick<Queries, 'audit' | 'events'>,
   policy: Policy,
-  asking: Accountable,
+  context: AuditContext,
   change: Change,
 ): Promise<void> => {
-  const { audit, event } = recorded(policy, asking, change);
-  await Promise.all([store.audit.write(audit), store.events.append(event)]);
+  const { audit, event } = changeRows(policy, context, change);
+  await Promise.all([inventory.audit.write(audit), inventory.events.append(event)]);
 };
+
+const happened = { create: 'created', update: 'updated', delete: 'deleted' } as const;
+
+export type Act = keyof typeof happened;
+
+/** A write of a resource: the audit row holds the values, the event the names of the fields. */
+export type ResourceWrite = Pick<Change, 'rule' | 'node' | 'project' | 'facts'> & {
+  /** The resource in one word: `portgroup`, `deploy_template`. */
+  readonly resource: string;
+  readonly act: Act;
+  readonly uuid: string;
+  /** What was written, by field. */
+  readonly values: Data;
+};
+
+/** The change that a write of a resource is. */
+export const resourceChange = ({ resource, act, uuid, values, facts, ...write }: ResourceWrite): Change => ({
+  ...write,
+  action: `${resource}.${act}`,
+  kind: `${resource}.${happened[act]}`,
+  resource,
+  resource_id: uuid,
+  data: values,
+  facts: { ...facts, changed: Object.keys(values) },
+});

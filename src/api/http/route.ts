@@ -2,7 +2,6 @@
 import type { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import type { Origin } from '../../model/resources/audit';
-import type { Requester } from '../../model/runs/runs';
 import type { Rooms } from '../context';
 import type { Stream } from './sse';
 
@@ -111,29 +110,3 @@ export const noContent = (location?: string): Answer => ({
   status: 204,
   headers: location === undefined ? {} : { Location: location },
 });
-
-/** What the audit trail says of a caller. */
-export type Accountable = {
-  readonly who: Caller;
-  readonly requestId: string;
-  /** From where; not optional, for what leaves it out loses it without a word. */
-  readonly origin: Origin;
-  /** Told that the request's handler writes its own row, in the transaction of the change. */
-  readonly leavesRow?: () => void;
-};
-
-/** Who asked, as a run records it. */
-export const requesterOf = (asking: { readonly who: Caller; readonly requestId: string }): Requester => ({
-  user_id: asking.who.user_id,
-  user_name: asking.who.user_name,
-  project_id: asking.who.project_id,
-  system_scope: asking.who.system_scope,
-  strategy: asking.who.strategy,
-  request_id: asking.requestId,
-});
-
-/** Who asked and from where, as the audit trail records it. A run does not tell the address: tenants may see it. */
-export const auditedBy = (asking: Accountable): { requester: Requester; origin: Origin } => {
-  asking.leavesRow?.();
-  return { requester: requesterOf(asking), origin: asking.origin };
-};

@@ -3,7 +3,7 @@ import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import type { Policy } from '../../policy';
 import type { Asked, OrderedNode } from '../../runs/contract';
-import { type Accountable, auditedBy } from '../http/route';
+import { type AuditContext, auditedBy } from '../audit/record';
 import { checkDriverInfo, requireDriver } from '../v1/nodes/checks';
 
 /** The part of a node that an acceptance compares. */
@@ -26,7 +26,7 @@ export const orderedNode = ({
 /** Who asked by which rule, and by a second one with a reason where it took one. */
 export const askedBy = (
   policy: Policy,
-  asking: Accountable,
+  asking: AuditContext,
   rule: string,
   also?: { readonly rule: string; readonly reason: string },
 ): Asked => ({

@@ -5,7 +5,7 @@ import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { checkHomeFree, type HomeNode, type NodeResourceRow } from '../../model/resources/node-resources';
 import { nodeTarget } from '../../policy';
-import { recordResource } from '../audit/resource-record';
+import { auditAndEvent, resourceChange } from '../audit/record';
 import type { Rooms } from '../context';
 import { type Asking, created, noContent, ok, type Route, route } from '../http/route';
 import { refusingDuplicates } from './duplicates';
@@ -49,8 +49,8 @@ const insert = async <Row extends NodeResourceRow>(
   await stampLessee(inventory, who, node);
   const row = await resource.store(inventory).insert(values);
   await keepSecrets(inventory, resource.sealing, row, secrets);
-  const told = { what: resource.what, act: 'create', rule, uuid: row.uuid, node, values } as const;
-  await recordResource(inventory, rooms.policy(), asking, told);
+  const written = { resource: resource.what, act: 'create', rule, uuid: row.uuid, node, values } as const;
+  await auditAndEvent(inventory, rooms.policy(), asking, resourceChange(written));
   return { row, node };
 };
 
@@ -113,8 +113,9 @@ const update = async <Row extends NodeResourceRow>(
   );
   await keepSecrets(inventory, resource.sealing, stored, secrets);
   const named = attributesOf(body).map((name) => [name, (stored as unknown as Values)[name]]);
-  const told = { what: resource.what, act: 'update', rule, uuid: row.uuid, node: to } as const;
-  await recordResource(inventory, rooms.policy(), asking, { ...told, values: Object.fromEntries(named) });
+  const written = { resource: resource.what, act: 'update', rule, uuid: row.uuid, node: to } as const;
+  const change = resourceChange({ ...written, values: Object.fromEntries(named) });
+  await auditAndEvent(inventory, rooms.policy(), asking, change);
   return { row: stored, node: to };
 };
 
@@ -156,8 +157,8 @@ const deleteRoute = <Row extends NodeResourceRow>(resource: Resource<Row>): Rout
         await resource.deleting?.(row, { inventory, node, version });
         await resource.store(inventory).delete(row.uuid);
         await dropSecrets(inventory, resource.sealing, row.uuid);
-        const told = { what: resource.what, act: 'delete', rule, uuid: row.uuid, node, values: {} } as const;
-        await recordResource(inventory, rooms.policy(), asking, told);
+        const written = { resource: resource.what, act: 'delete', rule, uuid: row.uuid, node, values: {} } as const;
+        await auditAndEvent(inventory, rooms.policy(), asking, resourceChange(written));
       });
       return noContent();
     },

@@ -1,6 +1,6 @@
 /** Writes of a resource of the installation: create, patch, delete; each one transaction with its audit row and event. */
 import type { Queries } from '../../inventory';
-import { type Act, recordResource } from '../audit/resource-record';
+import { type Act, type AuditContext, auditAndEvent, resourceChange } from '../audit/record';
 import type { Rooms } from '../context';
 import { type Asking, created, noContent, ok, type Route, route } from '../http/route';
 import { refusingDuplicates } from './duplicates';
@@ -18,20 +18,23 @@ import {
 import { createGate, createSchema } from './validation';
 import { dropSecrets, keepSecrets, sealedValues, type Values, withDefaults, withId } from './values';
 
-type Ask = Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId' | 'origin' | 'version'>;
-
 const write = async (
   resource: SystemResource,
   inventory: Queries,
-  { rooms, asking, act, row, values }: { rooms: Rooms; asking: Ask; act: Act; row: Row; values: Values },
+  { rooms, asking, act, row, values }: { rooms: Rooms; asking: AuditContext; act: Act; row: Row; values: Values },
 ): Promise<void> =>
-  recordResource(inventory, rooms.policy(), asking, {
-    what: resource.what,
-    act,
-    rule: ruleOf(resource, act),
-    uuid: row.uuid,
-    values: resource.told?.(values, row) ?? values,
-  });
+  auditAndEvent(
+    inventory,
+    rooms.policy(),
+    asking,
+    resourceChange({
+      resource: resource.what,
+      act,
+      rule: ruleOf(resource, act),
+      uuid: row.uuid,
+      values: resource.told?.(values, row) ?? values,
+    }),
+  );
 
 const createRoute = (resource: SystemResource): Route =>
   route<unknown, unknown, Values>({

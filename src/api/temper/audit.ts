@@ -5,8 +5,9 @@ import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import { verdicts } from '../../model/resources/audit';
+import { auditRow } from '../audit/record';
 import type { Rooms } from '../context';
-import { type Asking, auditedBy, ok, route } from '../http/route';
+import { type Asking, ok, route } from '../http/route';
 import { uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
@@ -64,16 +65,10 @@ const nextLink = (base: string, asked: Query, marker: number): string => {
 };
 
 /** The row of a reading comes after its page was read, and before it is answered: what cannot be recorded is not told. */
-const recordReading = (asking: Asking<unknown, Query, unknown>, rule_set: string, inventory: Rooms['inventory']) =>
-  inventory.audit.write({
-    ...auditedBy(asking),
-    action: 'audit.read',
-    rule,
-    rule_set,
-    resource: 'audit',
-    resource_id: '',
-    data: asking.query,
-  });
+const recordReading = (asking: Asking<unknown, Query, unknown>, { policy, inventory }: Rooms) =>
+  inventory.audit.write(
+    auditRow(policy(), asking, { action: 'audit.read', rule, resource: 'audit', resource_id: '', data: asking.query }),
+  );
 
 const list = route<unknown, Query>({
   method: 'GET',
@@ -82,7 +77,8 @@ const list = route<unknown, Query>({
   rules: [rule],
   audited: true,
   query,
-  async handler(asking, { policy, inventory }) {
+  async handler(asking, rooms) {
+    const { policy, inventory } = rooms;
     const { who, query: asked, base } = asking;
     policy().require(rule, who);
     const { marker, ...filters } = asked;
@@ -90,7 +86,7 @@ const list = route<unknown, Query>({
     if (after !== undefined && !(await inventory.auditList.has(after))) raise('MarkerNotFound', { marker });
     const ids = { node: asked.node as NodeUuid | undefined, run: asked.run as RunUuid | undefined };
     const rows = await inventory.auditList.page({ ...filters, ...ids, after });
-    await recordReading(asking, policy().hash, inventory);
+    await recordReading(asking, rooms);
     const last = rows.length === asked.limit ? rows.at(-1) : undefined;
     return ok({ audit: rows.map(shown), ...(last && { next: nextLink(base, asked, last.seq) }) });
   },

@@ -8,9 +8,9 @@ import { asUuid, type FreezeUuid, type NodeUuid } from '../../model/ids';
 import { and } from '../../model/predicates';
 import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget } from '../../policy';
-import { record } from '../audit/record';
+import { auditAndEvent, requesterOf } from '../audit/record';
 import type { Rooms } from '../context';
-import { type Answer, type Asking, created, noContent, ok, type Route, requesterOf, route } from '../http/route';
+import { type Answer, type Asking, created, noContent, ok, type Route, route } from '../http/route';
 import { flag, uuid } from '../resource/validation';
 import { nodeColumns, visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
@@ -122,7 +122,7 @@ const create = async (asking: Asking<OfNode, unknown, Body>, rooms: Rooms): Prom
     raise('InvalidInput', { field: 'until', reason: 'is over already; give a time to come, or none' });
   const freeze = await rooms.inventory.transaction(async (store) => {
     const made = await store.freezes.create({ node_uuid: node.uuid, reason, until, requester: requesterOf(asking) });
-    await record(store, policy, asking, {
+    await auditAndEvent(store, policy, asking, {
       action: 'freeze.create',
       kind: 'node.frozen',
       rule: rules.create,
@@ -150,7 +150,7 @@ const end = async (asking: Asking<OfFreeze, unknown, unknown>, rooms: Rooms): Pr
   await rooms.inventory.transaction(async (store) => {
     if (!(await store.freezes.end(freeze.id, requesterOf(asking))))
       raise('Conflict', { reason: `Freeze ${freeze.id} is no longer active.` });
-    await record(store, policy, asking, {
+    await auditAndEvent(store, policy, asking, {
       action: 'freeze.delete',
       kind: 'node.thawed',
       rule: rules.delete,

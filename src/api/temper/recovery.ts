@@ -1,7 +1,8 @@
 /** Recovery on the wire: whether a restore holds everything back, what would be done about it, and doing it. */
 import { z } from 'zod';
 import type { Recovered } from '../../runs/contract';
-import { type Asking, auditedBy, ok, type Route, route } from '../http/route';
+import { auditRow } from '../audit/record';
+import { type Asking, ok, type Route, route } from '../http/route';
 import * as shapes from './shapes';
 
 const path = '/temper/v1/recovery';
@@ -39,15 +40,15 @@ const end = route<unknown, unknown, Body>({
     const { who, body: given } = asking;
     policy().require(rules.end, who);
     const recovered = await runs.recover(given.yes);
-    await inventory.audit.write({
-      ...auditedBy(asking),
-      action: given.yes ? 'recovery.end' : 'recovery.look',
-      rule: rules.end,
-      rule_set: policy().hash,
-      resource: 'recovery',
-      resource_id: '',
-      data: { reason: recovered.recovery?.reason ?? null, lines: recovered.lines.slice(0, 1_000) },
-    });
+    await inventory.audit.write(
+      auditRow(policy(), asking, {
+        action: given.yes ? 'recovery.end' : 'recovery.look',
+        rule: rules.end,
+        resource: 'recovery',
+        resource_id: '',
+        data: { reason: recovered.recovery?.reason ?? null, lines: recovered.lines.slice(0, 1_000) },
+      }),
+    );
     return ok(shown(recovered, given.yes && recovered.recovery !== null));
   },
 });

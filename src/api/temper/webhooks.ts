@@ -5,9 +5,9 @@ import type { DeliveryRow, WebhookRow, WebhookValues } from '../../inventory/web
 import { masked } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { allowedTarget, eventKindFault, requireFarAway } from '../../model/resources/webhooks';
-import { record } from '../audit/record';
+import { auditAndEvent, type Change } from '../audit/record';
 import type { Rooms } from '../context';
-import { type Asking, created, noContent, ok, route } from '../http/route';
+import { created, noContent, ok, route } from '../http/route';
 import { uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
@@ -79,18 +79,15 @@ const found = async (rooms: Rooms, webhook: string): Promise<WebhookRow> =>
 
 const acts = { create: 'created', update: 'updated', delete: 'deleted' } as const;
 
-/** What is told of a change. The URL's path may be a secret of its receiver, so only the origin is. */
-const told = (
-  rooms: Rooms,
-  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId' | 'origin'>,
-  act: keyof typeof acts,
-  row: WebhookRow,
-  secret: boolean,
-) => {
-  const data = { origin: new URL(row.url).origin, kinds: row.kinds, enabled: row.enabled, new_secret: secret };
-  const change = { action: `webhook.${act}`, kind: `webhook.${acts[act]}`, rule: `temper:webhook:${act}` };
-  return [rooms.policy(), asking, { ...change, resource: 'webhook', resource_id: row.uuid, data }] as const;
-};
+/** The record of a change. The URL's path may be a secret of its receiver, so it holds the origin only. */
+const changeOf = (act: keyof typeof acts, row: WebhookRow, secret: boolean): Change => ({
+  action: `webhook.${act}`,
+  kind: `webhook.${acts[act]}`,
+  rule: `temper:webhook:${act}`,
+  resource: 'webhook',
+  resource_id: row.uuid,
+  data: { origin: new URL(row.url).origin, kinds: row.kinds, enabled: row.enabled, new_secret: secret },
+});
 
 const listWebhooks = route({
   method: 'GET',
@@ -118,7 +115,7 @@ const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
     const row = await rooms.inventory.transaction(async (store) => {
       const made = await store.webhooks.create(values);
       await store.webhooks.setSecret(made.uuid, seal);
-      await record(store, ...told(rooms, asking, 'create', made, true));
+      await auditAndEvent(store, rooms.policy(), asking, changeOf('create', made, true));
       return made;
     });
     return created(shown(row, asking.base), `${asking.base}${base}/${row.uuid}`);
@@ -156,7 +153,7 @@ const updateWebhook = route<One, unknown, z.output<typeof change>>({
       const { webhook } = asking.params;
       const changed = (await store.webhooks.update(webhook, next)) ?? raise('WebhookNotFound', { webhook });
       if (seal) await store.webhooks.setSecret(changed.uuid, seal);
-      await record(store, ...told(rooms, asking, 'update', changed, seal !== undefined));
+      await auditAndEvent(store, rooms.policy(), asking, changeOf('update', changed, seal !== undefined));
       return changed;
     });
     return ok(shown(row, asking.base));
@@ -174,7 +171,7 @@ const deleteWebhook = route<One>({
     const row = await found(rooms, webhook);
     await rooms.inventory.transaction(async (store) => {
       if (!(await store.webhooks.delete(webhook))) raise('WebhookNotFound', { webhook });
-      await record(store, ...told(rooms, asking, 'delete', row, false));
+      await auditAndEvent(store, rooms.policy(), asking, changeOf('delete', row, false));
     });
     return noContent();
   },

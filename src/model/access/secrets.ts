@@ -28,7 +28,7 @@ export const isSecretRef = (value: unknown): value is SecretRef =>
 
 type Json = unknown;
 const isObject = (value: Json): value is Record<string, Json> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 // A step of BIOS settings is {name, value}: there the secret-looking word is a value of `name`, not a key.
 const isNamedSecret = (value: Record<string, Json>): boolean =>

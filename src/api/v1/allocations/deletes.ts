@@ -4,9 +4,10 @@ import type { Queries } from '../../../inventory';
 import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, isReleasable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
+import { type AuditContext, auditRow } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Answer, noContent, type Route, route } from '../../http/route';
-import { type Ask, told } from './edits';
+import { changeOf } from './edits';
 import { allocationParams, allocationPath } from './representation';
 import { findVisibleAllocation } from './visibility';
 
@@ -34,7 +35,11 @@ export const deleteRule = 'baremetal:allocation:delete';
  * Deletes an allocation that the caller may delete, and frees its node.
  * @param find reads it anew; throws what a caller is told who may not see or delete it
  */
-export const deallocate = async (rooms: Rooms, asking: Ask, find: () => Promise<Allocation>): Promise<Answer> => {
+export const deallocate = async (
+  rooms: Rooms,
+  asking: AuditContext,
+  find: () => Promise<Allocation>,
+): Promise<Answer> => {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const allocation = await find();
     const gone = await rooms.inventory.transaction(async (inventory) => {
@@ -42,11 +47,8 @@ export const deallocate = async (rooms: Rooms, asking: Ask, find: () => Promise<
       const ended =
         node_uuid === null ? await inventory.allocations.remove(uuid) : await release(inventory, allocation);
       // The event is the store's own: allocations end in other ways too.
-      const { audit } = told(rooms, asking, deleteRule, { act: 'delete', kind: 'deleted' }, allocation, {
-        name,
-        node_uuid,
-      });
-      if (ended) await inventory.audit.write(audit);
+      const change = changeOf('delete', deleteRule, allocation, { name, node_uuid });
+      if (ended) await inventory.audit.write(auditRow(rooms.policy(), asking, change));
       return ended;
     });
     if (gone) return noContent();

@@ -14,9 +14,16 @@ import {
   allocationUpdateSince,
 } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
-import { recorded } from '../../audit/record';
+import {
+  type Act,
+  type AuditContext,
+  auditAndEvent,
+  type Change,
+  changeRows,
+  resourceChange,
+} from '../../audit/record';
 import { quotasOf, type Rooms } from '../../context';
-import { type Accountable, created, ok, type Route, route } from '../../http/route';
+import { created, ok, type Route, route } from '../../http/route';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../../resource/patch';
 import { createGate, createSchema } from '../../resource/validation';
@@ -34,29 +41,18 @@ import {
 } from './writes';
 
 type Params = z.output<typeof allocationParams>;
-export type Ask = Accountable;
-
 const patched = patcherOf(allocationTable);
 
-/** The audit row and the event of a change, which the owner's project may hear of. */
-export const told = (
-  rooms: Rooms,
-  asking: Ask,
+/** A change of an allocation, which its owner's project reads. */
+export const changeOf = (
+  act: Act,
   rule: string,
-  { act, kind }: { readonly act: string; readonly kind: string },
-  allocation: Pick<Allocation, 'uuid' | 'owner'>,
+  { uuid, owner: project }: Pick<Allocation, 'uuid' | 'owner'>,
   data: Readonly<Record<string, unknown>>,
-) => {
-  const { audit, event } = recorded(rooms.policy(), asking, {
-    action: `allocation.${act}`,
-    kind: `allocation.${kind}`,
-    rule,
-    resource: 'allocation',
-    resource_id: allocation.uuid,
-    data,
-  });
-  return { audit, event: { ...event, project: allocation.owner } };
-};
+): Change => ({
+  ...resourceChange({ resource: 'allocation', act, rule, uuid, project, values: data }),
+  facts: undefined,
+});
 
 const gate = createGate(allocationTable);
 
@@ -66,14 +62,14 @@ const refuseNode = ({ body }: { readonly body: unknown }, minor: number): void =
     raise('InvalidInput', { field: 'node', reason: `needs API version 1.${allocationNodeSince}` });
 };
 
-const insert = (inventory: Queries, rooms: Rooms, asking: Ask, rule: string, values: NewAllocation) =>
+const insert = (inventory: Queries, rooms: Rooms, asking: AuditContext, rule: string, values: NewAllocation) =>
   inventory.allocations.insert(
     values,
-    told(rooms, asking, rule, { act: 'create', kind: 'created' }, values, { ...values }),
+    changeRows(rooms.policy(), asking, changeOf('create', rule, values, { ...values })),
   );
 
 /** Records an allocation for a node that is in use already, in one transaction with the node. Throws NodeLocked, Duplicate. */
-const storeFor = async (rooms: Rooms, asking: Ask, rule: string, node: NodeRow, values: NewAllocation) => {
+const storeFor = async (rooms: Rooms, asking: AuditContext, rule: string, node: NodeRow, values: NewAllocation) => {
   const { uuid, traits } = values;
   try {
     return await rooms.inventory.transaction(async (inventory) => {
@@ -90,7 +86,7 @@ const storeFor = async (rooms: Rooms, asking: Ask, rule: string, node: NodeRow, 
 
 const store = async (
   rooms: Rooms,
-  asking: Ask & { readonly body: AllocationBody },
+  asking: AuditContext & { readonly body: AllocationBody },
   admitted: Admitted,
 ): Promise<Allocation> => {
   const { who, body } = asking;
@@ -151,8 +147,7 @@ const updateAllocation = route<Params, unknown, Operation[]>({
         inventory.allocations.update(stored.uuid, values),
       );
       const what = { changed: attributesOf(body), ...given };
-      const { audit, event } = told(rooms, asking, rule, { act: 'update', kind: 'updated' }, changed, what);
-      await Promise.all([inventory.audit.write(audit), inventory.events.append(event)]);
+      await auditAndEvent(inventory, rooms.policy(), asking, changeOf('update', rule, changed, what));
       return changed;
     });
     return ok(shownAllocation.full(version).represent(allocation, { base }));

@@ -6,7 +6,7 @@ import { raidFault } from '../../../model/lifecycle/raid';
 import { states } from '../../../model/lifecycle/states';
 import { bootModes } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
-import { record } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Answer, type Asking, accepted, noContent, type Route, route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
@@ -60,7 +60,7 @@ const setRaid = async (
     await stampLessee(inventory, asking.who, node, { lock: true });
     const written = await inventory.nodes.update(node, { target_raid_config: wanted });
     if (!written) raise('NodeLocked', { node: ident });
-    await record(inventory, policy, asking, {
+    await auditAndEvent(inventory, policy, asking, {
       action: 'node.raid',
       kind: 'node.updated',
       rule: rules.raid,

@@ -4,7 +4,7 @@ import type { NodeRow } from '../../../inventory/nodes';
 import { raise } from '../../../model/errors';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
 import { nodeTarget } from '../../../policy';
-import { record } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Asking, accepted, ok, type Route, route } from '../../http/route';
 import { flag } from '../../resource/validation';
@@ -38,7 +38,7 @@ const setConsole = async (asking: Asking<NodeParams, unknown, Body>, rooms: Room
   await rooms.inventory.transaction(async (inventory) => {
     const updated = await inventory.nodes.update(node, { console_enabled: enabled });
     if (!updated) raise('NodeLocked', { node: asking.params.node_ident });
-    await record(inventory, rooms.policy(), asking, {
+    await auditAndEvent(inventory, rooms.policy(), asking, {
       action: 'node.console',
       kind: 'node.console.set',
       rule: setRule,

@@ -7,7 +7,7 @@ import { raise } from '../../../model/errors';
 import { emptyValue } from '../../../model/resources/fields';
 import { displayName, firstState, nodeTable } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
-import { recorded } from '../../audit/record';
+import { changeRows } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Asking, created, type Route, route } from '../../http/route';
 import { restoreSecrets, type Sealed, sealAll, type ValuesOf } from '../../resource/document-secrets';
@@ -112,7 +112,7 @@ const store = async (
   { values, secrets }: { values: NodeValues; secrets: Sealed },
 ): Promise<NodeRow> => {
   const { uuid, name, driver, owner, lessee } = values as Record<string, string | null>;
-  const told = recorded(rooms.policy(), asking, {
+  const rows = changeRows(rooms.policy(), asking, {
     action: 'node.create',
     kind: 'node.created',
     rule,
@@ -122,7 +122,7 @@ const store = async (
     data: { name, driver, given: asking.body },
   });
   return refusingDuplicates(nodeTable, values, () =>
-    rooms.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...told, secrets }),
+    rooms.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...rows, secrets }),
   );
 };
 

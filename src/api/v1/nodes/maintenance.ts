@@ -1,7 +1,7 @@
 /** /v1/nodes/{ident}/maintenance: takes a node out of use and back, also while a run holds it. */
 import { z } from 'zod';
 import { nodeTarget } from '../../../policy';
-import { record } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Answer, type Asking, accepted, type Route, route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
@@ -27,7 +27,7 @@ const change = async (
   await rooms.inventory.transaction(async (inventory) => {
     await stampLessee(inventory, asking.who, node, { lock: true });
     await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason });
-    await record(inventory, policy, asking, {
+    await auditAndEvent(inventory, policy, asking, {
       action: 'node.maintenance',
       kind,
       rule,

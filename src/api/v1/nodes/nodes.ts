@@ -9,7 +9,7 @@ import { and, never, type Predicate } from '../../../model/predicates';
 import { fieldOf } from '../../../model/resources/fields';
 import { nodeTable } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
-import { record } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
 import {
@@ -143,7 +143,7 @@ const remove = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms
     if (!(await inventory.nodes.remove(node))) raise('NodeLocked', { node: ident });
     await Promise.all([
       inventory.secrets.prune('node', node.uuid, []),
-      record(inventory, policy, asking, {
+      auditAndEvent(inventory, policy, asking, {
         action: 'node.delete',
         kind: 'node.deleted',
         rule,

@@ -7,7 +7,7 @@ import { asUuid } from '../../../model/ids';
 import type { DriverName } from '../../../model/lifecycle/drivers';
 import { nodeTable, ownerGuardedIn } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
-import { record } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Answer, type Asking, ok, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
@@ -150,7 +150,7 @@ const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, n
       await inventory.secrets.insert(secrets);
       await Promise.all([
         sealedFields.some((name) => name in values) ? inventory.secrets.prune('node', node.uuid, keep) : undefined,
-        record(inventory, policy, asking, {
+        auditAndEvent(inventory, policy, asking, {
           action: 'node.update',
           kind: 'node.updated',
           rule: next.rules.join(', '),

@@ -4,7 +4,7 @@ import type { NodeRow } from '../../../inventory/nodes';
 import { raise } from '../../../model/errors';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
 import { nodeTarget } from '../../../policy';
-import { record } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
@@ -43,7 +43,7 @@ const change = async (
     const done = await rooms.inventory.transaction(async (inventory) => {
       await stampLessee(inventory, asking.who, node, { lock: true });
       if (!(await inventory.nodes.update(node, { traits }))) return false;
-      await record(inventory, policy, asking, {
+      await auditAndEvent(inventory, policy, asking, {
         action: 'node.traits',
         kind: 'node.traits.set',
         rule,

@@ -7,7 +7,7 @@ import type { NewVif } from '../../../inventory/vifs';
 import { raise } from '../../../model/errors';
 import { asUuid, isLogicalName } from '../../../model/ids';
 import { nodeTarget } from '../../../policy';
-import { record } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Asking, noContent, ok, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
@@ -74,7 +74,7 @@ const attached = async (inventory: Queries, node: NodeRow, vif: NewVif): Promise
 };
 
 const tell = (inventory: Queries, asking: Ask, rooms: Rooms, node: NodeRow, act: 'attach' | 'detach', vif: string) =>
-  record(inventory, rooms.policy(), asking, {
+  auditAndEvent(inventory, rooms.policy(), asking, {
     action: `node.vif.${act}`,
     kind: `node.vif.${act}ed`,
     rule: rules[act],

@@ -7,8 +7,9 @@ import { checkNodeFree, checkPortDelete, checkPortUpdate } from '../../../model/
 import { checkMemberNetwork } from '../../../model/resources/portgroups';
 import { type Port, type PortNode, portTable } from '../../../model/resources/ports';
 import { nodeTarget } from '../../../policy';
+import { type Act, type AuditContext, auditAndEvent, resourceChange } from '../../audit/record';
 import type { Rooms } from '../../context';
-import { type Asking, auditedBy, created, noContent, ok, route } from '../../http/route';
+import { type Asking, created, noContent, ok, route } from '../../http/route';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { stampLessee } from '../../resource/lease-writes';
 import { attributesOf, checkAttributes, type Operation, patchBody } from '../../resource/patch';
@@ -122,35 +123,18 @@ const deletePort = route<Params>({
   },
 });
 
-const kinds = { create: 'port.created', update: 'port.updated', delete: 'port.deleted' } as const;
-
-/** Writes who did what to a port, and tells of it. */
-const record = async (
+/** Writes the audit row and the event of a write to a port. */
+const record = (
   inventory: Queries,
-  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId' | 'origin'>,
+  asking: AuditContext,
   rooms: Rooms,
-  act: keyof typeof kinds,
+  act: Act,
   { port, node }: { readonly port: Port; readonly node: PortNode },
-  data: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
-  await inventory.audit.write({
-    ...auditedBy(asking),
-    action: `port.${act}`,
-    rule: `baremetal:port:${act}`,
-    rule_set: rooms.policy().hash,
-    resource: 'port',
-    resource_id: port.uuid,
-    node_uuid: node.uuid,
-    project: node.owner,
-    data,
-  });
-  await inventory.events.append({
-    kind: kinds[act],
-    node_uuid: node.uuid,
-    project: node.owner,
-    lessee: node.lessee,
-    data: { port_uuid: port.uuid, address: port.address, changed: Object.keys(data) },
-  });
+  const { uuid, address } = port;
+  const write = { resource: 'port', act, rule: `baremetal:port:${act}`, uuid, node, values, facts: { address } };
+  return auditAndEvent(inventory, rooms.policy(), asking, resourceChange(write));
 };
 
 export const portEditRoutes = [createPort, updatePort, deletePort];

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import { quotaProject } from '../../../model/access/callers';
-import { maskSecrets, secretRefs } from '../../../model/access/secrets';
+import { secretRefs } from '../../../model/access/secrets';
 import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
+import { type AuditContext, auditAndEvent, type ResourceWrite, resourceChange } from '../../audit/record';
 import { quotasOf, type Rooms } from '../../context';
-import { type Asking, auditedBy, created, noContent, ok, route } from '../../http/route';
+import { created, noContent, ok, route } from '../../http/route';
 import { stepRuleNames } from '../../orders/steps';
 import { sealAll } from '../../resource/document-secrets';
 import { refusingDuplicates } from '../../resource/duplicates';
@@ -45,7 +46,8 @@ const createRunbook = route({
         const stored = await inventory.runbooks.insert(values);
         await inventory.secrets.insert(secrets);
         const rules = ['baremetal:runbook:create', ...(await claimMarks({ rooms, inventory, who }, undefined, stored))];
-        await record(inventory, asking, rooms, { act: 'create', kind: 'created' }, stored, rules.join(', '), stored);
+        const rule = rules.join(', ');
+        await record(inventory, asking, rooms, { act: 'create', rule, values: stored, runbook: stored });
         return stored;
       }),
     );
@@ -94,7 +96,7 @@ const updateRunbook = route<Params, unknown, Operation[]>({
       await inventory.secrets.prune('runbook', stored.uuid, secretRefs(changed.steps));
       const what = Object.fromEntries(attributesOf(body).map((name) => [name, changed[name as keyof Runbook]]));
       const admitted = [...rules, ...(await claimMarks({ rooms, inventory, who }, stored, changed))].join(', ');
-      await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, changed, admitted, what);
+      await record(inventory, asking, rooms, { act: 'update', rule: admitted, values: what, runbook: changed });
       return changed;
     });
     const answer = ok(shownRunbook.full(version).represent(runbook, { base }));
@@ -118,36 +120,23 @@ const deleteRunbook = route<Params>({
       rooms.policy().require(rule, asking.who, runbookTarget(stored));
       await inventory.runbooks.delete(stored.uuid);
       await inventory.secrets.prune('runbook', stored.uuid, []);
-      await record(inventory, asking, rooms, { act: 'delete', kind: 'deleted' }, stored, rule, {});
+      await record(inventory, asking, rooms, { act: 'delete', rule, values: {}, runbook: stored });
     });
     return noContent();
   },
 });
 
-/** Writes who did what to a runbook, and tells of it. Belongs into the transaction of the change. */
-export const record = async (
+/** Writes the audit row and the event of a write to a runbook, which its owner's project reads. Belongs into its transaction. */
+export const record = (
   inventory: Queries,
-  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'requestId' | 'origin'>,
+  asking: AuditContext,
   rooms: Rooms,
-  { act, kind }: { readonly act: string; readonly kind: string },
-  runbook: Runbook,
-  rule: string,
-  data: Readonly<Record<string, unknown>>,
+  { runbook, ...write }: Pick<ResourceWrite, 'act' | 'rule' | 'values'> & { readonly runbook: Runbook },
 ): Promise<void> => {
-  await inventory.audit.write({
-    ...auditedBy(asking),
-    action: `runbook.${act}`,
-    rule,
-    rule_set: rooms.policy().hash,
-    resource: 'runbook',
-    resource_id: runbook.uuid,
-    data: maskSecrets(data) as Record<string, unknown>,
-  });
-  await inventory.events.append({
-    kind: `runbook.${kind}`,
-    project: runbook.owner,
-    data: { runbook_uuid: runbook.uuid, name: runbook.name, public: runbook.public, changed: Object.keys(data) },
-  });
+  const { uuid, owner: project, name, public: open } = runbook;
+  const facts = { name, public: open };
+  const change = resourceChange({ ...write, resource: 'runbook', uuid, project, facts });
+  return auditAndEvent(inventory, rooms.policy(), asking, change);
 };
 
 export const runbookEditRoutes = [createRunbook, updateRunbook, deleteRunbook];

@@ -47,7 +47,7 @@ const change = async (
     await inventory.runbooks.setTraits(runbook.uuid, traits);
     const claimed = await claimMarks({ rooms, inventory, who }, runbook, { ...runbook, traits });
     const admitted = [rule, ...claimed].join(', ');
-    await record(inventory, asking, rooms, { act: 'update', kind: 'updated' }, runbook, admitted, { traits });
+    await record(inventory, asking, rooms, { act: 'update', rule: admitted, values: { traits }, runbook });
   });
 };
 
