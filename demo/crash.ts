@@ -8,7 +8,7 @@ const within = 240_000;
 
 /** The lessee runs the public runbook on its node; the rack misbehaves, two processes die; the run ends well. */
 export const crashChapter = async (scene: Scene, runbook: string, teller: Teller): Promise<void> => {
-  teller.chapter('The lessee services its node, and everything goes wrong');
+  teller.chapter('The lessee services its node while processes are killed');
   const { lessee, operator } = scene.people;
   const node = scene.names[0]!;
   const bmc = (await scene.rack.bmcs()).find(({ name }) => name === node)!;
@@ -29,9 +29,9 @@ export const crashChapter = async (scene: Scene, runbook: string, teller: Teller
     (await scene.rack.accepted(bmc.index, since)).find(isOff),
   );
   const worker = kill(scene, 'worker-bmc-default');
-  teller.says('(somebody)', `kill -9 of the BMC worker (pid ${worker}) while the node powers off`);
+  teller.says('(fault)', `kill -9 of the BMC worker (pid ${worker}) while the node powers off`);
   const control = kill(scene, 'worker-control');
-  teller.says('(somebody)', `kill -9 of the control worker (pid ${control})`);
+  teller.says('(fault)', `kill -9 of the control worker (pid ${control})`);
   await rests(lessee, node, 'active', within);
   const run = await newestRun(lessee, node);
   teller.claim('the run goes on and ends', run.state === 'succeeded', `${run.state} after both were killed`);

@@ -115,7 +115,7 @@ const lease = async ({ people: { operator, lessee }, names }: Scene, teller: Tel
 };
 
 const refusals = async ({ people: { lessee, stranger, owner }, names }: Scene, teller: Teller): Promise<void> => {
-  teller.chapter('What nobody may do');
+  teller.chapter('What the policy refuses');
   const [leased, , owned] = names as [string, string, string];
   const tries = [
     {

@@ -1,4 +1,4 @@
-/** The README's commands on runbooks, typed into the real `baremetal` client: written, approved, published, run, refused. */
+/** Commands on runbooks, typed into the real `baremetal` client: written, approved, published, run, refused. */
 import { powerOn } from '../../demo/nodes';
 import type { Person } from '../../demo/system';
 import { type Cli, cliOf, refusal } from '../e2e/support/cli';

@@ -1,4 +1,4 @@
-/** The README's commands on nodes, typed into the real `baremetal` client by operator, owner, lessee and stranger. */
+/** Commands on nodes, typed into the real `baremetal` client by operator, owner, lessee and stranger. */
 import { until } from '../../demo/nodes';
 import type { Person } from '../../demo/system';
 import { type Cli, cliOf, refusal } from './support/cli';

@@ -1,54 +1,10 @@
 /** Reads every import in src and holds it against the table of rooms. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { mayImport, typesOnly } from './rooms';
 
 const root = resolve(__dirname, '../..');
 const src = join(root, 'src');
-
-/** What each room may import. `workflows/contract` is one file, the only door into that room. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  model: [],
-  policy: ['model'],
-  identity: ['model'],
-  inventory: ['model'],
-  bmc: ['model'],
-  observe: ['model'],
-  workflows: ['model'],
-  runs: ['model', 'inventory', 'workflows/contract'],
-  activities: ['model', 'inventory', 'bmc', 'runs'],
-  api: ['model', 'policy', 'identity', 'inventory', 'runs'],
-  cli: ['model', 'policy'],
-  process: [
-    'model',
-    'policy',
-    'identity',
-    'inventory',
-    'bmc',
-    'observe',
-    'workflows',
-    'runs',
-    'activities',
-    'api',
-    'cli',
-  ],
-  bin: [
-    'model',
-    'policy',
-    'identity',
-    'inventory',
-    'bmc',
-    'observe',
-    'workflows',
-    'runs',
-    'activities',
-    'api',
-    'cli',
-    'process',
-  ],
-};
-
-/** Rooms that see these rooms as types only: a value would drag a whole worker into the workflow bundle. */
-const typesOnly: Readonly<Record<string, readonly string[]>> = { workflows: ['activities'] };
 
 /** Packages that pure rooms may use beside the language itself. */
 const pure: Readonly<Record<string, readonly RegExp[]>> = {

@@ -1,0 +1,46 @@
+/** Which room may import which: read by the layout's test and compared with CONTRIBUTING.md. */
+
+/** What each room may import. `workflows/contract` is one file, the only door into that room. */
+export const mayImport: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  policy: ['model'],
+  identity: ['model'],
+  inventory: ['model'],
+  bmc: ['model'],
+  observe: ['model'],
+  workflows: ['model'],
+  runs: ['model', 'inventory', 'workflows/contract'],
+  activities: ['model', 'inventory', 'bmc', 'runs'],
+  api: ['model', 'policy', 'identity', 'inventory', 'runs'],
+  cli: ['model', 'policy'],
+  process: [
+    'model',
+    'policy',
+    'identity',
+    'inventory',
+    'bmc',
+    'observe',
+    'workflows',
+    'runs',
+    'activities',
+    'api',
+    'cli',
+  ],
+  bin: [
+    'model',
+    'policy',
+    'identity',
+    'inventory',
+    'bmc',
+    'observe',
+    'workflows',
+    'runs',
+    'activities',
+    'api',
+    'cli',
+    'process',
+  ],
+};
+
+/** Rooms that see these rooms as types only: a value would drag a whole worker into the workflow bundle. */
+export const typesOnly: Readonly<Record<string, readonly string[]>> = { workflows: ['activities'] };
