@@ -86,7 +86,7 @@ describe('other than the original', () => {
     expect((await at.ask({ target: 'service', runbook: trait }, { minor: 108 })).status).toBe(202);
   });
 
-  test('a node without owner belongs to nobody, in both rule sets', async () => {
+  test('a node without owner belongs to no project, in both rule sets', async () => {
     await at.set({ owner: null, lessee: null });
     for (const set of ['temper', 'ironic'] as const) {
       at.api.setPolicy({ set });
@@ -168,7 +168,7 @@ describe('other than the original', () => {
       await as('operator', 'DELETE', `/inspection_rules/${uuid}`);
   });
 
-  test('the node filter of allocations counts for everybody', async () => {
+  test('the node filter of allocations counts for all callers', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await at.api.sql`insert into allocations (uuid, name, resource_class, owner, node_uuid, state) values
       (${a}, 'mine', 'x', ${owner}, ${node}, 'active'), (${b}, 'free', 'x', ${owner}, null, 'allocating')`;
@@ -235,7 +235,7 @@ describe('other than the original', () => {
     }
   });
 
-  test('the allocation of a node is missing for whoever may not see it, in both rule sets', async () => {
+  test('the allocation of a node is missing for a caller who may not see it, in both rule sets', async () => {
     const none = await get('/nodes/n1/allocation', 'lessee-admin');
     await at.api.sql`
       insert into allocations (name, resource_class, owner, node_uuid, state) values ('a1', 'x', ${owner}, ${node}, 'active')`;
@@ -267,7 +267,7 @@ describe('other than the original', () => {
     expect((await as('operator', 'POST', '/runbooks', body)).status).toBe(400);
   });
 
-  test('a port’s name that is taken is told as such', async () => {
+  test('a port’s name that is taken is reported as such', async () => {
     const port = { node_uuid: node, name: 'eth0' };
     await made('/ports', { ...port, address: '52:54:00:00:00:01' });
     const reply = await as('operator', 'POST', '/ports', { ...port, address: '52:54:00:00:00:02' });
@@ -290,12 +290,12 @@ describe('other than the original', () => {
     expect((await get('/nodes/n1')).body.reservation).toBe(run);
   });
 
-  test('under which strategy somebody comes does not matter to the rules', async () => {
+  test('under which strategy a caller authenticates does not matter to the rules', async () => {
     const { driver_info } = (await get('/nodes/n1', 'lessee-reader')).body;
     expect(driver_info).toEqual({ content: expect.stringMatching(/redacted/i) });
   });
 
-  test('an inspection rule sets no attribute that decides which machine is spoken to, and calls nobody', async () => {
+  test('an inspection rule sets no attribute that decides which machine is contacted, and calls no URL', async () => {
     for (const action of [
       { op: 'set-attribute', args: ['driver_info/redfish_address', 'https://198.51.100.1'] },
       { op: 'set-attribute', args: ['owner', stranger] },
@@ -317,7 +317,7 @@ describe('other than the original', () => {
     expect([reply.status, faultOf(reply)]).toEqual([400, 'Unexpected arguments: drive.']);
   });
 
-  test('a network that is attached twice, or detached without being attached, is a mistake and told as such', async () => {
+  test('a network that is attached twice, or detached without being attached, is a mistake and reported as such', async () => {
     const attach = () => as('operator', 'POST', '/nodes/n1/vifs', { id: 'tenant-net' }, 67);
     const detach = () => as('operator', 'DELETE', '/nodes/n1/vifs/tenant-net', undefined, 67);
     expect([(await attach()).status, (await attach()).status]).toEqual([204, 409]);
@@ -344,7 +344,7 @@ describe('other than the original', () => {
 });
 
 describe('as the original has it, odd as it is', () => {
-  test('the states of a node show last_error to whoever may see them', async () => {
+  test('the states of a node show last_error to every caller who may see them', async () => {
     await at.set({ last_error: 'disk full' });
     expect((await get('/nodes/n1/states', 'lessee-reader')).body.last_error).toBe('disk full');
     expect((await get('/nodes/n1', 'lessee-reader')).body.last_error).toMatch(/Redacted/);

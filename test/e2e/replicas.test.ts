@@ -244,7 +244,7 @@ describe('an upgrade of a running system', () => {
   });
 });
 
-/** Temporal's own command on the system's server, as docs/changing-stories.md has it. */
+/** Temporal's own command on the system's server, as docs/changing-workflows.md has it. */
 const temporal = async (...args: readonly string[]): Promise<string> => {
   const { findTemporal } = jest.requireActual('../../scripts/lib/temporal-binary');
   const { temporal: address } = system.record().addresses as unknown as Record<string, string>;
