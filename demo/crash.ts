@@ -1,7 +1,6 @@
 /** The chapter in which processes are killed and the run goes on. */
 import { ask, newestRun, rests, until } from './nodes';
-import type { Scene } from './story';
-import { type Json, type RackEntry, readSystem } from './system';
+import { type Json, type RackEntry, readSystem, type Scene } from './system';
 import type { Teller } from './tell';
 
 const within = 240_000;

@@ -1,15 +1,8 @@
 /** The story of the product, told on a running system through its public API, as the people who use it. */
 import { crashChapter } from './crash';
 import { ask, enrol, powerOn, rests, set } from './nodes';
-import { type Person, type Rack, rackOf, readSystem, signIn } from './system';
+import { rackOf, readSystem, type Scene, signIn } from './system';
 import type { Teller } from './tell';
-
-export type Scene = {
-  readonly systemFile: string;
-  readonly rack: Rack;
-  readonly people: Readonly<Record<'operator' | 'ownerManager' | 'owner' | 'lessee' | 'stranger', Person>>;
-  readonly names: readonly string[];
-};
 
 const ownRunbook = 'CUSTOM_UEFI';
 const publicRunbook = 'CUSTOM_FRESH_START';

@@ -171,3 +171,10 @@ export const rackOf = (system: SystemRecord) => {
   };
 };
 export type Rack = ReturnType<typeof rackOf>;
+
+export type Scene = {
+  readonly systemFile: string;
+  readonly rack: Rack;
+  readonly people: Readonly<Record<'operator' | 'ownerManager' | 'owner' | 'lessee' | 'stranger', Person>>;
+  readonly names: readonly string[];
+};

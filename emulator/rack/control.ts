@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { isTemperError, raise } from '../../src/model/errors';
 import { AgentFault, type Agents, agentFaultKinds } from '../agent';
 import type { Gate, GateLook } from '../agent/gate';
-import { type ActiveFault, type Fault, faultDoc, faultKinds } from './faults';
-import type { JournalEntry } from './journal';
+import { type Fault, faultKinds } from './fault-kinds';
+import { faultDoc } from './faults';
 import type { Traffic } from './traffic';
-import type { BmcState } from './types';
+import type { ActiveFault, BmcState, JournalEntry } from './types';
 
 export type JournalFilter = { since?: number; bmc?: number; accepted?: boolean; session?: boolean };
 

@@ -6,15 +6,12 @@ import { withoutBase } from './base';
 import { checkIfMatch, etagOf } from './etags';
 import { expanded } from './expand';
 import { strikeBefore } from './fault-effects';
-import { type ActiveFault, faultsFor } from './faults';
-import type { JournalEntry } from './journal';
+import { faultsFor } from './faults';
 import { managerIs } from './managers';
 import { allowOf, findRow } from './resources';
 import { authenticate } from './sessions';
-import type { Answer, Bmc, Doc, Exchange, Row, Subject, Write } from './types';
+import type { ActiveFault, Answer, Doc, Exchange, JournalEntry, Recorder, Row, Subject, Write } from './types';
 import { parseBody, type Request, readBody, send } from './wire';
-
-export type Recorder = (bmc: Bmc, entry: Omit<JournalEntry, 'seq' | 'time' | 'bmc'>, now: number) => void;
 
 const writeOf = (row: Row, method: string): Write | undefined =>
   ({ PATCH: row.patch, POST: row.post, DELETE: row.delete })[method];

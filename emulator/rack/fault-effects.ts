@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorAnswer } from './answers';
-import type { ActiveFault, FaultKind } from './faults';
-import type { Answer, Bmc } from './types';
+import type { FaultKind } from './fault-kinds';
+import type { ActiveFault, Answer, Bmc } from './types';
 
 type Struck = Answer | 'drop' | undefined;
 

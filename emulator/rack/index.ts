@@ -9,21 +9,20 @@ import { advance } from './advance';
 import { createBmc, renew, systemPath } from './bmc';
 import { certificateIn, makeCertificate } from './certificate';
 import { controlListener, type JournalFilter, type RackHands } from './control';
-import type { Recorder } from './exchange';
-import { type ActiveFault, addFault, Fault } from './faults';
-import { type JournalEntry, openStore } from './journal';
+import { Fault } from './fault-kinds';
+import { addFault } from './faults';
+import { openStore } from './journal';
 import { pressPowerButton } from './power';
 import { profileNames, profiles } from './profiles';
 import { type RamdiskOptions, type Ramdisks, startRamdisks } from './ramdisks';
 import { listen } from './server';
 import { type Addressed, openSockets } from './sockets';
 import type { Traffic } from './traffic';
-import type { Bmc, BmcState, Timing } from './types';
+import type { ActiveFault, Bmc, BmcState, JournalEntry, Recorder, Timing } from './types';
 
-export type { Fault } from './faults';
-export type { JournalEntry } from './journal';
+export type { Fault } from './fault-kinds';
 export type { Traffic } from './traffic';
-export type { BmcState, Timing } from './types';
+export type { BmcState, JournalEntry, Timing } from './types';
 export { profileNames };
 
 export type RackOptions = {

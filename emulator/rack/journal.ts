@@ -12,31 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Bmc, BmcState, Effect, Subject } from './types';
-
-export type JournalEntry = {
-  seq: number;
-  /** ISO 8601. */
-  time: string;
-  bmc: number;
-  /** `control` for what was done at the machine itself, such as its power button. */
-  source: 'client' | 'control';
-  method: string;
-  path: string;
-  /** The request's body, passwords masked. */
-  content: unknown;
-  subject: Subject;
-  effect: Effect;
-  accepted: boolean;
-  /** What was answered, or would have been. */
-  status: number;
-  /** Logins and logouts, for readers who want to leave them out. */
-  session: boolean;
-  /** The fault that got in the way. */
-  fault?: string;
-  /** False when the client never saw the answer. */
-  answered: boolean;
-};
+import type { Bmc, BmcState, JournalEntry } from './types';
 
 type Section = keyof BmcState;
 type Line = JournalEntry & { changed?: Partial<BmcState> };

@@ -1,9 +1,8 @@
 /** The host's power: commands, the states on the way, and what a vendor says to a command it does not want. */
 
 import { done, oneOf, refuse, refuseMissing } from './answers';
-import type { Recorder } from './exchange';
 import { faultOf } from './faults';
-import type { Answer, Bmc, Effect, Exchange, PowerState } from './types';
+import type { Answer, Bmc, Effect, Exchange, PowerState, Recorder } from './types';
 
 type Move = (bmc: Bmc, now: number) => { shows: PowerState; at: number }[];
 

@@ -1,9 +1,8 @@
 /** Boots emulated ramdisks on the rack's hosts: on those that boot from the network or from one of the ramdisk's images. */
 import { type Agents, type AgentTiming, createAgents, type Machine } from '../agent';
-import type { Recorder } from './exchange';
 import { type Hosts, watchHosts } from './hosts';
 import { type HostPower, powerFromHost } from './power';
-import type { Bmc } from './types';
+import type { Bmc, Recorder } from './types';
 
 export type RamdiskOptions = {
   /** Of Temper's API, without /v1. */

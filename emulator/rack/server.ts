@@ -5,8 +5,8 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { errorBody } from './answers';
 import type { Certificate } from './certificate';
-import { type Recorder, serve } from './exchange';
-import type { Bmc } from './types';
+import { serve } from './exchange';
+import type { Bmc, Recorder } from './types';
 
 export type Listening = {
   readonly url: string;

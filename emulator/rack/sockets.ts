@@ -1,9 +1,8 @@
 /** Where the BMCs are reached: all behind one pair of ports, or each behind a pair of its own. */
 
 import type { Certificate } from './certificate';
-import type { Recorder } from './exchange';
 import { type Listening, listen, sharedListener, singleListener } from './server';
-import type { Bmc } from './types';
+import type { Bmc, Recorder } from './types';
 
 type SocketOptions = { host?: string; httpPort?: number; httpsPort?: number; ports?: 'shared' | 'each' };
 

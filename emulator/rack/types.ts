@@ -1,7 +1,8 @@
 /** The shapes that the rack's files share: a BMC, what it remembers, one request to it and the rows that answer. */
 
+import type { z } from 'zod';
 import type { Gate } from '../agent/gate';
-import type { ActiveFault } from './faults';
+import type { Fault } from './fault-kinds';
 import type { Profile } from './profiles';
 import type { TrafficCounter } from './traffic';
 
@@ -193,4 +194,38 @@ export type Row = {
   readonly patch?: Write;
   readonly post?: Write;
   readonly delete?: Write;
+};
+
+export type ActiveFault = z.output<typeof Fault> & {
+  readonly id: number;
+  /** Epoch milliseconds; null when only the count ends it. */
+  readonly until: number | null;
+  readonly matcher: RegExp | null;
+  struck: number;
+};
+
+export type Recorder = (bmc: Bmc, entry: Omit<JournalEntry, 'seq' | 'time' | 'bmc'>, now: number) => void;
+
+export type JournalEntry = {
+  seq: number;
+  /** ISO 8601. */
+  time: string;
+  bmc: number;
+  /** `control` for what was done at the machine itself, such as its power button. */
+  source: 'client' | 'control';
+  method: string;
+  path: string;
+  /** The request's body, passwords masked. */
+  content: unknown;
+  subject: Subject;
+  effect: Effect;
+  accepted: boolean;
+  /** What was answered, or would have been. */
+  status: number;
+  /** Logins and logouts, for readers who want to leave them out. */
+  session: boolean;
+  /** The fault that got in the way. */
+  fault?: string;
+  /** False when the client never saw the answer. */
+  answered: boolean;
 };

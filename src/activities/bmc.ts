@@ -1,19 +1,19 @@
 /** The one activity that touches machines: an act of a step, under the fence, in the BMC's lane, safe to be killed anywhere. */
 import { randomUUID } from 'node:crypto';
 import { activityInfo, cancellationSignal, heartbeat, type Info } from '@temporalio/activity';
-import type { Act, ActContext, AgentContact, BmcNode, Driver, Log } from '../bmc/contract';
-import type { Lanes } from '../bmc/lane';
+import type { Act, ActContext, AgentContact, BmcNode, Driver } from '../bmc/contract';
 import { createSendWindow } from '../bmc/send-window';
 import type { Inventory } from '../inventory';
 import type { ActLock } from '../inventory/fence';
 import type { ActedNode, ActKey } from '../inventory/run-steps';
-import type { Opener } from '../inventory/sealing';
 import { fetchedBy, requireFetched } from '../model/access/origins';
 import { hideTexts, maskSecrets, maskText, resolveSecrets, secretTexts } from '../model/access/secrets';
 import { isTemperError, raise, TemperError } from '../model/errors';
-import { type ActName, actRow, nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { type ActName, actRow, nameOf } from '../model/lifecycle/steps';
 import type { Story } from '../model/lifecycle/verbs';
 import type { ActOutcome, Lock, Seen, Timing } from '../model/runs/runs';
+import type { BmcHands } from './bmc-deps';
 import { guarded, toFailure } from './failures';
 import { applyInspectionRules } from './inspection-rules';
 import { withLease } from './lease';
@@ -21,24 +21,6 @@ import { whileOneRamdisk } from './one-ramdisk';
 import { searched, startTalk, type Talk } from './ramdisk-silence';
 import { lookActivities } from './read';
 import { openSecrets } from './secrets';
-
-export type BmcHands = {
-  readonly inventory: Inventory;
-  readonly vault: Opener;
-  readonly driverOf: (name: string) => Driver | undefined;
-  /** What the ramdisk does, whatever the hardware type; a driver's own acts of the same name stand in where absent. */
-  readonly agentActs?: Driver['acts'];
-  /** Origins that images and firmware may come from; any when empty. */
-  readonly imageOrigins?: readonly string[];
-  /** Counts acts as they end; `code` is the error's, or `done`. */
-  readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
-  readonly lanes: Lanes;
-  readonly log: Log;
-  /** How often an act of the ramdisk looks whether a second one has spoken for the node; default 5 s. */
-  readonly conflictLookMs?: number;
-  /** How long a BMC's lease lasts without renewal; default 15 s. A killed worker's lane is free after it. */
-  readonly leaseMs?: number;
-};
 
 export type RunActInput = {
   readonly lock: Lock;

@@ -4,7 +4,7 @@ import type { Inventory, Queries } from '../inventory';
 import { raise } from '../model/errors';
 import { errorOf, factsOf, missingFacts } from '../model/inspection/inspection';
 import type { ProvisionState } from '../model/lifecycle/states';
-import type { Awaited } from '../model/lifecycle/steps';
+import type { Awaited } from '../model/lifecycle/step-types';
 import type { Lock } from '../model/runs/runs';
 import { guarded } from './failures';
 import { applyInspectionRules } from './inspection-rules';

@@ -1,9 +1,9 @@
 /** Acts of a run on its own plan: it grows when the ramdisk tells what it has, and when a run ends early. */
 import type { Inventory } from '../inventory';
 import { raise } from '../model/errors';
-import { type Joins, joined } from '../model/lifecycle/plans';
-import type { PlannedStep } from '../model/lifecycle/steps';
-import type { Lock, ReportedStep, RunEnding } from '../model/runs/runs';
+import { joined } from '../model/lifecycle/plans';
+import type { Joins, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
+import type { Lock, RunEnding } from '../model/runs/runs';
 import { guarded } from './failures';
 
 export type JoinInput = {

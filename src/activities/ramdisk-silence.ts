@@ -2,8 +2,9 @@
 import type { Queries } from '../inventory';
 import { isTemperError, TemperError } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
+import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { ActName } from '../model/lifecycle/steps';
-import { actRow, nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { Seen, Timing } from '../model/runs/runs';
 
 /** One attempt's talk with a ramdisk. */

@@ -9,7 +9,7 @@ import type { RunUuid } from '../model/ids';
 import { actRow } from '../model/lifecycle/steps';
 import type { LookInput } from '../model/runs/calls';
 import type { ActOutcome } from '../model/runs/runs';
-import type { BmcHands } from './bmc';
+import type { BmcHands } from './bmc-deps';
 import { guarded } from './failures';
 import { withLease } from './lease';
 import { openSecrets } from './secrets';

@@ -9,8 +9,7 @@ import type { Policy, ShadowReport } from '../policy';
 import type { Runs } from '../runs/contract';
 import type { Streams } from './http/event-streams';
 import type { OpenBudget } from './http/open-budget';
-
-export type Log = Record<'info' | 'warn' | 'error', (says: string, facts?: Readonly<Record<string, unknown>>) => void>;
+import type { Log } from './log';
 
 export type Settings = {
   /** Absolute URL that links begin with, without a trailing slash; null takes the request's host. */

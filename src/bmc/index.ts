@@ -2,7 +2,7 @@
 
 import { raise } from '../model/errors';
 import { type DriverName, driverNames, driverRow, isDriver } from '../model/lifecycle/drivers';
-import type { StepDriver } from '../model/lifecycle/steps';
+import type { StepDriver } from '../model/lifecycle/step-types';
 import type { Driver, DriverHands } from './contract';
 import { createFakeDriver } from './fake';
 import { createIpmiDriver } from './ipmi';

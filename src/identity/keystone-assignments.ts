@@ -1,6 +1,5 @@
 /** In which projects the holder of an admin's token is admin too: what Keystone answers, and how long it is believed. */
 import { z } from 'zod';
-import type { KeystoneClient } from './keystone-client';
 import { type KeystoneToken, ownAdminRole } from './keystone-token';
 import { singleFlight } from './strategy';
 
@@ -13,6 +12,11 @@ export const AssignmentsReply = z.object({
 export const projectsOf = ({ role_assignments }: z.infer<typeof AssignmentsReply>): string[] => [
   ...new Set(role_assignments.flatMap(({ scope }) => scope.project?.id ?? [])),
 ];
+
+/** What Keystone answers of the projects that a user has a role in. */
+export type Assigned =
+  | { readonly is: 'known'; readonly projects: readonly string[] }
+  | { readonly is: 'down'; readonly reason: string };
 
 export type AssignmentOptions = {
   /** Whether to ask in which other projects an admin is admin; false, for it takes a service user who may list assignments. */
@@ -30,7 +34,7 @@ const pauseMs = 10_000;
  * was found is believed for as long as the token itself, so a role that is taken away lags by the token's cache.
  */
 export const createAdminProjects = (
-  client: Pick<KeystoneClient, 'projectsWith'>,
+  client: { projectsWith(user: string, role: string): Promise<Assigned> },
   { adminProjects = false, onUnknownProjects, now = Date.now }: AssignmentOptions,
 ) => {
   const found = new WeakMap<KeystoneToken, readonly string[]>();

@@ -1,6 +1,6 @@
 /** Talks to Keystone: validates tokens and finds role assignments with a token of our own service user, which it renews. */
 import { Agent, type Dispatcher, request } from 'undici';
-import { AssignmentsReply, projectsOf } from './keystone-assignments';
+import { type Assigned, AssignmentsReply, projectsOf } from './keystone-assignments';
 import { expiryOf, type KeystoneToken, TokenReply } from './keystone-token';
 import { singleFlight } from './strategy';
 
@@ -32,10 +32,6 @@ export type KeystoneClientOptions = {
 export type Validation =
   | { readonly is: 'valid'; readonly token: KeystoneToken }
   | { readonly is: 'invalid' }
-  | { readonly is: 'down'; readonly reason: string };
-
-export type Assigned =
-  | { readonly is: 'known'; readonly projects: readonly string[] }
   | { readonly is: 'down'; readonly reason: string };
 
 export type KeystoneClient = {

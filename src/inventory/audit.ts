@@ -4,8 +4,6 @@ import type { RunUuid } from '../model/ids';
 import type { Origin, Verdict } from '../model/resources/audit';
 import type { Requester } from '../model/runs/runs';
 import type { Db } from './database';
-import type { NodeIdent } from './nodes';
-
 export type AuditRow = {
   readonly requester: Requester;
   readonly origin?: Origin;
@@ -88,3 +86,5 @@ export const audit = (sql: Db) => ({
     return row!.dropped;
   },
 });
+
+export type NodeIdent = { readonly uuid: string } | { readonly name: string };

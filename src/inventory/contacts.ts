@@ -1,6 +1,6 @@
 /** Queries of what a run awaits from the ramdisk: into the wait state, whether it is there, and on again. */
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { Awaited } from '../model/lifecycle/steps';
+import type { Awaited } from '../model/lifecycle/step-types';
 import type { Lock } from '../model/runs/runs';
 import type { Db } from './database';
 import { heldBy } from './fence';

@@ -1,7 +1,8 @@
 /** Queries of what was last seen inside nodes: BIOS settings, firmware, inventory. Kept beside the node, under no lock. */
 import type { NodeUuid } from '../model/ids';
+import type { ReportedStep } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
-import type { BiosSetting, FirmwareComponent, ReportedStep } from '../model/runs/runs';
+import type { BiosSetting, FirmwareComponent } from '../model/runs/runs';
 import type { Db } from './database';
 
 type Document = Readonly<Record<string, unknown>>;

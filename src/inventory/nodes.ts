@@ -2,7 +2,7 @@
 import type { LeaseUuid, NodeUuid, ProjectId } from '../model/ids';
 import type { Fault, PowerState, ProvisionState } from '../model/lifecycle/states';
 import type { Predicate } from '../model/predicates';
-import { type AuditRow, auditInsert } from './audit';
+import { type AuditRow, auditInsert, type NodeIdent } from './audit';
 import type { Db } from './database';
 import { type EventRow, eventInsert } from './events';
 import { asFound, type Make, type Page, pageOf } from './pages';
@@ -73,9 +73,6 @@ export type NodeRow = {
 
 /** Values of columns to write, by column name. */
 export type NodeValues = Readonly<Record<string, unknown>>;
-
-export type NodeIdent = { readonly uuid: string } | { readonly name: string };
-
 export type NodeSelection = {
   readonly visible: Predicate;
   readonly filter: Predicate;

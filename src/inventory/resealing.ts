@@ -1,7 +1,7 @@
 /** Queries for sealing again: which secrets are sealed to which keys, and to which their holders' conductor groups should be. */
 
+import type { NodeIdent } from './audit';
 import type { Db } from './database';
-import type { NodeIdent } from './nodes';
 import type { BoxedSecret, StoredSecret } from './sealing';
 
 /** A sealed secret with what decides how it should be sealed. */

@@ -1,6 +1,7 @@
 /** Queries of a run's steps: what each act begins, fails and ends with, always under the fence. */
 import type { NodeUuid, RunUuid } from '../model/ids';
-import { type ActName, actRow, acts, type PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { type ActName, actRow, acts } from '../model/lifecycle/steps';
 import type { ActOutcome, Lock, StepState } from '../model/runs/runs';
 import type { Db } from './database';
 import { type ActLock, type Attempt, beginnable, type Fenced, heldBy } from './fence';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../model/ids';
 import type { Fault, ProvisionState } from '../model/lifecycle/states';
-import type { PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { Lock, Requester, RunEnding, RunInput, RunState, WaitsOn } from '../model/runs/runs';
 import type { Db } from './database';
 import { type Fenced, heldBy } from './fence';

@@ -1,7 +1,7 @@
 /** The door of the policy room: who may do what, asked by rule name. */
 
 export { createPolicy } from './engine/engine';
-export { type Explanation, nearestTo, type Part, type Provenance } from './engine/explain';
+export { nearestTo } from './engine/explain';
 export { joinSources, type PolicySource, policyFilesAmong, readPolicy } from './engine/read';
 export { createShadow, type Shadow, type ShadowReport } from './engine/shadow';
 export { allocationTarget, nodeTarget, runbookTarget, runTarget, stepTarget, targetKeys } from './engine/targets';
@@ -16,4 +16,15 @@ export { renderServiceOperator } from './reports/profiles';
 export { type Gap, gapsOf, lineOf, reviewOf } from './reports/review';
 export { renderSample } from './reports/sample';
 export { ruleNames } from './rules/sets';
-export type { Mode, Policy, PolicyOptions, RemoteQuestion, RuleSetName, RuleText, Target } from './types';
+export type {
+  Explanation,
+  Mode,
+  Part,
+  Policy,
+  PolicyOptions,
+  Provenance,
+  RemoteQuestion,
+  RuleSetName,
+  RuleText,
+  Target,
+} from './types';

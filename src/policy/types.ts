@@ -2,8 +2,8 @@
 
 import type { Caller } from '../model/access/callers';
 import type { Predicate } from '../model/predicates';
-import type { Explanation } from './engine/explain';
-import type { Origin } from './engine/merge';
+import type { Credentials } from './engine/credentials';
+import type { Check, Fault } from './language/check';
 
 /** Facts of the object asked about, under flat keys such as 'node.owner', 'node.lessee', 'runbook.public', 'run.tenant'. */
 export type Target = Readonly<Record<string, unknown>>;
@@ -68,3 +68,83 @@ export type Policy = {
   /** What an operator should know about the file, one sentence each. */
   readonly warnings: readonly string[];
 };
+
+export type Scope = 'system' | 'domain' | 'project';
+
+/** Where in which file a rule's text stands. */
+export type Origin = { readonly file: string; readonly line: number };
+
+/** A rule the product knows. */
+export type RegisteredRule = {
+  readonly name: string;
+  readonly check: RuleText;
+  /** Scopes a caller may come with; null for any. A file cannot change them. */
+  readonly scopes: readonly Scope[] | null;
+  /** The name and text it had before. */
+  readonly deprecated?: { readonly name: string; readonly check: RuleText };
+  /** What it guards, for the sample file. */
+  readonly says?: string;
+};
+
+/** A rule in force. */
+export type ActiveRule = {
+  readonly name: string;
+  readonly check: Check;
+  readonly scopes: readonly Scope[] | null;
+  readonly registered: boolean;
+  readonly from: 'default' | 'file' | 'deprecated';
+  /** The name under which the file has the text, where that is the rule's old one. */
+  readonly oldName?: string;
+  /** What the rule's deprecated text admits passes too. */
+  readonly admitsOld?: boolean;
+  readonly origin?: Origin;
+  readonly faults: readonly Fault[];
+  readonly refused: readonly Fault[];
+};
+
+export type Question = {
+  readonly rule: string;
+  readonly credentials: Credentials;
+  readonly target: Target;
+  /** Whether a key missing in the target is looked up in the credentials. */
+  readonly fallBack?: boolean;
+  /** Refuse names that only the file defines. */
+  readonly registeredOnly?: boolean;
+};
+
+/** `fault`: it could not be evaluated, which refuses. `not asked`: a remote check behind what had decided already. */
+export type PartVerdict = 'true' | 'false' | 'fault' | 'not asked';
+
+/** Where a rule's text comes from. */
+export type Provenance = {
+  readonly rule: string;
+  readonly from: ActiveRule['from'];
+  readonly oldName?: string;
+  readonly admitsOld?: boolean;
+  readonly origin?: Origin;
+};
+
+export type Part = {
+  readonly is: Check['is'];
+  readonly text: string;
+  readonly verdict: PartVerdict;
+  /** What stood on both sides; null where there was nothing, such as a key that the target does not have. */
+  readonly compared?: { readonly caller: readonly string[]; readonly wanted: string | null };
+  /** Of a reference: the rule it led to. Null where nothing defines it. */
+  readonly to?: Provenance | null;
+  readonly fault?: string;
+  readonly parts?: readonly Part[];
+};
+
+export type Explanation = {
+  readonly rule: string;
+  readonly verdict: 'allowed' | 'refused';
+  /** Of a refusal. */
+  readonly why?: 'check' | 'scope' | 'unknown' | 'fault';
+  readonly scope: { readonly caller: Scope; readonly admitted: readonly Scope[] | null };
+  readonly from: Provenance | null;
+  /** Null where no rule was found. */
+  readonly tree: Part | null;
+};
+
+export type Explain = (question: Question) => Explanation;

@@ -8,7 +8,7 @@ import { raise } from '../model/errors';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/lifecycle/plans';
 import { next, type ProvisionState, powerTargets, states } from '../model/lifecycle/states';
-import type { PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { Lock, RunInput, Timing } from '../model/runs/runs';
 import { workflowId } from '../workflows/contract';
 import type { RunOrder } from './contract';

@@ -1,17 +1,15 @@
 /** What the API asks of runs: accept, move at once, send a message, and look. */
 
+import type { Recovery } from '../inventory/recovery';
 import type { NodeUuid, ProjectId, RunbookUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/lifecycle/plans';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../model/lifecycle/states';
-import type { ActName, PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import type { ActName } from '../model/lifecycle/steps';
 import type { Story, Verb } from '../model/lifecycle/verbs';
 import type { Origin } from '../model/resources/audit';
 import type { Requester, RunInput } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
-import type { Recovered } from './recovering';
-
-export type { Recovered } from './recovering';
-
 /** The node as the handler saw it; acceptance compares, so that a change in between is a 409. */
 export type OrderedNode = {
   readonly uuid: NodeUuid;
@@ -144,4 +142,10 @@ export type Runs = {
   call(order: CallOrder): Promise<unknown>;
   /** Asks Temporal about one run, each source with a deadline of a second. Never throws for a silent engine. */
   look(run: RunUuid): Promise<LiveRun>;
+};
+
+export type Recovered = {
+  readonly recovery: Recovery | null;
+  /** What is done, or was. */
+  readonly lines: readonly string[];
 };

@@ -4,6 +4,7 @@ import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/recovery';
 import type { RunRow } from '../inventory/runs';
 import type { NodeUuid, RunUuid } from '../model/ids';
+import type { Recovered } from './contract';
 import { createEngine, type Engine } from './engine';
 import { type Log, resumeRun } from './resuming';
 
@@ -16,13 +17,6 @@ export type RecoveryHands = {
 
 /** One thing that is done. Without `act` control workers do it by themselves once the recovery has ended. */
 type Line = { readonly says: string; readonly act?: () => Promise<unknown> };
-
-export type Recovered = {
-  readonly recovery: Recovery | null;
-  /** What is done, or was. */
-  readonly lines: readonly string[];
-};
-
 const all = 100_000;
 const forgotten = (run: string): string =>
   `Run ${run} was under way here and is not in the restored database: look at power, boot device and virtual media.`;

@@ -3,7 +3,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ProvisionState } from '../model/lifecycle/states';
-import type { PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { RunState } from '../model/runs/runs';
 
 /** First part of queue names; another one separates installations that share a namespace. */

@@ -7,7 +7,7 @@ import {
   condition,
   isCancellation,
 } from '@temporalio/workflow';
-import type { PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { Story } from '../model/lifecycle/verbs';
 import type { RunEnding, RunInput } from '../model/runs/runs';
 import { codeOf } from './failures';

@@ -14,7 +14,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BmcActivities } from '../activities/bmc';
-import { type Awaited, actRow, acts, nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
+import { actRow, acts, nameOf } from '../model/lifecycle/steps';
 import type { Lock, RunInput } from '../model/runs/runs';
 import { attributes, groupQueue } from './contract';
 import { codeOf, messageOf, type Trying } from './failures';

@@ -1,7 +1,8 @@
 /** Where a run is: the little state that its messages and its story share. */
 
 import type { ProvisionState } from '../model/lifecycle/states';
-import { nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { nameOf } from '../model/lifecycle/steps';
 import type { RunInput, RunState, WaitsOn } from '../model/runs/runs';
 import type { Progress } from './contract';
 import type { Decided } from './interpreter';

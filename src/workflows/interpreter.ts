@@ -1,8 +1,9 @@
 /** How steps are run, as pure logic over a few hands: no engine in here, so that plain tests cover every branch. */
 
 import type { Event } from '../model/lifecycle/states';
-import { type Awaited, actRow, nameOf, type PlannedStep } from '../model/lifecycle/steps';
-import type { ActOutcome, ReportedStep, RunState, StepState, Within } from '../model/runs/runs';
+import type { Awaited, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
+import { actRow, nameOf } from '../model/lifecycle/steps';
+import type { ActOutcome, RunState, StepState, Within } from '../model/runs/runs';
 
 export type DecisionKind = 'retry' | 'skip' | 'fail';
 

@@ -1,6 +1,7 @@
 /** What an abort does to an act that must not be cut short: at once where its command has not left, else after a while. */
 import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
-import { type ActName, nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { type ActName, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, Lock, RunInput } from '../model/runs/runs';
 import { codeOf, messageOf } from './failures';
 import type { Here } from './here';

@@ -9,8 +9,9 @@ import {
 } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
 import type { Event, ProvisionState } from '../model/lifecycle/states';
-import type { ActName, Awaited, PlannedStep } from '../model/lifecycle/steps';
-import type { Lock, ReportedStep, RunEnding, RunInput, StepState } from '../model/runs/runs';
+import type { Awaited, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
+import type { ActName } from '../model/lifecycle/steps';
+import type { Lock, RunEnding, RunInput, StepState } from '../model/runs/runs';
 import { attributes } from './contract';
 import type { Here } from './here';
 import { locally, onStore } from './profiles';

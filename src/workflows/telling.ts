@@ -1,6 +1,7 @@
 /** How a run reads in the engine's UI: the label of a step, and the list with ticks. */
+import type { PlannedStep } from '../model/lifecycle/step-types';
 
-import { nameOf, type PlannedStep } from '../model/lifecycle/steps';
+import { nameOf } from '../model/lifecycle/steps';
 import type { RunInput } from '../model/runs/runs';
 import type { Here } from './here';
 

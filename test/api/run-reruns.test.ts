@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
-import type { GivenStep, PlannedStep } from '../../src/model/lifecycle/steps';
+import type { GivenStep, PlannedStep } from '../../src/model/lifecycle/step-types';
 import { faultOf } from '../support/api';
 import { holder, type Provisioning, startProvisioning } from '../support/provisioning';
 import { ofRun } from '../support/vault';

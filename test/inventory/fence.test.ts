@@ -7,7 +7,7 @@ import { connect, type Sql } from '../../src/inventory/database';
 import type { ActLock } from '../../src/inventory/fence';
 import type { ActKey } from '../../src/inventory/run-steps';
 import type { RunUuid } from '../../src/model/ids';
-import type { PlannedStep } from '../../src/model/lifecycle/steps';
+import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 import { heldAct } from '../support/held-act';
 import { type TestDatabase, testDatabase } from '../support/servers';
 import { testVault } from '../support/vault';

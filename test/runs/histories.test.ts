@@ -8,8 +8,9 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { Worker } from '@temporalio/worker';
 import { keptHistory } from '../../scripts/lib/history';
 import { startEngineWorld, type World } from '../support/engine';
+import type { Scenario } from '../support/life-scenarios';
 import { recordingDriver } from '../support/recording-driver';
-import { begin, type Scenario, scenarios } from '../support/scenarios';
+import { begin, scenarios } from '../support/scenarios';
 import { workflowBundle } from '../support/servers';
 
 const folder = join(__dirname, '../replay/histories');

@@ -1,16 +1,8 @@
 /** The step table and what is checked of a caller's list before anything is touched. */
 import { isTemperError } from '../../src/model/errors';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
-import {
-  acts,
-  automaticSteps,
-  type GivenStep,
-  maxSteps,
-  reservedSteps,
-  steps,
-  stepsOf,
-} from '../../src/model/lifecycle/steps';
-import type { ReportedStep } from '../../src/model/runs/runs';
+import type { GivenStep, ReportedStep } from '../../src/model/lifecycle/step-types';
+import { acts, automaticSteps, maxSteps, reservedSteps, steps, stepsOf } from '../../src/model/lifecycle/steps';
 
 const refusal = (work: () => unknown): { code: string; says: string } => {
   try {

@@ -12,7 +12,7 @@ import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import { type PlannedNode, planFor } from '../../src/model/lifecycle/plans';
 import type { ProvisionState } from '../../src/model/lifecycle/states';
-import type { GivenStep, StepVerb } from '../../src/model/lifecycle/steps';
+import type { GivenStep, StepVerb } from '../../src/model/lifecycle/step-types';
 import { type Verb, verbRow } from '../../src/model/lifecycle/verbs';
 import type { RunState, Timing } from '../../src/model/runs/runs';
 import { createRuns, type RunOrder, type Runs } from '../../src/runs';

@@ -1,10 +1,13 @@
 /** The stories of a node's whole life in the ways they can end, with a ramdisk that calls back when it is told to. */
+
+import type { WorkflowHandle } from '../../node_modules/@temporalio/client/lib/index.d';
 import { raise } from '../../src/model/errors';
-import type { NodeUuid } from '../../src/model/ids';
-import type { ReportedStep } from '../../src/model/runs/runs';
+import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import type { GivenStep, ReportedStep } from '../../src/model/lifecycle/step-types';
+import type { Verb } from '../../src/model/lifecycle/verbs';
+import type { Timing } from '../../src/model/runs/runs';
 import type { World } from './engine';
-import { step } from './recording-driver';
-import type { Scenario } from './scenarios';
+import { type ActsOver, step } from './recording-driver';
 
 /** A node of fake-hardware that boots a ramdisk over the network, as its deploy interface wants. */
 export const withRamdisk = {
@@ -348,3 +351,24 @@ export const lifeScenarios = (): readonly Scenario[] => [
     rests: 'unrescue failed',
   },
 ];
+
+export type Scenario = {
+  readonly story: string;
+  /** How it ends; the file's name is `<story>.<ends>`. */
+  readonly ends: string;
+  readonly acts?: ActsOver;
+  readonly from: string;
+  readonly verb: Verb | 'power';
+  readonly steps?: readonly GivenStep[];
+  /** What happens while it runs. */
+  readonly meanwhile?: (world: World, on: { node: NodeUuid; run: RunUuid; handle: WorkflowHandle }) => Promise<void>;
+  /** Columns of the node that differ from a plain one of fake-hardware. */
+  readonly node?: Readonly<Record<string, unknown>>;
+  /** What the request carries beside steps. */
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly timing?: Partial<Timing>;
+  /** Where the node comes to rest. */
+  readonly rests?: string;
+  /** Whether the workflow is red in the engine's UI. */
+  readonly red?: boolean;
+};

@@ -1,6 +1,7 @@
 /** A driver whose acts only write down that they were called; single acts may be replaced. */
 import type { Act, Driver } from '../../src/bmc/contract';
-import { type ActName, acts, type GivenStep } from '../../src/model/lifecycle/steps';
+import type { GivenStep } from '../../src/model/lifecycle/step-types';
+import { type ActName, acts } from '../../src/model/lifecycle/steps';
 
 export type ActsOver = Partial<Record<ActName, Act>>;
 

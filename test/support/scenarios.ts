@@ -2,34 +2,11 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { type GivenStep, powerSteps } from '../../src/model/lifecycle/steps';
-import type { Verb } from '../../src/model/lifecycle/verbs';
-import type { Timing } from '../../src/model/runs/runs';
+import { powerSteps } from '../../src/model/lifecycle/steps';
 import { failOperation, retryStep, setPaused, skipStep, workflowId } from '../../src/workflows/contract';
 import type { World } from './engine';
-import { lifeScenarios } from './life-scenarios';
-import { type ActsOver, step } from './recording-driver';
-
-export type Scenario = {
-  readonly story: string;
-  /** How it ends; the file's name is `<story>.<ends>`. */
-  readonly ends: string;
-  readonly acts?: ActsOver;
-  readonly from: string;
-  readonly verb: Verb | 'power';
-  readonly steps?: readonly GivenStep[];
-  /** What happens while it runs. */
-  readonly meanwhile?: (world: World, on: { node: NodeUuid; run: RunUuid; handle: WorkflowHandle }) => Promise<void>;
-  /** Columns of the node that differ from a plain one of fake-hardware. */
-  readonly node?: Readonly<Record<string, unknown>>;
-  /** What the request carries beside steps. */
-  readonly args?: Readonly<Record<string, unknown>>;
-  readonly timing?: Partial<Timing>;
-  /** Where the node comes to rest. */
-  readonly rests?: string;
-  /** Whether the workflow is red in the engine's UI. */
-  readonly red?: boolean;
-};
+import { lifeScenarios, type Scenario } from './life-scenarios';
+import { step } from './recording-driver';
 
 const refused = async () => raise('BmcAuthFailed', { node: 'n', bmc: 'b' });
 const refusedOnce =

@@ -1,7 +1,7 @@
 /** The interpreter on hands of its own: every way a step can go, without an engine. */
 
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
-import type { GivenStep } from '../../src/model/lifecycle/steps';
+import type { GivenStep } from '../../src/model/lifecycle/step-types';
 import { Aborted, type DecisionKind, FailedByPerson, type Hands, runSteps } from '../../src/workflows/interpreter';
 import { Failed, recording, Unknown } from './support';
 

@@ -1,6 +1,7 @@
 /** Shared by the workflows' plain tests: hands that write down what is done, and steps of any make. */
+import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 
-import { type ActName, type PlannedStep, planActs } from '../../src/model/lifecycle/steps';
+import { type ActName, planActs } from '../../src/model/lifecycle/steps';
 import type { ActOutcome } from '../../src/model/runs/runs';
 import type { Hands } from '../../src/workflows/interpreter';
 

@@ -1,7 +1,7 @@
 /** Renders the catalogue of steps: what can be written into a runbook, and how each part is retried. */
+import type { ArgRow } from '../../src/model/lifecycle/step-types';
 import {
   type ActName,
-  type ArgRow,
   actRow,
   acts,
   nameOf,

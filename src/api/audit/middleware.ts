@@ -1,6 +1,5 @@
 /** Sees to it that every request for a change, and for the trail itself, leaves a row in the audit trail, whatever becomes of it. */
-import type { RequestRow } from '../../inventory/audit';
-import type { NodeIdent } from '../../inventory/nodes';
+import type { NodeIdent, RequestRow } from '../../inventory/audit';
 import type { Caller } from '../../model/access/callers';
 import type { TemperError } from '../../model/errors';
 import { asUuid, isLogicalName, type RunUuid } from '../../model/ids';

@@ -5,8 +5,7 @@ import type { Listening } from '../../inventory/watches';
 import { quotaFacts } from '../../model/access/quotas';
 import { raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
-import type { Log } from '../context';
-
+import type { Log } from '../log';
 /** One open stream's ear. */
 export type Ear = {
   /** Aborts when the API ends. */

@@ -2,8 +2,7 @@
 import type { KeyRow } from '../../inventory/idempotency';
 import { isTemperError } from '../../model/errors';
 import type { Rooms } from '../context';
-import type { Asked } from './idempotency';
-import type { Answer, Route } from './route';
+import type { Answer, Asking, Route } from './route';
 
 /** The collection that a creation adds to: freezes are made below their node, and shown beside all others. */
 const collectionOf = (path: string): string => {
@@ -63,4 +62,14 @@ export const cutOffAnswer = async (
   if (row.action?.endsWith('.create') && row.resource_id) return createdBefore(row.resource_id, asked, rooms, routes);
   if (row.run_id && asked.route.path.startsWith('/temper/')) return { status: 202, body: { run: row.run_id } };
   return { status: emptyStatus(asked.route), headers: statesOf(asked) };
+};
+
+/** The request as it came, parsed. */
+export type Asked = {
+  readonly route: Route;
+  readonly asking: Asking<unknown, unknown, unknown>;
+  /** As routes see it, with its query. */
+  readonly url: string;
+  /** As it came, before its schema. */
+  readonly rawBody: unknown;
 };

@@ -6,8 +6,8 @@ import { raise, type TemperError } from '../../model/errors';
 import type { Rooms } from '../context';
 import { callerKey } from './caller-key';
 import { asTemperError, replyFor } from './errors';
-import { cutOffAnswer } from './idempotency-cut-off';
-import type { Answer, Asking, Route } from './route';
+import { type Asked, cutOffAnswer } from './idempotency-cut-off';
+import type { Answer, Route } from './route';
 
 /** Creates and starts work: said twice, the second time does not end the same. */
 const honouring = ['POST', 'PUT'] as const satisfies readonly Route['method'][];
@@ -15,17 +15,6 @@ const honouring = ['POST', 'PUT'] as const satisfies readonly Route['method'][];
 /** Whether a route honours the key; ramdisks are nobody, and discovery changes nothing. */
 export const honoursKey = ({ method, rules, open }: Route): boolean =>
   honouring.includes(method as 'POST') && rules !== 'public' && rules.length > 0 && !open;
-
-/** The request as it came, parsed. */
-export type Asked = {
-  readonly route: Route;
-  readonly asking: Asking<unknown, unknown, unknown>;
-  /** As routes see it, with its query. */
-  readonly url: string;
-  /** As it came, before its schema. */
-  readonly rawBody: unknown;
-};
-
 /** Does the work under the id that its records are to carry. */
 type Work = (requestId: string) => Promise<Answer>;
 

@@ -3,7 +3,7 @@
 import { type Fetched, fetchedBy, requireFetched, requireOrigin } from '../../model/access/origins';
 import { isSecretRef } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
-import type { PlannedStep } from '../../model/lifecycle/steps';
+import type { PlannedStep } from '../../model/lifecycle/step-types';
 import type { Rooms } from '../context';
 
 /**

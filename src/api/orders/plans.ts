@@ -2,13 +2,14 @@
 import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/lifecycle/plans';
-import { type Equipment, nameOf, type PlannedStep, type StepVerb } from '../../model/lifecycle/steps';
+import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
+import { nameOf } from '../../model/lifecycle/steps';
 import type { Runbook } from '../../model/resources/runbooks';
 import type { Rooms } from '../context';
-import type { Ask, Wanted } from '../v1/nodes/provision';
 import { planWithChildren } from './children';
 import { cleaningRunbook, hashedPassword } from './deploy';
 import { requireStepOrigins } from './origins';
+import type { Ask, Wanted } from './request';
 import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './steps';
 import { templateSteps } from './templates';
 

@@ -1,6 +1,6 @@
 /** A step on the wire: what a provision request and a runbook may say of one, with the bounds that both share. */
 import { z } from 'zod';
-import { failureChoices, stepInterfaces } from '../../model/lifecycle/steps';
+import { failureChoices, stepInterfaces } from '../../model/lifecycle/step-types';
 import { document, flag } from '../resource/validation';
 
 const day = 86_400;

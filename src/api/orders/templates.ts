@@ -2,7 +2,8 @@
 import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import { planDeploySteps } from '../../model/lifecycle/plans';
-import { type Equipment, nameOf, type PlannedStep } from '../../model/lifecycle/steps';
+import type { Equipment, PlannedStep } from '../../model/lifecycle/step-types';
+import { nameOf } from '../../model/lifecycle/steps';
 import type { DeployTemplate, TemplateStep } from '../../model/resources/deploy-templates';
 import { nodeTarget, stepTarget } from '../../policy';
 import type { Rooms } from '../context';

@@ -5,8 +5,7 @@ import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type ProvisionState, states } from '../../model/lifecycle/states';
 import { insteadOf } from '../../model/lifecycle/verbs';
 import { requireMinor } from '../http/versions';
-import type { Ask, Wanted } from '../v1/nodes/provision';
-
+import type { Ask, Wanted } from './request';
 /** Keys of a request that carry steps. */
 export const stepKeys = ['clean_steps', 'service_steps', 'deploy_steps'] as const;
 

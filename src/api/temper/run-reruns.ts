@@ -6,7 +6,7 @@ import { secretRefs } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { planFor } from '../../model/lifecycle/plans';
 import { next, type ProvisionState, states } from '../../model/lifecycle/states';
-import type { GivenStep, PlannedStep, StepVerb } from '../../model/lifecycle/steps';
+import type { GivenStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { insteadOf, isVerb, type VerbRow, verbRow } from '../../model/lifecycle/verbs';
 import { maxMinor } from '../../model/resources/microversions';
 import type { RunInput } from '../../model/runs/runs';

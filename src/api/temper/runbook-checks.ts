@@ -1,6 +1,6 @@
 /** Preflight of a runbook: what can be known to be wrong with it before anything is sent to a BMC. */
 import { z } from 'zod';
-import type { StepVerb } from '../../model/lifecycle/steps';
+import type { StepVerb } from '../../model/lifecycle/step-types';
 import { maxMinor } from '../../model/resources/microversions';
 import {
   checkOnNode,

@@ -1,4 +1,5 @@
 /** What can run on a node, with arguments: nobody must read source to write a runbook. */
+import type { StepRow } from '../../model/lifecycle/step-types';
 
 import {
   type ActName,
@@ -7,7 +8,6 @@ import {
   nameOf,
   type Patience,
   reservedSteps,
-  type StepRow,
   stepsOf,
 } from '../../model/lifecycle/steps';
 import { maxMinor } from '../../model/resources/microversions';

@@ -1,6 +1,6 @@
 /** What answers hold that no resource table tells: for the API's description, against which tests hold every answer. */
 import { z } from 'zod';
-import { interfaceNames } from '../../model/lifecycle/drivers';
+import { interfaceNames } from '../../model/lifecycle/step-types';
 import { stateFields } from '../../model/resources/nodes';
 
 const text = z.string();

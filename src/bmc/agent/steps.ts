@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { raise } from '../../model/errors';
-import type { ActOutcome, ReportedStep } from '../../model/runs/runs';
+import type { ReportedStep } from '../../model/lifecycle/step-types';
+import type { ActOutcome } from '../../model/runs/runs';
 import { tidyText } from '../texts';
 import type { AgentClient } from './client';
 import { askAgent, runCommand } from './command';

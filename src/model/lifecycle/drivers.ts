@@ -1,22 +1,5 @@
 /** Hardware types: which interfaces each offers, and what its driver_info must hold. */
-import type { Equipment, StepDriver } from './steps';
-
-export const interfaceNames = [
-  'bios',
-  'boot',
-  'console',
-  'deploy',
-  'firmware',
-  'inspect',
-  'management',
-  'network',
-  'power',
-  'raid',
-  'rescue',
-  'storage',
-  'vendor',
-] as const;
-export type InterfaceName = (typeof interfaceNames)[number];
+import type { Equipment, InterfaceName, StepDriver } from './step-types';
 
 export type PropertyRow = {
   readonly required: boolean;

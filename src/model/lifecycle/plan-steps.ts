@@ -3,21 +3,8 @@
 import { raise } from '../errors';
 import { bootsRamdisk, interfaceOf, speaksOf, workerOf } from './drivers';
 import { raidFault } from './raid';
-import {
-  type ArgRow,
-  type Equipment,
-  type GivenStep,
-  isReserved,
-  maxSteps,
-  nameOf,
-  type PlannedStep,
-  planActs,
-  reservedSteps,
-  type StepRow,
-  type StepVerb,
-  steps,
-  stepsOf,
-} from './steps';
+import type { ArgRow, Equipment, GivenStep, PlannedStep, StepRow, StepVerb } from './step-types';
+import { isReserved, maxSteps, nameOf, planActs, reservedSteps, steps, stepsOf } from './steps';
 
 const fits = (arg: ArgRow, value: unknown): string | undefined => {
   const wrong = (wanted: string) => `must be ${wanted}, got ${JSON.stringify(value)?.slice(0, 60)}`;

@@ -1,24 +1,20 @@
 /** What each story does beside the caller's steps: how the ramdisk is booted and sent away, what is done before and after. */
 
 import { raise } from '../errors';
-import type { ReportedStep } from '../runs/runs';
 import { bootRow, bootsRamdisk, interfaceOf } from './drivers';
 import { planSteps } from './plan-steps';
 import type { Event } from './states';
-import {
-  type ActName,
-  type Awaited,
-  automaticSteps,
-  byPriority,
-  type Equipment,
-  type GivenStep,
-  lookStep,
-  maxSteps,
-  nameOf,
-  type PlannedStep,
-  planActs,
-  type StepInterface,
-} from './steps';
+import type {
+  Awaited,
+  Equipment,
+  GivenStep,
+  Joins,
+  PlannedStep,
+  ReportedStep,
+  StepInterface,
+  Tidying,
+} from './step-types';
+import { type ActName, automaticSteps, byPriority, lookStep, maxSteps, nameOf, planActs } from './steps';
 import type { Story } from './verbs';
 
 /** A node as a plan needs it. */
@@ -40,17 +36,6 @@ export type Plan = {
   /** How the ramdisk's own list joins the plan once it is known. */
   readonly joins?: Joins;
 };
-
-/** What is done on a node whose run ends early: once the ramdisk was booted, and, with `unbooted`, also before. */
-export type Tidying = {
-  readonly failed: readonly PlannedStep[];
-  readonly aborted: readonly PlannedStep[];
-  readonly unbooted?: readonly PlannedStep[];
-};
-
-/** `automatic`: all it offers of itself, by priority. `deploy`: the same among the driver's own. `check`: only what was asked for. */
-export type Joins = 'automatic' | 'deploy' | 'check';
-
 type Row = {
   readonly interface: StepInterface;
   readonly step: string;

@@ -1,8 +1,6 @@
 /** Steps that no table has: what the ramdisk of one node has told of the hardware managers it was built with. */
-
-import type { ReportedStep } from '../runs/runs';
 import { bootsRamdisk, speaksOf } from './drivers';
-import type { ArgRow, Equipment, StepInterface, StepRow } from './steps';
+import type { ArgRow, Equipment, ReportedStep, StepInterface, StepRow } from './step-types';
 
 // The ramdisk names its arguments and not their types, so that anything fits.
 const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>

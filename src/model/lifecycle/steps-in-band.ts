@@ -1,5 +1,5 @@
 /** The catalogue of steps that run in the ramdisk, as its generic hardware manager offers them; one row each. */
-import type { ArgRow, StepDriver, StepRow, StepVerb } from './steps';
+import type { ArgRow, StepDriver, StepRow, StepVerb } from './step-types';
 
 const every: readonly StepDriver[] = ['redfish', 'ipmi', 'fake-hardware'];
 const all: readonly StepVerb[] = ['clean', 'service', 'deploy'];

@@ -1,5 +1,5 @@
 /** The catalogue of steps that are done from outside, through the BMC; one row each. */
-import type { ArgRow, StepDriver, StepRow, StepVerb } from './steps';
+import type { ArgRow, StepDriver, StepRow, StepVerb } from './step-types';
 
 const both: readonly StepVerb[] = ['clean', 'service'];
 const all: readonly StepVerb[] = ['clean', 'service', 'deploy'];

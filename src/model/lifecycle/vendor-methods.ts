@@ -1,8 +1,7 @@
 /** Methods of vendors' own: what `vendor_passthru` offers beside the interfaces that all drivers share, and which acts do it. */
 import type { ActName } from './acts';
 import { workerOf } from './drivers';
-import type { Equipment } from './steps';
-
+import type { Equipment } from './step-types';
 export type VendorHttpMethod = 'GET' | 'POST' | 'DELETE';
 
 export type VendorMethodRow = {

@@ -1,6 +1,7 @@
 /** Deploy templates: steps that join a deployment whose instance asks for the trait that is the template's name. */
 import { raise } from '../errors';
-import { maxSteps, nameOf, type StepInterface, type StepSettings } from '../lifecycle/steps';
+import type { StepInterface, StepSettings } from '../lifecycle/step-types';
+import { maxSteps, nameOf } from '../lifecycle/steps';
 import type { ResourceTable } from './fields';
 import { isTrait, maxTraitLength } from './traits';
 

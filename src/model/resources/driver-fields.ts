@@ -1,5 +1,6 @@
 /** What the wire shows of a driver: its hosts, and per interface what is enabled and what is the default. */
-import { type DriverName, driverRow, type InterfaceName, interfaceNames } from '../lifecycle/drivers';
+import { type DriverName, driverRow } from '../lifecycle/drivers';
+import { type InterfaceName, interfaceNames } from '../lifecycle/step-types';
 import type { FieldRow, ResourceTable } from './fields';
 
 /** Minor version from which drivers say which interfaces they have. */

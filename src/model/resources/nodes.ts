@@ -1,8 +1,9 @@
 /** Nodes: every field the wire knows, the list filters, and the pure rules of what a node may be called. */
 
 import { asUuid, isLogicalName } from '../ids';
-import { drivers, type InterfaceName, interfaceNames } from '../lifecycle/drivers';
+import { drivers } from '../lifecycle/drivers';
 import { faults, type ProvisionState, states } from '../lifecycle/states';
+import { type InterfaceName, interfaceNames } from '../lifecycle/step-types';
 import type { FieldRow, FilterRow, ResourceTable } from './fields';
 
 const rule = (name: string): string => `baremetal:node:${name}`;

@@ -1,15 +1,8 @@
 /** What can be known to be wrong with a runbook before it runs: against the catalogue, and against what was last seen of a node. */
 import { isTemperError } from '../errors';
 import { checkArgs, planSteps } from '../lifecycle/plan-steps';
-import {
-  type Equipment,
-  isReserved,
-  nameOf,
-  reservedSteps,
-  type StepRow,
-  type StepVerb,
-  steps,
-} from '../lifecycle/steps';
+import type { Equipment, StepRow, StepVerb } from '../lifecycle/step-types';
+import { isReserved, nameOf, reservedSteps, steps } from '../lifecycle/steps';
 import { meant } from '../nearest';
 import type { BiosSetting, FirmwareComponent } from '../runs/runs';
 import { checkRunbookSteps, type RunbookStep } from './runbook-steps';

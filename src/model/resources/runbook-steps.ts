@@ -1,6 +1,7 @@
 /** The steps of a runbook: their order, what may repeat, and which stored step a given one stands for. */
 import { raise } from '../errors';
-import { isReserved, maxSteps, nameOf, type StepInterface, type StepSettings } from '../lifecycle/steps';
+import type { StepInterface, StepSettings } from '../lifecycle/step-types';
+import { isReserved, maxSteps, nameOf } from '../lifecycle/steps';
 
 /** A step as a runbook stores it; secrets in `args` are references. `temper` is ours. */
 export type RunbookStep = {

@@ -1,6 +1,7 @@
 /** Where a run goes on when the engine has lost its workflow: decided from the store's record alone. */
 import { asReported } from '../lifecycle/plans';
-import { actRow, nameOf, type PlannedStep } from '../lifecycle/steps';
+import type { PlannedStep } from '../lifecycle/step-types';
+import { actRow, nameOf } from '../lifecycle/steps';
 import type { Carried, RunEnding, RunInput, RunState, StepState } from './runs';
 
 /** One step as the store knows it. `acts_ended` are names of acts, its own and those of a restart of the ramdisk after it. */

@@ -1,8 +1,7 @@
 /** What a run is: its frozen input, its states, and what is told of it. */
 import type { NodeUuid, ProjectId, RunUuid } from '../ids';
-import type { Joins, Tidying } from '../lifecycle/plans';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../lifecycle/states';
-import type { PlannedStep } from '../lifecycle/steps';
+import type { Joins, PlannedStep, ReportedStep, Tidying } from '../lifecycle/step-types';
 import type { Story, Verb } from '../lifecycle/verbs';
 
 export type RunState = 'accepted' | 'running' | 'paused' | 'waiting' | 'parked' | 'succeeded' | 'failed' | 'aborted';
@@ -173,17 +172,6 @@ export type FirmwareComponent = {
   readonly initial_version?: string | null;
   readonly last_version_flashed?: string | null;
 };
-
-/** A step as the ramdisk reports it. */
-export type ReportedStep = {
-  readonly interface: string;
-  readonly step: string;
-  readonly priority: number;
-  readonly abortable?: boolean;
-  readonly reboot_requested?: boolean;
-  readonly argsinfo?: Readonly<Record<string, { readonly description?: string; readonly required?: boolean }>> | null;
-};
-
 /** How an act ended. `rest: 'skip'` says that the step's remaining acts have nothing to do. */
 export type ActOutcome = {
   readonly is: 'done';

@@ -7,11 +7,11 @@ import { printCheck } from '../language/check';
 import { secretRules } from '../reports/lint';
 import { ruleSets } from '../rules/sets';
 import { vocabulary } from '../rules/vocabulary';
-import type { Mode, Policy, PolicyOptions, Target } from '../types';
+import type { Mode, Policy, PolicyOptions, Question, Target } from '../types';
 import { type Credentials, credentialsOf } from './credentials';
 import { fnv1a64 } from './digest';
 import { filterOf } from './filter';
-import { createRuleSet, type Question, type RuleSet } from './ruleset';
+import { createRuleSet, type RuleSet } from './ruleset';
 import { admitsScope } from './scopes';
 import { targetKeys } from './targets';
 

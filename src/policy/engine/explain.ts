@@ -6,48 +6,9 @@ import { compileTemplate, type Facts } from '../language/facts';
 import { anyAtPath } from '../language/paths';
 import type { Template } from '../language/template';
 import { textOf } from '../language/text';
-import type { Mode, RemoteQuestion } from '../types';
+import type { ActiveRule, Explain, Mode, Part, PartVerdict, Provenance, RemoteQuestion } from '../types';
 import { type Credentials, normalise } from './credentials';
-import type { ActiveRule, Origin, Scope } from './merge';
-import type { Question } from './ruleset';
 import { admitsScope, scopeOfCredentials } from './scopes';
-
-/** `fault`: it could not be evaluated, which refuses. `not asked`: a remote check behind what had decided already. */
-export type PartVerdict = 'true' | 'false' | 'fault' | 'not asked';
-
-/** Where a rule's text comes from. */
-export type Provenance = {
-  readonly rule: string;
-  readonly from: ActiveRule['from'];
-  readonly oldName?: string;
-  readonly admitsOld?: boolean;
-  readonly origin?: Origin;
-};
-
-export type Part = {
-  readonly is: Check['is'];
-  readonly text: string;
-  readonly verdict: PartVerdict;
-  /** What stood on both sides; null where there was nothing, such as a key that the target does not have. */
-  readonly compared?: { readonly caller: readonly string[]; readonly wanted: string | null };
-  /** Of a reference: the rule it led to. Null where nothing defines it. */
-  readonly to?: Provenance | null;
-  readonly fault?: string;
-  readonly parts?: readonly Part[];
-};
-
-export type Explanation = {
-  readonly rule: string;
-  readonly verdict: 'allowed' | 'refused';
-  /** Of a refusal. */
-  readonly why?: 'check' | 'scope' | 'unknown' | 'fault';
-  readonly scope: { readonly caller: Scope; readonly admitted: readonly Scope[] | null };
-  readonly from: Provenance | null;
-  /** Null where no rule was found. */
-  readonly tree: Part | null;
-};
-
-export type Explain = (question: Question) => Explanation;
 
 type Known = {
   readonly rules: ReadonlyMap<string, ActiveRule>;

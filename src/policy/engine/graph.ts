@@ -2,8 +2,7 @@
 
 import { type Check, walk } from '../language/check';
 import { maxDepth } from '../language/compile';
-import type { ActiveRule } from './merge';
-
+import type { ActiveRule } from '../types';
 /** The rule that stands in for every name nobody defined. */
 export const defaultRule = 'default';
 

@@ -1,41 +1,8 @@
 /** Lays an operator's file over the registered rules, deprecated names included. */
 
-import { type Check, type Fault, printCheck } from '../language/check';
+import { type Check, printCheck } from '../language/check';
 import { parseRule } from '../language/parse';
-import type { RuleText } from '../types';
-
-export type Scope = 'system' | 'domain' | 'project';
-
-/** Where in which file a rule's text stands. */
-export type Origin = { readonly file: string; readonly line: number };
-
-/** A rule the product knows. */
-export type RegisteredRule = {
-  readonly name: string;
-  readonly check: RuleText;
-  /** Scopes a caller may come with; null for any. A file cannot change them. */
-  readonly scopes: readonly Scope[] | null;
-  /** The name and text it had before. */
-  readonly deprecated?: { readonly name: string; readonly check: RuleText };
-  /** What it guards, for the sample file. */
-  readonly says?: string;
-};
-
-/** A rule in force. */
-export type ActiveRule = {
-  readonly name: string;
-  readonly check: Check;
-  readonly scopes: readonly Scope[] | null;
-  readonly registered: boolean;
-  readonly from: 'default' | 'file' | 'deprecated';
-  /** The name under which the file has the text, where that is the rule's old one. */
-  readonly oldName?: string;
-  /** What the rule's deprecated text admits passes too. */
-  readonly admitsOld?: boolean;
-  readonly origin?: Origin;
-  readonly faults: readonly Fault[];
-  readonly refused: readonly Fault[];
-};
+import type { ActiveRule, Origin, RegisteredRule } from '../types';
 
 type Written = ReturnType<typeof parseRule> & { readonly origin?: Origin };
 type File = ReadonlyMap<string, Written>;

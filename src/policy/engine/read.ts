@@ -14,9 +14,7 @@ import {
 } from 'yaml';
 import { raise } from '../../model/errors';
 import { emptyRule } from '../language/parse';
-import type { PolicyOptions } from '../types';
-import type { Origin } from './merge';
-
+import type { Origin, PolicyOptions } from '../types';
 /** A file as a policy is made from it. */
 export type PolicySource = Required<Pick<PolicyOptions, 'overrides' | 'origins' | 'traps'>>;
 

@@ -6,11 +6,11 @@ import { EvaluationFault } from '../language/paths';
 import { dangersOf, refusalsOf, tellFault } from '../reports/lint';
 import { warningsOf } from '../reports/warnings';
 import type { Vocabulary } from '../rules/vocabulary';
-import type { Mode, RemoteQuestion, Target } from '../types';
+import type { ActiveRule, Explain, Mode, Origin, Question, RegisteredRule, RemoteQuestion } from '../types';
 import { type Credentials, normalise } from './credentials';
-import { type Explain, explainWith } from './explain';
+import { explainWith } from './explain';
 import { defaultRule } from './graph';
-import { type ActiveRule, mergeRules, type Origin, type RegisteredRule } from './merge';
+import { mergeRules } from './merge';
 import { admitsScope } from './scopes';
 
 /** A verdict and, for a refusal, its reason. */
@@ -19,17 +19,6 @@ export type Verdict =
   | { readonly is: 'refused'; readonly why: 'check' | 'scope' | 'unknown' | 'unregistered' }
   /** The check could not be evaluated; counts as refused. */
   | { readonly is: 'refused'; readonly why: 'fault'; readonly fault: string };
-
-export type Question = {
-  readonly rule: string;
-  readonly credentials: Credentials;
-  readonly target: Target;
-  /** Whether a key missing in the target is looked up in the credentials. */
-  readonly fallBack?: boolean;
-  /** Refuse names that only the file defines. */
-  readonly registeredOnly?: boolean;
-};
-
 export type RuleSet = {
   readonly rules: ReadonlyMap<string, ActiveRule>;
   readonly warnings: readonly string[];

@@ -1,8 +1,7 @@
 /** The scope a caller comes with, and whether a rule admits it. */
 
+import type { ActiveRule, Scope } from '../types';
 import type { Credentials } from './credentials';
-import type { ActiveRule, Scope } from './merge';
-
 /** Credentials without any scope count as a project's. */
 export const scopeOfCredentials = (credentials: Credentials): Scope =>
   credentials.system ? 'system' : credentials.domain_id ? 'domain' : 'project';

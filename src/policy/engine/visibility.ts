@@ -1,9 +1,7 @@
 /** What stands before a rule: an object that a caller may not see is missing for it, whatever its rules say of it. */
 
 import type { Caller } from '../../model/access/callers';
-import type { Policy, Target } from '../types';
-import type { Explanation } from './explain';
-
+import type { Explanation, Policy, Target } from '../types';
 /** What the API answers: by the rule (2xx or 403), or 404 because the object is hidden. */
 export type Answer = 'allowed' | 'refused' | 'missing';
 

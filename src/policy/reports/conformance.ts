@@ -1,10 +1,9 @@
 /** Runs recorded cases of the reference engine against this one. */
 
 import { isTemperError } from '../../model/errors';
-import type { RegisteredRule, Scope } from '../engine/merge';
 import { readPolicy } from '../engine/read';
 import { createRuleSet, type RuleSetOptions, type Verdict } from '../engine/ruleset';
-import type { Mode } from '../types';
+import type { Mode, RegisteredRule, Scope } from '../types';
 
 type Deprecated = { readonly name: string; readonly check_str: string };
 

@@ -1,11 +1,11 @@
 /** Why a set of rules must not be used: problems that refuse it at load, each with its rule, its place and a way out. */
 
 import { findOvergrown, findTangle, mostChecks, reachable, undefinedReferences } from '../engine/graph';
-import type { ActiveRule } from '../engine/merge';
 import { type Check, type Fault, printCheck, walk } from '../language/check';
 import { maxDepth } from '../language/compile';
 import { hasSpace } from '../language/tokens';
 import type { Vocabulary } from '../rules/vocabulary';
+import type { ActiveRule } from '../types';
 import { checkFaults, fault } from './check-faults';
 
 export type Rules = ReadonlyMap<string, ActiveRule>;

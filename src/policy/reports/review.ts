@@ -1,11 +1,9 @@
 /** What a file's own lines amount to for the callers of the matrix: whom they admit in vain, and who changes by reading. */
 
 import { nobody } from '../../model/access/callers';
-import type { Part } from '../engine/explain';
-import type { Origin } from '../engine/merge';
 import { nodeTarget } from '../engine/targets';
 import { answerOf, seeRuleOf } from '../engine/visibility';
-import type { Policy } from '../types';
+import type { Origin, Part, Policy } from '../types';
 import { askedRules, type Member, scenesOf } from './matrix-cells';
 import { personas } from './personas';
 

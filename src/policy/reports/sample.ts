@@ -1,8 +1,6 @@
 /** A policy file with every rule of a set, all commented out. */
-
-import type { RegisteredRule } from '../engine/merge';
 import { ruleSets } from '../rules/sets';
-import type { RuleSetName } from '../types';
+import type { RegisteredRule, RuleSetName } from '../types';
 
 const headOf = (
   set: RuleSetName,

@@ -1,11 +1,11 @@
 /** What an operator should know of a set of rules that may be used. */
 
 import { referencesOf } from '../engine/graph';
-import type { ActiveRule } from '../engine/merge';
 import { targetKeys } from '../engine/targets';
 import { type Check, printCheck, walk } from '../language/check';
 import { systemAdmin } from '../rules/bases';
 import type { Vocabulary } from '../rules/vocabulary';
+import type { ActiveRule } from '../types';
 import { dangersOf, type RuleFault, type Rules, secretRules, tellFault } from './lint';
 
 /** Whether a list's filter can say this check for every column the product offers. */

@@ -1,6 +1,5 @@
 /** The rules of the bare metal API as the reference ships them: name, shared text, and the text (and name) it replaced. */
-
-import type { RegisteredRule, Scope } from '../engine/merge';
+import type { RegisteredRule, Scope } from '../types';
 import { type BaseName, bases } from './bases';
 
 /** Name, base, deprecated text, and the old name when it was another. */

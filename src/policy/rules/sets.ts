@@ -1,7 +1,5 @@
 /** The built-in rule sets: every name a handler may ask for, with its default text. */
-
-import type { RegisteredRule } from '../engine/merge';
-import type { RuleSetName } from '../types';
+import type { RegisteredRule, RuleSetName } from '../types';
 import { closedRules, ironicRules } from './ironic';
 import { addedRules, addedToClosed, addedToIronic, changedRules, registered } from './temper';
 

@@ -1,6 +1,5 @@
 /** What Temper adds to and changes in the reference's rules, and why. */
-
-import type { RegisteredRule, Scope } from '../engine/merge';
+import type { RegisteredRule, Scope } from '../types';
 import {
   anyOf,
   lesseeAdmin,

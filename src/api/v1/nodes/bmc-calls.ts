@@ -2,7 +2,8 @@
 import type { NodeRow } from '../../../inventory/nodes';
 import { isTemperError, raise } from '../../../model/errors';
 import { planSteps } from '../../../model/lifecycle/plan-steps';
-import type { ActName, GivenStep } from '../../../model/lifecycle/steps';
+import type { GivenStep } from '../../../model/lifecycle/step-types';
+import type { ActName } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
 import type { Rooms } from '../../context';
 import type { Asking } from '../../http/route';

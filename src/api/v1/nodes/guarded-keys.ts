@@ -2,7 +2,7 @@
 import type { Caller } from '../../../model/access/callers';
 import { keyedFields, keyRules, ruleOfKey, rulesOfFields } from '../../../model/access/guarded-keys';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
-import type { Equipment } from '../../../model/lifecycle/steps';
+import type { Equipment } from '../../../model/lifecycle/step-types';
 import { nodeTarget } from '../../../policy';
 import type { Rooms } from '../../context';
 

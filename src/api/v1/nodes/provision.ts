@@ -1,49 +1,33 @@
 /** PUT /v1/nodes/{ident}/states/provision: every verb goes through here, by the rows of model/lifecycle/verbs. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes';
 import { fetchedByInstance } from '../../../model/access/origins';
 import { raise } from '../../../model/errors';
 import { type ProvisionState, states } from '../../../model/lifecycle/states';
-import { isVerb, type Verb, type VerbRow, verbRow, verbs } from '../../../model/lifecycle/verbs';
+import { isVerb, type Verb, verbRow, verbs } from '../../../model/lifecycle/verbs';
 import { runbooksSince } from '../../../model/resources/runbooks';
 import { nodeTarget, type Policy, stepTarget } from '../../../policy';
 import type { Rooms } from '../../context';
-import { type Answer, type Asking, accepted, type Route, route } from '../../http/route';
+import { type Answer, accepted, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
-import { checkConfigdrive, checkInstance, configdrive, deploymentFacts } from '../../orders/deploy';
+import { checkConfigdrive, checkInstance, deploymentFacts } from '../../orders/deploy';
 import { requireOwnRun } from '../../orders/leases';
 import { wayOutOfMaintenance } from '../../orders/maintenance-remedy';
 import { askedBy, checkWorkable, orderedNode } from '../../orders/orders';
 import { requireKnown } from '../../orders/origins';
 import { equipped, planOf } from '../../orders/plans';
+import { type Ask, provisionBody, type Wanted } from '../../orders/request';
 import { reasonHeader, runRunbook, type Usable, usableRunbook, useRules } from '../../orders/runbook';
-import { deployStep, requestStep } from '../../orders/step-schema';
 import { requireStepRules, stepRuleNames, stepRules } from '../../orders/steps';
 import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from '../../orders/verbs';
-import { came, flag } from '../../resource/validation';
+import { came } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import { type NodeParams, nodeParams } from './nodes';
 
-const body = z.strictObject({
-  target: z.string(),
-  configdrive: configdrive.nullish(),
-  clean_steps: z.array(requestStep).optional(),
-  service_steps: z.array(requestStep).optional(),
-  deploy_steps: z.array(deployStep).optional(),
-  runbook: z.string().min(1).optional(),
-  disable_ramdisk: flag.nullish(),
-  // Hashing takes longer the longer it is, and no login program takes more.
-  rescue_password: z.string().max(512).optional(),
-});
-export type Ask = Asking<NodeParams, unknown, z.output<typeof body>>;
-type Body = z.output<typeof body>;
+type Body = z.output<typeof provisionBody>;
 
 const provision = 'baremetal:node:set_provision_state';
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
-
-/** A request, resolved: the verb, its row, and the rule that decides about it. */
-export type Wanted = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };
-
 const wanted = (body: Body): Wanted => {
   if (!isVerb(body.target))
     return invalid('target', `must be one of ${Object.keys(verbs).join(', ')}; ${came(body.target)} came`);
@@ -157,7 +141,7 @@ export const nodeProvisionRoutes: Route[] = [
     answers: { 202: null },
     rules: ['baremetal:node:get', provision, runRunbook, ...useRules, ...stepRuleNames, ...Object.values(stepRules)],
     params: nodeParams,
-    body,
+    body: provisionBody,
     arguments: true,
     handler: setProvisionState,
   }),

@@ -3,14 +3,9 @@ import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes';
 import { isTemperError, raise } from '../../../model/errors';
 import { asUuid } from '../../../model/ids';
-import {
-  bootsRamdisk,
-  type InterfaceName,
-  interfaceNames,
-  interfaceOf,
-  isDriver,
-} from '../../../model/lifecycle/drivers';
+import { bootsRamdisk, interfaceOf, isDriver } from '../../../model/lifecycle/drivers';
 import { planFor } from '../../../model/lifecycle/plans';
+import { type InterfaceName, interfaceNames } from '../../../model/lifecycle/step-types';
 import type { Story } from '../../../model/lifecycle/verbs';
 import { nodeTarget } from '../../../policy';
 import type { Rooms } from '../../context';

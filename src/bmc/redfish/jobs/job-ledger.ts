@@ -3,47 +3,9 @@
  * whoever goes on after a crash knows what may be under way and never sends it again.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type ErrorCode, type Facts, TemperError } from '../../../model/errors';
+import { TemperError } from '../../../model/errors';
 import type { ActContext, Intent } from '../../contract';
-import { aged, dated } from './ledger-times';
-
-/** Where a command's progress can be read; both are kept, because BMCs mix them up. */
-export type TaskRefs = { readonly monitor?: string; readonly task?: string };
-
-/** How a command ended that did not end well, and in which attempt. */
-type Verdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };
-
-/** One command. Times are milliseconds of this process's monotonic clock; the store keeps their age (ledger-times.ts). */
-export type Entry = TaskRefs & {
-  readonly is: 'sent' | 'accepted' | 'done' | 'ended';
-  /** What was true before, to recognise the effect by. */
-  readonly before: unknown;
-  readonly sent: number;
-  /** Tasks that the BMC had before: a new one is ours when no answer named it. Null: it lists none. */
-  readonly tasks: readonly string[] | null;
-  /** When the BMC was first seen to have finished with it, or to have lost its task. */
-  readonly over?: number;
-  /** It said that it ended well; it may have forgotten that by now. */
-  readonly well?: true;
-  /** The BMC answered that it was done at once. */
-  readonly final?: true;
-  readonly verdict?: Verdict;
-};
-
-/** A restart of the host that belongs to the work: how far it is, and the intent of the power command under way. */
-export type RestartEntry = {
-  readonly is: 'off' | 'on' | 'done';
-  /** `sent` on this process's monotonic clock; `sent_at` is for people. */
-  readonly power?: { readonly sent: number; readonly sent_at: string; readonly detail: Intent['detail'] };
-};
-
-export type Pages = {
-  readonly desired: Readonly<Record<string, unknown>>;
-  readonly plan?: unknown;
-  readonly jobs: Readonly<Record<string, Entry>>;
-  readonly restarts: Readonly<Record<string, RestartEntry>>;
-};
-
+import { aged, dated, type Entry, type Pages, type RestartEntry } from './ledger-times';
 export type Ledger = {
   /** Made once and kept: a later attempt must not plan anew with half of the work done. */
   plan<Plan>(make: () => Promise<Plan>): Promise<Plan>;

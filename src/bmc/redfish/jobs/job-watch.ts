@@ -7,8 +7,9 @@ import { backOff, pause } from '../../wait';
 import { restartHost, wasRestarted } from '../acts/restart';
 import { plainFacts } from '../transport/plain-urls';
 import { type Desk, glance, type Job } from './job';
-import type { Entry } from './job-ledger';
-import { newTask, type Progress, progressOf } from './tasks';
+import type { Entry } from './ledger-times';
+import { newTask, progressOf } from './tasks';
+import type { Progress } from './vendor-jobs';
 
 /** The engine cuts an attempt short after a while; a clear end comes before that. */
 const limitOf = ({ client }: Desk, job: Job): number =>

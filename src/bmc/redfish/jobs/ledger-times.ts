@@ -2,8 +2,9 @@
  * Times within a ledger. One attempt writes them and another reads them, on a machine whose clock is another one: so the store
  * keeps how old each was when it was written, and how long ago that was is the store's own word.
  */
+
+import type { ErrorCode, Facts } from '../../../model/errors';
 import type { Intent } from '../../contract';
-import type { Entry, Pages, RestartEntry } from './job-ledger';
 
 type Stored<T, Key extends string> = Omit<T, Key> & { readonly [name in Key]?: number };
 type StoredPower = Stored<NonNullable<RestartEntry['power']>, 'sent'> & { readonly sent_ago?: number };
@@ -55,3 +56,40 @@ export const dated = (intent: Intent): Pages => {
     }),
   };
 };
+
+/** One command. Times are milliseconds of this process's monotonic clock; the store keeps their age (ledger-times.ts). */
+export type Entry = TaskRefs & {
+  readonly is: 'sent' | 'accepted' | 'done' | 'ended';
+  /** What was true before, to recognise the effect by. */
+  readonly before: unknown;
+  readonly sent: number;
+  /** Tasks that the BMC had before: a new one is ours when no answer named it. Null: it lists none. */
+  readonly tasks: readonly string[] | null;
+  /** When the BMC was first seen to have finished with it, or to have lost its task. */
+  readonly over?: number;
+  /** It said that it ended well; it may have forgotten that by now. */
+  readonly well?: true;
+  /** The BMC answered that it was done at once. */
+  readonly final?: true;
+  readonly verdict?: Verdict;
+};
+
+/** A restart of the host that belongs to the work: how far it is, and the intent of the power command under way. */
+export type RestartEntry = {
+  readonly is: 'off' | 'on' | 'done';
+  /** `sent` on this process's monotonic clock; `sent_at` is for people. */
+  readonly power?: { readonly sent: number; readonly sent_at: string; readonly detail: Intent['detail'] };
+};
+
+export type Pages = {
+  readonly desired: Readonly<Record<string, unknown>>;
+  readonly plan?: unknown;
+  readonly jobs: Readonly<Record<string, Entry>>;
+  readonly restarts: Readonly<Record<string, RestartEntry>>;
+};
+
+/** Where a command's progress can be read; both are kept, because BMCs mix them up. */
+export type TaskRefs = { readonly monitor?: string; readonly task?: string };
+
+/** How a command ended that did not end well, and in which attempt. */
+export type Verdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };

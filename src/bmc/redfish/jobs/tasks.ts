@@ -5,23 +5,9 @@ import { ownValue } from '../../../model/own';
 import { membersOf } from '../discovery/discovery';
 import type { Client } from '../transport/client';
 import { isTransientRefusal, type Reply, retryAfterMs } from '../transport/replies';
-import type { Entry, TaskRefs } from './job-ledger';
 import { JobRoot, Task, TaskService } from './job-resources';
-import { vendorJob } from './vendor-jobs';
-
-/** `waits`: for a start of the host, though it may have ended well. `lost`: nothing tells of it, which proves neither an end nor a failure. */
-export type Progress =
-  | {
-      readonly is: 'running';
-      readonly state: string;
-      readonly waits: boolean;
-      readonly learnt?: TaskRefs;
-      readonly pauseMs?: number;
-    }
-  | { readonly is: 'done'; readonly waits?: boolean }
-  | { readonly is: 'failed'; readonly reason: string; readonly unsure?: true }
-  | { readonly is: 'lost' }
-  | { readonly is: 'unreadable'; readonly error: TemperError };
+import type { Entry, TaskRefs } from './ledger-times';
+import { type Progress, vendorJob } from './vendor-jobs';
 
 // Task.v1_7_0 TaskState; `Starting`, `Pending` and the two after them are how a BMC says that the host has to start first.
 const kinds: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {

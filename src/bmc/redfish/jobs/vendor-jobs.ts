@@ -1,9 +1,11 @@
 /** A second account of long work: the job that some BMCs keep when they have deleted its task already. */
+
+import type { TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
 import { findManager, findSystem } from '../discovery/discovery';
 import type { Client } from '../transport/client';
 import { JobManager, JobRoot, JobService, VendorJob } from './job-resources';
-import type { Progress } from './tasks';
+import type { TaskRefs } from './ledger-times';
 
 // iDRAC's words and those of the standard's Job.v1; what is not listed is still under way.
 const kinds: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
@@ -49,3 +51,17 @@ export const vendorJob = async (client: Client, task: string): Promise<Progress 
   }
   return undefined;
 };
+
+/** `waits`: for a start of the host, though it may have ended well. `lost`: nothing tells of it, which proves neither an end nor a failure. */
+export type Progress =
+  | {
+      readonly is: 'running';
+      readonly state: string;
+      readonly waits: boolean;
+      readonly learnt?: TaskRefs;
+      readonly pauseMs?: number;
+    }
+  | { readonly is: 'done'; readonly waits?: boolean }
+  | { readonly is: 'failed'; readonly reason: string; readonly unsure?: true }
+  | { readonly is: 'lost' }
+  | { readonly is: 'unreadable'; readonly error: TemperError };

@@ -1,0 +1,25 @@
+/** What the activities of a BMC worker are made with. */
+
+import type { Driver, Log } from '../bmc/contract';
+import type { Lanes } from '../bmc/lane';
+import type { Inventory } from '../inventory';
+import type { Opener } from '../inventory/sealing';
+import type { ActName } from '../model/lifecycle/steps';
+
+export type BmcHands = {
+  readonly inventory: Inventory;
+  readonly vault: Opener;
+  readonly driverOf: (name: string) => Driver | undefined;
+  /** What the ramdisk does, whatever the hardware type; a driver's own acts of the same name stand in where absent. */
+  readonly agentActs?: Driver['acts'];
+  /** Origins that images and firmware may come from; any when empty. */
+  readonly imageOrigins?: readonly string[];
+  /** Counts acts as they end; `code` is the error's, or `done`. */
+  readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
+  readonly lanes: Lanes;
+  readonly log: Log;
+  /** How often an act of the ramdisk looks whether a second one has spoken for the node; default 5 s. */
+  readonly conflictLookMs?: number;
+  /** How long a BMC's lease lasts without renewal; default 15 s. A killed worker's lane is free after it. */
+  readonly leaseMs?: number;
+};

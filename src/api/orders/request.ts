@@ -1,0 +1,25 @@
+/** A provision request as the orders see it: its parsed body, and the verb that it comes to. */
+import { z } from 'zod';
+import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
+import type { Asking } from '../http/route';
+import { flag } from '../resource/validation';
+import type { NodeParams } from '../v1/nodes/nodes';
+import { configdrive } from './deploy';
+import { deployStep, requestStep } from './step-schema';
+
+export const provisionBody = z.strictObject({
+  target: z.string(),
+  configdrive: configdrive.nullish(),
+  clean_steps: z.array(requestStep).optional(),
+  service_steps: z.array(requestStep).optional(),
+  deploy_steps: z.array(deployStep).optional(),
+  runbook: z.string().min(1).optional(),
+  disable_ramdisk: flag.nullish(),
+  // Hashing takes longer the longer it is, and no login program takes more.
+  rescue_password: z.string().max(512).optional(),
+});
+
+export type Ask = Asking<NodeParams, unknown, z.output<typeof provisionBody>>;
+
+/** A request, resolved: the verb, its row, and the rule that decides about it. */
+export type Wanted = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };
