@@ -1,4 +1,5 @@
 /** What the database role of a stolen API process, or of a stolen worker, can make a BMC worker do with stored credentials. */
+
 import { randomUUID } from 'node:crypto';
 import { type Looked, lookAtPower } from '../../src/activities/power-probe';
 import { makeMove, moveOf, resealAll } from '../../src/activities/resealing';
@@ -13,7 +14,7 @@ import { createOpener, createSealer, type Opener, type Sealer } from '../../src/
 import { createVault } from '../../src/inventory/vault';
 import type { NodeUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
-import type { PlannedStep } from '../../src/model/lifecycle/steps';
+import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 import { accept } from '../../src/runs/accept';
 import type { RunOrder } from '../../src/runs/contract';
 import { quickTiming } from '../support/engine';
