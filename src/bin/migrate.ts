@@ -1,8 +1,14 @@
-/** `migrate`: roles, schema and search attributes, each brought to the newest; safe to repeat. */
+/**
+ * `migrate`: roles, schema and search attributes, each brought to the newest; safe to repeat. With `--restored` the system comes
+ * up in recovery: marks do not tell a backup that is younger than they are.
+ */
+import { parseArgs } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes';
 import { connect } from '../inventory/database';
 import { migrate } from '../inventory/migrate';
+import { recovery } from '../inventory/recovery';
+import { type Restorable, restorable, restored } from '../model/recovery';
 import { createLog } from '../observe/log';
 import { readConfig } from '../process/config';
 import { connectionOptions, type TemporalSettings } from '../process/temporal-client';
@@ -25,7 +31,17 @@ const registerAttributes = async (settings: TemporalSettings): Promise<string[]>
   }
 };
 
+/** Throws where it is none of those that can be restored. */
+const restoredOf = (args: readonly string[]): Restorable | undefined => {
+  const { values } = parseArgs({ args: [...args], options: { restored: { type: 'string' } } });
+  if (values.restored === undefined) return undefined;
+  const found = restorable.find((one) => one === values.restored);
+  if (!found) throw new Error(`--restored is one of ${restorable.join(', ')}, not "${values.restored}"`);
+  return found;
+};
+
 const main = async (): Promise<void> => {
+  const what = restoredOf(process.argv.slice(2));
   const config = readConfig('migrate');
   const log = createLog('migrate', config.TEMPER_LOG_LEVEL);
   const sql = connect(config.TEMPER_DATABASE_URL, { max: 1, name: 'temper-migrate' });
@@ -39,7 +55,8 @@ const main = async (): Promise<void> => {
     const registered = config.TEMPER_TEMPORAL_ADDRESS
       ? await registerAttributes({ ...config, TEMPER_TEMPORAL_ADDRESS: config.TEMPER_TEMPORAL_ADDRESS })
       : [];
-    log.info('migrated', { applied, registered });
+    const recovering = what && (await recovery(sql).enter(restored(what)));
+    log.info('migrated', { applied, registered, ...(what && { restored: what, recovering }) });
   } finally {
     await sql.end();
   }

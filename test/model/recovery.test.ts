@@ -1,5 +1,5 @@
 /** Which side of database and engine was restored, told from their marks. */
-import { markIn, noteOf, type StoreMark, suspicionOf } from '../../src/model/runs/recovery';
+import { markIn, noteOf, restorable, restored, type StoreMark, suspicionOf } from '../../src/model/runs/recovery';
 
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`) as [
   string,
@@ -27,4 +27,8 @@ test('a mark is read from the note that was written, and from no other', () => {
   expect(markIn(noteOf({ count: 12, mark: a }))).toEqual({ count: 12, mark: a });
   for (const note of [undefined, '', 'paused by an operator', `temper-mark x ${a}`])
     expect(markIn(note)).toBeUndefined();
+});
+
+test('what an operator says was restored is a side of its own, and both of them are neither', () => {
+  expect(restorable.map((what) => restored(what).side)).toEqual(['store', 'engine', 'unknown']);
 });

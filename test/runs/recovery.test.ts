@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
+import { restored } from '../../src/model/runs/recovery';
 import { ensureReconciler } from '../../src/process/temporal';
 import { lookAtMarks } from '../../src/runs/marks';
 import { upkeepOnce } from '../../src/runs/upkeep';
@@ -92,6 +93,25 @@ test('a database that is older than the engine is noticed; work goes on after th
     expect(await lookAtMarks(hands, true)).toBe(true);
     expect(await lookAtMarks(hands, true)).toBe(true);
     expect(await held(hands)).toBeUndefined();
+  });
+}, 60_000);
+
+test('a backup that is younger than the marks is held back where the operator says that it was restored', async () => {
+  const prefix = `test-${randomUUID().slice(0, 8)}`;
+  const database = await made();
+  await within(database, prefix, async (hands) => {
+    await hands.ensureSchedule();
+    expect(await lookAtMarks(hands, true)).toBe(true);
+  });
+  const backup = await copyOf(database);
+  // No mark has moved since, so nothing shows by itself.
+  await within(backup, prefix, async (hands) => {
+    expect(await lookAtMarks(hands, false)).toBe(true);
+    const owner = connect(backup.ownerUrl, { max: 1 });
+    expect(await createInventory(owner).recovery.enter(restored('store'))).toBe(true);
+    await owner.end();
+    expect(await lookAtMarks(hands, true)).toBe(false);
+    expect(await held(hands)).toBe('store');
   });
 }, 60_000);
 

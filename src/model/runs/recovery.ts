@@ -49,3 +49,19 @@ export const suspicionOf = (
     return { side: 'engine', reason: 'the workflow engine is older than the database: it was restored from a backup' };
   return { side: 'unknown', reason: 'database and workflow engine went on apart from each other' };
 };
+
+/** What an operator may say was restored, whether or not the marks tell. `both` are set back, perhaps to different moments. */
+export const restorable = ['store', 'engine', 'both'] as const;
+export type Restorable = (typeof restorable)[number];
+
+const restoredReasons: Readonly<Record<Restorable, string>> = {
+  store: 'an operator says that the database was restored from a backup',
+  engine: 'an operator says that the workflow engine was restored from a backup',
+  both: 'an operator says that database and workflow engine were restored from backups',
+};
+
+/** A restore that an operator has told of. */
+export const restored = (what: Restorable): Suspicion => ({
+  side: what === 'both' ? 'unknown' : what,
+  reason: restoredReasons[what],
+});
