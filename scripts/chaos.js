@@ -1,37 +1,41 @@
-/** `npm run chaos`: a system of its own with an emulated rack; its processes are killed at every point of every verb. */
+/** `npm run chaos`: systems of its own with an emulated rack; what they consist of is struck at the points of every verb. */
 
 require('./lib/node-version');
+const fs = require('node:fs');
+const path = require('node:path');
 const { parseArgs } = require('node:util');
-const { bin } = require('./lib/paths');
-const { forFaults, settings } = require('./lib/chaos-settings');
+const { bin, temporaryDir } = require('./lib/paths');
+const { forFaults, forPauses, settings } = require('./lib/chaos-settings');
 const { clocksOfRound, ensureFaketime } = require('./lib/faketime');
+const { run } = require('./lib/run');
 const { main, Stop } = require('./lib/say');
 const { setUp } = require('./lib/setup');
-const { withThrowAwaySystem } = require('./lib/throw-away');
+const { withThrowAwaySystems } = require('./lib/throw-away');
 
-const usage = `npm run chaos -- [--sample N] [--seed N] [--verbs A,B] [--nodes N] [--faults | --pauses | --clocks ROUND]
-  --sample N   only so many kills or pauses, chosen by the seed; of kills nothing is written to docs
-  --seed N     decides about order and sample (default: another one each time; it is printed)
-  --verbs A,B  only these verbs; nothing is written to docs
-  --nodes N    how many machines the rack has (default 128; 64 for faults)
-  --faults     the catalogue of misbehaving BMCs instead of kills
-  --pauses     SIGSTOP for 10, 25, 45 and 120 s instead of kills, with two workers of each kind
-  --clocks N   kills while the clocks of workers and API differ, round 0 to 5, with two workers of each kind`;
+const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --restores | --faults] [--phases] [--lanes N] [--sample N]
+                [--seed N] [--verbs A,B] [--victims A;B] [--nodes N] [--results FILE]
+  (no kind)       each process is killed with -9
+  --pauses        SIGSTOP for 10, 25, 45 and 120 s instead of kills, with two workers of each kind
+  --clocks N,M    kills while the clocks of workers and API differ, rounds 0 to 5 or \`all\`, with two workers of each kind
+  --lost-engine   Temporal loses all that it has stored
+  --restores      Postgres, Temporal or both are set back to a backup of some seconds before
+  --faults        the catalogue of misbehaving BMCs
+  --phases        one point of each phase of a run, another one each time, instead of every point
+  --lanes N       so many systems side by side, which share the work (default 1)
+  --sample N      only so many points, chosen by the seed; of kills nothing is written to docs
+  --seed N        decides about order and sample (default: another one each time; it is printed)
+  --verbs A,B     only these verbs; nothing is written to docs
+  --victims A;B   only these columns of the table, as they are called with their seconds: 'API 45 s'
+  --nodes N       how many machines each rack has (default 128; 64 for faults)
+  --results FILE  what was found is kept there, one line each, and the table is made of all that it holds`;
 
-/** @returns {{nodes?: string, faults?: boolean} | undefined} undefined when only help was asked for */
+/** @returns {Record<string, any> | undefined} undefined when only help was asked for */
 function options(args) {
   const text = { type: 'string' };
   const flag = { type: 'boolean' };
-  const known = {
-    sample: text,
-    seed: text,
-    verbs: text,
-    nodes: text,
-    faults: flag,
-    pauses: flag,
-    clocks: text,
-    help: flag,
-  };
+  const texts = ['sample', 'seed', 'verbs', 'victims', 'nodes', 'lanes', 'results', 'clocks'];
+  const flags = ['phases', 'faults', 'pauses', 'lost-engine', 'restores', 'help'];
+  const known = Object.fromEntries([...texts.map((name) => [name, text]), ...flags.map((name) => [name, flag])]);
   try {
     const { values } = parseArgs({ args, options: known });
     return values.help ? undefined : values;
@@ -40,17 +44,51 @@ function options(args) {
   }
 }
 
+/** Which systems are up at the same time, in which order: those of a turn differ in their clocks only. */
+function turnsOf({ lanes = '1', clocks }) {
+  const atOnce = Number(lanes);
+  if (!(atOnce >= 1)) throw new Stop(`--lanes is "${lanes}"; it must be a number.\n${usage}`);
+  if (!clocks) return [Array.from({ length: atOnce }, () => ({}))];
+  const rounds = clocks === 'all' ? [0, 1, 2, 3, 4, 5] : clocks.split(',').map(Number);
+  const systems = rounds.map((round) => ({ round: `round ${round}`, clocks: clocksOfRound(round) }));
+  const turns = [];
+  while (systems.length > 0) turns.push(systems.splice(0, atOnce));
+  return turns;
+}
+
+async function turn(systems, args, rackSize) {
+  const each = systems.map(({ clocks }) => ({ rackSize, seed: false, clocks }));
+  return withThrowAwaySystems('chaos', each, async (ups) => {
+    const places = ups.map(({ visitor, migrate }, at) => ({
+      file: visitor.TEMPER_SYSTEM_FILE,
+      migrate,
+      ...(systems[at].round && { round: systems[at].round }),
+    }));
+    const env = { ...process.env, CHAOS_PLACES: JSON.stringify(places) };
+    const answer = await run(process.execPath, [bin('chaos'), ...args], { show: true, env });
+    return answer.status ?? 1;
+  });
+}
+
 main(async () => {
   const args = process.argv.slice(2);
   const chosen = options(args);
   if (!chosen) return void process.stdout.write(`${usage}\n`);
   await setUp();
-  Object.assign(process.env, settings, chosen.faults ? forFaults : {});
+  Object.assign(process.env, settings, chosen.faults ? forFaults : {}, chosen.pauses ? forPauses : {});
   if (chosen.pauses || chosen.clocks) process.env.CHAOS_WORKERS = '2';
-  if (chosen.clocks) {
-    process.env.CHAOS_FAKETIME = (await ensureFaketime()).library;
-    process.env.CHAOS_CLOCKS = clocksOfRound(Number(chosen.clocks));
-  }
+  if (chosen.clocks) process.env.CHAOS_FAKETIME = (await ensureFaketime()).library;
   const rackSize = Number(chosen.nodes ?? (chosen.faults ? 64 : 128));
-  return withThrowAwaySystem('chaos', [bin('chaos'), ...args], { rackSize, seed: false });
+  const turns = turnsOf(chosen);
+  // One table of several turns needs a place where the earlier ones are kept.
+  const keeps = turns.length > 1 && !chosen.results ? temporaryDir('chaos-results') : undefined;
+  const more = keeps ? ['--results', path.join(keeps, 'results.jsonl')] : [];
+  let status = 0;
+  for (const systems of turns) {
+    const ended = await turn(systems, [...args, ...more], rackSize);
+    if (ended > 128) return ended;
+    status ||= ended;
+  }
+  if (keeps) fs.rmSync(keeps, { recursive: true });
+  return status;
 });

@@ -17,4 +17,7 @@ const settings = {
 /** What never comes is given up soon. */
 const forFaults = { TEMPER_POWER_TIMEOUT_MS: '25000', TEMPER_AGENT_TIMEOUT_MS: '25000' };
 
-module.exports = { forFaults, settings };
+/** A rack that stands still for two minutes has no ramdisk that calls back meanwhile. */
+const forPauses = { TEMPER_AGENT_TIMEOUT_MS: '300000' };
+
+module.exports = { forFaults, forPauses, settings };

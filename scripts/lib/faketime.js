@@ -32,17 +32,17 @@ async function ensureFaketime() {
 }
 
 /** Seconds by which the clock of a process is to be ahead; 0 where none are asked for. */
-const offsetOf = (name) =>
+const offsetOf = (name, clocks) =>
   Number(
-    (process.env.CHAOS_CLOCKS ?? '')
+    clocks
       .split(',')
       .find((row) => row.startsWith(`${name}=`))
       ?.split('=')[1] ?? 0,
   );
 
 /** The environment that gives a process its clock. Only the time of day is wrong: how long something lasts is not. */
-function clockOf(name) {
-  const seconds = offsetOf(name);
+function clockOf(name, clocks = process.env.CHAOS_CLOCKS ?? '') {
+  const seconds = offsetOf(name, clocks);
   if (seconds === 0) return {};
   const library = process.env.CHAOS_FAKETIME;
   if (!library) throw new Error('CHAOS_CLOCKS needs CHAOS_FAKETIME, the path of libfaketime.so.1');

@@ -65,7 +65,14 @@ class Supervisor {
     return tried < tries && !this.#stopping && this.#entries.get(name)?.running.isOver();
   }
 
+  /** A process that has a file of its name in the folder `hold` stays away until the file is gone: its data is being replaced. */
+  async #released(name) {
+    const file = path.join(this.dir, 'hold', name);
+    while (!this.#stopping && fs.existsSync(file)) await pause(100);
+  }
+
   async #launch(spec, restarts) {
+    await this.#released(spec.name);
     await spec.beforeStart?.();
     if (this.#stopping) return 'we are stopping';
     const running = start(spec, this.logOf(spec.name));

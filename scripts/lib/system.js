@@ -15,11 +15,13 @@ const { writeClouds } = require('./clouds');
 /**
  * Starts everything under the given supervisor.
  * @param {import('./supervisor').Supervisor} supervisor
- * @param {{fresh?: boolean, rackSize?: number, seed?: boolean, entry?: (name: string) => string}} [options]
- *   `fresh` is a throw-away system: free ports, servers of its own whatever the settings say; `entry` finds a program.
- * @returns {Promise<{visitor: Record<string, string>}>} the environment for programs that use the system
+ * @param {{fresh?: boolean, rackSize?: number, seed?: boolean, entry?: (name: string) => string, clocks?: string}} [options]
+ *   `fresh` is a throw-away system: free ports, servers of its own whatever the settings say; `entry` finds a program;
+ *   `clocks` are wrong clocks, as CHAOS_CLOCKS has them.
+ * @returns {Promise<{visitor: Record<string, string>, migrate: Record<string, string>}>} the environments for programs that use
+ *   the system, and for a `migrate` of its own
  */
-async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, entry = bin } = {}) {
+async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, entry = bin, clocks } = {}) {
   const { dir } = supervisor;
   const external = fresh
     ? {}
@@ -36,7 +38,8 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
   const clouds = writeClouds(dir, env.api.TEMPER_IDENTITY_URL);
   supervisor.addresses = addressesOf({ ports, databaseUrl, temporalAddress, temporalUi, clouds });
 
-  const node = (name, program, environment, ...args) => nodeProcess(name, entry(program), environment, args);
+  const node = (name, program, environment, ...args) =>
+    nodeProcess(name, entry(program), { ...environment, ...clockOf(name, clocks) }, args);
   await supervisor.once(node('migrate', 'migrate', env.migrate));
   const watched = [
     node('identity', 'demo-identity', env.identity),
@@ -49,7 +52,7 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
   ];
   await startInOrder(supervisor, watched);
   if (seed && fs.existsSync(entry('seed'))) await seedOnce(supervisor, node('seed', 'seed', env.visitor));
-  return { visitor: env.visitor };
+  return { visitor: env.visitor, migrate: env.migrate };
 }
 
 /** One worker of a kind, or as many as CHAOS_WORKERS says: `worker-control`, `worker-control-2`. */
@@ -123,7 +126,7 @@ function nodeProcess(name, file, environment, args) {
     name,
     command: process.execPath,
     args: ['--enable-source-maps', file, ...args],
-    options: { env: { ...process.env, ...environment, ...clockOf(name) } },
+    options: { env: { ...process.env, ...environment } },
     ipc: true,
     // A worker gives its activities 30 s to come to a halt.
     graceMs: 35_000,

@@ -1,4 +1,4 @@
-/** A system of its own for one program: fresh folder, free ports, gone afterwards. Never meets `npm start` or another. */
+/** Systems of their own for one program: fresh folders, free ports, gone afterwards. Never meet `npm start` or another. */
 
 const fs = require('node:fs');
 const { run } = require('./run');
@@ -15,20 +15,36 @@ const { withSystem } = require('./session');
  *   after the program, until it is interrupted
  * @returns {Promise<number>} the program's exit status; after a failure the folder with the logs stays, after an interrupt nothing does
  */
-async function withThrowAwaySystem(purpose, program, options = {}) {
+const withThrowAwaySystem = (purpose, program, options = {}) =>
+  withThrowAwaySystems(purpose, [options], async ([{ dir, visitor }]) => {
+    const answer = await run(process.execPath, program, { show: true, env: { ...process.env, ...visitor } });
+    if (options.keep) await untilInterrupted(dir);
+    return answer.status ?? 1;
+  });
+
+/**
+ * Does work while so many throw-away systems run, each with options and a folder of its own.
+ * @param {Parameters<typeof import('./system').bringUp>[1][]} each
+ * @param {(ups: {dir: string, visitor: Record<string, string>, migrate: Record<string, string>}[]) => Promise<number>} work answers the exit status
+ */
+async function withThrowAwaySystems(purpose, each, work) {
   await sweepTemporary();
-  const dir = temporaryDir(purpose);
+  const dirs = each.map(() => temporaryDir(purpose));
+  const next = (ups) => {
+    const at = ups.length;
+    if (at === each.length) return work(ups);
+    return withSystem(dirs[at], { ...each[at], fresh: true }, (up) => next([...ups, { dir: dirs[at], ...up }]));
+  };
   let status = 1;
   try {
-    status = await withSystem(dir, { ...options, fresh: true }, async ({ visitor }) => {
-      const answer = await run(process.execPath, program, { show: true, env: { ...process.env, ...visitor } });
-      if (options.keep) await untilInterrupted(dir);
-      return answer.status ?? 1;
-    });
+    status = await next([]);
     return status;
   } finally {
-    if (status === 0 || status > 128) fs.rmSync(dir, { recursive: true, force: true });
-    else say(`the logs are in ${dir}/logs`);
+    const gone = status === 0 || status > 128;
+    for (const dir of dirs) {
+      if (gone) fs.rmSync(dir, { recursive: true, force: true });
+      else say(`the logs are in ${dir}/logs`);
+    }
   }
 }
 
@@ -38,4 +54,4 @@ function untilInterrupted(dir) {
   return new Promise(() => {});
 }
 
-module.exports = { withThrowAwaySystem };
+module.exports = { withThrowAwaySystem, withThrowAwaySystems };

@@ -8,7 +8,7 @@ import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/se
 import { connect } from '../inventory/database';
 import { migrate } from '../inventory/migrate';
 import { recovery } from '../inventory/recovery';
-import { type Restorable, restorable, restored } from '../model/recovery';
+import { type Restorable, restorable, restored } from '../model/runs/recovery';
 import { createLog } from '../observe/log';
 import { readConfig } from '../process/config';
 import { connectionOptions, type TemporalSettings } from '../process/temporal-client';

@@ -1,176 +1,116 @@
-/** Chaos: brings nodes to every kill point of every verb, kills, and checks every node. */
+/** Chaos: brings nodes to points of every verb, strikes, and checks every node; writes its tables. */
 
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { inTurns } from './approach';
-import { runBatch } from './batch';
-import { writeSection } from './docs';
+import { allKills, allLosses, allPauses, allRestores, type Victim } from './blows';
+import { type Section, writeSection } from './docs';
 import { faultTable, runFaults } from './faults';
-import { writeRunbook } from './nodes';
-import { type Cell, everyCell, killsFor, labelsOf, secondsOf } from './plan';
+import { keptIn } from './kept';
+import { type Chosen, runLanes, type Say } from './lanes';
 import { randomOf } from './random';
-import { keyOf, ofVerb, type Reference, type References, referenceOf } from './reference';
-import { countsOf, type Result, summaryOf, tableOf } from './report';
-import { type Pair, sampleCells, samplePairs } from './sample';
-import { allKills, allPauses, openSystem, type System, type Victim } from './system';
-import { type ChaosVerb, chaosVerbs } from './verbs';
-
-type Say = (line: string) => void;
-
-export type Chosen = {
-  readonly seed: number;
-  /** So many kill points, chosen by the seed; all of them when absent. */
-  readonly sample?: number;
-  readonly verbs?: readonly string[];
-  /** Kinds of BMC that a sample is taken from; all of them when absent. */
-  readonly profiles?: readonly string[];
-  /** What is done to which processes; all kills when absent. */
-  readonly victims?: readonly Victim[];
-};
-
-export type Found = { readonly results: readonly Result[]; readonly unusable: readonly string[] };
-
-/** Undisturbed runs of all pairs, as many at a time as there are nodes of their profile. */
-const gatherReferences = async (
-  system: System,
-  pairs: readonly Pair[],
-  say: Say,
-): Promise<{ references: References; unusable: string[] }> => {
-  const references = new Map<string, Reference>();
-  const unusable: string[] = [];
-  const profiles = [...new Set(pairs.map(({ profile }) => profile))];
-  await Promise.all(
-    profiles.map(async (profile) => {
-      const free = system.bmcs.filter((bmc) => bmc.profile === profile);
-      const wanted = [...new Set(pairs.filter((pair) => pair.profile === profile).map(({ verb }) => verb))];
-      await inTurns(wanted, free.length, async (verb) => {
-        const bmc = free.shift()!;
-        try {
-          references.set(keyOf(verb, profile), await referenceOf(system, bmc, verb));
-        } catch (error) {
-          unusable.push((error as Error).message);
-          say(`! ${(error as Error).message}`);
-        }
-        free.push(bmc);
-      });
-    }),
-  );
-  return { references, unusable };
-};
-
-const profilesOf = ({ bmcs }: System): string[] => [...new Set(bmcs.map(({ profile }) => profile))];
-
-const allPairs = (system: System, verbs: readonly ChaosVerb[]): Pair[] =>
-  verbs.flatMap((verb) => profilesOf(system).map((profile) => ({ verb, profile })));
-
-const killAll = async (
-  system: System,
-  cells: readonly Cell[],
-  references: References,
-  random: () => number,
-  say: Say,
-): Promise<Result[]> => {
-  const results: Result[] = [];
-  const kills = killsFor(cells, system.bmcs, references, random);
-  for (const [index, { victim, jobs }] of kills.entries()) {
-    const began = Date.now();
-    const notes: string[] = [];
-    const note = (what: string) => void notes.push(`${what} ${((Date.now() - began) / 1_000).toFixed(0)} s`);
-    const outcomes = await runBatch(system, victim, jobs, note);
-    const fresh = jobs.map(({ cell, bmc, ...job }): Result => {
-      const outcome = [...outcomes].find(([one]) => one.bmc.index === bmc.index)![1];
-      if (outcome.is === 'failed' || outcome.is === 'missed')
-        say(
-          `! ${cell.verb.name}, ${job.point.label}, ${victim}, ${bmc.name} (${bmc.profile}): ${outcome.is}: ${outcome.why}`,
-        );
-      return { cell, depth: job.point.depth, profile: bmc.profile, outcome };
-    });
-    results.push(...fresh);
-    const { ended, parked, failed, missed } = countsOf(fresh);
-    say(
-      `kill ${index + 1} of ${kills.length}: ${victim}, ${jobs.length} nodes: ${ended} ended, ${parked} parked, ${failed} failed, ${missed} not reached (${notes.join(', ')})`,
-    );
-  }
-  return results;
-};
-
-/** Runs what was chosen on a system. */
-export const runCells = async (
-  system: System,
-  { seed, sample, verbs: names, profiles = profilesOf(system), victims = allKills }: Chosen,
-  say: Say,
-): Promise<Found> => {
-  const random = randomOf(seed);
-  const verbs = chaosVerbs.filter(({ name }) => !names || names.includes(name));
-  await writeRunbook(system);
-  const pairs = sample === undefined ? allPairs(system, verbs) : samplePairs(profiles, verbs, sample, victims, random);
-  const { references, unusable } = await gatherReferences(system, pairs, say);
-  for (const verb of verbs.filter((one) => ofVerb(references, one).length > 0))
-    say(
-      `${verb.name}: ${labelsOf(references, verb).length} points, ${secondsOf(references, verb).toFixed(0)} s undisturbed`,
-    );
-  const cells =
-    sample === undefined
-      ? everyCell(verbs, references, victims)
-      : sampleCells(references, pairs, sample, victims, random);
-  say(`${cells.length} places to strike at`);
-  const first = await killAll(system, cells, references, random, say);
-  const missed = first.filter(({ outcome }) => outcome.is === 'missed').map(({ cell }) => cell);
-  const second = await killAll(system, missed, references, random, say);
-  const again = new Set(second.map(({ cell }) => cell));
-  return { results: [...first.filter(({ cell }) => !again.has(cell)), ...second], unusable };
-};
+import { countsOf, type Result, summaryOf, tableOf, totalsOf } from './report';
+import { openSystem, type Place, type System } from './system';
 
 const options = {
   sample: { type: 'string' },
   seed: { type: 'string' },
   verbs: { type: 'string' },
+  victims: { type: 'string' },
   nodes: { type: 'string' },
+  lanes: { type: 'string' },
+  results: { type: 'string' },
+  phases: { type: 'boolean' },
   faults: { type: 'boolean' },
   pauses: { type: 'boolean' },
   clocks: { type: 'string' },
+  'lost-engine': { type: 'boolean' },
+  restores: { type: 'boolean' },
 } as const;
+type Values = ReturnType<typeof parse>;
+const parse = (args: readonly string[]) => parseArgs({ args: [...args], options }).values;
 
 // This file runs as .temper/tools/test/chaos/index.js.
 const docsFile = join(__dirname, '../../../../docs/chaos.md');
 
-const when = (began: number, more: string): string =>
-  `${new Date().toISOString().slice(0, 10)}, ${Math.ceil((Date.now() - began) / 60_000)} minutes, ${cpus().length} processors, ${more}.`;
+const when = (minutes: number, more: string): string =>
+  `${new Date().toISOString().slice(0, 10)}, ${minutes} minutes, ${cpus().length} processors, ${more}.`;
 
-const abouts = {
-  kills:
-    'Each line is a point of a run. The node is held there by the emulator, the process is killed with -9 once, and the run goes on when the supervisor has started the process again.',
-  pauses:
-    'Each line is a point of a run. The node is held there by the emulator, and the process is stopped (SIGSTOP) for so many seconds and goes on (SIGCONT), late and unaware of it. There are two BMC workers and two control workers at once; one of them is stopped.',
-  clocks:
-    'As above, with kills, while the clocks of the processes differ: two BMC workers, two control workers and the API are each by one of ±10 s, ±5 min and ±1 h off the clock of Postgres and Temporal.',
-} as const;
-type Kind = keyof typeof abouts;
+const ended =
+  '`ended` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; `parked` one that asked a person whether its command took effect, because nothing on the machine could tell.';
+const coarse =
+  'Cells are empty where a process is struck at the beginning of each step and at the last point in it only: those that hold no connection to a BMC.';
+const phased =
+  'Each process, or store, is struck in each phase of each verb: as it is accepted, between two steps, as an act begins (before its intent), with its command on the way (the intent stands, the BMC has not heard it), with the command done and its answer on the way, while it watches what it sent, while it waits for a ramdisk, and as the run ends. Each time another point of the phase is taken, in an order of chance; an empty cell was not struck.';
 
-const preface = (kind: Kind, system: System, results: readonly Result[]): string[] => [
-  `Up to ${system.bmcs.length} nodes are struck at once. ${summaryOf(results)}`,
-  '',
-  `${abouts[kind]} \`ended\` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; \`parked\` one that asked a person whether its command took effect, because nothing on the machine could tell. The seconds are from the kill, or the beginning of the pause, to the end; what was left of the run is part of them. Cells are empty where a process is struck at the beginning of each step and at the last point in it only: those that hold no connection to a BMC.`,
-  '',
-];
+const kinds = {
+  kills: {
+    victims: allKills,
+    about: `Each line is a point of a run. The node is held there by the emulator, the process is killed with -9 once, and the run goes on when the supervisor has started the process again. ${ended} The seconds are from the kill to the end; what was left of the run is part of them. ${coarse}`,
+  },
+  pauses: {
+    victims: allPauses,
+    about: `Each line is a point of a run. The node is held there by the emulator, and the process is stopped (SIGSTOP) for 10, 25, 45 or 120 s and goes on (SIGCONT), late and unaware of it. There are two BMC workers and two control workers at once; one of them is stopped, and under \`all\` both of each, the API, Temporal and Postgres together. The rack is the emulator of all BMCs and ramdisks. ${phased} ${ended} The seconds are from the beginning of the pause to the end; what was left of the run is part of them.`,
+  },
+  clocks: {
+    victims: allKills,
+    about: `As above, with kills, while the clocks of the processes differ: two BMC workers, two control workers and the API are each by one of ±10 s, ±5 min and ±1 h off the clock of Postgres and Temporal. In six rounds every process has every wrong clock once. ${phased} ${ended} The seconds are from the kill to the end.`,
+  },
+  engine: {
+    victims: allLosses,
+    about: `Each line is a point of a run. The node is held there by the emulator, Temporal is killed with -9, all files of its store are deleted, and it comes up empty. Nobody does anything else: runs go on from their record. ${ended} The seconds are from the loss to the end.`,
+  },
+  restores: {
+    victims: allRestores,
+    about: `Each line is a point of a run, and there the run is when a backup is taken: a copy of all files of Postgres or Temporal at one moment. Then everything goes on for the seconds that a column's title says, so that work is done which the backup does not know; the store is killed with -9, and set back as docs/production.md says: all of Temper's processes are ended, BMC workers first, the backup is put in place, \`migrate --restored\`, processes are started, \`temper recover\`, \`temper recover --yes\`. \`both\` stores set back have two titles: one was backed up 10 s before the other. \`after the backup\` are runs that are accepted when the backup has been taken. ${phased} ${ended} \`left\` is a run that ended for a reason which only a person can settle; each such reason is named above. The seconds are from the backup to the end.`,
+  },
+} as const satisfies Partial<Record<Section, { victims: readonly Victim[]; about: string }>>;
+type Kind = keyof typeof kinds;
 
-const struck = async (system: System, kind: Kind, chosen: Chosen, about: string, say: Say): Promise<boolean> => {
+const kindOf = (values: Values): Kind => {
+  if (values.pauses) return 'pauses';
+  if (values.clocks) return 'clocks';
+  if (values['lost-engine']) return 'engine';
+  return values.restores ? 'restores' : 'kills';
+};
+
+const chosenOf = (values: Values, kind: Kind, seed: number): Chosen => ({
+  seed,
+  victims: values.victims ? values.victims.split(';') : kinds[kind].victims,
+  ...(values.sample && { sample: Number(values.sample) }),
+  ...(values.phases && { phases: true }),
+  ...(values.verbs && { verbs: values.verbs.split(',') }),
+});
+
+const struck = async (
+  systems: readonly System[],
+  kind: Kind,
+  values: Values,
+  seed: number,
+  say: Say,
+): Promise<boolean> => {
   const began = Date.now();
-  const { results, unusable } = await runCells(system, chosen, say);
-  const victims = chosen.victims ?? allKills;
-  const columns = victims.filter((victim) => results.some(({ cell }) => cell.victim === victim));
-  const table = tableOf(results, columns);
+  const chosen = chosenOf(values, kind, seed);
+  const kept = keptIn(values.results);
+  const found = await runLanes(systems, chosen, say, kept.add);
+  const results: readonly Result[] = values.results ? kept.read() : found.results;
+  const { victims } = kinds[kind];
+  const table = tableOf(results, victims);
   for (const line of table) say(line);
+  for (const line of totalsOf(results, victims)) say(line);
   say(summaryOf(results));
-  const whole = chosen.sample === undefined && chosen.verbs === undefined;
-  // The whole table of pauses takes hours, so that of a sample stands for it until then.
-  if (whole || (kind !== 'kills' && chosen.verbs === undefined)) {
-    const head = [about, `seed ${chosen.seed}`, ...(whole ? [] : [`a sample of ${chosen.sample}`])].filter(Boolean);
-    writeSection(docsFile, kind, [when(began, head.join(', ')), '', ...preface(kind, system, results), ...table]);
+  const sampled = chosen.sample === undefined ? [] : [`a sample of ${chosen.sample}`];
+  // A part of the verbs is for who looks for something; so is a part of the kills.
+  if (chosen.verbs === undefined && (kind !== 'kills' || chosen.sample === undefined)) {
+    const minutes = Math.ceil((Date.now() - began) / 60_000);
+    const lanes = systems.length > 1 ? [`${systems.length} systems side by side`] : [];
+    const head = when(minutes, [`seed ${seed}`, ...lanes, ...sampled].join(', '));
+    const totals = kind === 'kills' ? [] : [...totalsOf(results, victims), ''];
+    const most = `Up to ${systems[0]!.bmcs.length} nodes are struck at once. ${summaryOf(results)}`;
+    writeSection(docsFile, kind, [head, '', most, '', kinds[kind].about, '', ...totals, ...table]);
   }
-  const { failed, missed } = countsOf(results);
-  return failed + missed + unusable.length === 0;
+  const { failed, missed } = countsOf(found.results);
+  return failed + missed + found.unusable.length === 0;
 };
 
 const misbehaved = async (system: System, file: string, seed: number, say: Say): Promise<boolean> => {
@@ -181,31 +121,21 @@ const misbehaved = async (system: System, file: string, seed: number, say: Say):
   say(summary);
   const about =
     'Each fault is one run of cleaning steps on a BMC of its own, all at the same time. After each, the record is compared with the machine, and no command that may harm was accepted twice.';
-  writeSection(docsFile, 'faults', [when(began, `seed ${seed}`), '', about, '', summary, '', ...faultTable(results)]);
+  const head = when(Math.ceil((Date.now() - began) / 60_000), `seed ${seed}`);
+  writeSection(docsFile, 'faults', [head, '', about, '', summary, '', ...faultTable(results)]);
   return wrong.length === 0;
 };
 
-/**
- * @param file the record of a running system
- * @param clocks what its processes were started with: `name=seconds,...`, for the title of the table
- * @returns whether every node came through
- */
-export const runChaos = async (file: string, args: readonly string[], clocks: string, say: Say): Promise<boolean> => {
-  const { values } = parseArgs({ args: [...args], options });
+/** @param places running systems, alike or each with clocks of its own @returns whether every node came through */
+export const runChaos = async (places: readonly Place[], args: readonly string[], say: Say): Promise<boolean> => {
+  const values = parse(args);
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   say(`seed ${seed}`);
-  const system = await openSystem(file);
+  const systems = await Promise.all(places.map(openSystem));
   try {
-    if (values.faults) return await misbehaved(system, file, seed, say);
-    const chosen = {
-      seed,
-      ...(values.sample && { sample: Number(values.sample) }),
-      ...(values.verbs && { verbs: values.verbs.split(',') }),
-    };
-    if (values.pauses) return await struck(system, 'pauses', { ...chosen, victims: allPauses }, '', say);
-    if (values.clocks) return await struck(system, 'clocks', chosen, `clocks ${clocks}`, say);
-    return await struck(system, 'kills', chosen, '', say);
+    if (values.faults) return await misbehaved(systems[0]!, places[0]!.file, seed, say);
+    return await struck(systems, kindOf(values), values, seed, say);
   } finally {
-    await system.close();
+    await Promise.all(systems.map((system) => system.close()));
   }
 };

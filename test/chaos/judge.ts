@@ -6,9 +6,12 @@ import { wrongWith } from './nodes';
 import type { Settling } from './settling';
 import type { Standing, System } from './system';
 
-/** `ended`: well, as if nothing had happened. `parked`: it asked a person, as its step's row allows, and then ended well. */
+/**
+ * `ended`: well, as if nothing had happened. `parked`: it asked a person, as its step's row allows, and then ended well. `left`:
+ * a restore left the node for a person, for a reason that is named.
+ */
 export type Outcome = {
-  readonly is: 'ended' | 'parked' | 'failed' | 'missed';
+  readonly is: 'ended' | 'parked' | 'left' | 'failed' | 'missed';
   readonly why?: string;
   /** From the kill to the end. */
   readonly seconds: number;
@@ -19,10 +22,10 @@ export type Outcome = {
 const mayPark = (step: string | null): boolean =>
   steps.some((row) => row.parks && `${row.interface}.${row.step}` === step);
 
-type Court = { readonly system: System; readonly settling: Settling };
+export type Court = { readonly system: System; readonly settling: Settling };
 
 /** A person who has looked for herself goes on without the step. */
-const decided = async (court: Court, run: string, standing: Standing): Promise<string | undefined> => {
+export const decided = async (court: Court, run: string, standing: Standing): Promise<string | undefined> => {
   if (!mayPark(standing.step)) return `parked in ${standing.step}, whose row does not allow it`;
   if (!/cannot be known/.test(standing.step_error ?? '')) return `parked without its reason: ${standing.step_error}`;
   await court.system.operator.must('POST', `/temper/v1/runs/${run}/skip`, {
@@ -36,10 +39,10 @@ const decided = async (court: Court, run: string, standing: Standing): Promise<s
   return now.state === 'parked' ? decided(court, run, now) : ending(now);
 };
 
-const ending = ({ state, last_error }: Standing): string | undefined =>
+export const ending = ({ state, last_error }: Standing): string | undefined =>
   state === 'succeeded' ? undefined : `the run is ${state}: ${last_error}`;
 
-const twice = (commands: readonly string[]): string | undefined =>
+export const twice = (commands: readonly string[]): string | undefined =>
   commands.length > 0 ? `heard too often: ${commands.join('; ')}` : undefined;
 
 const judged = async (court: Court, runner: Runner, since: number): Promise<Outcome> => {
@@ -66,15 +69,22 @@ const judged = async (court: Court, runner: Runner, since: number): Promise<Outc
   };
 };
 
-const lacking = (commands: readonly string[]): string | undefined =>
+export const lacking = (commands: readonly string[]): string | undefined =>
   commands.length > 0 ? `never heard: ${commands.join('; ')}` : undefined;
 
-/** @param since when the kill was. Never throws: what cannot be judged has failed */
-export const judge = async (court: Court, runner: Runner, since: number): Promise<Outcome> => {
-  if (!runner.run) return { is: 'missed', why: runner.trouble, seconds: 0, repeats: [] };
-  const outcome = await judged(court, runner, since).catch(
-    (error: Error): Outcome => ({ is: 'failed', why: error.message, seconds: 0, repeats: [] }),
-  );
-  if (runner.place !== 'missed' || outcome.is === 'failed') return outcome;
-  return { ...outcome, is: 'missed', why: runner.trouble };
-};
+type Judging = (court: Court, runner: Runner, since: number) => Promise<Outcome>;
+
+/** A judge that never throws: what cannot be judged has failed. */
+export const safely =
+  (judging: Judging): Judging =>
+  async (court, runner, since) => {
+    if (!runner.run) return { is: 'missed', why: runner.trouble, seconds: 0, repeats: [] };
+    const outcome = await judging(court, runner, since).catch(
+      (error: Error): Outcome => ({ is: 'failed', why: error.message, seconds: 0, repeats: [] }),
+    );
+    if (runner.place !== 'missed' || outcome.is === 'failed') return outcome;
+    return { ...outcome, is: 'missed', why: runner.trouble };
+  };
+
+/** What became of a run since the blow. */
+export const judge = safely(judged);

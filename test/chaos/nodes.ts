@@ -70,11 +70,11 @@ const roads: Readonly<Record<Rest, Partial<Record<Rest, Road>> & { readonly else
   rescue: { else: uncleaned('deleted') },
 };
 
-const statesOf = ({ operator }: System, bmc: RackBmc): Promise<Json | undefined> =>
+export const statesOf = ({ operator }: System, bmc: RackBmc): Promise<Json | undefined> =>
   operator
     .ask(
       'GET',
-      `/v1/nodes/${bmc.name}?fields=provision_state,target_provision_state,reservation,fault,maintenance,last_error`,
+      `/v1/nodes/${bmc.name}?fields=provision_state,target_provision_state,reservation,fault,maintenance,maintenance_reason,last_error`,
     )
     .then(({ status, body }) => (status === 200 ? body : undefined));
 

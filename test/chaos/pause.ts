@@ -31,15 +31,40 @@ const signal = (pid: number, name: 'SIGSTOP' | 'SIGCONT'): void => {
   }
 };
 
+const stopAll = (pids: readonly number[]): number[] => {
+  // The parents first, so that none begins a child that is not seen.
+  for (const pid of pids) signal(pid, 'SIGSTOP');
+  const all = withChildren(pids);
+  for (const pid of all) signal(pid, 'SIGSTOP');
+  return all;
+};
+
 /**
  * Stops processes at once and lets them go on by itself after so many seconds; Postgres serves from processes of its own, which
  * are stopped as well. @returns resolves when they go on
  */
 export const pauseAll = async (pids: readonly number[], seconds: number): Promise<void> => {
-  // The parents first, so that none begins a child that is not seen.
-  for (const pid of pids) signal(pid, 'SIGSTOP');
-  const all = withChildren(pids);
-  for (const pid of all) signal(pid, 'SIGSTOP');
+  const all = stopAll(pids);
   await sleep(seconds * 1_000);
   for (const pid of all.reverse()) signal(pid, 'SIGCONT');
+};
+
+const isStopped = (pid: number): boolean => {
+  try {
+    return /\) [TZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+};
+
+/** Does work while processes and their children stand still. */
+export const whileStopped = async (pids: readonly number[], work: () => void): Promise<void> => {
+  const all = stopAll(pids);
+  try {
+    // A signal takes its moment.
+    while (!all.every(isStopped)) await sleep(5);
+    work();
+  } finally {
+    for (const pid of all.reverse()) signal(pid, 'SIGCONT');
+  }
 };

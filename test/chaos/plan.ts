@@ -1,24 +1,24 @@
 /** Which kills there are to be, and which nodes stand where when each comes. Pure. */
 import type { RackBmc } from '../../demo/system';
 import type { Job } from './approach';
+import { blowOf, holdsBmcs, type Victim } from './blows';
 import type { Point } from './points';
 import { shuffled } from './random';
 import { keyOf, ofVerb, type References } from './reference';
-import { holdsBmcs, type Victim } from './system';
 import type { ChaosVerb, Rest } from './verbs';
 
 /** One line of the table, for one victim. */
 export type Cell = { readonly verb: ChaosVerb; readonly label: string; readonly victim: Victim };
 export type Kill = { readonly victim: Victim; readonly jobs: readonly (Job & { readonly cell: Cell })[] };
 
-type Label = Pick<Point, 'label' | 'depth' | 'step'>;
+export type Label = Pick<Point, 'label' | 'depth' | 'step' | 'kind'>;
 
 /** Labels of a verb on any BMC, in the order of the run. */
 export const labelsOf = (references: References, verb: ChaosVerb): Label[] => {
   const points = ofVerb(references, verb).flatMap((one) => one.points);
   const labels = new Map<string, Label>();
-  for (const { label, depth, step } of points)
-    labels.set(label, { label, step, depth: Math.max(depth, labels.get(label)?.depth ?? 0) });
+  for (const { label, depth, step, kind } of points)
+    labels.set(label, { label, step, kind, depth: Math.max(depth, labels.get(label)?.depth ?? 0) });
   return [...labels.values()].sort((a, b) => a.depth - b.depth);
 };
 
@@ -29,8 +29,12 @@ const coarse = (labels: readonly Label[]): Label[] =>
     return one.step === null || one === same[0] || one === same.at(-1);
   });
 
+/** Points of a verb that there are for a victim: only what sets a database back has runs which no backup knows. */
+export const pointsFor = (victim: Victim, references: References, verb: ChaosVerb): Label[] =>
+  labelsOf(references, verb).filter(({ kind }) => kind !== 'later' || blowOf(victim).does === 'restore');
+
 const labelsFor = (victim: Victim, references: References, verb: ChaosVerb): Label[] => {
-  const labels = labelsOf(references, verb);
+  const labels = pointsFor(victim, references, verb);
   // A step can be cut anywhere by the death of the process that holds the connection to its BMC. To others it is one wait.
   return holdsBmcs(victim) ? labels : coarse(labels);
 };
@@ -42,7 +46,7 @@ const jobFor = (cell: Cell, bmc: RackBmc, references: References): (Job & { cell
 };
 
 /** Where each node rests, by the number of its BMC: what was done with it last decides how far it is to the next verb. */
-type Rests = Map<number, Rest>;
+export type Rests = Map<number, Rest>;
 
 // Seconds, roughly: a node that rests elsewhere has to be brought; into a rescue it has to boot.
 const wayTo = (verb: ChaosVerb, now: Rest | undefined): number => {
@@ -84,9 +88,9 @@ export const killsFor = (
   bmcs: readonly RackBmc[],
   references: References,
   random: () => number,
+  rests: Rests = new Map(),
 ): Kill[] => {
   const kills: Kill[] = [];
-  const rests: Rests = new Map();
   for (const victim of new Set(cells.map((cell) => cell.victim))) {
     let left = cells.filter((cell) => cell.victim === victim);
     while (left.length > 0) {

@@ -19,9 +19,9 @@ export type Seen = {
 /**
  * `begins`: the act has begun and asked nothing yet, so that the one before it is over. `sent`: the command is on its way
  * and gets lost. `done`: the command was executed, its answer gets lost. `watched`: the first look after it. `call`: the
- * ramdisk is about to call back.
+ * ramdisk is about to call back. `later`: accepted after the backup that is restored.
  */
-export type Kind = 'accepted' | 'begins' | 'sent' | 'done' | 'watched' | 'call' | 'ends';
+export type Kind = 'accepted' | 'begins' | 'sent' | 'done' | 'watched' | 'call' | 'ends' | 'later';
 
 export type Point = {
   readonly label: string;
@@ -42,6 +42,7 @@ const says: Readonly<Record<Kind, string>> = {
   watched: 'watches what it sent',
   call: 'the ramdisk is about to call',
   ends: 'is over',
+  later: 'accepted after the backup',
 };
 
 const rowOf = (act: string) => (Object.hasOwn(acts, act) ? actRow(act as ActName) : undefined);
@@ -87,6 +88,7 @@ export const pointsOf = (seen: readonly Seen[]): Point[] => {
   const last = seen.at(-1);
   return [
     { label: 'as it is accepted', kind: 'accepted', step: null, gate: { after: 0 }, begun: 0, depth: 0 },
+    { label: 'after the backup', kind: 'later', step: null, gate: { after: 0 }, begun: 0, depth: 0 },
     ...all.map((raw) => named(raw, all)),
     ...(last
       ? [

@@ -1,8 +1,8 @@
 /** A few kills that a seed chose, for those who have minutes. */
-import { type Cell, labelsOf } from './plan';
+import type { Victim } from './blows';
+import { type Cell, pointsFor } from './plan';
 import { shuffled } from './random';
 import type { References } from './reference';
-import type { Victim } from './system';
 import type { ChaosVerb } from './verbs';
 
 export type Pair = { readonly verb: ChaosVerb; readonly profile: string };
@@ -37,7 +37,7 @@ export const sampleCells = (
   const chosen = shuffled(victims, random).slice(0, victimsFor(sample, victims));
   return pairs
     .flatMap(({ verb }) => {
-      const labels = shuffled(labelsOf(references, verb), random);
+      const labels = shuffled(pointsFor(chosen[0]!, references, verb), random);
       if (labels.length === 0) return [];
       return chosen.map((victim, index) => ({ verb, label: labels[index % labels.length]!.label, victim }));
     })

@@ -2,48 +2,12 @@
 import postgres from 'postgres';
 import { z } from 'zod';
 import { type Person, readSystem, signIn } from '../../demo/system';
+import { blowOf, type Victim } from './blows';
 import { pauseAll } from './pause';
+import { type Around, loseAndRestore, loseEngine } from './procedure';
 import { chaosRack } from './rack';
+import { storesOf } from './stores';
 import { until } from './until';
-
-/** Which processes are killed, by the names that the supervisor gave. */
-const killed = {
-  'BMC worker': ['worker-bmc-default'],
-  'control worker': ['worker-control'],
-  API: ['api'],
-  Temporal: ['temporal'],
-  Postgres: ['postgres'],
-  all: ['worker-bmc-default', 'worker-control', 'api', 'temporal', 'postgres'],
-} as const satisfies Record<string, readonly string[]>;
-/** Which are paused. Of workers there are two of each kind then, and one of them is paused. */
-const paused = {
-  'BMC worker': ['worker-bmc-default'],
-  'control worker': ['worker-control'],
-  API: ['api'],
-  Temporal: ['temporal'],
-  Postgres: ['postgres'],
-  rack: ['rack'],
-} as const satisfies Record<string, readonly string[]>;
-
-/** Shorter and longer than a heartbeat timeout, the lease of a lane, and a minute's silence after which a worker counts as gone. */
-const pauseSeconds = [10, 25, 45, 120] as const;
-
-export type Victim = keyof typeof killed | `${keyof typeof paused} ${(typeof pauseSeconds)[number]} s`;
-
-/** What is done to processes: killed with -9, or stopped for so many seconds and let go on. */
-type Blow = { readonly processes: readonly string[]; readonly seconds?: number };
-
-const pauses = (Object.keys(paused) as (keyof typeof paused)[]).flatMap((name) =>
-  pauseSeconds.map((seconds) => [`${name} ${seconds} s` as const, { processes: paused[name], seconds }] as const),
-);
-const kills = Object.entries(killed).map(([name, processes]) => [name, { processes }] as const);
-const blows: Readonly<Record<string, Blow>> = Object.fromEntries([...kills, ...pauses]);
-
-export const allKills = kills.map(([name]) => name) as readonly Victim[];
-export const allPauses: readonly Victim[] = pauses.map(([name]) => name);
-
-/** Whether a victim holds the connections to BMCs. */
-export const holdsBmcs = (victim: Victim): boolean => blows[victim]!.processes.includes('worker-bmc-default');
 
 const Addresses = z.looseObject({ postgresUrl: z.string() });
 
@@ -62,8 +26,19 @@ export type Standing = {
 
 export type System = Awaited<ReturnType<typeof openSystem>>;
 
-/** @param file the record of a running system */
-export const openSystem = async (file: string) => {
+/** What a system is known by. */
+export type Place = {
+  /** The record of a running system. */
+  readonly file: string;
+  /** What tells it from systems beside it: a round of clocks. */
+  readonly round?: string;
+  /** Environment of a `migrate` of its own; needed where databases are set back. */
+  readonly migrate?: Readonly<Record<string, string>>;
+};
+
+/** @param place a running system, or its record's file */
+export const openSystem = async (place: Place | string) => {
+  const { file, round = '', migrate = {} } = typeof place === 'string' ? { file: place } : place;
   const record = readSystem(file);
   const rack = chaosRack(record);
   const sql = postgres(Addresses.parse(record.addresses).postgresUrl, {
@@ -74,7 +49,9 @@ export const openSystem = async (file: string) => {
   const operator = patient(await signIn(record, 'operator'));
   const pidOf = (name: string): number | undefined =>
     readSystem(file).processes.find((process) => process.name === name)?.pid;
+  const stores = storesOf(file);
   return {
+    round,
     rack,
     operator,
     bmcs: await rack.bmcs(),
@@ -94,21 +71,24 @@ export const openSystem = async (file: string) => {
         return undefined;
       }
     },
-    /** Kills or pauses, all at once. @returns resolves when all of them run again */
-    strike(victim: Victim): () => Promise<void> {
-      const { processes, seconds } = blows[victim]!;
-      const struck = processes.map((name) => [name, pidOf(name)] as const);
+    /** Does what a victim's row says, while work goes on around it. @returns once all processes run again */
+    async strike(victim: Victim, around: Around): Promise<void> {
+      const blow = blowOf(victim);
+      const desk = { stores, operator, migrate, clouds: record.addresses.clouds };
+      if (blow.does === 'restore') return loseAndRestore(desk, blow.backups, around);
+      if (blow.does === 'lose') return loseEngine(desk, around);
+      const struck = blow.processes.map((name) => [name, pidOf(name)] as const);
       const pids = struck.flatMap(([, pid]) => pid ?? []);
-      const resumed = seconds === undefined ? undefined : pauseAll(pids, seconds);
+      const resumed = blow.does === 'pause' ? pauseAll(pids, blow.seconds) : undefined;
       if (!resumed) for (const pid of pids) process.kill(pid, 'SIGKILL');
-      return async () => {
-        if (resumed) await resumed;
-        else
-          await until('the killed processes to run again', async () =>
-            struck.every(([name, pid]) => pidOf(name) !== pid),
-          );
-        await operator.must('GET', '/v1/nodes?limit=1');
-      };
+      // A rack that stands still opens its gates when it goes on.
+      if (blow.processes.includes('rack')) await resumed;
+      await Promise.all([around.open(), resumed]);
+      if (!resumed)
+        await until('the killed processes to run again', async () =>
+          struck.every(([name, pid]) => pidOf(name) !== pid),
+        );
+      await operator.must('GET', '/v1/nodes?limit=1');
     },
     close: () => sql.end({ timeout: 5 }),
   };

@@ -1,6 +1,7 @@
 /** A sample of `npm run chaos`: runs of a few verbs are held at points that a seed chose, and a process is killed with -9. */
 import { join } from 'node:path';
-import { runCells } from '../chaos';
+import { allKills } from '../chaos/blows';
+import { runCells } from '../chaos/lanes';
 import { openSystem } from '../chaos/system';
 import { type System, startSystem } from './support/system';
 
@@ -24,7 +25,9 @@ test(`every run of a sample goes on after its kill, and no machine hears twice w
   const said: string[] = [];
   const chaos = await openSystem(join(system.data, 'system.json'));
   try {
-    const { results, unusable } = await runCells(chaos, { seed, sample, profiles }, (line) => said.push(line));
+    const { results, unusable } = await runCells(chaos, { seed, sample, profiles, victims: allKills }, (line) =>
+      said.push(line),
+    );
     expect({ unusable, said: said.filter((line) => line.startsWith('!')) }).toEqual({ unusable: [], said: [] });
     expect(results).toHaveLength(sample);
     for (const { outcome } of results) expect(['ended', 'parked']).toContain(outcome.is);

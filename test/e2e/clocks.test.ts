@@ -1,7 +1,7 @@
 /** A sample of `npm run chaos -- --clocks`: two workers of each kind and the API, each with another wrong clock, are killed in the middle of runs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCells } from '../chaos';
+import { runCells } from '../chaos/lanes';
 import { openSystem } from '../chaos/system';
 import { foundBy } from '../support/found';
 import { type System, startSystem } from './support/system';
