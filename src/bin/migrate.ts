@@ -8,6 +8,7 @@ import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/se
 import { connect } from '../inventory/database';
 import { migrate } from '../inventory/migrate';
 import { recovery } from '../inventory/recovery';
+import { fileFault } from '../model/file-faults';
 import { type Restorable, restorable, restored } from '../model/runs/recovery';
 import { createLog } from '../observe/log';
 import { readConfig } from '../process/config';
@@ -64,6 +65,6 @@ const main = async (): Promise<void> => {
 
 main().catch((error: NodeJS.ErrnoException) => {
   // A name with several addresses fails with an error for each and no text of its own.
-  process.stderr.write(`temper migrate failed: ${error.message || error.code}\n`);
+  process.stderr.write(`temper migrate failed: ${fileFault(error) ?? (error.message || error.code)}\n`);
   process.exit(1);
 });

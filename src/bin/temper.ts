@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Agent } from 'undici';
 import { CliFault, type Hands, runCli, stop, type Trust } from '../cli';
+import { fileFault, fileReason } from '../model/file-faults';
 
 // Shells report a program that a signal ended as 128 plus the signal's number.
 const interrupted = 130;
@@ -14,7 +15,7 @@ const readFile = (path: string): string | undefined => {
     return readFileSync(path, 'utf8');
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    return stop('usage', `${path} could not be read (${(thrown as NodeJS.ErrnoException).code}).`);
+    return stop('usage', `${path} could not be read${fileReason(thrown)}.`);
   }
 };
 
@@ -22,7 +23,7 @@ const writeFile = (path: string, text: string): void => {
   try {
     writeFileSync(path, text);
   } catch (thrown) {
-    stop('usage', `${path} could not be written (${(thrown as NodeJS.ErrnoException).code}).`);
+    stop('usage', `${path} could not be written${fileReason(thrown)}.`);
   }
 };
 
@@ -34,7 +35,7 @@ const filesIn = (path: string): string[] | undefined => {
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    return stop('usage', `${path} could not be read (${code}).`);
+    return stop('usage', `${path} could not be read${fileReason(thrown)}.`);
   }
 };
 
@@ -63,19 +64,34 @@ const replay: Hands['replay'] = (of) =>
 
 const sealing = () => require('../process/temper-secrets') as typeof import('../process/temper-secrets');
 
+/** A reader that has closed the pipe wanted the first lines only; what cannot be written for another reason is lost. */
+const endOfOutput = (thrown: NodeJS.ErrnoException): never => {
+  if (thrown.code === 'EPIPE') return process.exit(0);
+  process.stderr.write(`temper: what it prints cannot be written${fileReason(thrown)}.\n`);
+  return process.exit(1);
+};
+
+/** The user's home; without an entry among the accounts there is none, and the root has no clouds.yaml in it. */
+const homeOf = (): string => {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
+};
+
 const main = async (): Promise<number> => {
   const ending = new AbortController();
   process.once('SIGINT', () => ending.abort());
   process.once('SIGTERM', () => ending.abort());
-  // Whoever reads only the first lines has what they wanted.
-  process.stdout.on('error', () => process.exit(0));
+  process.stdout.on('error', endOfOutput);
   const hands: Hands = {
     env: process.env,
     fetchWith,
     readFile,
     writeFile,
     filesIn,
-    home: homedir(),
+    home: homeOf(),
     out: (text) => void process.stdout.write(text),
     ...(process.stdout.isTTY && { terminal: process.stdout }),
     err: (text) => void process.stderr.write(text),
@@ -95,7 +111,9 @@ main().then(
     process.exitCode = status;
   },
   (thrown) => {
-    process.stderr.write(`temper: ${thrown instanceof CliFault ? thrown.message : (thrown?.stack ?? thrown)}\n`);
+    process.stderr.write(
+      `temper: ${thrown instanceof CliFault ? thrown.message : (fileFault(thrown) ?? thrown?.stack ?? thrown)}\n`,
+    );
     process.exitCode = 1;
   },
 );

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { isTemperError, raise } from '../model/errors';
+import { fileReason } from '../model/file-faults';
 
 /** Where a text comes from. `stamp` changes when the text may have changed; without it the text is read once. */
 export type Source = {
@@ -67,8 +68,7 @@ export const reloading = async <T>(
 export const invalid = (file: string, reason: string, cause?: unknown): never =>
   raise('IdentityFileInvalid', { file, reason }, { cause });
 
-const unreadable = (thrown: unknown): string =>
-  `it could not be read (${(thrown as NodeJS.ErrnoException)?.code ?? 'unknown error'}).`;
+const unreadable = (thrown: unknown): string => `it could not be read${fileReason(thrown)}.`;
 
 /**
  * A YAML (or JSON) text checked against a shape. Faults name line and entry, never the text around them: it holds secrets.

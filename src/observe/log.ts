@@ -1,7 +1,9 @@
 /** Structured logs: one JSON object a line, the wire's field names, never a secret. */
+import { writeSync } from 'node:fs';
 import pino from 'pino';
 import { maskSecrets, maskText } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
+import { fileReason } from '../model/file-faults';
 
 export type Logger = {
   info(message: string, facts?: object): void;
@@ -25,6 +27,39 @@ const told = (error: Error): object => ({
   ...(error.cause instanceof Error && { cause: told(error.cause) }),
 });
 
+/** Lines that are kept while they cannot be written, in bytes; later ones are lost. */
+const keptBytes = 1 << 20;
+
+/**
+ * Standard output, or another descriptor, as where a log goes: a disk that is full ends no process. That it is, is said once
+ * on standard error; the lines are written when there is room again.
+ */
+export const lastingOutput = (process_name: string, fd = 1): pino.DestinationStream => {
+  const to = pino.destination({ dest: fd, sync: true, maxLength: keptBytes });
+  let away = false;
+  to.on('error', (error: NodeJS.ErrnoException) => {
+    // Nobody reads any more: pino itself ends such a stream.
+    if (away || error.code === 'EPIPE') return;
+    away = true;
+    to.once('write', () => {
+      away = false;
+    });
+    saidAside(
+      `temper ${process_name}: the log cannot be written${fileReason(error)}. What it would say is kept for a while.`,
+    );
+  });
+  return to;
+};
+
+/** On standard error, which may lie on the same disk. */
+const saidAside = (line: string): void => {
+  try {
+    writeSync(2, `${line}\n`);
+  } catch {
+    // There is nowhere left to say it.
+  }
+};
+
 /**
  * @param process_name such as `api`, `worker-bmc`; @param level pino's names
  * @param to where lines go; default standard output
@@ -37,7 +72,7 @@ export const createLog = (process_name: string, level: string, to?: pino.Destina
       timestamp: pino.stdTimeFunctions.isoTime,
       messageKey: 'message',
     },
-    to ?? pino.destination({ sync: true }),
+    to ?? lastingOutput(process_name),
   );
   return {
     info: (message, facts) => log.info(safe(facts), message),

@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkerOptions } from '@temporalio/worker';
+import { fileReason } from '../model/file-faults';
 import { ConfigFault } from './fault';
 
 const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
@@ -9,9 +10,8 @@ const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
     accessSync(codePath, constants.R_OK);
     return { codePath };
   } catch (thrown) {
-    const reason = `could not be read (${(thrown as NodeJS.ErrnoException).code})`;
     throw new ConfigFault([
-      `TEMPER_WORKFLOW_BUNDLE: ${codePath} ${reason}. Build it, or unset this to bundle at start.`,
+      `TEMPER_WORKFLOW_BUNDLE: ${codePath} could not be read${fileReason(thrown)}. Build it, or unset this to bundle at start.`,
     ]);
   }
 };

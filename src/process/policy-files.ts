@@ -1,6 +1,7 @@
 /** The files of a policy: what they hold now, and whether that has changed. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileReason } from '../model/file-faults';
 import { joinSources, type PolicySource, policyFilesAmong, readPolicy } from '../policy';
 
 /** Where a policy is written: a file, then folders in their order; the later one counts. */
@@ -12,8 +13,7 @@ const reading = <T>(path: string, read: () => T): T => {
   try {
     return read();
   } catch (thrown) {
-    const code = (thrown as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new UnreadablePolicy(`${path} could not be read (${code})`);
+    throw new UnreadablePolicy(`${path} could not be read${fileReason(thrown)}`);
   }
 };
 

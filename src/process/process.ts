@@ -1,6 +1,7 @@
 /** What every process does alike: health and readiness, signals, and a clean end. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileFault } from '../model/file-faults';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
 import { ConfigFault, configStatus, tellFaults } from './fault';
@@ -73,8 +74,10 @@ export const live = (
   };
 
   run().catch((error) => {
-    if (error instanceof ConfigFault) {
-      tellFaults(process_name, error);
+    const refused = fileFault(error);
+    const fault = refused === undefined ? error : new ConfigFault([refused]);
+    if (fault instanceof ConfigFault) {
+      tellFaults(process_name, fault);
       return end('settings', configStatus);
     }
     log.error('failed', { error });

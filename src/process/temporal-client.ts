@@ -1,6 +1,7 @@
 /** How Temporal is reached as the settings ask for it, and a client of it: what needs no worker, and none of its native code. */
 import { readFileSync } from 'node:fs';
 import { Client, type ClientInterceptors, Connection, type TLSConfig } from '@temporalio/client';
+import { fileReason } from '../model/file-faults';
 import { ConfigFault } from './fault';
 
 export type TemporalSettings = {
@@ -21,7 +22,7 @@ const fileOf = (settings: TemporalSettings, name: keyof TemporalSettings): Buffe
   try {
     return readFileSync(path);
   } catch (thrown) {
-    throw new ConfigFault([`${name}: ${path} could not be read (${(thrown as NodeJS.ErrnoException).code}).`]);
+    throw new ConfigFault([`${name}: ${path} could not be read${fileReason(thrown)}.`]);
   }
 };
 

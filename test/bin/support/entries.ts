@@ -31,26 +31,42 @@ export const endAll = async (): Promise<void> => {
   running.clear();
 };
 
+export type Surroundings = {
+  /** A shell's words that make its file systems, in a mount namespace of its own. */
+  readonly mounting?: string;
+  /** A descriptor in place of the pipe that its standard output is read from. */
+  readonly stdout?: number;
+  /** The account it runs as. */
+  readonly uid?: number;
+};
+
+/** A program and its arguments in a mount namespace where the shell's words have been obeyed first. */
+const mounted = (mounting: string, argv: readonly string[]): string[] => [
+  'unshare',
+  ...['--user', '--map-root-user', '--mount', 'sh', '-c', `${mounting} && exec "$@"`, 'sh'],
+  ...argv,
+];
+
 /** @param command an entry of src/bin and its arguments, such as `worker bmc` */
-export const start = (command: string, env: Env): Entry => {
+export const start = (command: string, env: Env, { mounting, stdout, uid }: Surroundings = {}): Entry => {
   const [entry, ...args] = command.split(' ');
   const { PATH = '' } = process.env;
-  const child = spawn(
-    process.execPath,
-    ['--require', register, join(root, beside[entry!] ?? `src/bin/${entry}.ts`), ...args],
-    {
-      cwd: root,
-      env: { PATH, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const file = join(root, beside[entry!] ?? `src/bin/${entry}.ts`);
+  const plain = [process.execPath, '--require', register, file, ...args];
+  const [program, ...words] = mounting ? mounted(mounting, plain) : plain;
+  const child = spawn(program!, words, {
+    cwd: root,
+    env: { PATH, ...env },
+    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
   running.add(child);
   let out = '';
   let err = '';
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     out += chunk;
   });
-  child.stderr.on('data', (chunk) => {
+  child.stderr!.on('data', (chunk) => {
     err += chunk;
   });
   const ended = once(child, 'close').then(([status]): Ending => ({ status, out, err }));
@@ -60,7 +76,7 @@ export const start = (command: string, env: Env): Entry => {
         const line = out.split('\n').find((one) => one.includes(text));
         if (line) resolve(line);
       };
-      child.stdout.on('data', look);
+      child.stdout?.on('data', look);
       look();
       ended.then(({ status }) => reject(new Error(`ended with ${status} and never said ${text}:\n${out}${err}`)));
     });
@@ -68,7 +84,8 @@ export const start = (command: string, env: Env): Entry => {
 };
 
 /** Runs a process that is expected to end by itself. */
-export const run = (command: string, env: Env): Promise<Ending> => start(command, env).ended;
+export const run = (command: string, env: Env, surroundings?: Surroundings): Promise<Ending> =>
+  start(command, env, surroundings).ended;
 
 /** Ports at which nobody listens are not needed: these addresses are never asked in these tests. */
 const store: Env = { TEMPER_DATABASE_URL: 'postgres://temper:hunter2@127.0.0.1:9/temper' };
