@@ -3,6 +3,7 @@
 import { asObject, oneOf, onlyProperties, refuse } from './answers';
 import { faultOf } from './faults';
 import { refuseDuringPost } from './power';
+import { bootTargetsOf, shows } from './profiles';
 import type { Bmc, Doc } from './types';
 
 const enabledValues = ['Disabled', 'Once', 'Continuous'] as const;
@@ -12,7 +13,7 @@ const modeValues = ['UEFI', 'Legacy'] as const;
 export const bootDoc = ({ state: { boot }, profile }: Bmc): Doc => ({
   BootSourceOverrideTarget: boot.target,
   BootSourceOverrideEnabled: boot.enabled,
-  'BootSourceOverrideTarget@Redfish.AllowableValues': profile.bootTargets,
+  'BootSourceOverrideTarget@Redfish.AllowableValues': bootTargetsOf(profile),
   'BootSourceOverrideEnabled@Redfish.AllowableValues': profile.continuous ? enabledValues : ['Disabled', 'Once'],
   ...(profile.bootMode === 'absent'
     ? {}
@@ -23,7 +24,11 @@ export const bootDoc = ({ state: { boot }, profile }: Bmc): Doc => ({
 const checkHabits = (bmc: Bmc, wanted: Doc): void => {
   const { profile, state } = bmc;
   const asked = ['BootSourceOverrideTarget', 'BootSourceOverrideEnabled', 'BootSourceOverrideMode'];
-  if (profile.bootNeedsAll && asked.some((name) => name in wanted) && !asked.every((name) => name in wanted))
+  if (
+    shows('boot settings come together', profile) &&
+    asked.some((name) => name in wanted) &&
+    !asked.every((name) => name in wanted)
+  )
     refuse(400, 'PropertyMissing', `The properties ${asked.join(', ')} are required together in the request.`);
   if (profile.bootMode === 'absent' && 'BootSourceOverrideMode' in wanted)
     refuse(
@@ -60,8 +65,8 @@ export const patchBoot = (bmc: Bmc, value: unknown, now: number): void => {
   const { boot } = bmc.state;
   const { profile } = bmc;
   if (wanted.BootSourceOverrideTarget !== undefined) {
-    boot.target = oneOf('BootSourceOverrideTarget', wanted.BootSourceOverrideTarget, profile.bootTargets);
-    if (profile.bootForgets) {
+    boot.target = oneOf('BootSourceOverrideTarget', wanted.BootSourceOverrideTarget, bootTargetsOf(profile));
+    if (shows('boot settings fall back', profile)) {
       boot.enabled = 'Once';
       boot.mode = 'Legacy';
     } else if (boot.target !== 'None' && boot.enabled === 'Disabled') boot.enabled = 'Once';

@@ -1,9 +1,10 @@
 /** The chassis: its place in the tree, its readings, its network adapter, and a second door to the power switch. */
 
-import { collection, done, healthy, link, onlyProperties, resource } from './answers';
+import { collection, done, healthy, link, onlyProperties, refuse, resource } from './answers';
 import { chassisPath, managerPath, systemPath } from './bmc';
 import { indicatorDoc, patchIndicator } from './indicator';
 import { reportedPower, resetEffect, resetSystem } from './power';
+import { shows } from './profiles';
 import type { Doc, Exchange, Row } from './types';
 
 const chassisDoc = ({ bmc, now }: Exchange): Doc => {
@@ -105,8 +106,13 @@ export const chassisRows: readonly Row[] = [
   { path: `${at}/Thermal`, get: thermalDoc },
   {
     path: `${at}/NetworkAdapters`,
-    get: ({ bmc }) =>
-      collection(`${chassisPath(bmc)}/NetworkAdapters`, 'NetworkAdapterCollection', 'Network Adapters', ['NIC.1']),
+    get: ({ bmc }) => {
+      if (bmc.state.power.shows !== 'On' && shows('adapters need a running host', bmc.profile))
+        refuse(400, 'GeneralError', 'The network adapters are not known before the host runs.');
+      return collection(`${chassisPath(bmc)}/NetworkAdapters`, 'NetworkAdapterCollection', 'Network Adapters', [
+        'NIC.1',
+      ]);
+    },
   },
   { path: `${at}/NetworkAdapters/NIC.1`, get: adapterDoc },
 ];

@@ -2,9 +2,9 @@
 
 import { collection, done, healthy, link, oneOf, onlyProperties, refuse, resource } from './answers';
 import { chassisPath, managerPath, systemPath } from './bmc';
-import { dellJobsLink } from './dell-jobs';
 import { faultOf } from './faults';
 import type { Answer, Bmc, Doc, Exchange, Row } from './types';
+import { jobListLink } from './vendor-jobs';
 
 /** The share of an outage in which connections are dropped; for the rest of it the answer is 503. */
 const silentShare = 0.7;
@@ -60,7 +60,7 @@ const managerDoc = ({ bmc, now }: Exchange): Doc => {
     Links: {
       ManagerForServers: [link(systemPath(bmc))],
       ManagerForChassis: [link(chassisPath(bmc))],
-      ...dellJobsLink(bmc),
+      ...jobListLink(bmc),
     },
     Actions: {
       '#Manager.Reset': {

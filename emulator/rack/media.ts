@@ -1,9 +1,10 @@
 /** Virtual media: slots that take an image address (never downloaded), under the manager, the system, or both. */
 
+import { spellingsFor, wantsEmptyBody } from '../../src/bmc/quirks';
 import { collection, done, notThere, refuse, refuseMissing, resource, textParameter } from './answers';
 import { managerPath, systemPath } from './bmc';
 import { faultOf } from './faults';
-import type { Profile } from './profiles';
+import { makerOf, type Profile, shows } from './profiles';
 import type { Answer, Bmc, Doc, Exchange, Medium, Row } from './types';
 
 const empty: Medium = { image: null, inserted: false, writeProtected: true, userName: null, transferProtocol: null };
@@ -22,7 +23,7 @@ const parentOf = (x: Exchange): string => {
 const slotOf = (x: Exchange): Medium => x.bmc.state.media[x.params.slot!] ?? notThere(x.path);
 
 const actionsOf = (bmc: Bmc, path: string): Doc =>
-  bmc.profile.mediaVia === 'patch'
+  shows('media by PATCH', bmc.profile)
     ? {}
     : {
         Actions: {
@@ -78,22 +79,21 @@ const eject = (x: Exchange): void => {
 };
 
 const insertAction = (x: Exchange): Answer => {
-  const { profile } = x.bmc;
-  if (profile.mediaNeedsProtocol && x.body.TransferProtocolType === undefined)
-    refuseMissing('VirtualMedia.InsertMedia', 'TransferProtocolType');
-  for (const name of ['Inserted', 'WriteProtected'])
-    if (profile.mediaRefusesInserted && name in x.body)
+  for (const { property, value } of spellingsFor('insert media', makerOf(x.bmc.profile))) {
+    if (value !== undefined && x.body[property] === undefined) refuseMissing('VirtualMedia.InsertMedia', property);
+    if (value === undefined && property in x.body)
       refuse(
         400,
         'ActionParameterUnknown',
-        `The action VirtualMedia.InsertMedia was submitted with the invalid parameter ${name}.`,
+        `The action VirtualMedia.InsertMedia was submitted with the invalid parameter ${property}.`,
       );
+  }
   insert(x, x.body);
   return done;
 };
 
 const ejectAction = (x: Exchange): Answer => {
-  if (x.bmc.profile.ejectNeedsBody && !x.hasBody)
+  if (wantsEmptyBody('eject media', makerOf(x.bmc.profile)) && !x.hasBody)
     refuse(
       400,
       'MalformedJSON',
@@ -109,7 +109,7 @@ const patchMedium = (x: Exchange): Answer => {
   return done;
 };
 
-const viaAction = (profile: Profile): boolean => profile.mediaVia === 'action';
+const viaAction = (profile: Profile): boolean => !shows('media by PATCH', profile);
 
 const rowsAt = ({ path, of, not }: (typeof places)[keyof typeof places]): Row[] => {
   const here = (profile: Profile): boolean => profile.media !== not;

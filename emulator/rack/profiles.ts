@@ -1,4 +1,8 @@
-/** What differs between vendors, as rows: names, limits and the habits that real clients have to cope with. */
+/**
+ * The emulated BMCs, as rows: names, limits, and what each offers. Habits that a client has to know of are not here but in
+ * src/bmc/quirks.ts, which the rack acts out.
+ */
+import { hasQuirk, type Maker, type Quirk } from '../../src/bmc/quirks';
 
 export type BiosFamily = 'dell' | 'hpe' | 'lenovo' | 'generic';
 
@@ -20,7 +24,6 @@ export type Profile = {
   /** `weak-strict` announces weak ETags and accepts only the strong spelling of them. */
   readonly etag: 'strong' | 'weak' | 'weak-strict';
   readonly sessionLimit: number;
-  readonly sessionFullKey: string;
   readonly resetTypes: readonly string[];
   /** Allowable values live in an ActionInfo resource instead of the action itself. */
   readonly actionInfo: boolean;
@@ -32,10 +35,6 @@ export type Profile = {
   readonly bootTargets: readonly string[];
   readonly bootMode: 'writable' | 'next-boot' | 'absent';
   readonly continuous: boolean;
-  /** Target, Enabled and Mode have to come together. */
-  readonly bootNeedsAll: boolean;
-  /** A target without Enabled falls back to Once, and the mode back to Legacy. */
-  readonly bootForgets: boolean;
   /** `Disabled` is refused together with target None. */
   readonly bootNoneRefusesEnabled: boolean;
   /** Writes are refused while the host is in its power-on self-test. */
@@ -48,15 +47,10 @@ export type Profile = {
   readonly secureBoot: boolean;
   readonly media: 'manager' | 'system' | 'both';
   readonly mediaSlots: readonly { readonly id: string; readonly types: readonly string[] }[];
-  readonly mediaVia: 'action' | 'patch';
-  readonly mediaNeedsProtocol: boolean;
-  readonly mediaRefusesInserted: boolean;
-  readonly ejectNeedsBody: boolean;
   readonly indicator: readonly ('IndicatorLED' | 'LocationIndicatorActive')[];
   readonly controllers: 'embedded' | 'collection';
   readonly storageId: string;
   readonly applyTimes: readonly ('Immediate' | 'OnReset')[];
-  readonly deleteRefusesApplyTime: boolean;
   readonly expand: boolean;
   readonly bootProgress: boolean;
 };
@@ -65,7 +59,6 @@ const ordinary = {
   ifMatch: 'optional',
   etag: 'strong',
   sessionLimit: 16,
-  sessionFullKey: 'Base.1.12.SessionLimitExceeded',
   resetTypes: ['On', 'ForceOff', 'GracefulShutdown', 'GracefulRestart', 'ForceRestart', 'Nmi', 'PowerCycle'],
   actionInfo: false,
   managerResetTypes: ['GracefulRestart', 'ForceRestart'],
@@ -75,8 +68,6 @@ const ordinary = {
   bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup', 'UefiHttp', 'Usb'],
   bootMode: 'writable',
   continuous: true,
-  bootNeedsAll: false,
-  bootForgets: false,
   bootNoneRefusesEnabled: false,
   postLock: false,
   bios: 'generic',
@@ -89,15 +80,10 @@ const ordinary = {
     { id: 'CD1', types: ['CD', 'DVD'] },
     { id: 'USB1', types: ['USBStick', 'Floppy'] },
   ],
-  mediaVia: 'action',
-  mediaNeedsProtocol: false,
-  mediaRefusesInserted: false,
-  ejectNeedsBody: false,
   indicator: ['IndicatorLED', 'LocationIndicatorActive'],
   controllers: 'collection',
   storageId: 'RAID1',
   applyTimes: ['Immediate', 'OnReset'],
-  deleteRefusesApplyTime: false,
   expand: true,
   bootProgress: true,
 } as const satisfies Partial<Profile>;
@@ -112,7 +98,6 @@ const idrac: Omit<Profile, 'name' | 'model' | 'product' | 'firmware'> = {
   managerId: 'iDRAC.Embedded.1',
   chassisId: 'System.Embedded.1',
   sessionLimit: 8,
-  sessionFullKey: 'IDRAC.2.8.RAC0218',
   resetTypes: [
     'On',
     'ForceOff',
@@ -137,7 +122,6 @@ const idrac: Omit<Profile, 'name' | 'model' | 'product' | 'firmware'> = {
   ],
   storageId: 'RAID.Integrated.1-1',
   controllers: 'embedded',
-  deleteRefusesApplyTime: true,
 };
 
 const ilo: Omit<Profile, 'name' | 'model' | 'product' | 'firmware'> = {
@@ -160,7 +144,6 @@ const ilo: Omit<Profile, 'name' | 'model' | 'product' | 'firmware'> = {
     { id: '1', types: ['Floppy', 'USBStick'] },
     { id: '2', types: ['CD', 'DVD'] },
   ],
-  ejectNeedsBody: true,
   storageId: 'DE00A000',
 };
 
@@ -203,7 +186,6 @@ export const profiles: Readonly<Record<string, Profile>> = {
       { id: 'EXT1', types: ['CD', 'DVD'] },
       { id: 'Remote1', types: ['USBStick'] },
     ],
-    mediaVia: 'patch',
   },
   'supermicro-x12': {
     ...ordinary,
@@ -220,10 +202,7 @@ export const profiles: Readonly<Record<string, Profile>> = {
     firmware: { bios: '1.4b', bmc: '01.01.06', nic: '8.50' },
     etag: 'weak',
     sessionLimit: 16,
-    bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UsbCd', 'BiosSetup', 'UefiHttp', 'Usb'],
-    bootForgets: true,
     biosSettings: 'SD',
-    mediaRefusesInserted: true,
     indicator: ['IndicatorLED'],
     storageId: 'HBA1',
   },
@@ -242,9 +221,7 @@ export const profiles: Readonly<Record<string, Profile>> = {
     firmware: { bios: 'R22', bmc: '12.60.17', nic: '14.32.10' },
     ifMatch: 'required',
     etag: 'weak-strict',
-    bootNeedsAll: true,
     biosSettings: 'SD',
-    mediaNeedsProtocol: true,
     bootProgress: false,
   },
   openbmc: {
@@ -307,6 +284,16 @@ export const profiles: Readonly<Record<string, Profile>> = {
     ],
   },
 };
+
+/** The BMC as the rows of src/bmc/quirks.ts see it. */
+export const makerOf = ({ vendor, manufacturer, model }: Profile): Maker => ({ names: [vendor, manufacturer], model });
+
+/** Whether the rack has to act a quirk out. */
+export const shows = (what: Quirk, profile: Profile): boolean => hasQuirk(what, makerOf(profile));
+
+/** What the host may be told to boot from. */
+export const bootTargetsOf = (profile: Profile): readonly string[] =>
+  shows('cd is UsbCd', profile) ? [...profile.bootTargets, 'UsbCd'] : profile.bootTargets;
 
 /** The order in which a rack is filled when nobody says otherwise. */
 export const profileNames: readonly string[] = Object.keys(profiles);

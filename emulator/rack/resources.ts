@@ -2,7 +2,6 @@
 
 import { biosRows } from './bios';
 import { chassisRows } from './chassis';
-import { dellJobRows } from './dell-jobs';
 import { eventRows } from './events';
 import { inventoryRows } from './inventory';
 import { managerRows } from './managers';
@@ -17,6 +16,7 @@ import { systemRows } from './systems';
 import { taskRows } from './tasks';
 import type { Bmc, Row } from './types';
 import { updateRows } from './update';
+import { vendorJobRows } from './vendor-jobs';
 import { volumeRows } from './volumes';
 
 const rows: readonly Row[] = [
@@ -33,7 +33,7 @@ const rows: readonly Row[] = [
   ...managerRows,
   ...chassisRows,
   ...taskRows,
-  ...dellJobRows,
+  ...vendorJobRows,
   ...updateRows,
   ...registryRows,
 ];

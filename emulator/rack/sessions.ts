@@ -1,9 +1,11 @@
 /** Who may talk to a BMC: basic credentials and a small table of sessions. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { sessionsFullId } from '../../src/bmc/quirks';
 import { collection, done, link, refuse, resource, textParameter } from './answers';
 import { nextId } from './bmc';
 import { faultOf } from './faults';
+import { makerOf, profiles } from './profiles';
 import type { Answer, Bmc, Doc, Exchange, Row, Session } from './types';
 
 const service = '/redfish/v1/SessionService';
@@ -56,7 +58,7 @@ const logIn = ({ bmc, body, now }: Exchange): Answer => {
   if (faulty || bmc.state.sessions.length >= bmc.profile.sessionLimit)
     refuse(
       503,
-      faulty ? 'IDRAC.2.8.RAC0218' : bmc.profile.sessionFullKey,
+      sessionsFullId(faulty ? makerOf(profiles.idrac9!) : makerOf(bmc.profile)),
       'The maximum number of user sessions is reached.',
       { headers: { 'Retry-After': '30' } },
     );

@@ -5,6 +5,7 @@ import { chassisPath, managerPath, systemPath } from './bmc';
 import { bootDoc, patchBoot } from './boot';
 import { indicatorDoc, patchIndicator } from './indicator';
 import { inPost, reportedPower, resetEffect, resetSystem } from './power';
+import { shows } from './profiles';
 import type { Answer, Bmc, Doc, Exchange, Row, Subject } from './types';
 
 const resetAction = ({ profile }: Bmc, path: string): Doc => ({
@@ -16,8 +17,9 @@ const resetAction = ({ profile }: Bmc, path: string): Doc => ({
 
 const bootProgress = (bmc: Bmc, now: number): Doc => {
   if (!bmc.profile.bootProgress) return {};
-  const { shows } = bmc.state.power;
-  const running = shows === 'On' ? (inPost(bmc, now) ? 'SystemHardwareInitializationComplete' : 'OSRunning') : 'None';
+  const { power } = bmc.state;
+  const running =
+    power.shows === 'On' ? (inPost(bmc, now) ? 'SystemHardwareInitializationComplete' : 'OSRunning') : 'None';
   return { BootProgress: { LastState: running } };
 };
 
@@ -31,7 +33,8 @@ const systemDoc = ({ bmc, now }: Exchange): Doc => {
     SystemType: 'Physical',
     Manufacturer: profile.manufacturer,
     Model: profile.model,
-    SerialNumber: bmc.serial,
+    // The mainboard's, where the number on the case is the SKU.
+    SerialNumber: shows('serial is SKU', profile) ? `CN${bmc.serial}` : bmc.serial,
     SKU: bmc.serial,
     PartNumber: `${profile.name.toUpperCase()}-01`,
     UUID: bmc.uuid,

@@ -1,8 +1,10 @@
 /** Long work: tasks, their monitors, and how they end. What a task does when it ends belongs to its subject. */
 
+import { jobListFor } from '../../src/bmc/quirks';
 import { collection, done, errorBody, link, notThere, resource } from './answers';
 import { nextId, systemPath } from './bmc';
 import { faultOf } from './faults';
+import { makerOf } from './profiles';
 import type { Answer, Bmc, Doc, Exchange, LateWork, Row, Task, TaskWork } from './types';
 
 const service = '/redfish/v1/TaskService';
@@ -64,7 +66,7 @@ export const startTask = (
   const waits = needsBoot && !faultOf(bmc, 'work-at-boot', now);
   const endsAt = waits ? null : now + ms;
   const task: Task = {
-    id: `${bmc.profile.vendor === 'Dell' ? 'JID' : 'TASK'}_${nextId(bmc)}`,
+    id: `${jobListFor(makerOf(bmc.profile))?.idPrefix ?? 'TASK'}_${nextId(bmc)}`,
     name,
     work,
     startedAt: now,

@@ -1,9 +1,11 @@
 /** Volumes: they come and go as tasks, at once or at the next boot, one job per controller. */
 
+import { spellingsFor } from '../../src/bmc/quirks';
 import { asObject, collection, healthy, link, notThere, oneOf, refuse, resource } from './answers';
 import { nextId } from './bmc';
 import { type Controller, type Drive, raidLevels } from './drives';
 import { faultOf } from './faults';
+import { makerOf } from './profiles';
 import { controllerOf, pathOf, volumesOf } from './storage';
 import { isBusyWith, startTask } from './tasks';
 import type { Answer, Bmc, Doc, Exchange, Row, TaskWork, Volume } from './types';
@@ -117,12 +119,13 @@ const deleteVolume = (x: Exchange): Answer => {
   const { bmc, now } = x;
   const controller = controllerOf(x);
   const volume = find(x, controller);
-  if (bmc.profile.deleteRefusesApplyTime && '@Redfish.OperationApplyTime' in x.body)
-    refuse(
-      500,
-      'IDRAC.2.8.SYS029',
-      'Unable to complete the operation because the parameter @Redfish.OperationApplyTime is not applicable (SYS029).',
-    );
+  for (const { property, value } of spellingsFor('delete volume', makerOf(bmc.profile)))
+    if (value === undefined && property in x.body)
+      refuse(
+        500,
+        'IDRAC.2.8.SYS029',
+        `Unable to complete the operation because the parameter ${property} is not applicable (SYS029).`,
+      );
   refuseBusy(bmc, controller);
   const needsBoot = applyTimeOf(x) === 'OnReset';
   const work: TaskWork = { is: 'delete-volume', controller: controller.id, volume: volume.id };

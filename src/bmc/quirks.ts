@@ -1,28 +1,46 @@
-/** What differs between vendors, as rows that acts consult. Nothing outside this room knows a vendor. */
+/**
+ * What differs between vendors, as rows. Acts consult them, the emulated rack acts them out, and nothing else in either
+ * knows a vendor's habit: a new quirk is one row here.
+ */
 import type { Courtesy } from './contract';
 
-export type Quirk =
-  /** Target, Enabled and Mode have to come in one PATCH. */
-  | 'boot settings come together'
-  /** The virtual CD is called UsbCd as a boot target. */
-  | 'cd is UsbCd'
-  /** The number on the case is the System's SKU; its SerialNumber is that of the mainboard. */
-  | 'serial is SKU';
-
-export type QuirkRow = {
+/** Whose BMCs a row holds for. */
+type Holder = {
+  /** Matched against the service root's vendor and the system's manufacturer. */
   readonly vendor: RegExp;
   /** Models the row does not hold for. */
   readonly notModel?: RegExp;
-  readonly what: Quirk;
   readonly source: string;
 };
+
+/** A BMC as rows see it: every name of its maker that it shows, and the system's model. */
+export type Maker = { readonly names: readonly (string | undefined)[]; readonly model?: string };
+
+const holds = (row: Partial<Holder>, { names, model }: Maker): boolean =>
+  names.some((name) => name !== undefined && row.vendor?.test(name)) &&
+  !(row.notModel && model !== undefined && row.notModel.test(model));
+
+export type Quirk =
+  /** Target, Enabled and Mode have to come in one PATCH; those that do not are refused. */
+  | 'boot settings come together'
+  /** Target, Enabled and Mode have to come in one PATCH; those that do not fall back to Once and Legacy. */
+  | 'boot settings fall back'
+  /** The virtual CD is called UsbCd as a boot target. */
+  | 'cd is UsbCd'
+  /** The number on the case is the System's SKU; its SerialNumber is that of the mainboard. */
+  | 'serial is SKU'
+  /** Network adapters answer 400 while the host does not run. */
+  | 'adapters need a running host'
+  /** Virtual media have no actions; a PATCH inserts and ejects. */
+  | 'media by PATCH';
+
+export type QuirkRow = Holder & { readonly what: Quirk };
 
 export const quirks: readonly QuirkRow[] = [
   {
     vendor: /supermicro/i,
-    what: 'boot settings come together',
-    source:
-      'without Enabled it falls back to Once and without Mode to Legacy: openstack/sushy system.py, ironic redfish management.py',
+    what: 'boot settings fall back',
+    source: 'openstack/sushy system.py, openstack/ironic redfish/management.py',
   },
   {
     vendor: /supermicro/i,
@@ -36,16 +54,200 @@ export const quirks: readonly QuirkRow[] = [
     source: 'openstack/ironic redfish/management.py; answers PropertyMissing otherwise',
   },
   { vendor: /\bdell\b/i, what: 'serial is SKU', source: 'the service tag: openstack/ironic redfish/inspect.py' },
+  {
+    vendor: /\bhpe?\b|hewlett/i,
+    what: 'adapters need a running host',
+    source: 'openstack/ironic redfish/firmware.py, retrieve_nic_components',
+  },
+  {
+    vendor: /lenovo/i,
+    notModel: /V[3-9]\b/,
+    what: 'media by PATCH',
+    source: 'openstack/sushy resources/manager/virtual_media.py: no actions, but Allow names PATCH',
+  },
 ];
 
-/** Whether a quirk holds for a BMC. `names` are the service root's vendor and the system's manufacturer. */
-export const hasQuirk = (what: Quirk, names: readonly (string | undefined)[], model: string | undefined): boolean =>
-  quirks.some(
-    (row) =>
-      row.what === what &&
-      names.some((name) => name !== undefined && row.vendor.test(name)) &&
-      !(row.notModel && model !== undefined && row.notModel.test(model)),
-  );
+/** Whether a quirk holds for a BMC. */
+export const hasQuirk = (what: Quirk, maker: Maker): boolean =>
+  quirks.some((row) => row.what === what && holds(row, maker));
+
+/** Requests whose spelling differs between BMCs in ways that only a refusal shows. */
+export type SpelledRequest = 'insert media' | 'eject media' | 'create volume' | 'delete volume';
+type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * A property that some BMCs want and others refuse, so that it is added, or left out, when a refusal names it.
+ * `vendor` is whose BMCs are known for it; rows without one come from single reports.
+ */
+export type SpellingRow = Partial<Holder> & {
+  readonly of: SpelledRequest;
+  readonly property: string;
+  /** What to send; absent where the property is to be left out. `url` is that of the medium. */
+  readonly value?: (url: string) => unknown;
+  /** The part of the property's name that refusals quote, where it is not the whole. */
+  readonly quoted?: string;
+};
+
+const applyTime = { property: '@Redfish.OperationApplyTime', quoted: 'OperationApplyTime' } as const;
+
+export const spellings: readonly SpellingRow[] = [
+  {
+    of: 'insert media',
+    property: 'TransferProtocolType',
+    value: (url) => (/^https:/i.test(url) ? 'HTTPS' : 'HTTP'),
+    vendor: /^ami$|american megatrends/i,
+    source: 'openstack/sushy resources/manager/virtual_media.py',
+  },
+  { of: 'insert media', property: 'TransferMethod', value: () => 'Stream', source: 'openstack/sushy, the same file' },
+  {
+    of: 'insert media',
+    property: 'UserName',
+    quoted: 'UserName|Password',
+    value: () => 'none',
+    source: 'NVIDIA DGX: openstack/sushy',
+  },
+  {
+    of: 'insert media',
+    property: 'Password',
+    quoted: 'UserName|Password',
+    value: () => 'none',
+    source: 'NVIDIA DGX: openstack/sushy',
+  },
+  // Both are true unless said otherwise (DSP2046, VirtualMedia), and read-only on X11 and X12: not sent unasked.
+  { of: 'insert media', property: 'Inserted', value: () => true, source: 'openstack/sushy' },
+  { of: 'insert media', property: 'WriteProtected', value: () => true, source: 'openstack/sushy' },
+  { of: 'insert media', property: 'Inserted', vendor: /supermicro/i, source: 'openstack/sushy: read-only on X11, X12' },
+  {
+    of: 'insert media',
+    property: 'WriteProtected',
+    vendor: /supermicro/i,
+    source: 'openstack/sushy: read-only on X11, X12',
+  },
+  { of: 'create volume', ...applyTime, source: 'no report; what a DELETE is refused for' },
+  {
+    of: 'delete volume',
+    ...applyTime,
+    vendor: /\bdell\b/i,
+    source: 'iDRAC 6.00.02 and later refuse it on DELETE: openstack/ironic redfish/raid.py',
+  },
+];
+
+/** What known BMCs of a vendor want, or refuse, of a request. */
+export const spellingsFor = (of: SpelledRequest, maker: Maker): readonly SpellingRow[] =>
+  spellings.filter((row) => row.of === of && holds(row, maker));
+
+/** The request's body as a refusal with these words asks for it; the same body when the words name nothing known. */
+export const respelled = (of: SpelledRequest, body: Body, words: string, url = ''): Body => {
+  const named = spellings.filter((row) => row.of === of && new RegExp(row.quoted ?? row.property).test(words));
+  const wanted = named.filter((row) => row.value !== undefined && !(row.property in body));
+  const refused = named
+    .filter((row) => row.value === undefined && row.property in body)
+    .map(({ property }) => property);
+  return {
+    ...Object.fromEntries(Object.entries(body).filter(([property]) => !refused.includes(property))),
+    ...Object.fromEntries(wanted.map(({ property, value }) => [property, value!(url)])),
+  };
+};
+
+/** A request without parameters that some BMCs refuse unless an empty object is sent along. */
+export type EmptyBodyRow = Partial<Holder> & { readonly of: SpelledRequest; readonly statuses: readonly number[] };
+
+export const emptyBodies: readonly EmptyBodyRow[] = [
+  {
+    of: 'eject media',
+    statuses: [400, 415],
+    vendor: /\bhpe?\b|hewlett/i,
+    source: 'iLO: openstack/sushy resources/manager/virtual_media.py',
+  },
+];
+
+/** Whether BMCs of this maker insist on a body. */
+export const wantsEmptyBody = (of: SpelledRequest, maker: Maker): boolean =>
+  emptyBodies.some((row) => row.of === of && holds(row, maker));
+
+/** Whether a refusal with this status is what a BMC that insists on a body answers. */
+export const asksForEmptyBody = (of: SpelledRequest, status: number): boolean =>
+  emptyBodies.some((row) => row.of === of && row.statuses.includes(status));
+
+/**
+ * The key of a refusal that was not carried out and may well succeed a little later. Rows without a vendor are keys of
+ * the standard's Base registry.
+ */
+export type BusyKeyRow = Partial<Holder> & {
+  readonly key: string;
+  /** Set where the key says that there is no room for another session. */
+  readonly sessions?: true;
+  /** What stands before the key in a message id. */
+  readonly registry: string;
+};
+
+const base = { registry: 'Base.1.12', source: 'DMTF, the Base message registry' } as const;
+const ilo = { registry: 'iLO.2.14', vendor: /\bhpe?\b|hewlett/i } as const;
+const idrac = { registry: 'IDRAC.2.8', vendor: /\bdell\b/i } as const;
+
+export const busyKeys: readonly BusyKeyRow[] = [
+  { ...idrac, key: 'RAC0218', sessions: true, source: 'bb-Ricardo/check_redfish#89' },
+  { ...idrac, key: 'SYS518', source: 'its data sources are not available: openstack/sushy connector.py' },
+  { ...ilo, key: 'InvalidOperationForSystemState', source: 'just after another power change: openstack/sushy' },
+  { ...ilo, key: 'UnableToModifyDuringSystemPOST', source: 'ironcore-dev/metal-operator#997' },
+  { ...ilo, key: 'ResourceNotReadyRetry', source: 'HPE, the iLO message registry' },
+  { ...base, key: 'SessionLimitExceeded', sessions: true },
+  { ...base, key: 'ServiceTemporarilyUnavailable' },
+  { ...base, key: 'ServiceShuttingDown' },
+  { ...base, key: 'ResourceInUse' },
+  {
+    ...base,
+    key: 'ActionParameterValueConflict',
+    source: 'iDRAC10, power on shortly after power off: openstack/ironic redfish/power.py',
+  },
+];
+
+/** The message id with which a BMC refuses a session when its table is full. */
+export const sessionsFullId = (maker: Maker): string => {
+  const full = busyKeys.filter(({ sessions }) => sessions);
+  const row = full.find((each) => holds(each, maker)) ?? full.find(({ vendor }) => vendor === undefined)!;
+  return `${row.registry}.${row.key}`;
+};
+
+/** Where a vendor keeps a list of jobs of its own, which outlive the tasks: a path of property names in the Manager. */
+export type JobListRow = Holder & { readonly link: readonly string[]; readonly idPrefix: string };
+
+export const jobLists: readonly JobListRow[] = [
+  {
+    vendor: /\bdell\b/i,
+    link: ['Links', 'Oem', 'Dell', 'Jobs'],
+    idPrefix: 'JID',
+    source: 'dell/iDRAC-Redfish-Scripting',
+  },
+];
+
+/** The job list of this maker's BMCs, if they have one beside their tasks. */
+export const jobListFor = (maker: Maker): JobListRow | undefined => jobLists.find((row) => holds(row, maker));
+
+/** What a job's state amounts to: the words of the vendors' lists and of the standard's Job.v1; any other is still under way. */
+export const jobStates: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
+  Scheduled: 'waits',
+  Starting: 'waits',
+  Pending: 'waits',
+  Suspended: 'waits',
+  Completed: 'done',
+  RebootCompleted: 'done',
+  CompletedWithErrors: 'failed',
+  Failed: 'failed',
+  RebootFailed: 'failed',
+  Cancelled: 'failed',
+  Exception: 'failed',
+};
+
+/** A maker whose UEFI firmware starts from disk by a boot selector of its own. */
+export const diskSelectors = [
+  {
+    /** As `ipmitool mc info` shows it: IANA's private enterprise number. */
+    manufacturerId: 10876,
+    selector: 0x24,
+    source: 'Supermicro: openstack/ironic drivers/modules/ipmitool.py',
+  },
+] as const;
 
 export type CourtesyRow = Courtesy & { readonly vendor: RegExp; readonly source: string };
 

@@ -62,6 +62,7 @@ describe('updates', () => {
 
   test('several components are updated one after the other, each by its own command', async () => {
     const { bmc: seen, run, firmware, updates } = benchOf('ilo6');
+    await run('power_on');
     const nic = { component: `nic:${seen.serial}N1`, url: image('nic-4.5.6.bin') };
     await run('update_firmware', { settings: [...bmc.settings, nic, ...bios.settings] });
     expect(firmware()).toEqual({ bios: '9.8.7', bmc: '7.6.5', nic: '4.5.6' });

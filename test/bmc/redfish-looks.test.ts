@@ -127,6 +127,7 @@ describe('firmware', () => {
   test.each(profileNames)('%s tells the versions of BIOS, BMC and network adapter', async (profile) => {
     const { run, state } = racks.bench(profile);
     const { firmware } = state();
+    await run('power_on');
     const { seen } = await run('read_firmware');
     expect(seen?.firmware).toEqual([
       { component: 'bios', current_version: firmware.bios },
@@ -153,10 +154,12 @@ describe('verify', () => {
 
   test.each(profileNames)('%s: BIOS settings and firmware come along in a run', async (profile) => {
     const { run, accepted } = racks.bench(profile);
+    await run('power_on');
+    const sent = accepted().length;
     const { seen } = await run('verify', {}, inRun);
     expect(seen?.bios?.length).toBeGreaterThan(4);
     expect(seen?.firmware).toHaveLength(3);
-    expect(accepted()).toHaveLength(0);
+    expect(accepted()).toHaveLength(sent);
   });
 
   test('a look without a run, as power sync does many, asks for nothing more', async () => {

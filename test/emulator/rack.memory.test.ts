@@ -102,6 +102,8 @@ test('with one port every link a BMC gives leads back to itself', async () => {
   const rack = await start({ bmcs: 8 });
   for (const bmc of rack.bmcs) {
     const client = clientOf(bmc);
+    await client.reset('On');
+    await client.powerReaches('On');
     const seen = new Set<string>();
     const open = [`${new URL(bmc.address).pathname}/redfish/v1`];
     for (let path = open.pop(); path !== undefined; path = open.pop()) {

@@ -3,15 +3,13 @@ import { raise } from '../../model/errors';
 import type { bootDevices } from '../../model/lifecycle/steps';
 import type { ActOutcome } from '../../model/runs/runs';
 import { converge, type Sent } from '../converge';
+import { diskSelectors } from '../quirks';
 import { type Client, nonsense } from './client';
 import { lookAtMaker } from './verify';
 
 /** The second byte of the parameter, by device; those that are not here have none. */
 const selectors = { pxe: 0x04, disk: 0x08, cdrom: 0x14, bios: 0x18 } as const;
 type Device = keyof typeof selectors;
-
-/** openstack/ironic:ironic/drivers/modules/ipmitool.py: its UEFI starts from disk by another number only. */
-const supermicro = { id: 10876, disk: 0x24 } as const;
 
 type Flags = {
   readonly valid: boolean;
@@ -34,7 +32,7 @@ const lookAtBoot = async (client: Client): Promise<Flags> => {
 };
 
 const deviceOf = (selector: number): Device | undefined =>
-  selector === supermicro.disk
+  diskSelectors.some((row) => row.selector === selector)
     ? 'disk'
     : (Object.keys(selectors) as Device[]).find((device) => selectors[device] === selector);
 
@@ -80,13 +78,14 @@ const wantedOf = async (client: Client, args: Readonly<Record<string, unknown>>)
   if (!Object.hasOwn(selectors, asked)) return raise('BmcUnsupported', client.facts({ what: `boot device ${asked}` }));
   const device = asked as Device;
   const uefi = bootsUefi(client.node);
-  const other = uefi && device === 'disk' && (await lookAtMaker(client)).id === supermicro.id;
+  const maker = uefi && device === 'disk' ? await lookAtMaker(client) : undefined;
+  const own = diskSelectors.find(({ manufacturerId }) => manufacturerId === maker?.id);
   return {
     device,
     // A BMC that needs the device anew for every boot takes the next one only.
     persistent: args.persistent === true && !client.settings.forceBootDevice,
     uefi,
-    selector: other ? supermicro.disk : selectors[device],
+    selector: own?.selector ?? selectors[device],
   };
 };
 

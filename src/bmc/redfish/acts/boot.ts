@@ -5,7 +5,7 @@ import type { bootDevices, bootModes } from '../../../model/lifecycle/steps';
 import { ownValue } from '../../../model/own';
 import type { ActOutcome } from '../../../model/runs/runs';
 import { converge } from '../../converge';
-import { hasQuirk } from '../../quirks';
+import { hasQuirk, type Quirk } from '../../quirks';
 import { findSystem, serviceRoot } from '../discovery/discovery';
 import { BootSettings, type System } from '../discovery/resources';
 import type { Client, Sent } from '../transport/client';
@@ -43,8 +43,8 @@ export const lookAtBoot = async (client: Client, at: { look(): Promise<{ value: 
 };
 
 const quirkOf = async (client: Client, system: System) => {
-  const names = [(await serviceRoot(client)).Vendor, system.Manufacturer];
-  return (what: Parameters<typeof hasQuirk>[0]) => hasQuirk(what, names, system.Model);
+  const maker = { names: [(await serviceRoot(client)).Vendor, system.Manufacturer], model: system.Model };
+  return (...either: readonly Quirk[]) => either.some((what) => hasQuirk(what, maker));
 };
 
 /** Sends what is wanted, each property to the resource that has it: possibly two PATCHes. */
@@ -103,7 +103,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
   let accepted = false;
 
   const act = async (state: BootState): Promise<Sent> => {
-    const all = quirk('boot settings come together');
+    const all = quirk('boot settings come together', 'boot settings fall back');
     const send = () =>
       patchBoot(
         client,
@@ -150,7 +150,7 @@ export const setBootMode = async (client: Client, args: Readonly<Record<string, 
   const first = await lookAtBoot(client, at);
   if (first.boot.BootSourceOverrideMode === undefined)
     return raise('BmcUnsupported', client.facts({ what: 'setting the boot mode' }));
-  const together = (await quirkOf(client, first.system))('boot settings come together');
+  const together = (await quirkOf(client, first.system))('boot settings come together', 'boot settings fall back');
   const what = `set boot mode ${args.boot_mode}`;
   const { state } = await converge<BootState>(client, {
     what,

@@ -1,5 +1,6 @@
 /** Single volumes made and deleted: one command each, followed until the list of volumes agrees. */
 
+import { respelled } from '../../quirks';
 import { type ControllerSeen, readVolumes, type VolumeSeen } from '../discovery/raid-storage';
 import type { Desk, Job } from '../jobs/job';
 import { perform } from '../jobs/jobs';
@@ -29,12 +30,18 @@ const limitMs = 3 * 60 * 60_000;
 export const applyTimeOf = ({ applyTimes }: ControllerSeen): ApplyTime =>
   (['Immediate', 'OnReset'] as const).find((time) => applyTimes.includes(time)) ?? null;
 
-/** Some BMCs refuse the property that others want (iDRAC on DELETE); an answer that names it was not carried out. */
-const withApplyTime = async (time: ApplyTime, send: (more: Args) => Promise<Sent>): Promise<Sent> => {
+/** Some BMCs refuse the property that others want; an answer that names it was not carried out. */
+const withApplyTime = async (
+  of: 'create volume' | 'delete volume',
+  time: ApplyTime,
+  send: (more: Args) => Promise<Sent>,
+): Promise<Sent> => {
   if (time === null) return send({});
-  const sent = await send({ '@Redfish.OperationApplyTime': time });
-  const names = sent.is !== 'accepted' && String(sent.error.facts.reason).includes('OperationApplyTime');
-  return names ? send({}) : sent;
+  const timed = { '@Redfish.OperationApplyTime': time };
+  const sent = await send(timed);
+  if (sent.is === 'accepted') return sent;
+  const next = respelled(of, timed, String(sent.error.facts.reason));
+  return Object.keys(next).length === 0 ? send(next) : sent;
 };
 
 const restartFor = (time: ApplyTime): Job['restart'] => (time === 'OnReset' ? 'surely' : 'if it waits');
@@ -54,7 +61,7 @@ const deletion = (client: Client, { controller, volumesPath, path, applyTime }: 
     before: async () => null,
     unneeded: async () => isGone(await look()),
     send: async () => {
-      const sent = await withApplyTime(applyTime, (more) =>
+      const sent = await withApplyTime('delete volume', applyTime, (more) =>
         client.remove(path, Object.keys(more).length > 0 ? more : undefined, key),
       );
       return sent.is === 'refused' && sent.reply.status === 404 ? { is: 'accepted', reply: sent.reply } : sent;
@@ -80,7 +87,10 @@ const creation = (client: Client, planned: Creation): Job => {
     key,
     limitMs,
     before: async () => (await look()).map(({ path }) => path),
-    send: () => withApplyTime(planned.applyTime, (more) => client.post(planned.volumesPath, { ...body, ...more }, key)),
+    send: () =>
+      withApplyTime('create volume', planned.applyTime, (more) =>
+        client.post(planned.volumesPath, { ...body, ...more }, key),
+      ),
     effect: async (before) => {
       const volumes = await look();
       const fresh = volumes.filter(({ path }) => !(before as string[]).includes(path));

@@ -7,7 +7,7 @@ import type { System } from './resources';
 
 export type Part = { readonly component: string; readonly version: string | null };
 
-/** HPE answers 400 here until the host's system runs; other BMCs have no adapters to show. */
+/** Some BMCs answer 400 until the host runs ('adapters need a running host'); others have no adapters to show. */
 const unlessAbsent = (error: unknown): undefined => {
   if (!isTemperError(error, 'BmcRejected')) throw error;
 };

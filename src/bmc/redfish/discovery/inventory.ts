@@ -138,7 +138,7 @@ const readInterfaces = async (parts: Parts, system: HostSystem) => {
 };
 
 const systemVendorOf = (system: HostSystem) => {
-  const bySku = hasQuirk('serial is SKU', [system.Manufacturer], system.Model);
+  const bySku = hasQuirk('serial is SKU', { names: [system.Manufacturer], model: system.Model });
   return {
     product_name: tidyText(system.Model) ?? null,
     serial_number: tidyText(bySku ? (system.SKU ?? system.SerialNumber) : system.SerialNumber) ?? null,

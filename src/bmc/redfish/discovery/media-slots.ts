@@ -1,6 +1,7 @@
 /** Virtual drives: finding the slot for a kind of medium, and the spellings in which BMCs want inserts and ejects. */
 import { raise } from '../../../model/errors';
 import type { mediaTypes } from '../../../model/lifecycle/steps';
+import { asksForEmptyBody, respelled } from '../../quirks';
 import type { Client, Sent } from '../transport/client';
 import { wordsOf } from '../transport/replies';
 import { findSystem, managerPaths, membersOf } from './discovery';
@@ -9,7 +10,7 @@ import { Manager, VirtualMedia } from './resources';
 export type Slot = {
   readonly path: string;
   readonly media: VirtualMedia;
-  /** No actions, but a PATCH inserts and ejects (older Lenovo). */
+  /** No actions, but a PATCH inserts and ejects ('media by PATCH'). */
   readonly byPatch: boolean;
 };
 
@@ -52,19 +53,6 @@ export const slotsFor = (client: Client, slots: readonly Slot[], type: MediaType
   return found.length > 0 ? found : raise('BmcUnsupported', client.facts({ what: `a virtual ${type} drive` }));
 };
 
-/** Extra parameters that some BMCs insist on, sent when a refusal names them and not before: others refuse them. */
-const demands: readonly { readonly named: RegExp; readonly add: (url: string) => Readonly<Record<string, unknown>> }[] =
-  [
-    {
-      named: /TransferProtocolType/,
-      add: (url) => ({ TransferProtocolType: /^https:/i.test(url) ? 'HTTPS' : 'HTTP' }),
-    },
-    { named: /TransferMethod/, add: () => ({ TransferMethod: 'Stream' }) },
-    { named: /UserName|Password/, add: () => ({ UserName: 'none', Password: 'none' }) },
-    { named: /Inserted/, add: () => ({ Inserted: true }) },
-    { named: /WriteProtected/, add: () => ({ WriteProtected: true }) },
-  ];
-
 const mostTries = 4;
 
 export const insertInto = async (client: Client, slot: Slot, url: string, what: string): Promise<Sent> => {
@@ -73,10 +61,9 @@ export const insertInto = async (client: Client, slot: Slot, url: string, what: 
   let body: Readonly<Record<string, unknown>> = { Image: url };
   let sent = await client.post(target, body, what);
   for (let tries = 1; tries < mostTries && sent.is === 'refused'; tries += 1) {
-    const words = wordsOf(sent.reply);
-    const extra = demands.filter(({ named }) => named.test(words)).map(({ add }) => add(url));
-    const next = Object.assign({}, body, ...extra) as typeof body;
-    if (Object.keys(next).length === Object.keys(body).length) break;
+    const next = respelled('insert media', body, wordsOf(sent.reply), url);
+    // A BMC that refuses what it asked for would go round in circles.
+    if (Object.keys(next).length <= Object.keys(body).length) break;
     body = next;
     sent = await client.post(target, body, what);
   }
@@ -88,5 +75,7 @@ export const ejectFrom = async (client: Client, slot: Slot, what: string): Promi
   const target = slot.media.Actions?.['#VirtualMedia.EjectMedia']?.target;
   if (target === undefined) return client.patch(slot.path, { Image: null, Inserted: false }, what);
   const sent = await client.post(target, undefined, what);
-  return sent.is === 'refused' && [400, 415].includes(sent.reply.status) ? client.post(target, {}, what) : sent;
+  return sent.is === 'refused' && asksForEmptyBody('eject media', sent.reply.status)
+    ? client.post(target, {}, what)
+    : sent;
 };

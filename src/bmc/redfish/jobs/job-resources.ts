@@ -38,9 +38,8 @@ export const VendorJob = z.looseObject({
 });
 export type VendorJob = z.output<typeof VendorJob>;
 
-export const JobManager = z.looseObject({
-  Links: maybe(z.looseObject({ Oem: maybe(z.looseObject({ Dell: maybe(z.looseObject({ Jobs: maybe(link) })) })) })),
-});
+/** As it comes: where a vendor's jobs are is said by its row in quirks.ts. */
+export const ManagerDocument = z.looseObject({});
 
 export const StorageSystem = z.looseObject({ Storage: maybe(link) });
 

@@ -2,44 +2,40 @@
 
 import type { TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
+import { jobLists, jobStates } from '../../quirks';
 import { findManager, findSystem } from '../discovery/discovery';
 import type { Client } from '../transport/client';
-import { JobManager, JobRoot, JobService, VendorJob } from './job-resources';
+import { JobRoot, JobService, ManagerDocument, VendorJob } from './job-resources';
 import type { TaskRefs } from './ledger-times';
-
-// iDRAC's words and those of the standard's Job.v1; what is not listed is still under way.
-const kinds: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
-  Scheduled: 'waits',
-  Starting: 'waits',
-  Pending: 'waits',
-  Suspended: 'waits',
-  Completed: 'done',
-  RebootCompleted: 'done',
-  CompletedWithErrors: 'failed',
-  Failed: 'failed',
-  RebootFailed: 'failed',
-  Cancelled: 'failed',
-  Exception: 'failed',
-};
 
 const judge = (job: VendorJob): Progress => {
   const state = job.JobState ?? 'no state';
-  const kind = ownValue(kinds, state);
+  const kind = ownValue(jobStates, state);
   const words = job.Message ?? job.Messages?.map(({ Message }) => Message ?? '').join(' ') ?? '';
   if (kind === 'failed' || (kind === 'done' && job.JobStatus === 'Critical'))
     return { is: 'failed', reason: `job ${state}: ${words}`.slice(0, 250) };
   return kind === 'done' ? { is: 'done' } : { is: 'running', state: `job ${state}`, waits: kind === 'waits' };
 };
 
-/** Collections in which the job may be, most specific first: Dell's own (dell/iDRAC-Redfish-Scripting), then DSP0266's JobService. */
+/** What lies in a document under these property names, one below the other; undefined where one of them is missing. */
+const under = (document: unknown, names: readonly string[]): unknown =>
+  names.reduce<unknown>(
+    (at, name) => (typeof at === 'object' && at !== null ? ownValue(at as Record<string, unknown>, name) : undefined),
+    document,
+  );
+
+/** Collections in which the job may be, most specific first: the vendor's own, then DSP0266's JobService. */
 const collections = async (client: Client): Promise<string[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const { path } = await findManager(client, system);
-  const manager = await client.find(path, JobManager);
+  const manager = await client.find(path, ManagerDocument);
   const root = await client.get(`${client.connection.settings.address.prefix}/redfish/v1/`, JobRoot);
   const service = await client.find(root.value.JobService?.['@odata.id'], JobService);
-  const found = [manager?.value.Links?.Oem?.Dell?.Jobs, service?.value.Jobs];
-  return found.flatMap((link) => (link ? [link['@odata.id'].replace(/\/$/, '')] : []));
+  const found = [
+    ...jobLists.map(({ link }) => under(manager?.value, [...link, '@odata.id'])),
+    service?.value.Jobs?.['@odata.id'],
+  ];
+  return found.flatMap((path) => (typeof path === 'string' ? [path.replace(/\/$/, '')] : []));
 };
 
 /** What a job with the id of a lost task says; undefined when there is none. */

@@ -2,6 +2,7 @@
 
 import { type ErrorCode, TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
+import { busyKeys } from '../../quirks';
 
 /** An answer as it came. `body` is undefined when there is none or when it is not JSON (`garbled` tells the two apart). */
 export type Reply = {
@@ -29,7 +30,7 @@ const messageOf = (item: unknown): Message => {
   };
 };
 
-/** Messages of an error body, most severe first. iDRAC may send one object where a list belongs. */
+/** Messages of an error body, most severe first. One object may come where a list belongs. */
 const messagesOf = (body: unknown): Message[] => {
   const error = record(record(body).error);
   const listed = asList(error['@Message.ExtendedInfo']).map(messageOf);
@@ -46,28 +47,15 @@ export const wordsOf = (reply: Reply): string =>
     .map((message) => `${message.key} ${message.text}`)
     .join(' ');
 
-/** Keys after which the same request may well succeed a little later; sources in the vendor reports of each firmware. */
-const transientKeys: readonly string[] = [
-  'SYS518',
-  'InvalidOperationForSystemState',
-  'UnableToModifyDuringSystemPOST',
-  'ResourceNotReadyRetry',
-  'ServiceTemporarilyUnavailable',
-  'ServiceShuttingDown',
-  'ResourceInUse',
-  'ActionParameterValueConflict',
-  'SessionLimitExceeded',
-  'RAC0218',
-];
-
-const sessionKeys: readonly string[] = ['RAC0218', 'SessionLimitExceeded'];
+const busy = new Set(busyKeys.map(({ key }) => key));
+const sessionsFull = new Set(busyKeys.filter(({ sessions }) => sessions).map(({ key }) => key));
 
 /** Whether the BMC says that its session table is full. */
-export const sessionsExhausted = (reply: Reply): boolean => keysOf(reply).some((key) => sessionKeys.includes(key));
+export const sessionsExhausted = (reply: Reply): boolean => keysOf(reply).some((key) => sessionsFull.has(key));
 
 /** Whether a refused request may be tried again shortly: it was not carried out. */
 export const isTransientRefusal = (reply: Reply): boolean =>
-  reply.status === 409 || keysOf(reply).some((key) => transientKeys.includes(key));
+  reply.status === 409 || keysOf(reply).some((key) => busy.has(key));
 
 const longestWaitMs = 120_000;
 
@@ -112,7 +100,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 
 const codeOf = (reply: Reply): ErrorCode => {
   if (reply.status === 403 && /licen[sc]e/i.test(wordsOf(reply))) return 'BmcUnsupported';
-  if (keysOf(reply).some((key) => transientKeys.includes(key))) return 'BmcBusy';
+  if (keysOf(reply).some((key) => busy.has(key))) return 'BmcBusy';
   return codes[reply.status] ?? (reply.status >= 500 || reply.garbled ? 'BmcServerError' : 'BmcRejected');
 };
 
