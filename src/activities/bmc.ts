@@ -213,8 +213,8 @@ const refuseFrozen = async (lock: Lock, { inventory }: BmcHands): Promise<void> 
   if (freeze)
     raise('NodeFrozen', {
       node: (await inventory.runs.find(lock.run))?.node_name ?? lock.node_uuid,
-      who: freeze.requester.user_name ?? freeze.requester.user_id ?? 'somebody',
-      until: freeze.until ? `until ${freeze.until.toISOString()}` : 'until somebody ends it',
+      who: freeze.requester.user_name ?? freeze.requester.user_id ?? 'an unnamed caller',
+      until: freeze.until ? `until ${freeze.until.toISOString()}` : 'until an operator ends it',
       reason: freeze.reason,
       freeze: freeze.id,
     });

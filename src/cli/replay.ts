@@ -14,7 +14,7 @@ const replay = async (context: Context, ident: string): Promise<void> => {
   context.print({ events, fault }, () =>
     fault === null
       ? `This build replays all ${events} events.\n`
-      : `This build tells another story: ${plain(fault)}\nIt must not run the workers of this run; see docs/operations.md on changing a story.\n`,
+      : `This build does not replay this run: ${plain(fault)}\nIts workers must not take the run over; see docs/changing-workflows.md.\n`,
   );
   context.end(fault === null ? exits.ok : exits.refused);
 };

@@ -55,7 +55,7 @@ const list = async ({ api, print, width }: Context, node: string | undefined, gi
 
 const confirmed = async ({ hands }: Context, run: Run): Promise<void> => {
   const will = abortWill(run);
-  if (!hands.confirm) stop('usage', `${will} Nobody is here to confirm that: give --yes.`);
+  if (!hands.confirm) stop('usage', `${will} There is no terminal to confirm that: give --yes.`);
   if (!(await hands.confirm!(`${plain(run.verb)} of node ${plain(run.node_name ?? run.node_uuid)}: ${will} Go on?`)))
     stop('refused', 'Left as it was.');
 };
@@ -113,7 +113,7 @@ export const addRuns = (program: Command, acting: Acting): void => {
   runs.command('show').description('one run with its steps').argument('<run>', which).action(acting(show));
   runs
     .command('watch')
-    .description('tell what happens to a run until it ends; fails when the run does')
+    .description('print the events of a run until it ends; fails when the run does')
     .argument('<run>', which)
     .action(acting(async (context, ident: string) => watchRun(context, await findRun(context, ident))));
   for (const [act, says] of Object.entries(acts)) {

@@ -64,7 +64,7 @@ const move = (context: Context, node: string, { yes }: { readonly yes?: boolean 
     const what = `Credentials of ${plain(node)}:\n  given for ${plain(from)}\n  to be sent to ${plain(to)}\n`;
     if (!yes) {
       context.hands.err(what);
-      if (!context.hands.confirm) stop('usage', 'Nobody is there to confirm; say --yes.');
+      if (!context.hands.confirm) stop('usage', 'There is no terminal to confirm; give --yes.');
       if (!(await context.hands.confirm!('Move them?'))) return context.end(exits.refused);
     }
     await make();

@@ -64,5 +64,5 @@ const demandSense = (names: readonly StrategyName[]): void => {
   if (names.length === 0) wrong('name at least one of keystone, http_basic, static_tokens, noauth');
   if (new Set(names).size < names.length) wrong('each may be named once');
   if (names.includes('noauth') && names.length > 1)
-    wrong('noauth lets everybody in, so it cannot be combined with another strategy');
+    wrong('noauth admits every request, so it cannot be combined with another strategy');
 };

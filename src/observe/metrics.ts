@@ -111,12 +111,12 @@ export const gaugeRows = {
   },
   nodes: {
     name: 'temper_nodes',
-    help: 'Nodes; every control worker tells of all of them, so take the maximum',
+    help: 'Nodes; every control worker reports all of them, so take the maximum',
     labels: ['state', 'fault', 'maintenance'],
   },
   openRuns: {
     name: 'temper_runs_open',
-    help: 'Runs that have not ended, retrying as a state of its own; every control worker tells of all of them',
+    help: 'Runs that have not ended, retrying as a state of its own; every control worker reports all of them',
     labels: ['verb', 'state'],
   },
   streams: { name: 'temper_event_streams', help: 'Event streams open' },

@@ -195,7 +195,7 @@ const quotaSettings = {
 
 const served = {
   TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
-    'Where ramdisks are served, whom nobody knows (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served, by a thread of its own; api, beside everything else; or off.',
+    'Where the requests of ramdisks, which have no login, are served (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served, by a thread of its own; api, beside everything else; or off.',
   ),
   TEMPER_IDEMPOTENCY_HOURS: count(1, 8_760)
     .default(24)
@@ -215,10 +215,13 @@ const served = {
     .default(3_000)
     .describe('How long a request waits for a node that is held before it gets 409.'),
   TEMPER_TRUSTED_PROXIES: networkList
-    .refine((items) => !items.some((item) => item.endsWith('/0')), 'trusts everybody, who could then claim any address')
+    .refine(
+      (items) => !items.some((item) => item.endsWith('/0')),
+      'trusts every sender, which could then claim any address',
+    )
     .optional()
     .describe(
-      'Networks of proxies in front of the API (CIDR, comma-separated): their X-Forwarded-For and X-Forwarded-Proto are believed, for the audit trail, limits and links. Nobody’s when unset.',
+      'Networks of proxies in front of the API (CIDR, comma-separated): their X-Forwarded-For and X-Forwarded-Proto are believed, for the audit trail, limits and links. None when unset.',
     ),
   TEMPER_CORS_ORIGINS: origins
     .default([])
@@ -250,7 +253,7 @@ const api = {
   TEMPER_PUBLIC_ENDPOINT: webUrl.optional().describe('Base of the links in replies; the request’s host when unset.'),
   TEMPER_TEMPORAL_UI_URL: webUrl.optional().describe('Temporal’s web UI; runs then carry a link into it.'),
   TEMPER_AUTH_STRATEGY: strategyList.describe(
-    `How callers prove who they are: one or several of ${strategies.join(', ')}, tried in this order. No default: nobody is open by accident.`,
+    `How callers prove who they are: one or several of ${strategies.join(', ')}, tried in this order. No default, so that no API is open by accident.`,
   ),
   TEMPER_NOAUTH_BEYOND_LOOPBACK: flag.default(false).describe('Allows noauth on an address that others can reach.'),
   TEMPER_IDENTITY_URL: webUrl.optional().describe('Keystone, with /v3; for the keystone strategy.'),
@@ -300,7 +303,7 @@ const api = {
     .describe('Set `ironic` only: false also admits what the deprecated text of a rule admits.'),
   TEMPER_POLICY_SERVICE_PROJECT: text
     .optional()
-    .describe('Name of the project whose service users act as system members, such as service; nobody’s when unset.'),
+    .describe('Name of the project whose service users act as system members, such as service; none when unset.'),
   TEMPER_POLICY_SHADOW_FILE: text
     .optional()
     .describe(
@@ -317,7 +320,7 @@ const api = {
   TEMPER_AGENT_REQUIRE_TLS: flag.default(true).describe('Whether ramdisks must be spoken to with TLS.'),
   TEMPER_HEARTBEAT_TIMEOUT_S: count(10)
     .default(300)
-    .describe('Within how many seconds a ramdisk is told to call back; it does so at a third to two thirds of them.'),
+    .describe('Within how many seconds a ramdisk has to call back; it does so at a third to two thirds of them.'),
   TEMPER_MAX_CONCURRENT_CLEAN: count(0)
     .default(50)
     .describe('Cleanings and tear-downs at work at once; the others wait their turn. 0 for any number.'),
@@ -336,7 +339,7 @@ const api = {
     .enum(['instance', 'request', 'off'])
     .default('instance')
     .describe(
-      'Who becomes lessee of a node deployed without one: the project of its instance_info, the caller’s, or nobody.',
+      'Who becomes lessee of a node deployed without one: the project of its instance_info, the caller’s, or none.',
     ),
   TEMPER_OPERATOR_TRAIT_PREFIX: z
     .string()

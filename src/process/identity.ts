@@ -105,7 +105,7 @@ const companionFaults = (config: ApiConfig): string[] => {
   if (!open) return missing;
   return [
     ...missing,
-    `TEMPER_API_HOST is ${config.TEMPER_API_HOST}, and under noauth anybody who reaches it may do anything. ` +
+    `TEMPER_API_HOST is ${config.TEMPER_API_HOST}, and under noauth every caller that reaches it may do anything. ` +
       'Listen on 127.0.0.1, choose another TEMPER_AUTH_STRATEGY, or set TEMPER_NOAUTH_BEYOND_LOOPBACK=true.',
   ];
 };

@@ -119,6 +119,6 @@ export const strategyList = list.pipe(
     .refine((names) => new Set(names).size === names.length, 'names a strategy twice; name each once')
     .refine(
       (names) => !names.includes('noauth') || names.every((name) => name === 'noauth'),
-      'has noauth beside another strategy, and noauth lets everybody in; drop noauth, or name it alone',
+      'has noauth beside another strategy, and noauth admits every request; drop noauth, or name it alone',
     ),
 );

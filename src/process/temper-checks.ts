@@ -42,7 +42,7 @@ const skewFound = async (sql: Sql): Promise<Finding> => {
   const says = `this machine is ${seconds.toFixed(seconds < 10 ? 1 : 0)} s ${ms < 0 ? 'behind' : 'ahead of'} the database`;
   return Math.abs(ms) < farMs
     ? ok(says)
-    : failed(says, 'Set both clocks by NTP; temper_clock_skew_seconds tells the same of every process.');
+    : failed(says, 'Set both clocks by NTP; temper_clock_skew_seconds has the skew of every process.');
 };
 
 /** A check that needs the database; without its address it is skipped. */
@@ -91,7 +91,7 @@ const controlWorkers = async (connection: Connection, { TEMPER_TEMPORAL_NAMESPAC
   });
   return pollers?.length
     ? ok(`${pollers.length} poll for stories`)
-    : failed('nobody polls for stories', 'Start `worker control`.');
+    : failed('none polls for workflows', 'Start `worker control`.');
 };
 
 /** A check that needs Temporal; without its address it is skipped. */

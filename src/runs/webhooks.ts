@@ -113,7 +113,7 @@ export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSi
       }
       quiet = false;
     } catch (thrown) {
-      if (!quiet && !signal.aborted) hands.log.warn('events cannot be told now', { reason: String(thrown) });
+      if (!quiet && !signal.aborted) hands.log.warn('events cannot be delivered now', { reason: String(thrown) });
       quiet = true;
     }
     await pause(busy ? everyMs / 10 : everyMs, signal);

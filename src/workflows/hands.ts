@@ -179,7 +179,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       if (!here.paused) return;
       here.cursor = step.index;
       here.state = 'paused';
-      here.waitingFor = 'somebody to resume it';
+      here.waitingFor = 'a caller to resume it';
       setCurrentDetails(details(run, here));
       await store.show();
       await unless(() => !here.paused);

@@ -70,7 +70,7 @@ export const listen = (run: RunInput, here: Here): void => {
   const validator = (decision: Decision): void => {
     if (here.state !== 'parked') throw new Error('The run is not parked: there is nothing to decide');
     if (decision.cursor !== here.cursor) throw new Error(`The run is at step ${here.cursor}, not ${decision.cursor}`);
-    if (here.decision) throw new Error('Somebody has decided already');
+    if (here.decision) throw new Error('The decision was made already');
   };
   setHandler(
     setPaused,

@@ -227,7 +227,7 @@ describe('a frozen node', () => {
     const node = await newNode();
     const short = await freeze(node.uuid, { reason: 'short', until: tomorrow() });
     const long = await freeze(node.uuid, { reason: 'long' });
-    expect(faultOf(await powerOff(node.uuid))).toContain('until somebody ends it: long');
+    expect(faultOf(await powerOff(node.uuid))).toContain('until an operator ends it: long');
     await api.as('operator', 'DELETE', `/temper/v1/freezes/${long.body.uuid}`);
     expect(faultOf(await powerOff(node.uuid))).toContain(': short');
     await over(short.body.uuid);

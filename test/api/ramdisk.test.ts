@@ -225,7 +225,9 @@ describe('heartbeat', () => {
         body: { callback_url: 'https://127.0.0.1', agent_token: config.agent_token, agent_version: '1' },
       });
       expect(reply.status).toBe(202);
-      expect(away.log).toContainEqual(expect.objectContaining({ level: 'warn', says: 'ramdisk heard, run not told' }));
+      expect(away.log).toContainEqual(
+        expect.objectContaining({ level: 'warn', says: 'ramdisk callback received, run not notified' }),
+      );
     } finally {
       await away.close();
     }

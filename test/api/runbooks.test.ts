@@ -68,7 +68,7 @@ describe('making a runbook', () => {
   test.each([
     ['owner-manager', { owner: stranger }, 'owner: a project creates runbooks for itself only'],
     ['operator', { owner: '' }, 'owner'],
-    ['operator', { public: true, owner }, 'owner: a public runbook belongs to nobody'],
+    ['operator', { public: true, owner }, 'owner: a public runbook belongs to no project'],
     ['operator', { steps: [] }, 'steps: a runbook needs at least one step'],
     ['operator', { steps: undefined }, 'steps'],
     ['operator', { name: 'with space' }, 'name: 1-255 letters'],
@@ -391,9 +391,9 @@ describe('changing a runbook', () => {
   });
 
   test.each([
-    [{ public: true }, setOwner, 'a public runbook belongs to nobody'],
-    [{ public: true }, [{ op: 'remove', path: '/owner' }], 'a public runbook belongs to nobody'],
-    [{}, [...setOwner, ...setPublic], 'a public runbook belongs to nobody'],
+    [{ public: true }, setOwner, 'a public runbook belongs to no project'],
+    [{ public: true }, [{ op: 'remove', path: '/owner' }], 'a public runbook belongs to no project'],
+    [{}, [...setOwner, ...setPublic], 'a public runbook belongs to no project'],
     [{}, [{ op: 'add', path: '/public', value: 'perhaps' }], 'public: must be true or false'],
     [{}, [{ op: 'add', path: '/traits', value: ['CUSTOM_X'] }], 'traits cannot be changed'],
     [{}, [{ op: 'replace', path: '/uuid', value: 'x' }], 'uuid cannot be changed'],

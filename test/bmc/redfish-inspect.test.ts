@@ -150,7 +150,7 @@ describe('what is missing', () => {
     expect(await failure('inspect')).toMatchObject({
       code: 'StepRejected',
       retry: false,
-      message: expect.stringContaining(`does not tell ${name}`),
+      message: expect.stringContaining(`does not report ${name}`),
     });
   });
 

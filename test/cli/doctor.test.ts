@@ -174,10 +174,10 @@ describe('replay', () => {
     expect(api.asked).toHaveLength(1);
   });
 
-  test('fails where this build tells another story', async () => {
+  test('fails where this build does not replay the run', async () => {
     const replay = async () => ({ events: 42, fault: 'event 7' });
     const { status, out } = await does('replay a.b', { replay });
     expect(status).toBe(1);
-    expect(out).toContain('another story: event 7');
+    expect(out).toContain('does not replay this run: event 7');
   });
 });

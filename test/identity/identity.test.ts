@@ -83,7 +83,7 @@ test('noauth knows everybody as the all-powerful operator, also with the token t
 
 test.each([
   [[], 'at least one'],
-  [[createNoauth(), saying('http_basic', 'authorization', refused)], 'noauth lets everybody in'],
+  [[createNoauth(), saying('http_basic', 'authorization', refused)], 'noauth admits every request'],
   [[saying('keystone', 'token', absent), saying('keystone', 'token', absent)], 'once'],
 ])('strategies that make no sense together are refused at start (%#)', (strategies, says) => {
   expect(() => createIdentity(strategies)).toThrow(says);

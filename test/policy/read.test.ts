@@ -26,11 +26,11 @@ test('a fault names file, line, rule and the way out', () => {
 
 describe('strict mode refuses what YAML makes of', () => {
   test.each([
-    ['a name without a text', 'helper:', 'everyone pass'],
-    ['a bare exclamation mark, meant as "never"', 'helper: !', 'everyone pass'],
+    ['a name without a text', 'helper:', 'every caller pass'],
+    ['a bare exclamation mark, meant as "never"', 'helper: !', 'every caller pass'],
     ['an exclamation mark that became a tag', 'helper: ! role:x', 'is a tag'],
-    ['an empty list', 'helper: []', 'everyone pass'],
-    ['no', 'helper: no', 'everyone pass'],
+    ['an empty list', 'helper: []', 'every caller pass'],
+    ['no', 'helper: no', 'every caller pass'],
     ['a date', 'helper: 2026-11-21', 'is not a rule'],
     ['a set', 'helper: !!set {x}', 'is not a rule'],
     ['a name given twice', 'helper: role:x\nhelper: role:y', 'given twice, first in line 1'],

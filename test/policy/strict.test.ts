@@ -21,9 +21,9 @@ const rule = 'baremetal:node:get';
 
 describe('a file is refused, with the rule and the way out, when it holds', () => {
   test.each([
-    ['nothing, as an unquoted "!" in YAML reads', null, 'everyone pass'],
-    ['false, as "no" in YAML reads', false, 'everyone pass'],
-    ['an empty object', {}, 'everyone pass'],
+    ['nothing, as an unquoted "!" in YAML reads', null, 'every caller pass'],
+    ['false, as "no" in YAML reads', false, 'every caller pass'],
+    ['an empty object', {}, 'every caller pass'],
     ['a date, which is an object without keys', new Date(0), 'is not a rule'],
     ['a word without a colon', 'admin', 'has no colon'],
     ['a negated word, which would open the rule', 'not admin', 'has no colon'],

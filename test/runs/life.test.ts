@@ -291,7 +291,7 @@ test('a freeze lets reads go on and holds back every command, and a run goes on 
   const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_off')]));
   await world.reaches(run, 'waiting');
   expect((await world.inventory.runs.find(run))?.waiting_for).toMatch(
-    /frozen by tester until somebody ends it: cables/,
+    /frozen by tester until an operator ends it: cables/,
   );
   const waitsOn = async () =>
     (await world.sql<{ waits_on: string | null }[]>`select waits_on from runs where id = ${run}`)[0];

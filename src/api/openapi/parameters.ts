@@ -15,7 +15,7 @@ const versionParameter: Json = {
   in: 'header',
   description:
     'Minor version of the request; 1.1 where it is missing. This document describes the newest. Where both are sent, ' +
-    'OpenStack-API-Version: baremetal 1.N is heard.',
+    'OpenStack-API-Version: baremetal 1.N is accepted too.',
   schema: { type: 'string', pattern: '^(latest|1\\.[0-9]{1,3})$' },
   example: maxVersion,
 };

@@ -33,7 +33,7 @@ export const refusals: readonly Refusal[] = [
   },
   {
     status: 401,
-    says: 'Nobody knows who asks.',
+    says: 'The request has no valid credentials.',
     bodies: ['AuthFault'],
     headers: { 'WWW-Authenticate': text('How to say who asks.') },
     when: isKnown,
@@ -60,7 +60,7 @@ export const refusals: readonly Refusal[] = [
   },
   {
     status: 409,
-    says: 'It does not go together with what is there, or somebody holds it.',
+    says: 'It conflicts with what is there, or a run or another caller holds it.',
     bodies: ['Fault'],
     when: (route) => isWrite(route) || asksBmc(route),
   },
@@ -87,7 +87,7 @@ export const refusals: readonly Refusal[] = [
   { status: 431, says: 'URL and headers are larger than 16 KiB; no handler was reached.', bodies: [], when: any },
   {
     status: 500,
-    says: 'Something that nobody expected; the log has it under the request’s id.',
+    says: 'An unexpected error; the log has it under the request’s id.',
     bodies: ['Fault'],
     when: any,
   },

@@ -4,7 +4,7 @@ import { raise } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';
 import type { Rooms } from '../context';
 
-const whoOf = ({ requester }: Freeze): string => requester.user_name ?? requester.user_id ?? 'somebody';
+const whoOf = ({ requester }: Freeze): string => requester.user_name ?? requester.user_id ?? 'an unnamed caller';
 
 /**
  * Throws NodeFrozen, naming who froze the node, why and until when, while a freeze is active.
@@ -20,7 +20,7 @@ export const refuseFrozen = async (
   raise('NodeFrozen', {
     node: ident,
     who: whoOf(freeze),
-    until: freeze.until ? `until ${freeze.until.toISOString()}` : 'until somebody ends it',
+    until: freeze.until ? `until ${freeze.until.toISOString()}` : 'until an operator ends it',
     reason: freeze.reason,
     freeze: freeze.id,
   });

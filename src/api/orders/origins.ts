@@ -16,7 +16,7 @@ export const requireKnownOrigin = ({ settings: { imageOrigins } }: Rooms, url: u
     raise('OriginRefused', {
       origin: 'a URL with a password in it',
       reason:
-        'its origin cannot be told once it is stored, and TEMPER_IMAGE_ORIGINS allows only some; give a URL without',
+        'its origin cannot be determined once it is stored, and TEMPER_IMAGE_ORIGINS allows only some; give a URL without',
     });
 };
 

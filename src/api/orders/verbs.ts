@@ -57,7 +57,7 @@ export const checkArguments = (
   if (body.rescue_password !== undefined && !row.rescuePassword)
     invalid('rescue_password', `is not possible with ${verb}`);
   if (row.rescuePassword && !body.rescue_password?.trim())
-    invalid('rescue_password', 'is missing; it lets somebody log in to the rescue system, and must not be blank');
+    invalid('rescue_password', 'is missing; it is the login to the rescue system, and must not be blank');
   const late = messageSince.find((one) => one.state === node.provision_state);
   if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
 };

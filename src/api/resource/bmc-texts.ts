@@ -15,7 +15,7 @@ export type BmcText = <Text extends string | null>(text: Text) => Text;
 export const bmcTextFor = (policy: Policy, who: Caller, home: Home | undefined): BmcText =>
   policy.allows(seesBmcRule, who, nodeTarget(home ?? { owner: null, lessee: null })) ? (text) => text : withoutBmc;
 
-/** Whether a caller reads the whole installation: it would see where the BMC of a node is that nobody owns. */
+/** Whether a caller reads the whole installation: it would see where the BMC of a node is that no project owns. */
 export const readsEverything = (policy: Policy, who: Caller): boolean =>
   policy.allows(seesBmcRule, who, nodeTarget({ owner: null, lessee: null }));
 

@@ -33,7 +33,7 @@ const listQuery = z.strictObject({ limit: limit.default(100), marker: uuid.optio
 type ListQuery = z.output<typeof listQuery>;
 
 const body = z.strictObject({
-  reason: z.string().trim().min(1, { error: 'say why; whoever is refused reads it' }).max(1_000),
+  reason: z.string().trim().min(1, { error: 'say why; refused callers read it' }).max(1_000),
   until: z.iso
     .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
     .transform((text) => new Date(text))
@@ -140,7 +140,7 @@ const create = async (asking: Asking<OfNode, unknown, Body>, rooms: Rooms): Prom
 const thawed = (rooms: Rooms, node: NodeUuid): void => {
   rooms.runs
     .agentContact({ node, kind: 'thaw' })
-    .catch((thrown) => rooms.log.warn('freeze ended, run not told', { node_uuid: node, reason: String(thrown) }));
+    .catch((thrown) => rooms.log.warn('freeze ended, run not notified', { node_uuid: node, reason: String(thrown) }));
 };
 
 const end = async (asking: Asking<OfFreeze, unknown, unknown>, rooms: Rooms): Promise<Answer> => {

@@ -94,7 +94,8 @@ type Args = Readonly<Record<string, unknown>>;
 /** The step as it is sent, with what the ramdisk itself says of it. Throws StepRejected where it has no such step. */
 const stepFor = async (client: AgentClient, args: Args) => {
   const wanted =
-    client.context.step ?? raise('StepRejected', client.facts({ step: 'of the ramdisk', reason: 'nobody said which' }));
+    client.context.step ??
+    raise('StepRejected', client.facts({ step: 'of the ramdisk', reason: 'the plan names none' }));
   const { steps, version } = await list(client);
   const known = steps.find((one) => one.interface === wanted.interface && one.step === wanted.step);
   if (!known) {

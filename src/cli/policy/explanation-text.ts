@@ -39,7 +39,7 @@ const whyText = ({ why, scope, rule }: Explanation): string | undefined => {
     case 'unknown':
       return `Nothing defines ${rule}.`;
     case 'fault':
-      return 'It could not be evaluated, which refuses everyone.';
+      return 'It could not be evaluated, which refuses every caller.';
     default:
       return undefined;
   }
@@ -57,7 +57,7 @@ const sightText = ({ sight, verdict, rule }: Answered): string | undefined => {
   const own = verdict === 'allowed' ? `${rule} would admit` : `${rule} would refuse as well`;
   return (
     `The API answers 404, and lists leave the object out: ${sight.rule} is asked first and refuses; ${own}. ` +
-    'temper policy lint FILE tells the line that is missing.'
+    'temper policy lint FILE shows the line that is missing.'
   );
 };
 

@@ -61,7 +61,7 @@ export type ActionOp = keyof typeof actionArgs;
 
 /** What the original has and Temper does not, with the reason. */
 export const actionsNotOffered: Readonly<Record<string, string>> = {
-  'api-call': 'workers speak to nobody but BMCs and ramdisks; let a webhook tell others of inspections',
+  'api-call': 'workers connect to BMCs and ramdisks only; let a webhook report inspections',
 };
 
 /** What a rule may change, by what it changes; everything else decides who may do what, or which machine is spoken to. */

@@ -25,7 +25,7 @@ export const reservedSteps = {
   power_on: { acts: ['power_on'], waits: null, args: {}, says: 'Power the node on.' },
   power_off: { acts: ['power_off'], waits: null, args: {}, says: 'Power the node off.' },
   reboot: { acts: ['power_off', 'power_on'], waits: null, args: {}, says: 'Power the node off and on again.' },
-  hold: { acts: [], waits: 'unhold', args: {}, says: 'Stop here until somebody sends unhold.' },
+  hold: { acts: [], waits: 'unhold', args: {}, says: 'Stop until a caller sends unhold.' },
   wait: {
     acts: [],
     waits: 'time',

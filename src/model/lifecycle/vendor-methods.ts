@@ -25,7 +25,7 @@ const redfishMethods = {
     async: false,
     act: 'create_subscription',
     description:
-      'Has the BMC tell of its events. Destination: URL it tells them to, required; Context, Protocol, EventTypes, HttpHeaders optional.',
+      'Subscribes a receiver to events of the BMC. Destination: its URL, required; Context, Protocol, EventTypes, HttpHeaders optional.',
   },
   delete_subscription: {
     http_methods: ['DELETE'],

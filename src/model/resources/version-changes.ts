@@ -46,7 +46,7 @@ export const behaviours = {
   'inspect wait is a state': 'older versions show inspecting in its place',
   'what is inspected rests': 'nodes, ports and portgroups cannot be changed meanwhile (409); older versions can',
   'abort of an inspection': 'abort in state inspect wait (older: 406)',
-  'lookup hands out a token': 'the config of a lookup has agent_token; older versions are told of none',
+  'lookup hands out a token': 'the config of a lookup has agent_token; older versions get none',
   'kinds of network': 'network_type of local_link_connection: managed or unmanaged (older: 406)',
   'a namesake comes first': 'whatever the version of the request: nodes are given later',
   'children are hidden': 'whatever the version: unless a filter names them',
@@ -413,7 +413,7 @@ const rows: readonly Row[] = [
     90,
     'a port can name a logical switch',
     [behaves('switch keys come')],
-    'what a virtual switch is told: switches are not ours, so the keys are taken beside the others and no more',
+    'the configuration of a virtual switch: Temper manages no switches, so the keys are taken beside the others and no more',
   ],
   [91, 'a suffix .json belongs to the name', [behaves('suffix stays')]],
   [
@@ -490,7 +490,7 @@ const rows: readonly Row[] = [
   [114, 'firmware says whose it is', [fields('firmware component', 'vendor model serial_number', 400)]],
   [
     115,
-    'a node’s history tells states and durations',
+    'a node’s history has states and durations',
     [fields('history', 'state target_provision_state duration_seconds')],
   ],
 ];

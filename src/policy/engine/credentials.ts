@@ -39,7 +39,9 @@ export const normalise = (credentials: Credentials): Credentials =>
 const unsaid: PropertyDescriptor = {
   enumerable: true,
   get: () =>
-    raise('IdentityUnavailable', { reason: 'nobody could say in which other projects the caller is administrator' }),
+    raise('IdentityUnavailable', {
+      reason: 'the identity service could not say in which other projects the caller is administrator',
+    }),
 };
 
 const withAdminProjects = (credentials: Credentials, projects: readonly string[] | null): Credentials =>

@@ -135,7 +135,7 @@ const parseText = (text: string, notes: Notes): Check => {
       notes.refused.push({ text: tooDeep, fix: 'name parts of it as rules of their own' });
     notes.faults.push({
       text: `the text cannot be read (${thrown.message}), so the whole rule is always false`,
-      fix: 'separate checks and operators by spaces and close every parenthesis; write "!" to refuse everyone',
+      fix: 'separate checks and operators by spaces and close every parenthesis; write "!" to refuse every caller',
     });
     return no;
   }
@@ -170,7 +170,7 @@ const parseList = (list: readonly unknown[], notes: Notes): Check => {
     return refuseLong(notes, `it holds more than ${mostItems} checks`);
   const any = list.filter((inner) => !isEmpty(inner)).map((inner) => parseInner(inner, notes));
   if (any.length < list.length)
-    notes.faults.push({ text: 'a list holds an empty entry', fix: 'remove it, or write "!" to refuse everyone' });
+    notes.faults.push({ text: 'a list holds an empty entry', fix: 'remove it, or write "!" to refuse every caller' });
   if (any.length === 0) return no;
   return any.length === 1 ? any[0]! : { is: 'or', any };
 };
@@ -184,8 +184,8 @@ const isFalsy = (value: unknown): boolean =>
 
 /** What is wrong with a rule that holds nothing, as one does that was left behind by accident. */
 export const emptyRule: Fault = {
-  text: 'an empty rule lets everyone pass',
-  fix: 'write "@" for everyone or "!" for nobody, in quotes',
+  text: 'an empty rule lets every caller pass',
+  fix: 'write "@" for every caller or "!" for none, in quotes',
 };
 
 /** Parses a rule's value: a check string, a list of lists, or whatever else a file may hold there. Never throws. */

@@ -70,13 +70,13 @@ export const scenes: readonly Scene[] = [
   },
   {
     kind: 'node',
-    title: 'A node that "owner" owns and nobody leases',
+    title: 'A node that "owner" owns and no project leases',
     target: nodeTarget({ owner, lessee: null }),
     about: aboutNodes,
   },
   {
     kind: 'node',
-    title: 'A node that nobody owns',
+    title: 'A node that no project owns',
     target: nodeTarget({ owner: null, lessee: null }),
     about: aboutNodes,
   },

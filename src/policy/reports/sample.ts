@@ -9,7 +9,7 @@ const headOf = (
 # that are not in the file keep their default. The file is read again when it changes; one that cannot be used is
 # refused, and the rules before it stay in force.
 #
-# The text "@" admits everybody, "!" nobody. A rule named baremetal:step:execute:<interface>.<step> may be added: raw
+# The text "@" admits every caller, "!" no caller. A rule named baremetal:step:execute:<interface>.<step> may be added: raw
 # steps, and steps of a project's own runbooks, then need it.
 `;
 

@@ -247,7 +247,7 @@ export const addedRules: readonly Row[] = [
   {
     name: 'temper:freeze:get',
     check: 'rule:baremetal:node:get',
-    says: 'See the freezes of a node: whoever sees the node.',
+    says: 'See the freezes of a node: every caller who sees the node.',
   },
   {
     name: 'temper:freeze:create',
@@ -262,7 +262,7 @@ export const addedRules: readonly Row[] = [
   ...['get', 'create', 'update', 'delete'].map((act) => ({
     name: `temper:webhook:${act}`,
     check: systemAdmin,
-    says: `${act === 'get' ? 'See' : `${act[0]!.toUpperCase()}${act.slice(1)}`} webhooks, which tell of everybody's nodes: system administrators.`,
+    says: `${act === 'get' ? 'See' : `${act[0]!.toUpperCase()}${act.slice(1)}`} webhooks, which report on all nodes: system administrators.`,
   })),
   ...['node', 'runbook'].map((resource) => ({
     name: `temper:${resource}:operator_traits`,
@@ -282,12 +282,12 @@ export const addedRules: readonly Row[] = [
   {
     name: 'temper:runbook:cross',
     check: '!',
-    says: 'Run a project’s private runbook on a node that it neither owns nor leases, saying why: nobody.',
+    says: 'Run a project’s private runbook on a node that it neither owns nor leases, saying why: no caller.',
   },
   {
     name: 'temper:runbook:cross_without_reason',
     check: '!',
-    says: 'Run a project’s private runbook on a node that it neither owns nor leases, without a reason: nobody.',
+    says: 'Run a project’s private runbook on a node that it neither owns nor leases, without a reason: no caller.',
   },
   ...operatorSteps.map(([step, says]) => ({
     name: `${stepRule}${step}`,
@@ -297,7 +297,7 @@ export const addedRules: readonly Row[] = [
   {
     name: 'temper:audit:get',
     check: systemReader,
-    says: 'Read the audit trail, which tells of everybody’s requests: readers of the system.',
+    says: 'Read the audit trail, which holds the requests of all callers: readers of the system.',
   },
   {
     name: 'temper:recovery:get',

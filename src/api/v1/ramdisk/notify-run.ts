@@ -7,6 +7,6 @@ export const tell = (rooms: Rooms, node: NodeUuid, kind: 'heartbeat' | 'inspecti
   rooms.runs
     .agentContact({ node, kind })
     .catch((thrown) =>
-      rooms.log.warn('ramdisk heard, run not told', { node_uuid: node, kind, reason: String(thrown) }),
+      rooms.log.warn('ramdisk callback received, run not notified', { node_uuid: node, kind, reason: String(thrown) }),
     );
 };

@@ -73,7 +73,7 @@ const ownership = (who: Caller, asked: Ownership): Ownership => {
     if (asked.public && asked.owner !== null)
       raise('InvalidInput', {
         field: 'owner',
-        reason: 'a public runbook belongs to nobody; leave out owner or public',
+        reason: 'a public runbook belongs to no project; leave out owner or public',
       });
     return asked;
   }
@@ -106,7 +106,7 @@ export const patchedRunbook = (stored: Runbook, patch: readonly Operation[], lim
   const values = patched(base, texts) as Partial<Runbook>;
   const result = { ...base, ...values };
   if (names(patch, 'owner').length > 0 && result.public)
-    raise('InvalidInput', { field: 'owner', reason: 'a public runbook belongs to nobody; make it private first' });
+    raise('InvalidInput', { field: 'owner', reason: 'a public runbook belongs to no project; make it private first' });
   return {
     name: result.name,
     steps: values.steps ? checkedSteps(values.steps, stored.steps, limits.disallowedSteps) : stored.steps,

@@ -42,7 +42,7 @@ const requireEssential = (client: Client, properties: Properties, found: Found):
     'StepRejected',
     client.facts({
       step: 'inspect',
-      reason: `the BMC does not tell ${missing.join(', ')}${why}; set it in the node's properties, or inspect by the ramdisk`,
+      reason: `the BMC does not report ${missing.join(', ')}${why}; set it in the node's properties, or inspect by the ramdisk`,
     }),
   );
 };

@@ -62,7 +62,7 @@ export const readSubscriptions = async (client: Client, { id }: Args): Promise<A
         '@odata.id': list,
         '@odata.type': '#EventDestinationCollection.EventDestinationCollection',
         Name: 'Event Subscriptions',
-        Description: 'Who the BMC tells of its events',
+        Description: 'Receivers of events of the BMC',
         'Members@odata.count': Members.length,
         Members,
       },

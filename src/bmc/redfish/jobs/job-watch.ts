@@ -78,7 +78,7 @@ const endWithout = async (watch: Watch, endedWell: boolean, seen: string): Promi
   endedWell
     ? end(watch.desk, watch.job, 'BmcJobFailed', { reason: `its task ended well, but the BMC shows ${seen}` })
     : end(watch.desk, watch.job, 'StepOutcomeUnknown', {
-        reason: `nothing tells of its task, and the BMC shows ${seen}`,
+        reason: `no record of its task remains, and the BMC shows ${seen}`,
       });
 
 const restartHelps = ({ desk, job, wave }: Watch, endedWell: boolean, waits: boolean): boolean => {
