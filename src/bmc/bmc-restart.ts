@@ -1,4 +1,4 @@
-/** Waiting for a BMC that was told to restart: until it is back, or nobody can know whether it ever went. */
+/** Waiting for a BMC that was ordered to restart: until it is back, or it cannot be known whether it ever restarted. */
 import { raise } from '../model/errors';
 import type { Announced } from './announce';
 import type { Converging } from './converge';

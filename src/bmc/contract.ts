@@ -105,7 +105,7 @@ export type Courtesy = {
 
 export type BmcRequestKind = 'read' | 'write' | 'login' | 'logout';
 
-/** Told of every request to a BMC, for metrics. */
+/** Called for every request to a BMC, for metrics. */
 export type BmcObserver = {
   /** @param ms from sending to the last byte of the answer @param status 0 when no answer came @param bmc its address */
   request(kind: BmcRequestKind, ms: number, status: number, bmc: string): void;

@@ -1,7 +1,7 @@
 /**
  * The loop behind every act that sets a state: look, act only if needed, wait until looks agree.
  *
- * A command is announced by an intent before it leaves. Whoever finds a young intent waits and looks instead of sending:
+ * A command is announced by an intent before it leaves. An attempt that finds a young intent waits and reads instead of sending:
  * the BMC may still be carrying the command out, or be lying about the state for a while. So a worker that dies between
  * any two lines costs a few looks, never a second command for the same transition.
  */
@@ -10,7 +10,7 @@ import { type Announced, announcements } from './announce';
 import type { ActContext, BmcNode } from './contract';
 import { backOff, pause } from './wait';
 
-/** How a command ended. `unknown`: no answer came, or one that says nothing; only a later look can tell. */
+/** How a command ended. `unknown`: no answer came, or one that says nothing; only a later read can show it. */
 export type Sent =
   | { readonly is: 'accepted' }
   | {

@@ -2,7 +2,7 @@
 import { raise } from '../model/errors';
 
 export type Lanes = {
-  /** Runs `fn` when everybody before it in the lane has finished; a null key needs no lane. Throws the signal's reason when it aborts the wait. */
+  /** Runs `fn` when every call before it in the lane has finished; a null key needs no lane. Throws the signal's reason when it aborts the wait. */
   run<T>(key: string | null, signal: AbortSignal, fn: () => Promise<T>): Promise<T>;
 };
 
@@ -10,7 +10,7 @@ type Waiter = () => void;
 
 /** Lanes with at most `limit` waiting each; one more gets BmcLeaseHeld, which is retried. */
 export const createLanes = (limit = 64): Lanes => {
-  /** A key is present while somebody is inside; its list is who waits. */
+  /** A key is present while a call runs; its list holds the waiting calls. */
   const lanes = new Map<string, Waiter[]>();
 
   const enter = async (key: string, signal: AbortSignal): Promise<void> => {

@@ -34,14 +34,14 @@ export const announceAndSend = async (
 
 type Once = {
   readonly what: string;
-  /** Tells this command from others of the same act; no secrets. */
+  /** Distinguishes this command from others of the same act; no secrets. */
   readonly desired: Readonly<Record<string, unknown>>;
   /** Looks whether it can be sent at all, and makes the command. */
   readonly prepare: () => Promise<{ readonly before?: unknown; readonly command: Command }>;
 };
 
 /**
- * Sends what leaves nothing to see, with the BMC's own yes as the only proof. Throws StepOutcomeUnknown where no answer told
+ * Sends what leaves nothing to see, with the BMC's own yes as the only proof. Throws StepOutcomeUnknown where no answer showed
  * whether it arrived. @returns what the BMC said; undefined where an earlier attempt had its yes
  */
 export const sendOnce = async (client: Converging, { what, desired, prepare }: Once): Promise<string | undefined> => {

@@ -5,7 +5,7 @@ const bcryptForm = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
 export type Passwords = {
   readonly hashes: ReadonlyMap<string, string>;
-  /** A hash that no password has, as slow as the slowest real one: checked for unknown users, so that time tells nothing. */
+  /** A hash that no password has, as slow as the slowest real one: checked for unknown users, so that the time reveals nothing. */
   readonly decoy: string;
 };
 

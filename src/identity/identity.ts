@@ -37,7 +37,7 @@ export const createIdentity = (strategies: readonly Strategy[]): Identity => {
           break;
         case 'refused':
         case 'unavailable':
-          // "Nobody can say" outweighs "not mine": the one who could have vouched may be the one that is down.
+          // "Cannot say" outweighs "not mine": the service that knows the caller may be the one that is down.
           if (setbacks.get(strategy.reads)?.is !== 'unavailable') setbacks.set(strategy.reads, verdict);
           break;
         default:

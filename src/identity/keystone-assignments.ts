@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type KeystoneToken, ownAdminRole } from './keystone-token';
 import { singleFlight } from './strategy';
 
-/** The body of `GET /v3/role_assignments`, as far as anybody here reads it. */
+/** The body of `GET /v3/role_assignments`, as far as this room reads it. */
 export const AssignmentsReply = z.object({
   role_assignments: z.array(z.object({ scope: z.object({ project: z.object({ id: z.string() }).nullish() }) })),
 });
@@ -21,7 +21,7 @@ export type Assigned =
 export type AssignmentOptions = {
   /** Whether to ask in which other projects an admin is admin; false, for it takes a service user who may list assignments. */
   readonly adminProjects?: boolean;
-  /** Told why that cannot be found out, once until it can. */
+  /** Called with the reason when that cannot be found out, once until it can. */
   readonly onUnknownProjects?: (reason: string) => void;
   readonly now?: () => number;
 };
@@ -30,7 +30,7 @@ export type AssignmentOptions = {
 const pauseMs = 10_000;
 
 /**
- * Finds the other projects of a validated token's holder: none for whoever is no admin, null where nobody could say. What
+ * Finds the other projects of a validated token's holder: none for a caller who is no admin, null where Keystone could not say. What
  * was found is believed for as long as the token itself, so a role that is taken away lags by the token's cache.
  */
 export const createAdminProjects = (

@@ -11,12 +11,12 @@ export type MemoryOptions = {
   readonly outageMs?: number;
   /** How long an unknown token is remembered as such; 10 000 ms. */
   readonly negativeCacheMs?: number;
-  /** Told once per outage, when the first token is believed beyond its time. */
+  /** Called once per outage, when the first token is accepted beyond its time. */
   readonly onOutage?: (reason: string) => void;
   readonly now?: () => number;
 };
 
-/** A token that was valid, believed until `fresh`, and until `end` as long as nobody answers; ms since the epoch. */
+/** A token that was valid, believed until `fresh`, and until `end` as long as Keystone does not answer; ms since the epoch. */
 type Known = { readonly valid: Valid; readonly fresh: number; readonly end: number };
 type Valid = Extract<Validation, { is: 'valid' }>;
 

@@ -23,7 +23,7 @@ const Token = z.object({
   'OS-OAUTH1': z.unknown().optional(),
 });
 
-/** The body of `GET /v3/auth/tokens`, as far as anybody here reads it. */
+/** The body of `GET /v3/auth/tokens`, as far as this room reads it. */
 export const TokenReply = z.object({ token: Token });
 export type KeystoneToken = z.infer<typeof Token>;
 
@@ -89,8 +89,8 @@ export const accessRulesAllow = (
 };
 
 /**
- * `**` is any text, `*` and `{name}` are one path element, all else is itself; a final slash is not told apart.
- * Walks all possible positions at once: whoever made the credential wrote the pattern, and must not be able to make a
+ * `**` is any text, `*` and `{name}` are one path element, all else is itself; a final slash makes no difference.
+ * Walks all possible positions at once: the owner of the credential wrote the pattern, and must not be able to make a
  * regular expression backtrack for minutes.
  */
 const pathMatches = (pattern: string, request: string): boolean => {

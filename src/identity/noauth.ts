@@ -1,4 +1,4 @@
-/** The strategy of a stand-alone installation: everybody is the operator. */
+/** The strategy of a stand-alone installation: every caller is the operator. */
 import { expandRoles, nobody } from '../model/access/callers';
 import type { Strategy } from './strategy';
 

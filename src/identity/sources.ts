@@ -25,7 +25,7 @@ export const fileSource = (path: string): Source => ({
 type Watching = {
   /** How long a stamp is trusted; 2000 ms. */
   readonly checkMs?: number;
-  /** Told when a changed file cannot be used; what was read before stays in force. */
+  /** Called when a changed file cannot be used; what was read before stays in force. */
   readonly onFault?: (fault: unknown) => void;
   readonly now?: () => number;
 };

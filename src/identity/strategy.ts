@@ -25,7 +25,7 @@ export type Verdict =
   | { readonly is: 'absent' }
   /** Presented and wrong. The reason is for the log, and holds no credential. */
   | { readonly is: 'refused'; readonly reason: string }
-  /** Presented, and nobody can say. */
+  /** Presented, and the strategy cannot say. */
   | { readonly is: 'unavailable'; readonly reason: string };
 
 export type StrategyName = Exclude<Caller['strategy'], 'public'>;
@@ -52,7 +52,7 @@ type Incoming = {
 
 /**
  * The credentials among a request's headers (lower-case names, as node gives them). Empty ones count as absent; several
- * are joined, which makes one that nobody vouches for: a proxy before us may have looked at another one than we would.
+ * are joined, which makes one that is invalid: a proxy in front may have checked another one than this code would.
  */
 export const presentedFrom = (request: Incoming): Presented => {
   const header = (name: string): string | null => {

@@ -1,4 +1,4 @@
-/** How a JSON text is built, told from its bytes before anything is made of them: what parsing costs follows from that. */
+/** How a JSON text is built, read from its bytes before it is parsed: the cost of parsing follows from that. */
 
 export type StructureLimits = {
   /** Lists and objects within one another. */

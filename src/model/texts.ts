@@ -3,7 +3,7 @@
 const unstorable = /[\0\p{Surrogate}]/gu;
 const cleaned = (text: string): string => text.replace(unstorable, '\ufffd');
 
-/** Levels; what lies deeper is left out, for it would end whoever walks or writes it. */
+/** Levels; what lies deeper is left out, because a recursive walk or write of it would overflow the stack. */
 const deepest = 100;
 
 const clean = (value: unknown, depth: number): unknown => {

@@ -13,7 +13,7 @@ type Deciding = {
   filter(...asked: never[]): unknown;
 };
 
-/** The policy, with its decisions counted. `require` tells of a refusal by throwing. */
+/** The policy, with its decisions counted. `require` reports a refusal by throwing. */
 export const countedPolicy = <Policy extends Deciding>(
   policy: Policy,
   ruleSet: string,
@@ -90,7 +90,7 @@ type Context = { readonly step?: { readonly interface: string; readonly step: st
 type Act = (node: never, args: never, context: never) => Promise<unknown>;
 type Driver = { readonly name: string; readonly acts: Readonly<Partial<Record<string, Act>>> };
 
-/** The driver, with every attempt of an act counted, and its HTTP requests told apart from everybody else's. */
+/** The driver, with every attempt of an act counted, and its HTTP requests distinguished from all others. */
 export const countedDriver = <Kind extends Driver>(
   driver: Kind,
   { acts: seconds }: Metrics,

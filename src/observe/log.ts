@@ -38,7 +38,7 @@ export const lastingOutput = (process_name: string, fd = 1): pino.DestinationStr
   const to = pino.destination({ dest: fd, sync: true, maxLength: keptBytes });
   let away = false;
   to.on('error', (error: NodeJS.ErrnoException) => {
-    // Nobody reads any more: pino itself ends such a stream.
+    // There is no reader any more: pino itself ends such a stream.
     if (away || error.code === 'EPIPE') return;
     away = true;
     to.once('write', () => {

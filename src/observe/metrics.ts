@@ -131,7 +131,7 @@ const make = <Rows extends Record<string, Row & { name: string }>, Kind>(
 ): Made<Rows, Kind> =>
   Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, build(row)])) as Made<Rows, Kind>;
 
-/** @param process_name label of everything this process tells */
+/** @param process_name label of everything this process reports */
 export const createMetrics = (process_name: string) => {
   const registry = new Registry();
   registry.setDefaultLabels({ process: process_name });

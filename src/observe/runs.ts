@@ -12,7 +12,7 @@ const ends = /^run\.(succeeded|failed|aborted)$/;
 // An API may write kinds of its own; what is no plain word is not made a label.
 const plain = /^[a-z_.]{1,40}$/;
 
-/** What is told of every event. */
+/** What is reported of every event. */
 export const eventCounter =
   ({ events, runs, attempts }: Metrics) =>
   ({ kind, verb, run_ms, data }: Event): void => {
@@ -29,7 +29,7 @@ const add = (counter: Metrics['relayed'], did: string, count: unknown): void => 
   if (typeof count === 'number' && count > 0) counter.inc({ did }, count);
 };
 
-/** What the relay tells after each pass. */
+/** What the relay reports after each pass. */
 export const relayCounter =
   ({ relayed }: Metrics) =>
   (pass: { readonly started: number; readonly sent: number }): void => {
@@ -37,7 +37,7 @@ export const relayCounter =
     add(relayed, 'sent', pass.sent);
   };
 
-/** What the pass over allocations tells of each that it ended. */
+/** What the pass over allocations reports of each that it ended. */
 export const allocationCounter =
   ({ allocations }: Metrics) =>
   ({ outcome, seconds }: { readonly outcome: string; readonly seconds: number }): void =>

@@ -60,7 +60,7 @@ type Serving = {
   readonly work: () => void;
 };
 
-// A caller's own trace goes on here. Neither query nor path is told: they may name what only the caller may know.
+// A caller's own trace goes on here. Neither query nor path is recorded: they may name what only the caller may know.
 const serve = (api: Api, tracer: Tracer, { request, response, routeOf, work }: Serving): void => {
   const parent = api.propagation.extract(api.context.active(), request.headers);
   const method = request.method ?? 'GET';

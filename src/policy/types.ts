@@ -42,7 +42,7 @@ export type PolicyOptions = {
   readonly newDefaults?: boolean;
   /** Answers `http:` checks with the reply's body, or throws; without it such checks are false. */
   readonly remote?: (question: RemoteQuestion) => string;
-  /** Digest of a text as hex; default FNV-1a of 64 bits, which tells rule sets apart but proves nothing. */
+  /** Digest of a text as hex; default FNV-1a of 64 bits, which distinguishes rule sets but proves nothing. */
   readonly digest?: (text: string) => string;
 };
 

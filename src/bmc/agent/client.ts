@@ -11,7 +11,7 @@ import { lateError, whileOpen } from '../send-window';
 import { type Contact, contactOf } from './contact';
 import { Command, Commands, errorOfSilence, errorOfStatus, Status } from './replies';
 
-/** How a command's posting ended. `unknown`: it may run; only a look can tell. */
+/** How a command's posting ended. `unknown`: it may run; only a read can show it. */
 export type Posted =
   | { readonly is: 'taken'; readonly command: Command }
   | { readonly is: 'refused'; readonly error: TemperError }
@@ -199,6 +199,6 @@ const createClient = (
 
 const closed: readonly unknown[] = ['the connection was refused', 'the connection was closed without an answer'];
 
-/** Whether the ramdisk serves nobody any more, while its host still answers. */
+/** Whether the ramdisk serves no requests any more, while its host still answers. */
 export const isClosed = (thrown: unknown): boolean =>
   isTemperError(thrown, 'AgentUnreachable') && closed.includes(thrown.facts.reason);

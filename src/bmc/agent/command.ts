@@ -1,6 +1,6 @@
 /**
  * A command of the ramdisk, run once. The protocol cannot say "only if you have not yet", so before it is posted an intent
- * is recorded: what, to which life of the ramdisk, and after which other command. Whoever finds the intent looks for the
+ * is recorded: what, to which life of the ramdisk, and after which other command. An attempt that finds the intent looks for the
  * command behind it and goes on watching that one. Running commands do not show their arguments, their place shows whose
  * they are.
  */
@@ -111,7 +111,7 @@ const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: str
     }
     awaited = last.id;
     beat({ what: order.what, doing: 'waiting for another command', command: last.command_name });
-    // Somebody else's command may take hours; waiting for it is not worth a worker's slot.
+    // Another run's command may take hours; waiting for it is not worth a worker's slot.
     if (performance.now() >= deadline)
       raise('AgentBusy', client.facts({ reason: `it is executing ${last.command_name}` }));
     await pause(nextPause(), signal);

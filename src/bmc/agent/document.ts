@@ -1,4 +1,4 @@
-/** What a ramdisk is told of its node: what its hardware managers read, and no secret. */
+/** What a ramdisk is sent about its node: what its hardware managers read, and no secret. */
 import type { BmcNode } from '../contract';
 
 // Credentials and large things have commands of their own, or no business in a ramdisk.

@@ -1,4 +1,4 @@
-/** What the ramdisk is told of the image to write, made of instance_info. */
+/** What the ramdisk is sent about the image to write, made of instance_info. */
 import { raise } from '../../model/errors';
 import type { BmcNode } from '../contract';
 

@@ -15,9 +15,9 @@ export type Order = {
   readonly params: () => Promise<Readonly<Record<string, unknown>>> | Readonly<Record<string, unknown>>;
   /** `once`: a command that a restart of the ramdisk has wiped out is never posted again. */
   readonly effect: 'once' | 'converge';
-  /** Whether the ramdisk serves nobody any more once it is done. */
+  /** Whether the ramdisk serves no requests any more once it is done. */
   readonly closes?: true;
-  /** Whether a finished command that nobody here announced is this one all the same. */
+  /** Whether a finished command without an intent is this one all the same. */
   readonly fits?: (command: Command) => boolean;
 };
 

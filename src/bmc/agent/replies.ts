@@ -6,7 +6,7 @@ import { tidyText } from '../texts';
 
 const anything = z.record(z.string(), z.unknown());
 
-/** One command as the ramdisk tells it; `command_name` is without the extension in front. */
+/** One command as the ramdisk reports it; `command_name` is without the extension in front. */
 export const Command = z.object({
   id: z.string().min(1).max(200),
   command_name: z.string().max(200),
@@ -18,7 +18,7 @@ export type Command = z.infer<typeof Command>;
 
 export const Commands = z.object({ commands: z.array(Command).max(10_000) });
 
-/** `started_at` tells one life of the ramdisk from the next. */
+/** `started_at` distinguishes one life of the ramdisk from the next. */
 export const Status = z.object({ started_at: z.union([z.number(), z.string().max(100)]) });
 
 const longest = 500;

@@ -61,7 +61,7 @@ export const trace = async (client: AgentClient, order: Order, { standing, sentA
   }
 };
 
-/** Errors after which nobody can say what became of a command: another life of the ramdisk stands behind them. */
+/** Errors after which the outcome of a command is unknown: another life of the ramdisk stands behind them. */
 const otherLife: readonly string[] = ['AgentAuthFailed', 'AgentTlsFailed'];
 const halfAnHour = 30 * 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * Restarting the BMC itself, which may harm when done twice: it is sent at most once. IPMI tells no time of the last
- * restart, so that only silence, or the BMC's own yes, shows that it happened; without either nobody can know.
+ * Restarting the BMC itself, which may harm when done twice: it is sent at most once. IPMI reports no time of the last
+ * restart, so that only silence, or the BMC's own yes, shows that it happened; without either it cannot be known.
  */
 import { isTemperError } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';

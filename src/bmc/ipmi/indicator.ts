@@ -1,4 +1,4 @@
-/** The chassis light: on until told otherwise, or off. IPMI does not know whether it shines or blinks. */
+/** The chassis light: on until switched off, or off. IPMI does not know whether it shines or blinks. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import { converge } from '../converge';

@@ -1,4 +1,4 @@
-/** What ipmitool's last words mean: an answer, a refusal, a login that failed, or nothing that tells. */
+/** What ipmitool's last words mean: an answer, a refusal, a login that failed, or nothing that shows the outcome. */
 import type { ErrorCode } from '../../model/errors';
 import type { Said } from './program';
 
@@ -6,7 +6,7 @@ export type Verdict =
   | {
       readonly is: 'answered';
       readonly text: string;
-      /** The BMC does not tell which cipher suites it has; ipmitool waited for that, and took `fallback`. */
+      /** The BMC does not report which cipher suites it has; ipmitool waited for that, and took `fallback`. */
       readonly untold: boolean;
     }
   | {

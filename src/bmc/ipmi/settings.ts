@@ -1,4 +1,4 @@
-/** An ipmi node's driver_info, read once into what ipmitool is told. */
+/** An ipmi node's driver_info, read once into ipmitool's arguments. */
 import { type BmcAddress, parseBmcAddress } from '../../model/access/bmc-addresses';
 import { bridgeHops, bridgingOf, isGiven } from '../../model/access/ipmi-info';
 import { raise } from '../../model/errors';

@@ -31,7 +31,7 @@ export type Tool = {
 const spacingMs = 5_000;
 const answerMs = 60_000;
 
-/** How often a packet is sent: a BMC obeys a repeated command again, and only our own looks tell whether it has to. */
+/** How often a packet is sent: a BMC obeys a repeated command again, and only our own reads show whether it has to. */
 const tries = { read: 3, write: 1 } as const;
 
 /** ipmitool's own choice first. None without encryption. */

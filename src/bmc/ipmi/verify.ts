@@ -20,7 +20,7 @@ export const makerOf = (info: string): Maker => {
 
 export const lookAtMaker = async (client: Client): Promise<Maker> => makerOf(await client.read(['mc', 'info']));
 
-/** IPMI does not tell the boot mode in force, secure boot, or health in one word: what is recorded of them stays. */
+/** IPMI does not report the boot mode in force, secure boot, or health in one word: what is recorded of them stays. */
 export const verify = async (client: Client): Promise<ActOutcome> => {
   const power = await lookAtPower(client);
   const { name } = await lookAtMaker(client);

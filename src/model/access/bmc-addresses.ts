@@ -18,7 +18,7 @@ export type BmcAddress = {
 
 const defaultPorts = { http: 80, https: 443 } as const;
 
-/** The part of the path before the service root; somebody may paste the service root's own URL. */
+/** The part of the path before the service root; a caller may paste the service root's own URL. */
 const prefixOf = (path: string): string => path.replace(/\/+$/, '').replace(/(^|\/)redfish(\/v1)?$/i, '');
 
 const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*\.?$/i;

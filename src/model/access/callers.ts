@@ -18,10 +18,10 @@ export type Caller = {
   readonly is_admin_project: boolean;
   /**
    * Projects in which the caller is admin, beside the one of the token; empty unless the installation looks for them. Null
-   * where it does and nobody could say: a decision that needs them cannot be made.
+   * where it does and the identity service could not say: a decision that needs them cannot be made.
    */
   readonly admin_projects: readonly string[] | null;
-  /** True on the few public routes, where nobody needs to be known. */
+  /** True on the few public routes, which need no login. */
   readonly is_public_api: boolean;
   readonly service_roles: readonly string[];
   readonly service_user_id: string | null;

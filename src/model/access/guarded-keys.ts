@@ -13,7 +13,7 @@ export const keyRules = {
   clearMaintenance: 'temper:node:update:clear_maintenance',
 } as const;
 
-/** Fields whose keys are told apart. */
+/** Fields whose keys have rules of their own. */
 export const keyedFields = ['driver_info', 'instance_info'] as const;
 type KeyedField = (typeof keyedFields)[number];
 

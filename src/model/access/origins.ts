@@ -39,7 +39,7 @@ type Document = Readonly<Record<string, unknown>>;
 
 /**
  * Something that is fetched. `http`: a URL of http or https. `container`: the name of a container image, whose registry
- * counts. `stray`: a URL where no row of the table expects one, so that nobody can say what is done with it.
+ * counts. `stray`: a URL where no row of the table expects one, so that what is done with it is unknown.
  */
 export type Fetched = {
   readonly value: unknown;

@@ -21,7 +21,7 @@ export const systemUuidFault = (value: unknown): string | undefined =>
     ? undefined
     : 'must be a UUID, such as the BMC shows for its system';
 
-/** Whom a BMC's certificate must satisfy: the system's authorities, nobody (false), or those in a file of the worker. */
+/** Whom a BMC's certificate must satisfy: the system's authorities, none (false), or those in a file of the worker. */
 export type Trust = boolean | { readonly path: string };
 
 /** Reads `redfish_verify_ca`: booleans and their spellings, as the field's clients write them; any other text is a path. */

@@ -99,7 +99,7 @@ export const holdsSecrets = (document: Json): boolean => {
   return found;
 };
 
-/** All references in a document, each with its path as `replaceSecrets` tells it. */
+/** All references in a document, each with its path as `replaceSecrets` passes it. */
 export const secretPlaces = (document: Json, path = ''): { readonly id: string; readonly path: string }[] => {
   if (isSecretRef(document)) return [{ id: document.$secret, path }];
   if (Array.isArray(document)) return document.flatMap((item, index) => secretPlaces(item, `${path}/${index}`));
@@ -113,7 +113,7 @@ export const secretRefs = (document: Json): string[] => secretPlaces(document).m
 
 /**
  * How many characters a secret has at least that is hidden where it is quoted; the default passwords of some vendors have six.
- * Shorter ones would blot out half of every text, and what was masked would tell them.
+ * Shorter ones would blot out half of every text, and what was masked would reveal them.
  */
 export const shortestHidden = 3;
 

@@ -2,7 +2,7 @@
 
 type Facts = Readonly<Record<string, unknown>>;
 
-// Whoever reads a rule's outcome need not be who may read these; openstack/ironic:ironic/common/inspection_rules/base.py.
+// The reader of a rule's outcome need not be permitted to read these; openstack/ironic:ironic/common/inspection_rules/base.py.
 const hidden: readonly string[] = ['password', 'auth_token', 'bmc_password'];
 
 const placeholder = /\{\{|\}\}|\{([a-z_]+)((?:\.\w+|\[[^\][{}]*\])*)\}/gi;

@@ -1,4 +1,4 @@
-/** The ramdisk as the wire knows it: in which states it is heard, and what is told to it. */
+/** The ramdisk as the wire knows it: in which states its callbacks count, and what it is sent. */
 import type { ProvisionState } from './states';
 
 // openstack/ironic:ironic/drivers/modules/agent_base.py, HeartbeatMixin

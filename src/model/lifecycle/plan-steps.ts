@@ -129,7 +129,7 @@ const findStep = (step: GivenStep, verb: StepVerb, node: Equipment): StepRow => 
   return lacking(step, node);
 };
 
-/** Says why a node does not offer a step: its interface, its deploy interface, or that nobody has heard of it. */
+/** Says why a node does not offer a step: its interface, its deploy interface, or that no table has it. */
 const lacking = (step: GivenStep, node: Equipment): never => {
   const driver = speaksOf(node.driver);
   const known = steps.filter((row) => nameOf(row) === nameOf(step) && driver && row.drivers.includes(driver));

@@ -387,7 +387,7 @@ export const asReported = (step: Omit<ReportedStep, 'argsinfo'>): PlannedStep =>
 });
 
 /**
- * The rest of a plan once the ramdisk has told what it has: with its own steps among it, or checked against them.
+ * The rest of a plan once the ramdisk has reported what it has: with its own steps among it, or checked against them.
  * @param rest what was still to come
  * @param from index of the first of them
  * Throws InvalidSteps naming what the ramdisk does not have.

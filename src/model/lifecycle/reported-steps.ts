@@ -1,4 +1,4 @@
-/** Steps that no table has: what the ramdisk of one node has told of the hardware managers it was built with. */
+/** Steps that no table has: what the ramdisk of one node has reported of the hardware managers it was built with. */
 import { bootsRamdisk, speaksOf } from './drivers';
 import type { ArgRow, Equipment, ReportedStep, StepInterface, StepRow } from './step-types';
 

@@ -1,6 +1,6 @@
 /** The provision state machine as data: every state, every transition, and the pure functions that walk them. */
 
-/** How a state behaves while nobody acts: rests, moves by itself, waits for something, is held, or has failed. */
+/** How a state behaves without a request: rests, moves by itself, waits for something, is held, or has failed. */
 type StateKind = 'stable' | 'transient' | 'failure' | 'hold';
 
 type StateRow = {
@@ -206,7 +206,7 @@ export type PowerTarget = keyof typeof powerTargets;
 /** States in which a power request is refused, because a run of steps decides about power there. */
 export const powerRefusedIn: readonly ProvisionState[] = ['cleaning', 'clean wait'];
 
-/** States in which nobody looks at power by the way; openstack/ironic:ironic/conductor/manager.py SYNC_EXCLUDED_STATES. */
+/** States that power sync leaves out; openstack/ironic:ironic/conductor/manager.py SYNC_EXCLUDED_STATES. */
 export const powerSyncSkips: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed'];
 
 /** The original's, and one of ours: two ramdisks answered for one node. */

@@ -28,7 +28,7 @@ export type StepVerb = 'clean' | 'service' | 'deploy';
 /** What decides which steps a node offers: its driver, and its interfaces where they are not the driver's defaults. */
 export type Equipment = {
   readonly driver: string;
-  /** What its own ramdisk has told that it can do. */
+  /** What its own ramdisk has reported that it can do. */
   readonly reported_steps?: readonly ReportedStep[] | null;
 } & {
   readonly [name in `${InterfaceName}_interface`]?: string | null;

@@ -89,7 +89,7 @@ export const byPriority = <Step extends { priority?: number; interface: StepInte
     (a, b) => (b.priority ?? 0) - (a.priority ?? 0) || interfaceRank[b.interface] - interfaceRank[a.interface],
   );
 
-/** The steps of automated cleaning that a node offers. Those of the ramdisk are known once it runs: it tells its own priorities. */
+/** The steps of automated cleaning that a node offers. Those of the ramdisk are known once it runs: it reports its own priorities. */
 export const automaticSteps = (node: Equipment): GivenStep[] =>
   byPriority(stepsOf(node).filter((row) => row.priority > 0 && row.verbs.includes('clean') && !row.ramdisk)).map(
     (row) => ({ interface: row.interface, step: row.step }),

@@ -93,7 +93,7 @@ export const isOf = (
   node: { readonly owner: ProjectId | null; readonly lessee: ProjectId | null },
 ): boolean => owner === null || node.owner === owner || node.lessee === owner;
 
-/** How many nodes came near: `available` by everything but the traits, `suitable` by all, whether or not somebody holds them. */
+/** How many nodes came near: `available` by everything but the traits, `suitable` by all, whether or not a run or allocation holds them. */
 export type Shortage = { readonly available: number; readonly suitable: number };
 
 /** Why an allocation ended without a node. */
@@ -121,7 +121,7 @@ type InUse = {
   readonly maintenance: boolean;
 };
 
-/** States in which somebody's instance runs, and the node is not to be taken from it. */
+/** States in which a tenant's instance runs, and the node is not to be taken from it. */
 const instanceRunsIn: readonly ProvisionState[] = ['active', 'rescue'];
 
 /** Whether a node can be taken from its allocation: not from a running instance, nor in mid-flight, unless in maintenance. */

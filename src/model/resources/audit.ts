@@ -6,7 +6,7 @@ export type Verdict = (typeof verdicts)[number];
 
 /** Where a request came from. */
 export type Origin = {
-  /** Of the caller, as far as trusted proxies tell: otherwise that of the connection, which may be a proxy's. */
+  /** Of the caller, as reported by trusted proxies: otherwise that of the connection, which may be a proxy's. */
   readonly address?: string;
   /** The header X-Forwarded-For as it came: what proxies say, and whatever the caller had put there before. */
   readonly forwarded_for?: string;

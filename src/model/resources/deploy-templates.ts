@@ -60,7 +60,7 @@ export type DeployTemplate = {
   readonly name: string;
   readonly steps: readonly TemplateStep[];
   readonly extra: Readonly<Record<string, unknown>>;
-  /** Its steps were written with system scope: whoever deploys by it need not be allowed steps of their own choice. */
+  /** Its steps were written with system scope: a caller who deploys by it needs no permission for steps of its own choice. */
   readonly vouched: boolean;
 };
 

@@ -47,7 +47,7 @@ export type FieldRow = {
   readonly form?: { readonly is: (text: string) => boolean; readonly says: string };
   /** Texts are stored in lower case. */
   readonly lower?: true;
-  /** Shown as null where it is kept from everybody, though never stored so. */
+  /** Shown as null where it is hidden from all callers, though never stored so. */
   readonly shownNull?: true;
   /** Secrets: the store holds references, the wire shows `******`. */
   readonly secret?: true;
@@ -57,7 +57,7 @@ export type FieldRow = {
   readonly redact?: { readonly rule: string; readonly shown: unknown };
 };
 
-/** How a list filter selects. All but the first are told to the store by name; `equals` becomes a predicate. */
+/** How a list filter selects. All but the first are passed to the store by name; `equals` becomes a predicate. */
 export type FilterRow = {
   readonly name: string;
   /** Default 1. */

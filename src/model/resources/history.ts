@@ -20,7 +20,7 @@ const told = (value: unknown): string => (value === null || value === undefined 
 const runOf = ({ verb, run_id }: HistoryEvent): string => `Run ${told(run_id)} (${told(verb)})`;
 const stepOf = ({ data }: HistoryEvent): string => told(data.step ?? data.index);
 
-/** The events that are part of a history whatever they hold; any other is part of it when it tells an error. */
+/** The events that are part of a history whatever they hold; any other is part of it when it has an error. */
 export const historyKinds: Readonly<Record<string, HistoryRow>> = {
   'node.moved': { severity: 'INFO', says: ({ data }) => `The node moved from ${told(data.from)} to ${told(data.to)}.` },
   'run.accepted': { severity: 'INFO', says: (event) => `${runOf(event)} was accepted.` },

@@ -82,7 +82,7 @@ export type InspectionRule = {
   readonly actions: readonly unknown[];
 };
 
-/** What nobody gets to see of a sensitive rule, not even who wrote it. */
+/** What no caller sees of a sensitive rule, its author included. */
 export const hiddenWhenSensitive: readonly string[] = ['conditions', 'actions'];
 
 /** A rule that hides its contents cannot be made to show them. Throws InvalidInput. */

@@ -395,7 +395,7 @@ export const offered = (driver: string, field: string): readonly string[] => {
   return row?.interfaces[field.replace(/_interface$/, '')] ?? [];
 };
 
-/** States in which a changed owner needs a rule of its own, because somebody's instance runs there. */
+/** States in which a changed owner needs a rule of its own, because a tenant's instance runs there. */
 export const ownerGuardedIn: readonly ProvisionState[] = ['active'];
 
 /** States that refuse every patch of a version from `since` on, because what the node is like is being found out. */

@@ -9,7 +9,7 @@ type ConnectionKey = {
   readonly since?: number;
   readonly until?: number;
   readonly oneOf?: readonly string[];
-  /** An older version is told that it is too old; of any other key that there is no such. */
+  /** A caller at an older version learns that it is too old; for any other key, that there is no such key. */
   readonly negotiable?: true;
 };
 

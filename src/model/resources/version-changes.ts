@@ -31,7 +31,7 @@ export type Change =
   | { readonly is: 'behaviour'; readonly name: Behaviour }
   /** Came with this version and is answered alike by every older one. */
   | { readonly is: 'ungated'; readonly names: readonly string[]; readonly why: string }
-  /** Only tells clients what the service can do. */
+  /** Only shows clients what the service can do. */
   | { readonly is: 'marker'; readonly why: string };
 
 /** What no table of names can say: its name, and how versions differ in it. */

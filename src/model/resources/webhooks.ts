@@ -3,7 +3,7 @@ import { cidrContains } from '../access/bmc-addresses';
 import { raise } from '../errors';
 import { meant } from '../nearest';
 
-/** What an event's kind begins with: what it tells of. */
+/** What an event's kind begins with: its subject. */
 export const eventFamilies = [
   'node',
   'run',
@@ -50,7 +50,7 @@ export const eventKindFault = (text: string): string | undefined =>
     ? undefined
     : `must be *, a family such as run.*, or a kind of event such as run.failed; families are ${eventFamilies.join(', ')}.${meant(text, namable)}`;
 
-// Addresses that mean this host, its neighbours on the wire, or nobody: metadata services and our own ports live there.
+// Addresses that mean this host, its neighbours on the wire, or no host: metadata services and our own ports live there.
 const nearNetworks = [
   '0.0.0.0/8',
   '127.0.0.0/8',

@@ -1,4 +1,4 @@
-/** A call that somebody waits for: what a worker is given to look at a node once. */
+/** A call whose caller waits: what a worker gets in order to read from a node once. */
 
 import type { NodeUuid } from '../ids';
 import type { ActName } from '../lifecycle/acts';

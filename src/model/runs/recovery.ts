@@ -1,4 +1,4 @@
-/** Whether database and workflow engine belong together, told from a mark that both carry and that is moved on every minute. */
+/** Whether database and workflow engine belong together, by a mark that both carry and that is moved on every minute. */
 
 /** Where a Postgres cluster's data comes from: another cluster has another id, a restore to a point in time another timeline. */
 export type Cluster = { readonly system_id: string; readonly timeline: number };
@@ -50,7 +50,7 @@ export const suspicionOf = (
   return { side: 'unknown', reason: 'database and workflow engine went on apart from each other' };
 };
 
-/** What an operator may say was restored, whether or not the marks tell. `both` are set back, perhaps to different moments. */
+/** What an operator may declare restored, whether or not the marks show it. `both` are set back, perhaps to different moments. */
 export const restorable = ['store', 'engine', 'both'] as const;
 export type Restorable = (typeof restorable)[number];
 
@@ -60,7 +60,7 @@ const restoredReasons: Readonly<Record<Restorable, string>> = {
   both: 'an operator says that database and workflow engine were restored from backups',
 };
 
-/** A restore that an operator has told of. */
+/** A restore that an operator has declared. */
 export const restored = (what: Restorable): Suspicion => ({
   side: what === 'both' ? 'unknown' : what,
   reason: restoredReasons[what],

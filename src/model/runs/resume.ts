@@ -23,7 +23,7 @@ export type RunRecord = {
   readonly seq: number;
   readonly state: RunState;
   readonly waiting_for: string | null;
-  /** A person has asked it to pause, and nobody to resume. */
+  /** A caller has asked it to pause, and none to resume. */
   readonly paused: boolean;
   readonly plan: readonly PlannedStep[] | null;
   readonly ending: RunEnding | null;
@@ -50,7 +50,7 @@ const within = (names: readonly string[], ended: readonly string[]): boolean =>
 
 /**
  * Whether the ramdisk still has to be booted again after a step that is done but restarted the node. Where the record cannot
- * tell, it is: booting once more between two steps does no harm.
+ * show it, it does: booting once more between two steps does no harm.
  */
 const lacksRamdisk = (input: RunInput, step: PlannedStep, row: StepRecord, rest: readonly PlannedStep[]): boolean => {
   const { boot } = input;

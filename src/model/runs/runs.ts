@@ -1,4 +1,4 @@
-/** What a run is: its frozen input, its states, and what is told of it. */
+/** What a run is: its frozen input, its states, and what callers see of it. */
 import type { NodeUuid, ProjectId, RunUuid } from '../ids';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../lifecycle/states';
 import type { Joins, PlannedStep, ReportedStep, Tidying } from '../lifecycle/step-types';
@@ -76,7 +76,7 @@ export type RunInput = {
   readonly tidy?: Tidying;
   /** How the ramdisk's own steps join the plan. */
   readonly joins?: Joins;
-  /** The run that held the node before; it is told to end, and nothing is done until it has. */
+  /** The run that held the node before; it is signalled to end, and nothing is done until it has. */
   readonly displaces?: { readonly run: RunUuid; readonly workflow_id: string };
   /** Fences of the other nodes that it holds, by their uuid. */
   readonly also?: Readonly<Record<string, number>>;
@@ -132,7 +132,7 @@ export type Requester = {
 export type Seen = {
   readonly power_state?: 'power on' | 'power off' | 'error' | null;
   readonly boot_mode?: 'bios' | 'uefi' | null;
-  /** How far the host's start is, in Redfish's words (ComputerSystem BootProgress.LastState); only some BMCs tell. */
+  /** How far the host's start is, in Redfish's words (ComputerSystem BootProgress.LastState); only some BMCs report it. */
   readonly boot_progress?: string;
   readonly secure_boot?: boolean | null;
   readonly vendor?: string;
@@ -182,6 +182,6 @@ export type ActOutcome = {
   readonly reported?: readonly ReportedStep[];
   /** The step is done when the node has been restarted and the ramdisk is back. */
   readonly follows?: 'reboot';
-  /** What a caller who waits for it is told; small, and never a secret. Of a look it is not kept. */
+  /** What a waiting caller gets; small, and never a secret. Of a read it is not kept. */
   readonly value?: unknown;
 };

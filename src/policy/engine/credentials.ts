@@ -35,7 +35,7 @@ export const normalise = (credentials: Credentials): Credentials =>
     ? { ...credentials, system: credentials.system_scope }
     : credentials;
 
-/** In place of what nobody could say: whoever looks is told so, and a decision that needs it is not made without. */
+/** In place of what is unknown: reading it throws, and a decision that needs it is not made without. */
 const unsaid: PropertyDescriptor = {
   enumerable: true,
   get: () =>

@@ -1,4 +1,4 @@
-/** A short fingerprint of a text, for telling rule sets apart. */
+/** A short fingerprint of a text, to distinguish rule sets. */
 
 /** The function's offset and prime, in halves of 32 bits; the prime is 2^40 + 0x1b3. */
 const offset = { high: 0xcbf29ce4, low: 0x84222325 };

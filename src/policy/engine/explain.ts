@@ -70,7 +70,7 @@ const leaf = (asked: Asked, check: Check): Part => {
   }
 };
 
-/** Parts that were not reached are decided too, for whoever reads; only remote checks are left alone. */
+/** Parts that were not reached are decided too, for the reader; only remote checks are left alone. */
 const aside = (asked: Asked, check: Check): Part => partOf({ ...asked, remote: undefined, aside: true }, check);
 
 /** Parts in order; the first that decides, or cannot be evaluated, decides. */

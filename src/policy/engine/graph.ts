@@ -1,9 +1,9 @@
-/** Which rules refer to which: undefined references and cycles, found before anyone asks. */
+/** Which rules refer to which: undefined references and cycles, found before the first decision. */
 
 import { type Check, walk } from '../language/check';
 import { maxDepth } from '../language/compile';
 import type { ActiveRule } from '../types';
-/** The rule that stands in for every name nobody defined. */
+/** The rule that stands in for every undefined name. */
 export const defaultRule = 'default';
 
 type Rules = ReadonlyMap<string, ActiveRule>;

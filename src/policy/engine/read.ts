@@ -90,7 +90,7 @@ const trapOf = (node: unknown, value: unknown): string | undefined => {
 const textOfTag = (node: unknown, value: unknown): unknown =>
   isScalar(node) && node.tag === '!' && value === null ? '' : value;
 
-/** A bare "!" in a list would be passed over as empty, and what was to refuse everyone would refuse nobody. */
+/** A bare "!" in a list would be passed over as empty, and what was to refuse every caller would refuse none. */
 const bareTagIn = (node: unknown): unknown => {
   let found: unknown;
   if (isSeq(node))

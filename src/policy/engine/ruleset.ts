@@ -66,7 +66,7 @@ const compileAll = (rules: ReadonlyMap<string, ActiveRule>, mode: Mode): Slots =
   return slots;
 };
 
-/** Problems that a message lists; whoever has more wants to see the first. */
+/** Problems that a message lists; of more, the first are enough. */
 const toldAtMost = 50;
 
 const refuse = (problems: readonly string[]): never => {
@@ -101,9 +101,9 @@ export const createRuleSet = (options: RuleSetOptions): RuleSet => {
     try {
       return run({ credentials, target, also, rule, remote, depth: 0 }) ? allowed : refused.check;
     } catch (thrown) {
-      // Not a matter of this rule: nobody could say what the caller is, and a refusal would be a guess.
+      // Not a matter of this rule: what the caller is could not be determined, and a refusal would be a guess.
       if (isTemperError(thrown, 'IdentityUnavailable')) throw thrown;
-      // Whatever went wrong, a remote check that timed out included, nobody passes by it.
+      // Whatever went wrong, a remote check that timed out included, no caller passes by it.
       return { is: 'refused', why: 'fault', fault: thrown instanceof Error ? thrown.message : String(thrown) };
     }
   };

@@ -4,7 +4,7 @@ import { type Caller, scopeOf } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';
 import type { Policy, Target } from '../types';
 
-/** Decisions that fell otherwise: one row for a rule, a direction, and a kind of caller. No ids of anybody. */
+/** Decisions that fell otherwise: one row for a rule, a direction, and a kind of caller. No ids of callers. */
 export type ShadowRow = {
   readonly rule: string;
   /** What the second policy would have done. */
@@ -28,9 +28,9 @@ export type ShadowReport = {
 
 type Hands = {
   readonly now: () => Date;
-  /** Told the first time a row appears. */
+  /** Called the first time a row appears. */
   readonly onNew?: (row: ShadowRow) => void;
-  /** Told of every difference. */
+  /** Called for every difference. */
   readonly onDifference?: (rule: string, would: ShadowRow['would']) => void;
 };
 
@@ -64,7 +64,7 @@ export const createShadow = (second: Policy, { now, onNew, onDifference }: Hands
     }
   };
 
-  /** Undefined where it asks for what nobody could say: that is no reason to hold a request up. */
+  /** Undefined where it asks for what is unknown: that is no reason to hold a request up. */
   const secondSays = (rule: string, who: Caller, target: Target | undefined): boolean | undefined => {
     try {
       return second.allows(rule, who, target);

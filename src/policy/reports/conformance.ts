@@ -73,7 +73,7 @@ const errorTypes: Readonly<Record<string, string>> = {
 
 export const refusedAtLoad = 'refused at load';
 
-/** A verdict, the name of an error that is told apart, 'error', or 'refused at load'. */
+/** A verdict, the name of an error that is distinguished, 'error', or 'refused at load'. */
 export type Outcome = boolean | string;
 
 const outcomeOf = (verdict: Verdict, row: Case): Outcome => {

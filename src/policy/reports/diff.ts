@@ -8,7 +8,7 @@ import { type PersonaGroup, personaGroups, personaRoles, supporters } from './pe
 /** Callers of one kind of object who gain or lose the same rules. */
 export type Change = {
   readonly does: 'gains' | 'loses';
-  /** Titles of the objects; all of a kind are told as "any <kind>". */
+  /** Titles of the objects; all of a kind are written as "any <kind>". */
   readonly on: readonly string[];
   readonly who: Readonly<Partial<Record<PersonaGroup, readonly string[]>>>;
   readonly rules: readonly string[];

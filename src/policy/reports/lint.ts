@@ -13,10 +13,10 @@ export type Rules = ReadonlyMap<string, ActiveRule>;
 /** Something wrong with a rule. */
 export type RuleFault = Fault & { readonly rule: string };
 
-/** Operators may define rules under this prefix: one per step that not everybody may run. */
+/** Operators may define rules under this prefix: one per step that only some callers may run. */
 export const stepRulePrefix = 'baremetal:step:execute:';
 
-/** Rules of the reference that show passwords or user data there. Secrets are never shown here, so nobody asks for these. */
+/** Rules of the reference that show passwords or user data there. Temper never shows secrets, so no handler asks for these. */
 export const secretRules: ReadonlySet<string> = new Set(['show_password', 'show_instance_secrets']);
 
 /** Characters of a quoted text that a message repeats. */
@@ -32,7 +32,7 @@ export const tellFault = (rules: Rules, { rule, text, fix }: RuleFault): string 
   return `${place}rule "${cut(rule)}": ${cut(text)}; ${fix}`;
 };
 
-/** Faults that only `strict` refuses: what the reference opens, closes or raises without telling anybody at load. */
+/** Faults that only `strict` refuses: what the reference opens, closes or raises without a message at load. */
 export const strictFaults = (rule: ActiveRule, words: Vocabulary | undefined): Fault[] => [
   ...rule.faults,
   ...[...walk(rule.check)].flatMap(({ check }) => checkFaults(check, words)),
@@ -44,7 +44,7 @@ const asksRemote = (rules: Rules, check: Check): boolean => {
   return names.some((name) => [...walk(rules.get(name)!.check)].some((part) => part.check.is === 'http'));
 };
 
-/** A remote check that is switched off is false; under "not" that would let everyone pass. */
+/** A remote check that is switched off is false; under "not" that would let every caller pass. */
 const remoteFaults = (rules: Rules, rule: ActiveRule): Fault[] =>
   [...walk(rule.check)]
     .filter(({ check, negations }) => negations > 0 && asksRemote(rules, check))

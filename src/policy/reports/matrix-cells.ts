@@ -51,7 +51,7 @@ export const membersWith = (roles: readonly string[]): readonly Member[] => [
   ...personaGroups.flatMap((group) => roles.map((role) => ({ group, role, who: customPersona(group, role) }))),
 ];
 
-/** Admins of several projects, where an operator's texts tell them from others. */
+/** Admins of several projects, where an operator's texts distinguish them from others. */
 export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): readonly Member[] => {
   const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
   const told = checks.some(({ check }) => check.is === 'compare' && check.kind.source === 'admin_projects');

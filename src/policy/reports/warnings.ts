@@ -62,7 +62,7 @@ const tell = (rules: Rules, { name }: ActiveRule, { text, fix }: Note): string =
   return `${place}rule "${name}": ${text}${fix ? `; ${fix}` : ''}`;
 };
 
-/** One sentence for each. Rules of the product itself are not told of; in `compat`, dangers are warned of. */
+/** One sentence for each. Rules of the product itself get none; in `compat`, dangers are warned of. */
 export const warningsOf = (
   rules: Rules,
   { strict, words }: { readonly strict: boolean; readonly words: Vocabulary | undefined },

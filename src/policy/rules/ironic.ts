@@ -206,7 +206,7 @@ const registerAll = (form: 'text' | 'closed'): RegisteredRule[] => [
 export const ironicRules: readonly RegisteredRule[] = registerAll('text');
 
 /**
- * Whoever opens the first there means the second too: `update_extra` guards nothing but notes and was part of `update` once,
+ * A file that opens the first there means the second too: `update_extra` guards nothing but notes and was part of `update` once,
  * and a list shows nothing that the rule of its rows does not.
  */
 const followers: Readonly<Record<string, string>> = {

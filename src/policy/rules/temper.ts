@@ -36,7 +36,7 @@ const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and 
 
 const tenant = 'project_id:%(run.tenant)s';
 const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member and ${tenant}`);
-// A skipped step is a change of what somebody approved.
+// A skipped step is a change of what an operator approved.
 const changesRun = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
 
 type Row = { readonly name: string; readonly check: string; readonly says: string };
@@ -118,7 +118,7 @@ const fieldRules = {
 type Guarded = {
   readonly what: string;
   readonly says: string;
-  /** Who changes it in the reference: whoever changes the field. */
+  /** Who changes it in the reference: every caller who may change the field. */
   readonly field: keyof typeof fieldRules;
   /** Whom set temper admits; operators only where absent. */
   readonly temper?: string;

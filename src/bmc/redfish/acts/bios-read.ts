@@ -13,7 +13,7 @@ const longestValue = 1_000;
 
 const told = <T>(value: T | undefined): T | null => value ?? null;
 
-/** A password is never read: what a BMC shows in its place is nobody's to see. */
+/** A password is never read: what a BMC shows in its place is hidden from all callers. */
 const textOf = (value: BiosValue, row: AttributeRow | undefined): string | null =>
   value === null || row?.Type === 'Password' ? null : (tidyText(String(value), longestValue) ?? '');
 

@@ -45,7 +45,7 @@ const lookOnce = async (client: Client, at: At, { before, accepted }: Announced)
   }
 };
 
-/** A BMC that restarted has forgotten our session. Only asked where it does not tell the time of its last restart. */
+/** A BMC that restarted has forgotten our session. Only asked where it does not report the time of its last restart. */
 const sessionIsGone = async (client: Client, session: string | null): Promise<boolean> =>
   session !== null && client.connection.session() !== session && !(await client.find(session, Anything));
 

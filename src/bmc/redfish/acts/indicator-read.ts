@@ -23,7 +23,7 @@ export type LightAt = {
   readonly name: string;
   readonly path: string;
   readonly light: Light;
-  /** The BMC says that nobody may write it. */
+  /** The BMC says that it is read-only. */
   readonly readonly: boolean;
 };
 
@@ -32,7 +32,7 @@ export const hasLight = (light: Light | undefined): light is Light =>
 
 const states: Readonly<Record<string, 'on' | 'off' | 'blinking'>> = { Lit: 'on', Off: 'off', Blinking: 'blinking' };
 
-/** The older property tells lit from blinking; the newer one only lit from dark. */
+/** The older property distinguishes lit from blinking; the newer one only lit from dark. */
 const stateOf = ({ IndicatorLED, LocationIndicatorActive }: Light) =>
   IndicatorLED !== undefined ? (ownValue(states, IndicatorLED) ?? 'unknown') : LocationIndicatorActive ? 'on' : 'off';
 

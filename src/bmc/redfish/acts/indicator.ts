@@ -10,7 +10,7 @@ import { type Component, findLights, hasLight, type Light } from './indicator-re
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** The older property tells lit from blinking; the newer one only lit from dark. */
+/** The older property distinguishes lit from blinking; the newer one only lit from dark. */
 const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = {
   on: 'Lit',
   off: 'Off',
@@ -30,7 +30,7 @@ const findAnyLight = async (client: Client): Promise<{ path: string; light: Ligh
 
 const components: readonly string[] = indicatorComponents;
 
-/** The light of one component; `name` tells drives apart. */
+/** The light of one component; `name` distinguishes drives. */
 const findNamedLight = async (client: Client, { component, name }: Args): Promise<{ path: string; light: Light }> => {
   const refuse = (reason: string) => raise('StepRejected', client.facts({ step: 'set the indicator', reason }));
   if (!components.includes(String(component))) return refuse(`component must be one of ${components.join(', ')}`);

@@ -1,4 +1,4 @@
-/** Inspection out of band: what the BMC tells of its node, and the properties that schedulers need. */
+/** Inspection out of band: what the BMC reports of its node, and the properties that schedulers need. */
 import { raise, type TemperError } from '../../../model/errors';
 import { factsOf, missingFacts } from '../../../model/inspection/inspection';
 import type { ActOutcome, Seen } from '../../../model/runs/runs';

@@ -7,7 +7,7 @@ import type { Client } from '../transport/client';
 
 const what = 'inject a non-maskable interrupt';
 
-/** Throws StepRejected while the node is off, StepOutcomeUnknown where no answer told whether it arrived. */
+/** Throws StepRejected while the node is off, StepOutcomeUnknown where no answer showed whether it arrived. */
 export const injectNmi = async (client: Client): Promise<ActOutcome> => {
   const at = await findSystem(client);
   const prepare = async () => {

@@ -34,7 +34,7 @@ export const powerStateOf = (system: System): Seen['power_state'] => ownValue(fo
 
 /**
  * On and Off are at rest, and so is Paused; the rest moves, and so does a BMC that does not say (just after its own start).
- * A hard power off counts a shutdown as its own only if it announced one: somebody's polite one may never end.
+ * A hard power off counts a shutdown as its own only if it announced one: another client's polite one may never end.
  */
 const movingOf =
   (row: Row) =>

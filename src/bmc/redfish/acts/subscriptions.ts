@@ -1,4 +1,4 @@
-/** Event subscriptions of a BMC: who it tells of what happens to it. */
+/** Event subscriptions of a BMC: the receivers of its events. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
@@ -26,7 +26,7 @@ type Args = Readonly<Record<string, unknown>>;
 type Service = { readonly list: string; readonly types: readonly string[] | undefined };
 
 const find = async (client: Client): Promise<Service> => {
-  // A BMC that has changed hands must not tell somebody else's events.
+  // A BMC that has changed hands must not report another owner's events.
   await findChecked(client);
   const service = (await client.find((await serviceRoot(client)).EventService?.['@odata.id'], EventService))?.value;
   const list = service?.Subscriptions?.['@odata.id'];
@@ -73,7 +73,7 @@ export const readSubscriptions = async (client: Client, { id }: Args): Promise<A
   return found ? { is: 'done', value: shown(path, found.value) } : notFound(client, id);
 };
 
-/** What the BMC is told, from the arguments of the act. */
+/** What the BMC is sent, from the arguments of the act. */
 const toldBy = ({ destination, context, protocol, event_types }: Args) => ({
   Destination: String(destination),
   Protocol: protocol ?? 'Redfish',
@@ -123,7 +123,7 @@ const lookFor = async (client: Client, list: string, wanted: Told, before?: read
 
 /**
  * `args`: destination, context, protocol, event_types, secret_headers. A subscription is this act's own when it was not there
- * before the command and says the same: two callers may want the same events told to one place.
+ * before the command and says the same: two callers may want the same events sent to one place.
  */
 export const createSubscription = async (client: Client, args: Args): Promise<ActOutcome> => {
   const what = 'subscribe to events';

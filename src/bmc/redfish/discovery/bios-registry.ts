@@ -91,7 +91,7 @@ export const checkSettings = (
   return Object.fromEntries(checked);
 };
 
-/** The defaults that a reset brings back, as far as the registry tells; what a person typed in is nobody's default. */
+/** The defaults that a reset brings back, as far as the registry has them; what a person typed in is no default. */
 export const defaultsOf = (registry: Registry): Record<string, BiosValue> =>
   Object.fromEntries(
     [...registry.values()]

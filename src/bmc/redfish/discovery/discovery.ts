@@ -30,7 +30,7 @@ const plainUuid = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase
 
 /**
  * Throws BmcWrongSystem when the operator said which system it has to be and it is another: the address may have changed
- * hands, and the next command would hit somebody else's node.
+ * hands, and the next command would reach another owner's node.
  */
 const requireSystem = (client: Client, { UUID }: System): void => {
   const wanted = client.connection.settings.systemUuid;

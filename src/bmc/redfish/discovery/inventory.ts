@@ -41,7 +41,7 @@ const sum = (values: readonly (number | undefined)[]): number | undefined => {
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 };
 
-/** `count` is threads, as an operating system counts: the sockets only where nothing else is told. */
+/** `count` is threads, as an operating system counts: the sockets only where nothing else is reported. */
 const cpuOf = (system: HostSystem, all: readonly Processor[]) => {
   const cpus = all.filter((one) => !absent(one) && (one.ProcessorType ?? 'CPU') === 'CPU');
   const { ProcessorSummary: summary } = system;
@@ -148,7 +148,7 @@ const systemVendorOf = (system: HostSystem) => {
   };
 };
 
-/** The inventory of a system, with whatever the BMC does not tell as null or left out of its list. */
+/** The inventory of a system, with whatever the BMC does not report as null or left out of its list. */
 const assemble = (client: Client, system: HostSystem, processors: readonly Processor[]) => ({
   cpu: cpuOf(system, processors),
   memory: memoryOf(system),

@@ -20,7 +20,7 @@ export type Parts = {
 
 const answered: readonly string[] = ['BmcServerError', 'BmcRejected', 'BmcBusy', 'BmcUnsupported'];
 
-/** A link to another host is no missing part: somebody is lying. */
+/** A link to another host is no missing part: the answer is forged. */
 const isAnswer = (error: unknown): error is TemperError =>
   isTemperError(error) && answered.includes(error.code) && error.facts.status !== 'link';
 

@@ -1,4 +1,4 @@
-/** What a BMC tells of its storage: controllers that make volumes, their drives, and the volumes there are. */
+/** What a BMC reports of its storage: controllers that make volumes, their drives, and the volumes there are. */
 import { raise } from '../../../model/errors';
 import { Drive, Storage, StorageController, StorageSystem, Volume, VolumeCollection } from '../jobs/job-resources';
 import type { Client } from '../transport/client';

@@ -1,6 +1,6 @@
 /**
  * What an act that sends several commands has sent so far: kept in its intent, written before each command leaves, so that
- * whoever goes on after a crash knows what may be under way and never sends it again.
+ * an attempt that goes on after a crash knows what may be under way and never sends it again.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { TemperError } from '../../../model/errors';

@@ -90,7 +90,7 @@ const restartHelps = ({ desk, job, wave }: Watch, endedWell: boolean, waits: boo
   return job.restart === 'if it waits' && endedWell && (waits || !lags);
 };
 
-/** Its task has ended, or nothing tells of it: now only the effect counts. */
+/** Its task has ended, or no record of it is left: now only the effect counts. */
 const whenOver = async (watch: Watch, well: boolean, waits = false): Promise<void> => {
   const { desk, job } = watch;
   const { client, ledger } = desk;

@@ -15,7 +15,7 @@ export type Job = {
   readonly send: () => Promise<Sent>;
   /** `endedWell`: the BMC says so of its task. */
   readonly effect: (before: unknown, endedWell: boolean) => Promise<Effect>;
-  /** Somebody did it already, so that nothing is sent. */
+  /** It is done already, so that nothing is sent. */
   readonly unneeded?: () => Promise<boolean>;
   /** Whether it needs a start of the host: surely, if its task waits for one or ends without effect, or never. */
   readonly restart: 'surely' | 'if it waits' | 'never';

@@ -1,6 +1,6 @@
 /**
  * Long work at a BMC: each command is written down, sent once, followed, and believed only when its effect shows. An attempt
- * that finds a command written down never sends it; where nothing tells what became of it, it says so.
+ * that finds a command written down never sends it; where its outcome is unknown, it says so.
  */
 import type { Sent } from '../transport/client';
 import { plainUrls } from '../transport/plain-urls';

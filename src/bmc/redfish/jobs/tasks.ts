@@ -1,4 +1,4 @@
-/** The BMC's own account of long work: where it is told, and what it says. It may lie, lag, or be deleted too early. */
+/** The BMC's own account of long work: where it is reported, and what it says. It may lie, lag, or be deleted too early. */
 
 import { isTemperError, type TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -61,7 +61,7 @@ const taskIn = (body: unknown): Task | undefined => {
   return task.success && task.data.TaskState !== undefined ? task.data : undefined;
 };
 
-/** Where an accepted command's progress is told: Location, else what a task in the body says of itself. */
+/** Where an accepted command's progress is reported: Location, else what a task in the body says of itself. */
 export const refsOf = (client: Client, reply: Reply): TaskRefs => {
   const body = Task.safeParse(reply.body).data;
   const isTask = body?.['@odata.type']?.startsWith('#Task.') || body?.TaskState !== undefined;

@@ -48,7 +48,7 @@ export const vendorJob = async (client: Client, task: string): Promise<Progress 
   return undefined;
 };
 
-/** `waits`: for a start of the host, though it may have ended well. `lost`: nothing tells of it, which proves neither an end nor a failure. */
+/** `waits`: for a start of the host, though it may have ended well. `lost`: no record of it is left, which proves neither an end nor a failure. */
 export type Progress =
   | {
       readonly is: 'running';

@@ -6,7 +6,7 @@ import type { Connection } from './connection';
 import { isTransientRefusal, type Reply, wordsOf } from './replies';
 import type { Answer } from './wire';
 
-/** How a write ended. `unknown`: no answer came, or one that says nothing; only a later look can tell. */
+/** How a write ended. `unknown`: no answer came, or one that says nothing; only a later read can show it. */
 export type Sent =
   | { readonly is: 'accepted'; readonly reply: Reply }
   | { readonly is: 'refused'; readonly reply: Reply; readonly error: TemperError; readonly transient: boolean }

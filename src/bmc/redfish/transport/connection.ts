@@ -23,7 +23,7 @@ export type Connection = {
   close(): Promise<void>;
 };
 
-/** After a refused login nobody tries the same credentials for so long: accounts lock. */
+/** After a refused login no request tries the same credentials for so long: accounts lock. */
 const refusalMs = 10_000;
 /** A worker that ends does not wait longer than this for a BMC to say goodbye. */
 const logoutMs = 5_000;
@@ -38,7 +38,7 @@ const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', stop));
 };
 
-/** Opens nothing yet: the first request logs in. `pace` is that of the BMC, whoever logs in there. */
+/** Opens nothing yet: the first request logs in. `pace` is that of the BMC, for all accounts. */
 export const createConnection = (settings: RedfishSettings, tls: Tls, hands: DriverHands, pace: Pace): Connection => {
   const { address, username, password } = settings;
   const wire = pacedWire(createWire(settings, tls, hands), pace, address.label, hands.observe);
@@ -99,7 +99,7 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
   const denied = (answer: Answer): boolean =>
     'reply' in answer && (answer.reply.status === 401 || answer.reply.status === 403);
 
-  /** Forgets a session only if it is still the one that was refused: somebody else may have renewed it meanwhile. */
+  /** Forgets a session only if it is still the one that was refused: another request may have renewed it meanwhile. */
   const forget = (used: Auth): void => {
     if (auth === used && used.is !== 'none') auth = undefined;
   };

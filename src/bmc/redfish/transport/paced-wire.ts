@@ -1,4 +1,4 @@
-/** A wire that keeps the BMC's pace, learns from its answers whose BMC it is, and tells of every request. */
+/** A wire that keeps the BMC's pace, learns from its answers whose BMC it is, and reports every request. */
 import type { BmcObserver, BmcRequestKind } from '../../contract';
 import { type Pace, restingError } from './pacing';
 import { type Reply, retryAfterMs } from './replies';

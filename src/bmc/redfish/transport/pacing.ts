@@ -17,7 +17,7 @@ export type Pace = {
 
 type Waiter = { readonly alone: boolean; readonly go: () => void };
 
-/** First come, first served: at most `reads` at a time, and whoever needs to be alone is. */
+/** First come, first served: at most `reads` at a time, and a request that needs to be alone is. */
 const createGate = (reads: () => number) => {
   const waiting: Waiter[] = [];
   let inside = 0;

@@ -4,7 +4,7 @@ import { type ErrorCode, TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
 import { busyKeys } from '../../quirks';
 
-/** An answer as it came. `body` is undefined when there is none or when it is not JSON (`garbled` tells the two apart). */
+/** An answer as it came. `body` is undefined when there is none or when it is not JSON (`garbled` distinguishes the two). */
 export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ const messagesOf = (body: unknown): Message[] => {
 /** The last parts of all message ids: `Base.1.8.ResourceInUse` -> `ResourceInUse`. */
 export const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
 
-/** The text of all messages, for the few places where only the wording tells. */
+/** The text of all messages, for the few places where only the wording shows it. */
 export const wordsOf = (reply: Reply): string =>
   messagesOf(reply.body)
     .map((message) => `${message.key} ${message.text}`)
