@@ -97,7 +97,7 @@ type Beating = { readonly say: (details?: unknown) => void; readonly stop: () =>
 // The timer repeats the newest details an act gave, so that a long wait inside a library call does not look like death.
 const startBeating = (info: Info): Beating => {
   if (!info.heartbeatTimeoutMs) return { say: () => {}, stop: () => {} };
-  // Where no answer ever comes, the last heartbeat is what tells how often it was tried.
+  // Where no answer ever comes, the last heartbeat is what shows how often it was tried.
   let latest = { ...(info.heartbeatDetails as object | undefined), attempt: info.attempt };
   heartbeat(latest);
   const timer = setInterval(() => heartbeat(latest), beatEveryMs);
@@ -134,7 +134,7 @@ const attempt = async (
   const perform: Act =
     byAgent ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
   const { node, args, texts } = await unlocked(found, step, hands);
-  // Once more with the secrets in place: a URL that carries a password was sealed before anybody could look at it.
+  // Once more with the secrets in place: a URL that carries a password was sealed before it could be checked.
   for (const one of fetchedBy(act, step, args, node.instance_info ?? {})) requireFetched(hands.imageOrigins ?? [], one);
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
   const context = { ...contextOf(input, key, hands, beating, texts), answered: talk.answered };
@@ -348,7 +348,7 @@ const contextOf = (
 // Neither is a failure of the act: the run has lost its node, or waits until it may go on.
 const unrecorded: ReadonlySet<string> = new Set(['StaleOperation', 'NodeFrozen']);
 
-/** Whether the engine tries again: not what it was told not to, nor beyond the attempts that the caller gave the step. */
+/** Whether the engine tries again: not what is marked as final, nor beyond the attempts that the caller gave the step. */
 const mayRetry = (failure: Error, step: PlannedStep, { attempt }: ActKey): boolean =>
   (failure as { nonRetryable?: boolean | null }).nonRetryable !== true &&
   attempt < (step.attempts ?? Number.POSITIVE_INFINITY);

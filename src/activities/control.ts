@@ -79,7 +79,7 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
   /** The run waits for time to pass, and others may work meanwhile. */
   giveTurnBack: guarded(({ lock }: { lock: Lock }): Promise<void> => inventory.turns.giveBack(lock)),
 
-  /** Tells the run that held the node before to end, and waits until it has: nothing of it is under way any more. */
+  /** Signals the run that held the node before to end, and waits until it has: nothing of it is under way any more. */
   displace: guarded(async ({ displaced }: { lock: Lock; displaced: Displaced }): Promise<void> => {
     await endWorkflow(client, displaced.workflow_id, cancellationSignal(), () => heartbeat());
   }),
@@ -136,7 +136,7 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
     }),
   ),
 
-  /** Writes down what somebody did to the run by the engine's own tools, which know no person of ours. */
+  /** Records what was done to the run by the engine's own tools, which know no caller of Temper's. */
   recordAct: guarded(
     async ({ lock, act, by, reason }: { lock: Lock; act: string; by: string; reason: string }): Promise<void> =>
       inventory.transaction((store) => recordEngineAct(store, lock, { act, by, reason })),

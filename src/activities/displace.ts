@@ -1,4 +1,4 @@
-/** The end of a run whose node another one has taken: told to end, waited for, and ended by force if it does not. */
+/** The end of a run whose node another one has taken: signalled to end, waited for, and ended by force if it does not. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
 export type Displaced = { readonly run: string; readonly workflow_id: string };

@@ -7,7 +7,7 @@ import { raise } from '../model/errors';
 import type { Matching } from '../model/inspection/rule-conditions';
 import { rulePhase, runRules } from '../model/inspection/rule-run';
 
-/** Milliseconds for one regular expression, and characters of the text that it is tried on: what is found is anybody's. */
+/** Milliseconds for one regular expression, and characters of the text that it is tried on: the findings are not trusted. */
 const patternLimitMs = 100;
 const longestText = 4_096;
 

@@ -27,7 +27,7 @@ const newsOf = (thrown: unknown): 'silent' | 'answered' | undefined => {
   return answers.has(thrown.code) ? 'answered' : undefined;
 };
 
-/** Takes the lane. Throws BmcLeaseHeld, or BmcResting with the time until somebody may try again. */
+/** Takes the lane. Throws BmcLeaseHeld, or BmcResting with the time until the next attempt. */
 const enter = async (leases: Leases, lane: string, holder: string, ms: number): Promise<{ failures: number }> => {
   const entry = await leases.enter(lane, holder, ms);
   switch (entry.is) {

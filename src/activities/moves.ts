@@ -1,4 +1,4 @@
-/** A node's move along the state table, with what it forgets and tells on the way. */
+/** A node's move along the state table, with what it clears and records on the way. */
 import type { Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs';
 import { raise } from '../model/errors';

@@ -1,4 +1,4 @@
-/** Acts of a run on its own plan: it grows when the ramdisk tells what it has, and when a run ends early. */
+/** Acts of a run on its own plan: it grows when the ramdisk reports what it has, and when a run ends early. */
 import type { Inventory } from '../inventory';
 import { raise } from '../model/errors';
 import { joined } from '../model/lifecycle/plans';

@@ -54,7 +54,7 @@ export const createImpose =
     try {
       await accept(orderOf(node, state), { ...hands, lockRetryMs: 100 });
     } catch (thrown) {
-      // Somebody else has the node by now; the next look sees what came of it.
+      // Another run has the node by now; the next read sees the result.
       if (!isTemperError(thrown, 'NodeLocked') && !isTemperError(thrown, 'NodeNotFound')) throw thrown;
     }
   };

@@ -19,7 +19,7 @@ export type LookHands = {
   readonly log: Log;
   /** Names this process where it holds a BMC's lease; no activity's name, so that it never shares one with a run. */
   readonly holder: string;
-  /** Re-imposes the recorded state instead of recording the other one; absent where nobody asked for that. */
+  /** Re-imposes the recorded state instead of recording the other one; absent where the settings do not ask for that. */
   readonly impose?: (node: DueNode, state: PowerState) => Promise<void>;
   /** Looks in a row that may fail before the node goes to maintenance. */
   readonly maxFailures: number;
@@ -33,15 +33,15 @@ const lookMs = 45_000;
 const leaseMs = 15_000;
 const longestReason = 500;
 
-// Somebody else is with the BMC, or it is there and asks for a pause: no word on power, and no failure either.
+// Another worker is with the BMC, or it is there and asks for a pause: no word on power, and no failure either.
 const noVerdict: readonly ErrorCode[] = ['BmcLeaseHeld', 'BmcBusy'];
 
 class LaneBusy extends Error {}
 
-/** Runs `work` if nobody of this process is in the lane; it never waits behind a run, which would hold up every other node. */
+/** Runs `work` if no act of this process is in the lane; it never waits behind a run, which would hold up every other node. */
 const ifFree = async <T>(lanes: Lanes, lane: string | null, work: () => Promise<T>): Promise<T> => {
   const patience = new AbortController();
-  // A free lane is entered before the event loop turns; whoever stands in line by then leaves it.
+  // A free lane is entered before the event loop turns; an act that waits by then leaves it.
   setImmediate(() => patience.abort(new LaneBusy()));
   return lanes.run(lane, patience.signal, work);
 };
@@ -100,7 +100,7 @@ export const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNod
 const recordSeen = async (node: DueNode, seen: PowerState, { inventory }: LookHands): Promise<Looked> =>
   inventory.transaction(async (store) => {
     const now = await store.powerSync.hold(node.uuid);
-    // Whoever wrote another state meanwhile knows better than a look from before.
+    // A state that was written meanwhile is newer than this read.
     if (!now || now.power_state !== node.power_state) return 'skipped';
     const changes = afterLook(now, seen);
     if (Object.keys(changes).length > 0) await store.powerSync.change(node.uuid, changes);

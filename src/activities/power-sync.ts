@@ -18,7 +18,7 @@ export type PowerSyncOptions = {
   /** Looks at once. */
   readonly workers: number;
   readonly maxFailures: number;
-  /** Hears how every look ended. */
+  /** Called with the end of every read. */
   readonly looked?: (node: DueNode, how: Looked) => void;
 };
 

@@ -1,4 +1,4 @@
-/** A ramdisk that falls silent in the middle of an act: for how long, and whether its host still runs, which only the BMC tells. */
+/** A ramdisk that falls silent in the middle of an act: for how long, and whether its host still runs, which only the BMC shows. */
 import type { Queries } from '../inventory';
 import { isTemperError, TemperError } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
@@ -15,7 +15,7 @@ export type Talk = {
   silentMs(): number;
 };
 
-/** @param note told of the first answer of the attempt, best effort */
+/** @param note called with the first answer of the attempt, best effort */
 export const startTalk = (note: () => Promise<void>): Talk => {
   let since = performance.now();
   let first = true;
@@ -54,7 +54,7 @@ const proofOf = (seen: Seen | undefined): string | undefined => {
     : undefined;
 };
 
-// A BMC cannot tell a host that hangs from one whose network is away: such silence is waited out for as long once more.
+// A BMC cannot distinguish a host that hangs from one whose network is away: such silence is waited out for as long once more.
 const withoutProof = (seen: Seen | undefined): string =>
   seen?.power_state === 'power on' ? 'the node is powered on, and nothing else' : 'nothing: it did not answer either';
 

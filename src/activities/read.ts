@@ -1,4 +1,4 @@
-/** One look at a node's BMC for somebody who waits: without a lock and without a fence, so it may only read. */
+/** One read of a node's BMC for a waiting caller: without a lock and without a fence, so it may only read. */
 import { randomUUID } from 'node:crypto';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Act, ActContext, BmcNode, Driver } from '../bmc/contract';
@@ -56,7 +56,7 @@ const attempt = async (input: LookInput, hands: BmcHands, holder: string): Promi
   try {
     return hideTexts(await hands.lanes.run(lane, signal, inLane), texts);
   } catch (thrown) {
-    // Whoever holds the lane may do so for minutes; the caller hears that, and not that time was up.
+    // The lane may be held for minutes; the caller learns that, and not that time was up.
     if (limit.aborted && !entered) raise('BmcLeaseHeld', { bmc: lane });
     throw isTemperError(thrown) ? new TemperError(thrown.code, hideTexts(thrown.facts, texts)) : hidden(thrown, texts);
   }

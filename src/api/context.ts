@@ -28,7 +28,7 @@ export type Settings = {
   readonly agentRequireTls: boolean;
   /** Networks, as CIDR, that a ramdisk's address must lie in; those of the BMCs when absent. */
   readonly agentNetworks?: readonly string[];
-  /** How often a ramdisk is to be heard of, in seconds. */
+  /** How often a ramdisk has to call back, in seconds. */
   readonly heartbeatTimeoutS: number;
   /** Origins that images and firmware may come from; none means any. */
   readonly imageOrigins: readonly string[];
@@ -40,7 +40,7 @@ export type Settings = {
   readonly concurrency: Readonly<Record<'clean' | 'deploy', number>>;
   /** Whether nodes are cleaned of themselves that say nothing about it. */
   readonly automatedClean: boolean;
-  /** Who becomes lessee of a node that is deployed without one: the project that instance_info names, the caller's, or nobody. */
+  /** Who becomes lessee of a node that is deployed without one: the project that instance_info names, the caller's, or none. */
   readonly automaticLessee: 'instance' | 'request' | 'off';
   /** What the traits begin with that only the operator sets; empty for none. */
   readonly operatorTraitPrefix: string;
@@ -60,7 +60,7 @@ export type Settings = {
   readonly quotas?: Quotas;
   /** Origins of web pages that may read answers; none when absent. */
   readonly corsOrigins?: readonly string[];
-  /** Networks of the proxies whose X-Forwarded-For is believed; nobody's when absent. */
+  /** Networks of the proxies whose X-Forwarded-For is believed; none when absent. */
   readonly trustedProxies?: readonly string[];
   /** Addresses of a host name; rejects or answers none where it does not resolve. */
   lookup(host: string): Promise<string[]>;

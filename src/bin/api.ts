@@ -24,7 +24,7 @@ const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('api');
 
-// Asynchronous, so that its faults are told together with those of the identity's files.
+// Asynchronous, so that its faults are reported together with those of the identity's files.
 const policyFrom = async (config: ApiConfig, record: PolicyRecorder['record']) =>
   apiPolicyFrom(config, { log, metrics }, record);
 

@@ -1,6 +1,6 @@
 /**
  * `migrate`: roles, schema and search attributes, each brought to the newest; safe to repeat. With `--restored` the system comes
- * up in recovery: marks do not tell a backup that is younger than they are.
+ * up in recovery: marks do not reveal a backup that is younger than they are.
  */
 import { parseArgs } from 'node:util';
 import { Connection } from '@temporalio/client';

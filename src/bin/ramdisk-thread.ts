@@ -32,7 +32,7 @@ const identity: Rooms['identity'] = {
   },
 };
 
-/** Of the process as a whole the API tells; what is counted here is about this thread. */
+/** The API reports on the process as a whole; what is counted here is about this thread. */
 const counted = async (): Promise<Counted> =>
   (await metrics.registry.getMetricsAsJSON()).filter((one) => !/^(process_|nodejs_version)/.test(one.name));
 

@@ -42,7 +42,7 @@ const installRuntime = (log: Logger, metricsAddress: string | undefined): void =
 
 const shutdown = { shutdownGraceTime: '30s', shutdownForceTime: '60s' } as const;
 
-/** Runs a worker until the process is told to end. A worker that fails takes its process with it; the supervisor starts anew. */
+/** Runs a worker until the process is asked to end. A worker that fails takes its process with it; the supervisor starts anew. */
 const runWorker = async (options: WorkerOptions, life: Life): Promise<void> => {
   const worker = await Worker.create({ ...shutdown, ...options });
   const running = worker.run();

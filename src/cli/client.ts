@@ -40,7 +40,7 @@ const withoutLogin = (target: Target): Session | undefined => {
   }
 };
 
-/** A session; whoever needs a login gets one. */
+/** A session; it logs in where that is needed. */
 const sessionOf = async (target: Target, fetcher: typeof fetch, signal: AbortSignal): Promise<Session> => {
   const ready = withoutLogin(target);
   if (ready) return ready;
@@ -78,7 +78,7 @@ const saysOf = (text: string): string | undefined => {
   return body && sentenceIn(body);
 };
 
-// What the API has no words for is told in ours; the statuses are those that proxies and identity services answer alone.
+// What the API has no text for gets one of the command's; the statuses are those that proxies and identity services answer alone.
 const withoutWords: Readonly<Record<number, string>> = {
   401: 'These credentials or this token are not accepted, or the token has ended: sign in again.',
   403: 'This caller may not do that.',

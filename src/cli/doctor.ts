@@ -116,7 +116,7 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
     bmc(context, node),
   ];
   const findings: ({ name: string } & Finding)[] = [];
-  // All at once, because what is away takes seconds to be away; told in their order.
+  // All at once, because what is away takes seconds to be away; printed in their order.
   for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: found(check) }))) {
     findings.push({ name, ...(await finding) });
     if (!context.json) context.hands.out(tell(name, await finding));

@@ -5,7 +5,7 @@ export const exits = {
   ok: 0,
   /** Refused or failed: by the API, by the run that was watched, by a check. */
   refused: 1,
-  /** The command line or the settings are wrong; nothing was asked of anybody. */
+  /** The command line or the settings are wrong; no request was sent. */
   usage: 2,
   /** The API or the identity service did not answer, or answered what is no answer. */
   unreachable: 3,
@@ -13,7 +13,7 @@ export const exits = {
 
 export type ExitName = Exclude<keyof typeof exits, 'ok'>;
 
-/** A fault told in plain words; the text never holds a secret. */
+/** A fault in plain words; the text never holds a secret. */
 export class CliFault extends Error {
   override readonly name = 'CliFault';
   constructor(

@@ -44,9 +44,9 @@ export type Hands = {
   /** The terminal that `out` writes to; absent where it is a file or a pipe. */
   readonly terminal?: NodeJS.WriteStream;
   err(text: string): void;
-  /** Asks a person; undefined where nobody is there to answer. */
+  /** Asks the user; undefined where there is no terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
-  /** Aborts when the command is told to end. */
+  /** Aborts when the command is asked to end. */
   readonly signal: AbortSignal;
   /** Checks of what the processes' own settings name, where the environment holds them. */
   checks(): readonly Check[];

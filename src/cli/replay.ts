@@ -1,4 +1,4 @@
-/** `temper replay`: whether the story of a run, as it was recorded, is still the story that this build tells. */
+/** `temper replay`: whether this build replays the recorded history of a run. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { exits } from './faults';

@@ -31,7 +31,7 @@ export type Run = {
   readonly waiting_for: string | null;
   readonly waiting_since?: string | null;
   readonly last_error: string | null;
-  /** Who asked for the run's end, and when; null where nobody has. */
+  /** Who asked for the run's end, and when; null where no caller has. */
   readonly abort?: { readonly by: string; readonly at: string } | null;
   readonly created_at: string;
   readonly started_at: string | null;

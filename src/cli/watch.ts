@@ -1,4 +1,4 @@
-/** `temper runs watch`: tells what happens to a run until it ends, through lost connections and servers without a stream. */
+/** `temper runs watch`: prints the events of a run until it ends, through lost connections and servers without a stream. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endedStates } from '../model/runs/runs';
 import type { Context } from './context';
@@ -42,7 +42,7 @@ const parsed = (text: string): RunEvent | undefined => {
 
 type Streamed = 'no stream' | 'cut off' | 'over';
 
-/** What one watching knows: the run, the last event that was told, and the bar where there is a terminal. */
+/** What one watching knows: the run, the last event that was printed, and the bar where there is a terminal. */
 type Watch = { readonly run: string; place: string | null; readonly progress: Progress | undefined };
 
 const look = async ({ api }: Context, { run, progress }: Watch): Promise<Run> => {
@@ -91,7 +91,7 @@ const pictureOf = (run: Run): string =>
     stepNow(run)?.attempts,
   ]);
 
-/** Tells what changed between looks, for a server that has no stream. */
+/** Prints what changed between reads, for a server that has no stream. */
 const poll = async (context: Context, watch: Watch): Promise<void> => {
   for (let known = ''; ; ) {
     const now = await look(context, watch);
@@ -142,7 +142,7 @@ const followToEnd = async (context: Context, watch: Watch): Promise<Run> => {
 };
 
 /**
- * Tells events until the run has ended, on a terminal with a bar below them. The exit status says whether it succeeded.
+ * Prints events until the run has ended, on a terminal with a bar below them. The exit status says whether it succeeded.
  * @param ident UUID of the run
  */
 export const watchRun = async (context: Context, ident: string): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Queries of the ramdisks that run on nodes: who they are, where they listen, and when they were last heard of. */
+/** Queries of the ramdisks that run on nodes: who they are, where they listen, and when they last called back. */
 import type { NodeUuid } from '../model/ids';
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { Db } from './database';
@@ -65,7 +65,7 @@ export const agents = (sql: Db) => ({
     return met.length === 1;
   },
 
-  /** Nodes with a port of one of these addresses, two at most: more than one is nobody in particular. */
+  /** Nodes with a port of one of these addresses, two at most: with more than one the node is unknown. */
   async withPorts(addresses: readonly string[]): Promise<NodeUuid[]> {
     if (addresses.length === 0) return [];
     const rows = await sql<{ node_uuid: NodeUuid }[]>`
@@ -73,7 +73,7 @@ export const agents = (sql: Db) => ({
     return rows.map((row) => row.node_uuid);
   },
 
-  /** Whether a node has any port, by which a ramdisk on it can be told from others. */
+  /** Whether a node has any port, by which a ramdisk on it can be distinguished from others. */
   async hasPorts(node: NodeUuid): Promise<boolean> {
     return (await sql`select 1 from ports where node_uuid = ${node} limit 1`).length === 1;
   },

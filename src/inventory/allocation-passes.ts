@@ -1,4 +1,4 @@
-/** Queries of the passes that give nodes to allocations: each node once, whoever else is giving. */
+/** Queries of the passes that give nodes to allocations: each node once, even with several passes at work. */
 import { randomUUID } from 'node:crypto';
 import type { AllocationUuid, NodeUuid } from '../model/ids';
 import type { Allocation, AllocationWish, Shortage } from '../model/resources/allocations';
@@ -87,7 +87,7 @@ export const allocationPasses = (sql: Db) => {
       return given?.node_uuid;
     },
 
-    /** How many nodes there would be if nobody held one, for the reason that an allocation gets none. */
+    /** How many nodes there would be if no run or allocation held one, for the reason that an allocation gets none. */
     async shortage(allocation: AllocationWish): Promise<Shortage> {
       const [row] = await sql<Shortage[]>`
         select count(*)::int as available, (count(*) filter (where ${suited(allocation)}))::int as suitable

@@ -96,7 +96,7 @@ export const allocations = (sql: Db) => ({
   },
 });
 
-/** Tells the passes that there is something to do. Listening needs a connection of its own, so it is no part of a transaction. */
+/** Notifies the passes that there is something to do. Listening needs a connection of its own, so it is no part of a transaction. */
 export const allocationBell = (sql: Sql) => ({
   /**
    * Rings after the commit and in a statement of its own: a commit that announces holds a lock that all commits of the

@@ -5,7 +5,7 @@ export type BmcHealthRow = {
   readonly lane: string;
   /** Acts in a row that got no answer. */
   readonly failures: number;
-  /** Nobody calls the BMC before; null while the failures are too few. */
+  /** No worker calls the BMC before; null while the failures are too few. */
   readonly open_until: Date | null;
   readonly last_error: string;
   readonly updated_at: Date;

@@ -1,4 +1,4 @@
-/** Queries for calls that somebody waits for: the node as a look needs it, without a lock, and why a run failed. */
+/** Queries for calls whose caller waits: the node as a read needs it, without a lock, and why a run failed. */
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Db } from './database';
 
@@ -18,7 +18,7 @@ export type CalledNode = {
 };
 
 export const calls = (sql: Db) => ({
-  /** A node whoever holds it, or undefined. */
+  /** A node, held by a run or not, or undefined. */
   async node(uuid: NodeUuid): Promise<CalledNode | undefined> {
     const [row] = await sql<CalledNode[]>`
       select uuid, name, driver, driver_info, properties, power_state, boot_mode, secure_boot, boot_interface

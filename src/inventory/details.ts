@@ -94,7 +94,7 @@ export const details = (sql: Db) => {
             inventory = excluded.inventory, plugin_data = excluded.plugin_data, inventory_at = excluded.inventory_at`;
     },
 
-    /** Keeps the steps that a ramdisk said it has; it tells those of one story at a time, so the others stay. */
+    /** Keeps the steps that a ramdisk said it has; it reports those of one kind of run at a time, so the others stay. */
     async report(node: NodeUuid, steps: readonly ReportedStep[]): Promise<void> {
       const known = new Map([...(await this.reported(node)), ...steps].map((step) => [nameOf(step), step]));
       const reported = sql.json([...known.values()] as never);
@@ -110,14 +110,14 @@ export const details = (sql: Db) => {
       return row?.reported ?? [];
     },
 
-    /** The BIOS settings as they were last seen; none when nobody has looked. */
+    /** The BIOS settings as they were last seen; none when they were never read. */
     async bios(node: NodeUuid): Promise<SeenBios[]> {
       const [row] = await sql<{ bios: Stored<BiosSetting>[] | null }[]>`
         select bios from node_details where node_uuid = ${node}`;
       return dated(row?.bios ?? []);
     },
 
-    /** Versions of firmware as they were last seen; none when nobody has looked. */
+    /** Versions of firmware as they were last seen; none when they were never read. */
     async firmware(node: NodeUuid): Promise<SeenFirmware[]> {
       const [row] = await sql<{ firmware: Stored<FirmwareComponent>[] | null }[]>`
         select firmware from node_details where node_uuid = ${node}`;

@@ -1,4 +1,4 @@
-/** Events in an order that never gets a row in its past: one run's for a stream, everybody's for webhooks and counts. */
+/** Events in an order that never gets a row in its past: one run's for a stream, all runs' for webhooks and counts. */
 import type { NodeUuid, ProjectId, RunUuid } from '../model/ids';
 import type { Db } from './database';
 
@@ -46,7 +46,7 @@ export const feed = (sql: Db) => ({
 
   /**
    * Takes the next events of all, in a transaction of the caller that also writes what follows from them. Undefined while
-   * somebody else is reading.
+   * another process is reading.
    */
   async take(limit: number): Promise<CountedEvent[] | undefined> {
     const [cursor] = await sql<FeedPlace[]>`select tx, seq from event_cursor for update skip locked`;

@@ -9,7 +9,7 @@ export type ActLock = Lock & { readonly token: string };
 /** A run's lock, or an attempt's, which holds less long. */
 export type Fenced = Lock | ActLock;
 
-/** An attempt as the engine tells it apart from others of the same run. */
+/** An attempt as the engine distinguishes it from others of the same run. */
 export type Attempt = {
   /** Id of the workflow's execution. */
   readonly execution: string;

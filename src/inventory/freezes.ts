@@ -12,7 +12,7 @@ export type Freeze = {
   /** Who froze the node. */
   readonly requester: Requester;
   readonly created_at: Date;
-  /** From when on it is inactive by itself; null lasts until somebody ends it. */
+  /** From when on it is inactive by itself; null lasts until an operator ends it. */
   readonly until: Date | null;
   readonly ended_at: Date | null;
   readonly ended_by: Requester | null;

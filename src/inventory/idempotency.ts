@@ -33,7 +33,7 @@ export type KeptAnswer = {
   readonly body: string | null;
 };
 
-/** How long a request counts as being served that nobody puts off; a process that lives does so three times within. */
+/** How long a request counts as being served without a renewal; a live process renews three times within. */
 export const livesForMs = 15_000;
 
 // Raised by the trigger of migration 0014.
@@ -84,7 +84,7 @@ export const idempotency = (sql: Db) => {
       await sql`update idempotency set lives_until = now() where request_id = ${request_id} and answered_at is null`;
     },
 
-    /** Takes the work of a dead request up again as that request; false where somebody else does, or it is answered. */
+    /** Takes the work of a dead request up again as that request; false where another process does, or it is answered. */
     async revive(request_id: string): Promise<boolean> {
       const revived = await sql`
         update idempotency set lives_until = ${lives}

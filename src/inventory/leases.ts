@@ -2,7 +2,7 @@
 import { bmcHealth } from './bmc-health';
 import type { Db } from './database';
 
-/** What somebody finds who wants to speak to a BMC. */
+/** What a worker finds that wants to call a BMC. */
 export type Entry =
   /** The lane is theirs; so many acts before this one got no answer. */
   | { readonly is: 'taken'; readonly failures: number }
@@ -15,7 +15,7 @@ type Found = { taken: boolean; failures: number | null; rest_ms: number; last_er
 export const bmcLeases = (sql: Db) => ({
   health: bmcHealth(sql),
 
-  /** Takes a lane for some milliseconds, unless somebody else holds it or the BMC's breaker is open; one statement. */
+  /** Takes a lane for some milliseconds, unless another worker holds it or the BMC's breaker is open; one statement. */
   async enter(lane: string, holder: string, ms: number): Promise<Entry> {
     const [found] = await sql<Found[]>`
       with health as (
@@ -37,7 +37,7 @@ export const bmcLeases = (sql: Db) => ({
     return taken ? { is: 'taken', failures } : { is: 'held' };
   },
 
-  /** Takes or renews a lane for some milliseconds; false while somebody else holds it. */
+  /** Takes or renews a lane for some milliseconds; false while another worker holds it. */
   async take(lane: string, holder: string, ms: number): Promise<boolean> {
     const taken = await sql`
       insert into bmc_leases (lane, holder, expires_at) values (${lane}, ${holder}, now() + ${ms} * interval '1 millisecond')

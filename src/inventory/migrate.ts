@@ -6,7 +6,7 @@ import { placeRestored } from './restored';
 
 export type RolePasswords = Readonly<Record<'temper_api' | 'temper_control' | 'temper_bmc', string | undefined>>;
 
-// Any number will do; it must only be the same for everybody who migrates.
+// Any number will do; it must only be the same for all processes that migrate.
 const migrationLock = 7_241_386;
 
 /**

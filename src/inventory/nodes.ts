@@ -67,7 +67,7 @@ export type NodeRow = {
   readonly of_lease: Document;
   /** Whether the run that holds it was accepted under another lease than the present one. */
   readonly foreign_run: boolean;
-  /** Changes with every write of the row, whoever makes it; what a compare-and-set compares. */
+  /** Changes with every write of the row, by any caller or worker; what a compare-and-set compares. */
   readonly revision: string;
 };
 

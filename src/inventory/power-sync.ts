@@ -3,7 +3,7 @@ import type { NodeUuid, ProjectId } from '../model/ids';
 import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../model/lifecycle/states';
 import type { Db } from './database';
 
-/** A node whose power somebody should look at, with what its driver needs. */
+/** A node whose power is due to be read, with what its driver needs. */
 export type DueNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;

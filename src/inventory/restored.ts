@@ -3,7 +3,7 @@ import type { Db } from './database';
 
 /**
  * Places events by a transaction number that this cluster has not reached: they came with a dump from another one, and no event
- * of today would follow them. Those that had been told get number 0, the others 1; a cluster's own begin at 3, so that what
+ * of today would follow them. Those that had been delivered get number 0, the others 1; a cluster's own begin at 3, so that what
  * comes from now on follows both. Only the owner of the database may, in a transaction.
  * @returns how many events were placed anew
  */
@@ -14,7 +14,7 @@ export const placeRestored = async (tx: Db): Promise<number> => {
       .length === 0
   )
     return 0;
-  // The record is append-only for everybody; here no row's content changes, and nobody else writes meanwhile.
+  // The record is append-only for all roles; this changes no row's content, and no other process writes meanwhile.
   await tx`alter table events disable trigger user`;
   const placed = await tx`
     with cursor as (select tx as upto, seq as seq_upto from event_cursor)

@@ -31,7 +31,7 @@ export type RunRow = {
   readonly cursor: number;
   readonly waiting_for: string | null;
   readonly last_error: string | null;
-  /** Who asked for the run's end, and when; null where nobody has. */
+  /** Who asked for the run's end, and when; null where no caller has. */
   readonly abort_by: string | null;
   readonly abort_at: Date | null;
   readonly created_at: Date;
@@ -156,7 +156,7 @@ export const runs = (sql: Db) => ({
     return also;
   },
 
-  /** The run that was taken over from: its workflow is told to end, and finds no row any more. */
+  /** The run that was taken over from: its workflow is signalled to end, and finds no row any more. */
   async displaced(run: RunUuid, error: string): Promise<void> {
     await sql`
       update runs set state = 'aborted', last_error = ${error}, waiting_for = null, awaits = null, finished_at = now(), updated_at = now()
@@ -379,7 +379,7 @@ export const runs = (sql: Db) => ({
   },
 
   /**
-   * Accepted runs that nobody has started for a while, oldest first. Those that the engine has refused come again after twice
+   * Accepted runs that have not been started for a while, oldest first. Those that the engine has refused come again after twice
    * the pause each time, up to 24 times `olderThanMs`.
    */
   async unstarted(olderThanMs: number, limit = 50): Promise<{ id: RunUuid; workflow_id: string }[]> {
@@ -406,7 +406,7 @@ export const runs = (sql: Db) => ({
     return row?.attempts_to_start ?? 0;
   },
 
-  /** Runs that the store believes to be going on but has not heard of for a while. */
+  /** Runs that the store believes to be going on but has no recent record of. */
   async quiet(olderThanMs: number, limit = 2_500): Promise<RunRow[]> {
     return sql<RunRow[]>`
       select ${sql(columns)} from runs

@@ -36,7 +36,7 @@ export const secrets = (sql: Db) => ({
   },
 
   /**
-   * Deletes what nobody can need any more: secrets of runs that ended (of failed and aborted ones a week later, for they may be
+   * Deletes what is not needed any more: secrets of runs that ended (of failed and aborted ones a week later, for they may be
    * looked into and taken up), of runbooks and deploy templates that neither they nor an unfinished run refer to, of what went with its
    * node, and tokens of ramdisks that are gone. @returns how many
    */

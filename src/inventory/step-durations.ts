@@ -8,7 +8,7 @@ export type Expectation = {
   readonly expected_ms: Readonly<Record<number, number>>;
 };
 
-// Of a step that everybody runs, only so many of the newest are looked through for the same model.
+// Of a step that many runs have, only so many of the newest are looked through for the same model.
 const lookedThrough = 2_000;
 const counted = 20;
 

@@ -12,7 +12,7 @@ export const turns = (sql: Db) => {
   // A run that waits for a person does no work: it is held, parked, paused or frozen, for days perhaps.
   const works = sql`turn_at is not null and state not in ('parked', 'paused')
     and waiting_for is distinct from 'unhold' and waits_on is distinct from 'freeze'`;
-  // Who lets time pass, and whom the engine cannot start, keeps nobody's turn.
+  // A run that lets its time pass, or that the engine cannot start, keeps no other run's turn.
   const stands = sql`waits_on is distinct from 'time' and (state <> 'accepted' or created_at > now() - interval '1 minute')`;
   const open = (of: string) => sql`runs where limit_class = ${of} and finished_at is null`;
   return {

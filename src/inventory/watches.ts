@@ -1,4 +1,4 @@
-/** Which runs somebody watches, and the announcements that their events cause. */
+/** Which runs a stream watches, and the announcements that their events cause. */
 import type { RunUuid } from '../model/ids';
 import type { Sql } from './database';
 
@@ -25,7 +25,7 @@ export const watches = (sql: Sql) => ({
   },
 
   /**
-   * Hears of new events on one connection, which is opened anew when it is lost.
+   * Receives new events on one connection, which is opened anew when it is lost.
    * @param onRun with the run whose event it was; @param onStart whenever listening begins: something may have been missed
    */
   async listen(onRun: (run: RunUuid) => void, onStart: () => void): Promise<Listening> {

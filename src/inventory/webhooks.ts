@@ -1,4 +1,4 @@
-/** Queries of webhooks: whom to tell of which events, what is still to be told, and the log of it. */
+/** Queries of webhooks: which receiver gets which events, what is still to be delivered, and the log of deliveries. */
 import { eventFamilies } from '../model/resources/webhooks';
 import type { Db } from './database';
 import type { FeedEvent } from './feed';
@@ -128,8 +128,8 @@ const delivering = (sql: Db) => ({
   },
 
   /**
-   * Takes deliveries that are due, at most `each` of one webhook, so that one which does not answer keeps nobody waiting.
-   * They are nobody else's for `leaseMs`; a worker that dies leaves them to the others after that.
+   * Takes deliveries that are due, at most `each` of one webhook, so that one which does not answer delays no other.
+   * They are this worker's alone for `leaseMs`; a worker that dies leaves them to the others after that.
    */
   async takeDue({ limit, each, leaseMs }: { limit: number; each: number; leaseMs: number }): Promise<DueDelivery[]> {
     return sql<DueDelivery[]>`

@@ -8,7 +8,7 @@ export type WorkerRow = {
   readonly role: 'control' | 'bmc';
   readonly created_at: Date;
   readonly updated_at: Date;
-  /** Whether it was heard of within the last minute. */
+  /** Whether it has reported within the last minute. */
   readonly alive: boolean;
 };
 

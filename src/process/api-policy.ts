@@ -44,7 +44,7 @@ const holdShadow = (config: ApiConfig, rest: PolicyRest, { log, metrics }: Hands
   return { now, close: held.close };
 };
 
-/** @param record told of every load @throws ConfigFault when a file cannot be used at start */
+/** @param record called for every load @throws ConfigFault when a file cannot be used at start */
 export const apiPolicyFrom = (config: ApiConfig, hands: Hands, record?: Watching['record']): ApiPolicy => {
   const { log, metrics } = hands;
   const { TEMPER_POLICY_SET: set, TEMPER_POLICY_FILE: file, TEMPER_POLICY_DIRS: folders } = config;

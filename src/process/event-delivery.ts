@@ -1,4 +1,4 @@
-/** Starts what tells others of events: counts for the metrics, and webhooks where the settings allow them. */
+/** Starts what delivers events: counts for the metrics, and webhooks where the settings allow them. */
 import type { Inventory } from '../inventory';
 import { createVault } from '../inventory/vault';
 import { runLevels } from '../observe/levels';

@@ -1,6 +1,6 @@
-/** What an operator must mend before a process can start: told in plain words on standard error, with one exit status. */
+/** What an operator must mend before a process can start: written in plain words to standard error, with one exit status. */
 
-/** EX_CONFIG of sysexits.h: starting again without a change will not help, and supervisors can be told so. */
+/** EX_CONFIG of sysexits.h: starting again without a change will not help, and supervisors can be configured for it. */
 export const configStatus = 78;
 
 /** Faults of settings, or of the files and ports they name. */

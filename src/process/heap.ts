@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 const growth = 50;
 
 /**
- * For a process that serves long lists: each leaves some garbage among the objects that last, which nobody collects until
+ * For a process that serves long lists: each leaves some garbage among the objects that last, which is not collected until
  * the heap has grown by so much. Costs a few percent of processor time while such lists are asked for.
  */
 export const keepHeapSmall = (): void => setFlagsFromString(`--heap-growing-percent=${growth}`);

@@ -80,7 +80,7 @@ const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>>
 
 const fileSettings = ['TEMPER_HTPASSWD_FILE', 'TEMPER_USERS_FILE', 'TEMPER_TOKENS_FILE'] as const;
 
-/** An identity file that cannot be used, told by the setting that names it. */
+/** An identity file that cannot be used, reported by the setting that names it. */
 const fileFault = (config: ApiConfig, thrown: unknown): unknown => {
   if (!isTemperError(thrown, 'IdentityFileInvalid')) return thrown;
   const setting = fileSettings.find((key) => config[key] === thrown.facts.file);

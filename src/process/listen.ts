@@ -24,7 +24,7 @@ const hostFaults: Readonly<Record<string, string>> = {
   EINVAL: 'cannot be listened on; choose an address of this machine',
 };
 
-/** The fault behind an error of `listen`, told by its settings; any other error comes back as it is. */
+/** The fault behind an error of `listen`, reported by its settings; any other error comes back as it is. */
 export const listenFault = (thrown: unknown, sockets: readonly Listening[]): unknown => {
   const { code = '', port, syscall } = thrown as ListenError;
   const socket = sockets.find((one) => one.port === port) ?? sockets[0];

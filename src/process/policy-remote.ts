@@ -54,7 +54,7 @@ export const openRemote = ({ origins, timeoutMs }: RemoteSettings): Remote => {
     void worker?.terminate();
     worker = undefined;
   };
-  // A late answer must not be taken for the next one's: whoever is late is replaced.
+  // A late answer must not be taken for the next one's: a late thread is replaced.
   const giveUp = (url: URL): never => {
     close();
     throw new Error(`${url.origin} did not answer within ${timeoutMs} ms`);

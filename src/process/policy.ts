@@ -26,10 +26,10 @@ export type PolicyRest = Pick<PolicyOptions, 'mode' | 'newDefaults' | 'elevatedS
 export type Watching = {
   readonly log: Logger;
   readonly onLoad: () => void;
-  /** Told whether the files that lie there are not those in force. */
+  /** Called with whether the files that lie there are not those in force. */
   readonly onStale?: (stale: boolean) => void;
   readonly counted?: (policy: Policy) => Policy;
-  /** Told of every load, at start too, and of every refused one. */
+  /** Called for every load, at start too, and of every refused one. */
   readonly record?: (load: PolicyLoad) => void;
   /** The setting that names the files, for messages. */
   readonly setting?: string;
@@ -41,7 +41,7 @@ export type PolicyHolder = {
   readonly close: () => void;
 };
 
-/** What is wrong with the files, told by their setting; any other error comes back as it is. */
+/** What is wrong with the files, reported by their setting; any other error comes back as it is. */
 const filesFault = (setting: string, where: string, thrown: unknown): unknown => {
   const reason = thrown instanceof UnreadablePolicy && thrown.message;
   const rules = isTemperError(thrown, 'PolicyInvalid') && String(thrown.facts.reason);
@@ -94,7 +94,7 @@ const filesOf = (texts: Texts | undefined, rules?: ReadonlyMap<string, number>):
 
 /**
  * @param given a file, or a file and folders
- * @throws ConfigFault when the files cannot be used at start; later the old rules stay in force and the fault is told by
+ * @throws ConfigFault when the files cannot be used at start; later the old rules stay in force and the fault is reported by
  *   log, health and metrics
  */
 export const holdPolicy = (

@@ -18,7 +18,7 @@ export type Life = {
 
 type Settings = { TEMPER_HEALTH_PORT?: number; TEMPER_HEALTH_HOST: string; TEMPER_SUPERVISED?: '1' };
 
-// A close that hangs must not keep a process that was told to end.
+// A close that hangs must not keep a process that was asked to end.
 const endWithinMs = 65_000;
 
 /**

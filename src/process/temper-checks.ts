@@ -35,7 +35,7 @@ const migrationsOf = async (sql: Sql): Promise<Finding> => {
   return ok(`answers; all ${known.length} migrations are applied`);
 };
 
-/** The clock of the machine that this command runs on; every process tells its own as temper_clock_skew_seconds. */
+/** The clock of the machine that this command runs on; every process reports its own as temper_clock_skew_seconds. */
 const skewFound = async (sql: Sql): Promise<Finding> => {
   const ms = await skewOf(() => clockOf(sql));
   const seconds = Math.abs(ms) / 1_000;

@@ -12,7 +12,7 @@ export type Settled = { readonly outcome: 'active' | 'error'; readonly seconds: 
 export type AllocatingHands = {
   readonly inventory: Inventory;
   readonly log: Log;
-  /** Told of each allocation that a pass has ended, once that is committed. */
+  /** Called for each allocation that a pass has ended, once that is committed. */
   readonly onSettled?: (settled: Settled) => void;
 };
 

@@ -1,4 +1,4 @@
-/** Calls that somebody waits for: a look is a short workflow of its own, anything else a run of one step. Both with deadlines. */
+/** Calls whose caller waits: a read is a short workflow of its own, anything else a run of one step. Both with deadlines. */
 import { type Client, ServiceError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
 import type { Inventory } from '../inventory';
@@ -24,7 +24,7 @@ export type CallHands = {
 const startWithin = 2_000;
 const aMinute = 60_000;
 
-/** What the caller waits for and what the act may take: the act ends first, so that its own error can be told. */
+/** What the caller waits for and what the act may take: the act ends first, so that its own error can be returned. */
 const limitsOf = ({ callTimeoutMs = aMinute }: CallHands) => ({
   answerMs: callTimeoutMs,
   actMs: Math.ceil((callTimeoutMs * 5) / 6),
@@ -90,7 +90,7 @@ const rootOf = (thrown: unknown): unknown => {
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000);
 
-/** The error that an act failed with, made anew on this side of the engine; its text is the one that was told there. */
+/** The error that an act failed with, made anew on this side of the engine; its text is the one that the worker gave. */
 const rebuilt = (code: string | null | undefined, facts: Facts, text: string): TemperError => {
   const known = typeof code === 'string' && Object.hasOwn(errors, code) && code !== 'Unexpected';
   if (!known) return new TemperError('RunFailed', { reason: text });

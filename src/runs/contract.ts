@@ -17,7 +17,7 @@ export type OrderedNode = {
   readonly driver: string;
   readonly conductor_group: string;
   readonly provision_state: ProvisionState;
-  /** Of the row that the rules were asked about; a change in between is a 409, so that nobody runs on yesterday's permission. */
+  /** Of the row that the rules were asked about; a change in between is a 409, so that no caller uses yesterday's permission. */
   readonly revision?: string;
 };
 
@@ -51,7 +51,7 @@ export type RunOrder = {
   readonly asked: Asked;
   /** Only so many runs of a class work at once; the others wait their turn. */
   readonly limit?: RunInput['limit'];
-  /** The run that holds the node is told to end, and this one goes on once it has. */
+  /** The run that holds the node is signalled to end, and this one goes on once it has. */
   readonly takesOver?: true;
   /** The node's instance_info with what this request brings; secrets still in it. */
   readonly instance_info?: Readonly<Record<string, unknown>>;
@@ -103,7 +103,7 @@ export type LiveRun = {
   readonly progress?: unknown;
 };
 
-/** One act on a node's BMC that somebody waits for. A look takes no lock; anything else is a run of one step. */
+/** One act on a node's BMC whose caller waits. A read takes no lock; anything else is a run of one step. */
 export type CallOrder = {
   readonly node: OrderedNode;
   readonly act: ActName;
@@ -117,7 +117,7 @@ export type Runs = {
   /** Compares store and engine during a recovery; with `yes` does what it says, and ends the recovery. */
   recover(yes: boolean): Promise<Recovered>;
   /**
-   * Takes the node and starts a run in one acceptance transaction; the engine is told afterwards, by the relay if it is away.
+   * Takes the node and starts a run in one acceptance transaction; the engine is called afterwards, by the relay if it is away.
    * Throws NodeLocked (held, or moved meanwhile), NodeNotFound.
    */
   start(order: RunOrder): Promise<{ run: RunUuid }>;
@@ -131,8 +131,8 @@ export type Runs = {
    */
   operate(order: ActOrder): Promise<Delivered>;
   /**
-   * Tells the run that holds a node that something outside happened: the ramdisk called back, or a freeze has ended. Kept until
-   * the engine takes it; a node whose run waits for nothing of the kind hears nothing. Never throws for a silent engine.
+   * Notifies the run that holds a node of an outside event: the ramdisk called back, or a freeze has ended. Kept until
+   * the engine takes it; a node whose run waits for nothing of the kind gets nothing. Never throws for a silent engine.
    */
   agentContact(contact: { readonly node: NodeUuid; readonly kind: ContactKind }): Promise<void>;
   /**

@@ -51,7 +51,7 @@ const afterTearDown = (from: ProvisionState, ends: Event): ProvisionState | unde
   return from === 'deleting' && cleaning ? next(cleaning, ends) : undefined;
 };
 
-// An aborted service goes back to its node in use; an aborted cleaning stays failed until somebody manages it.
+// An aborted service goes back to its node in use; an aborted cleaning stays failed until a caller manages it.
 const afterAbort = (from: ProvisionState, untidy: boolean): ProvisionState | undefined => {
   const to = next(from, 'abort') ?? next(from, 'fail');
   return untidy ? to : to && (next(to, 'abort') ?? to);

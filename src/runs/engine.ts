@@ -39,7 +39,7 @@ const startWithin = 2_000;
 const answerWithin = 1_000;
 const updateWithin = 5_000;
 
-/** Acts that the run answers, as against signals it only hears. */
+/** Acts that the run answers, as against signals, which it only receives. */
 export type UpdateAct = Exclude<RunAct, 'abort'>;
 
 // gRPC status codes with which the server says that this very request will never do.
@@ -155,7 +155,7 @@ export const createEngine = (client: Client) => {
       }
     },
 
-    /** Tells a workflow to end; one that has ended already hears nothing. */
+    /** Signals a workflow to end; one that has ended already gets nothing. */
     async cancel(workflowId: string): Promise<void> {
       try {
         await within(startWithin, () => client.workflow.getHandle(workflowId).cancel());

@@ -23,7 +23,7 @@ const lost = 'The workflow engine has lost this run.';
 /**
  * Ends a run whose workflow is closed, and has one that the engine does not know any more go on from its record. One that
  * cannot be put right never keeps the others waiting.
- * @returns what was done; undefined during a recovery, for a run whose workflow is open, or that somebody else has put right
+ * @returns what was done; undefined during a recovery, for a run whose workflow is open, or that another pass has put right
  */
 export const putRight = async (
   run: RunRow,

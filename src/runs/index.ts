@@ -33,7 +33,7 @@ export type RunsHands = {
   readonly lockRetryMs?: number;
   /** First part of the queue names, where installations share a namespace. */
   readonly queuePrefix?: string;
-  /** How long somebody who waits for a BMC is kept waiting; default a minute. */
+  /** How long a caller who waits for a BMC is kept waiting; default a minute. */
   readonly callTimeoutMs?: number;
   /** How many open runs the callers of one project may have asked for; any number when absent or 0. */
   readonly quota?: number;
@@ -229,7 +229,7 @@ const operate = async (
   const sealed = args && vault.seal(args, await holdingOfArgs(run, cursor, inventory));
   // Before they are named: a worker may look for them at once. Unused ones go when the run does.
   if (sealed) await inventory.secrets.insert(sealed.secrets);
-  // Written before it is asked: it may take effect although nobody hears so.
+  // Written before it is asked: it may take effect even if the answer is lost.
   await inventory.transaction((store) => record(store, run, act, asked, reason));
   const refused = (thrown: unknown) =>
     isTemperError(thrown, 'Conflict')

@@ -44,7 +44,7 @@ export const lookAtQuiet = async (
 };
 
 /**
- * One pass: starts what was accepted, ends what is gone, and sees to allocations that nobody has seen to.
+ * One pass: starts what was accepted, ends what is gone, and works on allocations that no pass has worked on.
  * @returns counts, for the workflow's result
  */
 export const reconcileOnce = async (

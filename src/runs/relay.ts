@@ -16,7 +16,7 @@ export type RelayHands = {
   readonly log: Log;
   /** How many months of the audit trail are kept; all when unset or 0. */
   readonly auditMonths?: number;
-  /** Told of every pass. */
+  /** Called for every pass. */
   readonly observe?: (pass: { readonly started: number; readonly sent: number }) => void;
 };
 
@@ -91,9 +91,9 @@ export const endUnstarted = (
 const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<number> => {
   let sent = 0;
   for (const { id, run_id, workflow_id, kind, payload, run_state } of await inventory.runs.unsentMessages()) {
-    if (run_state === 'accepted') continue; // there is nobody to hear it yet
+    if (run_state === 'accepted') continue; // there is no workflow to receive it yet
     try {
-      // A run that has ended hears nothing any more; its message is done with.
+      // A run that has ended receives nothing any more; its message is done with.
       if (kind === 'cancel') await engine.cancel(workflow_id);
       else if (!endedStates.includes(run_state)) {
         const taken =

@@ -6,7 +6,7 @@ import { carriedFrom, placeOf } from '../model/runs/resume';
 export type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 
 /**
- * Writes down that a run is to be started anew; the relay starts it. False where it has ended, or somebody else has it by now.
+ * Writes down that a run is to be started anew; the relay starts it. False where it has ended, or another pass has it by now.
  * @param why for the run's events: what became of its workflow
  */
 export const resumeRun = async (

@@ -1,4 +1,4 @@
-/** Reads the events once for everybody: counts them, and tells those who asked to be told. The rows are the queue. */
+/** Reads the events once for all: counts them, and delivers them to webhooks. The rows are the queue. */
 import type { Inventory } from '../inventory';
 import type { CountedEvent } from '../inventory/feed';
 import type { Vault } from '../inventory/vault';
@@ -15,9 +15,9 @@ export type TellHands = SenderHands & {
   /** What opens the secrets; absent where the installation has no webhooks. */
   readonly vault?: Vault;
   readonly log: Log;
-  /** Is told of every event, once in the whole installation, after it was read. */
+  /** Called for every event, once in the whole installation, after it was read. */
   readonly onEvent?: (event: CountedEvent) => void;
-  /** Is told of every attempt to deliver. */
+  /** Called for every attempt to deliver. */
   readonly onDelivery?: (outcome: 'delivered' | 'again' | 'failed', ms: number) => void;
 };
 
@@ -30,7 +30,7 @@ const logDays = 7;
 const everyMs = 1_000;
 const sweepEveryMs = 3_600_000;
 
-/** Reads what has come, page by page, until there is nothing more or somebody else is reading. @returns how many events */
+/** Reads what has come, page by page, until there is nothing more or another process is reading. @returns how many events */
 export const readEvents = async (
   { inventory, onEvent }: Pick<TellHands, 'inventory' | 'onEvent'>,
   signal?: AbortSignal,

@@ -1,4 +1,4 @@
-/** A look at a node's BMC that somebody waits for: no lock, no run, and nothing is changed. */
+/** A read of a node's BMC whose caller waits: no lock, no run, and nothing is changed. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { LookActivities } from '../activities/read';
 import { actRow } from '../model/lifecycle/steps';

@@ -1,4 +1,4 @@
-/** Cleaning: the steps of a caller, of a runbook, or of the automatic list, on a node that nobody uses. */
+/** Cleaning: the steps of a caller, of a runbook, or of the automatic list, on a node that is not in use. */
 import { story } from './frame';
 
 export const clean = story('clean');

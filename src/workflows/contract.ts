@@ -19,7 +19,7 @@ export const groupQueue = (group: string, prefix = defaultPrefix): string =>
 /** Ids name node, verb and run, so that two runs of one node never share one. */
 export const workflowId = (node: NodeUuid, verb: string, run: RunUuid): string => `node-${node}.${verb}.${run}`;
 
-/** Id of a look that somebody waits for; the request's id makes it one. */
+/** Id of a read whose caller waits; the request's id makes it one. */
 export const callId = (node: NodeUuid, requestId: string): string => `node-${node}.call.${requestId}`;
 
 /** Id of the schedule and of the workflow that it starts; one for each installation in a namespace. */

@@ -1,4 +1,4 @@
-/** What every story has in common: it claims its run, answers questions, hears messages, ends well or says why not. */
+/** What every story has in common: it claims its run, answers queries, receives signals, ends well or records why not. */
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -26,7 +26,7 @@ type Tale = (run: RunInput, hands: Hands) => Promise<void>;
 const wholePlan: Tale = (run, hands) =>
   runSteps(run.carries?.steps ?? run.steps, hands, run.carries?.from, run.carries?.within);
 
-/** Makes a workflow of a tale, which is its plan where it needs no more: everything that all runs share is done here, once. */
+/** Makes a workflow type of what differs between verbs: everything that all runs share is done here, once. */
 export const story =
   (name: Story, tell: Tale = wholePlan) =>
   async (run: RunInput): Promise<RunResult> => {
@@ -77,7 +77,7 @@ const endBadly = async (
   store: Recorder,
   hands: Hands,
 ): Promise<RunResult> => {
-  if (codeOf(thrown) === 'StaleOperation') throw thrown; // fenced off: the node belongs to somebody else now
+  if (codeOf(thrown) === 'StaleOperation') throw thrown; // fenced off: the node belongs to another run now
   const cursor = here.cursor;
   if (thrown instanceof Aborted || (isCancellation(thrown) && here.aborted)) {
     await store.record();

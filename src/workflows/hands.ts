@@ -39,7 +39,7 @@ const halfAnHour = 30 * minute;
 const thawLookMs = minute;
 const longestThawLookMs = 10 * minute;
 
-// The API's message wakes the run at once; a look finds what a message did not tell. Thousands may wait for hours.
+// The API's message wakes the run at once; a read finds what a message did not bring. Thousands may wait for hours.
 const contactLookMs = 5 * minute;
 
 /** Hands for one run; `here` is what its messages write. */
@@ -82,7 +82,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       'AgentTimeout',
     );
 
-  // Nobody has heard what became of it, and it may still be under way.
+  // Its outcome is unknown, and it may still be under way.
   const doubted = (thrown: unknown, step: PlannedStep): never => {
     if (codeOf(thrown) !== 'Timeout' || !patched('2026-11-timeouts-of-once-are-unknown')) throw thrown;
     throw ApplicationFailure.nonRetryable(
@@ -192,7 +192,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
           guarded = false;
         });
       }
-      if (here.aborted) throw new Aborted(); // heard while nothing was there to cancel
+      if (here.aborted) throw new Aborted(); // received while nothing was there to cancel
       const scope = new CancellationScope();
       here.cutShort = () => scope.cancel();
       try {
@@ -268,7 +268,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     },
     async goOn(from, steps) {
       await store.record();
-      if (here.aborted) throw new Aborted(); // heard with the last task
+      if (here.aborted) throw new Aborted(); // received with the last task
       return continueAsNew<(run: RunInput) => Promise<unknown>>({
         ...run,
         ...shownNext(),

@@ -16,7 +16,7 @@ export type Here = {
   waitingFor: string | null;
   /** What it waits on, where that decides something. */
   waitsOn: WaitsOn | null;
-  /** Why a person is asked; null while nobody is. */
+  /** Why the run waits for a decision; null while it does not. */
   error: string | null;
   aborted: boolean;
   /** When that was asked for; epoch milliseconds of the engine's clock. */
@@ -26,7 +26,7 @@ export type Here = {
   paused: boolean;
   unheld: boolean;
   decision: Decided | null;
-  /** Somebody acted on the run without the API; written down before it goes on. */
+  /** A message came without the API; written down before it goes on. */
   unrecorded: Unrecorded[];
   /** The ramdisk has called back since the run began to wait for it. */
   contact: boolean;
@@ -34,7 +34,7 @@ export type Here = {
   booted: boolean;
   /** A freeze may have ended. */
   thaw: boolean;
-  /** The plan as it is now; it grows when the ramdisk tells what it has. */
+  /** The plan as it is now; it grows when the ramdisk reports what it has. */
   steps: readonly PlannedStep[];
   /** Of the node, as far as it is known; only shown, never decided by. */
   provision_state: ProvisionState | null;

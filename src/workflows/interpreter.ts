@@ -54,7 +54,7 @@ export type Hands = {
   thawed(step: PlannedStep, why: string, options?: { readonly evenAborted?: boolean }): Promise<void>;
   /** Rests in the wait state until the ramdisk has called back, then goes on. Throws where it never does. */
   contacted(step: PlannedStep, awaits: Awaited): Promise<void>;
-  /** The rest of the plan once the ramdisk has told what it has. Throws what does not fit. */
+  /** The rest of the plan once the ramdisk has reported what it has. Throws what does not fit. */
   join(
     step: PlannedStep,
     rest: readonly PlannedStep[],

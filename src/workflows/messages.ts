@@ -1,4 +1,4 @@
-/** What a run answers and hears: queries, signals, and updates that a person sends. */
+/** What a run answers and receives: queries, signals, and updates. */
 import { setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import { endedStates, type RunInput } from '../model/runs/runs';
 import {

@@ -1,4 +1,4 @@
-/** Hands the caller's trace on to the activities of a run: headers only, so that no story is told differently for it. */
+/** Hands the caller's trace on to the activities of a run: headers only, so that no workflow runs differently for it. */
 import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 
 // As @temporalio/interceptors-opentelemetry calls it, in whose form client and activities write and read it.

@@ -31,7 +31,7 @@ export type Followed = {
 };
 
 export type Trail = {
-  /** Follows a request for a change from somebody who is known; undefined for all others, which leave nothing. */
+  /** Follows a request for a change from an authenticated caller; undefined for all others, which leave nothing. */
   follow(asked: Asked): Followed | undefined;
   /** Writes what was counted and not yet written. */
   close(): Promise<void>;
@@ -83,7 +83,7 @@ const targetOf = ({ path }: Route, params: Asked['params']) => {
   };
 };
 
-/** A rule refused; where its refusal is told as "not found", the rule is known only from what was asked last. */
+/** A rule refused; where its refusal reads as "not found", the rule is known only from what was asked last. */
 const judge = ({ status, facts }: TemperError, heard: Heard): { verdict: Verdict; rule: string | null } => {
   const hidden = status === 404 && heard.rule !== null && !heard.allowed;
   if (status === 403 || hidden)

@@ -25,7 +25,7 @@ const callerOf = ({ requester: { strategy, user_id, user_name, project_id, syste
 const kindOf = ({ action, verdict, rule, code, resource_id }: RequestRow): string =>
   JSON.stringify([action, verdict, rule, code, resource_id]);
 
-/** What was beyond the most is one row, which tells the last of them only by its request. */
+/** What was beyond the most is one row, which identifies the last of them only by its request. */
 const summed = ({ row, times }: Counted): RequestRow => ({
   ...row,
   times,

@@ -10,7 +10,7 @@ import type { Route } from './route';
 
 const publicCaller: Caller = { ...nobody, is_public_api: true };
 
-/** Whether nobody needs to be known. */
+/** Whether the route needs no login. */
 export const isOpen = ({ rules, open }: Route): boolean => rules === 'public' || open === true;
 
 /** Where a request came from, and what it is part of. */
@@ -35,7 +35,7 @@ export const admitted = async (
   return who;
 };
 
-/** The refusal of somebody who is not known, or that of one too many. */
+/** The refusal of a caller without valid credentials, or of one request too many. */
 export const countedRefusal = async (
   route: Route,
   error: TemperError,

@@ -25,7 +25,7 @@ export type BodyLimits = {
   readonly open?: true;
 };
 
-// Clients send JSON under other content types too, or under none. What nobody vouches for is not unpacked: 16 kB would do.
+// Clients send JSON under other content types too, or under none. A body without an authenticated caller is not unpacked: 16 kB would do.
 const readerOf = (limit: number, inflate: boolean): Reader =>
   express.raw({ limit, inflate, type: () => true }) as Reader;
 
@@ -80,7 +80,7 @@ const parsed = (text: string): unknown => {
 
 /**
  * The parsed body, or undefined where there is none. Throws what `bodyError` and `checkValue` throw, and EncodingRefused.
- * @param how bytes and values at most; whether texts that cannot be stored are replaced rather than refused; whether anybody
+ * @param how bytes and values at most; whether texts that cannot be stored are replaced rather than refused; whether any caller
  * may send it
  */
 export const readBody = async (request: Request, response: Response, how: BodyLimits = {}): Promise<unknown> => {

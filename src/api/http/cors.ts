@@ -34,7 +34,7 @@ const allowed = [
 const maxAge = 600;
 
 /**
- * Tells browsers who may read, and answers their questions beforehand. Cookies are never allowed: nothing here reads one.
+ * Says which origins browsers may let read, and answers their preflight requests. Cookies are never allowed: nothing here reads one.
  * @param origins scheme, host and port each; undefined where there are none
  */
 export const createCors = (origins: readonly string[]): RequestHandler | undefined =>

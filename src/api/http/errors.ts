@@ -129,7 +129,7 @@ const quoted = ({ path }: z.core.$ZodIssue, given: Readonly<Record<string, unkno
   return value === undefined ? '' : `; ${came(value)} came`;
 };
 
-/** The items of a body that is a list are the operations of a patch, told by their number. */
+/** The items of a body that is a list are the operations of a patch, named by their number. */
 const fieldAt = ([first, ...rest]: readonly PropertyKey[], where: string): string => {
   if (first === undefined) return where;
   if (where !== 'body' || typeof first !== 'number') return [first, ...rest].join('.');
@@ -137,7 +137,7 @@ const fieldAt = ([first, ...rest]: readonly PropertyKey[], where: string): strin
 };
 
 /**
- * What a schema found, as one error: the first fault decides, unknown keys are told together.
+ * What a schema found, as one error: the first fault decides, unknown keys are reported together.
  * @param given what came, to be quoted; left out wherever a value may be a secret
  */
 export const schemaError = (

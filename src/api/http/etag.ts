@@ -1,4 +1,4 @@
-/** Lets who asks again for one thing be told "as before" in place of its body. */
+/** Answers a repeated read of an unchanged resource with 304 in place of its body. */
 import { createHash } from 'node:crypto';
 import type { Answer, Route } from './route';
 

@@ -32,7 +32,7 @@ export type StreamsOptions = {
   readonly limitOfOne?: number;
   /** Of the callers of one project in this process; any number when absent or 0. */
   readonly quota?: number;
-  /** Tells how many are open, whenever that changes. */
+  /** Reports how many are open, whenever that changes. */
   readonly onCount?: (open: number) => void;
 };
 

@@ -1,4 +1,4 @@
-/** What a request would have been answered that was cut off after its work: told from what the store holds now. */
+/** The answer to a request that was cut off after its work, rebuilt from what the store holds now. */
 import type { KeyRow } from '../../inventory/idempotency';
 import { isTemperError } from '../../model/errors';
 import type { Rooms } from '../context';

@@ -9,10 +9,10 @@ import { asTemperError, replyFor } from './errors';
 import { type Asked, cutOffAnswer } from './idempotency-cut-off';
 import type { Answer, Route } from './route';
 
-/** Creates and starts work: said twice, the second time does not end the same. */
+/** Creates and starts work: a repeat would do it a second time. */
 const honouring = ['POST', 'PUT'] as const satisfies readonly Route['method'][];
 
-/** Whether a route honours the key; ramdisks are nobody, and discovery changes nothing. */
+/** Whether a route honours the key; ramdisks have no login, and discovery changes nothing. */
 export const honoursKey = ({ method, rules, open }: Route): boolean =>
   honouring.includes(method as 'POST') && rules !== 'public' && rules.length > 0 && !open;
 /** Does the work under the id that its records are to carry. */
@@ -113,7 +113,7 @@ export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
     }
   };
 
-  /** The first request was cut off when its work was written down: what follows is what it would have been told. */
+  /** The first request was cut off when its work was written down: what follows is the answer that it would have had. */
   const finish = async (row: KeyRow, asked: Asked, work: Work): Promise<Answer> => {
     if (!(await idempotency.revive(row.request_id))) return underWay();
     if (asked.route.cutOff === 'again') return perform(row.request_id, work);

@@ -1,4 +1,4 @@
-/** How many requests one caller is served in a minute; whoever is not known counts by address. */
+/** How many requests one caller is served in a minute; a request without a login counts by address. */
 import type { Request, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import type { Caller } from '../../model/access/callers';

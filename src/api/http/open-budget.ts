@@ -1,4 +1,4 @@
-/** How much of what anybody may send is read at once: a budget of bodies for all, one for each address, and a deadline. */
+/** How much of what unauthenticated senders send is read at once: a budget of bodies for all, one for each address, and a deadline. */
 import type { Request } from 'express';
 import { raise } from '../../model/errors';
 import { senderOf } from './proxies';

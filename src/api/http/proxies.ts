@@ -1,4 +1,4 @@
-/** Proxies in front of us: their word about a caller's address is taken, and nobody else's. */
+/** Proxies in front of us: their word about a caller's address is taken, and no other sender's. */
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { cidrContains, isIpAddress } from '../../model/access/bmc-addresses';
@@ -13,7 +13,7 @@ export const trustIn =
   (address: string): boolean =>
     networks.some((network) => cidrContains(network, address));
 
-/** The address of a caller, as far as trusted proxies tell; that of the connection where they tell of none. */
+/** The address of a caller, as reported by trusted proxies; that of the connection where they report none. */
 export const addressOf = (request: Request): string | undefined =>
   request.ip !== undefined && isIpAddress(request.ip) ? request.ip : request.socket.remoteAddress;
 

@@ -1,4 +1,4 @@
-/** Where ramdisks are served, whom nobody knows: beside everything else, at an address of their own, or nowhere. */
+/** Where ramdisks, which have no login, are served: beside everything else, at an address of their own, or nowhere. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import type { Route } from './route';

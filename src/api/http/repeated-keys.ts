@@ -1,4 +1,4 @@
-/** Finds a key that comes twice in one object of a JSON text: which of the two is meant, nobody can know. */
+/** Finds a key that comes twice in one object of a JSON text: which of the two is meant cannot be known. */
 
 // A text or a mark of structure; numbers and words are passed over.
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;

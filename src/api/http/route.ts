@@ -53,9 +53,9 @@ type Definition<Params, Query, Body> = {
   readonly tooOld?: 404 | 405 | 406;
   /** Its handler refuses an older request, once the rules have admitted the caller. */
   readonly gatesItself?: true;
-  /** Every rule its handler may ask, in order; or that nobody needs to be known. */
+  /** Every rule its handler may ask, in order; or that it needs no login. */
   readonly rules: readonly string[] | 'public';
-  /** Nobody needs to be known, and yet its rules are asked: of a caller about whom nothing is known. */
+  /** It needs no login, and yet its rules are asked: of a caller about whom nothing is known. */
   readonly open?: true;
   /** Asking leaves a row in the audit trail although nothing is changed. */
   readonly audited?: true;
@@ -65,7 +65,7 @@ type Definition<Params, Query, Body> = {
   readonly bodyLimit?: number;
   /** Values in a body at most, where that is not the API's own limit. */
   readonly bodyValues?: number;
-  /** A machine writes the body: what cannot be stored of its texts is replaced, for nobody could leave it out. */
+  /** A machine writes the body: what cannot be stored of its texts is replaced, because no author could leave it out. */
   readonly cleansTexts?: true;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
@@ -79,11 +79,11 @@ type Definition<Params, Query, Body> = {
     minor: number,
   ) => void;
   /**
-   * How a request with an Idempotency-Key is finished whose work is written down and whose process died: told from the store,
+   * How a request with an Idempotency-Key is finished whose work is committed and whose process died: rebuilt from the store,
    * unless what is written down is only an intent that its own id keeps from being carried out twice.
    */
   readonly cutOff?: 'again';
-  /** For the API's description, where method, path and resource table do not tell it: description/answers.ts. */
+  /** For the API's description, where it does not follow from method, path and resource table: description/answers.ts. */
   readonly answers?: Answers;
   handler(asking: Asking<Params, Query, Body>, rooms: Rooms): Promise<Answer>;
 };

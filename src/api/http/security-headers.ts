@@ -1,4 +1,4 @@
-/** What every answer tells a browser: it is data, not to be guessed at, not to be framed, not to be kept. */
+/** What every answer says to a browser: it is data, not to be guessed at, not to be framed, not to be kept. */
 
 /** A page of ours replaces the policy by one under which it works. */
 export const securityHeaders = {

@@ -29,7 +29,7 @@ const suffixes = new WeakMap<Request, string | null>();
  * The API on its rooms. `/healthz`, `/readyz` and `/metrics` belong in front of it: every path here needs a caller,
  * but for the two discovery documents.
  * @param routes for tests; the product's by default
- * @param trail whoever gives one closes it, so that nothing it has counted is lost
+ * @param trail its creator closes it, so that nothing it has counted is lost
  */
 export const createApi = (
   rooms: Rooms,
@@ -132,7 +132,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       versions = versionHeaders(version);
       if (!route.gatesItself) refuseOld(route, version, request.method, here);
       if (route.asks) (followed?.rooms ?? rooms).policy().require(route.asks, who);
-      // Before a byte of it is read: anybody may send it.
+      // Before a byte of it is read: any sender may reach this.
       const giveBack = route.open && route.body ? budget.spend(request) : () => {};
       const { rawBody, ...given } = await read(route, request, response, version).finally(giveBack);
       const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;

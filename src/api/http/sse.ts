@@ -66,7 +66,7 @@ export const writeStream = async (
   response.writeHead(status, { ...headers, ...streamHeaders });
   response.flushHeaders();
   try {
-    // Nobody reads a body of HEAD, but the stream has to give up what it holds.
+    // HEAD has no body, but the stream has to give up what it holds.
     await stream(request.method === 'HEAD' ? { ...sink, signal: AbortSignal.abort(), write: unread } : sink);
     return undefined;
   } catch (thrown) {

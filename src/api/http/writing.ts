@@ -20,7 +20,7 @@ const headersOf = (
   requestId: string,
   versions: Headers,
 ): Record<string, string | number> => {
-  const set = response.getHeader('Vary'); // by whoever came before us
+  const set = response.getHeader('Vary'); // by an earlier middleware
   return {
     ...securityHeaders,
     Vary: set ? `${varies}, ${set}` : varies,

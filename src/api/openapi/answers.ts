@@ -28,7 +28,7 @@ const contentOf = (shape: Answers[number]): Json => {
 const shownAs = ({ table, as }: Seen): Json =>
   as === 'one' ? refTo('schemas', componentName(table)) : listSchema(table);
 
-/** Whether method and path alone tell what the answer holds. */
+/** Whether what the answer holds follows from method and path alone. */
 const usual = (route: Route): Json | undefined => {
   const status = usualStatus[route.method];
   if (status === 204) return {};
@@ -52,7 +52,7 @@ const answer = (status: number, content: Json): [string, Json] => [
 const told = (answers: Answers): [string, Json][] =>
   Object.entries(answers).map(([status, shape]) => answer(Number(status), contentOf(shape)));
 
-/** The good answers by status; undefined where nothing tells what the answer holds. */
+/** The good answers by status; undefined where what the answer holds is unknown. */
 export const goodAnswers = (route: Route): Readonly<Record<string, Json>> | undefined => {
   const content = usual(route);
   if (!route.answers && !content) return undefined;

@@ -21,7 +21,7 @@ const takesNothing = (schema: Json): boolean => {
 };
 
 const bodyOf = (route: Route, seen: Seen | undefined): Json => {
-  // Of GET a body is heard, as Ironic has it; what is described is the query.
+  // A body of GET is read, as Ironic has it; what is described is the query.
   if (!route.body || route.method === 'GET') return {};
   const schema = bodySchema(route, seen);
   return {

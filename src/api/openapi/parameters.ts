@@ -20,7 +20,7 @@ const versionParameter: Json = {
   example: maxVersion,
 };
 
-/** Headers that some routes hear. */
+/** Headers that some routes read. */
 const headerParameters = [
   {
     when: honoursKey,

@@ -100,7 +100,7 @@ const fetchedBeforeStart = ({ configdrive, image_checksum, ...info }: Info): rea
   ...(isSecretRef(image_checksum) ? [{ value: image_checksum, as: 'http' as const }] : []),
 ];
 
-/** Per deploy interface, what a deployment needs to be told by instance_info. */
+/** Per deploy interface, what a deployment needs from instance_info. */
 const needs: Readonly<Record<string, Needs>> = {
   direct: { fault: imageFault, fetched: fetchedBeforeStart },
   ramdisk: {

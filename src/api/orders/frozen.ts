@@ -1,4 +1,4 @@
-/** What a frozen node refuses: every request that would make somebody write to its BMC at once. */
+/** What a frozen node refuses: every request that would make a worker write to its BMC at once. */
 import type { Freeze } from '../../inventory/freezes';
 import { raise } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';

@@ -1,4 +1,4 @@
-/** What every order to runs has in common: the node as it was seen, who asked, and whether anybody could do it. Can it happen. */
+/** What every order to runs has in common: the node as it was seen, the caller, and whether a worker could do it. Can it happen. */
 import type { NodeRow } from '../../inventory/nodes';
 import { raise } from '../../model/errors';
 import type { Policy } from '../../policy';
@@ -36,7 +36,7 @@ export const askedBy = (
   rule_set: policy.hash,
 });
 
-/** Throws DriverInfoInvalid where the BMC cannot be reached with what is on record, and NoWorker where nobody serves the node. */
+/** Throws DriverInfoInvalid where the BMC cannot be reached with what is on record, and NoWorker where no worker serves the node. */
 export const checkWorkable = (node: NodeRow, ident: string): void => {
   checkDriverInfo(ident, requireDriver(node.driver), node.driver_info, { missing: true });
   // The row came with a live worker's name, if there was one.

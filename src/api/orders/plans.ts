@@ -25,7 +25,7 @@ type Planning = {
   readonly node: NodeRow & Equipment;
 };
 
-/** The node with the steps that its ramdisk has told of, which differ with its hardware. */
+/** The node with the steps that its ramdisk has reported, which differ with its hardware. */
 export const equipped = async (rooms: Rooms, node: NodeRow): Promise<NodeRow & Equipment> => {
   const reported_steps = await rooms.inventory.details.reported(node.uuid);
   return reported_steps.length > 0 ? { ...node, reported_steps } : node;
@@ -52,7 +52,7 @@ const deploySteps = async ({ rooms, want: { row }, asking, node }: Planning): Pr
 type Listed = {
   readonly steps: readonly PlannedStep[];
   readonly runbook?: Runbook;
-  /** The node's own list is meant, of which the ramdisk tells its part. */
+  /** The node's own list is meant, of which the ramdisk reports its part. */
   readonly automatic?: true;
 };
 

@@ -40,7 +40,7 @@ type Asked = {
 const isPrivate = ({ owner, public: open }: Runbook): boolean => owner !== null && !open;
 
 /**
- * A project's private runbook belongs on the nodes that this project owns or leases, whoever asks. Elsewhere it takes a rule of
+ * A project's private runbook belongs on the nodes that this project owns or leases, for every caller. Elsewhere it takes a rule of
  * its own and a reason. Throws PolicyDenied, InvalidInput.
  */
 const requireHome = (

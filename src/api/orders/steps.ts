@@ -50,7 +50,7 @@ export const requireStepRules = (
   }
 };
 
-/** Refuses what the operator forbids whoever asks. Throws InvalidSteps. */
+/** Refuses what the operator forbids to all callers. Throws InvalidSteps. */
 export const refuseDisallowed = (rooms: Rooms, steps: readonly { interface: string; step: string }[]): void => {
   const wrong = steps.map(nameOf).filter((name) => rooms.settings.disallowedSteps.includes(name));
   if (wrong.length > 0)

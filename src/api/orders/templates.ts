@@ -17,7 +17,7 @@ const traitsOf = (node: NodeRow): string[] => {
   return Array.isArray(traits) ? traits.filter((trait) => typeof trait === 'string') : [];
 };
 
-/** Steps that nobody with system scope wrote are the caller's own choice, whoever wrote them. Throws PolicyDenied. */
+/** Steps that were not written with system scope count as the caller's own choice. Throws PolicyDenied. */
 const requireUnvouched = (rooms: Rooms, { who }: Ask, node: NodeRow, { vouched, steps }: DeployTemplate): void => {
   if (vouched) return;
   const policy = rooms.policy();

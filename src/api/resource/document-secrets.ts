@@ -34,7 +34,7 @@ const holdsMask = (value: Json): boolean =>
 
 /**
  * A document as the caller sent it, with the stored value wherever its mask came back. Throws InvalidInput where a mask
- * hides nothing, and where a reference came that this object does not hold: it would open somebody else's secret.
+ * hides nothing, and where a reference came that this object does not hold: it would open another node's secret.
  */
 export const restoreSecrets = (field: string, given: Json, stored: Json): Json => {
   const kept = keep(given, stored);

@@ -1,4 +1,4 @@
-/** Tells a caller which value of a write another resource of the kind has already, or which one names nothing. */
+/** Says which value of a write another resource of the kind has already, or which one names nothing. */
 import { brokenReference, brokenUnique } from '../../inventory/database';
 import { raise } from '../../model/errors';
 import { fieldOf, type ResourceTable } from '../../model/resources/fields';

@@ -38,7 +38,7 @@ const insert = async <Row extends NodeResourceRow>(
   const ident = String(body.node_uuid);
   const rule = ruleOf(resource, 'create');
   const node = await visibleHome({ ...rooms, inventory }, who, ident, { lock: true });
-  // A node that is hidden counts as one without owner, so that the answer tells nothing of it.
+  // A node that is hidden counts as one without owner, so that the answer reveals nothing of it.
   rooms.policy().require(rule, who, nodeTarget(node ?? { owner: null, lessee: null }));
   if (!node) return raise('InvalidInput', { field: 'node_uuid', reason: `node ${ident} could not be found` });
   checkHomeFree(node);
@@ -71,7 +71,7 @@ const createRoute = <Row extends NodeResourceRow>(resource: Resource<Row>): Rout
     },
   });
 
-/** One text for missing, hidden and foreign, so that it tells nothing of the node. */
+/** One text for missing, hidden and foreign, so that it reveals nothing of the node. */
 const newHome = async <Row extends NodeResourceRow>(
   resource: Resource<Row>,
   rooms: Parameters<typeof visibleHome>[0],

@@ -1,4 +1,4 @@
-/** Routes of a resource that belongs to a node: whoever sees the node may be shown it, and a hidden one is a missing one. */
+/** Routes of a resource that belongs to a node: a caller who sees the node may see it, and a hidden one is a missing one. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { Found, NodeResourceQueries } from '../../inventory/node-resources';

@@ -44,7 +44,7 @@ export type SystemResource = {
   readonly sealing?: Sealing;
   /** The values to store, made of those that came, parsed. `stored` on a patch. Throws what is wrong with them. */
   readonly checked?: (values: Values, writing: Writing, stored?: Values) => Values;
-  /** What the record tells of values. */
+  /** What the record holds of values. */
   readonly told?: (values: Values, row: Values) => Values;
   /** Throws where a row cannot go. */
   readonly deletable?: (inventory: Queries, row: Row) => Promise<void>;

@@ -86,7 +86,7 @@ export const visibleRows = (policy: Policy, who: Caller, scope: Scope): Predicat
  */
 export const behindNode = (policy: Policy, who: Caller, resource: Predicate): Predicate => {
   const seen = policy.filter(nodeScope.see, who, nodeColumns);
-  // Said twice, the store takes it for twice as rare and plans for hardly a row.
+  // Repeated, the planner takes it for twice as rare and plans for hardly a row.
   return JSON.stringify(resource) === JSON.stringify(seen) ? seen : and(resource, seen);
 };
 

@@ -64,7 +64,7 @@ const nextLink = (base: string, asked: Query, marker: number): string => {
   return `${base}${path}?${given}`;
 };
 
-/** The row of a reading comes after its page was read, and before it is answered: what cannot be recorded is not told. */
+/** The row of a reading comes after its page was read, and before it is answered: what cannot be recorded is not shown. */
 const recordReading = (asking: Asking<unknown, Query, unknown>, { policy, inventory }: Rooms) =>
   inventory.audit.write(
     auditRow(policy(), asking, { action: 'audit.read', rule, resource: 'audit', resource_id: '', data: asking.query }),

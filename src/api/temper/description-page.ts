@@ -1,4 +1,4 @@
-/** The page that shows the API's description: Swagger UI, told where its files and the document are. */
+/** The page that shows the API's description: Swagger UI, with the addresses of its files and of the document. */
 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

@@ -1,4 +1,4 @@
-/** The API's description, as the document and as a page to browse it; nobody needs to be known to read either. */
+/** The API's description, as the document and as a page to browse it; neither needs a login. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import assetsDir from 'swagger-ui-dist/absolute-path.js';

@@ -136,7 +136,7 @@ const create = async (asking: Asking<OfNode, unknown, Body>, rooms: Rooms): Prom
   return created(shown(freeze, node.name), `${asking.base}/temper/v1/freezes/${freeze.id}`);
 };
 
-/** Tells the run that waits for it. Nobody waits for that: a run that misses it looks for itself. */
+/** Notifies the run that waits for it. The request does not wait for that: a run that misses it reads for itself. */
 const thawed = (rooms: Rooms, node: NodeUuid): void => {
   rooms.runs
     .agentContact({ node, kind: 'thaw' })

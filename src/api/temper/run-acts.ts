@@ -31,7 +31,7 @@ type Ask = Asking<{ run: string }, unknown, z.output<typeof body>>;
 
 const rulesOfArgs = Object.values(stepRules);
 
-/** What will happen, told with the acceptance. */
+/** What will happen, sent with the acceptance. */
 const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<string>>> = {
   abort: async (run, rooms) => {
     const step = (await rooms.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor);
@@ -115,7 +115,7 @@ export const runActRoutes: Route[] = runActs.map((act) =>
       ...(act === 'retry' ? ['baremetal:node:get', ...rulesOfArgs, ...stepRuleNames] : []),
     ],
     body,
-    // An abort is kept with its record; any other act is told to the run after it was recorded, under the request's id.
+    // An abort is kept with its record; any other act is sent to the run after it was recorded, under the request's id.
     ...(act !== 'abort' && { cutOff: 'again' as const }),
     handler: perform(act),
   }),

@@ -45,7 +45,7 @@ export const phaseOf = ({ state, cursor, waiting_for, steps }: Seen): Phase => {
   return step.state === 'pending' ? 'starting' : 'acting';
 };
 
-/** A run as it is shown, with what only the past tells. */
+/** A run as it is shown, with what only its past shows. */
 export const withOutlook = <Run extends Seen>(run: Run, { waiting_since, expected_ms }: Expectation) => ({
   ...run,
   phase: phaseOf(run),

@@ -65,7 +65,7 @@ const requireSecrets = async (rooms: Rooms, run: RunRow, steps: readonly GivenSt
 
 /**
  * The caller's own steps of the old run that are still to do. Those of a runbook as they were accepted: a retry may have had
- * other arguments, which nobody approved for the runbook's users. Free steps with the arguments they had last.
+ * other arguments, which were not approved for the runbook's users. Free steps with the arguments they had last.
  */
 const stepsLeft = async (rooms: Rooms, run: RunRow, from: number): Promise<GivenStep[]> => {
   const [rows, input] = await Promise.all([rooms.inventory.runSteps.ofRun(run.id), rooms.inventory.runs.input(run.id)]);

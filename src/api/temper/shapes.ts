@@ -87,7 +87,7 @@ export const openRuns = list(
   }),
 );
 
-/** What a run that was told something will do. */
+/** What a run will do with a message. */
 export const will = z.strictObject({ will: text });
 export const rerun = z.strictObject({ run: id, resumes: id, from: z.unknown() });
 
@@ -174,7 +174,7 @@ export const freeze = z.strictObject({
 });
 export const freezes = list('freezes', freeze);
 
-/** Why a rule lets somebody do something, or does not. */
+/** Why a rule admits a caller, or does not. */
 export const explanation = z.looseObject({
   rule: text,
   verdict: z.enum(['allowed', 'refused']),

@@ -1,4 +1,4 @@
-/** What can run on a node, with arguments: nobody must read source to write a runbook. */
+/** What can run on a node, with arguments: enough to write a runbook without reading source. */
 import type { StepRow } from '../../model/lifecycle/step-types';
 
 import {
@@ -57,7 +57,7 @@ const shown = (row: StepRow, { settings }: Rooms) => ({
   may_park: row.parks,
   /** Whether the ramdisk is booted for it. */
   ramdisk: row.ramdisk ?? false,
-  /** False: the operator forbids it, whoever asks. */
+  /** False: the operator forbids it to all callers. */
   allowed: !settings.disallowedSteps.includes(nameOf(row)),
   reserved: false,
 });

@@ -1,4 +1,4 @@
-/** Webhooks: system administrators say who is told of which events, and see what became of it. */
+/** Webhooks: system administrators say which receiver gets which events, and see each delivery. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { DeliveryRow, WebhookRow, WebhookValues } from '../../inventory/webhooks';

@@ -1,4 +1,4 @@
-/** POST /v1/events: what other services tell of ports of networks. Checked and written to the log; nothing here waits for it yet. */
+/** POST /v1/events: what other services report of ports of networks. Checked and written to the log; nothing here waits for it yet. */
 import { z } from 'zod';
 import { isMac } from '../../model/resources/ports';
 import { noContent, type Route, route } from '../http/route';

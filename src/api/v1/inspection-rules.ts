@@ -48,7 +48,7 @@ const holdsSecret = (step: RuleStep): boolean => {
   return found;
 };
 
-/** Refuses what could not be run, while its author is there to hear it. */
+/** Refuses what could not be run, while its author can correct it. */
 const runnable = (name: string, steps: readonly RuleStep[]): readonly RuleStep[] => {
   for (const [at, step] of steps.entries()) {
     const fault =

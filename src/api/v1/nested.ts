@@ -11,7 +11,7 @@ import { portgroup } from './ports/portgroups';
 
 type Ask = Asking<Readonly<Record<string, string>>, unknown, unknown>;
 
-/** Whoever may not see the parent hears of nothing below it. */
+/** To a caller who may not see the parent, everything below it is missing. */
 type See = { readonly rule: string; see(asking: Ask, rooms: Rooms, parent: string): Promise<unknown> };
 
 const node: See = {

@@ -1,4 +1,4 @@
-/** What answers hold that no resource table tells: for the API's description, against which tests hold every answer. */
+/** What answers hold beyond the resource tables: for the API's description, against which tests hold every answer. */
 import { z } from 'zod';
 import { interfaceNames } from '../../model/lifecycle/step-types';
 import { stateFields } from '../../model/resources/nodes';
@@ -68,6 +68,6 @@ export const consoleState = z.strictObject({
   console_info: z.strictObject({ type: text, url: text }).nullable(),
 });
 
-/** What a ramdisk is told. */
+/** What a ramdisk is sent. */
 export const lookup = z.strictObject({ node: z.looseObject({ uuid: z.guid() }), config: z.looseObject({}) });
 export const continued = z.union([lookup, z.strictObject({ uuid: z.guid() })]);

@@ -108,7 +108,7 @@ const fromFiles = ({ hands }: Context, rule: string, asked: Asked): Answered & {
   return { ...explainAnswer(policy, rule, who, targetOf(asked)), name };
 };
 
-/** The exit status tells what the API answers: 0 allowed, 1 refused or missing. */
+/** The exit status says what the API answers: 0 allowed, 1 refused or missing. */
 export const explain = async (context: Context, rule: string, asked: Asked): Promise<void> => {
   const remote = kinds.some((kind) => asked[kind] !== undefined);
   const { name, ...explanation } = remote ? await fromApi(context, rule, asked) : fromFiles(context, rule, asked);

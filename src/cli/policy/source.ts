@@ -41,7 +41,7 @@ export const setOf = ({ env }: Hands, { set }: Chosen): RuleSetName =>
 const textOf = ({ readFile }: Hands, file: string): string =>
   readFile(file) ?? stop('usage', `There is no file ${file}.`);
 
-/** Runs `work`; a policy that cannot be used is told with its faults, as a refusal. */
+/** Runs `work`; a policy that cannot be used is reported with its faults, as a refusal. */
 export const orTell = <T>(work: () => T): T => {
   try {
     return work();

@@ -13,7 +13,7 @@ import { findVisibleAllocation } from './visibility';
 
 type Params = z.output<typeof allocationParams>;
 
-/** Takes an allocation's node from it; false where somebody else wrote the node meanwhile. Throws Conflict, NodeLocked. */
+/** Takes an allocation's node from it; false where another request wrote the node meanwhile. Throws Conflict, NodeLocked. */
 const release = async (inventory: Queries, allocation: Allocation): Promise<boolean> => {
   const node = await inventory.nodes.find({ uuid: allocation.node_uuid! });
   if (node?.allocation_uuid !== allocation.uuid) return false;
@@ -33,7 +33,7 @@ export const deleteRule = 'baremetal:allocation:delete';
 
 /**
  * Deletes an allocation that the caller may delete, and frees its node.
- * @param find reads it anew; throws what a caller is told who may not see or delete it
+ * @param find reads it anew; throws the error for a caller who may not see or delete it
  */
 export const deallocate = async (
   rooms: Rooms,

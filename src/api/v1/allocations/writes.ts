@@ -43,7 +43,7 @@ const ownOnly = (who: Caller, asked: ProjectId | null, rule: string): ProjectId 
 };
 
 /**
- * The free form first, then the restricted one. With system scope the owner is as asked, and nobody where nothing is said; a
+ * The free form first, then the restricted one. With system scope the owner is as asked, and none where none is named; a
  * project's caller names another project only where the restricted form is open to them as well.
  * openstack/ironic:ironic/api/controllers/v1/allocation.py. Throws PolicyDenied.
  */

@@ -1,4 +1,4 @@
-/** Refuses a BMC address that workers would not connect to, at the moment somebody writes it. */
+/** Refuses a BMC address that workers would not connect to, at the moment it is written. */
 import { isIpAddress, parseBmcAddress, requireAllowed } from '../../../model/access/bmc-addresses';
 import { raise } from '../../../model/errors';
 import { type DriverName, driverRow } from '../../../model/lifecycle/drivers';

@@ -22,7 +22,7 @@ export const allowed = async (asking: Ask, rooms: Rooms, rule: string): Promise<
   return node;
 };
 
-/** Looks at the BMC now, whoever holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
+/** Reads from the BMC now, even while a run holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
 export const lookAt = async (asking: Ask, rooms: Rooms, rule: string, act: ActName): Promise<unknown> =>
   lookAtNode(asking, rooms, await allowed(asking, rooms, rule), { rule, act });
 

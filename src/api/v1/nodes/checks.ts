@@ -1,4 +1,4 @@
-/** What must hold for a node's values whoever writes them: driver, interfaces, driver_info, properties, names. */
+/** What must hold for a node's values, whichever caller writes them: driver, interfaces, driver_info, properties, names. */
 import type { NodeRow } from '../../../inventory/nodes';
 import { systemIdFault, systemUuidFault } from '../../../model/access/redfish-info';
 import { isSecretRef } from '../../../model/access/secrets';
@@ -110,7 +110,7 @@ export const checkDriverInfo = (
 
 /**
  * The UUID of the node that is to be a parent. Missing, hidden, another project's and the node itself are refused with one
- * text, so that it does not tell them apart.
+ * text, so that it does not distinguish them.
  */
 export const parentUuid = async (
   rooms: Rooms,

@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/states/console: whether somebody may look at the node's serial line; most drivers offer none. */
+/** /v1/nodes/{ident}/states/console: whether a caller may read the node's serial line; most drivers offer none. */
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes';
 import { raise } from '../../../model/errors';

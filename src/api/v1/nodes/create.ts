@@ -141,7 +141,7 @@ export const nodeCreateRoutes: Route[] = [
         rooms.settings.projectAdminCanManageOwnNodes,
         asking.body.owner,
       );
-      // Whether a chassis exists is not told to a project that could not put its node there by a patch.
+      // Whether a chassis exists is not revealed to a project that could not put its node there by a patch.
       if (rule === selfOwned && asking.body.chassis_uuid)
         policy.require(setChassis, asking.who, nodeTarget({ owner: owner as string, lessee: null }));
       const values = await completed(rooms, asking, owner);

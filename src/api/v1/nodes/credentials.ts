@@ -1,4 +1,4 @@
-/** Keeps a stored BMC password from being sent elsewhere, or to less trust, by somebody who does not know it. */
+/** Keeps a stored BMC password from being sent elsewhere, or to less trust, by a caller who does not know it. */
 import { bmcSideOf, movedField } from '../../../model/access/bmc-sides';
 import { trustOf } from '../../../model/access/redfish-info';
 import { secretRefs } from '../../../model/access/secrets';

@@ -98,7 +98,7 @@ export const answerNodes = async (
   );
 };
 
-/** An order tells of what it sorts by: by what may be hidden of a row only those sort who see it of every node. Throws PolicyDenied. */
+/** An order reveals what it sorts by: only callers who see a field of every node sort by a field that may be hidden. Throws PolicyDenied. */
 const requireSortable = (policy: Policy, { who, query: { sort_key } }: Asking<unknown, Query, unknown>): void => {
   const row = sort_key === undefined ? undefined : fieldOf(nodeTable, String(sort_key));
   const rule = row?.redact?.rule ?? row?.withoutBmc?.rule;

@@ -14,7 +14,7 @@ const state =
   (row, _shown, minor) =>
     shownState(row[column] ?? null, minor);
 
-/** What a step of a former lease's run is does not concern whoever sees the node by its present lease alone. */
+/** What a step of a former lease's run is does not concern a caller who sees the node by its present lease alone. */
 const step =
   (column: string): Extra =>
   (row, shown) =>

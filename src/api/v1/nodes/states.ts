@@ -25,7 +25,7 @@ const shown = (node: NodeRow, name: string, minor: number): unknown => {
   return value instanceof Date ? timestamp(value) : shownState(value, minor);
 };
 
-/** The error of a run of another lease is not for whoever sees the node by that lease alone. */
+/** The error of a run of another lease is not for a caller who sees the node by that lease alone. */
 const hidesError = async (rooms: Rooms, { who }: Pick<Asking<unknown, unknown, unknown>, 'who'>, node: NodeRow) =>
   node.last_error !== null &&
   byLeaseAlone(rooms, 'baremetal:node:get_states', who, node) &&

@@ -24,7 +24,7 @@ type Ask = Asking<NodeParams, unknown, unknown>;
 
 const attempts = 3;
 
-/** Writes what `next` makes of the node's traits; made again when somebody else wrote the node meanwhile. */
+/** Writes what `next` makes of the node's traits; made again when another request wrote the node meanwhile. */
 const change = async (
   asking: Ask,
   rooms: Rooms,

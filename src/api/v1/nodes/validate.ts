@@ -30,7 +30,7 @@ const byBmc: Check = (node) => {
   if (isDriver(node.driver)) checkDriverInfo(identOf(node), node.driver, node.driver_info, { missing: true });
 };
 
-/** A story can be told: its ramdisk has an image to boot from, which may be fetched. */
+/** A verb can run: its ramdisk has an image to boot from, which may be fetched. */
 const canPlan =
   (story: Story): Check =>
   (node, rooms) =>

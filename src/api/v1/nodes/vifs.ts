@@ -31,7 +31,7 @@ const placesSince = 67;
 const vifId = z.string().refine((text) => asUuid(text) !== undefined || isLogicalName(text), {
   error: 'must be a UUID or a name of 1-255 letters, digits and - . _ ~',
 });
-// More keys are taken, as the wire has it, and not kept: they are for whoever connects a switch.
+// More keys are taken, as the wire has it, and not kept: they are for services that configure switches.
 const body = z.object({ id: vifId, port_uuid: uuid.optional(), portgroup_uuid: uuid.optional() }).catchall(z.unknown());
 type Body = z.output<typeof body>;
 

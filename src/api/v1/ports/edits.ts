@@ -36,7 +36,7 @@ const createPort = route<unknown, unknown, Readonly<Record<string, unknown>>>({
     const port = await refusingDuplicates(portTable, body, () =>
       rooms.inventory.transaction(async (inventory) => {
         const node = await visibleNodeOf({ ...rooms, inventory }, who, ident, { lock: true });
-        // A node that is hidden counts as one without owner, so that the answer tells nothing of it.
+        // A node that is hidden counts as one without owner, so that the answer reveals nothing of it.
         rooms.policy().require('baremetal:port:create', who, nodeTarget(node ?? { owner: null, lessee: null }));
         if (!node) return raise('InvalidInput', { field: 'node_uuid', reason: `node ${ident} could not be found` });
         checkNodeFree(node);
@@ -84,7 +84,7 @@ const updatePort = route<Params, unknown, Operation[]>({
   },
 });
 
-/** One text for missing, hidden and foreign, so that it tells nothing of the node. */
+/** One text for missing, hidden and foreign, so that it reveals nothing of the node. */
 const newHome = async (
   rooms: Parameters<typeof visibleNodeOf>[0],
   who: Asking<unknown, unknown, unknown>['who'],

@@ -51,7 +51,7 @@ const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>):
   }
 };
 
-/** The one node under inspection, without ports, whose BMC has such an address; nobody where several have. */
+/** The one node under inspection, without ports, whose BMC has such an address; none where several have. */
 const nodeByBmc = async (rooms: Rooms, { inventory }: Found): Promise<NodeUuid | undefined> => {
   const given = [inventory.bmc_address, inventory.bmc_v6address].filter(
     (text): text is string => typeof text === 'string' && isIpAddress(text) && !/^[0.:]*$/.test(text),

@@ -27,8 +27,8 @@ export const macsAmong = (texts: readonly string[]): string[] => [
 
 /**
  * The node with a port of these addresses; with `named`, that node, unless one of them is another's, or none is its own
- * although it has ports: a UUID is no secret, and whoever is found here gets the token. Undefined where that is nobody, or
- * nobody in particular.
+ * although it has ports: a UUID is no secret, and the node that is found gets the token. Undefined where there is none, or
+ * more than one.
  */
 export const nodeAt = async (
   rooms: Rooms,
@@ -41,7 +41,7 @@ export const nodeAt = async (
   return (await rooms.inventory.agents.hasPorts(named)) ? undefined : named;
 };
 
-/** The token of a ramdisk that nobody has met yet; the mask where the node has one already. */
+/** The token of a ramdisk that has none yet; the mask where the node has one already. */
 const tokenOf = async (rooms: Rooms, node: NodeRow): Promise<string> => {
   const agent_token = randomBytes(32).toString('base64url');
   const { secrets } = rooms.vault.seal(
@@ -51,7 +51,7 @@ const tokenOf = async (rooms: Rooms, node: NodeRow): Promise<string> => {
   return (await rooms.inventory.agents.meet(node.uuid, hashOf(agent_token), secrets[0]!)) ? agent_token : masked;
 };
 
-/** What a ramdisk is told of its node and of itself. */
+/** What a ramdisk is sent about its node and itself. */
 export const lookupBody = async (
   rooms: Rooms,
   { version, base }: { readonly version: number; readonly base: string },
@@ -75,7 +75,7 @@ const lookUp = async (asking: Asking<unknown, z.output<typeof query>, unknown>, 
     raise('InvalidInput', { field: 'addresses', reason: 'must hold a MAC address, unless node_uuid is given' });
   const found = await nodeAt(rooms, macs, node_uuid as NodeUuid | undefined);
   const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
-  // Who only knows an address must not learn more from a refusal than that nobody waits for it.
+  // Who only knows an address must not learn more from a refusal than that no run waits for it.
   if (!node || !states[node.provision_state].lookup || !(await isOwnRamdisk(rooms, node, peerOf(asking))))
     return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
   return ok(await lookupBody(rooms, asking, node));

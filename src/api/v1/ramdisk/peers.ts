@@ -15,7 +15,7 @@ export const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) &
 
 /**
  * Whether a request about a node comes from the ramdisk that its run has booted: the first address that asked since. At
- * another address there are two, and nobody can tell which is the node's own: the run fails and the node goes to maintenance.
+ * another address there are two, and it cannot be known which is the node's own: the run fails and the node goes to maintenance.
  */
 export const isOwnRamdisk = async (rooms: Rooms, node: NodeRow, peer: string): Promise<boolean> => {
   if (peer === '') return false;

@@ -1,4 +1,4 @@
-/** What ramdisks ask of the API: nobody needs to be known, a node's own token vouches for the rest. */
+/** What ramdisks ask of the API: without a login, a node's own token authenticates the rest. */
 import type { Route } from '../../http/route';
 import { heartbeatRoute } from './heartbeat';
 import { inspectionRoute } from './inspection';

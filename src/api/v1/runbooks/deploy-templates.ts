@@ -44,7 +44,7 @@ const checkedSteps = (
 };
 
 /**
- * Whoever may choose steps for everybody's nodes vouches for these; a project's caller, were one admitted, does not: neither
+ * A caller who may choose steps for all nodes approves these; a project's caller, were one admitted, does not: neither
  * by other steps nor by another name, which is the trait of the nodes they are meant for.
  */
 const checked = (values: Values, { rooms, asking: { who } }: Writing, stored?: Values): Values => {
