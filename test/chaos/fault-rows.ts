@@ -313,7 +313,7 @@ export const faultRows: readonly FaultRow[] = [
   },
   {
     row: 21,
-    says: 'somebody presses the power button',
+    says: 'a technician presses the power button',
     work: 'reboot',
     profile: 'openbmc',
     faults: [],

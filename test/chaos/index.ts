@@ -37,7 +37,7 @@ const when = (minutes: number, more: string): string =>
   `${new Date().toISOString().slice(0, 10)}, ${minutes} minutes, ${cpus().length} processors, ${more}.`;
 
 const ended =
-  '`ended` is a run that succeeded, with the node in the right state and every command that may harm heard exactly as often as in a run that nobody disturbed; `parked` one that asked a person whether its command took effect, because nothing on the machine could tell.';
+  '`ended` is a run that succeeded, with the node in the right state and every command that may harm received exactly as often as in an undisturbed run; `parked` one that asked a person whether its command took effect, because nothing on the machine could show it.';
 const coarse =
   'Cells are empty where a process is struck at the beginning of each step and at the last point in it only: those that hold no connection to a BMC.';
 const phased =

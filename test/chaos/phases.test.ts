@@ -67,7 +67,7 @@ test('results that were kept make one table, a repeat in the place of what it re
     cell: { verb: { name: 'clean' }, label: 'ends', victim },
     depth: 1,
     profile: 'xcc',
-    outcome: { is, seconds, repeats: [], ...(is === 'left' && { why: 'nobody can know' }) },
+    outcome: { is, seconds, repeats: [], ...(is === 'left' && { why: 'it cannot be known' }) },
   });
   try {
     kept.add([result('API 10 s', 'failed', 3), result('API 120 s', 'ended', 120)]);
@@ -82,7 +82,7 @@ test('results that were kept make one table, a repeat in the place of what it re
       '| API | 10 s | 1 | 1 | 0 | 0 | 0 | 0 | 0 |',
       '| API | 120 s | 1 | 1 | 0 | 0 | 0 | 0 | 0 |',
     ]);
-    expect(summaryOf(results)).toContain('1 left for a person (1 because nobody can know)');
+    expect(summaryOf(results)).toContain('1 left for a person (1 because it cannot be known)');
   } finally {
     rmSync(dir, { recursive: true });
   }

@@ -1,4 +1,4 @@
-/** Whether a node came through a restore: nothing that may harm was sent twice, and a person is asked only where nobody can know. */
+/** Whether a node came through a restore: nothing that may harm was sent twice, and a person is asked only where it cannot be known. */
 import type { Runner } from './approach';
 import { beyond, heardSince } from './journals';
 import { type Court, decided, ending, lacking, type Outcome, safely, twice } from './judge';

@@ -133,7 +133,7 @@ export const renderStates = (): string =>
       '`resume`, `hold`) come from the run that works on the node.',
     diagram(),
     '## Verbs\n\nThe `target` of `PUT /v1/nodes/{node}/states/provision`. Where a run waits on the node, a verb that is legal there ' +
-      'takes over from it: the waiting run is told to end, and the new one acts once it has.',
+      'takes over from it: the waiting run is signalled to end, and the new one acts once it has.',
     verbTable(),
     '## Power\n\nThe `target` of `PUT /v1/nodes/{node}/states/power`.',
     powerTable(),

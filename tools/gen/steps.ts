@@ -89,7 +89,7 @@ export const renderSteps = (): string =>
       'done twice that must not be; and `on_failure`, what happens when it fails for a known reason: `fail` (the default), ' +
       '`park` to wait for a person, or `continue` with the next step. In a deployment a step carries `priority` instead of ' +
       '`order`: the highest goes first, and 0 leaves one of the driver’s own out.\n\n' +
-      'Steps of the ramdisk boot it on the node, once for a run. `GET /temper/v1/nodes/{node}/steps` tells what one node ' +
+      'Steps of the ramdisk boot it on the node, once for a run. `GET /temper/v1/nodes/{node}/steps` lists what one node ' +
       'offers, with the steps that only its own ramdisk has. Drivers `idrac`, `ilo` and `ilo5` have the steps of `redfish`.',
     catalogue(),
     '## Reserved names\n\nAny interface may carry these.',
