@@ -89,7 +89,7 @@ const createVerifier = (rememberMs: number, now: () => number) => {
   const right = new LRUCache<string, { until: number }>({ max: 1_000 });
   const wrong = new LRUCache<string, { until: number }>({ max: 1_000 });
   const inPool = createPool();
-  return async (user: string, password: string, hash: string, { address, spend }: Presented): Promise<boolean> => {
+  return async (user: string, password: string, hash: string, { sender, spend }: Presented): Promise<boolean> => {
     const key = createHmac('sha256', pepper)
       .update(JSON.stringify([user, password, hash]))
       .digest('base64');
@@ -97,7 +97,7 @@ const createVerifier = (rememberMs: number, now: () => number) => {
     if ((wrong.get(key)?.until ?? 0) > now()) return false;
     await spend?.();
     return once(key, async () => {
-      const matches = await inPool(address ?? '', () => matching(password, hash));
+      const matches = await inPool(sender?.() ?? '', () => matching(password, hash));
       const counts = matches && Buffer.byteLength(password) <= bcryptLimitBytes;
       (counts ? right : wrong).set(key, { until: now() + (counts ? rememberMs : forgetWrongMs) });
       return counts;

@@ -13,8 +13,11 @@ export type Presented = {
   readonly method: string;
   /** As requested, without the query. */
   readonly path: string;
-  /** Where it comes from, for what one sender may keep busy at once: an address, or the network of an IPv6 household. */
-  readonly address?: string;
+  /**
+   * Where it comes from, for what one sender may keep busy at once: an address, or the network of an IPv6 household. A
+   * function, for few strategies ask, and not for a credential that they remember.
+   */
+  readonly sender?: () => string;
   /** Asked before a credential is looked at that costs something to judge; throws where its sender has spent its budget. */
   readonly spend?: () => Promise<void>;
 };

@@ -106,8 +106,8 @@ describe('requests in a minute', () => {
     const api = await apiWith({
       settings: { trustedProxies: ['127.0.0.0/8'] },
       identity: {
-        identify: async ({ address }) => {
-          seen.push(address);
+        identify: async ({ sender }) => {
+          seen.push(sender?.());
           return raise('Unauthenticated', { challenge: 'Basic' });
         },
       },

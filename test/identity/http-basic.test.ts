@@ -244,7 +244,7 @@ describe('what a password costs', () => {
     });
     const from = (address: string, guess: number) =>
       strategy
-        .identify({ ...basic('ann', `guess ${guess}`), address })
+        .identify({ ...basic('ann', `guess ${guess}`), sender: () => address })
         .catch((thrown: { code?: string }) => thrown.code);
     const attack = [1, 2, 3, 4, 5, 6].map((guess) => from('192.0.2.66', guess));
     expect(await Promise.all(attack.slice(4))).toEqual(['TooManyAtOnce', 'TooManyAtOnce']);

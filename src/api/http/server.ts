@@ -8,6 +8,7 @@ import type { Rooms } from '../context';
 import { routes as allRoutes } from '../routes';
 import { admitted, countedRefusal, isOpen, originFrom } from './admission';
 import { createCors } from './cors';
+import { createDispatch } from './dispatch';
 import { asTemperError, replyFor } from './errors';
 import { isShow, tagged } from './etag';
 import { createOnce } from './idempotency';
@@ -46,11 +47,13 @@ export const createApi = (
   const cors = createCors(rooms.settings.corsOrigins ?? []);
   if (cors) app.use(cors);
   app.use(normalise);
+  const dispatch = createDispatch(app);
   for (const [path, methods] of byPath(routes)) {
-    const at = app.route(path);
+    const at = dispatch.route(path);
     for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(one, app, methods));
     at.all(serve(notOffered(methods), app, methods));
   }
+  app.use(dispatch.handle);
   app.all(unversioned, serve({ ...nowhere, rules: 'public' }, app, []));
   app.use(serve(nowhere, app, []));
   app.use(undecodable);
@@ -118,10 +121,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       const again = () =>
         rooms.identity.identify({
           ...presentedFrom(request),
-          // Few strategies ask for it, and not for a credential that they remember.
-          get address() {
-            return senderOf(request);
-          },
+          sender: () => senderOf(request),
           spend: count.address,
         });
       const who = await admitted(route, again, count);
