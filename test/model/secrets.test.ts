@@ -163,3 +163,33 @@ describe('the texts of a secret that errors must not show', () => {
     expect(secretTexts(['web-1'], shown)).toEqual(['web-1']);
   });
 });
+
+describe('the work that a document of many keys makes', () => {
+  const documentOf = (keys: number) =>
+    Object.fromEntries(Array.from({ length: keys }, (_, n) => [`some_setting_of_a_bmc_${n}`, n]));
+
+  /** How often texts are searched and keys are listed while a document is masked. */
+  const workOf = (keys: number): { searches: number; listings: number } => {
+    let listings = 0;
+    const counted = new Proxy(documentOf(keys), {
+      ownKeys: (target) => {
+        listings += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const spies = [jest.spyOn(String.prototype, 'includes'), jest.spyOn(RegExp.prototype, 'test')];
+    try {
+      maskSecrets(counted);
+      return { searches: spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0), listings };
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+  };
+
+  test('each key is looked through once, whatever number of words is secret, and the keys are listed once', () => {
+    const [few, many] = [workOf(300), workOf(3_000)];
+    expect(few.searches).toBeLessThanOrEqual(2 * 300);
+    expect(many.searches).toBeLessThanOrEqual(2 * 3_000);
+    expect([few.listings, many.listings]).toEqual([1, 1]);
+  });
+});
