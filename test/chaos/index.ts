@@ -41,7 +41,7 @@ const ended =
 const coarse =
   'Cells are empty where a process is struck at the beginning of each step and at the last point in it only: those that hold no connection to a BMC.';
 const phased =
-  'Each process, or store, is struck in each phase of each verb: as it is accepted, between two steps, as an act begins (before its intent), with its command on the way (the intent stands, the BMC has not heard it), with the command done and its answer on the way, while it watches what it sent, while it waits for a ramdisk, and as the run ends. Each time another point of the phase is taken, in an order of chance; an empty cell was not struck.';
+  'Each process, or store, is struck in each phase of each verb: as it is accepted, between two steps, as an act begins (before its intent), with its command on the way (the intent stands, the BMC has not received it), with the command done and its answer on the way, while it watches what it sent, while it waits for a ramdisk, and as the run ends. Each time another point of the phase is taken, in an order of chance; an empty cell was not struck.';
 
 const kinds = {
   kills: {
