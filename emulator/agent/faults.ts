@@ -19,6 +19,7 @@ export const agentFaultKinds = {
   'wrong-beat-token': 'heartbeats with a wrong token',
   'replayed-beat': 'sends its heartbeats a second time',
   'no-beats': 'does not heartbeat',
+  gone: 'takes the command, and from then on neither answers nor heartbeats, until its machine boots again',
 } as const satisfies Record<string, string>;
 
 export type AgentFaultKind = keyof typeof agentFaultKinds;

@@ -7,8 +7,8 @@ import { inventoryOf } from './inventory';
 import type { Answer, Temper } from './temper';
 import type { AgentEntry, AgentTiming, Machine } from './types';
 
-/** `locked`: the API knows another token, so that this ramdisk serves nobody; `rescued`: its work is done. */
-export type LifeState = 'booting' | 'looking' | 'serving' | 'locked' | 'rescued' | 'down';
+/** `locked`: the API knows another token, so that this ramdisk serves nobody; `rescued`: its work is done; `silent`: its host hangs. */
+export type LifeState = 'booting' | 'looking' | 'serving' | 'locked' | 'rescued' | 'silent' | 'down';
 
 export type LifeHands = {
   readonly temper: Temper;
@@ -35,6 +35,8 @@ export type Life = {
   readonly startedAt: number;
   readonly executor: Executor;
   restart(): void;
+  /** Nothing is heard of it any more, as of a host that hangs; it keeps its power. */
+  fallSilent(): void;
   /** The machine has lost power: nothing of it goes on. */
   end(): void;
   /** Resolves when the life is over. */
@@ -195,6 +197,11 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
     restart() {
       executor.forget();
       startedAt = Date.now() / 1_000;
+    },
+    fallSilent() {
+      state = 'silent';
+      power.abort(); // what it was doing stands still
+      wake();
     },
     end,
     over,

@@ -56,6 +56,10 @@ const post = async (life: Life, { query, body }: Request, faults: Faults, mac: s
   if (faults.strike(mac, ['busy'], { method: 'POST', name }))
     return fault(409, 'Agent is busy: executing command something');
   const command = life.executor.take(name, params as Params);
+  if (faults.strike(mac, ['gone'], { method: 'POST', name })) {
+    life.fallSilent();
+    return 'drop';
+  }
   if (query.get('wait')?.toLowerCase() === 'true') await life.executor.join(command.id);
   return faults.strike(mac, ['lost-reply'], { method: 'POST', name }) ? 'drop' : { status: 200, body: command };
 };

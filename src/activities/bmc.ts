@@ -198,16 +198,13 @@ const lostRamdisk = async (thrown: unknown, { input, hands, holder, driver, node
   return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look });
 };
 
-/** What an operator's freeze of the node, or a recovery of all nodes, holds back: no command leaves meanwhile. Throws NodeFrozen. */
+/** What an operator's freeze of the node, or a recovery of all nodes, holds back: no command leaves meanwhile. Throws NodeFrozen, RecoveryPending. */
 const refuseFrozen = async (lock: Lock, { inventory }: BmcHands): Promise<void> => {
   const recovery = await inventory.recovery.current();
   if (recovery)
-    raise('NodeFrozen', {
+    raise('RecoveryPending', {
       node: (await inventory.runs.find(lock.run))?.node_name ?? lock.node_uuid,
-      who: 'Temper',
-      until: 'until an administrator ends the recovery (temper recover)',
       reason: recovery.reason,
-      freeze: 'recovery',
     });
   const freeze = await inventory.freezes.active(lock.node_uuid);
   if (freeze)
@@ -346,7 +343,7 @@ const contextOf = (
 });
 
 // Neither is a failure of the act: the run has lost its node, or waits until it may go on.
-const unrecorded: ReadonlySet<string> = new Set(['StaleOperation', 'NodeFrozen']);
+const unrecorded: ReadonlySet<string> = new Set(['StaleOperation', 'NodeFrozen', 'RecoveryPending']);
 
 /** Whether the engine tries again: not what is marked as final, nor beyond the attempts that the caller gave the step. */
 const mayRetry = (failure: Error, step: PlannedStep, { attempt }: ActKey): boolean =>

@@ -60,24 +60,27 @@ const withoutProof = (seen: Seen | undefined): string =>
 
 /**
  * What an attempt's failure amounts to: AgentGone, or StepOutcomeUnknown where the act must not be done twice, once the ramdisk
- * has been silent for long enough and its host is gone; otherwise the failure as it is.
+ * has been silent for long enough and its host is gone, or at once where it is not on record any more; otherwise the failure as it is.
  */
 export const searched = async (thrown: unknown, search: Search): Promise<unknown> => {
   if (!isTemperError(thrown, 'AgentUnreachable')) return thrown;
   const { agents, node, step, act, timing, talk, look } = search;
   const silentMs = await agents.silent(node.uuid, talk.silentMs());
   const limitMs = timing.agentSilenceMs ?? fiveMinutes;
-  if (silentMs === undefined || silentMs < limitMs) return thrown;
+  const once = actRow(act).effect === 'once';
+  const gone = (seen: string): TemperError => {
+    const facts = { node: node.name ?? node.uuid, step: nameOf(step), seen };
+    const error = new TemperError('AgentGone', facts);
+    return once ? new TemperError('StepOutcomeUnknown', { ...facts, reason: error.message }) : error;
+  };
+  // Its token went with its record: nothing that it says is taken any more, and the next one looks the node up anew.
+  if (silentMs === undefined) return gone('it is not on record any more');
+  if (silentMs < limitMs) return thrown;
   const seen = await look();
   const proof = proofOf(seen);
-  const once = actRow(act).effect === 'once';
   if (proof === undefined && (once || silentMs < 2 * limitMs)) return thrown;
-  const facts = {
-    node: node.name ?? node.uuid,
-    step: nameOf(step),
-    minutes: Math.round(silentMs / 6_000) / 10,
-    seen: proof ?? withoutProof(seen),
-  };
-  const gone = new TemperError('AgentGone', facts);
-  return once ? new TemperError('StepOutcomeUnknown', { ...facts, reason: gone.message }) : gone;
+  const minutes = Math.round(silentMs / 6_000) / 10;
+  return gone(
+    `it has sent neither an answer nor a heartbeat for ${minutes} min, and the BMC shows that ${proof ?? withoutProof(seen)}`,
+  );
 };

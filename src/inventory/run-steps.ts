@@ -263,13 +263,13 @@ export const runSteps = (sql: Db) => {
      */
     async cut(lock: Lock, { index, act, nth, force }: CutAct): Promise<Cut> {
       const [held] = await heldBy(sql, lock);
-      if (!held) return { cut: true, sent: null }; // another run has the node: its attempts find no row
       const [intent] = await sql<{ sent_at: Date }[]>`
       select sent_at from intents where run_id = ${lock.run} and index = ${index} and act = ${act}
         and detail->>'withdrawn' is distinct from 'true'
         and not (detail ? 'jobs' and detail->'jobs' = '{}' and coalesce(detail->'restarts', '{}') = '{}')`;
       const cut = force || intent === undefined;
-      if (cut)
+      // Where another run has the node, attempts of this one find no row already; a command that has left is waited for all the same.
+      if (cut && held)
         await sql`update runs set act_token = null, act_cut = greatest(act_cut, ${nth}), updated_at = now() where id = ${lock.run}`;
       return { cut, sent: intent?.sent_at.toISOString() ?? null };
     },

@@ -146,6 +146,11 @@ export const errors = {
     retry: true,
     says: 'Node {node} is frozen by {who} {until}: {reason} (freeze {freeze}). Reading goes on; nothing is written to its BMC until the freeze ends.',
   },
+  RecoveryPending: {
+    status: 503,
+    retry: false,
+    says: 'Nothing is written to the BMC of node {node} until an administrator ends the recovery (temper recover): {reason}.',
+  },
   FreezeNotFound: { status: 404, retry: false, says: 'Freeze {freeze} could not be found.' },
   NodeAssociated: { status: 409, retry: false, says: 'Node {node} is associated with instance {instance}.' },
   Conflict: { status: 409, retry: false, says: '{reason}' },
@@ -271,7 +276,7 @@ export const errors = {
   AgentGone: {
     status: 504,
     retry: false,
-    says: 'The ramdisk of node {node} is gone in the middle of {step}: it has sent neither an answer nor a heartbeat for {minutes} min, and the BMC shows that {seen}.',
+    says: 'The ramdisk of node {node} is gone in the middle of {step}: {seen}.',
   },
   AgentServerError: {
     status: 502,

@@ -8,6 +8,12 @@ export const codeOf = (thrown: unknown): string | undefined => {
   return cause instanceof Error && cause.name === 'TimeoutFailure' ? 'Timeout' : undefined;
 };
 
+/** Codes of acts that are held back for now: by an operator's freeze of the node, or by a recovery of all nodes. */
+const heldBackBy: readonly (string | undefined)[] = ['NodeFrozen', 'RecoveryPending'];
+
+/** Whether an act did not fail, but waits until it may go on. */
+export const isHeldBack = (thrown: unknown): boolean => heldBackBy.includes(codeOf(thrown));
+
 // Activity failures wrap what happened; timeouts carry the last failure within.
 const causeOf = (thrown: unknown): unknown => {
   let cause = thrown;

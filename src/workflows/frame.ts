@@ -3,9 +3,11 @@ import {
   ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
+  CancelledFailure,
   ContinueAsNew,
   condition,
   isCancellation,
+  patched,
 } from '@temporalio/workflow';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { Story } from '../model/lifecycle/verbs';
@@ -39,7 +41,9 @@ export const story =
     const turn = await store.claim();
     try {
       if (run.carries?.ending) return await endAgain(run.carries.ending, run, here, store, hands);
-      await new CancellationScope().run(async () => {
+      const scope = new CancellationScope();
+      noticeCancellation(scope, here);
+      await scope.run(async () => {
         if (run.displaces && (!run.carries || run.carries.resumed)) await store.displace();
         if (!turn)
           await takeTurn(run, here, store, async () => {
@@ -56,6 +60,19 @@ export const story =
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     }
   };
+
+/**
+ * Has what must not be cut short treat a cancellation as an abort; the engine by itself ends only what may be cut short. In a
+ * history of before that, a cancellation was waited out.
+ */
+const noticeCancellation = (scope: CancellationScope, here: Here): void => {
+  scope.cancelRequested.catch(() => {
+    if (!patched('2026-11-cancels-have-patience')) return;
+    here.cancelled = true;
+    here.abortedAt ??= Date.now();
+    here.cutShort?.();
+  });
+};
 
 /** The engine lost the run while it was tidying up: it is tidied again, which is harmless, and ends as it was about to. */
 const endAgain = (ending: RunEnding, run: RunInput, here: Here, store: Recorder, hands: Hands): Promise<RunResult> =>
@@ -79,21 +96,21 @@ const endBadly = async (
 ): Promise<RunResult> => {
   if (codeOf(thrown) === 'StaleOperation') throw thrown; // fenced off: the node belongs to another run now
   const cursor = here.cursor;
-  if (thrown instanceof Aborted || (isCancellation(thrown) && here.aborted)) {
+  const unknown = thrown instanceof Aborted && thrown.message !== '' ? ` ${thrown.message}` : '';
+  if (here.aborted && (thrown instanceof Aborted || isCancellation(thrown))) {
     await store.record();
-    const unknown = thrown instanceof Aborted && thrown.message !== '' ? ` ${thrown.message}` : '';
     const says = `By request, the run was aborted.${unknown}`;
     const fault = await tidyUp(run, { outcome: 'aborted', error: says, cursor }, here, store, hands);
     await store.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
     return { outcome: 'aborted' };
   }
-  if (isCancellation(thrown)) {
+  if (thrown instanceof Aborted || isCancellation(thrown)) {
     here.unrecorded.push({ act: 'cancel', by: '', reason: '' });
     await store.record();
-    const says = 'The run was cancelled in the workflow engine.';
+    const says = `The run was cancelled in the workflow engine.${unknown}`;
     const fault = await tidyUp(run, { outcome: 'aborted', error: says, cursor }, here, store, hands);
     await store.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
-    throw thrown;
+    throw isCancellation(thrown) ? thrown : new CancelledFailure(says);
   }
   if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
   const reason = hands.describe(thrown);

@@ -18,8 +18,8 @@ import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import { actRow, acts, nameOf } from '../model/lifecycle/steps';
 import type { Lock, RunInput } from '../model/runs/runs';
 import { attributes, groupQueue } from './contract';
-import { codeOf, messageOf, type Trying } from './failures';
-import type { Here } from './here';
+import { codeOf, isHeldBack, messageOf, type Trying } from './failures';
+import { endAsked, type Here } from './here';
 import { Aborted, type Hands } from './interpreter';
 import { guardedAct, tidyLimit } from './patience';
 import { onBmc } from './profiles';
@@ -65,8 +65,8 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
   };
 
   const unless = async (met: () => boolean): Promise<void> => {
-    await condition(() => met() || here.aborted);
-    if (here.aborted) throw new Aborted();
+    await condition(() => met() || endAsked(here));
+    if (endAsked(here)) throw new Aborted();
   };
 
   const show = (step: PlannedStep, state: Here['state'], waitingFor: string | null): void => {
@@ -174,7 +174,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       return here.decision!;
     },
     again: (step, args) => store.again(step, args),
-    abortAsked: () => here.aborted,
+    abortAsked: () => endAsked(here),
     async unpaused(step) {
       if (!here.paused) return;
       here.cursor = step.index;
@@ -192,14 +192,14 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
           guarded = false;
         });
       }
-      if (here.aborted) throw new Aborted(); // received while nothing was there to cancel
+      if (endAsked(here)) throw new Aborted(); // received while nothing was there to cancel
       const scope = new CancellationScope();
       here.cutShort = () => scope.cancel();
       try {
         return await scope.run(work);
       } catch (thrown) {
         // An attempt that fails while it is being cut short reports its failure, and the engine tries no other.
-        const cutShort = here.aborted && (isCancellation(thrown) || isFailure(thrown));
+        const cutShort = endAsked(here) && (isCancellation(thrown) || isFailure(thrown));
         throw cutShort ? new Aborted() : thrown;
       } finally {
         here.cutShort = null;
@@ -212,14 +212,14 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       codeOf(thrown) === 'AgentGone' &&
       actRow(step.acts[index]!.act).startsOver === true &&
       patched('2026-11-a-lost-ramdisk-starts-over'),
-    isFrozen: (thrown) => codeOf(thrown) === 'NodeFrozen',
+    isFrozen: isHeldBack,
     async thawed(step, why, { evenAborted = false } = {}) {
       const { state, waitingFor } = here;
       show(step, 'waiting', why);
       here.waitsOn = 'freeze';
       await store.show();
       here.waitsOn = null;
-      const ended = () => here.aborted && !evenAborted;
+      const ended = () => endAsked(here) && !evenAborted;
       for (let pause = thawLookMs, frozen = true; frozen; pause = Math.min(2 * pause, longestThawLookMs)) {
         here.thaw = false;
         await condition(() => here.thaw || ended(), pause);
@@ -239,8 +239,8 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
       for (let pause = agentPollMs; !there; pause = Math.min(pause * 3, 6 * agentPollMs)) {
         const left = deadline - Date.now();
         if (left <= 0) throw agentTimeout(step, awaits);
-        const met = await condition(() => here.contact || here.aborted, Math.min(pause, left));
-        if (here.aborted) throw new Aborted();
+        const met = await condition(() => here.contact || endAsked(here), Math.min(pause, left));
+        if (endAsked(here)) throw new Aborted();
         // A message is as good as a look: the API has checked who sent it.
         there = met || (await store.contacted(awaits));
       }
@@ -259,7 +259,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     },
     async queueOn() {
       await store.record();
-      if (here.aborted) throw new Aborted();
+      if (endAsked(here)) throw new Aborted();
       return continueAsNew<(run: RunInput) => Promise<unknown>>({
         ...run,
         ...shownNext(),
@@ -268,7 +268,7 @@ export const handsOf = (run: RunInput, here: Here, store: Recorder): Hands => {
     },
     async goOn(from, steps) {
       await store.record();
-      if (here.aborted) throw new Aborted(); // received with the last task
+      if (endAsked(here)) throw new Aborted(); // received with the last task
       return continueAsNew<(run: RunInput) => Promise<unknown>>({
         ...run,
         ...shownNext(),

@@ -19,7 +19,9 @@ export type Here = {
   /** Why the run waits for a decision; null while it does not. */
   error: string | null;
   aborted: boolean;
-  /** When that was asked for; epoch milliseconds of the engine's clock. */
+  /** The engine was told to cancel it, by an operator with the engine's own tools or by a run that takes its node. */
+  cancelled: boolean;
+  /** When the end was asked for; epoch milliseconds of the engine's clock. */
   abortedAt: number | null;
   /** Until when an aborted run may tidy up; null while it does not. */
   tidyBy: number | null;
@@ -44,6 +46,9 @@ export type Here = {
   cutShort: (() => void) | null;
 };
 
+/** Whether the run is to end before its time. */
+export const endAsked = ({ aborted, cancelled }: Here): boolean => aborted || cancelled;
+
 export const startingPoint = (run: RunInput): Here => ({
   state: 'running',
   cursor: run.carries?.from ?? 0,
@@ -51,6 +56,7 @@ export const startingPoint = (run: RunInput): Here => ({
   waitsOn: null,
   error: null,
   aborted: false,
+  cancelled: false,
   abortedAt: null,
   tidyBy: null,
   paused: run.carries?.paused ?? false,

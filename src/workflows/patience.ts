@@ -3,8 +3,8 @@ import { CancellationScope, condition, isCancellation, patched } from '@temporal
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { type ActName, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, Lock, RunInput } from '../model/runs/runs';
-import { codeOf, messageOf } from './failures';
-import type { Here } from './here';
+import { codeOf, isHeldBack, messageOf } from './failures';
+import { endAsked, type Here } from './here';
 import { Aborted } from './interpreter';
 import type { Recorder } from './recorder';
 
@@ -39,7 +39,7 @@ const notKnown = (step: PlannedStep, sent: string | null): string =>
 /** An act that failed while an abort waited for it. A lost lock, a freeze and a bug of ours stay what they are. */
 const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
   const code = codeOf(thrown);
-  if (isCancellation(thrown) || code === undefined || code === 'StaleOperation' || code === 'NodeFrozen') return thrown;
+  if (isCancellation(thrown) || code === undefined || code === 'StaleOperation' || isHeldBack(thrown)) return thrown;
   return new Aborted(`${at(step)} did not end well: ${messageOf(thrown)}`);
 };
 
@@ -59,12 +59,12 @@ export const guardedAct = async (run: RunInput, here: Here, store: Recorder, act
     () => {},
   );
   const abortAsked = new Promise<void>((resolve) => {
-    if (here.aborted) resolve();
+    if (endAsked(here)) resolve();
     else here.cutShort = resolve;
   });
   await Promise.race([settled, abortAsked]);
   here.cutShort = null;
-  if (ended || !patched('2026-11-aborts-have-patience')) return outcome;
+  if (ended || !(here.cancelled || patched('2026-11-aborts-have-patience'))) return outcome;
 
   const cut = async (force: boolean): Promise<{ cut: boolean; sent: string | null }> => {
     const answer = await store.cut(act.lock, step, { act: step.acts[index]!.act as ActName, nth: act.nth, force });

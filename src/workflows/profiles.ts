@@ -17,6 +17,7 @@ const final = [
   'DriverInfoInvalid',
   'SecretMissing',
   'NodeFrozen',
+  'RecoveryPending',
   'BmcStuck',
   'BmcJobFailed',
   'BmcJobEndless',

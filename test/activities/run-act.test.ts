@@ -360,8 +360,8 @@ test('during a recovery no command leaves, looks go on, and the run waits with t
   await owner`insert into recovery ${owner({ side: 'store', reason: 'the database is older' })}`;
   const { calls, perform } = withDriver({});
   await expect(perform(input)).rejects.toMatchObject({
-    type: 'NodeFrozen',
-    message: expect.stringMatching(/frozen by Temper .*temper recover.*the database is older/),
+    type: 'RecoveryPending',
+    message: expect.stringMatching(/until an administrator ends the recovery.*temper recover.*the database is older/),
   });
   await perform({ ...input, act: 'verify', last: false });
   await owner`delete from recovery`;

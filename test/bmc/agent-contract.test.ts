@@ -1,5 +1,8 @@
 /** The driver contract for what a node's ramdisk does: reach the goal, send once, survive a kill, believe no nonsense, stop when told. */
+import { searched, startTalk } from '../../src/activities/ramdisk-silence';
+import type { NodeUuid } from '../../src/model/ids';
 import { type ActName, actRow, acts } from '../../src/model/lifecycle/steps';
+import { stepAt } from '../workflows/support';
 import { type Case, cases, secret, trialOf } from './support/agent-trials';
 import { type Intents, intentsOf, quickTiming } from './support/context';
 import { startDouble } from './support/double';
@@ -126,6 +129,51 @@ describe('a ramdisk that is silent', () => {
     expect(again).toMatchObject(once ? { code: 'StepOutcomeUnknown' } : { is: 'done' });
     expect(sent()).toBe(once ? 1 : 2);
   });
+});
+
+describe('a ramdisk whose host hangs after it took a command', () => {
+  const found = { power_state: 'power on', boot_progress: 'OSRunning' } as const;
+
+  const toEnd: readonly ActName[] = ['agent_finalize_rescue', 'agent_power_off'];
+  test.each(rows.filter(([act]) => toEnd.includes(act)))(
+    'of %s counts as ended, which was wanted',
+    async (act, row) => {
+      const { run, fault, sent } = await trial(act, row);
+      fault({ kind: 'gone', match: row.command });
+      expect(await run()).toMatchObject({ is: 'done' });
+      expect(sent()).toBe(1);
+    },
+  );
+
+  const others = rows.filter(([act]) => !toEnd.includes(act));
+  test.each(others)(
+    'of %s is let go once it was silent for long enough, and nothing is sent again',
+    async (act, row) => {
+      const { failure, fault, sent } = await trial(act, row);
+      fault({ kind: 'gone', match: row.command });
+      const thrown = await failure({ hands: { limits: { answerMs: 100 } } });
+      expect(thrown).toMatchObject({ code: 'AgentUnreachable', retry: true });
+      expect(await failure({ hands: { limits: { answerMs: 100 } } })).toMatchObject({ code: 'AgentUnreachable' });
+      expect(sent()).toBe(1);
+      const judged = (silentMs: number | undefined) =>
+        searched(thrown, {
+          agents: { silent: async () => silentMs },
+          node: { uuid: 'n' as NodeUuid, name: null },
+          step: { ...stepAt(0, []), acts: [] },
+          act,
+          timing: { ...quickTiming, agentSilenceMs: 1_000 },
+          talk: startTalk(async () => {}),
+          look: async () => found,
+        });
+      const once = actRow(act).effect === 'once';
+      expect(await judged(999)).toBe(thrown);
+      expect(await judged(1_999)).toBe(thrown);
+      expect(await judged(2_001)).toMatchObject(once ? { code: 'AgentUnreachable' } : { code: 'AgentGone' });
+      const forgotten = await judged(undefined);
+      expect(forgotten).toMatchObject({ code: once ? 'StepOutcomeUnknown' : 'AgentGone' });
+      expect((forgotten as Error).message).toContain('it is not on record any more');
+    },
+  );
 });
 
 describe('a ramdisk that talks nonsense', () => {

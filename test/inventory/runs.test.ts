@@ -63,13 +63,15 @@ describe('an abort cuts an act', () => {
     expect(await api.runSteps.cut(held.lock, act)).toEqual({ cut: true, sent: null });
   });
 
-  test('of no run that another has taken its node from', async () => {
+  test('of a run that another has taken the node from by writing nothing; what has left is waited for', async () => {
     const held = await heldAct({ api, owner, vault });
-    await announce(held.lock.run);
     await owner`update nodes set fence = fence + 1 where uuid = ${held.lock.node_uuid}`;
     const run = () => owner`select * from runs where id = ${held.lock.run}`;
     const before = await run();
     expect(await api.runSteps.cut(held.lock, act)).toEqual({ cut: true, sent: null });
+    await announce(held.lock.run);
+    expect(await api.runSteps.cut(held.lock, act)).toEqual({ cut: false, sent: expect.any(String) });
+    expect(await api.runSteps.cut(held.lock, { ...act, force: true })).toMatchObject({ cut: true });
     expect(await run()).toEqual(before);
   });
 });

@@ -1,6 +1,8 @@
 /** Aborts on a real engine and store: a BMC that is dead is let go, and what has left is waited for, but not for ever. */
 import { raise } from '../../src/model/errors';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import { workflowId } from '../../src/workflows/contract';
+import { startTestApi } from '../support/api';
 import { startEngineWorld, type World } from '../support/engine';
 import { withRamdisk } from '../support/life-scenarios';
 import { type ActsOver, recordingDriver, step } from '../support/recording-driver';
@@ -153,4 +155,113 @@ test('the acts that tidy up after an abort get no more time from a dead BMC than
     state: 'aborted',
     last_error: expect.stringMatching(/could not be tidied.*(did not answer|Time was up)/),
   });
+});
+
+describe('a run that is cancelled in the engine', () => {
+  const handleOf = (node: NodeUuid, verb: string, run: RunUuid) =>
+    world.client.workflow.getHandle(workflowId(node, verb, run));
+  const sent: ActsOver = {
+    set_boot_mode: async (_node, _args, context) => {
+      await context.intents.record({ desired: 'power on' });
+      return dead();
+    },
+  };
+  const cancelled = 'The run was cancelled in the workflow engine.';
+
+  test('does not wait for a dead BMC: a step whose command has not left is cut at once', async () => {
+    await withActs({ set_boot_mode: async () => dead() });
+    const { node, run } = await begin();
+    await tried(run);
+    await handleOf(node, 'clean', run).cancel();
+    expect(await world.ended(run)).toMatchObject({ state: 'aborted', last_error: cancelled });
+    expect(await nodeOf(node)).toMatchObject({ reservation: null, provision_state: 'clean failed' });
+    await expect(handleOf(node, 'clean', run).result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+  });
+
+  test('waits for a command that has left within its patience, and says what is not known', async () => {
+    await withActs(sent);
+    const { node, run } = await begin(undefined, 1_000);
+    await tried(run);
+    await handleOf(node, 'clean', run).cancel();
+    const { state, last_error } = await world.ended(run);
+    expect(state).toBe('aborted');
+    expect(last_error).toMatch(/^The run was cancelled.*management\.set_boot_mode.*sent.*not known/);
+  });
+
+  test('asks nobody any more about a step that is parked', async () => {
+    await withActs({ reset_bmc: async () => raise('StepOutcomeUnknown', { step: 'reset_bmc', reason: 'no record' }) });
+    const { node, run } = await begin([step('management.reset_bmc')]);
+    await world.reaches(run, 'parked');
+    await handleOf(node, 'clean', run).cancel();
+    expect(await world.ended(run)).toMatchObject({ state: 'aborted', last_error: cancelled });
+  });
+
+  test('does not wait for the end of a freeze', async () => {
+    await withActs();
+    const node = await world.node();
+    const { asked } = await world.order(node, 'clean');
+    await world.inventory.freezes.create({
+      node_uuid: node,
+      reason: 'x',
+      requester: asked.requester,
+      until: null,
+    });
+    const { run } = await world.runs.start(await world.order(node, 'clean', [wanted]));
+    await world.reaches(run, 'waiting');
+    await handleOf(node, 'clean', run).cancel();
+    expect(await world.ended(run)).toMatchObject({ state: 'aborted', last_error: cancelled });
+  });
+});
+
+test('a node whose BMC is dead is aborted and deleted by requests, while its worker is still at it', async () => {
+  const api = await startTestApi({ database: world.database, runs: world.runs });
+  let late: unknown;
+  let looked = (): void => undefined;
+  const looking = new Promise<void>((resolve) => {
+    looked = resolve;
+  });
+  let goOn = (): void => undefined;
+  const gone = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let done = (): void => undefined;
+  const over = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  try {
+    await withActs({
+      set_boot_mode: async (_node, _args, context) => {
+        looked();
+        void gone
+          .then(() => context.intents.record({ desired: 'power on' }))
+          .catch((thrown: unknown) => {
+            late = thrown;
+          })
+          .finally(done);
+        return dead();
+      },
+    });
+    const { node, run } = await begin();
+    await looking;
+    const remove = () => api.as('operator', 'DELETE', `/v1/nodes/${node}`);
+    expect((await remove()).status).toBe(409);
+    const asked = await api.as('operator', 'POST', `/temper/v1/runs/${run}/abort`, { body: { reason: 'dead' } });
+    expect([asked.status, asked.text]).toEqual([202, expect.anything()]);
+    // `clean failed` is no state to delete a node in, except in maintenance.
+    const maintained = await api.as('operator', 'PUT', `/v1/nodes/${node}/maintenance`, { body: { reason: 'dead' } });
+    expect(maintained.status).toBe(202);
+    const removed = await world.until(async () => {
+      const { status } = await remove();
+      return status === 409 ? undefined : status;
+    });
+    expect(removed).toBe(204);
+    goOn();
+    await over;
+    expect(late).toMatchObject({ code: 'StaleOperation' });
+    expect(await world.inventory.nodes.find({ uuid: node })).toBeUndefined();
+    expect(await world.inventory.runs.find(run)).toMatchObject({ state: 'aborted' });
+    expect(await world.sql`select 1 from intents where run_id = ${run}`).toEqual([]);
+  } finally {
+    await api.close();
+  }
 });

@@ -15,7 +15,7 @@ import { maxVersion } from '../../src/model/resources/microversions';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
 import type { ActOrder, CallOrder, MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
 import { undescribed } from './described';
-import { testDatabase } from './servers';
+import { type TestDatabase, testDatabase } from './servers';
 import { testVault } from './vault';
 import { type Persona, passersBy, personas } from './world';
 
@@ -117,11 +117,13 @@ export const startTestApi = async (
     runs?: Partial<Runs>;
     streams?: { limit?: number; limitOfOne?: number };
     webhooks?: boolean;
+    /** A store that is there already, and stays. */
+    database?: TestDatabase;
     /** Another way of knowing callers than by the names of the personas. */
     identity?: Pick<Identity, 'identify'>;
   } = {},
 ): Promise<TestApi> => {
-  const database = await testDatabase();
+  const database = options.database ?? (await testDatabase());
   const api = connect(database.apiUrl, { max: 4 });
   const sql = connect(database.ownerUrl, { max: 2 });
   const inventory = createInventory(api);
@@ -165,7 +167,7 @@ export const startTestApi = async (
       server.close();
       await inventory.close();
       await sql.end({ timeout: 5 });
-      await database.drop();
+      if (!options.database) await database.drop();
     },
   };
 };

@@ -17,7 +17,7 @@ import { type Verb, verbRow } from '../../src/model/lifecycle/verbs';
 import type { RunState, Timing } from '../../src/model/runs/runs';
 import { createRuns, type RunOrder, type Runs } from '../../src/runs';
 import { controlQueue, groupQueue } from '../../src/workflows/contract';
-import { temporalAddress, temporalNamespace, testDatabase, workflowBundle } from './servers';
+import { type TestDatabase, temporalAddress, temporalNamespace, testDatabase, workflowBundle } from './servers';
 import { ofDriverInfo, testVault } from './vault';
 
 // Failures are what these tests provoke; what matters of them is asserted.
@@ -41,6 +41,7 @@ export const quickTiming: Timing = {
 };
 
 export type World = {
+  readonly database: TestDatabase;
   readonly sql: Sql;
   readonly inventory: Inventory;
   readonly vault: typeof testVault;
@@ -119,6 +120,7 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
   };
 
   return {
+    database,
     sql,
     inventory,
     vault,

@@ -1,6 +1,6 @@
 /** What a thrown error is to a story: the text that people read of it. */
 import { ActivityFailure, ApplicationFailure, RetryState, TimeoutFailure, TimeoutType } from '@temporalio/common';
-import { codeOf, messageOf } from '../../src/workflows/failures';
+import { codeOf, isHeldBack, messageOf } from '../../src/workflows/failures';
 
 const trying = { what: 'deploy.write_image (write the image)', limitMs: 8 * 3_600_000 };
 
@@ -106,4 +106,12 @@ describe('how often and until when', () => {
 
 test('a text without end is cut at 2,000 characters', () => {
   expect(messageOf(new Error('x'.repeat(5_000)))).toBe('x'.repeat(2_000));
+});
+
+test.each([
+  ['NodeFrozen', true],
+  ['RecoveryPending', true],
+  ['BmcRejected', false],
+])('an act that failed with %s is held back until it may go on: %s', (type, held) => {
+  expect(isHeldBack(ended(ApplicationFailure.create({ message: 'x', type })))).toBe(held);
 });
