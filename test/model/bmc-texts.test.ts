@@ -10,6 +10,7 @@ const labels = [
   'bmc-7.example.org:623',
   '192.0.2.7:623',
 ];
+const hosts = /bmc-7\.example\.org|192\.0\.2\.7|2001:db8::7/;
 const traces = /bmc-7|192\.0\.2|2001:db8|8443|8000|:623|redfish\/v1/;
 const aboutBmcs = Object.keys(errors).filter((code) => errors[code as keyof typeof errors].says.includes('{bmc}'));
 const reasons = [
@@ -24,7 +25,7 @@ test('there are texts about BMCs', () => expect(aboutBmcs.length).toBeGreaterTha
 
 test.each(aboutBmcs)('%s says what happened, and not where', (code) => {
   for (const bmc of labels)
-    for (const reason of reasons) {
+    for (const reason of [...reasons, `${hosts.exec(bmc)![0]} closed the connection`]) {
       const facts = {
         node: 'n-1',
         bmc,
@@ -53,6 +54,10 @@ test.each([
   'By request, the run was aborted.',
   'The BMC refused it.',
 ])('%s stays as it is', (text) => expect(withoutBmc(text)).toBe(text));
+
+test.each(labels)('a lane that is held is said without %s', (bmc) =>
+  expect(withoutBmc(say('BmcLeaseHeld', { bmc }))).toBe('The BMC is in use by another worker.'),
+);
 
 test('no text stays none', () => expect(withoutBmc(null)).toBeNull());
 
