@@ -83,7 +83,7 @@ const keyOf = ({ step, act, nth }: RunActInput, info: Info): ActKey => ({
   asked_at: info.currentAttemptScheduledTimestampMs,
 });
 
-/** The part of an outcome that the story goes on with; everything else stands in the store. */
+/** The part of an outcome that the workflow goes on with; everything else stands in the store. */
 const told = ({ note, rest, follows, reported }: ActOutcome): ActOutcome => ({
   is: 'done',
   ...(note && { note: maskText(note) }),

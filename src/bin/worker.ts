@@ -1,4 +1,4 @@
-/** `worker control` runs the stories, `worker bmc` acts on the machines of one conductor group. */
+/** `worker control` runs the workflows, `worker bmc` acts on the machines of one conductor group. */
 import { hostname } from 'node:os';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createBmcActivities } from '../activities/bmc';

@@ -11,7 +11,7 @@ export type StepRow = {
   readonly interface: string;
   readonly step: string;
   readonly args: Record<string, unknown>;
-  /** Of the story itself, not of the caller. */
+  /** Of the run's own plan, not of the caller. */
   readonly system: boolean;
   /** Whether an abort may cut it short. */
   readonly abortable: boolean;

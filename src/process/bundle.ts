@@ -1,4 +1,4 @@
-/** Where a control worker finds the stories: bundled when this was built, or bundled now. */
+/** Where a control worker finds the workflows: bundled when this was built, or bundled now. */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkerOptions } from '@temporalio/worker';
@@ -16,7 +16,7 @@ const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
   }
 };
 
-/** The stories, as worker options have them. @throws ConfigFault when the bundle cannot be read */
+/** The workflows, as worker options have them. @throws ConfigFault when the bundle cannot be read */
 export const workflowsFrom = (
   bundle: string | undefined,
 ): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> & { workflowModules?: string[] } =>

@@ -90,7 +90,7 @@ const controlWorkers = async (connection: Connection, { TEMPER_TEMPORAL_NAMESPAC
     taskQueueType: workflowTasks,
   });
   return pollers?.length
-    ? ok(`${pollers.length} poll for stories`)
+    ? ok(`${pollers.length} poll for workflows`)
     : failed('none polls for workflows', 'Start `worker control`.');
 };
 

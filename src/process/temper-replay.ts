@@ -1,4 +1,4 @@
-/** Fetches the history of a run from Temporal and replays it against this build's stories. */
+/** Fetches the history of a run from Temporal and replays it on this build's workflows. */
 import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';

@@ -27,7 +27,7 @@ export type Ending = {
 
 /**
  * Where a node comes to rest. Null ends means that the run never moved the node (power).
- * Throws Unexpected where the table has no way, which would be a bug of a story.
+ * Throws Unexpected where the table has no way, which would be a bug of a workflow.
  */
 export const restingState = (
   from: ProvisionState,

@@ -1,4 +1,4 @@
-/** What a thrown error is to a story: a code of the list, and a text for people. */
+/** What a thrown error is to a workflow: a code of the list, and a text for people. */
 import { ActivityFailure, ApplicationFailure, rootCause, TimeoutFailure } from '@temporalio/workflow';
 
 /** The code an activity failed with; `Timeout` where the engine gave up; undefined for anything else, a bug of ours included. */
@@ -21,7 +21,7 @@ const causeOf = (thrown: unknown): unknown => {
   return cause;
 };
 
-/** What was being tried when a story failed, for its text. */
+/** What was being tried when a run failed, for its text. */
 export type Trying = {
   /** The step and what its act does: `deploy.write_image (write the image to the disk)`. */
   readonly what: string;
@@ -69,7 +69,7 @@ const effort = (thrown: unknown, { limitMs }: Trying): string | undefined => {
 
 /**
  * Why, in the words of what failed first; where time ran out, in those of the last sign of life. Never in the engine's.
- * @param trying what the story was at, so that the text says how often and until when it was tried
+ * @param trying what the run was doing, so that the text says how often and until when it was tried
  */
 export const messageOf = (thrown: unknown, trying?: Trying): string => {
   const cause = causeOf(thrown);

@@ -1,4 +1,4 @@
-/** What every story has in common: it claims its run, answers queries, receives signals, ends well or records why not. */
+/** What every run has in common: it claims its run, answers queries, receives signals, ends well or records why not. */
 import {
   ApplicationFailure,
   allHandlersFinished,

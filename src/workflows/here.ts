@@ -1,4 +1,4 @@
-/** Where a run is: the little state that its messages and its story share. */
+/** Where a run is: the state that its messages and its steps share. */
 
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { PlannedStep } from '../model/lifecycle/step-types';

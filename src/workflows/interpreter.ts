@@ -23,7 +23,7 @@ export class FailedByPerson extends Error {
 export type Hands = {
   /** One act on the BMC: an activity. `last` says that the step is done with it. */
   act(step: PlannedStep, index: number): Promise<ActOutcome>;
-  /** Moves the node, where this story has such a move; a story without wait states ignores it. */
+  /** Moves the node, where this run has such a move; a run without wait states ignores it. */
   move(event: Event): Promise<void>;
   /** Projects a step that the workflow itself carries: waiting, parked, skipped, done. */
   mark(step: PlannedStep, state: StepState, facts?: { note?: string; error?: string }): Promise<void>;

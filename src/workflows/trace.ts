@@ -16,7 +16,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         },
       },
     ],
-    // Not async: an interceptor that waits would change the order in which stories go on.
+    // Not async: an interceptor that waits would change the order in which workflows go on.
     outbound: [
       {
         scheduleActivity: (input, next) => next({ ...input, headers: { ...input.headers, ...carried } }),

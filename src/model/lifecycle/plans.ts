@@ -1,4 +1,4 @@
-/** What each story does beside the caller's steps: how the ramdisk is booted and sent away, what is done before and after. */
+/** What each kind of run does beside the caller's steps: how the ramdisk is booted and sent away, what is done before and after. */
 
 import { raise } from '../errors';
 import { bootRow, bootsRamdisk, interfaceOf } from './drivers';

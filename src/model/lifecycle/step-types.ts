@@ -22,7 +22,7 @@ export type ArgRow = {
 /** The driver that implements the step; hardware types of a vendor have those of the one that they speak. */
 export type StepDriver = 'redfish' | 'ipmi' | 'fake-hardware';
 
-/** The stories in which a caller may name a step. */
+/** The kinds of run in which a caller may name a step. */
 export type StepVerb = 'clean' | 'service' | 'deploy';
 
 /** What decides which steps a node offers: its driver, and its interfaces where they are not the driver's defaults. */
@@ -100,7 +100,7 @@ export type PlannedStep = {
   readonly parks: boolean;
   /** Runs on this node instead of the run's own; the run holds it as well. */
   readonly on?: NodeOfStep;
-  /** Belongs to the story itself, not to the caller's list. */
+  /** Belongs to the run's own plan, not to the caller's list. */
   readonly system?: true;
   /** Done when the ramdisk has called back, once its acts are done. */
   readonly awaits?: Awaited;

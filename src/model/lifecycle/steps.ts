@@ -98,7 +98,7 @@ export const automaticSteps = (node: Equipment): GivenStep[] =>
 export const planActs = (names: readonly ActName[]): PlannedStep['acts'] =>
   names.map((act) => ({ act, effect: acts[act].effect }));
 
-/** The steps of a story that takes none from its caller: one look at the BMC. */
+/** The steps of a run that takes none from its caller: one read of the BMC. */
 export const lookStep: PlannedStep = {
   index: 0,
   interface: 'management',

@@ -1,7 +1,7 @@
 /** The verbs a caller may ask of a node's provision state, and what each does: one row each, walked by API and runs. */
 import type { Event, Fault, ProvisionState } from './states';
 
-/** What a run is the story of. `power` and `call` run beside the provision state and never change it. */
+/** The kinds of run, by workflow type. `power` and `call` run beside the provision state and never change it. */
 export type Story =
   | 'verify'
   | 'inspect'
@@ -22,9 +22,9 @@ export type VerbRow = {
   readonly since: number;
   /** How it is done: a run of its own, a message to the run that waits, or at once where the table leads to a stable state. */
   readonly does: 'run' | 'message';
-  /** The story of its run. */
+  /** The workflow type of its run. */
   readonly story?: Story;
-  /** The caller must give steps, may, or the node's automatic list is meant; none where the story has its own. */
+  /** The caller must give steps, may, or the node's automatic list is meant; none where the run has its own. */
   readonly steps?: 'given' | 'optional' | 'automatic' | 'none';
   /** Key of the request that carries the caller's steps. */
   readonly stepsKey?: 'clean_steps' | 'service_steps' | 'deploy_steps';
