@@ -6,7 +6,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { NamespaceNotFoundError, TypedSearchAttributes } from '@temporalio/common';
 import { raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import { nameOf } from '../model/lifecycle/steps';
@@ -48,11 +48,15 @@ const refusals = new Set([3, 8, 9, 11]); // INVALID_ARGUMENT, RESOURCE_EXHAUSTED
 const causeOf = (thrown: unknown): { code?: unknown; details?: unknown } =>
   thrown instanceof ServiceError ? ((thrown.cause ?? {}) as { code?: unknown; details?: unknown }) : {};
 
-/** Whether the engine refused this request, rather than being away. */
-export const isRefusal = (thrown: unknown): boolean => refusals.has(Number(causeOf(thrown).code));
+/** Whether the engine refused this request, rather than being away. A namespace that is not there refuses every request. */
+export const isRefusal = (thrown: unknown): boolean =>
+  thrown instanceof NamespaceNotFoundError || refusals.has(Number(causeOf(thrown).code));
 
-/** The engine's own words for a refusal. */
-export const refusalOf = (thrown: unknown): string => String(causeOf(thrown).details ?? thrown).slice(0, 300);
+/** The engine's own words for a refusal; of a missing namespace those of its client, without the error's name. */
+export const refusalOf = (thrown: unknown): string =>
+  thrown instanceof NamespaceNotFoundError
+    ? `namespace ${thrown.namespace} is not there`
+    : String(causeOf(thrown).details ?? thrown).slice(0, 300);
 
 // temporalio/temporal:common/util.go "Blob data size exceeds limit", "exceeds size limit"; grpc-go "message larger than max".
 const tooLarge = /too large|larger than max|size exceeds|exceeds size/i;

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
 import { createInventory } from '../../src/inventory';
 import { isTemperError, raise } from '../../src/model/errors';
 import type { RunUuid } from '../../src/model/ids';
@@ -488,6 +489,8 @@ describe('a run that the engine will never take', () => {
   const refusing = (code: number, details = 'message is too large') => ({
     workflow: {
       start: async () => {
+        // The SDK has an error of its own for a namespace that is not there.
+        if (code === 5) throw new NamespaceNotFoundError('temper');
         throw new ServiceError('refused', {
           cause: Object.assign(new Error('x'), { code, details }),
         });
@@ -529,6 +532,7 @@ describe('a run that the engine will never take', () => {
     [3, 'Namespace temper has no mapping defined for search attribute TemperNodeUuid'],
     [8, 'namespace rate limit exceeded'],
     [9, 'Namespace temper is in the making'],
+    [5, 'namespace temper is not there'],
   ])('is waited out where an operator or time can mend it, with the reason shown: code %i', async (code, details) => {
     const { run, hands } = await stuck(code, details);
     for (let pass = 0; pass < 7; pass++) await relayOnce(hands, 0);
