@@ -19,7 +19,7 @@ export type Here = {
   /** Why the run waits for a decision; null while it does not. */
   error: string | null;
   aborted: boolean;
-  /** The engine was told to cancel it, by an operator with the engine's own tools or by a run that takes its node. */
+  /** The engine was asked to cancel it, by an operator with the engine's own tools or by a run that takes its node. */
   cancelled: boolean;
   /** When the end was asked for; epoch milliseconds of the engine's clock. */
   abortedAt: number | null;

@@ -29,7 +29,7 @@ export const createDispatch = (app: Express): Dispatch => {
   return {
     route: (path) => {
       if (wordsOf(path.split('/')).some((word) => word.startsWith(':')))
-        throw new Error(`${path}: a parameter stands where requests are told apart by words`);
+        throw new Error(`${path}: a parameter stands where requests are distinguished by words`);
       const key = groupOf(path);
       return (groups.get(key) ?? add(key)).route(path);
     },
