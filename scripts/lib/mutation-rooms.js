@@ -45,7 +45,7 @@ const rooms = {
     files: below('src/activities'),
     tests: [
       'test/activities/{late-attempt,lease,power-sync,run-act,secrets-command,stolen-api}.test.ts',
-      'test/runs/{inspection-rules,lost-ramdisk}.test.ts',
+      'test/runs/{call,inspection-rules,lost-ramdisk,runs}.test.ts',
     ],
     servers: true,
   },
