@@ -89,7 +89,7 @@ const createAlarm = (signal: AbortSignal) => {
     rung = true;
     wake();
   };
-  signal.addEventListener('abort', ring, { once: true });
+  signal.addEventListener('abort', ring);
   return {
     ring,
     sleep: async (ms: number): Promise<void> => {

@@ -122,7 +122,8 @@ export const runRelay = async (
   let quiet = false;
   while (!signal.aborted) {
     try {
-      hands.observe?.(await relayOnce(hands));
+      const pass = await relayOnce(hands);
+      hands.observe?.(pass);
       quiet = false;
     } catch (thrown) {
       if (!quiet) hands.log.warn('relay cannot work now', { reason: String(thrown) });
@@ -132,11 +133,12 @@ export const runRelay = async (
   }
 };
 
-/** Resolves after a while, or at the signal. */
+/** Resolves after a while, or at the signal; at once where that has come. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
+    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
     function done() {
       clearTimeout(timer);
       signal.removeEventListener('abort', done);

@@ -6,6 +6,7 @@ import type { Attempted, DueDelivery } from '../inventory/webhooks';
 import { maskSecrets } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
 import { deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
+import { pause } from './relay';
 import { type SenderHands, send } from './webhook-sender';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
@@ -119,15 +120,3 @@ export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSi
     await pause(busy ? everyMs / 10 : everyMs, signal);
   }
 };
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) done();
-  });

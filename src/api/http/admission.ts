@@ -35,14 +35,9 @@ export const admitted = async (
   return who;
 };
 
-/** The refusal of a caller without valid credentials, or of one request too many. */
-export const countedRefusal = async (
-  route: Route,
-  error: TemperError,
-  count: () => Promise<void>,
-): Promise<TemperError> => {
-  const unknown = error.code === 'Unauthenticated' || (route.open === true && error.status < 500);
-  if (!unknown) return error;
+/** The refusal of a caller who is not known, or that of one request too many. Open routes are counted before. */
+export const countedRefusal = async (error: TemperError, count: () => Promise<void>): Promise<TemperError> => {
+  if (error.code !== 'Unauthenticated') return error;
   return count().then(
     () => error,
     (thrown) => asTemperError(thrown, ''),

@@ -47,10 +47,10 @@ const statesOf = ({ asking, route }: Asked): Record<string, string> => {
 const emptyStatuses = [202, 204];
 
 /** What a route answers without a body where all goes well; 202 where it would have said more. */
-const emptyStatus = ({ answers }: Route): number =>
-  Object.keys(answers ?? {})
-    .map(Number)
-    .find((status) => emptyStatuses.includes(status) && answers?.[status] === null) ?? 202;
+const emptyStatus = ({ answers = {} }: Route): number => {
+  const empty = Object.entries(answers).filter(([, body]) => body === null);
+  return empty.map(([status]) => Number(status)).find((status) => emptyStatuses.includes(status)) ?? 202;
+};
 
 /** @param row of the request that was cut off; its work is written down */
 export const cutOffAnswer = async (

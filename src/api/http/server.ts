@@ -158,7 +158,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
         versions,
       );
     } catch (thrown) {
-      const error = await countedRefusal(route, asTemperError(thrown, requestId), count.address);
+      const error = await countedRefusal(asTemperError(thrown, requestId), count.address);
       const suffixed = suffixes.get(request);
       if (error.status === 404 && suffixed) {
         suffixes.set(request, null);

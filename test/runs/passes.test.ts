@@ -1,0 +1,98 @@
+/** Passes that go on until a signal: a store or engine that is away is told once, and tried again. */
+import { runAllocating } from '../../src/runs/allocating';
+import { pause, runRelay } from '../../src/runs/relay';
+import { runOfWorkflow, runUpkeep } from '../../src/runs/upkeep';
+import { runTelling } from '../../src/runs/webhooks';
+
+/** What each pass meets in turn: `true` fails it; the signal comes within the last of them. */
+const passesOf = (...fails: readonly boolean[]) => {
+  const ended = new AbortController();
+  let at = 0;
+  const meet = async (): Promise<void> => {
+    const failing = fails[at++];
+    if (at === fails.length) ended.abort();
+    if (failing) throw new Error('away');
+  };
+  const warnings: string[] = [];
+  const log = { info() {}, warn: (text: string) => void warnings.push(text) };
+  return { meet, signal: ended.signal, log, warnings, passes: () => at };
+};
+
+type Passes = ReturnType<typeof passesOf>;
+const loops: Readonly<Record<string, (passes: Passes) => Promise<void>>> = {
+  runRelay({ meet, signal, log }) {
+    const inventory = { recovery: { current: () => meet().then(() => ({})) } };
+    return runRelay({ inventory, log } as never, { everyMs: 1, signal });
+  },
+  runTelling({ meet, signal, log }) {
+    const inventory = { transaction: () => meet().then(() => []), webhooks: { forget: async () => {} } };
+    return runTelling({ inventory, log } as never, { signal });
+  },
+  runAllocating({ meet, signal, log }) {
+    const away = async (): Promise<never[]> => {
+      await meet().catch(() => {
+        throw Object.assign(new Error('away'), { code: 'CONNECTION_CLOSED' });
+      });
+      return [];
+    };
+    const inventory = { transaction: away, allocationBell: { listen: async () => ({ close: async () => {} }) } };
+    return runAllocating({ inventory, log } as never, { everyMs: 1, signal });
+  },
+};
+
+describe.each(Object.entries(loops))('%s', (name, loop) => {
+  test.each([
+    ['is told of a row of failures once', [true, true, true, false], 1],
+    ['is told again after a pass that went well', [true, false, true, false], 2],
+    ['is told nothing where all goes well', [false, false], 0],
+    ['is told nothing of what fails at the end', [false, true], 0],
+  ])('the log %s', async (what, fails, times) => {
+    const passes = passesOf(...fails);
+    await loop(passes);
+    expect(passes.passes()).toBe(fails.length);
+    // The relay has work of others in it, whose failure is told even then.
+    const told = name === 'runRelay' && what.endsWith('at the end') ? 1 : times;
+    expect(passes.warnings).toHaveLength(told);
+  });
+});
+
+test('upkeep tells a failure, and none that the signal brings about', async () => {
+  const upkeep = async (ended: AbortController, alone: () => Promise<never>) => {
+    const warn = jest.fn(() => ended.abort());
+    await runUpkeep({ inventory: { alone }, log: { warn } } as never, ended.signal);
+    return warn.mock.calls;
+  };
+  const [first, second] = [new AbortController(), new AbortController()];
+  const away = new Error('away');
+  expect(await upkeep(first, () => Promise.reject(away))).toEqual([
+    ['engine and store are not compared now', { reason: 'Error: away' }],
+  ]);
+  const ending = () => {
+    second.abort();
+    return Promise.reject(away);
+  };
+  expect(await upkeep(second, ending)).toEqual([]);
+});
+
+test('the relay says what each pass did', async () => {
+  const { meet, signal, log } = passesOf(false, false);
+  const observe = jest.fn();
+  const inventory = { recovery: { current: () => meet().then(() => ({})) } };
+  await runRelay({ inventory, log, observe } as never, { everyMs: 1, signal });
+  expect(observe.mock.calls).toEqual(Array(2).fill([{ started: 0, sent: 0 }]));
+});
+
+test('the id of a run is read from ids of workflows of runs alone', () => {
+  const [node, run] = ['11111111-2222-4333-8444-555555555555', '66666666-2222-4333-8444-555555555555'];
+  const id = `node-${node}.clean.${run}`;
+  expect([id, `x-${id}`, `${id}.2`].map(runOfWorkflow)).toEqual([run, undefined, undefined]);
+});
+
+test('a pause ends when it is over, or with the signal', async () => {
+  const ended = new AbortController();
+  await pause(1, ended.signal);
+  const long = pause(3_600_000, ended.signal);
+  ended.abort();
+  await long;
+  await pause(3_600_000, ended.signal);
+});
