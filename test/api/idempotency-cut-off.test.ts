@@ -2,6 +2,48 @@
 import type { Route } from '../../src/api';
 import { cutOffAnswer } from '../../src/api/http/idempotency-cut-off';
 
+const freezes = '/temper/v1/nodes/:node_ident/freezes';
+
+/** The answer to a creation below a node, where these routes show what was made. */
+const createdAnswer = (routes: readonly unknown[]) =>
+  cutOffAnswer(
+    { action: 'freeze.create', resource_id: 'f1', run_id: null } as never,
+    { route: { method: 'POST', path: freezes }, asking: { params: { node_ident: 'n1' }, base: 'http://x' } } as never,
+    {} as never,
+    routes as Route[],
+  );
+const show = (handler: (asking: { params: object }) => Promise<object>, path = '/temper/v1/freezes/:freeze') => ({
+  method: 'GET',
+  path,
+  handler,
+});
+const wrong = async () => ({ body: 'another route' });
+const Location = 'http://x/temper/v1/freezes/f1';
+
+test('what was made below a node is shown by the one route of its collection that shows it', async () => {
+  const routes = [
+    { ...show(wrong), method: 'DELETE' },
+    show(wrong, `${freezes}/:freeze`),
+    show(wrong, '/temper/v1/freezes'),
+    show(wrong, '/temper/v1/freezes/:freeze/history'),
+    show(async ({ params }) => ({ body: params })),
+  ];
+  expect(await createdAnswer(routes)).toEqual({ status: 201, headers: { Location }, body: { freeze: 'f1' } });
+});
+
+test('what is shown as a text is repeated as one, and what no route shows is told by its address', async () => {
+  const text = await createdAnswer([show(async () => ({ text: 'made' }))]);
+  expect(text).toEqual({ status: 201, headers: { Location }, text: 'made' });
+  expect(await createdAnswer([])).toEqual({ status: 201, headers: { Location } });
+});
+
+test('a failure of ours while it is shown is not taken for a resource that is gone', async () => {
+  const failing = show(async () => {
+    throw new Error('surprise');
+  });
+  await expect(createdAnswer([failing])).rejects.toThrow('surprise');
+});
+
 const statusOf = async (answers: object | undefined) => {
   const route = { method: 'PUT', path: '/v1/nodes/:node_ident/maintenance', answers } as unknown as Route;
   const asked = { route, asking: { params: { node_ident: 'n1' }, base: 'http://x' } };

@@ -6,6 +6,7 @@ import { routes } from '../../src/api';
 import { honoursKey } from '../../src/api/http/idempotency';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
+import { livesForMs } from '../../src/inventory/idempotency';
 import { TemperError } from '../../src/model/errors';
 import { createRuns } from '../../src/runs';
 import { reconcileOnce } from '../../src/runs/reconcile';
@@ -156,6 +157,28 @@ describe('said twice', () => {
     const first = await power('target=power%20on&timeout=30');
     const reply = await power('timeout=30&target=power%20on');
     expect([first.status, reply.status, again(reply), await count('runs')]).toEqual([202, 202, 'true', 1]);
+    expect((await power('target=power%20on&timeout=31')).status).toBe(422);
+  });
+
+  test.each([
+    ['POST', ['a:rule'], undefined, true],
+    ['PUT', ['a:rule'], undefined, true],
+    ['PATCH', ['a:rule'], undefined, false],
+    ['POST', 'public', undefined, false],
+    ['POST', [], undefined, false],
+    ['POST', ['a:rule'], true, false],
+  ])('a route with method %s, rules %j and open %j honours a key: %s', (method, rules, open, honours) => {
+    expect(honoursKey({ method, rules, open } as never)).toBe(honours);
+  });
+
+  test('under another key of digests it is the same request, as long as the older one is known', async () => {
+    const first = await create();
+    const { digests } = api.rooms.vault;
+    jest
+      .spyOn(api.rooms.vault, 'digests')
+      .mockImplementation((text) => [Buffer.alloc(digests(text)[0]!.length, 1), ...digests(text)]);
+    const reply = await create();
+    expect([reply.text, again(reply)]).toEqual([first.text, 'true']);
   });
 
   test('every route that creates or starts honours the key, but for those of ramdisks', () => {
@@ -387,6 +410,23 @@ describe('a process that died', () => {
     await die();
     const second = await create();
     expect([second.status, again(second), await count('nodes')]).toEqual([201, null, 1]);
+    letGo();
+    await first;
+    const [row] =
+      await api.sql`select code from audit where request_id = ${second.headers.get('x-openstack-request-id')}`;
+    expect(row).not.toMatchObject({ code: 'Repeated' });
+  });
+
+  test('does not say any more that it lives, which one that works says three times in its term', async () => {
+    const repeating = jest.spyOn(globalThis, 'setInterval');
+    const renew = jest.spyOn(api.inventory.idempotency, 'renew').mockResolvedValue(undefined as never);
+    const { inside, letGo } = held(api.inventory.nodes, 'enrol');
+    const first = create();
+    await inside;
+    const [beat] = repeating.mock.calls.find(([, ms]) => ms === livesForMs / 3)!;
+    beat();
+    const [row] = await api.sql`select request_id from idempotency`;
+    expect(renew.mock.calls).toEqual([[row!.request_id]]);
     letGo();
     await first;
   });

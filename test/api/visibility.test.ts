@@ -70,7 +70,9 @@ describe('a list is there', () => {
   test('for callers of a project whose rule speaks of rows, and not for those of none', () => {
     const policy = policyOf([], { list: mine });
     expect(requireList(policy, caller('p'), listing)).toBe(false);
-    expect(codeOf(() => requireList(policy, caller(null), listing))).toBe('PolicyDenied');
+    expect(() => requireList(policy, caller(null), listing)).toThrow(
+      expect.objectContaining({ code: 'PolicyDenied', facts: { rule: 'list_all' } }),
+    );
   });
 
   test('for nobody whose rule admits to no row', () => {

@@ -3,6 +3,7 @@
 import { type Caller, nobody } from '../../src/model/access/callers';
 import { createPolicy, nodeTarget, personas, ruleNames } from '../../src/policy';
 import { fnv1a64 } from '../../src/policy/engine/digest';
+import { createRuleSet } from '../../src/policy/engine/ruleset';
 import { inProject, inSystem } from './support';
 
 const policy = createPolicy({ set: 'temper' });
@@ -40,6 +41,23 @@ test('the all-powerful caller passes every rule but those that show secrets', ()
     'show_instance_secrets',
   ]);
   expect(policy.filter('baremetal:node:get', all, {})).toEqual({ is: 'true' });
+});
+
+test('a rule without an older text admits nobody by one, whichever defaults are asked for', () => {
+  const deprecated = { name: 'old', check: 'role:x' };
+  const registered = ['a', 'b'].map((name) => ({ name, check: '@', scopes: null }));
+  const { rules } = createRuleSet({
+    registered: [registered[0]!, { ...registered[1]!, deprecated }],
+    newDefaults: false,
+  });
+  expect([rules.get('a')!.admitsOld, rules.get('b')!.admitsOld]).toEqual([false, true]);
+});
+
+test('a role that nothing names is missing before the roles are looked at', () => {
+  const { decide } = createRuleSet({ registered: [], overrides: { a: 'role:%(x)s' }, mode: 'compat' });
+  const ask = (target: object) => decide({ rule: 'a', credentials: { roles: 'no list' }, target: { ...target } });
+  expect(ask({})).toEqual({ is: 'refused', why: 'check' });
+  expect(ask({ x: 'reader' })).toMatchObject({ why: 'fault' });
 });
 
 test('roles are compared without regard to case', () => {
