@@ -35,7 +35,7 @@ export const admitted = async (
   return who;
 };
 
-/** The refusal of a caller who is not known, or that of one request too many. Open routes are counted before. */
+/** The refusal of a caller without valid credentials, or of one request too many. Open routes are counted before. */
 export const countedRefusal = async (error: TemperError, count: () => Promise<void>): Promise<TemperError> => {
   if (error.code !== 'Unauthenticated') return error;
   return count().then(
