@@ -5,7 +5,7 @@ import { percentile } from './stats';
 import { ask, type System } from './system';
 
 /** How many are under way at once. */
-export const inFlight = 50;
+const inFlight = 50;
 
 /** OpenStack Ironic 39.0.0 on this kind of machine, over 1,000 candidates with as many in flight. */
 export const ironicAllocations = { per_s: 2.3 } as const;

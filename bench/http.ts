@@ -10,7 +10,7 @@ import type { System } from './system';
 export type Effort = { readonly rounds: number; readonly seconds: number };
 
 /** Medians over the rounds; `cpu` is processor time of the serving process alone, in ms a request. */
-export type Side = {
+type Side = {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;

@@ -53,7 +53,7 @@ export type Shown = {
 };
 
 /** Where every node of a herd is. */
-export const statesOf = async (system: System, { resource_class }: Herd): Promise<Shown[]> => {
+const statesOf = async (system: System, { resource_class }: Herd): Promise<Shown[]> => {
   const found: Shown[] = [];
   const fields = 'uuid,provision_state,target_provision_state,last_error';
   for (let marker: string | undefined; ; marker = found.at(-1)?.uuid) {

@@ -66,7 +66,7 @@ export type Here = {
   readonly say: (line: string) => void;
 };
 
-export const parts = {
+const parts = {
   start: ({ root, effort, say }: Here) => measureStart(root, effort.starts, say),
   run: ({ system, effort, say }: Here) => measureRuns(system, effort, say),
   http: ({ system, effort, say }: Here) => {

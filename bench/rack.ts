@@ -26,7 +26,7 @@ const cleanSteps = [
 ] as const;
 
 /** How the BMCs of one vendor were treated, the worst of them, beside what may be. */
-export type Treated = {
+type Treated = {
   readonly vendor: string;
   readonly bmcs: number;
   readonly requests: number;

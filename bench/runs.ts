@@ -13,7 +13,7 @@ import type { System } from './system';
  * In ms. `whole` is from before the request (the product) or the start call (no-op) until the end is known; `engine` is
  * between the engine's own start and close times. `events` are those of one history.
  */
-export type Timing = {
+type Timing = {
   readonly whole: number;
   readonly whole_p99: number;
   readonly engine: number;

@@ -1,4 +1,4 @@
-/** `npm run verify`: format and lint, types, and whether the generated files are what their tables say. */
+/** `npm run verify`: format and lint, types, and whether the generated files are what their tables say, whether anything is dead. */
 
 require('./lib/node-version');
 const fs = require('node:fs');
@@ -11,6 +11,7 @@ const { setUp } = require('./lib/setup');
 const checks = {
   'format and lint': [path.join(modules, '@biomejs', 'biome', 'bin', 'biome'), 'ci'],
   types: [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', '.'],
+  'no dead exports, no unused packages': [path.join(modules, 'knip', 'bin', 'knip.js')],
   'generated files (npm run gen mends them)': [bin('gen'), '--check'],
 };
 

@@ -5,7 +5,7 @@ import { personas } from '../../src/policy';
 
 /** The projects that the demo personas have. */
 export const owner = personas['owner-member'].project_id!;
-export const lessee = personas['lessee-member'].project_id!;
+const lessee = personas['lessee-member'].project_id!;
 
 /** UUID of a seeded row, such as the node of number 17. */
 export const seededUuid = (kind: string, number: number): string =>

@@ -111,7 +111,7 @@ const checkPassword = ({ rescue_password }: Params): void => {
 
 const nothing = (): Result => null;
 
-export const commandRows: Readonly<Record<string, CommandRow>> = {
+const commandRows: Readonly<Record<string, CommandRow>> = {
   ...stepCommands('clean'),
   ...stepCommands('deploy'),
   ...stepCommands('service'),

@@ -5,7 +5,7 @@ import { CommandFault, type CommandRow, commandRow, NotTaken, type Params } from
 import type { Faults } from './faults';
 import type { AgentEntry, AgentTiming, WireCommand } from './types';
 
-export type Ended = NonNullable<CommandRow['leaves']>;
+type Ended = NonNullable<CommandRow['leaves']>;
 
 export type ExecutorHands = {
   readonly mac: string;

@@ -4,7 +4,7 @@
 export type GateOrder = { readonly after: number; readonly answer?: boolean };
 
 /** One exchange at the gate. `CONTACT` is the first call of a ramdisk that has booted. */
-export type Passer = {
+type Passer = {
   readonly method: string;
   readonly path: string;
   /** Whether it may change something; logins and logouts count as neither and are never held. */

@@ -8,8 +8,8 @@ import { createTemper } from './temper';
 import type { AgentEntry, AgentTiming, Machine } from './types';
 
 export { AgentFault, agentFaultKinds } from './faults';
-export type { LifeState } from './life';
-export type { AgentEntry, AgentTiming, Machine } from './types';
+
+export type { AgentTiming, Machine } from './types';
 
 export type AgentsOptions = {
   /** Of Temper's API, without /v1. */

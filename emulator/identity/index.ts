@@ -8,11 +8,7 @@ import { demoApplicationCredentials, demoDomain, demoUsers, roleEntry, serviceId
 import { type Claims, createTokens, type Tokens } from './tokens';
 
 export {
-  type DemoApplicationCredential,
-  type DemoProject,
-  type DemoUser,
   demoApplicationCredentials,
-  demoDomain,
   demoProjects,
   demoUsers,
 } from './people';

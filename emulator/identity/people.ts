@@ -16,7 +16,7 @@ export const demoProjects = {
   'lessee-project': 'a0000000000040008000000000000004',
   'stranger-project': 'a0000000000040008000000000000005',
 } as const;
-export type DemoProject = keyof typeof demoProjects;
+type DemoProject = keyof typeof demoProjects;
 
 type Person = {
   readonly system?: readonly string[];
@@ -56,7 +56,7 @@ export const demoUsers: readonly DemoUser[] = Object.entries(people).map(([name,
   projectRoles: expandRoles(person.roles ?? []),
 }));
 
-export type AccessRule = {
+type AccessRule = {
   readonly id: string;
   readonly service: string;
   readonly method: string;

@@ -10,7 +10,7 @@ import type { Bmc, BmcState, Timing } from './types';
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A BMC that left the factory a minute ago: host off, nothing pending. */
-export const factoryState = (profile: Profile): BmcState => ({
+const factoryState = (profile: Profile): BmcState => ({
   power: { shows: 'Off', coming: [], onSince: null },
   indicator: { led: 'Off', assetTag: '' },
   boot: {

@@ -22,7 +22,7 @@ import type { ActiveFault, Bmc, BmcState, JournalEntry, Recorder, Timing } from 
 
 export type { Fault } from './fault-kinds';
 export type { Traffic } from './traffic';
-export type { BmcState, JournalEntry, Timing } from './types';
+export type { Timing } from './types';
 export { profileNames };
 
 export type RackOptions = {

@@ -32,7 +32,7 @@ export type Store = {
 const secret = /passw|token|secret|credential/i;
 
 /** A copy with the values of secret-looking properties replaced. */
-export const masked = (value: unknown): unknown => {
+const masked = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(masked);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

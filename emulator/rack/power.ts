@@ -80,7 +80,7 @@ const refuseAs = (how: keyof typeof refusals, when: 'already' | 'moving', bmc: B
   );
 
 /** Starts the transition that a ResetType asks for; refuses what this vendor refuses. */
-export const reset = (bmc: Bmc, type: unknown, now: number): void => {
+const reset = (bmc: Bmc, type: unknown, now: number): void => {
   const name = oneOf('ResetType', type, bmc.profile.resetTypes);
   const row = resets[name]!;
   const { power } = bmc.state;

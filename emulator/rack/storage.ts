@@ -5,7 +5,7 @@ import { systemPath } from './bmc';
 import { type Controller, controllersOf, type Drive } from './drives';
 import type { Bmc, Doc, Exchange, Row, Volume } from './types';
 
-export const storagePath = (bmc: Bmc): string => `${systemPath(bmc)}/Storage`;
+const storagePath = (bmc: Bmc): string => `${systemPath(bmc)}/Storage`;
 export const pathOf = (bmc: Bmc, controller: Controller): string => `${storagePath(bmc)}/${controller.id}`;
 
 export const controllerOf = (x: Exchange): Controller =>

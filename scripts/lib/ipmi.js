@@ -17,4 +17,4 @@ const ipmiFolder = () => unpackedBefore(wanted);
 
 if (require.main === module) tell(ensureIpmi().then((programs) => ({ programs })));
 
-module.exports = { ensureIpmi, ipmiFolder };
+module.exports = { ipmiFolder };

@@ -79,4 +79,4 @@ async function end(identity, { with: polite = 'SIGTERM', graceMs = 10_000 } = {}
   await until(() => !runs(identity), 5_000);
 }
 
-module.exports = { commandOf, end, identify, runs, startOf, until };
+module.exports = { end, identify, runs };

@@ -37,9 +37,6 @@ const clientsDir = () => environmentDir('clients', requirements);
 
 const environmentDir = (name, pinned) => cacheDir(name, fingerprint([pinned], process.arch).slice(0, 16));
 
-/** Folder of the clients' commands if they are installed, else undefined. */
-const clientsBin = () => wholeBin(clientsDir());
-
 /** Makes sure that the clients are installed; answers with the folder of their commands. */
 const ensureClients = () => ensureEnvironment('clients', requirements, 'the OpenStack clients');
 
@@ -75,4 +72,4 @@ async function must(command, args) {
   if (!answer.ok) throw new Error(`${path.basename(command)} ${args.slice(0, 3).join(' ')}: ${answer.reason}`);
 }
 
-module.exports = { clientsBin, ensureClients, ensureEnvironment, findPython };
+module.exports = { ensureClients, ensureEnvironment, findPython };

@@ -60,4 +60,4 @@ function splitAddress(address) {
   return [address.slice(0, colon), Number(address.slice(colon + 1))];
 }
 
-module.exports = { isReady, prepareTemporal, splitAddress, temporalFile };
+module.exports = { isReady, prepareTemporal, temporalFile };

@@ -86,7 +86,7 @@ const ask = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promis
 };
 
 /** What a look that succeeded changes of the node: its power, and what power sync itself had written over a failure. */
-export const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNode> => {
+const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNode> => {
   const failed = node.fault === 'power failure';
   const ours = failed && node.reason !== null;
   return {

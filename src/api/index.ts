@@ -2,13 +2,12 @@
 import { describe } from './openapi';
 import { routes } from './routes';
 
-export { createTrail, type Trail } from './audit/middleware';
+export { createTrail } from './audit/middleware';
 export { defaultSettings, type Rooms, type Settings } from './context';
-export { createStreams, type Streams } from './http/event-streams';
+export { createStreams } from './http/event-streams';
 export { onlyRamdisks, withoutRamdisks } from './http/ramdisk-listener';
-export type { Answer, Asking, Route } from './http/route';
+export type { Route } from './http/route';
 export { createApi } from './http/server';
-export type { Log } from './log';
 export { resourceTables } from './openapi/resources';
 export { routes };
 

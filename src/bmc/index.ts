@@ -9,7 +9,7 @@ import { createIpmiDriver } from './ipmi';
 import { createRedfishDriver } from './redfish';
 
 export type * from './contract';
-export { createLanes, type Lanes } from './lane';
+export { createLanes } from './lane';
 
 export type Drivers = {
   readonly drivers: Readonly<Record<DriverName, Driver>>;

@@ -7,7 +7,7 @@ import type { Hands, Trust } from './hands';
 /** What to present to Keystone. */
 export type Login = { readonly authUrl: string; readonly identity: unknown; readonly scope?: unknown };
 
-export type Credentials =
+type Credentials =
   | { readonly is: 'token'; readonly token: string }
   | { readonly is: 'basic'; readonly username: string; readonly password: string }
   | { readonly is: 'keystone'; readonly login: Login }

@@ -25,7 +25,7 @@ type Act = keyof typeof acts;
 const pathOf = (run: string): string => `/temper/v1/runs/${encodeURIComponent(run)}`;
 
 /** The steps' arguments as JSON text. Throws CliFault (usage). */
-export const argsOf = (text: string | undefined): Record<string, unknown> | undefined => {
+const argsOf = (text: string | undefined): Record<string, unknown> | undefined => {
   if (text === undefined) return undefined;
   let value: unknown;
   try {

@@ -1,10 +1,10 @@
 /** The door of the identity room: who is calling. */
-export { createHttpBasic, type HttpBasicOptions } from './http-basic';
+export { createHttpBasic } from './http-basic';
 export { createIdentity, type Identity } from './identity';
 export { createKeystone, type KeystoneOptions } from './keystone';
-export type { Domain, ServiceUser } from './keystone-client';
+export type { ServiceUser } from './keystone-client';
 export { createNoauth } from './noauth';
-export { fileSource, type Source } from './sources';
-export { createStaticTokens, type StaticTokensOptions } from './static-tokens';
-export { type Presented, presentedFrom, type Strategy, type StrategyName, type Verdict } from './strategy';
-export { readUsers, type Users } from './users';
+export { fileSource } from './sources';
+export { createStaticTokens } from './static-tokens';
+export { type Presented, presentedFrom, type Strategy, type Verdict } from './strategy';
+export { readUsers } from './users';

@@ -5,7 +5,7 @@ import { expiryOf, type KeystoneToken, TokenReply } from './keystone-token';
 import { singleFlight } from './strategy';
 
 /** A domain by id or by name. */
-export type Domain = { readonly id: string } | { readonly name: string };
+type Domain = { readonly id: string } | { readonly name: string };
 type InDomain = { readonly name: string; readonly domain?: Domain };
 
 /** The service user that validates tokens: a password with a scope, or an application credential. Domains are that of id `default` unless they are given. */

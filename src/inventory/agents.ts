@@ -4,7 +4,7 @@ import type { ProvisionState } from '../model/lifecycle/states';
 import type { Db } from './database';
 import type { BoxedSecret } from './sealing';
 
-export type AgentStatus = 'start' | 'end' | 'error';
+type AgentStatus = 'start' | 'end' | 'error';
 
 export type AgentRow = {
   readonly node_uuid: NodeUuid;

@@ -33,7 +33,7 @@ export type HomeSelection = {
 };
 
 /** The node that something is to belong to, by UUID or name. `lock` keeps it from changing until the transaction ends. */
-export const findHome = async (
+const findHome = async (
   sql: Db,
   ident: string,
   { lock = false }: { lock?: boolean } = {},

@@ -4,11 +4,11 @@ export { createPolicy } from './engine/engine';
 export { nearestTo } from './engine/explain';
 export { joinSources, type PolicySource, policyFilesAmong, readPolicy } from './engine/read';
 export { createShadow, type Shadow, type ShadowReport } from './engine/shadow';
-export { allocationTarget, nodeTarget, runbookTarget, runTarget, stepTarget, targetKeys } from './engine/targets';
+export { allocationTarget, nodeTarget, runbookTarget, runTarget, stepTarget } from './engine/targets';
 export { type Answered, answerOf, explainAnswer } from './engine/visibility';
 export { type CaseResult, type ConformanceFile, judgeCase } from './reports/conformance';
-export { type Difference, diffPolicies, renderDifference } from './reports/diff';
-export { secretRules, stepRulePrefix } from './reports/lint';
+export { diffPolicies, renderDifference } from './reports/diff';
+export { stepRulePrefix } from './reports/lint';
 export { renderMatrix } from './reports/matrix';
 export { customRoles, membersWith, supportersFor } from './reports/matrix-cells';
 export { type PersonaName, personas } from './reports/personas';
@@ -25,6 +25,5 @@ export type {
   Provenance,
   RemoteQuestion,
   RuleSetName,
-  RuleText,
   Target,
 } from './types';

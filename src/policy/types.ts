@@ -9,7 +9,7 @@ import type { Check, Fault } from './language/check';
 export type Target = Readonly<Record<string, unknown>>;
 
 /** A rule as a policy file may hold it: a check string, or the list form (outer list "or", inner list "and"). */
-export type RuleText = string | readonly (string | readonly string[])[];
+type RuleText = string | readonly (string | readonly string[])[];
 
 /** `strict` refuses traps at load and never matches null; `compat` answers as the reference implementation does. */
 export type Mode = 'strict' | 'compat';

@@ -25,7 +25,7 @@ const inFolder = (folder: string): { files: string[]; passed: string[] } => {
 };
 
 /** A file as it was read: when it was changed last (ISO time), and by whose account it is owned. */
-export type PolicyText = {
+type PolicyText = {
   readonly path: string;
   readonly text: string;
   readonly modified_at: string;

@@ -71,7 +71,10 @@ const fetched = async (id: string, settings: TemporalSettings) => {
 const idOf = (of: RunName | string): string =>
   typeof of === 'string' ? of : workflowId(of.node_uuid as NodeUuid, of.verb.replaceAll(' ', '-'), of.uuid as RunUuid);
 
-/** Throws CliFault where there is nothing to replay or nothing to replay it with. */
+/**
+ * Throws CliFault where there is nothing to replay or nothing to replay it with.
+ * @public src/bin/temper.ts loads this file only for the commands that need it
+ */
 export const replayRun = async (of: RunName | string, env: NodeJS.ProcessEnv): Promise<Replayed> => {
   const settings = settingsOf(env);
   const stories = storiesOf(settings);

@@ -19,7 +19,7 @@ import { putRight } from './gone';
 import { recover } from './recovering';
 import { endUnstarted } from './relay';
 
-export type { LiveRun, MessageOrder, OrderedNode, RunOrder, Runs } from './contract';
+export type { RunOrder, Runs } from './contract';
 
 type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 

@@ -6,7 +6,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { allowedTarget, requireFarAway } from '../model/resources/webhooks';
 
-export type Lookup = (host: string) => Promise<readonly string[]>;
+type Lookup = (host: string) => Promise<readonly string[]>;
 
 export type SenderHands = {
   readonly origins: readonly string[];
@@ -28,7 +28,7 @@ export type Message = {
 const defaultTimeoutMs = 10_000;
 
 /** What a receiver computes too: HMAC-SHA256 over the timestamp (seconds), a full stop, and the body as it came. */
-export const signatureOf = (secret: string, timestamp: number, body: string): string =>
+const signatureOf = (secret: string, timestamp: number, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 
 const resolve: Lookup = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address);

@@ -86,7 +86,7 @@ const deliverOne = async (due: DueDelivery, vault: Vault, hands: TellHands, sign
 };
 
 /** Tries what is due, a bounded number at once. @returns how many were tried */
-export const deliverDue = async (hands: TellHands, signal: AbortSignal): Promise<number> => {
+const deliverDue = async (hands: TellHands, signal: AbortSignal): Promise<number> => {
   const { vault } = hands;
   if (!vault) return 0;
   const due = await hands.inventory.webhooks.takeDue({ ...width, leaseMs });

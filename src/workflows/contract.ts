@@ -7,7 +7,7 @@ import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { RunState } from '../model/runs/runs';
 
 /** First part of queue names; another one separates installations that share a namespace. */
-export const defaultPrefix = 'temper';
+const defaultPrefix = 'temper';
 
 /** The queue of workflows and of activities on the store. */
 export const controlQueue = (prefix = defaultPrefix): string => `${prefix}-control`;

@@ -8,7 +8,7 @@ import type { Progress } from './contract';
 import type { Decided } from './interpreter';
 
 /** An act on the run that came by the engine's own tools. */
-export type Unrecorded = { readonly act: string; readonly by: string; readonly reason: string };
+type Unrecorded = { readonly act: string; readonly by: string; readonly reason: string };
 
 export type Here = {
   state: RunState;

@@ -1,4 +1,6 @@
 /** BMC addresses: how they are read, and which networks hold them. */
+import { BlockList } from 'node:net';
+import fc from 'fast-check';
 import { cidrContains, isCidr, isIpAddress, parseBmcAddress } from '../../src/model/access/bmc-addresses';
 import { isTemperError } from '../../src/model/errors';
 
@@ -64,6 +66,68 @@ test.each([
   expect(cidrContains(cidr, address)).toBe(holds);
 });
 
+// Spellings that other readers of addresses take for an address, and for different ones: none may open a network.
+test.each([
+  '010.0.0.1',
+  '0x0a.0.0.1',
+  '0xa000001',
+  '167772161',
+  '10.1',
+  '10.0.1',
+  '10.0.0.01',
+  '10.0.0.1.',
+  ' 10.0.0.1',
+  '10.0.0.1 ',
+  '10.0.0.1\n',
+  '10.0.0.256',
+  '+10.0.0.1',
+  '[::1]',
+  'fe80::1%eth0',
+  'fe80::1%25eth0',
+  '::ffff:10.0.0.01',
+  '::ffff:010.0.0.1',
+  '::ffff:10.1',
+  '::10.0.0.1%1',
+  '1::2::3',
+  '1:2:3:4:5:6:7::8:9',
+  '12345::1',
+  ':1::2',
+  '1::2:',
+  ':::',
+  '',
+])('%p is no address, and no network holds it', (text) => {
+  expect(isIpAddress(text)).toBe(false);
+  for (const network of ['0.0.0.0/0', '::/0', '10.0.0.0/8']) expect(cidrContains(network, text)).toBe(false);
+});
+
+test.each([
+  ['::ffff:0:0/96', '10.0.0.1', true],
+  ['::ffff:10.0.0.0/95', '10.0.0.1', false],
+  ['::ffff:0:0/95', '::ffff:10.0.0.1', false],
+  ['::ffff:10.0.0.1', '10.0.0.1', true],
+  ['10.0.0.1/0', '203.0.113.9', true],
+  ['10.9.9.9/8', '10.0.0.1', true],
+  ['2001:db8::ffff/32', '2001:db8::1', true],
+  ['64:ff9b::10.0.0.1/96', '64:ff9b::a00:1', true],
+  ['64:ff9b::/96', '10.0.0.1', false],
+  ['2002:a00:1::/48', '10.0.0.1', false],
+  ['::/0', '::1', true],
+  ['::10.0.0.0/104', '10.0.0.1', false],
+  [' 10.0.0.0/8 ', '10.0.0.1', true],
+  ['10.0.0.0/08', '10.0.0.1', true],
+  ['10.0.0.0/008', '10.0.0.1', true],
+  ['10.0.0.0/0008', '10.0.0.1', false],
+  ['10.0.0.0/255.0.0.0', '10.0.0.1', false],
+  ['10.0.0.0/8/8', '10.0.0.1', false],
+  ['010.0.0.0/8', '8.0.0.1', false],
+  ['10/8', '10.0.0.1', false],
+  ['fe80::%eth0/10', 'fe80::1', false],
+  ['[::1]/128', '::1', false],
+  ['::1/129', '::1', false],
+])('%s holds %s: %p, however it is spelled', (cidr, address, holds) => {
+  expect(cidrContains(cidr, address)).toBe(holds);
+});
+
 test.each(['10.0.0.0/8', '::/0', '192.0.2.1', '2001:db8::1/128'])('%s is a network', (text) => {
   expect(isCidr(text)).toBe(true);
 });
@@ -74,3 +138,22 @@ test.each(['', '10.0.0/8', '10.0.0.0/', '10.0.0.0/-1', ':::/0', '1:2:3:4:5:6:7:8
     expect(isIpAddress(text)).toBe(false);
   },
 );
+
+describe('as Node’s own arithmetic has it', () => {
+  test.each([
+    ['ipv4', fc.ipV4(), 32],
+    ['ipv6', fc.ipV6(), 128],
+  ] as const)('%s', (family, addresses, bits) => {
+    // Mapped addresses are the other table's: Node takes them for IPv6 here.
+    const plain = addresses.filter((address) => !/^[0:]*ffff:/i.test(address));
+    fc.assert(
+      fc.property(plain, plain, fc.integer({ min: 0, max: bits }), (network, address, length) => {
+        const list = new BlockList();
+        list.addSubnet(network, length, family);
+        expect(cidrContains(`${network}/${length}`, address)).toBe(list.check(address, family));
+        expect(cidrContains(`${network}/${length}`, network)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

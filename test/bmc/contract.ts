@@ -35,7 +35,7 @@ type Case = {
 const none = () => ({});
 const media = (bench: Bench) => ({ image_url: bench.image });
 
-export const cases: Partial<Record<ActName, Case>> = {
+const cases: Partial<Record<ActName, Case>> = {
   power_on: {},
   power_off: { before: [['power_on', none]] },
   soft_power_off: { before: [['power_on', none]] },

@@ -9,7 +9,7 @@ What became of runs whose processes were killed, stood still or had wrong clocks
 and of runs on BMCs that misbehave. Emulated BMCs of eight vendors with emulated ramdisks, ten times as fast as real ones; everything else is the product as it is shipped.
 `;
 
-export const sectionTitles = {
+const sectionTitles = {
   kills: 'Killed at every point',
   pauses: 'Paused at every point',
   clocks: 'Clocks that differ',

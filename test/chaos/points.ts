@@ -21,7 +21,7 @@ export type Seen = {
  * and gets lost. `done`: the command was executed, its answer gets lost. `watched`: the first look after it. `call`: the
  * ramdisk is about to call back. `later`: accepted after the backup that is restored.
  */
-export type Kind = 'accepted' | 'begins' | 'sent' | 'done' | 'watched' | 'call' | 'ends' | 'later';
+type Kind = 'accepted' | 'begins' | 'sent' | 'done' | 'watched' | 'call' | 'ends' | 'later';
 
 export type Point = {
   readonly label: string;

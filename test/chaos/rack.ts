@@ -26,8 +26,6 @@ const Ordered = z.looseObject({
 /** A command as the ramdisks' journal has it. */
 export type Ordered = z.infer<typeof Ordered>;
 
-export type ChaosRack = ReturnType<typeof chaosRack>;
-
 export const chaosRack = ({ addresses }: SystemRecord) => {
   const at = addresses.rackControl.replace(/\/(control\/?)?$/, '');
   const call = async <T>(method: string, path: string, schema: z.ZodType<T>, body?: unknown): Promise<T> => {

@@ -8,8 +8,8 @@ const src = join(root, 'src');
 
 /** Packages that pure rooms may use beside the language itself. */
 const pure: Readonly<Record<string, readonly RegExp[]>> = {
-  // How far two words are apart is arithmetic.
-  model: [/^fastest-levenshtein$/],
+  // How far two words are apart is arithmetic, and so is whether a network holds an address.
+  model: [/^fastest-levenshtein$/, /^ipaddr\.js$/],
   // Policy files are YAML, and reading a text is as pure as what is read from it.
   policy: [/^yaml$/],
   workflows: [/^@temporalio\/(workflow|common)$/],

@@ -23,7 +23,7 @@ type Moved = Parameters<Runs['move']>[0];
 type Contact = Parameters<Runs['agentContact']>[0];
 
 /** What the API asked of runs, in order. */
-export type Recorded = {
+type Recorded = {
   started: RunOrder[];
   moved: Moved[];
   sent: MessageOrder[];

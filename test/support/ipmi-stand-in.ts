@@ -70,5 +70,3 @@ export const startStandIn = async (lines: Readonly<Record<string, readonly Line[
     close: () => rm(dir, { recursive: true, force: true }),
   };
 };
-
-export type StandIn = Awaited<ReturnType<typeof startStandIn>>;

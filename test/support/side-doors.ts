@@ -15,7 +15,7 @@ export const doorPersonas = [
  * One letter a persona: Y gets through, - is refused (403), . is told that there is no such thing (404), x is refused for
  * another reason than who it is (400).
  */
-export type Verdicts = { readonly temper: string; readonly ironic: string; readonly closed: string };
+type Verdicts = { readonly temper: string; readonly ironic: string; readonly closed: string };
 
 export type Door = {
   readonly door: string;

@@ -15,7 +15,7 @@ import { bmcSideOf } from '../../src/model/access/bmc-sides';
 const pair = newPair();
 
 /** One pair for all groups. */
-export const testKeys = {
+const testKeys = {
   public: [{ id: 'test', group: null, raw: pair.publicRaw }],
   private: new Map([['test', pair.privateRaw]]),
 };

@@ -11,7 +11,7 @@ export const tagOf = (text: string, version: number): string =>
   `"${createHash('sha256').update(`${version}\n`).update(text).digest('base64url')}"`;
 
 /** Whether If-None-Match names this tag; weak ones count, as RFC 9110 13.1.2 has it. */
-export const isKnown = (header: string | undefined, tag: string): boolean =>
+const isKnown = (header: string | undefined, tag: string): boolean =>
   header !== undefined &&
   (header.trim() === '*' ||
     header

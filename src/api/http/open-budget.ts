@@ -13,7 +13,7 @@ export type OpenBudget = {
 };
 
 /** Enough for a thousand nodes that start together: a ramdisk sends its body in milliseconds, and again after a 503. */
-export const openBudget: OpenBudget = { atOnce: 32, ofOne: 4, withinMs: 30_000 };
+const openBudget: OpenBudget = { atOnce: 32, ofOne: 4, withinMs: 30_000 };
 
 export type Spending = {
   /** Takes a place before the body is read; throws TooManyAtOnce. @returns what gives it back, harmless to repeat */

@@ -16,7 +16,7 @@ export type Stream = (sink: Sink) => Promise<void>;
 const patienceMs = 60_000;
 
 /** Proxies must neither keep nor collect what is meant for now. */
-export const streamHeaders = {
+const streamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',

@@ -58,7 +58,7 @@ const operation = (route: Route): Json => {
 };
 
 /** A path as OpenAPI writes it: `{name}` for `:name`. */
-export const templated = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+const templated = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 /** One path may come under several names of its parameters; OpenAPI takes them for the same, and wants one. */
 const shape = (path: string): string => path.replace(/:\w+/g, ':');

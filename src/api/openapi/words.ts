@@ -8,7 +8,7 @@ const isParameter = (segment: string | undefined): boolean => segment?.startsWit
 const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean);
 
 /** Whether a route is ours, not Ironic's. */
-export const isOurs = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/temper/');
+const isOurs = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/temper/');
 
 /** Unique, and the same as long as method and path are: `get_v1_nodes_id_states`. A parameter's name does not count. */
 export const operationId = ({ method, path }: Named): string =>

@@ -10,7 +10,7 @@ import type { Rooms } from '../context';
  * Refuses a URL outside the allowed origins. One with a password in it is kept sealed: where only some origins are allowed
  * it is refused, because the API cannot read where it points. Throws OriginRefused.
  */
-export const requireKnownOrigin = ({ settings: { imageOrigins } }: Rooms, url: unknown): void => {
+const requireKnownOrigin = ({ settings: { imageOrigins } }: Rooms, url: unknown): void => {
   if (typeof url === 'string') requireOrigin(imageOrigins, url);
   if (isSecretRef(url) && imageOrigins.length > 0)
     raise('OriginRefused', {

@@ -18,7 +18,7 @@ import { requireMinor } from '../http/versions';
 import type { Projection, Represent, Shown } from './representation';
 import { came, fieldNames, flag, uuid } from './validation';
 
-export const fieldsSince = 8;
+const fieldsSince = 8;
 const firstDetail = 43;
 
 type FilterValue = string | boolean | readonly string[];

@@ -59,7 +59,7 @@ export const collectionPath = ({ path }: SystemResource): string => `/v1/${path}
 export const onePath = ({ path }: SystemResource): string => `/v1/${path}/:ident`;
 
 /** Refuses what cannot name one. Throws InvalidInput. */
-export const checkIdent = ({ named, table }: SystemResource, ident: string): void => {
+const checkIdent = ({ named, table }: SystemResource, ident: string): void => {
   if (asUuid(ident) !== undefined || (named && isLogicalName(ident))) return;
   raise('InvalidInput', { field: table.resource, reason: named ? 'must be a UUID or a name' : 'must be a UUID' });
 };

@@ -12,7 +12,7 @@ import { type Contact, contactOf } from './contact';
 import { Command, Commands, errorOfSilence, errorOfStatus, Status } from './replies';
 
 /** How a command's posting ended. `unknown`: it may run; only a read can show it. */
-export type Posted =
+type Posted =
   | { readonly is: 'taken'; readonly command: Command }
   | { readonly is: 'refused'; readonly error: TemperError }
   | { readonly is: 'unknown'; readonly error: TemperError };

@@ -6,7 +6,7 @@ import type { BmcNode } from '../contract';
 import type { Tls } from '../network';
 
 /** Trust in one certificate: the name in it does not count, it does. */
-export type Pinned = Tls & {
+type Pinned = Tls & {
   readonly checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
 };
 

@@ -1,5 +1,5 @@
 /** The acts that the ramdisk performs, whatever the hardware type: each with a client of its own for the node's ramdisk. */
-import { type ActName, actRow, type acts as known } from '../../model/lifecycle/acts';
+import type { ActName, acts as known } from '../../model/lifecycle/acts';
 import type { ActOutcome } from '../../model/runs/runs';
 import type { Act, DriverHands } from '../contract';
 import { type AgentClient, withAgent } from './client';
@@ -17,9 +17,6 @@ const acts: Record<ByAgent, AgentAct> = {
   agent_finalize_rescue: finalizeRescue,
   agent_power_off: powerOffByAgent,
 };
-
-/** Whether the ramdisk performs an act, not the node's hardware type. */
-export const isAgentAct = (act: ActName): boolean => actRow(act).by === 'agent';
 
 /**
  * Each act needs `node.agent`; without it AgentUnreachable, which is retried. Throws the Agent errors of the list,

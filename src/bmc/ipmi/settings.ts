@@ -4,7 +4,7 @@ import { bridgeHops, bridgingOf, isGiven } from '../../model/access/ipmi-info';
 import { raise } from '../../model/errors';
 import type { BmcNode } from '../contract';
 
-export const privileges = ['ADMINISTRATOR', 'OPERATOR', 'USER', 'CALLBACK'] as const;
+const privileges = ['ADMINISTRATOR', 'OPERATOR', 'USER', 'CALLBACK'] as const;
 
 export type IpmiSettings = {
   readonly address: BmcAddress;

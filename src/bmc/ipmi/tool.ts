@@ -10,7 +10,7 @@ import { fallback, type Verdict, verdictOf } from './replies';
 import { withSecretFile } from './secret-file';
 import type { IpmiSettings } from './settings';
 
-export type Ask = {
+type Ask = {
   readonly settings: IpmiSettings;
   readonly kind: Extract<BmcRequestKind, 'read' | 'write'>;
   readonly words: readonly string[];

@@ -9,7 +9,7 @@ const field = (text: string, name: string): string | undefined =>
   new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(text)?.[1]?.trim();
 
 /** ipmitool calls a maker unknown when its list does not have it, or is not installed. */
-export const makerOf = (info: string): Maker => {
+const makerOf = (info: string): Maker => {
   const name = field(info, 'Manufacturer Name');
   const id = Number(field(info, 'Manufacturer ID'));
   return {

@@ -42,7 +42,7 @@ const textOf = ({ readFile }: Hands, file: string): string =>
   readFile(file) ?? stop('usage', `There is no file ${file}.`);
 
 /** Runs `work`; a policy that cannot be used is reported with its faults, as a refusal. */
-export const orTell = <T>(work: () => T): T => {
+const orTell = <T>(work: () => T): T => {
   try {
     return work();
   } catch (thrown) {
@@ -65,7 +65,7 @@ export const filesOf = (hands: Hands, name: string): { files: string[]; passed: 
 };
 
 /** Files and folders of a comma-separated list, read and joined. Raises PolicyInvalid; throws CliFault for what is not there. */
-export const readFiles = (hands: Hands, list: string): PolicySource & { readonly passed: readonly string[] } => {
+const readFiles = (hands: Hands, list: string): PolicySource & { readonly passed: readonly string[] } => {
   const found = namesIn(list).map((name) => filesOf(hands, name));
   const files = found.flatMap((one) => one.files);
   return {
@@ -79,7 +79,7 @@ const configured = ({ env }: Hands): string | undefined =>
   [env.TEMPER_POLICY_FILE, env.TEMPER_POLICY_DIRS].filter(Boolean).join(',') || undefined;
 
 /** The set and the files that a text names: `SET`, `FILES` or `SET:FILES`. */
-export const partsOf = (hands: Hands, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
+const partsOf = (hands: Hands, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
   if (sets.includes(given)) return { set: given as RuleSetName, files: '' };
   const [before = '', ...rest] = given.split(':');
   if (rest.length > 0 && sets.includes(before)) return { set: before as RuleSetName, files: rest.join(':') };

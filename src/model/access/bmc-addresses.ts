@@ -1,5 +1,6 @@
 /** Where a BMC may live: reading its address from driver_info, and matching addresses against the networks an operator allows. */
 
+import ipaddr from 'ipaddr.js';
 import { raise } from '../errors';
 import { type DriverName, driverRow, ownKey } from '../lifecycle/drivers';
 
@@ -95,67 +96,43 @@ const parseUrl = (text: string): URL | undefined => {
   }
 };
 
-/** An IP address as a number; an IPv4 address mapped into IPv6 counts as the IPv4 address it is. */
-type Ip = { readonly bits: 32 | 128; readonly value: bigint };
+type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 
-const parseV4 = (text: string): bigint | undefined => {
-  const parts = text.split('.');
-  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255))
-    return undefined;
-  return parts.reduce((value, part) => value * 256n + BigInt(part), 0n);
-};
-
-const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'));
-
-/** Writes a dotted tail as two groups, so that the rest sees hexadecimal only. */
-const withoutDots = (text: string): string | undefined => {
-  const tail = /^(.*:)([^:]*\.[^:]*)$/.exec(text);
-  if (!tail) return text;
-  const v4 = parseV4(tail[2]!);
-  return v4 === undefined ? undefined : `${tail[1]}${(v4 >> 16n).toString(16)}:${(v4 & 0xffffn).toString(16)}`;
-};
-
-const parseV6 = (given: string): bigint | undefined => {
-  const text = withoutDots(given);
-  const halves = text?.split('::');
-  if (!halves || halves.length > 2) return undefined;
-  const head = groupsOf(halves[0]!);
-  const tail = groupsOf(halves[1] ?? '');
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  const groups = [...head, ...Array<string>(missing).fill('0'), ...tail];
-  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
-  return groups.reduce((value, group) => value * 65536n + BigInt(`0x${group}`), 0n);
-};
-
+/**
+ * The one spelling of an address that every reader takes alike: IPv4 as four decimal numbers without leading zeros, IPv6
+ * without brackets or zone. Others (octal, hexadecimal, short forms) mean different addresses to different programs.
+ */
 const parseRaw = (text: string): Ip | undefined => {
-  const v4 = parseV4(text);
-  if (v4 !== undefined) return { bits: 32, value: v4 };
-  const v6 = parseV6(text);
-  return v6 === undefined ? undefined : { bits: 128, value: v6 };
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  const hexadecimal = text.replace(/[^:]*\.[^:]*$/, groupsOf);
+  return /[%.]/.test(hexadecimal) || !ipaddr.IPv6.isValid(hexadecimal) ? undefined : ipaddr.IPv6.parse(hexadecimal);
 };
 
-const mapped = (ip: Ip): boolean => ip.bits === 128 && ip.value >> 32n === 0xffffn;
-const unmapped = (ip: Ip): Ip => (mapped(ip) ? { bits: 32, value: ip.value & 0xffffffffn } : ip);
-
-const parseIp = (text: string): Ip | undefined => {
-  const ip = parseRaw(text);
-  return ip && unmapped(ip);
+/** A dotted tail of an IPv6 address as the two groups it stands for; the library knows it behind `::` and `::ffff:` only. */
+const groupsOf = (dotted: string): string => {
+  if (!ipaddr.IPv4.isValidFourPartDecimal(dotted)) return dotted;
+  const [a, b, c, d] = ipaddr.IPv4.parse(dotted).octets as [number, number, number, number];
+  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 };
+
+/** An IPv4 address mapped into IPv6 counts as the IPv4 address it is. */
+const unmapped = (ip: Ip): Ip => (isMapped(ip) ? ip.toIPv4Address() : ip);
+const isMapped = (ip: Ip): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress();
 
 /** Whether a text is an IP address (no brackets, no zone). */
 export const isIpAddress = (text: string): boolean => parseRaw(text) !== undefined;
 
-type Cidr = Ip & { readonly length: number };
+type Cidr = { readonly ip: Ip; readonly length: number };
 
 /** A bare address is a network of one. */
 const parseCidr = (text: string): Cidr | undefined => {
   const parts = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text.trim());
-  const raw = parts ? parseRaw(parts[1]!) : undefined;
-  if (!raw) return undefined;
-  const length = parts![2] === undefined ? raw.bits : Number(parts![2]);
-  if (length > raw.bits) return undefined;
-  return mapped(raw) && length >= 96 ? { ...unmapped(raw), length: length - 96 } : { ...raw, length };
+  const ip = parts ? parseRaw(parts[1]!) : undefined;
+  if (!ip) return undefined;
+  const bits = ip.kind() === 'ipv4' ? 32 : 128;
+  const length = parts![2] === undefined ? bits : Number(parts![2]);
+  if (length > bits) return undefined;
+  return isMapped(ip) && length >= 96 ? { ip: unmapped(ip), length: length - 96 } : { ip, length };
 };
 
 /** Whether a text is a network in CIDR notation, v4 or v6. */
@@ -164,10 +141,10 @@ export const isCidr = (text: string): boolean => parseCidr(text) !== undefined;
 /** Whether a network holds an address. Anything that is not an address or network is held by nothing. */
 export const cidrContains = (cidr: string, address: string): boolean => {
   const network = parseCidr(cidr);
-  const ip = parseIp(address);
-  if (!network || ip?.bits !== network.bits) return false;
-  const host = BigInt(network.bits - network.length);
-  return network.value >> host === ip.value >> host;
+  const raw = parseRaw(address);
+  if (!network || !raw) return false;
+  const ip = unmapped(raw);
+  return ip.kind() === network.ip.kind() && ip.match(network.ip, network.length);
 };
 
 /** Throws BmcAddressRefused unless every address lies in one of the networks. No networks: any address will do. */

@@ -1,6 +1,6 @@
 /** A load of the policy by a process, as the audit trail keeps it: what was read, who wrote it, and what came of it. */
 
-export type PolicyFileText = {
+type PolicyFileText = {
   readonly path: string;
   readonly text: string;
   readonly sha256: string;

@@ -16,7 +16,7 @@ const secretWord = new RegExp(secretWords.join('|'));
 export const masked = '******';
 
 /** Whether a key of a free-form document looks like it holds a secret. */
-export const isSecretKey = (key: string): boolean => secretWord.test(key.toLowerCase());
+const isSecretKey = (key: string): boolean => secretWord.test(key.toLowerCase());
 
 /** What stands in a stored document in place of a secret; the value lies encrypted in the secrets table. */
 export type SecretRef = { readonly $secret: string };
@@ -116,7 +116,7 @@ export const secretRefs = (document: Json): string[] => secretPlaces(document).m
  * How many characters a secret has at least that is hidden where it is quoted; the default passwords of some vendors have six.
  * Shorter ones would blot out half of every text, and what was masked would reveal them.
  */
-export const shortestHidden = 3;
+const shortestHidden = 3;
 
 /**
  * The texts of a secret's value, longest first: what must not be seen again anywhere else.

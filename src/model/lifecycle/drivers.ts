@@ -360,7 +360,7 @@ export const bootRow = (node: Equipment): BootRow => {
 type DeployRow = { readonly ramdisk: boolean; readonly says: string };
 
 /** Deploy interfaces: whether they boot the ramdisk, for cleaning and servicing too. */
-export const deployInterfaces: Readonly<Record<string, DeployRow>> = {
+const deployInterfaces: Readonly<Record<string, DeployRow>> = {
   direct: { ramdisk: true, says: 'The ramdisk writes the image to the disk.' },
   'custom-agent': {
     ramdisk: true,

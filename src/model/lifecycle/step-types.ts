@@ -66,7 +66,7 @@ export type GivenStep = {
 /** What a run does when a step has failed for a known reason. */
 export const failureChoices = ['fail', 'park', 'continue'] as const;
 
-export type OnFailure = (typeof failureChoices)[number];
+type OnFailure = (typeof failureChoices)[number];
 
 /** What a run may wait for from the ramdisk: a heartbeat, or what it found when inspecting. */
 export type Awaited = 'heartbeat' | 'inspection';

@@ -11,8 +11,8 @@ export const allocationUpdateSince = 57;
 /** From which a node that is in use already can be named. */
 export const allocationNodeSince = 58;
 
-export const allocationStates = ['allocating', 'active', 'error'] as const;
-export type AllocationState = (typeof allocationStates)[number];
+const allocationStates = ['allocating', 'active', 'error'] as const;
+type AllocationState = (typeof allocationStates)[number];
 
 const since = allocationsSince;
 const updateRule = 'baremetal:allocation:update';

@@ -4,7 +4,7 @@
  * `text`, `boolean`, `integer`, `object` and `texts` (a list of strings) are the wire's types. `uuid` is a text that is
  * brought to its canonical form. `timestamp` is a Date in the row. `list` is any JSON list. `links` is computed.
  */
-export type FieldType = 'text' | 'uuid' | 'boolean' | 'integer' | 'object' | 'texts' | 'list' | 'timestamp' | 'links';
+type FieldType = 'text' | 'uuid' | 'boolean' | 'integer' | 'object' | 'texts' | 'list' | 'timestamp' | 'links';
 
 export type FieldRow = {
   /** The wire's name: in JSON, in `fields=`, and in SQL unless `column` says otherwise. */

@@ -1,6 +1,6 @@
 /** The range of minor versions that are spoken, and how a request says which one it wants. */
 
-export const minMinor = 1;
+const minMinor = 1;
 export const maxMinor = 115;
 export const minVersion = `1.${minMinor}`;
 export const maxVersion = `1.${maxMinor}`;

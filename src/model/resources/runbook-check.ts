@@ -8,7 +8,7 @@ import type { BiosSetting, FirmwareComponent } from '../runs/runs';
 import { checkRunbookSteps, type RunbookStep } from './runbook-steps';
 
 /** `error`: the run would be refused, or would fail in this step. `warning`: that cannot be known, or is unusual. */
-export type Severity = 'error' | 'warning';
+type Severity = 'error' | 'warning';
 
 export type RunbookFinding = {
   readonly severity: Severity;

@@ -13,9 +13,7 @@ export type Changing =
   | 'firmware component'
   | 'history';
 
-/** How a request of an older version is refused. Fields of replies are left out, whatever is done with requests. */
-export type Refusal = 400 | 404 | 405 | 406;
-
+/** `below` is how a request of an older version is refused. Fields of replies are left out, whatever is done with requests. */
 export type Change =
   /** Shown from here on; where it can be written, chosen or sorted by, older versions refuse that. */
   | { readonly is: 'fields'; readonly of: Changing; readonly names: readonly string[]; readonly below: 400 | 406 }

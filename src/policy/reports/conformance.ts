@@ -74,7 +74,7 @@ const errorTypes: Readonly<Record<string, string>> = {
 export const refusedAtLoad = 'refused at load';
 
 /** A verdict, the name of an error that is distinguished, 'error', or 'refused at load'. */
-export type Outcome = boolean | string;
+type Outcome = boolean | string;
 
 const outcomeOf = (verdict: Verdict, row: Case): Outcome => {
   if (verdict.is === 'allowed') return true;

@@ -8,7 +8,7 @@ export const personaGroups = ['system', 'owner', 'lessee', 'stranger'] as const;
 export const personaRoles = ['admin', 'manager', 'member', 'reader', 'service'] as const;
 
 export type PersonaGroup = (typeof personaGroups)[number];
-export type PersonaRole = (typeof personaRoles)[number];
+type PersonaRole = (typeof personaRoles)[number];
 export type PersonaName = `${PersonaGroup}-${PersonaRole}`;
 
 /** The project of a group's callers. */

@@ -10,7 +10,7 @@ export const systemService = 'role:service and system_scope:all';
 export const systemMember = '(role:member and system_scope:all) or rule:service_role';
 export const systemReader =
   '(role:reader and system_scope:all) or (role:service and system_scope:all) or rule:service_role';
-export const systemOperator = anyOf(systemMember, systemService);
+const systemOperator = anyOf(systemMember, systemService);
 
 const owns = 'project_id:%(node.owner)s';
 const leases = 'project_id:%(node.lessee)s';
@@ -23,7 +23,7 @@ export const ownerService = `role:service and ${owns}`;
 export const lesseeAdmin = `role:admin and ${leases}`;
 const lesseeManager = `role:manager and ${leases}`;
 export const tenantMember = `role:member and (${owns} or ${leases})`;
-export const tenantReader = `role:reader and (${owns} or ${leases})`;
+const tenantReader = `role:reader and (${owns} or ${leases})`;
 
 type BaseRow = { readonly text: string; readonly closed: string };
 

@@ -23,7 +23,7 @@ const samples: Readonly<Record<string, readonly [state: string, body?: object, c
 };
 
 /** How many orders of any kind have reached the runs. */
-export const orders = ({ api: { runs } }: Bench): number => runs.started.length + runs.moved.length + runs.sent.length;
+const orders = ({ api: { runs } }: Bench): number => runs.started.length + runs.moved.length + runs.sent.length;
 
 /** Shows each of the verbs on both sides of the version. */
 export const showVerbs = async (

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Asked = {
+type Asked = {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

@@ -35,7 +35,7 @@ const onlyLooks = ([, types, outcome]: Line): boolean => {
 const labelOf = ([who, types]: Line): string => `${who}: ${typeof types === 'string' ? types : JSON.stringify(types)}`;
 
 /** A command as a shell runs it. */
-export const typed = (api: PersonaApi, who: PersonaName, words: string): Promise<Said> =>
+const typed = (api: PersonaApi, who: PersonaName, words: string): Promise<Said> =>
   runClient(api.system, 'sh', ['-c', `"$0" --os-cloud ${who} ${words}`, baremetalCli()]);
 
 const wordsOf = (types: string, outcome: Outcome): string =>

@@ -9,7 +9,7 @@ import type { System } from './system';
 
 const script = (name: string) => jest.requireActual(`../../../scripts/${name}`);
 
-export type Answer = { readonly status: number; readonly says: string; readonly body: ReturnType<typeof JSON.parse> };
+type Answer = { readonly status: number; readonly says: string; readonly body: ReturnType<typeof JSON.parse> };
 
 export type PersonaApi = {
   /** Its clouds are the personas' names. */

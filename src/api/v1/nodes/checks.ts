@@ -84,7 +84,7 @@ const forms: Readonly<Record<string, (value: unknown) => string | undefined>> = 
 };
 
 /** The first known property of a driver_info that is wrong, as field and reason; `missing` also finds what is not there yet. */
-export const driverInfoFault = (
+const driverInfoFault = (
   driver: DriverName,
   driver_info: Document,
   { missing }: { missing: boolean },

@@ -11,7 +11,7 @@ export const peerOf = ({ origin }: Pick<Asking<unknown, unknown, unknown>, 'orig
   (origin.address ?? '').replace(/%.*$/, '');
 
 /** Whether two texts are one address; an IPv4 address mapped into IPv6 is itself. */
-export const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) && cidrContains(a, b);
+const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) && cidrContains(a, b);
 
 /**
  * Whether a request about a node comes from the ramdisk that its run has booted: the first address that asked since. At

@@ -15,8 +15,6 @@ import { runbookEditRoutes } from './edits';
 import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './representation';
 import { findVisibleRunbook, visibleRunbooks } from './visibility';
 
-export { findVisibleRunbook } from './visibility';
-
 type Params = z.output<typeof runbookParams>;
 type Query = Record<string, unknown>;
 

@@ -18,7 +18,7 @@ import { seenPower } from './restart';
 const step = 'firmware.update';
 
 /** `wait`: seconds to leave the component alone once its version shows. */
-export type Item = { readonly component: string; readonly url: string; readonly wait?: number };
+type Item = { readonly component: string; readonly url: string; readonly wait?: number };
 
 /**
  * How components differ. A task that waits is believed at once where only a start of the host applies the image, a little

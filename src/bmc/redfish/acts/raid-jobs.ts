@@ -15,7 +15,7 @@ export type Deletion = {
   readonly path: string;
   readonly applyTime: ApplyTime;
 };
-export type Creation = PlannedVolume & { readonly applyTime: ApplyTime };
+type Creation = PlannedVolume & { readonly applyTime: ApplyTime };
 /** `clears`: nothing but what is created may be left. */
 export type Plan = {
   readonly clears: boolean;

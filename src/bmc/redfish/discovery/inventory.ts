@@ -108,7 +108,7 @@ const macForm = /^[0-9a-f]{2}([:-]?[0-9a-f]{2}){5}$/;
 const noMacs: readonly string[] = ['00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff'];
 
 /** A MAC address as ports have it, or undefined: BMCs show empty texts, zeros and names in its place. */
-export const macOf = (text: string | undefined): string | undefined => {
+const macOf = (text: string | undefined): string | undefined => {
   const lower = (text ?? '').trim().toLowerCase();
   if (!macForm.test(lower)) return undefined;
   const mac = lower.replace(/[:-]/g, '').match(/../g)!.join(':');

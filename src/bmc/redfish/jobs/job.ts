@@ -3,7 +3,7 @@ import { isTemperError, type TemperError } from '../../../model/errors';
 import type { Client, Sent } from '../transport/client';
 import type { Ledger } from './job-ledger';
 
-export type Effect = { readonly shows: boolean; readonly seen: string };
+type Effect = { readonly shows: boolean; readonly seen: string };
 
 export type Job = {
   /** Names it in the ledger and for operators: `update bios`. */

@@ -92,4 +92,4 @@ export type Pages = {
 export type TaskRefs = { readonly monitor?: string; readonly task?: string };
 
 /** How a command ended that did not end well, and in which attempt. */
-export type Verdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };
+type Verdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };

@@ -49,7 +49,7 @@ export const judge = (task: Task): Progress => {
 };
 
 /** The path of a link or Location at this BMC; one that names another host (its inner address, say) is asked here all the same. */
-export const pathAt = (client: Client, given: string | undefined): string | undefined => {
+const pathAt = (client: Client, given: string | undefined): string | undefined => {
   const { origin } = client.connection.settings.address;
   if (given === undefined || !URL.canParse(given, origin)) return undefined;
   const url = new URL(given, origin);

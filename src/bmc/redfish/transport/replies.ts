@@ -39,7 +39,7 @@ const messagesOf = (body: unknown): Message[] => {
 };
 
 /** The last parts of all message ids: `Base.1.8.ResourceInUse` -> `ResourceInUse`. */
-export const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
+const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
 
 /** The text of all messages, for the few places where only the wording shows it. */
 export const wordsOf = (reply: Reply): string =>

@@ -9,7 +9,7 @@ import { isDriver, ownKey, spoken } from '../../../model/lifecycle/drivers';
 import type { BmcNode } from '../../contract';
 import type { Tls } from '../../network';
 
-export type AuthType = 'auto' | 'basic' | 'session';
+type AuthType = 'auto' | 'basic' | 'session';
 
 export type RedfishSettings = {
   readonly address: BmcAddress;

@@ -8,7 +8,7 @@ import { lateError, whileOpen } from '../../send-window';
 import { errorOfFailure, type Reply } from './replies';
 import type { RedfishSettings } from './settings';
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export type Ask = {
   readonly method: Method;
@@ -29,7 +29,7 @@ export type Ask = {
 };
 
 /** A request that got no answer. `neverSent` false on a write: its outcome is unknown. */
-export type Failed = { readonly error: TemperError; readonly neverSent: boolean };
+type Failed = { readonly error: TemperError; readonly neverSent: boolean };
 export type Answer = { readonly reply: Reply } | { readonly failed: Failed };
 
 export type Wire = {
