@@ -115,7 +115,7 @@ const recordOf = (uuid: string, act: string, data: object) => {
   return { audit, event: { kind: `node.${act}d`, node_uuid: uuid, data: data as Body } };
 };
 
-// The fragment of src/inventory/nodes.ts.
+// The fragment of src/inventory/nodes/nodes.ts.
 const conductor = sql`(
   select w.hostname from workers w
   where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)

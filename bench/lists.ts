@@ -1,7 +1,7 @@
 /** A lessee's lists in a small and in a large fleet: what a hundred nodes cost among thousands of others, with the store's plan. */
 import { nodeColumns } from '../src/api/resource/visibility';
 import { connect } from '../src/inventory/database';
-import { nodes } from '../src/inventory/nodes';
+import { nodes } from '../src/inventory/nodes/nodes';
 import type { Page } from '../src/inventory/pages';
 import { nobody } from '../src/model/access/callers';
 import { and, type Predicate } from '../src/model/predicates';

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { createLog } from '../src/observe/log';
 import { createMetrics } from '../src/observe/metrics';
-import { common, settingsOrEnd } from '../src/process/config';
-import { port, text, webUrl } from '../src/process/kinds';
 import { listenFault } from '../src/process/listen';
 import { live } from '../src/process/process';
+import { common, settingsOrEnd } from '../src/process/settings/config';
+import { port, text, webUrl } from '../src/process/settings/kinds';
 import { startDemoIdentity } from './identity/index';
 
 const config = settingsOrEnd(

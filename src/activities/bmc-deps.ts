@@ -3,7 +3,7 @@
 import type { Driver, Log } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
-import type { Opener } from '../inventory/sealing';
+import type { Opener } from '../inventory/secrets/sealing';
 import type { ActName } from '../model/lifecycle/steps';
 
 export type BmcHands = {

@@ -5,7 +5,7 @@ import type { Act, ActContext, AgentContact, BmcNode, Driver } from '../bmc/cont
 import { createSendWindow } from '../bmc/send-window';
 import type { Inventory } from '../inventory';
 import type { ActLock } from '../inventory/fence';
-import type { ActedNode, ActKey } from '../inventory/run-steps';
+import type { ActedNode, ActKey } from '../inventory/runs/run-steps';
 import { fetchedBy, requireFetched } from '../model/access/origins';
 import { hideTexts, maskSecrets, maskText, resolveSecrets, secretTexts } from '../model/access/secrets';
 import { isTemperError, raise, TemperError } from '../model/errors';

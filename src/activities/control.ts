@@ -3,7 +3,7 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
-import type { Cut, CutAct } from '../inventory/run-steps';
+import type { Cut, CutAct } from '../inventory/runs/run-steps';
 import { raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import type { Event, ProvisionState } from '../model/lifecycle/states';

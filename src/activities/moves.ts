@@ -1,6 +1,6 @@
 /** A node's move along the state table, with what it clears and records on the way. */
 import type { Queries } from '../inventory';
-import type { HeldNode } from '../inventory/runs';
+import type { HeldNode } from '../inventory/runs/runs';
 import { raise } from '../model/errors';
 import { type Event, forgets, next, type ProvisionState } from '../model/lifecycle/states';
 import type { Lock } from '../model/runs/runs';

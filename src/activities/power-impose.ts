@@ -1,8 +1,8 @@
 /** Re-imposing the recorded power state: a run like any other, accepted here and started by the relay. */
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../inventory';
-import type { DueNode } from '../inventory/power-sync';
-import type { Sealer } from '../inventory/sealing';
+import type { DueNode } from '../inventory/nodes/power-sync';
+import type { Sealer } from '../inventory/secrets/sealing';
 import { isTemperError } from '../model/errors';
 import { type PowerState, powerRefusedIn } from '../model/lifecycle/states';
 import { powerSteps } from '../model/lifecycle/steps';

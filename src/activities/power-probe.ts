@@ -2,8 +2,8 @@
 import type { ActContext, BmcNode, Driver, Log } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
-import type { DueNode, SyncedNode } from '../inventory/power-sync';
-import type { Opener } from '../inventory/sealing';
+import type { DueNode, SyncedNode } from '../inventory/nodes/power-sync';
+import type { Opener } from '../inventory/secrets/sealing';
 import { hideTexts, maskText, resolveSecrets, secretTexts } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';

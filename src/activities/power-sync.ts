@@ -1,7 +1,7 @@
 /** Power sync: the workers of a group look at their nodes' power in turn, so that a button pressed in the aisle is known here. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DueNode } from '../inventory/power-sync';
+import type { DueNode } from '../inventory/nodes/power-sync';
 import { type Looked, type LookHands, lookAtPower } from './power-probe';
 
 export type PowerSyncHands = Omit<LookHands, 'holder' | 'maxFailures'>;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Act, ActContext, BmcNode, Driver } from '../bmc/contract';
-import type { CalledNode } from '../inventory/calls';
+import type { CalledNode } from '../inventory/runs/calls';
 import { hideTexts, resolveSecrets, secretTexts } from '../model/access/secrets';
 import { isTemperError, raise, TemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';

@@ -1,8 +1,8 @@
 /** Seals secrets again: after a change of keys, for another conductor group, and for the BMC that a node has now. */
 import type { Inventory, Queries } from '../inventory';
 import type { NodeIdent } from '../inventory/audit';
-import type { KeyUse, SecretToSeal } from '../inventory/resealing';
-import { type Binding, boundOf, type Opener, type Sealer } from '../inventory/sealing';
+import type { KeyUse, SecretToSeal } from '../inventory/secrets/resealing';
+import { type Binding, boundOf, type Opener, type Sealer } from '../inventory/secrets/sealing';
 import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
 import { isTemperError } from '../model/errors';
 

@@ -1,6 +1,6 @@
 /** Opens the secrets that an act needs, each only at the place that it was given for and, of a BMC, for that BMC alone. */
 import type { Inventory } from '../inventory';
-import { boundOf, type Opener, type StoredSecret } from '../inventory/sealing';
+import { boundOf, type Opener, type StoredSecret } from '../inventory/secrets/sealing';
 import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
 import { secretPlaces } from '../model/access/secrets';
 import { raise } from '../model/errors';

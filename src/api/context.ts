@@ -1,9 +1,9 @@
 /** What the API is given: the other rooms it may ask, and the settings that change the wire. */
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
-import type { Recovery } from '../inventory/recovery';
-import type { Digests, Sealer } from '../inventory/sealing';
-import type { Vault } from '../inventory/vault';
+import type { Recovery } from '../inventory/runs/recovery';
+import type { Digests, Sealer } from '../inventory/secrets/sealing';
+import type { Vault } from '../inventory/secrets/vault';
 import { defaultQuotas, type Quotas } from '../model/access/quotas';
 import type { Policy, ShadowReport } from '../policy';
 import type { Runs } from '../runs/contract';

@@ -7,12 +7,12 @@ import { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes';
 import { connect } from '../inventory/database';
 import { migrate } from '../inventory/migrate';
-import { recovery } from '../inventory/recovery';
+import { recovery } from '../inventory/runs/recovery';
 import { fileFault } from '../model/file-faults';
 import { type Restorable, restorable, restored } from '../model/runs/recovery';
 import { createLog } from '../observe/log';
-import { readConfig } from '../process/config';
-import { connectionOptions, type TemporalSettings } from '../process/temporal-client';
+import { readConfig } from '../process/settings/config';
+import { connectionOptions, type TemporalSettings } from '../process/temporal/client';
 import { attributes } from '../workflows/contract';
 
 const registerAttributes = async (settings: TemporalSettings): Promise<string[]> => {

@@ -5,14 +5,14 @@ import { createApi, createTrail, onlyRamdisks, type Rooms, routes } from '../api
 import { nobody } from '../model/access/callers';
 import { createLog } from '../observe/log';
 import { type Counted, createMetrics } from '../observe/metrics';
-import { openInventory, poolsOf, roomsFrom, watched } from '../process/api-context';
-import { apiPolicyFrom } from '../process/api-policy';
-import { patienceOf, ramdiskAddressOf } from '../process/api-settings';
-import { readConfig } from '../process/config';
-import { ConfigFault } from '../process/fault';
+import { openInventory, poolsOf, roomsFrom, watched } from '../process/api/context';
+import type { FromThread, ThreadStart, ToThread } from '../process/api/ramdisk-messages';
 import { gentleEnd, listen, patientServer } from '../process/listen';
 import { tracesFrom } from '../process/observing';
-import type { FromThread, ThreadStart, ToThread } from '../process/ramdisk-messages';
+import { apiPolicyFrom } from '../process/policy/api-policy';
+import { patienceOf, ramdiskAddressOf } from '../process/settings/api-settings';
+import { readConfig } from '../process/settings/config';
+import { ConfigFault } from '../process/settings/fault';
 
 const name = 'api-ramdisks';
 const api: MessagePort = parentPort!;

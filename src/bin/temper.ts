@@ -58,11 +58,11 @@ const confirm = async (question: string): Promise<boolean> => {
 
 // Both load Temporal's SDK, which takes longer than most commands do.
 const checks = (): ReturnType<Hands['checks']> =>
-  (require('../process/temper-checks') as typeof import('../process/temper-checks')).checksOf(process.env);
+  (require('../process/command/checks') as typeof import('../process/command/checks')).checksOf(process.env);
 const replay: Hands['replay'] = (of) =>
-  (require('../process/temper-replay') as typeof import('../process/temper-replay')).replayRun(of, process.env);
+  (require('../process/temporal/replay') as typeof import('../process/temporal/replay')).replayRun(of, process.env);
 
-const sealing = () => require('../process/temper-secrets') as typeof import('../process/temper-secrets');
+const sealing = () => require('../process/command/secrets') as typeof import('../process/command/secrets');
 
 /** A reader that has closed the pipe wanted the first lines only; what cannot be written for another reason is lost. */
 const endOfOutput = (thrown: NodeJS.ErrnoException): never => {

@@ -22,7 +22,8 @@ export type Attempt = {
   readonly asked_at: number;
 };
 
-type Part = PendingQuery<readonly (object | undefined)[]>;
+/** A part of a statement. */
+export type Part = PendingQuery<readonly (object | undefined)[]>;
 
 const held = (sql: Db, lock: Lock): Part => sql`
   from nodes n join runs r on r.id = n.reservation

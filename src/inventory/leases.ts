@@ -1,6 +1,7 @@
 /** The row that keeps two workers from speaking to one BMC at once. */
-import { bmcHealth } from './bmc-health';
+
 import type { Db } from './database';
+import { bmcHealth } from './nodes/bmc-health';
 
 /** What a worker finds that wants to call a BMC. */
 export type Entry =

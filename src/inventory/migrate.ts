@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db, Sql } from './database';
-import { placeRestored } from './restored';
+import { placeRestored } from './runs/restored';
 
 export type RolePasswords = Readonly<Record<'temper_api' | 'temper_control' | 'temper_bmc', string | undefined>>;
 

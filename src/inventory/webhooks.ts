@@ -2,7 +2,7 @@
 import { eventFamilies } from '../model/resources/webhooks';
 import type { Db } from './database';
 import type { FeedEvent } from './feed';
-import type { SealedSecret } from './vault';
+import type { SealedSecret } from './secrets/vault';
 
 export type WebhookRow = {
   readonly uuid: string;

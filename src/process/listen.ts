@@ -1,7 +1,7 @@
 /** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
 import { createServer, type Server as HttpServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Server } from 'node:net';
-import { ConfigFault } from './fault';
+import { ConfigFault } from './settings/fault';
 
 /** An address and the settings that moved it there; `hostSetting` is missing where the host is fixed. */
 export type Listening = {

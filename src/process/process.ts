@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { fileFault } from '../model/file-faults';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
-import { ConfigFault, configStatus, tellFaults } from './fault';
 import { listen } from './listen';
+import { ConfigFault, configStatus, tellFaults } from './settings/fault';
 
 export type Life = {
   /** Aborts when the process should end. */

@@ -1,6 +1,6 @@
 /** Keeps in this process's memory whether a restore holds everything back, so that no request asks the store for it. */
 import type { Inventory } from '../inventory';
-import type { Recovery } from '../inventory/recovery';
+import type { Recovery } from '../inventory/runs/recovery';
 import type { Life } from './process';
 
 const everyMs = 1_000;

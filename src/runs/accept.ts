@@ -1,7 +1,7 @@
 /** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
 import type { Inventory, Queries } from '../inventory';
-import type { RunRow } from '../inventory/runs';
-import type { BoxedSecret, Sealer } from '../inventory/sealing';
+import type { RunRow } from '../inventory/runs/runs';
+import type { BoxedSecret, Sealer } from '../inventory/secrets/sealing';
 import { type BmcSide, bmcSideOf } from '../model/access/bmc-sides';
 import { holdsSecrets, maskSecrets } from '../model/access/secrets';
 import { raise } from '../model/errors';

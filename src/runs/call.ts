@@ -2,7 +2,7 @@
 import { type Client, ServiceError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
 import type { Inventory } from '../inventory';
-import type { RunRow } from '../inventory/runs';
+import type { RunRow } from '../inventory/runs/runs';
 import { type ErrorCode, errors, type Facts, raise, TemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import { actRow, planActs } from '../model/lifecycle/steps';

@@ -1,6 +1,6 @@
 /** What the API asks of runs: accept, move at once, send a message, and look. */
 
-import type { Recovery } from '../inventory/recovery';
+import type { Recovery } from '../inventory/runs/recovery';
 import type { NodeUuid, ProjectId, RunbookUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/lifecycle/plans';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../model/lifecycle/states';

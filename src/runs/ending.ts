@@ -1,6 +1,6 @@
 /** How a run ends in the store: one transaction, the same for the run itself and for the reconciler. */
 import type { Queries } from '../inventory';
-import type { HeldNode } from '../inventory/runs';
+import type { HeldNode } from '../inventory/runs/runs';
 import { raise } from '../model/errors';
 import {
   type Event,

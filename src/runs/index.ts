@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Inventory, Queries } from '../inventory';
-import type { RunRow } from '../inventory/runs';
-import type { Holding, Sealer } from '../inventory/sealing';
+import type { RunRow } from '../inventory/runs/runs';
+import type { Holding, Sealer } from '../inventory/secrets/sealing';
 import { quotaProject } from '../model/access/callers';
 import { isTemperError, raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';

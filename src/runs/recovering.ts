@@ -1,8 +1,8 @@
 /** After a restore: what the comparison of store and engine asks for, said line by line, and done where an administrator wants it. */
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
-import type { Recovery } from '../inventory/recovery';
-import type { RunRow } from '../inventory/runs';
+import type { Recovery } from '../inventory/runs/recovery';
+import type { RunRow } from '../inventory/runs/runs';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Recovered } from './contract';
 import { createEngine, type Engine } from './engine';

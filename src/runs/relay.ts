@@ -1,7 +1,7 @@
 /** Starts and delivers what was accepted while the engine was away. */
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
-import type { RunRow } from '../inventory/runs';
+import type { RunRow } from '../inventory/runs/runs';
 import type { RunUuid } from '../model/ids';
 import { endedStates, type RunInput } from '../model/runs/runs';
 import type { Contact, Message } from '../workflows/contract';

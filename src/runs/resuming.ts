@@ -1,6 +1,6 @@
 /** A run whose workflow the engine has lost goes on from its record, in a new execution. */
 import type { Inventory } from '../inventory';
-import type { RunRow } from '../inventory/runs';
+import type { RunRow } from '../inventory/runs/runs';
 import { carriedFrom, placeOf } from '../model/runs/resume';
 
 export type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };

@@ -1,7 +1,7 @@
 /** Reads the events once for all: counts them, and delivers them to webhooks. The rows are the queue. */
 import type { Inventory } from '../inventory';
 import type { CountedEvent } from '../inventory/feed';
-import type { Vault } from '../inventory/vault';
+import type { Vault } from '../inventory/secrets/vault';
 import type { Attempted, DueDelivery } from '../inventory/webhooks';
 import { maskSecrets } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';

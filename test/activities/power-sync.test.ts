@@ -8,7 +8,7 @@ import { createFakeDriver } from '../../src/bmc/fake';
 import { createLanes } from '../../src/bmc/lane';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
-import type { DueNode } from '../../src/inventory/power-sync';
+import type { DueNode } from '../../src/inventory/nodes/power-sync';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
 import { type PowerState, powerSyncSkips } from '../../src/model/lifecycle/states';

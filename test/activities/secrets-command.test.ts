@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
-import { createSealer } from '../../src/inventory/sealing';
-import { vaultsOf } from '../../src/process/sealing';
-import { newKeys, secretsOf } from '../../src/process/temper-secrets';
+import { createSealer } from '../../src/inventory/secrets/sealing';
+import { newKeys, secretsOf } from '../../src/process/command/secrets';
+import { vaultsOf } from '../../src/process/workers/sealing';
 import { type TestDatabase, testDatabase } from '../support/servers';
 import { ofDriverInfo } from '../support/vault';
 

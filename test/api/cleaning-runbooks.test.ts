@@ -1,6 +1,6 @@
 /** The runbooks by which nodes are cleaned of themselves: the system's alone, found once, and nothing goes uncleaned without them. */
-import { pinned, resolveCleaning } from '../../src/process/cleaning-runbooks';
-import { checksOf } from '../../src/process/temper-checks';
+import { pinned, resolveCleaning } from '../../src/process/api/cleaning-runbooks';
+import { checksOf } from '../../src/process/command/checks';
 import { addWorker, faultOf, startTestApi, type TestApi } from '../support/api';
 import { worldOf } from '../support/rule-world';
 import { stranger } from '../support/world';

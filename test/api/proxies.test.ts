@@ -1,5 +1,5 @@
 /** Behind a proxy: the caller's true address is in the audit trail and counted, and nobody else's word is taken for it. */
-import { processes } from '../../src/process/config';
+import { processes } from '../../src/process/settings/config';
 import { startTestApi, type TestApi } from '../support/api';
 
 const open: TestApi[] = [];

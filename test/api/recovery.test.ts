@@ -1,5 +1,5 @@
 /** During a recovery the API reads and does not change; ending it is an administrator's, and on record. */
-import type { Recovery } from '../../src/inventory/recovery';
+import type { Recovery } from '../../src/inventory/runs/recovery';
 import { startTestApi, type TestApi } from '../support/api';
 
 let api: TestApi;

@@ -1,7 +1,7 @@
 /** Webhooks on the wire: who may have them, where they may go, and that their secret never comes back. */
 import { createServer } from 'node:http';
 import { createApi } from '../../src/api';
-import { createVault } from '../../src/inventory/vault';
+import { createVault } from '../../src/inventory/secrets/vault';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 import type { Persona } from '../support/world';
 

@@ -1,8 +1,8 @@
 /** noauth is served to this machine only, unless the operator says otherwise. */
 
 import { createLog } from '../../src/observe/log';
-import { parseSettings, processes } from '../../src/process/config';
-import { identityFrom } from '../../src/process/identity';
+import { identityFrom } from '../../src/process/api/identity';
+import { parseSettings, processes } from '../../src/process/settings/config';
 import { good } from './support/entries';
 
 const log = createLog('test', 'fatal');

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PolicyLoad } from '../../src/model/access/policy-loads';
-import { holdPolicy } from '../../src/process/policy';
-import { createPolicyRecorder } from '../../src/process/policy-record';
+import { holdPolicy } from '../../src/process/policy/policy';
+import { createPolicyRecorder } from '../../src/process/policy/policy-record';
 
 const say = () => {};
 const log = { debug: say, info: say, warn: say, error: say };

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createPolicy, nodeTarget, personas } from '../../src/policy';
-import { ConfigFault } from '../../src/process/fault';
-import { holdPolicy, type PolicyHolder } from '../../src/process/policy';
-import { openRemote } from '../../src/process/policy-remote';
+import { holdPolicy, type PolicyHolder } from '../../src/process/policy/policy';
+import { openRemote } from '../../src/process/policy/policy-remote';
+import { ConfigFault } from '../../src/process/settings/fault';
 
 const rule = 'baremetal:node:set_power_state';
 const node = nodeTarget({ owner: 'project-owner', lessee: null });

@@ -1,7 +1,7 @@
 /** Settings that cannot be right are refused by name before a process does anything. */
-import { settingsOf } from '../../src/process/api-settings';
-import { parseSettings, processes } from '../../src/process/config';
-import { ConfigFault } from '../../src/process/fault';
+import { settingsOf } from '../../src/process/settings/api-settings';
+import { parseSettings, processes } from '../../src/process/settings/config';
+import { ConfigFault } from '../../src/process/settings/fault';
 import { good } from './support/entries';
 
 /** What is wrong with the settings of a process; empty when nothing is. */

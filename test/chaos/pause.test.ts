@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { pauseAll } from '../chaos/pause';
+import { pauseAll } from './pause';
 
 const { clockOf, clocksOfRound } = jest.requireActual('../../scripts/lib/faketime');
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ZodDefault, type ZodType } from 'zod';
 import { createPolicy, renderMatrix, ruleNames } from '../../src/policy';
-import { processes } from '../../src/process/config';
+import { processes } from '../../src/process/settings/config';
 import { documents, drift } from '../../tools/gen/index';
 import { asWritten } from '../../tools/gen/settings';
 

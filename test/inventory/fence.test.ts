@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInventory, type Inventory, type Queries } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { ActLock } from '../../src/inventory/fence';
-import type { ActKey } from '../../src/inventory/run-steps';
+import type { ActKey } from '../../src/inventory/runs/run-steps';
 import type { RunUuid } from '../../src/model/ids';
 import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 import { heldAct } from '../support/held-act';
@@ -221,11 +221,11 @@ test('a node that a run holds besides its own is held under its own fence', asyn
 
 test('no query compares a fence but by the one fragment', () => {
   const folder = join(__dirname, '../../src/inventory');
-  const own = readdirSync(folder)
+  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && name !== 'fence.ts')
     .filter((name) => /\bfence = \$\{|reservation = \$\{lock/.test(readFileSync(join(folder, name), 'utf8')));
-  expect(own).toEqual(['runs.ts']); // `finish` frees the other nodes of its run
-  const runs = readFileSync(join(folder, 'runs.ts'), 'utf8');
+  expect(own).toEqual([join('runs', 'finish.ts')]); // `finish` frees the other nodes of its run
+  const runs = readFileSync(join(folder, 'runs/finish.ts'), 'utf8');
   expect(runs.match(/\bfence = \$\{/g)).toBeNull();
   expect(runs.match(/reservation = \$\{lock/g)).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 /** Pages by a marker: for every sort key, both ways and whatever the size of a page, together they are the whole list. */
 import { createHash } from 'node:crypto';
 import { connect, type Sql } from '../../src/inventory/database';
-import { nodes } from '../../src/inventory/nodes';
+import { nodes } from '../../src/inventory/nodes/nodes';
 import { always, type Predicate } from '../../src/model/predicates';
 import { isSortable } from '../../src/model/resources/fields';
 import { nodeTable } from '../../src/model/resources/nodes';

@@ -1,6 +1,6 @@
 /** The queries of ports against a real Postgres, with the rights of the API's role. */
 import { brokenUnique, connect, type Sql } from '../../src/inventory/database';
-import { type NewPort, ports } from '../../src/inventory/ports';
+import { type NewPort, ports } from '../../src/inventory/nodes/ports';
 import type { NodeUuid } from '../../src/model/ids';
 import { always, never, or, type Predicate } from '../../src/model/predicates';
 import { type TestDatabase, testDatabase } from '../support/servers';

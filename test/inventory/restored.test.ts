@@ -1,6 +1,6 @@
 /** A dump of another cluster: its events lie in the future of this one, and what comes next is told all the same. */
 import { createInventory } from '../../src/inventory';
-import { placeRestored } from '../../src/inventory/restored';
+import { placeRestored } from '../../src/inventory/runs/restored';
 import { startTestApi, type TestApi } from '../support/api';
 import { happened, runningRun } from '../support/happenings';
 

@@ -2,7 +2,7 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { createInventory, type Inventory } from '../../src/inventory';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { ensureReconciler } from '../../src/process/temporal';
+import { ensureReconciler } from '../../src/process/temporal/temporal';
 import { lookAtQuiet } from '../../src/runs/reconcile';
 import { endOrphans, runOfWorkflow, upkeepOnce } from '../../src/runs/upkeep';
 import { reconcileId } from '../../src/workflows/contract';

@@ -5,7 +5,7 @@ import postgres from 'postgres';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { restored } from '../../src/model/runs/recovery';
-import { ensureReconciler } from '../../src/process/temporal';
+import { ensureReconciler } from '../../src/process/temporal/temporal';
 import { lookAtMarks } from '../../src/runs/marks';
 import { upkeepOnce } from '../../src/runs/upkeep';
 import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal';

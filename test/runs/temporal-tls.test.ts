@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
 import { generate } from 'selfsigned';
-import { processes } from '../../src/process/config';
-import { checksOf } from '../../src/process/temper-checks';
-import { workerConnection } from '../../src/process/temporal';
-import { connectionOptions, lazyClient, type TemporalSettings } from '../../src/process/temporal-client';
+import { checksOf } from '../../src/process/command/checks';
+import { processes } from '../../src/process/settings/config';
+import { connectionOptions, lazyClient, type TemporalSettings } from '../../src/process/temporal/client';
+import { workerConnection } from '../../src/process/temporal/temporal';
 import { endAll, run } from '../bin/support/entries';
 import { type TestDatabase, temporalAddress, temporalNamespace, testDatabase } from '../support/servers';
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { CountedEvent } from '../../src/inventory/feed';
-import { createVault } from '../../src/inventory/vault';
+import { createVault } from '../../src/inventory/secrets/vault';
 import { deliveryAttempts, deliveryPauseMs } from '../../src/model/resources/webhooks';
 import { readEvents, type TellHands, tellOnce } from '../../src/runs/webhooks';
 import { type TestDatabase, testDatabase } from '../support/servers';

@@ -7,7 +7,7 @@ import { createApi, createStreams, defaultSettings, type Rooms, type Settings } 
 import type { Identity } from '../../src/identity';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
-import { createVault } from '../../src/inventory/vault';
+import { createVault } from '../../src/inventory/secrets/vault';
 import type { Caller } from '../../src/model/access/callers';
 import { raise } from '../../src/model/errors';
 import type { RunUuid } from '../../src/model/ids';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { RunActInput } from '../../src/activities/bmc';
 import type { Inventory } from '../../src/inventory';
 import type { Sql } from '../../src/inventory/database';
-import type { Sealer } from '../../src/inventory/sealing';
+import type { Sealer } from '../../src/inventory/secrets/sealing';
 import type { NodeUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import { quickTiming } from './engine';

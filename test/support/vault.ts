@@ -1,6 +1,6 @@
 /** Keys for tests: what the API seals with, what a worker opens with, and both in one for what stands for both. */
 
-import { newPair } from '../../src/inventory/sealed-box';
+import { newPair } from '../../src/inventory/secrets/sealed-box';
 import {
   createDigests,
   createOpener,
@@ -9,7 +9,7 @@ import {
   type Holding,
   type Opener,
   type Sealer,
-} from '../../src/inventory/sealing';
+} from '../../src/inventory/secrets/sealing';
 import { bmcSideOf } from '../../src/model/access/bmc-sides';
 
 const pair = newPair();

@@ -1,6 +1,6 @@
 /** Renders the settings of every process from their schema. */
 import { z } from 'zod';
-import { processes } from '../../src/process/config';
+import { processes } from '../../src/process/settings/config';
 import { code, page, plain, table } from './markdown';
 
 /** A value as it is written in an environment: lists by commas, maps as key=value. */

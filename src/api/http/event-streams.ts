@@ -1,7 +1,7 @@
 /** Who streams the events of which run: a bounded number, woken by one listening connection, with a slow look as fallback. */
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../../inventory';
-import type { Listening } from '../../inventory/watches';
+import type { Listening } from '../../inventory/runs/watches';
 import { quotaFacts } from '../../model/access/quotas';
 import { raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';

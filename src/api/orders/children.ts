@@ -1,10 +1,10 @@
 /** Steps on child nodes. May I do it, can it happen. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { NodeOfStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
-import { maxSteps, nameOf } from '../../model/lifecycle/steps';
+import { actRow, maxSteps, nameOf } from '../../model/lifecycle/steps';
 import { nodeTarget, stepTarget } from '../../policy';
 import type { Rooms } from '../context';
 import { visibleNode } from '../resource/visibility';
@@ -53,7 +53,7 @@ const onChild = (step: WireStep, verb: StepVerb, child: NodeRow): PlannedStep =>
   if (child.reservation !== null) raise('NodeLocked', { node: child.name ?? child.uuid });
   checkWorkable(child, child.name ?? child.uuid);
   const [planned] = planSteps([step], verb, child);
-  if (planned!.waits !== null || planned!.awaits || planned!.acts.some(({ act }) => act.startsWith('agent_')))
+  if (planned!.waits !== null || planned!.awaits || planned!.acts.some(({ act }) => actRow(act).by === 'agent'))
     raise('InvalidSteps', {
       reason: `Step ${nameOf(step)} cannot run on a child node: it waits, or needs the ramdisk there. Run it on ${child.name ?? child.uuid} itself.`,
     });

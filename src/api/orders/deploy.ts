@@ -1,7 +1,7 @@
 /** What a deployment and a rescue bring: the image, the configuration drive, the password, the lessee. What, and can it happen. */
 
 import { z } from 'zod';
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { type Fetched, fetchedByInstance } from '../../model/access/origins';
 import { isSecretRef } from '../../model/access/secrets';

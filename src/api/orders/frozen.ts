@@ -1,5 +1,5 @@
 /** What a frozen node refuses: every request that would make a worker write to its BMC at once. */
-import type { Freeze } from '../../inventory/freezes';
+import type { Freeze } from '../../inventory/nodes/freezes';
 import { raise } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';
 import type { Rooms } from '../context';

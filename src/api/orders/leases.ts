@@ -1,5 +1,5 @@
 /** What a caller may see and do by a node's present lease alone: nothing of what ran under another one. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { nodeTarget } from '../../policy';

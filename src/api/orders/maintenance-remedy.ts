@@ -1,5 +1,5 @@
 /** Who can take a node out of maintenance, and how: for refusals, so that none is a dead end. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { nodeTarget, type PersonaName, type Policy, personas } from '../../policy';
 

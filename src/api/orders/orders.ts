@@ -1,5 +1,5 @@
 /** What every order to runs has in common: the node as it was seen, the caller, and whether a worker could do it. Can it happen. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import type { Policy } from '../../policy';
 import type { Asked, OrderedNode } from '../../runs/contract';

@@ -1,5 +1,5 @@
 /** What a provision request makes a run do: from its own steps, a runbook, or the node's own list. What, and can it happen. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/lifecycle/plans';
 import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';

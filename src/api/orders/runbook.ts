@@ -1,5 +1,5 @@
 /** The runbook of a provision request: whether it may be seen, may be used, belongs on the node, and is approved for it. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { inOrder } from '../../model/resources/runbook-steps';

@@ -1,5 +1,5 @@
 /** The deploy templates that an instance asks for by its traits: their steps join the deployment. May I do it, can it happen. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import { planDeploySteps } from '../../model/lifecycle/plans';
 import type { Equipment, PlannedStep } from '../../model/lifecycle/step-types';

@@ -1,5 +1,5 @@
 /** What a verb allows: from which state, with which arguments, on a node in which condition. What, and can it happen. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type ProvisionState, states } from '../../model/lifecycle/states';

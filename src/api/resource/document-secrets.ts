@@ -1,5 +1,5 @@
 /** Free-form documents on their way into the store: a mask that comes back keeps what it hides, and references cannot be forged. */
-import type { BoxedSecret, Holding, Sealer } from '../../inventory/sealing';
+import type { BoxedSecret, Holding, Sealer } from '../../inventory/secrets/sealing';
 import { isSecretRef, masked, maskSecrets, secretRefs } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 

@@ -1,7 +1,7 @@
 /** Routes of a resource that belongs to a node: a caller who sees the node may see it, and a hidden one is a missing one. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
-import type { Found, NodeResourceQueries } from '../../inventory/node-resources';
+import type { Found, NodeResourceQueries } from '../../inventory/nodes/node-resources';
 import type { Caller } from '../../model/access/callers';
 import { type ErrorCode, raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';

@@ -1,6 +1,6 @@
 /** May I see it: finds what a path names, and answers a hidden object exactly as a missing one. */
 import type { NodeIdent } from '../../inventory/audit';
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';

@@ -1,7 +1,7 @@
 /** Freezes on the wire: an operator's lock-outs on nodes, several at once, each with who, why and until when. */
 import { z } from 'zod';
-import type { Freeze, ListedFreeze } from '../../inventory/freezes';
-import type { NodeRow } from '../../inventory/nodes';
+import type { Freeze, ListedFreeze } from '../../inventory/nodes/freezes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { asUuid, type FreezeUuid, type NodeUuid } from '../../model/ids';

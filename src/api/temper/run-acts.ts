@@ -1,6 +1,6 @@
 /** What people do to a run that is going on: end it, stop it, go on, decide about the step it is parked in. */
 import { z } from 'zod';
-import type { RunRow } from '../../inventory/runs';
+import type { RunRow } from '../../inventory/runs/runs';
 import { raise } from '../../model/errors';
 import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { StepInterface, StepVerb } from '../../model/lifecycle/step-types';

@@ -1,6 +1,6 @@
 /** The events of a run as they happen: server-sent events that resume where a client left off and end with the run. */
 import { type FeedEvent, type FeedPlace, feedStart } from '../../inventory/feed';
-import type { RunRow } from '../../inventory/runs';
+import type { RunRow } from '../../inventory/runs/runs';
 import { type Caller, quotaProject } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import { isTemperError, raise } from '../../model/errors';

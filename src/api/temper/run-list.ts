@@ -1,6 +1,6 @@
 /** Runs on all nodes that a caller may see: what is going on now, and what has ended. */
 import { z } from 'zod';
-import type { RunFilter, RunListing, RunSelection } from '../../inventory/run-list';
+import type { RunFilter, RunListing, RunSelection } from '../../inventory/runs/list';
 import type { Caller } from '../../model/access/callers';
 import { isTemperError, raise } from '../../model/errors';
 import { asUuid, type NodeUuid, type RunUuid } from '../../model/ids';

@@ -1,5 +1,5 @@
 /** What a run is about at this moment, in one word, and how long its steps can be expected to take. */
-import type { Expectation } from '../../inventory/step-durations';
+import type { Expectation } from '../../inventory/runs/step-durations';
 import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
 
 /** `queued`: accepted, not begun. `retrying`: an attempt failed, and the next one has its time or is under way. */

@@ -1,7 +1,7 @@
 /** A new run takes up the steps of one that failed: the same steps, from one of them on, asked of the rules anew. */
 import { z } from 'zod';
-import type { NodeRow } from '../../inventory/nodes';
-import type { RunRow } from '../../inventory/runs';
+import type { NodeRow } from '../../inventory/nodes/nodes';
+import type { RunRow } from '../../inventory/runs/runs';
 import { secretRefs } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { planFor } from '../../model/lifecycle/plans';

@@ -1,7 +1,7 @@
 /** Runs on the wire: what was asked, what is going on, which attempt, what it waits for. Ours, so under /temper/v1. */
 import { z } from 'zod';
-import type { StepRow } from '../../inventory/run-steps';
-import type { RunRow } from '../../inventory/runs';
+import type { StepRow } from '../../inventory/runs/run-steps';
+import type { RunRow } from '../../inventory/runs/runs';
 import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';

@@ -14,7 +14,7 @@ import type {
   StepInterface,
   Tidying,
 } from './step-types';
-import { type ActName, automaticSteps, byPriority, lookStep, maxSteps, nameOf, planActs } from './steps';
+import { type ActName, actRow, automaticSteps, byPriority, lookStep, maxSteps, nameOf, planActs } from './steps';
 import type { Story } from './verbs';
 
 /** A node as a plan needs it. */
@@ -161,7 +161,7 @@ const backToInstance = (node: PlannedNode): PlannedStep =>
   });
 
 const needsRamdisk = (steps: readonly PlannedStep[]): boolean =>
-  steps.some((step) => step.awaits !== undefined || step.acts.some(({ act }) => act.startsWith('agent_')));
+  steps.some((step) => step.awaits !== undefined || step.acts.some(({ act }) => actRow(act).by === 'agent'));
 
 const plan = (steps: readonly PlannedStep[], rest: Omit<Plan, 'steps' | 'boot'> = {}): Plan => {
   const all = numbered(steps);

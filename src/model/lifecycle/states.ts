@@ -51,6 +51,13 @@ export const states = {
 
 export type ProvisionState = keyof typeof states;
 
+/** The field in which the wire shows the step that a node runs, and the states in which it does. */
+export const stepFields = {
+  clean_step: ['cleaning', 'clean wait', 'clean hold', 'clean failed'],
+  deploy_step: ['deploying', 'wait call-back', 'deploy hold'],
+  service_step: ['servicing', 'service wait', 'service hold', 'service failed'],
+} as const satisfies Record<string, readonly ProvisionState[]>;
+
 export const events = [
   'abort',
   'adopt',

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { newPair } from '../../../src/inventory/sealed-box';
+import { newPair } from '../../../src/inventory/secrets/sealed-box';
 
 const root = join(__dirname, '../../..');
 const register = join(__dirname, 'register.js');

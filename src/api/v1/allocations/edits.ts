@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import type { NewAllocation } from '../../../inventory/allocations';
 import { brokenUnique } from '../../../inventory/database';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { quotaProject } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../../../inventory';
 import type { NamedNode, NewAllocation } from '../../../inventory/allocations';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { type AllocationUuid, asUuid, type ProjectId } from '../../../model/ids';

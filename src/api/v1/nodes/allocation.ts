@@ -1,5 +1,5 @@
 /** /v1/nodes/{ident}/allocation: the allocation that a node was given to. */
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, allocationTable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';

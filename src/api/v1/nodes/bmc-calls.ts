@@ -1,5 +1,5 @@
 /** What every call to a node's BMC has in common: who may, what fits the node, and whether it can happen now. */
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { isTemperError, raise } from '../../../model/errors';
 import { planSteps } from '../../../model/lifecycle/plan-steps';
 import type { GivenStep } from '../../../model/lifecycle/step-types';

@@ -1,5 +1,5 @@
 /** What may become of a node by a patch: the conflicts with its state, and the values that follow from others. Pure. */
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { interfaceChangeAllowedIn, protectedAllowedIn, states } from '../../../model/lifecycle/states';
 import {

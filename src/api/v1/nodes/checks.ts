@@ -1,5 +1,5 @@
 /** What must hold for a node's values, whichever caller writes them: driver, interfaces, driver_info, properties, names. */
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { systemIdFault, systemUuidFault } from '../../../model/access/redfish-info';
 import { isSecretRef } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';

@@ -1,6 +1,6 @@
 /** /v1/nodes/{ident}/states/console: whether a caller may read the node's serial line; most drivers offer none. */
 import { z } from 'zod';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
 import { nodeTarget } from '../../../policy';

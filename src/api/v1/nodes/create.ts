@@ -1,6 +1,6 @@
 /** POST /v1/nodes: enrols a node. */
 import { randomUUID } from 'node:crypto';
-import type { NodeRow, NodeValues } from '../../../inventory/nodes';
+import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
 import { bmcSideOf } from '../../../model/access/bmc-sides';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';

@@ -1,6 +1,6 @@
 /** GET /v1/nodes/{ident}/bios, /firmware and /inventory: what was last seen inside a node. From the store, never from the BMC. */
 import { z } from 'zod';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { maskSecrets } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import type { ResourceTable } from '../../../model/resources/fields';

@@ -1,6 +1,6 @@
 /** /v1/nodes/{node}/history: what happened to a node, read from its events. */
 import { z } from 'zod';
-import type { HistoryEventRow } from '../../../inventory/history';
+import type { HistoryEventRow } from '../../../inventory/nodes/history';
 import { maskText } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import type { LeaseUuid, NodeUuid } from '../../../model/ids';

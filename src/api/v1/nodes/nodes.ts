@@ -1,6 +1,6 @@
 /** /v1/nodes: lists, one node, and its removal. */
 import { z } from 'zod';
-import type { NodeSelection } from '../../../inventory/nodes';
+import type { NodeSelection } from '../../../inventory/nodes/nodes';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { asUuid } from '../../../model/ids';

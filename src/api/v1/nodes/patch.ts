@@ -1,6 +1,6 @@
 /** PATCH /v1/nodes/{ident}: changes a node's fields, each by its own rule. */
 import { z } from 'zod';
-import type { NodeRow, NodeValues } from '../../../inventory/nodes';
+import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
 import { secretRefs } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import { asUuid } from '../../../model/ids';

@@ -1,5 +1,5 @@
 /** What a power request needs: of the node, and of the parent and children that are powered with it. May I do it, can it happen. */
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { type PowerTarget, powerRefusedIn } from '../../../model/lifecycle/states';

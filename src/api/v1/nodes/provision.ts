@@ -1,6 +1,6 @@
 /** PUT /v1/nodes/{ident}/states/provision: every verb goes through here, by the rows of model/lifecycle/verbs. */
 import type { z } from 'zod';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { fetchedByInstance } from '../../../model/access/origins';
 import { raise } from '../../../model/errors';
 import { type ProvisionState, states } from '../../../model/lifecycle/states';

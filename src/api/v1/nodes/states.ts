@@ -1,6 +1,6 @@
 /** GET /v1/nodes/{ident}/states, and the power request. */
 import { z } from 'zod';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states';
 import { shownState, stateFields } from '../../../model/resources/nodes';

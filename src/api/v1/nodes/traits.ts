@@ -1,6 +1,6 @@
 /** /v1/nodes/{ident}/traits: the marks by which a node is approved for runbooks. */
 import { z } from 'zod';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
 import { nodeTarget } from '../../../policy';

@@ -1,6 +1,6 @@
 /** Node validation: says per interface whether the node has what its driver needs. Looks at the store only, never at a BMC. */
 import { z } from 'zod';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { isTemperError, raise } from '../../../model/errors';
 import { asUuid } from '../../../model/ids';
 import { bootsRamdisk, interfaceOf, isDriver } from '../../../model/lifecycle/drivers';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import { brokenUnique } from '../../../inventory/database';
-import type { NodeRow } from '../../../inventory/nodes';
-import type { NewVif } from '../../../inventory/vifs';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
+import type { NewVif } from '../../../inventory/nodes/vifs';
 import { raise } from '../../../model/errors';
 import { asUuid, isLogicalName } from '../../../model/ids';
 import { nodeTarget } from '../../../policy';

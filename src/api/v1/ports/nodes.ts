@@ -1,6 +1,6 @@
 /** The node behind a port: whether the caller may see it, and whose ports a list shows. */
 import type { Queries } from '../../../inventory';
-import type { FoundPort } from '../../../inventory/ports';
+import type { FoundPort } from '../../../inventory/nodes/ports';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { asUuid, isLogicalName } from '../../../model/ids';

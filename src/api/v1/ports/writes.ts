@@ -1,6 +1,6 @@
 /** What a new or changed port becomes. Decides; does not write. */
 import { isDeepStrictEqual } from 'node:util';
-import type { NewPort } from '../../../inventory/ports';
+import type { NewPort } from '../../../inventory/nodes/ports';
 import { raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { emptyValue } from '../../../model/resources/fields';

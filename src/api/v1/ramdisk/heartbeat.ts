@@ -1,7 +1,7 @@
 /** POST /v1/heartbeat/{ident}: a ramdisk says that it lives and where it listens. Written down, and passed on without waiting. */
 import { timingSafeEqual, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import type { AgentRow } from '../../../inventory/agents';
+import type { AgentRow } from '../../../inventory/nodes/agents';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { maskText } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';

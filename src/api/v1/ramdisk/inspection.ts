@@ -1,6 +1,6 @@
 /** POST /v1/continue_inspection: a ramdisk sends what it found on its node, before it knows which node that is. */
 import { z } from 'zod';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { cidrContains, isIpAddress, parseBmcAddress } from '../../../model/access/bmc-addresses';
 import { isTemperError, raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';

@@ -1,7 +1,7 @@
 /** GET /v1/lookup: a ramdisk asks which node it runs on, by its network addresses, and gets its token: once. */
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { masked } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';

@@ -1,5 +1,5 @@
 /** One ramdisk for each boot, at one address: the first that asks for a node after its run has powered it on. */
-import type { NodeRow } from '../../../inventory/nodes';
+import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { TemperError } from '../../../model/errors';
 import type { Rooms, Settings } from '../../context';

@@ -1,0 +1,126 @@
+/** Queries of the ramdisks that run on nodes: who they are, where they listen, and when they last called back. */
+import type { NodeUuid } from '../../model/ids';
+import type { ProvisionState } from '../../model/lifecycle/states';
+import type { Db } from '../database';
+import type { BoxedSecret } from '../secrets/sealing';
+
+type AgentStatus = 'start' | 'end' | 'error';
+
+export type AgentRow = {
+  readonly node_uuid: NodeUuid;
+  /** SHA-256 of its token, hexadecimal. */
+  readonly token_hash: string;
+  /** Id of the token among the secrets; only the BMC workers' role may read that. */
+  readonly token_secret: string;
+  /** Where it listens; null until its first heartbeat. */
+  readonly url: string | null;
+  readonly version: string | null;
+  readonly verify_ca: string | null;
+  readonly first_seen_at: Date;
+  readonly last_heartbeat_at: Date | null;
+  readonly status: AgentStatus | null;
+  readonly status_message: string | null;
+};
+
+/** What a heartbeat says. Null leaves what is known. */
+export type Heartbeat = {
+  readonly token_hash: string;
+  readonly url: string | null;
+  readonly version: string;
+  readonly verify_ca: string | null;
+  readonly status: AgentStatus | null;
+  readonly status_message: string | null;
+};
+
+export type BmcRow = {
+  readonly uuid: NodeUuid;
+  readonly driver: string;
+  readonly driver_info: Readonly<Record<string, unknown>>;
+};
+
+export const agents = (sql: Db) => ({
+  /** The ramdisk on a node, or undefined where none has looked it up since the node was off. */
+  async find(node: NodeUuid): Promise<AgentRow | undefined> {
+    const [row] = await sql<AgentRow[]>`select * from agents where node_uuid = ${node}`;
+    return row;
+  },
+
+  /**
+   * Takes note of a ramdisk that looks its node up, with its sealed token; false where one is known already, or where no
+   * run has booted one, and then nothing is stored. One statement, so that of two at once one gets the token.
+   */
+  async meet(node: NodeUuid, token_hash: string, token: BoxedSecret): Promise<boolean> {
+    const { id, path, key_id, bound, boxes, nonce, ciphertext } = token;
+    const met = await sql`
+      with met as (
+        insert into agents (node_uuid, token_hash, token_secret)
+        select b.node_uuid, ${token_hash}, ${id}::uuid
+        from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
+        where b.node_uuid = ${node} and b.conflict is null
+        on conflict (node_uuid) do nothing returning node_uuid
+      )
+      insert into secrets (id, holder, holder_id, path, key_id, bound, boxes, nonce, ciphertext)
+      select ${id}::uuid, 'agent', node_uuid, ${path}, ${key_id}, ${bound}, ${sql.json(boxes as never)}, ${nonce}, ${ciphertext}
+      from met returning 1`;
+    return met.length === 1;
+  },
+
+  /** Nodes with a port of one of these addresses, two at most: with more than one the node is unknown. */
+  async withPorts(addresses: readonly string[]): Promise<NodeUuid[]> {
+    if (addresses.length === 0) return [];
+    const rows = await sql<{ node_uuid: NodeUuid }[]>`
+      select distinct node_uuid from ports where address in ${sql([...addresses])} limit 2`;
+    return rows.map((row) => row.node_uuid);
+  },
+
+  /** Whether a node has any port, by which a ramdisk on it can be distinguished from others. */
+  async hasPorts(node: NodeUuid): Promise<boolean> {
+    return (await sql`select 1 from ports where node_uuid = ${node} limit 1`).length === 1;
+  },
+
+  /** What is known of the BMCs of the nodes in these states, for a ramdisk that knows its node by nothing else. */
+  async bmcsIn(states: readonly ProvisionState[]): Promise<BmcRow[]> {
+    return sql<
+      BmcRow[]
+    >`select uuid, driver, driver_info from nodes where provision_state in ${sql([...states])} limit 10000`;
+  },
+
+  /**
+   * Records a heartbeat; false where the ramdisk is not the one on record: its token, its URL or its certificate differ.
+   * What is recorded once is not changed by a later heartbeat, however many come at once.
+   */
+  async beat(node: NodeUuid, said: Heartbeat): Promise<boolean> {
+    const beaten = await sql`
+      update agents set
+        verify_ca = case when url is null then ${said.verify_ca} else verify_ca end,
+        url = coalesce(url, ${said.url}), version = ${said.version}, last_heartbeat_at = now(),
+        status = coalesce(${said.status}, status), status_message = coalesce(${said.status_message}, status_message)
+      where node_uuid = ${node} and token_hash = ${said.token_hash}
+        and (url is null or ${said.url}::text is null or url = ${said.url})
+        and (url is null or ${said.verify_ca}::text is null or verify_ca = ${said.verify_ca})
+      returning 1`;
+    return beaten.length === 1;
+  },
+
+  /** A ramdisk has answered a request. */
+  async answered(node: NodeUuid): Promise<void> {
+    await sql`update agents set silent_since = null where node_uuid = ${node} and silent_since is not null`;
+  },
+
+  /**
+   * Notes that a ramdisk has not answered for so many milliseconds, or longer where that is known already.
+   * @returns how long it has sent neither an answer nor a heartbeat, in milliseconds; undefined where none is known
+   */
+  async silent(node: NodeUuid, ms: number): Promise<number | undefined> {
+    const [row] = await sql<{ silent_ms: number }[]>`
+      update agents set silent_since = least(coalesce(silent_since, now()), now() - ${ms} * interval '1 millisecond')
+      where node_uuid = ${node}
+      returning (extract(epoch from now() - greatest(silent_since, last_heartbeat_at)) * 1000)::float8 as silent_ms`;
+    return row?.silent_ms;
+  },
+
+  /** The node has lost its ramdisk; the next one looks it up anew. Its token goes with the next sweep of secrets. */
+  async forget(node: NodeUuid): Promise<void> {
+    await sql`delete from agents where node_uuid = ${node}`;
+  },
+});

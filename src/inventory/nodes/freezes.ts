@@ -1,0 +1,90 @@
+/** Queries of freezes: which hold a node now, and the writes of those who make and end them. */
+import type { FreezeUuid, NodeUuid, ProjectId } from '../../model/ids';
+import type { Predicate } from '../../model/predicates';
+import type { Requester } from '../../model/runs/runs';
+import type { Db } from '../database';
+import { where } from '../predicates';
+
+export type Freeze = {
+  readonly id: FreezeUuid;
+  readonly node_uuid: NodeUuid;
+  readonly reason: string;
+  /** Who froze the node. */
+  readonly requester: Requester;
+  readonly created_at: Date;
+  /** From when on it is inactive by itself; null lasts until an operator ends it. */
+  readonly until: Date | null;
+  readonly ended_at: Date | null;
+  readonly ended_by: Requester | null;
+  /** Neither ended nor over, by the store's clock. */
+  readonly active: boolean;
+};
+
+/** A freeze with its node, for lists and for the rules about it. */
+export type ListedFreeze = Freeze & {
+  readonly node_name: string | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+};
+
+export type FreezeSelection = {
+  /** Over the columns of nodes. */
+  readonly visible: Predicate;
+  readonly node?: NodeUuid;
+  /** The ended ones and those that are over as well. */
+  readonly all: boolean;
+  readonly limit: number;
+  /** The freeze after which the page begins. */
+  readonly after?: FreezeUuid;
+};
+
+export const freezes = (sql: Db) => {
+  const active = sql`(freezes.ended_at is null and (freezes.until is null or freezes.until > now()))`;
+  const listed = sql`
+    select freezes.*, ${active} as active, nodes.name as node_name, nodes.owner, nodes.lessee
+    from freezes join nodes on nodes.uuid = freezes.node_uuid`;
+
+  return {
+    /** The active freeze of a node that lasts longest, or undefined while it is not frozen. */
+    async active(node: NodeUuid): Promise<Freeze | undefined> {
+      const [row] = await sql<Freeze[]>`
+        select *, true as active from freezes where node_uuid = ${node} and ${active}
+        order by until desc nulls first, created_at limit 1`;
+      return row;
+    },
+
+    /** One freeze, active or not, or undefined. */
+    async find(id: FreezeUuid): Promise<ListedFreeze | undefined> {
+      const [row] = await sql<ListedFreeze[]>`${listed} where freezes.id = ${id}`;
+      return row;
+    },
+
+    /** A page of freezes, newest first. The marker's time is read by the store: a Date would lose the microseconds. */
+    async list({ visible, node, all, limit, after }: FreezeSelection): Promise<ListedFreeze[]> {
+      const place = sql`(select m.created_at from freezes m where m.id = ${after ?? null})`;
+      return sql<ListedFreeze[]>`
+        ${listed} where ${where(sql, visible, 'nodes')}
+          ${node ? sql`and freezes.node_uuid = ${node}` : sql``}
+          ${all ? sql`` : sql`and ${active}`}
+          ${after ? sql`and freezes.created_at <= ${place} and (freezes.created_at < ${place} or (freezes.created_at = ${place} and freezes.id > ${after}))` : sql``}
+        order by freezes.created_at desc, freezes.id limit ${limit}`;
+    },
+
+    /** Freezes a node beside whatever else freezes it. */
+    async create(row: Pick<Freeze, 'node_uuid' | 'reason' | 'requester' | 'until'>): Promise<Freeze> {
+      const [made] = await sql<Freeze[]>`
+        insert into freezes (node_uuid, reason, requester, until)
+        values (${row.node_uuid}, ${row.reason}, ${sql.json(row.requester as never)}, ${row.until})
+        returning *, ${active} as active`;
+      return made!;
+    },
+
+    /** Ends an active freeze; undefined where it has ended or is over. */
+    async end(id: FreezeUuid, by: Requester): Promise<Freeze | undefined> {
+      const [ended] = await sql<Freeze[]>`
+        update freezes set ended_at = now(), ended_by = ${sql.json(by as never)} where id = ${id} and ${active}
+        returning *, false as active`;
+      return ended;
+    },
+  };
+};

@@ -1,0 +1,68 @@
+/** Queries of a node's history: a view of its events, newest states and whose run it was beside them. */
+
+import type { LeaseUuid, NodeUuid, RunUuid } from '../../model/ids';
+import { historyKinds } from '../../model/resources/history';
+import type { Db } from '../database';
+
+export type HistoryEventRow = {
+  readonly seq: number;
+  readonly created_at: Date;
+  readonly kind: string;
+  readonly node_uuid: NodeUuid;
+  readonly run_id: RunUuid | null;
+  readonly verb: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly user: string | null;
+  readonly project: string | null;
+  /** The provision state that the node was in afterwards. */
+  readonly state: string | null;
+  readonly target_provision_state: string | null;
+  /** Since the node's last change of state; null where none is known. */
+  readonly duration_seconds: number | null;
+};
+
+export type HistoryPage = {
+  readonly limit: number;
+  readonly sort_dir: 'asc' | 'desc';
+  readonly after?: number;
+  /** Only what happened in this lease: since it began, and not in runs of another. */
+  readonly lease?: LeaseUuid;
+};
+
+const kinds = Object.keys(historyKinds);
+const textArray = 1009; // of Postgres' own types
+
+export const history = (sql: Db) => {
+  const part = () => sql`(e.kind = any (${sql.array(kinds, textArray)}) or e.data->>'error' is not null)`;
+  const within = (lease: LeaseUuid | undefined) =>
+    lease === undefined
+      ? sql``
+      : sql`and e.at >= (select l.started_at from leases l where l.id = ${lease}) and (e.run_id is null or r.lease_id = ${lease})`;
+  const selected = (chosen: ReturnType<typeof part>, order: ReturnType<typeof part>) => sql<HistoryEventRow[]>`
+    select e.seq, e.at as created_at, e.kind, e.node_uuid, e.run_id, r.verb, e.data,
+      coalesce(r.requester->>'user_id', r.requester->>'user_name') as user, r.requester->>'project_id' as project,
+      coalesce(e.data->>'to', before.state, r.provision_state_before) as state,
+      r.target as target_provision_state, floor(extract(epoch from e.at - before.at))::int as duration_seconds
+    from events e left join runs r on r.id = e.run_id
+    left join lateral (
+      select b.data->>'to' as state, b.at from events b
+      where b.node_uuid = e.node_uuid and b.seq < e.seq and b.data->>'to' is not null order by b.seq desc limit 1
+    ) before on true
+    where ${chosen} ${order}`;
+
+  return {
+    /** A page of a node's history, in the order of the events. */
+    async ofNode(node: NodeUuid, { limit, sort_dir, after, lease }: HistoryPage): Promise<HistoryEventRow[]> {
+      const up = sort_dir === 'asc';
+      const later = after === undefined ? sql`true` : up ? sql`e.seq > ${after}` : sql`e.seq < ${after}`;
+      const order = up ? sql`order by e.seq limit ${limit}` : sql`order by e.seq desc limit ${limit}`;
+      return selected(sql`e.node_uuid = ${node} and ${part()} and ${later} ${within(lease)}`, order);
+    },
+
+    /** One event of a node's history, or undefined. */
+    async find(node: NodeUuid, seq: number, lease?: LeaseUuid): Promise<HistoryEventRow | undefined> {
+      const [row] = await selected(sql`e.node_uuid = ${node} and e.seq = ${seq} and ${part()} ${within(lease)}`, sql``);
+      return row;
+    },
+  };
+};

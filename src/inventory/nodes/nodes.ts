@@ -1,0 +1,225 @@
+/** Queries of nodes: one by its identifier, a filtered page, and the writes of the API. */
+import type { LeaseUuid, NodeUuid, ProjectId } from '../../model/ids';
+import type { Fault, PowerState, ProvisionState } from '../../model/lifecycle/states';
+import type { Predicate } from '../../model/predicates';
+import { type AuditRow, auditInsert, type NodeIdent } from '../audit';
+import type { Db } from '../database';
+import { type EventRow, eventInsert } from '../events';
+import { asFound, type Make, type Page, pageOf } from '../pages';
+import { where } from '../predicates';
+import type { BoxedSecret } from '../secrets/sealing';
+import { secretsInsert } from '../secrets/secrets';
+import { silentAfter } from '../workers';
+
+type Document = Readonly<Record<string, unknown>>;
+
+export type NodeRow = {
+  readonly id: number;
+  readonly uuid: NodeUuid;
+  readonly name: string | null;
+  readonly driver: string;
+  readonly driver_info: Document;
+  readonly driver_internal_info: Document;
+  readonly properties: Document;
+  readonly extra: Document;
+  readonly instance_uuid: string | null;
+  readonly instance_info: Document;
+  readonly instance_name: string | null;
+  readonly chassis_uuid: string | null;
+  readonly allocation_uuid: string | null;
+  readonly power_state: PowerState | null;
+  readonly target_power_state: string | null;
+  readonly provision_state: ProvisionState;
+  readonly target_provision_state: ProvisionState | null;
+  readonly provision_updated_at: Date | null;
+  readonly maintenance: boolean;
+  readonly maintenance_reason: string | null;
+  readonly fault: Fault | null;
+  readonly last_error: string | null;
+  /** The run that holds the node. */
+  readonly reservation: string | null;
+  readonly console_enabled: boolean;
+  readonly resource_class: string | null;
+  readonly traits: readonly string[];
+  readonly conductor_group: string;
+  readonly automated_clean: boolean | null;
+  readonly protected: boolean;
+  readonly protected_reason: string | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+  readonly description: string | null;
+  readonly retired: boolean;
+  readonly retired_reason: string | null;
+  readonly network_data: Document;
+  readonly boot_mode: string | null;
+  readonly secure_boot: boolean | null;
+  readonly shard: string | null;
+  readonly parent_node: string | null;
+  readonly disable_power_off: boolean;
+  readonly health: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+  /** Host name of a live worker that serves the node's driver and group; read with the row. */
+  readonly conductor: string | null;
+  /** Of the present lessee. */
+  readonly lease_id: LeaseUuid | null;
+  /** What the present lessee wrote over, with former values; see migration 0029. */
+  readonly of_lease: Document;
+  /** Whether the run that holds it was accepted under another lease than the present one. */
+  readonly foreign_run: boolean;
+  /** Changes with every write of the row, by any caller or worker; what a compare-and-set compares. */
+  readonly revision: string;
+};
+
+/** Values of columns to write, by column name. */
+export type NodeValues = Readonly<Record<string, unknown>>;
+export type NodeSelection = {
+  readonly visible: Predicate;
+  readonly filter: Predicate;
+  readonly description_contains?: string;
+  readonly conductor?: string;
+};
+
+const documents = new Set([
+  'driver_info',
+  'driver_internal_info',
+  'properties',
+  'extra',
+  'instance_info',
+  'network_data',
+]);
+
+export const nodes = (sql: Db) => {
+  const conductor = sql`(
+    select w.hostname from workers w
+    where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
+      and w.updated_at > now() - ${silentAfter}::interval
+    order by w.hostname limit 1)`;
+
+  /** The same for many rows: joined, it is looked up once for each group and driver. */
+  const servedNodes = sql`left join lateral ${conductor} served on true`;
+
+  const foreignRun = sql`(nodes.reservation is not null and exists (
+    select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id))`;
+
+  /** What a whole row has beside its columns. */
+  const wholeRow = sql`${conductor} as conductor, ${foreignRun} as foreign_run, xmin::text as revision`;
+
+  const computed = { conductor: sql`served.hostname`, foreign_run: foreignRun };
+  const columns = (names: readonly string[]) => {
+    const real = sql(names.filter((name) => !Object.hasOwn(computed, name)).map((name) => `nodes.${name}`));
+    return Object.entries(computed).reduce(
+      (all, [name, value]) => (names.includes(name) ? sql`${all}, ${value} as ${sql(name)}` : all),
+      sql`${real}`,
+    );
+  };
+
+  const written = (values: NodeValues): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, documents.has(name) ? sql.json(value as never) : value]),
+    );
+
+  /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to have. Found once, not for each node. */
+  const servedBy = (host: string) => {
+    const alive = (alias: string) =>
+      sql`${sql(`${alias}.role`)} = 'bmc' and ${sql(`${alias}.updated_at`)} > now() - ${silentAfter}::interval`;
+    return sql`
+      nodes.conductor_group = (select w.conductor_group from workers w where w.hostname = ${host})
+      and nodes.driver = any (array(
+        select driver from workers w, unnest(w.drivers) driver where w.hostname = ${host} and ${alive('w')} and not exists (
+          select from workers o where o.conductor_group = w.conductor_group and driver = any (o.drivers)
+            and o.hostname < w.hostname and ${alive('o')})))`;
+  };
+
+  const wanted = ({ filter, description_contains, conductor: host }: NodeSelection) => sql`
+    ${where(sql, filter, 'nodes')}
+    ${description_contains === undefined ? sql`` : sql`and strpos(nodes.description, ${description_contains}) > 0`}
+    ${host === undefined ? sql`` : sql`and ${servedBy(host)}`}`;
+
+  return {
+    /** One node, or undefined. */
+    async find(ident: NodeIdent): Promise<NodeRow | undefined> {
+      const [row] =
+        'uuid' in ident
+          ? await sql<NodeRow[]>`
+              select *, ${wholeRow} from nodes where uuid = ${ident.uuid}`
+          : await sql<NodeRow[]>`
+              select *, ${wholeRow} from nodes where name = ${ident.name}`;
+      return row;
+    },
+
+    /** The nodes that belong to this one, in the order of their enrolment. */
+    async children(parent: NodeUuid): Promise<NodeRow[]> {
+      return sql<NodeRow[]>`
+        select *, ${wholeRow} from nodes where parent_node = ${parent} order by id limit 1000`;
+    },
+
+    /** A page of rows with the columns asked for; `conductor` may be one of them. Throws MarkerNotFound. */
+    list: <Made = Partial<NodeRow>>(
+      names: readonly string[],
+      selection: NodeSelection,
+      page: Page,
+      make: Make<Partial<NodeRow>, Made> = asFound,
+    ): Promise<Made[]> =>
+      pageOf(
+        sql,
+        {
+          table: 'nodes',
+          from: sql`nodes`,
+          columns: columns(names),
+          beside: names.includes('conductor') ? servedNodes : undefined,
+          visible: where(sql, selection.visible, 'nodes'),
+          wanted: wanted(selection),
+        },
+        page,
+        make,
+      ),
+
+    /**
+     * Stores a new node with its secrets and its record, in one statement: enrolment comes by the thousand, and a
+     * transaction would cost two more round trips. `values` must hold the uuid. Throws what `brokenUnique` recognises.
+     */
+    async enrol(
+      values: NodeValues & { readonly uuid: string },
+      beside: { readonly audit: AuditRow; readonly event: EventRow; readonly secrets: readonly BoxedSecret[] },
+    ): Promise<NodeRow> {
+      const sealed = beside.secrets.length > 0 ? sql`, sealed as (${secretsInsert(sql, beside.secrets)})` : sql``;
+      const [row] = await sql<NodeRow[]>`
+        with audited as (${auditInsert(sql, beside.audit)}), told as (${eventInsert(sql, beside.event)}) ${sealed}
+        insert into nodes ${sql(written(values))} returning *, ${wholeRow}`;
+      return row!;
+    },
+
+    /**
+     * Changes a node that still is as it was read; undefined where it is not. One that a run holds changes only `held`: in the
+     * states that allow it, as the caller has checked.
+     * Throws what `brokenUnique` recognises.
+     */
+    async update(
+      seen: Pick<NodeRow, 'uuid' | 'revision'>,
+      values: NodeValues,
+      { held = false }: { held?: boolean } = {},
+    ): Promise<NodeRow | undefined> {
+      const [row] = await sql<NodeRow[]>`
+        update nodes set ${sql(written(values))}, updated_at = now()
+        where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and (${held} or reservation is null)
+        returning *, ${wholeRow}`;
+      return row;
+    },
+
+    /** Sets or clears maintenance, whether or not a run holds the node: the fence protects it from that run's end. */
+    async setMaintenance(uuid: NodeUuid, values: { maintenance: boolean; reason: string | null }): Promise<void> {
+      await sql`
+        update nodes set maintenance = ${values.maintenance}, maintenance_reason = ${values.reason},
+          fault = case when ${values.maintenance} then fault else null end, updated_at = now()
+        where uuid = ${uuid}`;
+    },
+
+    /** Removes a node that still is as it was read and that no run holds; false where it is not. */
+    async remove(seen: Pick<NodeRow, 'uuid' | 'revision'>): Promise<boolean> {
+      const gone = await sql`
+        delete from nodes where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and reservation is null returning 1`;
+      return gone.length === 1;
+    },
+  };
+};

@@ -1,0 +1,26 @@
+/** What acts saw of a node beyond its plain columns: written under the fence, to where the wire reads it. */
+import type { Seen } from '../../model/runs/runs';
+import type { Db } from '../database';
+import { type Fenced, heldBy } from '../fence';
+import { details } from './details';
+
+type Sighting = Pick<Seen, 'properties' | 'macs' | 'bios' | 'firmware' | 'raid_config' | 'inventory'>;
+
+export const sightings = (sql: Db) => ({
+  /** Writes what is present, in a transaction; nothing where the lock no longer holds the node. */
+  async write(lock: Fenced, { properties, macs, bios, firmware, raid_config, inventory }: Sighting): Promise<void> {
+    const [held] = await heldBy(sql, lock);
+    if (!held) return;
+    if (properties || raid_config)
+      await sql`
+        update nodes set properties = properties || ${sql.json((properties ?? {}) as never)},
+          raid_config = coalesce(${raid_config ? sql.json(raid_config as never) : null}::jsonb, raid_config), updated_at = now()
+        where uuid = ${lock.node_uuid}`;
+    if (bios || firmware || inventory) await details(sql).write(lock.node_uuid, { bios, firmware, inventory });
+    // A MAC that another node has stays there: one address belongs to one port.
+    for (const address of macs ?? [])
+      await sql`
+        insert into ports (node_uuid, address, pxe_enabled) values (${lock.node_uuid}, ${address}, true)
+        on conflict do nothing`;
+  },
+});

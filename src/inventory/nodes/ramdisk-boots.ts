@@ -1,0 +1,92 @@
+/** Queries of a node's boots of the ramdisk: since when one is expected, from which address it speaks, and whether a second came. */
+import type { NodeUuid, RunUuid } from '../../model/ids';
+import type { Lock } from '../../model/runs/runs';
+import type { Db } from '../database';
+import { type Fenced, heldBy } from '../fence';
+
+type Boot = { readonly run_id: RunUuid; readonly address: string | null; readonly conflict: string | null };
+
+export const ramdiskBoots = (sql: Db) => ({
+  /** From now on a ramdisk is expected: its node has been powered on for it. Under the fence; a repeat begins anew. */
+  async expect(lock: Fenced): Promise<void> {
+    await sql`
+      with held as (${heldBy(sql, lock)})
+      insert into ramdisk_boots (node_uuid, run_id)
+      select uuid, ${lock.run} from held
+      on conflict (node_uuid) do update
+        set run_id = excluded.run_id, booted_at = now(), address = null, conflict = null, noticed = null`;
+  },
+
+  /**
+   * Takes note of the address from which a ramdisk speaks for a node; of several that are first at once, one is.
+   * @returns the first since the boot; undefined where no run has powered the node on for one, or two have been seen
+   */
+  async claim(node: NodeUuid, address: string): Promise<string | undefined> {
+    const [seen] = await sql<Boot[]>`
+      select b.run_id, b.address, b.conflict from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
+      where b.node_uuid = ${node}`;
+    if (!seen || seen.conflict !== null) return undefined;
+    return seen.address ?? this.take(node, seen.run_id, address);
+  },
+
+  /** @returns the address that was first in this run's boot; undefined where that is over by now, or another one's */
+  async take(node: NodeUuid, run: RunUuid, address: string): Promise<string | undefined> {
+    const [taken] = await sql<{ address: string }[]>`
+      update ramdisk_boots b set address = coalesce(b.address, ${address}) from nodes n
+      where b.node_uuid = ${node} and b.run_id = ${run} and n.uuid = b.node_uuid and n.reservation = b.run_id
+      returning b.address`;
+    return taken?.address;
+  },
+
+  /**
+   * Records that a second ramdisk spoke for a node: its run learns so, and the node goes into maintenance with a fault.
+   * False where that is on record already, or no run waits for a ramdisk any more.
+   */
+  async contest(node: NodeUuid, address: string, reason: string): Promise<boolean> {
+    const contested = await sql`
+      with contested as (
+        update ramdisk_boots b set conflict = ${address} from nodes n
+        where b.node_uuid = ${node} and n.uuid = b.node_uuid and n.reservation = b.run_id and b.conflict is null
+        returning b.node_uuid, b.run_id
+      ), kept as (
+        update nodes set maintenance = true, fault = 'ramdisk conflict', updated_at = now(),
+          maintenance_reason = case when maintenance then maintenance_reason else ${reason} end
+        from contested where nodes.uuid = contested.node_uuid
+        returning nodes.uuid, nodes.owner, nodes.lessee
+      )
+      insert into events (kind, node_uuid, run_id, project, lessee, data)
+      select 'node.ramdisk_conflict', kept.uuid, contested.run_id, kept.owner, kept.lessee,
+        jsonb_build_object('reason', ${reason}::text)
+      from kept, contested returning 1`;
+    return contested.length === 1;
+  },
+
+  /** Whether two ramdisks spoke for the node of this run. With `at`, the run has learned so there. */
+  async contested(lock: Lock, at?: string): Promise<boolean> {
+    const found = at
+      ? await sql`
+          update ramdisk_boots set noticed = coalesce(noticed, ${at})
+          where node_uuid = ${lock.node_uuid} and run_id = ${lock.run} and conflict is not null returning 1`
+      : await sql`
+          select 1 from ramdisk_boots
+          where node_uuid = ${lock.node_uuid} and run_id = ${lock.run} and conflict is not null`;
+    return found.length > 0;
+  },
+
+  /**
+   * The node has lost power, and its ramdisk with it. True where two had spoken for it and the run has not learned so
+   * before `at`, however often that is repeated: what they said must not count for a success. In a transaction; where the
+   * lock no longer holds the node, nothing is forgotten.
+   */
+  async end(lock: Fenced, at: string): Promise<boolean> {
+    const [held] = await heldBy(sql, lock);
+    if (!held) return false;
+    const [unnoticed] = await sql`
+      update ramdisk_boots set noticed = ${at}
+      where node_uuid = ${lock.node_uuid} and run_id = ${lock.run} and conflict is not null
+        and (noticed is null or noticed = ${at}) returning 1`;
+    if (unnoticed) return true;
+    await sql`delete from ramdisk_boots where node_uuid = ${lock.node_uuid}`;
+    return false;
+  },
+});

@@ -1,0 +1,47 @@
+/** What inspection rules see of a node, and what they have changed: read and written under the fence, in one transaction. */
+
+import { settable } from '../../model/inspection/rule-ops';
+import type { RuleOutcome, RulePort, RuleSubject } from '../../model/inspection/rule-run';
+import type { InspectionRule } from '../../model/resources/inspection-rules';
+import type { Db } from '../database';
+import { type Fenced, heldBy } from '../fence';
+import { writtenColumns } from '../resources';
+
+const readable = ['uuid', 'name', 'driver', 'conductor_group', 'owner', 'lessee', 'traits', ...settable.node.names];
+const portColumns = ['uuid', 'address', 'name', ...settable.port.names];
+
+export const ruleEffects = (sql: Db) => ({
+  /** The rules of a phase. */
+  async rules(phase: string): Promise<InspectionRule[]> {
+    return sql<InspectionRule[]>`
+      select uuid, description, phase, priority, sensitive, conditions, actions from inspection_rules
+      where phase = ${phase} order by priority desc, id`;
+  },
+
+  /** The node with what was found; undefined where the lock no longer holds it, or nothing was found. */
+  async subject(lock: Fenced): Promise<RuleSubject | undefined> {
+    const [node] = await sql<RuleSubject['node'][]>`${heldBy(sql, lock, readable)}`;
+    const [found] = await sql<Pick<RuleSubject, 'inventory' | 'plugin_data'>[]>`
+      select inventory, coalesce(plugin_data, '{}') as plugin_data from node_details
+      where node_uuid = ${lock.node_uuid} and inventory is not null`;
+    if (!node || !found) return undefined;
+    const ports = await sql<RulePort[]>`
+      select ${sql(portColumns)} from ports where node_uuid = ${lock.node_uuid} order by id`;
+    return { node, ports, ...found };
+  },
+
+  /** Writes what has changed, in a transaction; nothing where the lock no longer holds the node. */
+  async write(lock: Fenced, { node, traits, ports, plugin_data }: RuleOutcome): Promise<void> {
+    const [held] = await heldBy(sql, lock);
+    if (!held) return;
+    const values = { ...writtenColumns(sql, settable.node.table, node), ...(traits && { traits }) };
+    if (Object.keys(values).length > 0)
+      await sql`update nodes set ${sql(values as never)}, updated_at = now() where uuid = ${lock.node_uuid}`;
+    for (const port of ports)
+      await sql`
+        update ports set ${sql(writtenColumns(sql, settable.port.table, port.values) as never)}, updated_at = now()
+        where uuid = ${port.uuid} and node_uuid = ${lock.node_uuid}`;
+    if (plugin_data)
+      await sql`update node_details set plugin_data = ${sql.json(plugin_data as never)} where node_uuid = ${lock.node_uuid}`;
+  },
+});

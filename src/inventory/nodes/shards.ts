@@ -1,0 +1,15 @@
+/** How many nodes each shard has. */
+import type { Predicate } from '../../model/predicates';
+import type { Db } from '../database';
+import { where } from '../predicates';
+
+export type ShardRow = { readonly name: string | null; readonly count: number };
+
+export const shards = (sql: Db) => ({
+  /** Largest first; nodes without a shard count under null. `visible` is of the columns of nodes: which are counted. */
+  async list(visible: Predicate): Promise<ShardRow[]> {
+    return sql<ShardRow[]>`
+      select shard as name, count(*)::int as count from nodes where ${where(sql, visible, 'nodes')}
+      group by shard order by count desc, shard nulls last`;
+  },
+});

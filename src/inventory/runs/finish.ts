@@ -1,0 +1,67 @@
+/** How a run ends in the store, and what its node keeps of it. */
+import type { NodeUuid } from '../../model/ids';
+import type { Fault, ProvisionState } from '../../model/lifecycle/states';
+import type { Lock, RunState } from '../../model/runs/runs';
+import type { Db } from '../database';
+import { heldBy } from '../fence';
+
+import { withoutInstance } from './hold';
+
+export const finishedRuns = (sql: Db) => ({
+  /** Ends a run and frees its node in one statement; false when that was done before. */
+  async finish(
+    lock: Lock,
+    end: {
+      state: RunState;
+      to: ProvisionState | null;
+      target: ProvisionState | null;
+      error: string | null;
+      fault: Fault | null;
+      cursor: number;
+      forgetPower: boolean;
+      forgetInstance: boolean;
+    },
+  ): Promise<boolean> {
+    const ended = await sql`
+      with held as (${heldBy(sql, lock)}
+      ), ended as (
+        update runs set state = ${end.state}, last_error = ${end.error}, cursor = ${end.cursor}, waiting_for = null, awaits = null,
+          finished_at = now(), updated_at = now(), started_at = coalesce(started_at, now())
+        where id = ${lock.run} and exists (select 1 from held)
+        returning id
+      ), freed as (
+        update nodes set
+          reservation = null, target_power_state = null, clean_step = null, service_step = null, deploy_step = null, updated_at = now(),
+          ${end.forgetInstance ? sql`${withoutInstance(sql)},` : sql``}
+          inspection_finished_at = case when ${end.to}::text = 'manageable' and provision_state in ('inspecting', 'inspect wait')
+            then now() else inspection_finished_at end,
+          provision_state = coalesce(${end.to}, provision_state),
+          target_provision_state = case when ${end.to}::text is null then target_provision_state else ${end.target} end,
+          provision_updated_at = case when ${end.to}::text is null then provision_updated_at else now() end,
+          power_state = case when ${end.forgetPower} then null else power_state end,
+          last_error = ${end.error},
+          fault = case when fault = 'ramdisk conflict' then fault else coalesce(${end.fault}, fault) end,
+          maintenance = maintenance or ${end.fault !== null},
+          maintenance_reason = case when ${end.fault !== null} and maintenance_reason is null then ${end.error} else maintenance_reason end
+        where uuid in (select uuid from held) and exists (select 1 from ended)
+      ), freed_also as (
+        update nodes set reservation = null, updated_at = now()
+        where reservation = ${lock.run} and uuid <> ${lock.node_uuid} and exists (select 1 from ended)
+      )
+      select 1 from ended`;
+    return ended.length === 1;
+  },
+
+  /**
+   * Takes a node out of the maintenance that a failed run left it in, once what failed is over. Maintenance that an operator
+   * set stays: its reason is no run's error. @returns whether there was any
+   */
+  async leaveFault(node: NodeUuid, fault: Fault): Promise<boolean> {
+    const left = await sql`
+      update nodes set fault = null, maintenance = false, maintenance_reason = null, updated_at = now()
+      where uuid = ${node} and fault = ${fault} and maintenance
+        and exists (select 1 from runs r where r.node_uuid = nodes.uuid and r.last_error = nodes.maintenance_reason)
+      returning 1`;
+    return left.length === 1;
+  },
+});

@@ -1,0 +1,106 @@
+/** What a run writes while it holds its node, each statement under the fence. */
+import type { NodeUuid, ProjectId } from '../../model/ids';
+import type { ProvisionState } from '../../model/lifecycle/states';
+import type { PlannedStep } from '../../model/lifecycle/step-types';
+import type { Lock, RunEnding, RunState, WaitsOn } from '../../model/runs/runs';
+import type { Db } from '../database';
+import { type Fenced, heldBy } from '../fence';
+
+/** A node as the projections need it. */
+export type HeldNode = {
+  readonly uuid: NodeUuid;
+  readonly provision_state: ProvisionState;
+  readonly target_provision_state: ProvisionState | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+  readonly maintenance: boolean;
+};
+
+// What belongs to the instance goes with it; a lessee only if the deployment brought it.
+export const withoutInstance = (sql: Db) => sql`
+  instance_info = '{}', instance_uuid = null, instance_name = null, allocation_uuid = null,
+  lessee = case when driver_internal_info ? 'automatic_lessee' then null else lessee end,
+  driver_internal_info = driver_internal_info - '{automatic_lessee,instance,root_uuid_or_disk_id,is_whole_disk_image,is_source_a_path,deploy_boot_mode}'::text[]`;
+
+export const heldRuns = (sql: Db) => ({
+  /** Compare-and-set accepted -> running. True also for a repeat; false for a run that is unknown, fenced off or ended. */
+  async claim(lock: Lock, workflowRun: string, previous?: string): Promise<boolean> {
+    const claimed = await sql`
+      with held as (${heldBy(sql, lock)})
+      update runs set state = 'running', waiting_for = case when state = 'accepted' then null else waiting_for end,
+        workflow_run_id = ${workflowRun}, restart_at = null, started_at = coalesce(started_at, now()), updated_at = now(),
+        act_nth = case when workflow_run_id = ${workflowRun} then act_nth else 0 end, -- another execution counts its acts anew
+        act_cut = case when workflow_run_id = ${workflowRun} then act_cut else 0 end,
+        act_id = case when workflow_run_id = ${workflowRun} then act_id end
+      where id = ${lock.run}
+        and (state = 'accepted' or restart_at is not null or (finished_at is null and workflow_run_id in (${workflowRun}, ${previous ?? workflowRun})))
+        and exists (select 1 from held)
+      returning 1`;
+    return claimed.length === 1;
+  },
+
+  /** The node, if this lock still holds it; locked for the rest of the transaction. */
+  async held(lock: Fenced): Promise<HeldNode | undefined> {
+    const columns = ['uuid', 'provision_state', 'target_provision_state', 'owner', 'lessee', 'maintenance'];
+    const [node] = await sql<HeldNode[]>`${heldBy(sql, lock, columns)}`;
+    return node;
+  },
+
+  /** Whether a projection with this counter has been made already. */
+  async advance(
+    lock: Lock,
+    seq: number,
+    state: RunState,
+    waiting_for: string | null,
+    waits_on: WaitsOn | null = null,
+  ): Promise<boolean> {
+    const held = ['uuid', 'owner', 'lessee'];
+    const advanced = await sql`
+      with held as (${heldBy(sql, lock, held)}
+      ), before as (
+        select state from runs where id = ${lock.run}
+      ), advanced as (
+        update runs set seq = ${seq}, state = ${state}, waiting_for = ${waiting_for}, waits_on = ${waits_on}, updated_at = now()
+        where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning cursor
+      ), said as (
+        insert into events (kind, node_uuid, run_id, project, lessee, data)
+        select 'run.' || ${state}::text, held.uuid, ${lock.run}, held.owner, held.lessee,
+          jsonb_build_object('from', before.state, 'index', advanced.cursor, 'waiting_for', ${waiting_for}::text)
+        from held, before, advanced where before.state <> ${state} and ${state} in ('waiting', 'parked', 'paused')
+      )
+      select 1 from advanced`;
+    return advanced.length === 1;
+  },
+
+  /** Takes note of a projection that changes nothing of the run itself; false where it was made already. */
+  async counted(lock: Lock, seq: number): Promise<boolean> {
+    const counted = await sql`
+      with held as (${heldBy(sql, lock)})
+      update runs set seq = ${seq}, updated_at = now()
+      where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning 1`;
+    return counted.length === 1;
+  },
+
+  /** Writes a node's state under the lock. */
+  async moveNode(lock: Lock, to: ProvisionState, forgets: 'instance' | null = null): Promise<void> {
+    await sql`
+      with held as (${heldBy(sql, lock)})
+      update nodes set provision_state = ${to}, provision_updated_at = now(), updated_at = now()
+        ${forgets === 'instance' ? sql`, ${withoutInstance(sql)}` : sql``}
+      where uuid in (select uuid from held)`;
+  },
+
+  /** The plan as it goes on once the ramdisk's own steps have joined it, under the fence. */
+  async replan(lock: Lock, steps: readonly PlannedStep[]): Promise<void> {
+    await sql`
+      with held as (${heldBy(sql, lock)})
+      update runs set plan = ${sql.json(steps as never)} where id = ${lock.run} and exists (select 1 from held)`;
+  },
+
+  /** Notes how a run that begins to tidy up will end, so that another execution can end it. Under the fence. */
+  async endsAs(lock: Lock, ending: RunEnding): Promise<void> {
+    await sql`
+      with held as (${heldBy(sql, lock)})
+      update runs set ending = ${sql.json(ending as never)} where id = ${lock.run} and exists (select 1 from held)`;
+  },
+});

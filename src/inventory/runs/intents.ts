@@ -1,0 +1,32 @@
+/** Intents of acts: written before a command leaves for a BMC. */
+import type { RunUuid } from '../../model/ids';
+import type { Db } from '../database';
+import { type ActLock, heldBy } from '../fence';
+
+export type IntentRow = { readonly sent_at: Date; readonly age_ms: number; readonly detail: Record<string, unknown> };
+
+export const actIntents = (sql: Db) => ({
+  /** The last intent of an act, with its age in milliseconds: both times are this database's, whatever clock asks. */
+  async lastIntent(run: RunUuid, index: number, act: string): Promise<IntentRow | undefined> {
+    const [row] = await sql<IntentRow[]>`
+    select sent_at, detail, greatest(extract(epoch from now() - sent_at) * 1000, 0)::float8 as age_ms
+    from intents where run_id = ${run} and index = ${index} and act = ${act}`;
+    return row;
+  },
+
+  /** Written before a command is sent; false where the lock no longer holds the node, or a later attempt has begun. */
+  async recordIntent(
+    lock: ActLock,
+    index: number,
+    act: string,
+    detail: Readonly<Record<string, unknown>>,
+  ): Promise<boolean> {
+    const recorded = await sql`
+    with held as (${heldBy(sql, lock)})
+    insert into intents (run_id, index, act, detail)
+    select ${lock.run}, ${index}, ${act}, ${sql.json(detail as never)} from held
+    on conflict (run_id, index, act) do update set detail = excluded.detail, sent_at = now()
+    returning 1`;
+    return recorded.length === 1;
+  },
+});

@@ -1,0 +1,106 @@
+/** Runs of all nodes, as far as a caller may see them: what is going on, and what has ended. */
+import type { NodeUuid, RunUuid } from '../../model/ids';
+import { implied, type Predicate } from '../../model/predicates';
+import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
+import type { Db } from '../database';
+import { where } from '../predicates';
+import type { RunRow } from './runs';
+
+export type RunListing = Pick<
+  RunRow,
+  | 'id'
+  | 'node_uuid'
+  | 'node_name'
+  | 'verb'
+  | 'state'
+  | 'runbook_name'
+  | 'cursor'
+  | 'waiting_for'
+  | 'last_error'
+  | 'requester'
+  | 'created_at'
+  | 'started_at'
+  | 'finished_at'
+  | 'updated_at'
+> & {
+  /** Whose its node is now. */
+  readonly now_owner: string | null;
+  readonly now_lessee: string | null;
+  readonly steps: number;
+  /** Of the step that the run is in; null before the first and after the last. */
+  readonly step: string | null;
+  readonly step_state: StepState | null;
+  readonly step_error: string | null;
+};
+
+/** `open` are all that go on, `retrying` those of them whose step has failed and is tried again. */
+export type RunFilter = RunState | 'open' | 'ended' | 'any' | 'retrying';
+
+export type RunSelection = {
+  /** Over the columns `now_owner` and `now_lessee` of the node, and `tenant`, the project of the lease while it lasts. */
+  readonly visible: Predicate;
+  readonly state: RunFilter;
+  readonly verb?: string;
+  readonly node?: NodeUuid;
+  /** UUID or name that the runbook had at acceptance. */
+  readonly runbook?: { readonly uuid: string } | { readonly name: string };
+  /** Accepted at this time or later. */
+  readonly since?: Date;
+  /** Lowest and highest UUID. */
+  readonly between?: { readonly lowest: string; readonly highest: string };
+  readonly limit: number;
+  readonly after?: RunUuid;
+};
+
+// The lessee of a run that is shown by its lease is the node's present one.
+const nodeColumns = { now_owner: 'owner', now_lessee: 'lessee', tenant: 'lessee' } as const;
+
+const stateIs = (sql: Db, state: RunFilter) => {
+  switch (state) {
+    case 'any':
+      return sql``;
+    case 'open':
+      return sql`and r.finished_at is null`;
+    case 'ended':
+      return sql`and r.finished_at is not null`;
+    case 'retrying':
+      return sql`and r.finished_at is null and r.state = 'running' and exists (select 1 from run_steps s
+        where s.run_id = r.id and s.index = r.cursor and s.state = 'running' and s.last_error is not null)`;
+    default:
+      return sql`and r.state = ${state} and r.finished_at is ${endedStates.includes(state) ? sql`not null` : sql`null`}`;
+  }
+};
+
+/** What every row has to fulfil beside being visible. */
+const chosen = (sql: Db, { state, verb, node, runbook, since, between, after }: RunSelection) => {
+  const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
+  return sql`${stateIs(sql, state)}
+    ${verb !== undefined ? sql`and r.verb = ${verb}` : sql``}
+    ${node ? sql`and r.node_uuid = ${node}` : sql``}
+    ${runbook ? ('uuid' in runbook ? sql`and r.runbook_uuid = ${runbook.uuid}` : sql`and r.runbook_name = ${runbook.name}`) : sql``}
+    ${since ? sql`and r.created_at >= ${since}` : sql``}
+    ${between ? sql`and r.id between ${between.lowest} and ${between.highest}` : sql``}
+    ${after ? sql`and r.created_at <= ${place} and (r.created_at < ${place} or (r.created_at = ${place} and r.id > ${after}))` : sql``}`;
+};
+
+export const runList = (sql: Db) => ({
+  /** A page of runs, newest first; `after` is the run that the page follows. */
+  async page(selection: RunSelection): Promise<RunListing[]> {
+    const { visible, limit } = selection;
+    const nodes = implied(visible, nodeColumns);
+    return sql<RunListing[]>`
+      select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, cursor, waiting_for, seen.last_error, requester,
+        created_at, seen.started_at, seen.finished_at, updated_at, now_owner, now_lessee,
+        (select count(*) from run_steps s where s.run_id = seen.id) as steps,
+        now.interface || '.' || now.step as step, now.state as step_state, now.last_error as step_error
+      from (
+        select r.*, nodes.owner as now_owner, nodes.lessee as now_lessee,
+          case when r.lease_id = nodes.lease_id then r.lessee end as tenant
+        from runs r left join nodes on nodes.uuid = r.node_uuid
+        where ${nodes.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${where(sql, nodes, 'n')})`}
+          ${chosen(sql, selection)}
+      ) seen left join run_steps now on now.run_id = seen.id and now.index = seen.cursor
+      where ${where(sql, visible, 'seen')}
+      order by created_at desc, seen.id limit ${limit}`;
+  },
+});

@@ -1,0 +1,119 @@
+/** What the API, the relay and activities read of runs. */
+import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../../model/ids';
+import type { ProvisionState } from '../../model/lifecycle/states';
+import type { Requester, RunInput, RunState } from '../../model/runs/runs';
+import type { Db } from '../database';
+
+export type RunRow = {
+  readonly id: RunUuid;
+  readonly node_uuid: NodeUuid;
+  readonly node_name: string | null;
+  readonly fence: number;
+  readonly story: string;
+  readonly verb: string;
+  readonly state: RunState;
+  readonly runbook_uuid: string | null;
+  readonly runbook_name: string | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+  readonly lease_id: LeaseUuid | null;
+  readonly requester: Requester;
+  readonly rule_set: string;
+  readonly batch: string | null;
+  readonly workflow_id: string;
+  readonly workflow_run_id: string | null;
+  readonly provision_state_before: string | null;
+  readonly target: string | null;
+  readonly resumes: string | null;
+  readonly cursor: number;
+  readonly waiting_for: string | null;
+  readonly last_error: string | null;
+  /** Who asked for the run's end, and when; null where no caller has. */
+  readonly abort_by: string | null;
+  readonly abort_at: Date | null;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+  readonly updated_at: Date;
+};
+
+export const columns = [
+  'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'owner', 'lessee', 'lease_id',
+  'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'resumes', 'cursor', 'waiting_for',
+  'last_error', 'abort_by', 'abort_at', 'created_at', 'started_at', 'finished_at', 'updated_at',
+] as const; // biome-ignore format: one row of names
+
+export const readRuns = (sql: Db) => ({
+  /** One run, or undefined. */
+  async find(id: RunUuid): Promise<RunRow | undefined> {
+    const [row] = await sql<RunRow[]>`select ${sql(columns)} from runs where id = ${id}`;
+    return row;
+  },
+
+  /** What the workflow of a run is started with. */
+  async input(id: RunUuid): Promise<RunInput | undefined> {
+    const [row] = await sql<{ input: RunInput }[]>`select input from runs where id = ${id}`;
+    return row?.input;
+  },
+
+  /**
+   * Runs of a node, newest first; with `lease`, only those accepted under it; with `after`, those that follow that run.
+   * Its time is read by the store itself: a Date would lose the microseconds.
+   */
+  async ofNode(
+    node: NodeUuid,
+    { limit = 100, lease, after }: { limit?: number; lease?: LeaseUuid; after?: RunUuid } = {},
+  ): Promise<RunRow[]> {
+    const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
+    return sql<RunRow[]>`
+      select ${sql(columns)} from runs where node_uuid = ${node}
+        ${lease ? sql`and lease_id = ${lease}` : sql``} 
+        ${after ? sql`and created_at <= ${place} and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}
+      order by created_at desc, id limit ${limit}`;
+  },
+
+  /** Where a node stands, for an explanation or an event; undefined when it is gone. */
+  async stateOf(node: NodeUuid): Promise<
+    | {
+        provision_state: ProvisionState;
+        reservation: RunUuid | null;
+        owner: ProjectId | null;
+        lessee: ProjectId | null;
+      }
+    | undefined
+  > {
+    const [row] = await sql<
+      {
+        provision_state: ProvisionState;
+        reservation: RunUuid | null;
+        owner: ProjectId | null;
+        lessee: ProjectId | null;
+      }[]
+    >`
+      select provision_state, reservation, owner, lessee from nodes where uuid = ${node}`;
+    return row;
+  },
+
+  /** Whose a node is now, for who may see its runs; undefined when it is gone. */
+  async standingOf(
+    node: NodeUuid,
+  ): Promise<{ owner: ProjectId | null; lessee: ProjectId | null; lease_id: LeaseUuid | null } | undefined> {
+    const [row] = await sql<{ owner: ProjectId | null; lessee: ProjectId | null; lease_id: LeaseUuid | null }[]>`
+      select owner, lessee, lease_id from nodes where uuid = ${node}`;
+    return row;
+  },
+
+  /** Whether the newest run of a node, if there was one, was accepted under another lease than this. */
+  async lastIsForeign(node: NodeUuid, lease: LeaseUuid | null): Promise<boolean> {
+    const [last] = await sql<{ lease_id: LeaseUuid | null }[]>`
+      select lease_id from runs where node_uuid = ${node} order by created_at desc limit 1`;
+    return last !== undefined && last.lease_id !== lease;
+  },
+
+  /** The run that holds a node now. */
+  async holding(node: NodeUuid): Promise<RunRow | undefined> {
+    const [row] = await sql<RunRow[]>`
+      select ${sql(columns.map((name) => `runs.${name}`))} from runs join nodes on nodes.reservation = runs.id where nodes.uuid = ${node}`;
+    return row;
+  },
+});

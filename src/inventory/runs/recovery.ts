@@ -1,0 +1,58 @@
+/** Queries of the mark that database and engine share, and of the recovery that holds everything back where they do not. */
+import type { Cluster, OlderSide, StoreMark, Suspicion } from '../../model/runs/recovery';
+import type { Db } from '../database';
+
+export type Recovery = { readonly side: OlderSide; readonly reason: string; readonly since: Date };
+
+export const recovery = (sql: Db) => {
+  const cluster = sql`
+    select s.system_identifier::text as system_id, c.timeline_id as timeline from pg_control_system() s, pg_control_checkpoint() c`;
+  return {
+    /**
+     * Why nothing may be written to BMCs now; undefined while all is well. A database in another cluster says so itself, before
+     * a control worker has compared anything.
+     */
+    async current(): Promise<Recovery | undefined> {
+      const [row] = await sql<Recovery[]>`
+        select side, reason, since from recovery
+        union all
+        select 'store', 'the database is in another Postgres cluster than before', now()
+        from store_mark m, (${cluster}) c where m.system_id is distinct from c.system_id and m.system_id is not null
+        limit 1`;
+      return row;
+    },
+
+    async cluster(): Promise<Cluster> {
+      const [row] = await sql<Cluster[]>`${cluster}`;
+      return row!;
+    },
+
+    async mark(): Promise<StoreMark> {
+      const [row] = await sql<StoreMark[]>`select system_id, timeline, count, mark, seen from store_mark`;
+      return row!;
+    },
+
+    /** Holds everything back from now on; false where it is held back already. */
+    async enter({ side, reason }: Suspicion): Promise<boolean> {
+      const made = await sql`insert into recovery ${sql({ side, reason })} on conflict (single) do nothing returning 1`;
+      return made.length === 1;
+    },
+
+    /** Takes store and engine for what they are from now on; the next comparison begins a new mark. False where nothing was held back. */
+    async leave(): Promise<boolean> {
+      const left = await sql`delete from recovery returning 1`;
+      await sql`update store_mark set system_id = null, timeline = null, mark = null, seen = null`;
+      return left.length === 1;
+    },
+
+    /** Writes a mark that the engine is about to get. */
+    async advance({ system_id, timeline, count, mark, seen }: StoreMark): Promise<void> {
+      await sql`update store_mark set ${sql({ system_id, timeline, count, mark, seen })}`;
+    },
+
+    /** The engine was seen to have it. */
+    async seen(mark: string): Promise<void> {
+      await sql`update store_mark set seen = ${mark} where mark = ${mark}`;
+    },
+  };
+};

@@ -1,0 +1,59 @@
+/** Queries of runs whose workflow the engine has lost: their record, and the new start under a new fence. */
+import type { NodeUuid, RunUuid } from '../../model/ids';
+import type { RunRecord, StepRecord } from '../../model/runs/resume';
+import type { Carried, Lock } from '../../model/runs/runs';
+import type { Db } from '../database';
+import { heldBy } from '../fence';
+
+type Kept = Omit<RunRecord, 'steps' | 'paused'>;
+
+export const resumes = (sql: Db) => ({
+  /** The record of a run that this lock still holds, which stays as it is for the rest of the transaction; undefined otherwise. */
+  async record(lock: Lock): Promise<RunRecord | undefined> {
+    const { run } = lock;
+    const [kept] = await sql<Kept[]>`
+      with held as (${heldBy(sql, lock)})
+      select seq, state, waiting_for, plan, ending from runs
+      where id = ${run} and state <> 'accepted' and exists (select 1 from held)`;
+    if (!kept) return undefined;
+    const steps = await sql<StepRecord[]>`
+      select index, interface, step, args, abortable, state, acts_ended, last_error,
+        coalesce(extract(epoch from now() - started_at) * 1000, 0)::float8 as age_ms
+      from run_steps where run_id = ${run} order by index`;
+    return { ...kept, steps, paused: kept.state === 'paused' || (await this.pauseAsked(run)) };
+  },
+
+  /** Whether the last that was asked of pause and resume, and not refused, was to pause. */
+  async pauseAsked(run: RunUuid): Promise<boolean> {
+    const kinds = ['run.pause', 'run.resume', 'run.pause.refused', 'run.resume.refused'];
+    const rows = await sql<{ kind: string }[]>`
+      select kind from events where run_id = ${run} and kind in ${sql(kinds)} order by seq`;
+    const standing: string[] = [];
+    for (const { kind } of rows) {
+      if (kind.endsWith('.refused')) standing.pop();
+      else standing.push(kind);
+    }
+    return standing.at(-1) === 'run.pause';
+  },
+
+  /**
+   * Has the run's workflow started anew, under a higher fence on every node it holds: what the lost execution left under way
+   * finds no row any more. Messages that the lost execution had taken are sent once more.
+   */
+  async restart({ run, node_uuid }: Lock, carries: Carried): Promise<void> {
+    const held = await sql<{ uuid: NodeUuid; fence: number }[]>`
+      update nodes set fence = fence + 1, updated_at = now() where reservation = ${run} returning uuid, fence`;
+    const fences = Object.fromEntries(held.map(({ uuid, fence }) => [uuid, fence]));
+    const { [node_uuid]: fence, ...also } = fences;
+    const changed = {
+      lock: { run, node_uuid, fence },
+      carries,
+      ...(Object.keys(also).length > 0 && { also }),
+    };
+    await sql`
+      update runs set fence = (select n.fence from nodes n where n.uuid = ${node_uuid}), input = input || ${sql.json(changed as never)}, workflow_run_id = null,
+        restart_at = now(), attempts_to_start = 0, act_token = null, act_id = null, act_nth = 0, act_at = null, updated_at = now()
+      where id = ${run}`;
+    await sql`update run_messages set sent_at = null where run_id = ${run} and kind in ('abort', 'unhold')`;
+  },
+});

@@ -1,0 +1,15 @@
+/** Queries of a run's steps, their acts and intents. */
+import type { Db } from '../database';
+import { stepActs } from './acts';
+import { actIntents } from './intents';
+import { plannedSteps } from './steps';
+
+export type { ActedNode, ActKey, Cut, CutAct } from './acts';
+export type { IntentRow } from './intents';
+export type { StepRow } from './steps';
+
+export const runSteps = (sql: Db) => ({
+  ...plannedSteps(sql),
+  ...stepActs(sql),
+  ...actIntents(sql),
+});

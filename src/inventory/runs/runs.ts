@@ -1,0 +1,24 @@
+/** Queries of runs: acceptance, what they write under the fence, their end, and what is read of them. */
+import { randomUUID } from 'node:crypto';
+import type { RunUuid } from '../../model/ids';
+import type { Db } from '../database';
+import { acceptedRuns } from './accept';
+import { finishedRuns } from './finish';
+import { heldRuns } from './hold';
+import { runMessages } from './messages';
+import { readRuns } from './read';
+import { startingRuns } from './starting';
+
+export type { Acceptance } from './accept';
+export type { HeldNode } from './hold';
+export type { RunRow } from './read';
+
+export const runs = (sql: Db) => ({
+  newId: (): RunUuid => randomUUID() as RunUuid,
+  ...acceptedRuns(sql),
+  ...heldRuns(sql),
+  ...finishedRuns(sql),
+  ...runMessages(sql),
+  ...startingRuns(sql),
+  ...readRuns(sql),
+});

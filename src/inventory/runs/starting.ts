@@ -1,0 +1,65 @@
+/** Which runs the engine has still to start, and which it may have lost. */
+import type { RunUuid } from '../../model/ids';
+import type { Db } from '../database';
+
+import { columns, type RunRow } from './read';
+
+export const startingRuns = (sql: Db) => ({
+  /** The conductor groups whose workers act in a run: its node's at acceptance, and those of other nodes of its steps. */
+  async groupsOf(run: RunUuid): Promise<string[]> {
+    const [row] = await sql<{ groups: string[] }[]>`
+      select array(select distinct jsonb_array_elements_text(
+        jsonb_path_query_array(input, '$.conductor_group') || jsonb_path_query_array(input, '$.steps[*].on.conductor_group'))) as groups
+      from runs where id = ${run}`;
+    return row?.groups ?? [];
+  },
+
+  /**
+   * Accepted runs that have not been started for a while, oldest first. Those that the engine has refused come again after twice
+   * the pause each time, up to 24 times `olderThanMs`.
+   */
+  async unstarted(olderThanMs: number, limit = 50): Promise<{ id: RunUuid; workflow_id: string }[]> {
+    return sql`
+      select id, workflow_id from runs
+      where (restart_at is not null or (state = 'accepted' and created_at < now() - ${olderThanMs} * interval '1 millisecond'))
+        and finished_at is null
+        and (attempts_to_start = 0
+          or updated_at <= now() - least(24, power(2, least(attempts_to_start, 10) - 1)) * ${olderThanMs} * interval '1 millisecond')
+      order by created_at limit ${limit}`;
+  },
+
+  /** Locks a run that has not begun, for the rest of the transaction; false when it has. */
+  async lockAccepted(id: RunUuid): Promise<boolean> {
+    const locked = await sql`select 1 from runs where id = ${id} and state = 'accepted' for update`;
+    return locked.length === 1;
+  },
+
+  /** Counts a start that the engine refused, and shows what the run waits for. @returns how many there were */
+  async startFailed(id: RunUuid, waiting_for: string): Promise<number> {
+    const [row] = await sql<{ attempts_to_start: number }[]>`
+      update runs set attempts_to_start = attempts_to_start + 1, waiting_for = ${waiting_for}, updated_at = now()
+      where id = ${id} and finished_at is null returning attempts_to_start`;
+    return row?.attempts_to_start ?? 0;
+  },
+
+  /** Runs that the store believes to be going on but has no recent record of. */
+  async quiet(olderThanMs: number, limit = 2_500): Promise<RunRow[]> {
+    return sql<RunRow[]>`
+      select ${sql(columns)} from runs
+      where finished_at is null and state <> 'accepted' and restart_at is null and updated_at < now() - ${olderThanMs} * interval '1 millisecond'
+      order by updated_at limit ${limit}`;
+  },
+
+  /** Whether there is no such run, or it ended that long ago. */
+  async isOver(id: RunUuid, forMs: number): Promise<boolean> {
+    const open = await sql`
+      select 1 from runs where id = ${id}
+        and (finished_at is null or finished_at > now() - ${forMs} * interval '1 millisecond')`;
+    return open.length === 0;
+  },
+
+  /** Notes that a quiet run was looked at, so that the next look takes others first. */
+  async touch(ids: readonly RunUuid[]): Promise<void> {
+    if (ids.length > 0) await sql`update runs set updated_at = now() where id in ${sql(ids)} and finished_at is null`;
+  },
+});

@@ -1,0 +1,113 @@
+/** The steps of a run: written at acceptance, replanned, and marked by the workflow. */
+import type { RunUuid } from '../../model/ids';
+import type { PlannedStep } from '../../model/lifecycle/step-types';
+import { type ActName, actRow, acts } from '../../model/lifecycle/steps';
+import type { Lock, StepState } from '../../model/runs/runs';
+import type { Db } from '../database';
+import { type Fenced, heldBy } from '../fence';
+
+import { showStep } from './acts';
+export type StepRow = {
+  readonly index: number;
+  readonly interface: string;
+  readonly step: string;
+  readonly args: Record<string, unknown>;
+  /** Of the run's own plan, not of the caller. */
+  readonly system: boolean;
+  /** Whether an abort may cut it short. */
+  readonly abortable: boolean;
+  readonly state: StepState;
+  readonly act: string | null;
+  readonly acts_done: number;
+  readonly attempt: number;
+  readonly attempts: number;
+  readonly note: string | null;
+  readonly last_error: string | null;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+};
+
+/** The wire shows a waiting step as it shows a running one. */
+const showRunningStep = async (sql: Db, lock: Lock, index: number): Promise<void> => {
+  await sql`
+    update nodes set
+    ${showStep(sql, sql`shown.step`)}
+    from (select jsonb_build_object('interface', s.interface, 'step', s.step, 'args', s.args) as step
+      from run_steps s where s.run_id = ${lock.run} and s.index = ${index} and not s.system) shown
+    where uuid = ${lock.node_uuid}`;
+};
+
+export const plannedSteps = (sql: Db) => ({
+  async insert(run: RunUuid, steps: readonly PlannedStep[]): Promise<void> {
+    if (steps.length === 0) return;
+    const rows = steps.map(({ index, interface: of, step, args, system = false, abortable }) => ({
+      run_id: run,
+      index,
+      interface: of,
+      step,
+      args,
+      system,
+      abortable,
+    }));
+    await sql`
+    insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args', 'system', 'abortable')}
+    on conflict (run_id, index) do nothing`;
+  },
+
+  /** The rest of a plan in another shape: what has not begun gives way to it. */
+  async replaceAfter(lock: Fenced, index: number, steps: readonly PlannedStep[]): Promise<void> {
+    const [held] = await heldBy(sql, lock);
+    if (!held) return;
+    await sql`delete from run_steps where run_id = ${lock.run} and index > ${index} and state = 'pending'`;
+    await this.insert(lock.run, steps);
+  },
+
+  /** A step is to be tried again, with other arguments perhaps: what was announced of it no longer counts. */
+  async again(lock: Fenced, index: number, args?: Readonly<Record<string, unknown>>): Promise<void> {
+    const [held] = await heldBy(sql, lock);
+    if (!held) return;
+    const { run } = lock;
+    if (args)
+      await sql`update run_steps set args = ${sql.json(args as never)}, acts_done = 0, acts_ended = '{}', outcomes = '{}' where run_id = ${run} and index = ${index}`;
+    const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
+    await sql`delete from intents where run_id = ${run} and index = ${index} and act not in ${sql(ledgers)}`;
+  },
+
+  /** A step that the workflow itself carries: waiting, parked, skipped. In a transaction; nothing where the lock holds no node. */
+  async mark(
+    lock: Fenced,
+    index: number,
+    state: StepState,
+    { note, error }: { note?: string | null; error?: string | null },
+  ): Promise<void> {
+    const [held] = await heldBy(sql, lock);
+    if (!held) return;
+    const { run } = lock;
+    await sql`
+    update run_steps set state = ${state}, note = coalesce(${note ?? null}, note), last_error = coalesce(${error ?? null}, last_error),
+      started_at = coalesce(started_at, now()), finished_at = case when ${state} in ('done', 'skipped', 'failed') then now() end
+    where run_id = ${run} and index = ${index}`;
+    if (state === 'waiting' || state === 'parked') await showRunningStep(sql, lock, index);
+    await sql`update runs set cursor = ${state === 'done' || state === 'skipped' ? index + 1 : index} where id = ${run}`;
+  },
+
+  /** The step that a failed run stopped in. */
+  async failAt(run: RunUuid, index: number, error: string | null): Promise<void> {
+    await sql`
+    update run_steps set state = 'failed', last_error = coalesce(${error}, last_error), finished_at = now()
+    where run_id = ${run} and index = ${index} and state not in ('done', 'skipped', 'pending')`;
+  },
+
+  async ofRun(run: RunUuid): Promise<StepRow[]> {
+    return sql<StepRow[]>`
+    select index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+    from run_steps where run_id = ${run} order by index`;
+  },
+
+  async ofRuns(runs: readonly RunUuid[]): Promise<(StepRow & { run_id: RunUuid })[]> {
+    if (runs.length === 0) return [];
+    return sql<(StepRow & { run_id: RunUuid })[]>`
+    select run_id, index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+    from run_steps where run_id in ${sql(runs)} order by run_id, index`;
+  },
+});

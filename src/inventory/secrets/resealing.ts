@@ -1,0 +1,86 @@
+/** Queries for sealing again: which secrets are sealed to which keys, and to which their holders' conductor groups should be. */
+
+import type { NodeIdent } from '../audit';
+import type { Db } from '../database';
+import type { BoxedSecret, StoredSecret } from './sealing';
+
+/** A sealed secret with what decides how it should be sealed. */
+export type SecretToSeal = StoredSecret & {
+  /** Conductor groups that need it: null for all, none where its holder is gone. */
+  readonly groups: readonly string[] | null;
+  /** The node that holds it, where one does; `in_driver_info` where its driver_info refers to it. */
+  readonly node: {
+    readonly uuid: string;
+    readonly name: string | null;
+    readonly driver: string;
+    readonly driver_info: Readonly<Record<string, unknown>>;
+    readonly in_driver_info: boolean;
+  } | null;
+};
+
+/** How many secrets are sealed to which keys; `shared` where one key seals and opens. */
+export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
+
+const selected = (sql: Db) => sql`
+  select s.id, s.holder, s.holder_id, s.path, s.key_id, s.bound, s.boxes, s.nonce, s.ciphertext,
+    case
+      when s.holder in ('node', 'agent') then array_remove(array[n.conductor_group], null)
+      when s.holder = 'run' then array(
+        select distinct jsonb_array_elements_text(
+          jsonb_path_query_array(r.input, '$.conductor_group') || jsonb_path_query_array(r.input, '$.steps[*].on.conductor_group'))
+        from runs r where r.id = s.holder_id
+        union select m.conductor_group from runs r join nodes m on m.uuid = r.node_uuid where r.id = s.holder_id)
+    end as groups,
+    case when n.uuid is not null then jsonb_build_object('uuid', n.uuid, 'name', n.name, 'driver', n.driver,
+      'driver_info', n.driver_info, 'in_driver_info', strpos(n.driver_info::text, s.id::text) > 0) end as node
+  from secrets s left join nodes n on s.holder in ('node', 'agent') and n.uuid = s.holder_id`;
+
+export const resealing = (sql: Db) => ({
+  /** A page of all secrets, by id. */
+  async page(after: string | null, limit: number): Promise<SecretToSeal[]> {
+    return sql<SecretToSeal[]>`
+      ${selected(sql)} where s.id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000') order by s.id limit ${limit}`;
+  },
+
+  /**
+   * Secrets of nodes, and tokens of their ramdisks, that are sealed to another key than the one of their conductor group, and
+   * to one of these keys. @param keyOf key id by conductor group; `general` for all others
+   */
+  async strayed(
+    keyIds: readonly string[],
+    keyOf: Readonly<Record<string, string>>,
+    general: string,
+    limit: number,
+  ): Promise<SecretToSeal[]> {
+    return sql<SecretToSeal[]>`
+      ${selected(sql)} where s.boxes is not null and n.uuid is not null and s.key_id in ${sql([...keyIds])}
+        and s.key_id <> coalesce(${sql.json(keyOf)}::jsonb ->> n.conductor_group, ${general}) order by s.id limit ${limit}`;
+  },
+
+  /** The secrets in a node's driver_info; undefined where there is no such node. */
+  async ofNode(ident: NodeIdent): Promise<SecretToSeal[] | undefined> {
+    const [node] =
+      'uuid' in ident
+        ? await sql<{ uuid: string }[]>`select uuid from nodes where uuid = ${ident.uuid}`
+        : await sql<{ uuid: string }[]>`select uuid from nodes where name = ${ident.name}`;
+    if (!node) return undefined;
+    const rows = await sql<SecretToSeal[]>`${selected(sql)} where s.holder = 'node' and s.holder_id = ${node.uuid}`;
+    return rows.filter((row) => row.node?.in_driver_info);
+  },
+
+  /** Puts a secret that was sealed again in its place; false where it is another one by now, or gone. */
+  async replace(before: StoredSecret, after: BoxedSecret): Promise<boolean> {
+    const { path, key_id, bound, boxes, nonce, ciphertext } = after;
+    const replaced = await sql`
+      update secrets set path = ${path}, key_id = ${key_id}, bound = ${bound}, boxes = ${sql.json(boxes as never)},
+        nonce = ${nonce}, ciphertext = ${ciphertext}
+      where id = ${before.id} and ciphertext = ${before.ciphertext} returning 1`;
+    return replaced.length === 1;
+  },
+
+  /** Which keys are in use. */
+  async keys(): Promise<KeyUse[]> {
+    return sql<KeyUse[]>`
+      select key_id, boxes is null as shared, count(*)::int as count from secrets group by 1, 2 order by 2, 1`;
+  },
+});

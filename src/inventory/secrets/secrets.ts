@@ -1,0 +1,79 @@
+/** Queries of the secrets table. The API's role may only add to it; reading and sealing again is for the BMC workers' role. */
+import type { NodeUuid } from '../../model/ids';
+import type { Db } from '../database';
+import type { BoxedSecret, SecretHolder, StoredSecret } from './sealing';
+
+const columns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
+
+/** The statement that stores sealed secrets; at least one. Also part of a larger statement. */
+export const secretsInsert = (sql: Db, sealed: readonly BoxedSecret[]) => {
+  const rows = sealed.map((secret) => ({ ...secret, boxes: sql.json(secret.boxes as never) }));
+  return sql`insert into secrets ${sql(rows as never, ...(columns as never))}`;
+};
+
+export const secrets = (sql: Db) => ({
+  /** Stores sealed secrets. */
+  async insert(sealed: readonly BoxedSecret[]): Promise<void> {
+    if (sealed.length > 0) await secretsInsert(sql, sealed);
+  },
+
+  /**
+   * Deletes what a holder no longer refers to. `keep` are the ids still in its documents. What the frozen steps of an
+   * unfinished run refer to stays until the sweep after its end.
+   */
+  async prune(holder: SecretHolder, holder_id: string, keep: readonly string[]): Promise<void> {
+    await sql`
+      delete from secrets
+      where holder = ${holder} and holder_id = ${holder_id} and id <> all (${sql.array([...keep], 2951)})
+        and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)`;
+  },
+
+  /** Deletes what a node's row no longer refers to: what belonged to its instance goes with it. */
+  async dropUnused(node: NodeUuid): Promise<void> {
+    await sql`
+      delete from secrets s using nodes n
+      where n.uuid = ${node} and s.holder = 'node' and s.holder_id = n.uuid and strpos(n::text, s.id::text) = 0`;
+  },
+
+  /**
+   * Deletes what is not needed any more: secrets of runs that ended (of failed and aborted ones a week later, for they may be
+   * looked into and taken up), of runbooks and deploy templates that neither they nor an unfinished run refer to, of what went with its
+   * node, and tokens of ramdisks that are gone. @returns how many
+   */
+  async sweep(): Promise<number> {
+    const gone = await sql`
+      delete from secrets
+      where (holder = 'run' and not exists (
+          select 1 from runs where runs.id = secrets.holder_id
+            and (finished_at is null or (state in ('failed', 'aborted') and finished_at > now() - interval '7 days')))
+          and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
+        or (holder = 'agent' and not exists (select 1 from agents where agents.token_secret = secrets.id))
+        or (holder = 'volume_target'
+          and not exists (select 1 from volume_targets t where t.uuid = secrets.holder_id and strpos(t::text, secrets.id::text) > 0)
+          and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
+        or (holder = 'node'
+          and not exists (select 1 from nodes n where n.uuid = secrets.holder_id and strpos(n::text, secrets.id::text) > 0)
+          and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
+        or (holder = 'inspection_rule' and not exists (select 1 from inspection_rules where uuid = secrets.holder_id))
+        or (holder = 'deploy_template'
+          and not exists (select 1 from deploy_templates t where t.uuid = secrets.holder_id and strpos(t.steps::text, secrets.id::text) > 0)
+          and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
+        or holder = 'runbook'
+        and not exists (select 1 from runbooks where runbooks.uuid = secrets.holder_id and strpos(steps::text, secrets.id::text) > 0)
+        and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)
+      returning 1`;
+    return gone.length;
+  },
+
+  /** How many of these are still there. */
+  async count(ids: readonly string[]): Promise<number> {
+    if (ids.length === 0) return 0;
+    return (await sql`select id from secrets where id in ${sql([...ids])}`).length;
+  },
+
+  /** Sealed rows by id; only the BMC workers' role may ask. */
+  async read(ids: readonly string[]): Promise<StoredSecret[]> {
+    if (ids.length === 0) return [];
+    return sql<StoredSecret[]>`select ${sql([...columns])} from secrets where id in ${sql(ids)}`;
+  },
+});

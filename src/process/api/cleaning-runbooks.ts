@@ -1,0 +1,89 @@
+/** The runbooks of TEMPER_CLEANING_RUNBOOKS as they are in the store: resolved where the API starts, shown by `temper doctor`. */
+import type { Check, Finding } from '../../cli';
+import { connect } from '../../inventory/database';
+import { runbooks } from '../../inventory/runbooks';
+
+/** One entry of the setting. Without a UUID it cleans nothing, for the reason in `fault`. */
+export type CleaningRunbook = {
+  /** The nodes' class; `*` for all others. */
+  readonly resource_class: string;
+  readonly name: string;
+  readonly uuid?: string;
+  readonly fault?: string;
+};
+
+type Find = (ident: string) => Promise<{ readonly uuid: string; readonly owner: string | null } | undefined>;
+
+const entryOf = async (find: Find, resource_class: string, name: string): Promise<CleaningRunbook> => {
+  const found = await find(name);
+  if (!found) return { resource_class, name, fault: 'does not exist' };
+  if (found.owner !== null) return { resource_class, name, fault: 'belongs to a project' };
+  return { resource_class, name, uuid: found.uuid };
+};
+
+/** Looks up each name once. Only runbooks of the system count: a project may have taken the name. */
+export const resolveCleaning = (find: Find, named: Readonly<Record<string, string>>): Promise<CleaningRunbook[]> =>
+  Promise.all(Object.entries(named).map(([resource_class, name]) => entryOf(find, resource_class, name)));
+
+/** The setting with UUIDs in place of names; a name that was not resolved stays, and is refused where it is used. */
+export const pinned = (found: readonly CleaningRunbook[]): Record<string, string> =>
+  Object.fromEntries(found.map(({ resource_class, name, uuid }) => [resource_class, uuid ?? name]));
+
+type Warns = { warn(says: string, facts: unknown): void; info(says: string, facts: unknown): void };
+
+/**
+ * The setting as the API uses it from its start on. Where the store is away names stay, and are looked up at each use.
+ * @param find of the store
+ */
+export const cleaningFrom = async (
+  find: Find,
+  named: Readonly<Record<string, string>>,
+  log: Warns,
+): Promise<Readonly<Record<string, string>>> => {
+  try {
+    const found = await resolveCleaning(find, named);
+    for (const one of found) log[one.uuid ? 'info' : 'warn']('cleaning runbook', one);
+    return pinned(found);
+  } catch (error) {
+    log.warn('cleaning runbooks were not looked up', { error });
+    return named;
+  }
+};
+
+const told = ({ resource_class, name, uuid, fault }: CleaningRunbook): string =>
+  `${resource_class}: ${name} ${uuid ? `(${uuid})` : fault}`;
+
+const findingOf = (found: readonly CleaningRunbook[]): Finding => {
+  const says = found.map(told).join('; ');
+  return found.every(({ uuid }) => uuid)
+    ? { is: 'ok', says }
+    : {
+        is: 'failed',
+        says,
+        todo: 'Make these runbooks as the system, or correct TEMPER_CLEANING_RUNBOOKS; until then such nodes are not cleaned, and not passed on.',
+      };
+};
+
+type Settings = {
+  readonly TEMPER_DATABASE_URL?: string;
+  readonly TEMPER_CLEANING_RUNBOOKS: Readonly<Record<string, string>>;
+};
+
+/** What `temper doctor` finds of them. */
+export const cleaningCheck = ({ TEMPER_DATABASE_URL: url, TEMPER_CLEANING_RUNBOOKS: named }: Settings): Check => ({
+  name: 'cleaning runbooks',
+  async find() {
+    if (Object.keys(named).length === 0)
+      return { is: 'skipped', says: 'TEMPER_CLEANING_RUNBOOKS is not set here; nodes are cleaned by their own lists' };
+    if (!url) return { is: 'skipped', says: 'TEMPER_DATABASE_URL is not set here' };
+    const sql = connect(url, { max: 1, name: 'temper-doctor' });
+    try {
+      return findingOf(await resolveCleaning(runbooks(sql).find, named));
+    } catch (thrown) {
+      const { message, code } = thrown as NodeJS.ErrnoException;
+      return { is: 'failed', says: message || code || String(thrown), todo: 'Is Postgres running?' };
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  },
+});

@@ -1,0 +1,88 @@
+/** What each listener of the API process is made of: policy, store, engine and sealing, with connections of its own. */
+import type { RequestListener } from 'node:http';
+import { type createApi, createStreams, type Rooms } from '../../api';
+import { createInventory, type Inventory } from '../../inventory';
+import { connect } from '../../inventory/database';
+import { createDigests, createSealer } from '../../inventory/secrets/sealing';
+import type { Logger } from '../../observe/log';
+import type { Metrics } from '../../observe/metrics';
+import type { Traces } from '../../observe/traces';
+import { createRuns } from '../../runs';
+import { clientInterceptors } from '../observing';
+import type { ApiPolicy } from '../policy/api-policy';
+import type { Life } from '../process';
+import { watchRecovery } from '../recovery-watch';
+import { ramdiskAddressOf, settingsOf } from '../settings/api-settings';
+import type { ApiConfig } from '../settings/config';
+import { timingOf } from '../settings/timing';
+import { lazyClient } from '../temporal/client';
+import { webhookVaultFrom } from '../workers/event-delivery';
+
+type Dependencies = {
+  readonly identity: Rooms['identity'];
+  readonly policy: ApiPolicy;
+  readonly inventory: Inventory;
+  readonly traces: Traces | undefined;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+};
+
+/** Connections to Postgres of each listener: where ramdisks have one of their own, it gets a quarter, and each at least one. */
+export const poolsOf = (config: Pick<ApiConfig, 'TEMPER_DATABASE_POOL' | 'TEMPER_RAMDISK_LISTEN'>) => {
+  const all = config.TEMPER_DATABASE_POOL;
+  const ramdisks = ramdiskAddressOf(config) ? Math.max(1, Math.floor(all / 4)) : 0;
+  return { callers: Math.max(1, all - ramdisks), ramdisks };
+};
+
+/** Opens at most `max` connections, which the end closes. @param name as Postgres shows it */
+export const openInventory = (config: ApiConfig, name: string, max: number, life: Pick<Life, 'onEnd'>): Inventory => {
+  const inventory = createInventory(connect(config.TEMPER_DATABASE_URL, { max, name }));
+  life.onEnd(() => inventory.close());
+  return inventory;
+};
+
+/** @throws ConfigFault where settings do not go together */
+export const roomsFrom = async (
+  config: ApiConfig,
+  { identity, policy, inventory, traces, log, metrics }: Dependencies,
+  life: Pick<Life, 'onEnd'>,
+): Promise<Rooms> => {
+  const webhookVault = webhookVaultFrom(config);
+  const { client, close } = lazyClient(config, await clientInterceptors(traces));
+  life.onEnd(close);
+  const vault = { ...createSealer(config.TEMPER_SECRETS_PUBLIC_KEYS), ...createDigests(config.TEMPER_DIGEST_KEYS) };
+  const { TEMPER_EVENT_STREAMS: limit, TEMPER_QUOTA_STREAMS: quota } = config;
+  return {
+    policy: policy.now,
+    recovery: watchRecovery(inventory, life),
+    ...(policy.shadow && { shadow: () => policy.shadow!().report() }),
+    identity,
+    inventory,
+    vault,
+    streams: createStreams({ inventory, log, limit, quota, onCount: (open) => metrics.streams.set(open) }),
+    ...(webhookVault && { webhookVault }),
+    runs: createRuns({
+      inventory,
+      vault,
+      client,
+      timing: timingOf(config),
+      log,
+      queuePrefix: config.TEMPER_QUEUE_PREFIX,
+      quota: config.TEMPER_QUOTA_RUNS,
+    }),
+    log,
+    settings: settingsOf(config),
+  };
+};
+
+/** Requests counted and traced by their route. */
+export const watched =
+  (app: ReturnType<typeof createApi>, metrics: Metrics, traces: Traces | undefined): RequestListener =>
+  (request, response) => {
+    const stop = metrics.requests.startTimer();
+    const routeOf = () => (request as { route?: { path?: string } }).route?.path ?? 'none';
+    response.on('finish', () => stop({ method: request.method, route: routeOf(), status: response.statusCode }));
+    const answer = () => app(request as never, response as never);
+    if (traces) traces.serve(request, response, routeOf, answer);
+    else answer();
+  };

@@ -1,0 +1,132 @@
+/** The identity strategies that the settings ask for, with every missing companion setting and unusable file named. */
+import { isIP } from 'node:net';
+import {
+  createHttpBasic,
+  createIdentity,
+  createKeystone,
+  createNoauth,
+  createStaticTokens,
+  fileSource,
+  type Identity,
+  type ServiceUser,
+  type Strategy,
+} from '../../identity';
+import { cidrContains } from '../../model/access/bmc-addresses';
+import { isTemperError } from '../../model/errors';
+import type { Logger } from '../../observe/log';
+import type { ApiConfig } from '../settings/config';
+import { ConfigFault, together } from '../settings/fault';
+
+type Maker = {
+  readonly needs: readonly (keyof ApiConfig)[];
+  readonly make: (config: ApiConfig, log: Logger) => Strategy | Promise<Strategy>;
+};
+
+const notReloaded = (log: Logger) => (error: unknown) =>
+  log.error('identity file not reloaded, the old one stays in force', { error });
+
+/** The id of the domain that every Keystone begins with, often given for its name, which is `Default`. */
+const firstDomain = 'default';
+
+const ourselves = (config: ApiConfig): ServiceUser => {
+  const given = config.TEMPER_IDENTITY_DOMAIN;
+  const domain = given === firstDomain ? { id: given } : { name: given };
+  return {
+    username: config.TEMPER_IDENTITY_USERNAME!,
+    password: config.TEMPER_IDENTITY_PASSWORD!,
+    userDomain: domain,
+    scope: config.TEMPER_IDENTITY_SYSTEM
+      ? { system: 'all' }
+      : { project: { name: config.TEMPER_IDENTITY_PROJECT, domain } },
+  };
+};
+
+const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>> = {
+  keystone: {
+    needs: ['TEMPER_IDENTITY_URL', 'TEMPER_IDENTITY_USERNAME', 'TEMPER_IDENTITY_PASSWORD'],
+    make: (config, log) =>
+      createKeystone({
+        identityUrl: config.TEMPER_IDENTITY_URL!,
+        publicUrl: config.TEMPER_IDENTITY_PUBLIC_URL,
+        self: ourselves(config),
+        cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
+        outageMs: config.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000,
+        adminProjects: config.TEMPER_IDENTITY_ADMIN_PROJECTS,
+        onUnknownProjects: (reason) =>
+          log.warn('projects in which admins are admins too cannot be found out', { reason }),
+        onOutage: (reason) => log.warn('the identity service is down, known tokens go on', { reason }),
+      }),
+  },
+  http_basic: {
+    needs: ['TEMPER_HTPASSWD_FILE', 'TEMPER_USERS_FILE'],
+    make: (config, log) =>
+      createHttpBasic({
+        htpasswd: fileSource(config.TEMPER_HTPASSWD_FILE!),
+        users: fileSource(config.TEMPER_USERS_FILE!),
+        onFault: notReloaded(log),
+      }),
+  },
+  static_tokens: {
+    needs: ['TEMPER_TOKENS_FILE'],
+    make: (config, log) =>
+      createStaticTokens({
+        tokens: fileSource(config.TEMPER_TOKENS_FILE!),
+        users: config.TEMPER_USERS_FILE === undefined ? undefined : fileSource(config.TEMPER_USERS_FILE),
+        onFault: notReloaded(log),
+      }),
+  },
+  noauth: { needs: [], make: () => createNoauth() },
+};
+
+const fileSettings = ['TEMPER_HTPASSWD_FILE', 'TEMPER_USERS_FILE', 'TEMPER_TOKENS_FILE'] as const;
+
+/** An identity file that cannot be used, reported by the setting that names it. */
+const fileFault = (config: ApiConfig, thrown: unknown): unknown => {
+  if (!isTemperError(thrown, 'IdentityFileInvalid')) return thrown;
+  const setting = fileSettings.find((key) => config[key] === thrown.facts.file);
+  return new ConfigFault([`${setting ?? 'TEMPER_AUTH_STRATEGY'}: ${thrown.message} Mend it, or name another file.`]);
+};
+
+const loopbacks = ['127.0.0.0/8', '::1/128'];
+
+/** Whether only this machine can reach a listening address. Any other name than localhost may lead anywhere. */
+const isLoopback = (host: string): boolean =>
+  isIP(host) === 0 ? host === 'localhost' : loopbacks.some((network) => cidrContains(network, host));
+
+const companionFaults = (config: ApiConfig): string[] => {
+  const chosen = config.TEMPER_AUTH_STRATEGY;
+  const missing = chosen.flatMap((name) =>
+    makers[name].needs
+      .filter((key) => !config[key])
+      .map((key) => `${key} is not set. Strategy ${name} of TEMPER_AUTH_STRATEGY needs it.`),
+  );
+  const open =
+    chosen.includes('noauth') && !config.TEMPER_NOAUTH_BEYOND_LOOPBACK && !isLoopback(config.TEMPER_API_HOST);
+  if (!open) return missing;
+  return [
+    ...missing,
+    `TEMPER_API_HOST is ${config.TEMPER_API_HOST}, and under noauth every caller that reaches it may do anything. ` +
+      'Listen on 127.0.0.1, choose another TEMPER_AUTH_STRATEGY, or set TEMPER_NOAUTH_BEYOND_LOOPBACK=true.',
+  ];
+};
+
+/** @throws ConfigFault with all faults of the strategies' settings and files, so that an operator mends all at once */
+export const identityFrom = async (config: ApiConfig, log: Logger): Promise<Identity & { close(): Promise<void> }> => {
+  const faults = companionFaults(config);
+  if (faults.length > 0) throw new ConfigFault(faults);
+  const make = async (name: Strategy['name']): Promise<Strategy> => {
+    try {
+      return await makers[name].make(config, log);
+    } catch (thrown) {
+      throw fileFault(config, thrown);
+    }
+  };
+  const strategies = await together<Strategy[]>(...config.TEMPER_AUTH_STRATEGY.map(make));
+  const identity = createIdentity(strategies);
+  return {
+    ...identity,
+    close: async () => {
+      await Promise.all(strategies.map((strategy) => strategy.close?.()));
+    },
+  };
+};

@@ -1,0 +1,160 @@
+/** What `temper doctor` finds behind the API: database, Temporal and policy, as this environment's settings name them. */
+import { Connection } from '@temporalio/client';
+import type { Check, Finding } from '../../cli';
+import { clockOf, connect, type Sql } from '../../inventory/database';
+import { migrationFiles } from '../../inventory/migrate';
+import { attributes, controlQueue } from '../../workflows/contract';
+import { cleaningCheck } from '../api/cleaning-runbooks';
+import { farMs, skewOf } from '../clock-skew';
+import { holdPolicy } from '../policy/policy';
+import { ConfigFault } from '../settings/fault';
+import { type LookedAt, lookedAt } from '../settings/temper-settings';
+import { connectionOptions, type TemporalSettings } from '../temporal/client';
+
+const ok = (says: string): Finding => ({ is: 'ok', says });
+const failed = (says: string, todo: string): Finding => ({ is: 'failed', says, todo });
+const skipped = (says: string): Finding => ({ is: 'skipped', says });
+
+/** An error's text, where its own is empty: one for each address that was tried. */
+const told = (thrown: unknown): string => {
+  const { message, code } = thrown as NodeJS.ErrnoException;
+  return message || code || String(thrown);
+};
+
+const appliedIn = async (sql: Sql): Promise<Set<string>> =>
+  new Set((await sql<{ name: string }[]>`select name from migrations`).map(({ name }) => name));
+
+const migrationsOf = async (sql: Sql): Promise<Finding> => {
+  const applied = await appliedIn(sql);
+  const known = migrationFiles();
+  const missing = known.filter((name) => !applied.has(name));
+  const newer = [...applied].filter((name) => !known.includes(name));
+  if (missing.length > 0) return failed(`lacks ${missing.join(', ')}`, 'Run `migrate` of this release.');
+  if (newer.length > 0)
+    return failed(`has ${newer.join(', ')}, which this release does not know`, 'Run the newer release.');
+  return ok(`answers; all ${known.length} migrations are applied`);
+};
+
+/** The clock of the machine that this command runs on; every process reports its own as temper_clock_skew_seconds. */
+const skewFound = async (sql: Sql): Promise<Finding> => {
+  const ms = await skewOf(() => clockOf(sql));
+  const seconds = Math.abs(ms) / 1_000;
+  const says = `this machine is ${seconds.toFixed(seconds < 10 ? 1 : 0)} s ${ms < 0 ? 'behind' : 'ahead of'} the database`;
+  return Math.abs(ms) < farMs
+    ? ok(says)
+    : failed(says, 'Set both clocks by NTP; temper_clock_skew_seconds has the skew of every process.');
+};
+
+/** A check that needs the database; without its address it is skipped. */
+const inDatabase = (
+  name: string,
+  { TEMPER_DATABASE_URL: url }: LookedAt,
+  find: (sql: Sql) => Promise<Finding>,
+): Check => ({
+  name,
+  async find() {
+    if (!url) return skipped('TEMPER_DATABASE_URL is not set here');
+    const sql = connect(url, { max: 1, name: 'temper-doctor' });
+    try {
+      return await find(sql);
+    } catch (thrown) {
+      return failed(
+        told(thrown),
+        'Is Postgres running, is TEMPER_DATABASE_URL right, and has `migrate` of this release been run?',
+      );
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  },
+});
+
+const namespaceOf = async (connection: Connection, namespace: string): Promise<Finding> => {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const names = Object.values(attributes).map(({ name }) => name);
+  const missing = names.filter((name) => !customAttributes?.[name]);
+  return missing.length > 0
+    ? failed(
+        `namespace ${namespace} lacks the search attributes ${missing.join(', ')}`,
+        'Run `migrate` with TEMPER_TEMPORAL_ADDRESS set.',
+      )
+    : ok(`answers; namespace ${namespace} has all ${names.length} search attributes`);
+};
+
+// temporal.api.enums.v1.TaskQueueType
+const workflowTasks = 1;
+
+const controlWorkers = async (connection: Connection, { TEMPER_TEMPORAL_NAMESPACE, TEMPER_QUEUE_PREFIX }: LookedAt) => {
+  const { pollers } = await connection.workflowService.describeTaskQueue({
+    namespace: TEMPER_TEMPORAL_NAMESPACE,
+    taskQueue: { name: controlQueue(TEMPER_QUEUE_PREFIX) },
+    taskQueueType: workflowTasks,
+  });
+  return pollers?.length
+    ? ok(`${pollers.length} poll for workflows`)
+    : failed('none polls for workflows', 'Start `worker control`.');
+};
+
+/** A check that needs Temporal; without its address it is skipped. */
+const inTemporal = (name: string, settings: LookedAt, find: (connection: Connection) => Promise<Finding>): Check => ({
+  name,
+  async find() {
+    if (!settings.TEMPER_TEMPORAL_ADDRESS) return skipped('TEMPER_TEMPORAL_ADDRESS is not set here');
+    let connection: Connection | undefined;
+    try {
+      connection = await Connection.connect({
+        ...connectionOptions(settings as TemporalSettings),
+        connectTimeout: '5s',
+      });
+      return await find(connection);
+    } catch (thrown) {
+      return failed(
+        told(thrown),
+        `Is Temporal running at ${settings.TEMPER_TEMPORAL_ADDRESS}, and does it have namespace ${settings.TEMPER_TEMPORAL_NAMESPACE}?`,
+      );
+    } finally {
+      await connection?.close();
+    }
+  },
+});
+
+const silent = { info() {}, warn() {}, error() {}, debug() {} };
+
+const policy = (settings: LookedAt): Check => ({
+  name: 'policy',
+  async find() {
+    const {
+      TEMPER_POLICY_SET: set,
+      TEMPER_POLICY_FILE: file,
+      TEMPER_POLICY_DIRS: folders,
+      TEMPER_POLICY_MODE: mode,
+    } = settings;
+    const where = [...(file ? [file] : []), ...folders].join(', ');
+    if (where === '') return skipped('TEMPER_POLICY_FILE is not set here');
+    try {
+      const holder = holdPolicy(set, { file, folders }, { log: silent, onLoad: () => {} }, { mode });
+      holder.close();
+      const { warnings } = holder.now();
+      return ok(`${where} can be used${warnings.length > 0 ? `; note: ${warnings.join(' ')}` : ''}`);
+    } catch (thrown) {
+      return failed(told(thrown), 'Mend the file; a running API keeps the old rules until then.');
+    }
+  },
+});
+
+/** The checks that this environment's settings allow; settings that cannot be read are a finding of their own. */
+export const checksOf = (env: NodeJS.ProcessEnv): Check[] => {
+  try {
+    const settings = lookedAt(env);
+    return [
+      inDatabase('database', settings, migrationsOf),
+      inDatabase('clock', settings, skewFound),
+      inTemporal('Temporal', settings, (connection) => namespaceOf(connection, settings.TEMPER_TEMPORAL_NAMESPACE)),
+      inTemporal('control workers', settings, (connection) => controlWorkers(connection, settings)),
+      policy(settings),
+      cleaningCheck(settings),
+    ];
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigFault)) throw thrown;
+    return [{ name: 'settings', find: async () => failed(thrown.message, 'Mend these settings.') }];
+  }
+};

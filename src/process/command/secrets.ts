@@ -1,0 +1,72 @@
+/** What `temper secrets` does: with the settings of a BMC worker, on its database role. */
+import { userInfo } from 'node:os';
+import { type Move, makeMove, moveOf, resealAll } from '../../activities/resealing';
+import { type SecretsTool, stop } from '../../cli';
+import { createInventory } from '../../inventory';
+import { connect } from '../../inventory/database';
+import { newPair } from '../../inventory/secrets/sealed-box';
+import type { BmcSide } from '../../model/access/bmc-sides';
+import { asUuid } from '../../model/ids';
+import { parseSettings, processes } from '../settings/config';
+import { ConfigFault } from '../settings/fault';
+import { vaultsOf } from '../workers/sealing';
+
+const schema = processes.bmc.pick({
+  TEMPER_DATABASE_URL: true,
+  TEMPER_SECRETS_PRIVATE_KEYS: true,
+  TEMPER_SECRETS_PUBLIC_KEYS: true,
+  TEMPER_SECRETS_KEYS: true,
+  TEMPER_CONDUCTOR_GROUP: true,
+});
+
+/** @returns both halves in base64 */
+export const newKeys = (): { readonly public: string; readonly private: string } => {
+  const { publicRaw, privateRaw } = newPair();
+  return { public: publicRaw.toString('base64'), private: privateRaw.toString('base64') };
+};
+
+const sideText = ({ driver, destination, verify_ca, proves, way }: BmcSide): string =>
+  [
+    destination ?? 'no address',
+    `driver ${driver}`,
+    verify_ca !== undefined && `redfish_verify_ca ${verify_ca}`,
+    proves === false && 'IPMI 1.5',
+    way !== undefined && way !== '[]' && `bridged ${way}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+const settingsOf = (env: NodeJS.ProcessEnv) => {
+  try {
+    const settings = parseSettings(schema, env);
+    return { settings, vaults: vaultsOf(settings) };
+  } catch (thrown) {
+    if (thrown instanceof ConfigFault) return stop('usage', thrown.message);
+    throw thrown;
+  }
+};
+
+/** Throws CliFault (usage) where settings are missing or do not belong together. */
+export const secretsOf = (env: NodeJS.ProcessEnv): SecretsTool => {
+  const { settings, vaults } = settingsOf(env);
+  const sql = connect(settings.TEMPER_DATABASE_URL, { max: 2, name: 'temper-secrets' });
+  const hands = { inventory: createInventory(sql), opener: vaults.opener, sealer: vaults.sealer };
+  return {
+    keys: () => hands.inventory.resealing.keys(),
+    reseal: () => resealAll(hands),
+    async findMove(node) {
+      const uuid = asUuid(node);
+      const found: Move | undefined = await moveOf(uuid ? { uuid } : { name: node }, hands, () =>
+        stop('refused', `There is no node ${node}.`),
+      );
+      return (
+        found && {
+          from: sideText(found.from),
+          to: sideText(found.to),
+          make: () => makeMove(found, userInfo().username, hands),
+        }
+      );
+    },
+    close: () => hands.inventory.close(),
+  };
+};

@@ -1,0 +1,63 @@
+/** Writes loads of the policy into the audit trail, later where the store is away just then. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Inventory } from '../../inventory';
+import { isStoreAway } from '../../inventory/database';
+import type { PolicyLoad } from '../../model/access/policy-loads';
+import { maskText } from '../../model/access/secrets';
+import type { Logger } from '../../observe/log';
+
+const againEveryMs = 5_000;
+/** Loads that wait for the store; the oldest goes beyond that, and the log has it. */
+const mostWaiting = 100;
+
+export type PolicyRecorder = {
+  /** Takes a load; it is written as soon as the store is known and there. */
+  readonly record: (load: PolicyLoad) => void;
+  readonly writeTo: (store: Pick<Inventory, 'policyLoads'>) => void;
+  readonly close: () => void;
+};
+
+const awaySentence = (error: unknown): string => {
+  const reason = maskText(error instanceof Error ? error.message : String(error));
+  return `a policy load is not in the audit trail yet: the store says "${reason}"; tried again every ${againEveryMs / 1_000} s`;
+};
+
+export const createPolicyRecorder = (log: Logger): PolicyRecorder => {
+  const waiting: (PolicyLoad & { readonly host: string; readonly request_id: string })[] = [];
+  let store: Pick<Inventory, 'policyLoads'> | undefined;
+  let writing = false;
+  let said = false;
+  const write = async (): Promise<void> => {
+    if (writing || !store) return;
+    writing = true;
+    try {
+      for (let load = waiting[0]; load; load = waiting[0]) {
+        await store.policyLoads.record(load);
+        waiting.shift();
+        said = false;
+      }
+    } catch (error) {
+      // One line an outage: this is tried again every few seconds, and a store that is away has no stack worth reading.
+      if (!isStoreAway(error)) log.warn('a policy load is not in the audit trail yet', { error });
+      else if (!said) log.warn(awaySentence(error));
+      said = true;
+    } finally {
+      writing = false;
+    }
+  };
+  const timer = setInterval(() => void write(), againEveryMs);
+  timer.unref();
+  return {
+    record: (load) => {
+      waiting.push({ ...load, host: hostname(), request_id: `req-${randomUUID()}` });
+      if (waiting.length > mostWaiting) waiting.shift();
+      void write();
+    },
+    writeTo: (given) => {
+      store = given;
+      void write();
+    },
+    close: () => clearInterval(timer),
+  };
+};

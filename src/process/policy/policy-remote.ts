@@ -1,0 +1,79 @@
+/** Answers `http:` checks: a decision waits for a service of the operator's, asked by a thread of its own. */
+import { Worker } from 'node:worker_threads';
+import type { RemoteQuestion } from '../../policy';
+
+/** Bytes of an answer; all that counts is whether it says True. */
+const answerBytes = 256;
+
+/**
+ * The thread's own program, as text, so that it needs no file beside it. A decision cannot be put off, so this process
+ * stands still until the thread answers: the state goes from 0 to 1 (answered) or 2 (failed).
+ */
+const program = `
+const { parentPort, workerData } = require('node:worker_threads');
+const state = new Int32Array(workerData.state);
+const bytes = new Uint8Array(workerData.answer);
+const end = (code, text) => {
+  const { written } = new TextEncoder().encodeInto(text, bytes);
+  Atomics.store(state, 1, written);
+  Atomics.store(state, 0, code);
+  Atomics.notify(state, 0);
+};
+parentPort.on('message', async ({ url, form, timeoutMs }) => {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const reply = await fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'error', signal });
+    end(1, await reply.text());
+  } catch (error) {
+    end(2, String(error.cause?.code ?? error.name));
+  }
+});
+`;
+
+export type RemoteSettings = {
+  /** Origins that may be asked; every other address counts as unreachable. */
+  readonly origins: readonly string[];
+  readonly timeoutMs: number;
+};
+
+export type Remote = { readonly ask: (question: RemoteQuestion) => string; readonly close: () => void };
+
+/** Asks over HTTP, the certificate always checked. `ask` throws where no answer came in time, which refuses. */
+export const openRemote = ({ origins, timeoutMs }: RemoteSettings): Remote => {
+  const shared = { state: new SharedArrayBuffer(8), answer: new SharedArrayBuffer(answerBytes) };
+  const state = new Int32Array(shared.state);
+  const bytes = new Uint8Array(shared.answer);
+  let worker: Worker | undefined;
+  const thread = (): Worker => {
+    if (worker) return worker;
+    worker = new Worker(program, { eval: true, workerData: shared });
+    worker.unref();
+    return worker;
+  };
+  const close = (): void => {
+    void worker?.terminate();
+    worker = undefined;
+  };
+  // A late answer must not be taken for the next one's: a late thread is replaced.
+  const giveUp = (url: URL): never => {
+    close();
+    throw new Error(`${url.origin} did not answer within ${timeoutMs} ms`);
+  };
+  const ask = ({ url: text, rule, target, credentials }: RemoteQuestion): string => {
+    const url = new URL(text);
+    if (!origins.includes(url.origin)) throw new Error(`${url.origin} is not among TEMPER_POLICY_REMOTE_ORIGINS`);
+    const form = {
+      rule: JSON.stringify(rule),
+      target: JSON.stringify(target),
+      credentials: JSON.stringify(credentials),
+    };
+    state.fill(0);
+    thread().postMessage({ url: url.href, form, timeoutMs });
+    // Somewhat longer than the thread waits itself: it also has to start.
+    if (Atomics.wait(state, 0, 0, timeoutMs + 1_000) === 'timed-out') return giveUp(url);
+    const answer = new TextDecoder().decode(Uint8Array.from(bytes.subarray(0, state[1])));
+    if (state[0] === 2) throw new Error(`${url.origin} could not be asked: ${answer}`);
+    return answer;
+  };
+  return { ask, close };
+};

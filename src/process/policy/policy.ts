@@ -1,0 +1,153 @@
+/** The rules in force: a built-in set and the operator's files, read again when they change. */
+import { createHash } from 'node:crypto';
+import type { PolicyLoad } from '../../model/access/policy-loads';
+import { isTemperError } from '../../model/errors';
+import type { Logger } from '../../observe/log';
+import { createPolicy, membersWith, type Policy, type PolicyOptions, type RuleSetName, reviewOf } from '../../policy';
+import { ConfigFault } from '../settings/fault';
+import {
+  type PolicyPlaces,
+  readTexts,
+  requireKept,
+  rulesIn,
+  sourceOf,
+  type Texts,
+  UnreadablePolicy,
+} from './policy-files';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const digest = (text: string): string => sha256(text).slice(0, 16);
+const lookEveryMs = 2_000;
+
+/** Options of the policy that no file holds. */
+export type PolicyRest = Pick<PolicyOptions, 'mode' | 'newDefaults' | 'elevatedServiceProject' | 'remote'>;
+
+/** What looks at every policy that comes into force. */
+export type Watching = {
+  readonly log: Logger;
+  readonly onLoad: () => void;
+  /** Called with whether the files that lie there are not those in force. */
+  readonly onStale?: (stale: boolean) => void;
+  readonly counted?: (policy: Policy) => Policy;
+  /** Called for every load, at start too, and of every refused one. */
+  readonly record?: (load: PolicyLoad) => void;
+  /** The setting that names the files, for messages. */
+  readonly setting?: string;
+};
+
+export type PolicyHolder = {
+  readonly now: () => Policy;
+  readonly fault: () => string | null;
+  readonly close: () => void;
+};
+
+/** What is wrong with the files, reported by their setting; any other error comes back as it is. */
+const filesFault = (setting: string, where: string, thrown: unknown): unknown => {
+  const reason = thrown instanceof UnreadablePolicy && thrown.message;
+  const rules = isTemperError(thrown, 'PolicyInvalid') && String(thrown.facts.reason);
+  if (!reason && !rules) return thrown;
+  return new ConfigFault([`${setting}: ${where} cannot be used; mend it, or name another file:\n${reason || rules}`]);
+};
+
+const placesText = ({ file, folders = [] }: PolicyPlaces): string => [...(file ? [file] : []), ...folders].join(', ');
+
+const placesOf = (given: string | PolicyPlaces | undefined): PolicyPlaces =>
+  typeof given === 'string' ? { file: given } : (given ?? {});
+
+/** What lies there at one moment: its texts, or why they could not be read. Equal fingerprints mean equal contents. */
+type Read = { readonly fingerprint: string } & ({ readonly texts: Texts } | { readonly thrown: unknown });
+
+// By content and not by time: a file that is written anew with the same text is no change.
+const read = (places: PolicyPlaces): Read => {
+  try {
+    const texts = readTexts(places);
+    return { texts, fingerprint: digest(JSON.stringify(texts.files.map(({ path, text }) => [path, text]))) };
+  } catch (thrown) {
+    return { thrown, fingerprint: String((thrown as Error).message) };
+  }
+};
+
+/**
+ * Looks again and again whether what lies there is still what was taken last. A change is taken once it was read alike
+ * twice in a row: a file that is being written is not yet one.
+ */
+const watch = (places: PolicyPlaces, first: string, take: (found: Read) => void): (() => void) => {
+  if (placesText(places) === '') return () => {};
+  let taken = first;
+  let seen = first;
+  const look = setInterval(() => {
+    const found = read(places);
+    const settled = found.fingerprint === seen;
+    seen = found.fingerprint;
+    if (!settled || found.fingerprint === taken) return;
+    taken = found.fingerprint;
+    take(found);
+  }, lookEveryMs);
+  look.unref();
+  return () => clearInterval(look);
+};
+
+type Loaded = { readonly policy: Policy; readonly rules: ReadonlyMap<string, number> };
+
+const filesOf = (texts: Texts | undefined, rules?: ReadonlyMap<string, number>): PolicyLoad['files'] =>
+  (texts?.files ?? []).map((file) => ({ ...file, sha256: sha256(file.text), rules: rules?.get(file.path) ?? null }));
+
+/**
+ * @param given a file, or a file and folders
+ * @throws ConfigFault when the files cannot be used at start; later the old rules stay in force and the fault is reported by
+ *   log, health and metrics
+ */
+export const holdPolicy = (
+  set: RuleSetName,
+  given: string | PolicyPlaces | undefined,
+  { log, onLoad, onStale, counted = (policy) => policy, record, setting = 'TEMPER_POLICY_FILE' }: Watching,
+  rest: PolicyRest = {},
+): PolicyHolder => {
+  const places = placesOf(given);
+  const mode = rest.mode ?? 'strict';
+  const compile = (found: Read, before: Loaded | undefined): Loaded => {
+    try {
+      if ('thrown' in found) throw found.thrown;
+      const rules = rulesIn(found.texts);
+      if (before) requireKept(before.rules, rules);
+      const policy = createPolicy({ set, digest, ...rest, ...sourceOf(found.texts) });
+      for (const path of found.texts.passed) log.warn('no policy file by its name, passed over', { file: path });
+      return { policy, rules };
+    } catch (thrown) {
+      throw filesFault(setting, placesText(places), thrown);
+    }
+  };
+  const load = (found: Read, before?: Loaded): Loaded => {
+    const loaded = compile(found, before);
+    const { policy, rules } = loaded;
+    for (const warning of [...policy.warnings, ...reviewOf(policy, membersWith([]))]) log.warn('policy', { warning });
+    const file = placesText(places);
+    const empty = [...rules].filter(([, count]) => count === 0).map(([path]) => path);
+    if (empty.length > 0) log.warn('a policy file holds no rules', { file: empty.join(', ') });
+    log.info('policy loaded', { set, hash: policy.hash, ...(file && { file }) });
+    const texts = 'texts' in found ? found.texts : undefined;
+    record?.({ at: new Date(), set, mode, rule_set: policy.hash, reason: null, files: filesOf(texts, rules) });
+    onLoad();
+    onStale?.(false);
+    return loaded;
+  };
+  const first = read(places);
+  let loaded = load(first);
+  let current = counted(loaded.policy);
+  let fault: string | null = null;
+  const reload = (found: Read) => {
+    try {
+      loaded = load(found, loaded);
+      current = counted(loaded.policy);
+      fault = null;
+    } catch (error) {
+      const reason = (error as Error).message;
+      fault = `policy file not loaded, the old rules stay in force: ${reason}`;
+      const texts = 'texts' in found ? found.texts : undefined;
+      record?.({ at: new Date(), set, mode, rule_set: null, reason, files: filesOf(texts) });
+      onStale?.(true);
+      log.error('policy file not loaded, the old rules stay in force', { error });
+    }
+  };
+  return { now: () => current, fault: () => fault, close: watch(places, first.fingerprint, reload) };
+};

@@ -1,0 +1,74 @@
+/** The API's settings as its room knows them, and the addresses where it listens. */
+import { lookup } from 'node:dns/promises';
+import type { Settings } from '../../api';
+import type { Listening, Patience } from '../listen';
+import type { ApiConfig } from './config';
+import { ConfigFault } from './fault';
+
+const withoutSlash = (url: string | undefined): string | undefined => url?.replace(/\/$/, '');
+
+export const settingsOf = (config: ApiConfig): Settings => ({
+  publicEndpoint: withoutSlash(config.TEMPER_PUBLIC_ENDPOINT) ?? null,
+  temporalUi: withoutSlash(config.TEMPER_TEMPORAL_UI_URL) ?? null,
+  temporalNamespace: config.TEMPER_TEMPORAL_NAMESPACE,
+  bmcNetworks: config.TEMPER_BMC_NETWORKS,
+  maxLimit: 1000,
+  projectAdminCanManageOwnNodes: config.TEMPER_PROJECTS_MAY_ENROL,
+  allowDeletingAvailableNodes: true,
+  disallowedSteps: ['vendor.send_raw'],
+  agentRequireTls: config.TEMPER_AGENT_REQUIRE_TLS,
+  agentNetworks: config.TEMPER_AGENT_NETWORKS,
+  heartbeatTimeoutS: config.TEMPER_HEARTBEAT_TIMEOUT_S,
+  imageOrigins: config.TEMPER_IMAGE_ORIGINS,
+  concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
+  automatedClean: config.TEMPER_AUTOMATED_CLEAN,
+  automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
+  operatorTraitPrefix: config.TEMPER_OPERATOR_TRAIT_PREFIX,
+  cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
+  webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
+  idempotencyHours: config.TEMPER_IDEMPOTENCY_HOURS,
+  rateLimitPerMinute: config.TEMPER_RATE_LIMIT_PER_MINUTE,
+  addressLimitPerMinute: config.TEMPER_ADDRESS_LIMIT_PER_MINUTE || undefined,
+  quotas: {
+    runs: config.TEMPER_QUOTA_RUNS,
+    streams: config.TEMPER_QUOTA_STREAMS,
+    allocations: config.TEMPER_QUOTA_ALLOCATIONS,
+    runbooks: config.TEMPER_QUOTA_RUNBOOKS,
+  },
+  lockWaitMs: config.TEMPER_LOCK_WAIT_MS,
+  corsOrigins: config.TEMPER_CORS_ORIGINS,
+  trustedProxies: config.TEMPER_TRUSTED_PROXIES,
+  lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+});
+
+export const addressOf = (config: ApiConfig): Listening => ({
+  host: config.TEMPER_API_HOST,
+  port: config.TEMPER_API_PORT,
+  hostSetting: 'TEMPER_API_HOST',
+  portSetting: 'TEMPER_API_PORT',
+});
+
+/** The address that ramdisks have to themselves, where they have one. */
+export const ramdiskAddressOf = ({
+  TEMPER_RAMDISK_LISTEN: at,
+}: Pick<ApiConfig, 'TEMPER_RAMDISK_LISTEN'>): Listening | undefined => {
+  const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(at) ?? [];
+  const setting = 'TEMPER_RAMDISK_LISTEN';
+  return host ? { host, port: Number(port), hostSetting: setting, portSetting: setting } : undefined;
+};
+
+export const patienceOf = (config: ApiConfig): Patience => ({
+  headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
+  requestMs: config.TEMPER_REQUEST_TIMEOUT_MS,
+  keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+  connections: config.TEMPER_MAX_CONNECTIONS,
+});
+
+/** An API process that could open what it seals would give a thief every BMC. Throws ConfigFault. */
+export const refuseOpeningKeys = (env: NodeJS.ProcessEnv): void => {
+  const given = ['TEMPER_SECRETS_PRIVATE_KEYS', 'TEMPER_SECRETS_KEYS'].filter((name) => env[name]);
+  if (given.length > 0)
+    throw new ConfigFault(
+      given.map((name) => `${name}: is for BMC workers only, and no API process may have it; unset it.`),
+    );
+};

@@ -1,0 +1,28 @@
+/** Where a control worker finds the workflows: bundled when this was built, or bundled now. */
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import type { WorkerOptions } from '@temporalio/worker';
+import { fileReason } from '../../model/file-faults';
+import { ConfigFault } from '../settings/fault';
+
+const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
+  try {
+    accessSync(codePath, constants.R_OK);
+    return { codePath };
+  } catch (thrown) {
+    throw new ConfigFault([
+      `TEMPER_WORKFLOW_BUNDLE: ${codePath} could not be read${fileReason(thrown)}. Build it, or unset this to bundle at start.`,
+    ]);
+  }
+};
+
+/** The workflows, as worker options have them. @throws ConfigFault when the bundle cannot be read */
+export const workflowsFrom = (
+  bundle: string | undefined,
+): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> & { workflowModules?: string[] } =>
+  bundle
+    ? { workflowBundle: bundleFrom(bundle) }
+    : {
+        workflowsPath: join(__dirname, '../../workflows/index.js'),
+        workflowModules: [join(__dirname, '../../workflows/trace.js')],
+      };

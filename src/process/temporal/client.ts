@@ -1,0 +1,68 @@
+/** How Temporal is reached as the settings ask for it, and a client of it: what needs no worker, and none of its native code. */
+import { readFileSync } from 'node:fs';
+import { Client, type ClientInterceptors, Connection, type TLSConfig } from '@temporalio/client';
+import { fileReason } from '../../model/file-faults';
+import { ConfigFault } from '../settings/fault';
+
+export type TemporalSettings = {
+  TEMPER_TEMPORAL_ADDRESS: string;
+  TEMPER_TEMPORAL_NAMESPACE: string;
+  TEMPER_TEMPORAL_API_KEY?: string;
+  TEMPER_TEMPORAL_TLS: boolean;
+  TEMPER_TEMPORAL_TLS_CA?: string;
+  TEMPER_TEMPORAL_TLS_CERT?: string;
+  TEMPER_TEMPORAL_TLS_KEY?: string;
+  TEMPER_TEMPORAL_TLS_SERVER_NAME?: string;
+};
+
+/** A file that a setting names. Throws ConfigFault. */
+const fileOf = (settings: TemporalSettings, name: keyof TemporalSettings): Buffer | undefined => {
+  const path = settings[name];
+  if (typeof path !== 'string') return undefined;
+  try {
+    return readFileSync(path);
+  } catch (thrown) {
+    throw new ConfigFault([`${name}: ${path} could not be read${fileReason(thrown)}.`]);
+  }
+};
+
+/** Throws ConfigFault where one half of our own certificate is missing, or a file cannot be read. */
+const tlsOf = (settings: TemporalSettings): TLSConfig | undefined => {
+  const serverRootCACertificate = fileOf(settings, 'TEMPER_TEMPORAL_TLS_CA');
+  const crt = fileOf(settings, 'TEMPER_TEMPORAL_TLS_CERT');
+  const key = fileOf(settings, 'TEMPER_TEMPORAL_TLS_KEY');
+  const serverNameOverride = settings.TEMPER_TEMPORAL_TLS_SERVER_NAME;
+  if (!crt !== !key)
+    throw new ConfigFault([
+      `TEMPER_TEMPORAL_TLS_${crt ? 'KEY' : 'CERT'}: is not set, and its other half is; set both or neither.`,
+    ]);
+  const wanted = settings.TEMPER_TEMPORAL_TLS || settings.TEMPER_TEMPORAL_API_KEY;
+  if (!wanted && !serverRootCACertificate && !crt && serverNameOverride === undefined) return undefined;
+  return {
+    ...(serverRootCACertificate && { serverRootCACertificate }),
+    ...(crt && key && { clientCertPair: { crt, key } }),
+    ...(serverNameOverride !== undefined && { serverNameOverride }),
+  };
+};
+
+/** How to reach the server, for any kind of connection. Throws ConfigFault. */
+export const connectionOptions = (settings: TemporalSettings) => {
+  const tls = tlsOf(settings);
+  return {
+    address: settings.TEMPER_TEMPORAL_ADDRESS,
+    ...(settings.TEMPER_TEMPORAL_API_KEY && { apiKey: settings.TEMPER_TEMPORAL_API_KEY }),
+    ...(tls && { tls }),
+  };
+};
+
+/** A client that connects when it is first used, so that a process starts while Temporal is away. */
+export const lazyClient = (
+  settings: TemporalSettings,
+  interceptors?: ClientInterceptors,
+): { client: Client; close: () => Promise<void> } => {
+  const connection = Connection.lazy(connectionOptions(settings));
+  return {
+    client: new Client({ connection, namespace: settings.TEMPER_TEMPORAL_NAMESPACE, interceptors }),
+    close: () => connection.close(),
+  };
+};

@@ -1,0 +1,92 @@
+/** Fetches the history of a run from Temporal and replays it on this build's workflows. */
+import { accessSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, Connection, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { DefaultLogger, type ReplayWorkerOptions, Runtime, Worker } from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { type Replayed, type RunName, stop } from '../../cli';
+import type { NodeUuid, RunUuid } from '../../model/ids';
+import { workflowId } from '../../workflows/contract';
+import { ConfigFault } from '../settings/fault';
+import { type LookedAt, lookedAt } from '../settings/temper-settings';
+import { connectionOptions, type TemporalSettings } from './client';
+
+const settingsOf = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => {
+  try {
+    const settings = lookedAt(env);
+    const TEMPER_TEMPORAL_ADDRESS =
+      settings.TEMPER_TEMPORAL_ADDRESS ??
+      stop(
+        'usage',
+        'Histories lie in Temporal: set TEMPER_TEMPORAL_ADDRESS, and TEMPER_TEMPORAL_NAMESPACE where it is not temper.',
+      );
+    return { ...settings, TEMPER_TEMPORAL_ADDRESS };
+  } catch (thrown) {
+    if (thrown instanceof ConfigFault) return stop('usage', thrown.message);
+    throw thrown;
+  }
+};
+
+const storiesOf = ({ TEMPER_WORKFLOW_BUNDLE: codePath }: LookedAt): ReplayWorkerOptions => {
+  if (!codePath) return { workflowsPath: join(__dirname, '../../workflows/index') };
+  try {
+    accessSync(codePath);
+  } catch {
+    return stop('usage', `TEMPER_WORKFLOW_BUNDLE: ${codePath} could not be read.`);
+  }
+  return { workflowBundle: { codePath } };
+};
+
+const grpcNotFound = 5;
+
+/** Asked for a history, the server says so by its own error, not by the SDK's. */
+const isUnknown = (thrown: unknown): boolean =>
+  thrown instanceof WorkflowNotFoundError || (isGrpcServiceError(thrown) && thrown.code === grpcNotFound);
+
+const optionsOf = (settings: TemporalSettings) => {
+  try {
+    return connectionOptions(settings);
+  } catch (thrown) {
+    if (thrown instanceof ConfigFault) return stop('usage', thrown.message);
+    throw thrown;
+  }
+};
+
+const fetched = async (id: string, settings: TemporalSettings) => {
+  const at = settings.TEMPER_TEMPORAL_ADDRESS;
+  const connection = await Connection.connect(optionsOf(settings)).catch(() =>
+    stop('unreachable', `Temporal at ${at} did not answer.`),
+  );
+  try {
+    const client = new Client({ connection, namespace: settings.TEMPER_TEMPORAL_NAMESPACE });
+    return await client.workflow.getHandle(id).fetchHistory();
+  } catch (thrown) {
+    if (!isUnknown(thrown)) throw thrown;
+    return stop('refused', `Temporal at ${at} has no history of ${id}: it was kept for a while only, or never began.`);
+  } finally {
+    await connection.close();
+  }
+};
+
+const idOf = (of: RunName | string): string =>
+  typeof of === 'string' ? of : workflowId(of.node_uuid as NodeUuid, of.verb.replaceAll(' ', '-'), of.uuid as RunUuid);
+
+/**
+ * Throws CliFault where there is nothing to replay or nothing to replay it with.
+ * @public src/bin/temper.ts loads this file only for the commands that need it
+ */
+export const replayRun = async (of: RunName | string, env: NodeJS.ProcessEnv): Promise<Replayed> => {
+  const settings = settingsOf(env);
+  const stories = storiesOf(settings);
+  const id = idOf(of);
+  const history = await fetched(id, settings);
+  Runtime.install({ logger: new DefaultLogger('ERROR', () => {}) });
+  const events = history.events?.length ?? 0;
+  try {
+    await Worker.runReplayHistory(stories, history, id);
+    return { events, fault: null };
+  } catch (thrown) {
+    if (thrown instanceof DeterminismViolationError) return { events, fault: thrown.message };
+    throw thrown;
+  }
+};

@@ -1,0 +1,46 @@
+/** What workers need of Temporal: a connection, a name, the search attributes, the schedule. */
+import { hostname } from 'node:os';
+import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { attributes, controlQueue, reconcileId } from '../../workflows/contract';
+import { connectionOptions, type TemporalSettings } from './client';
+
+/** A worker's connection; throws when Temporal does not answer. */
+export const workerConnection = (settings: TemporalSettings): Promise<NativeConnection> =>
+  NativeConnection.connect(connectionOptions(settings));
+
+/** How a worker is called in Temporal's UI. */
+export const workerIdentity = (role: string, group: string, name?: string): string =>
+  `${name ?? hostname()}/${role}/${group || 'default'}/${process.pid}`;
+
+/** Fails with the names of the search attributes that the server does not know; starting runs would fail on them. */
+export const checkAttributes = async (connection: NativeConnection, namespace: string): Promise<void> => {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = Object.values(attributes)
+    .map(({ name }) => name)
+    .filter((name) => !customAttributes?.[name]);
+  if (missing.length > 0)
+    throw new Error(
+      `Temporal namespace ${namespace} lacks the search attributes ${missing.join(', ')}; run the migrate command with TEMPER_TEMPORAL_ADDRESS set`,
+    );
+};
+
+/** One schedule for the whole installation, made by whichever worker comes first. */
+export const ensureReconciler = async (client: Client, prefix: string, everyMs = 60_000): Promise<void> => {
+  try {
+    await client.schedule.create({
+      scheduleId: reconcileId(prefix),
+      spec: { intervals: [{ every: everyMs }] },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'reconcile',
+        taskQueue: controlQueue(prefix),
+        workflowId: reconcileId(prefix),
+        staticSummary: 'put right what fell between store and engine',
+      },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '10m' },
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof ScheduleAlreadyRunning)) throw thrown;
+  }
+};

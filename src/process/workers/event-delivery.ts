@@ -1,0 +1,41 @@
+/** Starts what delivers events: counts for the metrics, and webhooks where the settings allow them. */
+import type { Inventory } from '../../inventory';
+import { createVault } from '../../inventory/secrets/vault';
+import { runLevels } from '../../observe/levels';
+import type { Logger } from '../../observe/log';
+import type { Metrics } from '../../observe/metrics';
+import { eventCounter } from '../../observe/runs';
+import { runTelling } from '../../runs/webhooks';
+import type { Life } from '../process';
+import type { ControlConfig } from '../settings/config';
+import { ConfigFault } from '../settings/fault';
+
+type Settings = Pick<ControlConfig, 'TEMPER_WEBHOOK_ORIGINS' | 'TEMPER_WEBHOOK_KEYS'>;
+
+/** What seals and opens the secrets of webhooks. @throws ConfigFault where webhooks are allowed but cannot be signed */
+export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }: Settings) => {
+  if (TEMPER_WEBHOOK_ORIGINS.length > 0 && !TEMPER_WEBHOOK_KEYS)
+    throw new ConfigFault([
+      'TEMPER_WEBHOOK_KEYS: is not set, and TEMPER_WEBHOOK_ORIGINS allows webhooks; set both or neither.',
+    ]);
+  return TEMPER_WEBHOOK_KEYS && createVault(TEMPER_WEBHOOK_KEYS);
+};
+
+/** Goes on until the process ends. */
+export const startTelling = (
+  config: Settings,
+  { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },
+  life: Life,
+): void => {
+  const hands = {
+    inventory,
+    log,
+    origins: config.TEMPER_WEBHOOK_ORIGINS,
+    vault: webhookVaultFrom(config),
+    onEvent: eventCounter(metrics),
+    onDelivery: (outcome: string, ms: number) => metrics.deliveries.observe({ outcome }, ms / 1_000),
+  };
+  const told = runTelling(hands, { signal: life.signal });
+  const levels = runLevels(inventory.levels, metrics, { log, signal: life.signal });
+  life.onEnd(() => Promise.all([told, levels]).then(() => {}));
+};

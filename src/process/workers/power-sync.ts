@@ -1,0 +1,28 @@
+/** Starts power sync beside a BMC worker, as the settings ask for it. */
+import { createImpose } from '../../activities/power-impose';
+import { type PowerSyncHands, runPowerSync } from '../../activities/power-sync';
+import type { Sealer } from '../../inventory/secrets/sealing';
+import { drivers } from '../../model/lifecycle/drivers';
+import type { Life } from '../process';
+import type { BmcConfig } from '../settings/config';
+import { timingOf } from '../settings/timing';
+
+/** Returns at once; the looking ends with the process. */
+export const startPowerSync = (config: BmcConfig, hands: PowerSyncHands, vault: Sealer, life: Life): void => {
+  const { inventory } = hands;
+  const impose =
+    config.TEMPER_FORCE_POWER_STATE &&
+    createImpose({ inventory, vault, timing: timingOf(config), queuePrefix: config.TEMPER_QUEUE_PREFIX });
+  const syncing = runPowerSync(
+    { ...hands, ...(impose && { impose }) },
+    {
+      signal: life.signal,
+      conductor_group: config.TEMPER_CONDUCTOR_GROUP,
+      drivers: Object.keys(drivers),
+      everyMs: config.TEMPER_POWER_SYNC_SECONDS * 1_000,
+      workers: config.TEMPER_POWER_SYNC_WORKERS,
+      maxFailures: config.TEMPER_POWER_SYNC_MAX_FAILURES,
+    },
+  );
+  life.onEnd(() => syncing);
+};

@@ -1,0 +1,80 @@
+/** What a BMC worker opens and seals with, as its settings say, and the sealing again of what strays. */
+import { resealOne } from '../../activities/resealing';
+import type { Inventory } from '../../inventory';
+import { privateKey } from '../../inventory/secrets/sealed-box';
+import {
+  createOpener,
+  createSealer,
+  type Opener,
+  ownSealKeys,
+  type Sealer,
+  type SealKeys,
+} from '../../inventory/secrets/sealing';
+import type { Logger } from '../../observe/log';
+import type { Life } from '../process';
+import type { BmcConfig } from '../settings/config';
+import { ConfigFault } from '../settings/fault';
+
+export type Vaults = { readonly opener: Opener; readonly sealer: Sealer; readonly keys?: SealKeys };
+type Settings = Pick<
+  BmcConfig,
+  'TEMPER_SECRETS_PRIVATE_KEYS' | 'TEMPER_SECRETS_PUBLIC_KEYS' | 'TEMPER_SECRETS_KEYS' | 'TEMPER_CONDUCTOR_GROUP'
+>;
+
+/** A worker that cannot open what is sealed for its group must not start: everything entered from now on would be lost to it. */
+const checkHeld = (settings: Settings, keys: SealKeys): void => {
+  const { TEMPER_CONDUCTOR_GROUP: group, TEMPER_SECRETS_PRIVATE_KEYS: held } = settings;
+  const wanted = keys.find((key) => key.group === group) ?? keys.find((key) => key.group === null)!;
+  const own = held.get(wanted.id);
+  if (own && privateKey(wanted.id, own).raw.equals(wanted.raw)) return;
+  throw new ConfigFault([
+    `TEMPER_SECRETS_PRIVATE_KEYS: lacks the private half of ${wanted.id}, to which TEMPER_SECRETS_PUBLIC_KEYS seals the secrets of this worker’s conductor group.`,
+  ]);
+};
+
+/** Throws ConfigFault where the keys do not belong together. */
+export const vaultsOf = (settings: Settings): Vaults => {
+  const { TEMPER_SECRETS_PRIVATE_KEYS: held, TEMPER_SECRETS_PUBLIC_KEYS: keys, TEMPER_SECRETS_KEYS: shared } = settings;
+  if (keys) checkHeld(settings, keys);
+  return {
+    opener: createOpener(held, shared),
+    sealer: createSealer(keys ?? ownSealKeys(held)),
+    ...(keys && { keys }),
+  };
+};
+
+const everyMs = 60_000;
+const atOnce = 200;
+
+/**
+ * Seals the secrets of nodes that left this worker's conductor group to their new group's key, and to a new key of its own.
+ * Only where the settings name the keys of all groups. What shared keys sealed waits for `temper secrets reseal`: workers of
+ * the release before could not open it any more.
+ */
+export const startResealing = (
+  { inventory, opener, sealer, keys, log }: Vaults & { readonly inventory: Inventory; readonly log: Logger },
+  life: Life,
+): void => {
+  if (!keys) return;
+  const keyOf = Object.fromEntries(keys.flatMap(({ id, group }) => (group === null ? [] : [[group, id]])));
+  const general = keys.find(({ group }) => group === null)!.id;
+  const pass = async (): Promise<void> => {
+    const rows = await inventory.resealing.strayed(opener.keyIds, keyOf, general, atOnce);
+    for (const row of rows) await resealOne(row, { inventory, opener, sealer });
+    if (rows.length > 0) log.info('secrets sealed again', { count: rows.length });
+  };
+  let passing: Promise<void> | undefined;
+  const begin = () => {
+    passing ??= pass()
+      .catch((error) => log.warn('secrets were not sealed again', { error }))
+      .finally(() => {
+        passing = undefined;
+      });
+  };
+  begin();
+  const timer = setInterval(begin, everyMs);
+  life.onEnd(async () => {
+    clearInterval(timer);
+    await passing;
+  });
+};
