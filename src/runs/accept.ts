@@ -54,19 +54,59 @@ const workingState = (order: RunOrder): ProvisionState | null => {
   );
 };
 
+/** Raises where the runbook is not what the caller saw, and holds it until the transaction ends. */
+const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promise<void> => {
+  if (runbook && !(await runbooks.hold(runbook.uuid, runbook.updated_at)))
+    raise('Conflict', {
+      reason: `Runbook ${runbook.name} was changed or deleted meanwhile; look at it and try again.`,
+    });
+};
+
+const requireSize = (sealed: Plan): void => {
+  const bytes = Buffer.byteLength(JSON.stringify(sealed));
+  if (bytes > maxPlanBytes)
+    raise('InvalidSteps', {
+      reason: `The steps hold ${bytes} bytes; a run carries at most ${maxPlanBytes}. Split them into several runs.`,
+    });
+};
+
+/** The node's document as the order replaces it, with its secrets sealed; undefined where it stays. */
+const sealedInstance = ({ instance_info, node }: RunOrder, vault: Sealer) =>
+  instance_info &&
+  vault.seal(instance_info, {
+    holder: 'node',
+    holder_id: node.uuid,
+    field: 'instance_info',
+    groups: [node.conductor_group],
+  });
+
+/** What the statement writes that takes the node, beside what only this acceptance knows. */
+const rowOf = (order: RunOrder, to: ProvisionState | null) => ({
+  node_uuid: order.node.uuid,
+  from: order.node.provision_state,
+  revision: order.node.revision ?? null,
+  to,
+  target_power_state: order.power ? powerTargets[order.power.target].ends : null,
+  story: order.story,
+  verb: order.verb,
+  runbook: order.runbook,
+  requester: order.asked.requester,
+  rule_set: order.asked.rule_set,
+  lessee: order.lessee ?? null,
+  limit_class: order.limit?.class ?? null,
+  resumes: order.resumes ?? null,
+});
+
 const acceptOnce = async (
   inventory: Queries,
   order: RunOrder,
   to: ProvisionState | null,
   { vault, timing, queuePrefix }: Hands,
 ): Promise<Accepted | undefined> => {
-  if (order.runbook && !(await inventory.runbooks.hold(order.runbook.uuid, order.runbook.updated_at)))
-    raise('Conflict', {
-      reason: `Runbook ${order.runbook.name} was changed or deleted meanwhile; look at it and try again.`,
-    });
+  await holdRunbook(inventory, order);
   const run = inventory.runs.newId();
   const { plan: sealed, secrets } = await sealedPlan(inventory, run, order, vault);
-  const { steps } = sealed;
+  requireSize(sealed);
   const displaced = order.takesOver ? await inventory.runs.holding(order.node.uuid) : undefined;
   const input = {
     ...inputOf(order, sealed, to, timing),
@@ -74,51 +114,27 @@ const acceptOnce = async (
     store: 'local' as const,
     ...(displaced && { displaces: { run: displaced.id, workflow_id: displaced.workflow_id } }),
   };
-  const bytes = Buffer.byteLength(JSON.stringify(sealed));
-  if (bytes > maxPlanBytes)
-    raise('InvalidSteps', {
-      reason: `The steps hold ${bytes} bytes; a run carries at most ${maxPlanBytes}. Split them into several runs.`,
-    });
-  const instance =
-    order.instance_info &&
-    vault.seal(order.instance_info, {
-      holder: 'node',
-      holder_id: order.node.uuid,
-      field: 'instance_info',
-      groups: [order.node.conductor_group],
-    });
+  const instance = sealedInstance(order, vault);
   const workflow_id = workflowId(order.node.uuid, order.verb.replaceAll(' ', '-'), run);
   const taken = await inventory.runs.accept({
+    ...rowOf(order, to),
     run,
-    node_uuid: order.node.uuid,
-    from: order.node.provision_state,
-    revision: order.node.revision ?? null,
-    to,
     target: input.target,
-    target_power_state: order.power ? powerTargets[order.power.target].ends : null,
-    story: order.story,
-    verb: order.verb,
-    runbook: order.runbook,
-    requester: order.asked.requester,
-    rule_set: order.asked.rule_set,
     workflow_id,
     input,
     displaces: displaced?.id ?? null,
     instance_info: instance?.document ?? null,
-    lessee: order.lessee ?? null,
-    limit_class: order.limit?.class ?? null,
-    resumes: order.resumes ?? null,
   });
   if (!taken) return undefined;
-  const also = await takeAlso(inventory, run, order, steps);
+  const also = await takeAlso(inventory, run, order, sealed.steps);
   if (instance) {
     await inventory.secrets.insert(instance.secrets);
     await inventory.secrets.dropUnused(order.node.uuid); // what the last one brought
   }
   if (displaced) await tellDisplaced(inventory, displaced, order);
-  await inventory.runSteps.insert(run, steps);
+  await inventory.runSteps.insert(run, sealed.steps);
   await inventory.secrets.insert(secrets);
-  await tell(inventory, order, to, taken.lock, steps, taken);
+  await tell(inventory, order, to, taken.lock, sealed.steps, taken);
   const { user_name, user_id } = order.asked.requester;
   return {
     workflow_id,

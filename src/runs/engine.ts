@@ -3,12 +3,12 @@ import {
   type Client,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { NamespaceNotFoundError, TypedSearchAttributes } from '@temporalio/common';
 import { raise } from '../model/errors';
-import type { RunUuid } from '../model/ids';
 import { nameOf } from '../model/lifecycle/steps';
 import type { RunInput } from '../model/runs/runs';
 import {
@@ -66,106 +66,128 @@ export const isTooLarge = (refusal: string): boolean => tooLarge.test(refusal);
 
 export type Engine = ReturnType<typeof createEngine>;
 
+/** The client, and a way to call it that gives up after so many milliseconds. */
+type Reach = { readonly client: Client; within<T>(ms: number, work: () => Promise<T>): Promise<T> };
+
+/** @returns whether the engine has an open workflow for the work */
+const found = async (work: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await work();
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof WorkflowNotFoundError) return false;
+    throw thrown;
+  }
+};
+
+const startRun = async ({ client, within }: Reach, workflowId: string, run: RunInput, facts: RunFacts) => {
+  try {
+    await within(startWithin, () =>
+      client.workflow.start(run.story, {
+        workflowId,
+        taskQueue: controlQueue(run.queue_prefix),
+        args: [run],
+        // A run that goes on from its record had an execution of this id before; its claim is what makes it one.
+        workflowIdReusePolicy: run.carries?.resumed ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'FAIL',
+        staticSummary: summaryOf(run).slice(0, 200),
+        staticDetails: detailsOf(run),
+        typedSearchAttributes: attributesOf(run, facts),
+        memo: { rule_set: run.rule_set },
+      }),
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof WorkflowExecutionAlreadyStartedError)) throw thrown;
+  }
+};
+
+/** What an update carries; `requestId` makes a repeat harmless. */
+type UpdateOrder = {
+  readonly cursor: number;
+  readonly by: string;
+  readonly reason: string;
+  readonly requestId: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+};
+
+const executeUpdate = (
+  handle: WorkflowHandle,
+  act: UpdateAct,
+  { cursor, by, reason, requestId: updateId, args }: UpdateOrder,
+): Promise<void> => {
+  const decision = { cursor, by, reason, via: 'api' as const };
+  switch (act) {
+    case 'pause':
+      return handle.executeUpdate(setPaused, { args: [{ paused: true, by, via: 'api' }], updateId });
+    case 'resume':
+      return handle.executeUpdate(setPaused, { args: [{ paused: false, by, via: 'api' }], updateId });
+    case 'retry':
+      return handle.executeUpdate(retryStep, { args: [{ ...decision, ...(args && { args }) }], updateId });
+    case 'skip':
+      return handle.executeUpdate(skipStep, { args: [decision], updateId });
+    case 'fail':
+      return handle.executeUpdate(failOperation, { args: [decision], updateId });
+  }
+};
+
+const updateRun = async ({ client, within }: Reach, workflowId: string, act: UpdateAct, order: UpdateOrder) => {
+  try {
+    const handle = client.workflow.getHandle(workflowId);
+    return await found(() => within(updateWithin, () => executeUpdate(handle, act, order)));
+  } catch (thrown) {
+    if (thrown instanceof WorkflowUpdateFailedError)
+      raise('Conflict', { reason: thrown.cause?.message ?? 'The run refused.' });
+    return raise('ActUnanswered', {}, { cause: thrown });
+  }
+};
+
+const readRun = async ({ client, within }: Reach, workflowId: string): Promise<LiveRun> => {
+  const handle = client.workflow.getHandle(workflowId);
+  const [described, progress] = await Promise.allSettled([
+    within(answerWithin, () => handle.describe()),
+    within(answerWithin, () => handle.query(progressQuery)),
+  ]);
+  return {
+    sources: [
+      ...(described.status === 'fulfilled' ? (['describe'] as const) : []),
+      ...(progress.status === 'fulfilled' ? (['query'] as const) : []),
+    ],
+    ...(described.status === 'fulfilled' && {
+      status: described.value.status.name,
+      pending: pendingOf(described.value.raw),
+    }),
+    ...(progress.status === 'fulfilled' && { progress: progress.value }),
+  };
+};
+
 /** @param client may be lazy: the API boots without Temporal */
 export const createEngine = (client: Client) => {
-  const within = <T>(ms: number, work: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + ms, work);
+  const reach: Reach = { client, within: (ms, work) => client.withDeadline(Date.now() + ms, work) };
+  const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
+  const sent = (work: () => Promise<unknown>) => found(() => reach.within(startWithin, work));
   return {
     /** Starts the workflow of an accepted run; one that runs or has ended already is as good. */
-    async start(workflowId: string, run: RunInput, facts: RunFacts): Promise<void> {
-      try {
-        await within(startWithin, () =>
-          client.workflow.start(run.story, {
-            workflowId,
-            taskQueue: controlQueue(run.queue_prefix),
-            args: [run],
-            // A run that goes on from its record had an execution of this id before; its claim is what makes it one.
-            workflowIdReusePolicy: run.carries?.resumed ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
-            workflowIdConflictPolicy: 'FAIL',
-            staticSummary: summaryOf(run).slice(0, 200),
-            staticDetails: detailsOf(run),
-            typedSearchAttributes: attributesOf(run, facts),
-            memo: { rule_set: run.rule_set },
-          }),
-        );
-      } catch (thrown) {
-        if (!(thrown instanceof WorkflowExecutionAlreadyStartedError)) throw thrown;
-      }
-    },
+    start: (workflowId: string, run: RunInput, facts: RunFacts): Promise<void> =>
+      startRun(reach, workflowId, run, facts),
 
     /** Delivers a message; false when the engine has no open workflow of this id. */
-    async send(workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> {
-      try {
-        const handle = client.workflow.getHandle(workflowId);
-        await within(startWithin, () => handle.signal(kind === 'abort' ? abortSignal : unholdSignal, message));
-        return true;
-      } catch (thrown) {
-        if (thrown instanceof WorkflowNotFoundError) return false;
-        throw thrown;
-      }
-    },
+    send: (workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> =>
+      sent(() => handleOf(workflowId).signal(kind === 'abort' ? abortSignal : unholdSignal, message)),
 
     /** Delivers what happened outside; false when the engine has no open workflow of this id. */
-    async contact(workflowId: string, contact: Contact): Promise<boolean> {
-      try {
-        const handle = client.workflow.getHandle(workflowId);
-        await within(startWithin, () => handle.signal(agentContact, contact));
-        return true;
-      } catch (thrown) {
-        if (thrown instanceof WorkflowNotFoundError) return false;
-        throw thrown;
-      }
-    },
+    contact: (workflowId: string, contact: Contact): Promise<boolean> =>
+      sent(() => handleOf(workflowId).signal(agentContact, contact)),
 
     /**
      * Asks a run to do something, and answers once it has; false when the engine has no open workflow of this id. Throws Conflict
      * with the run's own words, ActUnanswered.
      */
-    async update(
-      workflowId: string,
-      act: UpdateAct,
-      order: {
-        cursor: number;
-        by: string;
-        reason: string;
-        requestId: string;
-        args?: Readonly<Record<string, unknown>>;
-      },
-    ): Promise<boolean> {
-      const handle = client.workflow.getHandle(workflowId);
-      const { cursor, by, reason, requestId: updateId, args } = order;
-      const decision = { cursor, by, reason, via: 'api' as const };
-      const ask = (): Promise<void> => {
-        switch (act) {
-          case 'pause':
-            return handle.executeUpdate(setPaused, { args: [{ paused: true, by, via: 'api' }], updateId });
-          case 'resume':
-            return handle.executeUpdate(setPaused, { args: [{ paused: false, by, via: 'api' }], updateId });
-          case 'retry':
-            return handle.executeUpdate(retryStep, { args: [{ ...decision, ...(args && { args }) }], updateId });
-          case 'skip':
-            return handle.executeUpdate(skipStep, { args: [decision], updateId });
-          case 'fail':
-            return handle.executeUpdate(failOperation, { args: [decision], updateId });
-        }
-      };
-      try {
-        await within(updateWithin, ask);
-        return true;
-      } catch (thrown) {
-        if (thrown instanceof WorkflowUpdateFailedError)
-          raise('Conflict', { reason: thrown.cause?.message ?? 'The run refused.' });
-        if (thrown instanceof WorkflowNotFoundError) return false;
-        return raise('ActUnanswered', {}, { cause: thrown });
-      }
-    },
+    update: (workflowId: string, act: UpdateAct, order: UpdateOrder): Promise<boolean> =>
+      updateRun(reach, workflowId, act, order),
 
-    /** Signals a workflow to end; one that has ended already gets nothing. */
+    /** Cancels a workflow; does nothing to one that has ended already. */
     async cancel(workflowId: string): Promise<void> {
-      try {
-        await within(startWithin, () => client.workflow.getHandle(workflowId).cancel());
-      } catch (thrown) {
-        if (!(thrown instanceof WorkflowNotFoundError)) throw thrown;
-      }
+      await sent(() => handleOf(workflowId).cancel());
     },
 
     /** Ids of open workflows on an installation's control queue, as the engine's visibility store has them: late, perhaps. */
@@ -174,47 +196,21 @@ export const createEngine = (client: Client) => {
       for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
     },
 
-    /** Ends a workflow without asking it; false when there is no open one. */
-    async terminate(workflowId: string, reason: string): Promise<boolean> {
-      try {
-        await within(startWithin, () => client.workflow.getHandle(workflowId).terminate(reason));
-        return true;
-      } catch (thrown) {
-        if (thrown instanceof WorkflowNotFoundError) return false;
-        throw thrown;
-      }
-    },
+    /** Terminates a workflow, which is not asked; false when there is no open one. */
+    terminate: (workflowId: string, reason: string): Promise<boolean> =>
+      sent(() => handleOf(workflowId).terminate(reason)),
 
     /** Whether a workflow is open, closed (with its status), or unknown to the engine. */
     async status(workflowId: string): Promise<string> {
-      try {
-        const { status } = await within(5_000, () => client.workflow.getHandle(workflowId).describe());
-        return status.name;
-      } catch (thrown) {
-        if (thrown instanceof WorkflowNotFoundError) return 'UNKNOWN';
-        throw thrown;
-      }
+      let name = 'UNKNOWN';
+      await found(async () => {
+        ({ name } = (await reach.within(5_000, () => handleOf(workflowId).describe())).status);
+      });
+      return name;
     },
 
     /** What the engine knows of a run beyond the store; sources that do not answer in time are left out. */
-    async look(workflowId: string, _run: RunUuid): Promise<LiveRun> {
-      const handle = client.workflow.getHandle(workflowId);
-      const [described, progress] = await Promise.allSettled([
-        within(answerWithin, () => handle.describe()),
-        within(answerWithin, () => handle.query(progressQuery)),
-      ]);
-      return {
-        sources: [
-          ...(described.status === 'fulfilled' ? (['describe'] as const) : []),
-          ...(progress.status === 'fulfilled' ? (['query'] as const) : []),
-        ],
-        ...(described.status === 'fulfilled' && {
-          status: described.value.status.name,
-          pending: pendingOf(described.value.raw),
-        }),
-        ...(progress.status === 'fulfilled' && { progress: progress.value }),
-      };
-    },
+    read: (workflowId: string): Promise<LiveRun> => readRun(reach, workflowId),
   };
 };
 

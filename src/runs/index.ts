@@ -6,13 +6,13 @@ import type { RunRow } from '../inventory/runs/runs';
 import type { Holding, Sealer } from '../inventory/secrets/sealing';
 import { quotaProject } from '../model/access/callers';
 import { isTemperError, raise } from '../model/errors';
-import type { NodeUuid } from '../model/ids';
+import type { NodeUuid, RunUuid } from '../model/ids';
 import { next, states } from '../model/lifecycle/states';
 import type { Timing } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
 import { accept, sideOf } from './accept';
 import { call } from './call';
-import type { ActOrder, Asked, Delivered, MessageOrder, Runs } from './contract';
+import type { ActOrder, Asked, Delivered, MessageOrder, RunOrder, Runs } from './contract';
 import { recovered } from './ending';
 import { createEngine, type Engine } from './engine';
 import { putRight } from './gone';
@@ -39,70 +39,63 @@ export type RunsHands = {
   readonly quota?: number;
 };
 
+const startRun = async (order: RunOrder, hands: RunsHands, engine: Engine): Promise<{ run: RunUuid }> => {
+  const { inventory, vault, timing, log, queuePrefix } = hands;
+  await inventory.quotas.require('runs', quotaProject(order.asked.requester), hands.quota ?? 0);
+  const lockRetryMs = hands.lockRetryMs ?? 1_000;
+  const accepted = await accept(order, { inventory, vault, timing, lockRetryMs, queuePrefix });
+  const { run } = accepted.input.lock;
+  try {
+    await engine.start(accepted.workflow_id, accepted.input, accepted.facts);
+  } catch (thrown) {
+    // Accepted is accepted: the relay starts it when the engine is back.
+    log.warn('run accepted, start left to the relay', { run, reason: String(thrown) });
+  }
+  return { run };
+};
+
+const moveAtOnce = async ({ node, event, asked }: Parameters<Runs['move']>[0], inventory: Inventory): Promise<void> => {
+  const to =
+    next(node.provision_state, event) ??
+    raise('InvalidState', { verb: event, node: node.name ?? node.uuid, state: node.provision_state });
+  await inventory.transaction(async (store) => {
+    const moved = await store.runs.moveAtOnce(node.uuid, node.provision_state, to);
+    if (!moved) raise('NodeLocked', { node: node.name ?? node.uuid });
+    const { owner = null, lessee = null } = (await store.runs.stateOf(node.uuid)) ?? {};
+    if (states[to].kind === 'stable') await recovered(store, { uuid: node.uuid, owner, lessee });
+    await store.audit.write({
+      ...asked,
+      action: `node.${event}`,
+      resource: 'node',
+      resource_id: node.uuid,
+      data: { from: node.provision_state, to },
+    });
+    await store.events.append({
+      kind: 'node.moved',
+      node_uuid: node.uuid,
+      project: owner,
+      lessee,
+      data: { from: node.provision_state, to, event },
+    });
+  });
+};
+
 /** @returns what the API asks of runs; see the contract for what each throws */
 export const createRuns = (hands: RunsHands): Runs => {
   const engine = createEngine(hands.client);
-  const { inventory, vault, timing, log } = hands;
-  const start: Runs['start'] = async (order) => {
-    await inventory.quotas.require('runs', quotaProject(order.asked.requester), hands.quota ?? 0);
-    const accepted = await accept(order, {
-      inventory,
-      vault,
-      timing,
-      lockRetryMs: hands.lockRetryMs ?? 1_000,
-      queuePrefix: hands.queuePrefix,
-    });
-    const { run } = accepted.input.lock;
-    try {
-      await engine.start(accepted.workflow_id, accepted.input, accepted.facts);
-    } catch (thrown) {
-      // Accepted is accepted: the relay starts it when the engine is back.
-      log.warn('run accepted, start left to the relay', { run, reason: String(thrown) });
-    }
-    return { run };
-  };
+  const { inventory, log } = hands;
+  const start: Runs['start'] = (order) => startRun(order, hands, engine);
   return {
     start,
-
-    async move({ node, event, asked }) {
-      const to =
-        next(node.provision_state, event) ??
-        raise('InvalidState', { verb: event, node: node.name ?? node.uuid, state: node.provision_state });
-      await inventory.transaction(async (store) => {
-        const moved = await store.runs.moveAtOnce(node.uuid, node.provision_state, to);
-        if (!moved) raise('NodeLocked', { node: node.name ?? node.uuid });
-        const { owner = null, lessee = null } = (await store.runs.stateOf(node.uuid)) ?? {};
-        if (states[to].kind === 'stable') await recovered(store, { uuid: node.uuid, owner, lessee });
-        await store.audit.write({
-          ...asked,
-          action: `node.${event}`,
-          resource: 'node',
-          resource_id: node.uuid,
-          data: { from: node.provision_state, to },
-        });
-        await store.events.append({
-          kind: 'node.moved',
-          node_uuid: node.uuid,
-          project: owner,
-          lessee,
-          data: { from: node.provision_state, to, event },
-        });
-      });
-    },
-
+    move: (order) => moveAtOnce(order, inventory),
     recover: (yes) => recover(hands, yes),
-
     send: (order) => sendMessage(order, inventory, engine, log),
-
     operate: (order) => operate(order, hands, engine),
-
     agentContact: (contact) => tellContact(contact, hands, engine),
-
     call: (order) => call(order, { ...hands, start }),
-
     async look(run) {
       const row = await inventory.runs.find(run);
-      return row ? engine.look(row.workflow_id, run) : { sources: [] };
+      return row ? engine.read(row.workflow_id) : { sources: [] };
     },
   };
 };
