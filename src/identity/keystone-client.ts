@@ -57,23 +57,23 @@ const bodyLimitBytes = 4 * 1024 * 1024;
 /** How long a refused login of our own is not tried again; ms. */
 const refusalPauseMs = 5_000;
 
-export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneClient => {
-  const { timeoutMs = 5_000, now = Date.now } = options;
-  const base = `${options.identityUrl.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
-  const dispatcher = new Agent({ connect: { timeout: timeoutMs, ...(options.ca ? { ca: options.ca } : {}) } });
-  const exchange = (method: Dispatcher.HttpMethod, path: string, extra: { headers: Headers; body?: string }) =>
-    ask(`${base}${path}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
+type Exchange = (
+  method: Dispatcher.HttpMethod,
+  path: string,
+  extra: { readonly headers: Headers; readonly body?: string },
+) => Promise<Reply>;
 
+/** The service user's own token, fetched when the first request needs one and again before it ends. */
+const createOwnToken = (exchange: Exchange, self: KeystoneClientOptions['self'], now: () => number) => {
   let own: OwnToken | undefined;
   let refusal: { until: number; fault: unknown } | undefined;
   const renewal = singleFlight<OwnToken>();
   const login = async (): Promise<OwnToken> => {
     // A wrong password tried at every request would get our service user locked out.
     if (refusal && now() < refusal.until) throw refusal.fault;
-    const body = JSON.stringify(loginBody(options.self));
     const reply = await exchange('POST', `${tokens}?nocatalog`, {
       headers: { 'content-type': 'application/json' },
-      body,
+      body: JSON.stringify(loginBody(self)),
     });
     try {
       return readOwn(reply, now());
@@ -82,44 +82,61 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
       throw fault;
     }
   };
-  const ownToken = async (): Promise<string> => {
-    if (!own || own.renewAt <= now()) own = await renewal('own', login);
-    return own.token;
-  };
-
-  /** Asks with our own token; a 401 is about us: it was revoked, or the signing keys were changed. */
-  const askAsOurselves = async (path: string, headers: Headers, again = true): Promise<Reply> => {
-    const ours = await ownToken();
-    const reply = await exchange('GET', path, { headers: { 'x-auth-token': ours, ...headers } });
-    if (reply.status !== 401) return reply;
-    if (own?.token === ours) own = undefined;
-    if (!again) throw new Down('the identity service does not accept the tokens it gives our service user');
-    return askAsOurselves(path, headers, false);
-  };
-
-  const look = async (token: string, allowExpired: boolean): Promise<Validation> => {
-    const reply = await askAsOurselves(`${tokens}${allowExpired ? '?nocatalog&allow_expired=1' : '?nocatalog'}`, {
-      'x-subject-token': token,
-      // Without it Keystone denies knowing tokens that carry access rules (keystone/token/provider.py).
-      'openstack-identity-access-rules': '1.0',
-    });
-    if (reply.status === 404) return { is: 'invalid' };
-    if (reply.status === 200) return { is: 'valid', token: parseToken(reply.body) };
-    throw new Down(`the identity service answered ${reply.status} to a validation`);
-  };
-
-  const assigned = async (user: string, role: string): Promise<Assigned> => {
-    const query = new URLSearchParams({ 'user.id': user, 'role.id': role });
-    const { status, body } = await askAsOurselves(`/role_assignments?${query}&effective`, {});
-    if (status === 403) throw new Down('the identity service does not let our service user list role assignments');
-    const read = AssignmentsReply.safeParse(body);
-    if (status === 200 && read.success) return { is: 'known', projects: projectsOf(read.data) };
-    throw new Down(`the identity service answered ${status} and no role assignments`);
-  };
-
   return {
-    validate: (token, allowExpired) => orDown(() => look(token, allowExpired)),
-    projectsWith: (user, role) => orDown(() => assigned(user, role)),
+    async get(): Promise<string> {
+      if (!own || own.renewAt <= now()) own = await renewal('own', login);
+      return own.token;
+    },
+    /** Forgets the token that Keystone did not accept, unless there is a newer one. */
+    drop(token: string): void {
+      if (own?.token === token) own = undefined;
+    },
+  };
+};
+
+/** A GET with the service user's token. */
+type AskAsService = (path: string, headers: Headers) => Promise<Reply>;
+
+const validated = async (ask: AskAsService, token: string, allowExpired: boolean): Promise<Validation> => {
+  const reply = await ask(`${tokens}${allowExpired ? '?nocatalog&allow_expired=1' : '?nocatalog'}`, {
+    'x-subject-token': token,
+    // Without it Keystone denies knowing tokens that carry access rules (keystone/token/provider.py).
+    'openstack-identity-access-rules': '1.0',
+  });
+  if (reply.status === 404) return { is: 'invalid' };
+  if (reply.status === 200) return { is: 'valid', token: parseToken(reply.body) };
+  throw new Down(`the identity service answered ${reply.status} to a validation`);
+};
+
+const assigned = async (ask: AskAsService, user: string, role: string): Promise<Assigned> => {
+  const query = new URLSearchParams({ 'user.id': user, 'role.id': role });
+  const { status, body } = await ask(`/role_assignments?${query}&effective`, {});
+  if (status === 403) throw new Down('the identity service does not let our service user list role assignments');
+  const read = AssignmentsReply.safeParse(body);
+  if (status === 200 && read.success) return { is: 'known', projects: projectsOf(read.data) };
+  throw new Down(`the identity service answered ${status} and no role assignments`);
+};
+
+export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneClient => {
+  const { timeoutMs = 5_000, now = Date.now } = options;
+  const base = `${options.identityUrl.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
+  const dispatcher = new Agent({ connect: { timeout: timeoutMs, ...(options.ca ? { ca: options.ca } : {}) } });
+  const exchange: Exchange = (method, path, extra) =>
+    ask(`${base}${path}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
+  const own = createOwnToken(exchange, options.self, now);
+
+  // A 401 is about the service user: its token was revoked, or the signing keys were changed.
+  const askAsService = async (path: string, headers: Headers, again = true): Promise<Reply> => {
+    const token = await own.get();
+    const reply = await exchange('GET', path, { headers: { 'x-auth-token': token, ...headers } });
+    if (reply.status !== 401) return reply;
+    own.drop(token);
+    if (!again) throw new Down('the identity service does not accept the tokens it gives our service user');
+    return askAsService(path, headers, false);
+  };
+  return {
+    validate: (token, allowExpired) => orDown(() => validated(askAsService, token, allowExpired)),
+    projectsWith: (user, role) => orDown(() => assigned(askAsService, user, role)),
     close: () => dispatcher.destroy(),
   };
 };

@@ -48,20 +48,24 @@ type Hearer = {
   wake: () => void;
 };
 
-/** @returns streams that are all closed; the listening connection is opened by the first one */
-export const createStreams = ({
-  inventory,
-  log,
-  limit = 200,
-  limitOfOne = 20,
-  quota = 0,
-  onCount,
-}: StreamsOptions): Streams => {
-  const watcher = randomUUID();
-  const hearers = new Set<Hearer>();
-  const ending = new AbortController();
-  let listening: Promise<Listening | undefined> | undefined;
+/** Raises where the bound of all streams, of one caller's or of one project's is reached. */
+const requireRoom = (
+  hearers: ReadonlySet<Hearer>,
+  { caller, project }: Pick<Hearer, 'caller' | 'project'>,
+  { limit = 200, limitOfOne = 20, quota = 0 }: StreamsOptions,
+): void => {
+  if (hearers.size >= limit) raise('TooManyStreams', { limit, whose: 'open' });
+  const own = [...hearers].filter((hearer) => hearer.caller === caller).length;
+  if (own >= limitOfOne) raise('TooManyStreams', { limit: limitOfOne, whose: 'of this caller open' });
+  const ofProject = [...hearers].filter((hearer) => hearer.project === project).length;
+  if (project !== null && quota > 0 && ofProject >= quota)
+    raise('QuotaExceeded', quotaFacts('streams', project, quota));
+};
 
+/** The runs that this process watches, told to the store again and again, and its listening connection. */
+const createWatch = ({ inventory, log }: StreamsOptions, hearers: ReadonlySet<Hearer>) => {
+  const watcher = randomUUID();
+  let listening: Promise<Listening | undefined> | undefined;
   const wake = (run?: RunUuid): void => {
     for (const hearer of hearers) {
       if (run !== undefined && hearer.run !== run) continue;
@@ -70,35 +74,42 @@ export const createStreams = ({
     }
   };
   const warn = (says: string) => (thrown: unknown) => void log.warn(says, { reason: String(thrown) });
-
-  // Without it streams are slower, not wrong; the next stream tries again.
-  const listen = async (): Promise<void> => {
-    listening ??= inventory.watches.listen(wake, wake).catch((thrown) => {
-      listening = undefined;
-      warn('event streams look for news slowly: nothing can be listened to')(thrown);
-      return undefined;
-    });
-    await listening;
-  };
   const keep = (runs: readonly RunUuid[]): Promise<void> =>
     inventory.watches.keep(watcher, runs, watchMs).catch(warn('runs could not be watched'));
   const renewal = setInterval(() => void keep([...new Set([...hearers].map(({ run }) => run))]), renewEveryMs);
   renewal.unref();
-
-  const admit = (caller: string, project: string | null): void => {
-    if (ending.signal.aborted || hearers.size >= limit) raise('TooManyStreams', { limit, whose: 'open' });
-    const own = [...hearers].filter((hearer) => hearer.caller === caller).length;
-    if (own >= limitOfOne) raise('TooManyStreams', { limit: limitOfOne, whose: 'of this caller open' });
-    const ofProject = [...hearers].filter((hearer) => hearer.project === project).length;
-    if (project !== null && quota > 0 && ofProject >= quota)
-      raise('QuotaExceeded', quotaFacts('streams', project, quota));
+  return {
+    keep,
+    drop: (run: RunUuid): Promise<void> =>
+      inventory.watches.drop(watcher, run).catch(warn('a watch could not be ended')),
+    /** Without it streams are slower, not wrong; the next stream tries again. */
+    async listen(): Promise<void> {
+      listening ??= inventory.watches.listen(wake, wake).catch((thrown) => {
+        listening = undefined;
+        warn('event streams look for news slowly: nothing can be listened to')(thrown);
+        return undefined;
+      });
+      await listening;
+    },
+    async close(): Promise<void> {
+      clearInterval(renewal);
+      await (await listening)?.close().catch(() => undefined);
+    },
   };
+};
+
+/** @returns streams that are all closed; the listening connection is opened by the first one */
+export const createStreams = (options: StreamsOptions): Streams => {
+  const { onCount } = options;
+  const hearers = new Set<Hearer>();
+  const watch = createWatch(options, hearers);
+  const ending = new AbortController();
 
   const leave = async (hearer: Hearer): Promise<void> => {
     if (!hearers.delete(hearer)) return;
     onCount?.(hearers.size);
     if ([...hearers].some(({ run }) => run === hearer.run)) return;
-    await inventory.watches.drop(watcher, hearer.run).catch(warn('a watch could not be ended'));
+    await watch.drop(hearer.run);
   };
 
   return {
@@ -106,12 +117,14 @@ export const createStreams = ({
       return hearers.size;
     },
     async open(run, caller, project = null) {
-      admit(caller, project);
+      const { limit = 200 } = options;
+      if (ending.signal.aborted) raise('TooManyStreams', { limit, whose: 'open' });
+      requireRoom(hearers, { caller, project }, options);
       const hearer: Hearer = { run, caller, project, heard: false, wake: () => {} };
       hearers.add(hearer);
       onCount?.(hearers.size);
-      await listen();
-      await keep([run]);
+      await watch.listen();
+      await watch.keep([run]);
       return {
         closing: ending.signal,
         news: (withinMs, signal) => heard(hearer, withinMs, [signal, ending.signal]),
@@ -120,8 +133,7 @@ export const createStreams = ({
     },
     async close() {
       ending.abort();
-      clearInterval(renewal);
-      await (await listening)?.close().catch(() => undefined);
+      await watch.close();
     },
   };
 };

@@ -26,7 +26,7 @@ export type ShadowReport = {
   readonly differences: readonly ShadowRow[];
 };
 
-type Hands = {
+type ShadowOptions = {
   readonly now: () => Date;
   /** Called the first time a row appears. */
   readonly onNew?: (row: ShadowRow) => void;
@@ -39,46 +39,56 @@ const mostRows = 1_000;
 
 type Counted = { -readonly [Key in keyof ShadowRow]: ShadowRow[Key] };
 
-/** What two policies answered differently. */
-export const createShadow = (second: Policy, { now, onNew, onDifference }: Hands) => {
+/** The differences by kind, counted; `leftOut` of kinds beyond the bound. */
+const createDifferences = ({ now, onNew, onDifference }: ShadowOptions) => {
   const rows = new Map<string, Counted>();
-  const since = now().toISOString();
-  let decisions = 0;
   let leftOut = 0;
-
-  const note = (rule: string, who: Caller, would: ShadowRow['would']): void => {
-    onDifference?.(rule, would);
-    const scope = scopeOf(who);
-    const roles = [...who.roles].sort();
-    const key = JSON.stringify([rule, would, scope, roles]);
-    const last = now().toISOString();
-    const row = rows.get(key);
-    if (row) {
-      row.count += 1;
-      row.last = last;
-    } else if (rows.size >= mostRows) leftOut += 1;
-    else {
-      const made = { rule, would, scope, roles, count: 1, first: last, last };
-      rows.set(key, made);
-      onNew?.(made);
-    }
+  return {
+    note(rule: string, who: Caller, would: ShadowRow['would']): void {
+      onDifference?.(rule, would);
+      const scope = scopeOf(who);
+      const roles = [...who.roles].sort();
+      const key = JSON.stringify([rule, would, scope, roles]);
+      const last = now().toISOString();
+      const row = rows.get(key);
+      if (row) {
+        row.count += 1;
+        row.last = last;
+      } else if (rows.size >= mostRows) leftOut += 1;
+      else {
+        const made = { rule, would, scope, roles, count: 1, first: last, last };
+        rows.set(key, made);
+        onNew?.(made);
+      }
+    },
+    report: () => ({
+      left_out: leftOut,
+      differences: [...rows.values()].sort((one, other) => other.count - one.count),
+    }),
   };
+};
 
-  /** Undefined where it asks for what is unknown: that is no reason to hold a request up. */
-  const secondSays = (rule: string, who: Caller, target: Target | undefined): boolean | undefined => {
-    try {
-      return second.allows(rule, who, target);
-    } catch (thrown) {
-      if (isTemperError(thrown, 'IdentityUnavailable')) return undefined;
-      throw thrown;
-    }
-  };
+/** Undefined where a decision needs an identity service that does not answer: that is no reason to hold a request up. */
+const decisionOf = (policy: Policy, rule: string, who: Caller, target: Target | undefined): boolean | undefined => {
+  try {
+    return policy.allows(rule, who, target);
+  } catch (thrown) {
+    if (isTemperError(thrown, 'IdentityUnavailable')) return undefined;
+    throw thrown;
+  }
+};
+
+/** What two policies answered differently. */
+export const createShadow = (second: Policy, options: ShadowOptions) => {
+  const differences = createDifferences(options);
+  const since = options.now().toISOString();
+  let decisions = 0;
 
   const compare = (rule: string, who: Caller, target: Target | undefined, may: boolean): void => {
-    const would = secondSays(rule, who, target);
+    const would = decisionOf(second, rule, who, target);
     if (would === undefined) return;
     decisions += 1;
-    if (would !== may) note(rule, who, would ? 'allow' : 'refuse');
+    if (would !== may) differences.note(rule, who, would ? 'allow' : 'refuse');
   };
 
   /** The policy in force, answering as it does, and compared. Filters of lists are not: they decide rows, not requests. */
@@ -98,13 +108,7 @@ export const createShadow = (second: Policy, { now, onNew, onDifference }: Hands
     };
   };
 
-  const report = (): ShadowReport => ({
-    hash: second.hash,
-    since,
-    decisions,
-    left_out: leftOut,
-    differences: [...rows.values()].sort((one, other) => other.count - one.count),
-  });
+  const report = (): ShadowReport => ({ hash: second.hash, since, decisions, ...differences.report() });
 
   return { beside, report };
 };
