@@ -5,7 +5,6 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import type { RunUuid } from '../../src/model/ids';
 import type { RunInput } from '../../src/model/runs/runs';
 import { createEngine, isRefusal, isTooLarge, refusalOf, type UpdateAct } from '../../src/runs/engine';
 
@@ -203,7 +202,7 @@ describe('what is seen of a run', () => {
   const details = (text: string) => ({ payloads: [{ data: Buffer.from(text) }] });
   const pendingOf = async (activity: object) => {
     const raw = { pendingActivities: [activity] };
-    const { pending } = await seen({ status: { name: 'RUNNING' }, raw }).look('w', 'r1' as RunUuid);
+    const { pending } = await seen({ status: { name: 'RUNNING' }, raw }).read('w');
     return pending![0]!;
   };
 
@@ -223,16 +222,16 @@ describe('what is seen of a run', () => {
 
   test('what each source answers in time, and no more', async () => {
     const described = { status: { name: 'RUNNING' }, raw: {} };
-    const look = (...answers: [unknown, unknown?]) => seen(...answers).look('w', 'r1' as RunUuid);
-    expect(await look(described, { cursor: 1 })).toEqual({
+    const read = (...answers: [unknown, unknown?]) => seen(...answers).read('w');
+    expect(await read(described, { cursor: 1 })).toEqual({
       sources: ['describe', 'query'],
       status: 'RUNNING',
       pending: [],
       progress: { cursor: 1 },
     });
-    expect(await look(described)).toEqual({ sources: ['describe'], status: 'RUNNING', pending: [] });
-    expect(await look(undefined, { cursor: 1 })).toEqual({ sources: ['query'], progress: { cursor: 1 } });
-    expect(await look(undefined)).toEqual({ sources: [] });
+    expect(await read(described)).toEqual({ sources: ['describe'], status: 'RUNNING', pending: [] });
+    expect(await read(undefined, { cursor: 1 })).toEqual({ sources: ['query'], progress: { cursor: 1 } });
+    expect(await read(undefined)).toEqual({ sources: [] });
   });
 
   test('a pending activity as it stands, and as little as the engine says', async () => {
