@@ -5,7 +5,6 @@ import { actIntents } from './intents';
 import { plannedSteps } from './steps';
 
 export type { ActedNode, ActKey, Cut, CutAct } from './acts';
-export type { IntentRow } from './intents';
 export type { StepRow } from './steps';
 
 export const runSteps = (sql: Db) => ({

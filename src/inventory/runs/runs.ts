@@ -9,7 +9,6 @@ import { runMessages } from './messages';
 import { readRuns } from './read';
 import { startingRuns } from './starting';
 
-export type { Acceptance } from './accept';
 export type { HeldNode } from './hold';
 export type { RunRow } from './read';
 

@@ -5,7 +5,7 @@ import { isTemperError } from '../../model/errors';
 import type { Policy, Target } from '../types';
 
 /** Decisions that fell otherwise: one row for a rule, a direction, and a kind of caller. No ids of callers. */
-export type ShadowRow = {
+type ShadowRow = {
   readonly rule: string;
   /** What the second policy would have done. */
   readonly would: 'allow' | 'refuse';
