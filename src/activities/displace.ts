@@ -1,4 +1,5 @@
 /** The end of a run whose node another one has taken: signalled to end, waited for, and ended by force if it does not. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
 export type Displaced = { readonly run: string; readonly workflow_id: string };
@@ -24,7 +25,7 @@ export const endWorkflow = async (
       const { status } = await handle.describe();
       if (status.name !== 'RUNNING') return;
       if (Date.now() > deadline) await handle.terminate('The node was taken over by another run.');
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      await sleep(lookEveryMs);
     }
   } catch (thrown) {
     if (!(thrown instanceof WorkflowNotFoundError)) throw thrown; // never started, ended, or forgotten

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AllocationUuid, NodeUuid } from '../model/ids';
 import type { Allocation, AllocationWish, Shortage } from '../model/resources/allocations';
-import type { Db } from './database';
+import { type Db, jsonOf } from './database';
 
 /** What a pass needs to know of an allocation. */
 export type WaitingAllocation = Pick<Allocation, 'uuid' | 'name' | 'created_at'> &
@@ -70,7 +70,7 @@ export const allocationPasses = (sql: Db) => {
           order by uuid limit 1 for update skip locked
         ), reserved as (
           update nodes set instance_uuid = ${uuid}, allocation_uuid = ${uuid}, updated_at = now()
-            ${traits.length > 0 ? sql`, instance_info = instance_info || ${sql.json({ traits } as never)}` : sql``}
+            ${traits.length > 0 ? sql`, instance_info = instance_info || ${jsonOf(sql, { traits })}` : sql``}
           where uuid = (select uuid from namesake union all select uuid from later union all select uuid from earlier)
           returning uuid
         ), given as (

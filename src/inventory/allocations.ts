@@ -4,7 +4,7 @@ import { type AllocationUuid, asUuid, type NodeUuid, type ProjectId } from '../m
 import type { Predicate } from '../model/predicates';
 import type { Allocation } from '../model/resources/allocations';
 import { type AuditRow, auditInsert } from './audit';
-import type { Db, Sql } from './database';
+import { type Db, jsonOf, type Sql } from './database';
 import { type EventRow, eventInsert } from './events';
 import { asFound, type Make, type Page, pageOf } from './pages';
 import { ownRows } from './resources';
@@ -34,7 +34,7 @@ const columnsOf = (sql: Db, { node_uuid, ...allocation }: NewAllocation) => ({
   ...allocation,
   traits: sql.array([...allocation.traits], textArray),
   candidate_nodes: sql.array([...allocation.candidate_nodes], uuidArray),
-  extra: sql.json(allocation.extra as never),
+  extra: jsonOf(sql, allocation.extra),
   ...(node_uuid && { node_uuid, state: 'active' }),
 });
 
@@ -67,7 +67,7 @@ export const allocations = (sql: Db) => ({
   /** Replaces what a patch may change. Throws what `brokenUnique` recognises. */
   async update(uuid: AllocationUuid, { name, extra }: Pick<Allocation, 'name' | 'extra'>): Promise<Allocation> {
     const [row] = await sql<Allocation[]>`
-      update allocations set name = ${name}, extra = ${sql.json(extra as never)}, updated_at = now()
+      update allocations set name = ${name}, extra = ${jsonOf(sql, extra)}, updated_at = now()
       where uuid = ${uuid} returning *`;
     return row!;
   },

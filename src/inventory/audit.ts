@@ -3,7 +3,7 @@
 import type { RunUuid } from '../model/ids';
 import type { Origin, Verdict } from '../model/resources/audit';
 import type { Requester } from '../model/runs/runs';
-import type { Db } from './database';
+import { type Db, jsonOf } from './database';
 export type AuditRow = {
   readonly requester: Requester;
   readonly origin?: Origin;
@@ -48,9 +48,9 @@ export const auditInsert = (sql: Db, row: AuditRow) => {
     row.project === undefined ? sql`(select owner from nodes where uuid = ${node}::uuid)` : sql`${row.project}::text`;
   return sql`
     insert into audit (requester, origin, action, rule, rule_set, resource, resource_id, node_uuid, project, run_id, data)
-    values (${sql.json(row.requester as never)}, ${sql.json((row.origin ?? {}) as never)}, ${row.action}, ${row.rule},
+    values (${jsonOf(sql, row.requester)}, ${jsonOf(sql, row.origin ?? {})}, ${row.action}, ${row.rule},
       ${row.rule_set}, ${row.resource}, ${row.resource_id}, ${node}, ${project}, ${row.run_id ?? null},
-      ${sql.json((row.data ?? {}) as never)})`;
+      ${jsonOf(sql, row.data ?? {})})`;
 };
 
 export const audit = (sql: Db) => ({
@@ -65,7 +65,7 @@ export const audit = (sql: Db) => ({
     await sql`
       insert into audit (requester, origin, action, verdict, rule, rule_set, code, resource, resource_id, node_uuid, project,
         run_id, times)
-      select ${sql.json(row.requester as never)}, ${sql.json(row.origin as never)}, ${row.action}, ${row.verdict}, ${row.rule},
+      select ${jsonOf(sql, row.requester)}, ${jsonOf(sql, row.origin)}, ${row.action}, ${row.verdict}, ${row.rule},
         ${row.rule_set}, ${row.code}, ${row.resource}, ${row.resource_id}, named.uuid, named.owner, ${row.run_id}, ${row.times}
       from (values (1)) one
       left join lateral (

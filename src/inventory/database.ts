@@ -18,6 +18,13 @@ export const connect = (url: string, { max = 10, name = 'temper' }: { max?: numb
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   });
 
+/** A document as a parameter of type jsonb. The wire's types are wider than postgres.js' JSON: undefined in them is left out. */
+export const jsonOf = (sql: Db, document: unknown) => sql.json(document as postgres.JSONValue);
+
+/** Columns and their values for `set` and `insert`, in the order of the object's keys. */
+export const columnsOf = (sql: Db, values: object) =>
+  sql(values as Readonly<Record<string, postgres.ParameterOrJSON<never>>>);
+
 /** See `Inventory.alone`. */
 export const alone = async <T>(sql: Sql, what: string, work: () => Promise<T>): Promise<T | undefined> => {
   const connection = await sql.reserve();

@@ -1,6 +1,6 @@
 /** The append-only record of what happened to nodes and runs. */
 import type { ProjectId } from '../model/ids';
-import type { Db } from './database';
+import { type Db, jsonOf } from './database';
 
 export type EventRow = {
   readonly kind: string;
@@ -16,7 +16,7 @@ export type EventRow = {
 export const eventInsert = (sql: Db, row: EventRow) => sql`
   insert into events (kind, node_uuid, run_id, project, lessee, data) values (
       ${row.kind}, ${row.node_uuid ?? null}, ${row.run_id ?? null}, ${row.project ?? null}, ${row.lessee ?? null},
-      ${sql.json((row.data ?? {}) as never)})`;
+      ${jsonOf(sql, row.data ?? {})})`;
 
 export const events = (sql: Db) => ({
   async append(row: EventRow): Promise<void> {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { PolicyLoad, PolicyTexts } from '../model/access/policy-loads';
 import type { Requester } from '../model/runs/runs';
-import type { Db } from './database';
+import { type Db, jsonOf } from './database';
 
 /** A load as it is recorded: by which host, under which id. */
 export type RecordedLoad = PolicyLoad & { readonly host: string; readonly request_id: string };
@@ -38,13 +38,13 @@ export const policyLoads = (sql: Db) => ({
     if (load.rule_set !== null)
       await sql`
         insert into policy_texts (digest, rule_set, set_name, mode, files)
-        values (${digest}, ${load.rule_set}, ${load.set}, ${load.mode}, ${sql.json(files as never)})
+        values (${digest}, ${load.rule_set}, ${load.set}, ${load.mode}, ${jsonOf(sql, files)})
         on conflict (digest) do nothing`;
     const verdict = load.rule_set === null ? 'failed' : 'granted';
     await sql`
       insert into audit (at, requester, action, verdict, rule_set, code, resource, resource_id, data)
-      select ${load.at}, ${sql.json(requester as never)}, 'policy.load', ${verdict}, ${load.rule_set},
-        ${load.rule_set === null ? 'PolicyInvalid' : null}, 'policy', ${digest}, ${sql.json(dataOf(load) as never)}
+      select ${load.at}, ${jsonOf(sql, requester)}, 'policy.load', ${verdict}, ${load.rule_set},
+        ${load.rule_set === null ? 'PolicyInvalid' : null}, 'policy', ${digest}, ${jsonOf(sql, dataOf(load))}
       where not exists (select from audit where request_id = ${load.request_id})`;
   },
 

@@ -3,7 +3,7 @@
 import { asUuid } from '../model/ids';
 import { always, type Predicate } from '../model/predicates';
 import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
-import type { Db } from './database';
+import { columnsOf, type Db, jsonOf } from './database';
 import { asFound, type Listed, type Make, type Page, pageOf } from './pages';
 import { where } from './predicates';
 
@@ -23,7 +23,7 @@ export const writtenColumns = (sql: Db, table: ResourceTable, values: Values): R
       const row = fieldOf(table, name);
       if (value === undefined || (row && columnOf(row) === undefined)) return [];
       const json = row?.type === 'object' || row?.type === 'list';
-      return [[name, json ? sql.json(value as never) : value]];
+      return [[name, json ? jsonOf(sql, value) : value]];
     }),
   );
 
@@ -46,9 +46,9 @@ export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
 
   /** Changes the given values, which may be none. */
   async update(uuid: string, values: Values): Promise<Row> {
-    const columns = { ...writtenColumns(sql, table, values), updated_at: sql`now()` as never };
+    const columns = { ...writtenColumns(sql, table, values), updated_at: sql`now()` };
     const [row] = await sql<(Row & object)[]>`
-      update ${sql(name)} set ${sql(columns)} where uuid = ${uuid} returning *`;
+      update ${sql(name)} set ${columnsOf(sql, columns)} where uuid = ${uuid} returning *`;
     return row!;
   },
 

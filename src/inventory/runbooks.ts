@@ -2,7 +2,7 @@
 import { asUuid, type RunbookUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Runbook } from '../model/resources/runbooks';
-import type { Db } from './database';
+import { type Db, jsonOf } from './database';
 import { asFound, type Make, type Page, pageOf } from './pages';
 import { ownRows } from './resources';
 
@@ -16,9 +16,9 @@ export type RunbookChange = Omit<NewRunbook, 'uuid' | 'traits'>;
 /** Columns as the driver must send them: documents as JSON, traits as an array. */
 const columnsOf = (sql: Db, runbook: RunbookChange) => ({
   name: runbook.name,
-  steps: sql.json(runbook.steps as never),
+  steps: jsonOf(sql, runbook.steps),
   disable_ramdisk: runbook.disable_ramdisk,
-  extra: sql.json(runbook.extra as never),
+  extra: jsonOf(sql, runbook.extra),
   public: runbook.public,
   owner: runbook.owner,
   description: runbook.description,

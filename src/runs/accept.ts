@@ -1,4 +1,5 @@
 /** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
 import type { BoxedSecret, Sealer } from '../inventory/secrets/sealing';
@@ -36,7 +37,7 @@ export const accept = async (order: RunOrder, hands: Hands): Promise<Accepted> =
     const accepted = await hands.inventory.transaction((inventory) => acceptOnce(inventory, order, to, hands));
     if (accepted) return accepted;
     await explainRefusal(hands.inventory, order, tried >= lockTries);
-    await new Promise((resolve) => setTimeout(resolve, hands.lockRetryMs));
+    await sleep(hands.lockRetryMs);
   }
 };
 

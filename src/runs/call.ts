@@ -1,4 +1,5 @@
 /** Calls whose caller waits: a read is a short workflow of its own, anything else a run of one step. Both with deadlines. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, ServiceError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
 import type { Inventory } from '../inventory';
@@ -148,6 +149,6 @@ const endOf = async (run: RunUuid, deadline: number, { inventory }: CallHands): 
     const row = await inventory.runs.find(run);
     if (row?.finished_at) return row;
     if (Date.now() >= deadline) return undefined;
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await sleep(pause);
   }
 };

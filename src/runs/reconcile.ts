@@ -1,4 +1,5 @@
 /** Ends rows whose workflow is gone, so that a terminated run never keeps its node. */
+import pLimit from 'p-limit';
 import { allocateAll } from './allocating';
 import { createEngine } from './engine';
 import { putRight } from './gone';
@@ -31,14 +32,12 @@ export const lookAtQuiet = async (
   const engine = createEngine(hands.client);
   const quiet = await hands.inventory.runs.quiet(olderThanMs);
   let done = 0;
-  const queue = [...quiet];
-  const work = async () => {
-    for (let run = queue.shift(); run; run = queue.shift()) {
-      beat();
-      if (await putRight(run, engine, hands)) done++;
-    }
+  const limit = pLimit(looksAtOnce);
+  const lookAt = async (run: (typeof quiet)[number]): Promise<void> => {
+    beat();
+    if (await putRight(run, engine, hands)) done++;
   };
-  await Promise.all(Array.from({ length: looksAtOnce }, work));
+  await Promise.all(quiet.map((run) => limit(lookAt, run)));
   await hands.inventory.runs.touch(quiet.map((run) => run.id));
   return done;
 };

@@ -1,4 +1,5 @@
 /** Starts and delivers what was accepted while the engine was away. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
@@ -135,13 +136,4 @@ export const runRelay = async (
 
 /** Resolves after a while, or at the signal; at once where that has come. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-  });
+  sleep(ms, undefined, { signal }).catch(() => undefined);

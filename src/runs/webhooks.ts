@@ -1,4 +1,5 @@
 /** Reads the events once for all: counts them, and delivers them to webhooks. The rows are the queue. */
+
 import type { Inventory } from '../inventory';
 import type { CountedEvent } from '../inventory/feed';
 import type { Vault } from '../inventory/secrets/vault';

@@ -1,5 +1,6 @@
 /** Brings many runs to their kill points and holds them there, all at the same time. */
 
+import pLimit from 'p-limit';
 import type { RackBmc } from '../../demo/system';
 import type { GateLook } from '../../emulator/agent/gate';
 import { type Mark, markOf } from './journals';
@@ -37,11 +38,8 @@ export const inTurns = async <T>(
   atOnce: number,
   work: (one: T) => Promise<void>,
 ): Promise<void> => {
-  const left = [...many];
-  const worker = async () => {
-    for (let next = left.shift(); next; next = left.shift()) await work(next);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  const limit = pLimit(atOnce);
+  await Promise.all(many.map((one) => limit(work, one)));
 };
 
 const prepared = async (system: System, job: Job): Promise<Runner> => {

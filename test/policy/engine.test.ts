@@ -2,7 +2,6 @@
 
 import { type Caller, nobody } from '../../src/model/access/callers';
 import { createPolicy, nodeTarget, personas, ruleNames } from '../../src/policy';
-import { fnv1a64 } from '../../src/policy/engine/digest';
 import { createRuleSet } from '../../src/policy/engine/ruleset';
 import { inProject, inSystem } from './support';
 
@@ -140,15 +139,6 @@ describe('the hash', () => {
 
   test('is made by the digest that is handed in', () => {
     expect(createPolicy({ set: 'temper', digest: (text) => `${text.length}` }).hash).toMatch(/^\d+$/);
-  });
-
-  test.each([
-    // Published vectors of the function.
-    ['', 'cbf29ce484222325'],
-    ['a', 'af63dc4c8601ec8c'],
-    ['foobar', '85944171f73967e8'],
-  ])('is FNV-1a of 64 bits by default: "%s"', (text, hex) => {
-    expect(fnv1a64(text)).toBe(hex);
   });
 });
 

@@ -1,4 +1,5 @@
 /** A request that finds its node held tries again for a little while: most runs on a node are over sooner than a client asks anew. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isTemperError } from '../../model/errors';
 
 const firstPauseMs = 50;
@@ -17,6 +18,6 @@ export const patiently = async <T>(work: () => Promise<T>, withinMs: number): Pr
     } catch (thrown) {
       if (!isTemperError(thrown, 'NodeLocked') || Date.now() + pause > deadline) throw thrown;
     }
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await sleep(pause);
   }
 };

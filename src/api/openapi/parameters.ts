@@ -47,7 +47,7 @@ export const headerComponents = (): Json => ({
 const namesIn = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
 const pathParameters = (route: Route): Json[] => {
-  const known = (route.params ? requestSchema(route.params as never).properties : {}) as Properties;
+  const known = (route.params ? requestSchema(route.params).properties : {}) as Properties;
   return namesIn(route.path).map((name) => ({
     name,
     in: 'path',
@@ -81,7 +81,7 @@ const filterNotes = (table: ResourceTable | undefined, name: string): Json => {
 
 const queryParameters = (route: Route, table: ResourceTable | undefined): Json[] => {
   if (!route.query) return [];
-  const { properties = {}, required = [] } = requestSchema(route.query as never) as {
+  const { properties = {}, required = [] } = requestSchema(route.query!) as {
     properties?: Properties;
     required?: readonly string[];
   };

@@ -105,9 +105,7 @@ const emptyOrMissing = (table: ResourceTable, name: string): unknown => {
 const attempt = (draft: Record<string, unknown>, one: Operation): (Error | null)[] => {
   try {
     // An object that is null in the store shows as {}, so clients add into it.
-    return applyPatch(draft, [
-      one.op === 'remove' ? { op: 'remove', path: one.path } : { ...one, value: one.value },
-    ] as never);
+    return applyPatch(draft, [one.op === 'remove' ? { op: 'remove', path: one.path } : { ...one, value: one.value }]);
   } catch (thrown) {
     return [thrown as Error];
   }

@@ -160,7 +160,7 @@ const rerun = async (asking: Ask, rooms: Rooms) => {
     story: row.story!,
     event: row.event,
     ends: row.ends ?? null,
-    target: row.target ?? (states[to].target as never),
+    target: row.target ?? states[to].target,
     fault: row.fault ?? null,
     steps: all,
     ramdisk,

@@ -82,7 +82,7 @@ export const watched =
     const stop = metrics.requests.startTimer();
     const routeOf = () => (request as { route?: { path?: string } }).route?.path ?? 'none';
     response.on('finish', () => stop({ method: request.method, route: routeOf(), status: response.statusCode }));
-    const answer = () => app(request as never, response as never);
+    const answer = () => app(request, response);
     if (traces) traces.serve(request, response, routeOf, answer);
     else answer();
   };

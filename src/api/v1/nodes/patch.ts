@@ -84,7 +84,7 @@ type Next = { readonly values: NodeValues; readonly whole: NodeValues; readonly 
 
 /** The new values of a node: applied, checked, completed. `whole` is the node as it would be, `rules` what admitted it. */
 const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Next> => {
-  const given = patched(node as never, asking.body);
+  const given = patched(node, asking.body);
   for (const name of sealedFields) if (name in given) given[name] = restoreSecrets(name, given[name], node[name]);
   checkName(given.name, asking.version);
   checkForms(given);
@@ -183,7 +183,7 @@ const patchNode = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
     const next = await nextValues(rooms, asking, node);
     checkConflicts(node, next.values);
     const updated = Object.keys(next.values).length === 0 ? node : await store(rooms, policy, asking, node, next);
-    if (updated) return ok(nodeProjections.full(asking.version).represent(updated as never, shownTo(policy, asking)));
+    if (updated) return ok(nodeProjections.full(asking.version).represent(updated, shownTo(policy, asking)));
   }
   return raise('NodeLocked', { node: ident });
 };
