@@ -119,7 +119,7 @@ const attempt = async (
 ): Promise<ActOutcome> => {
   const { lock, step, act, last } = input;
   const row = actRow(act);
-  if (row.effect !== 'read') await refuseFrozen(lock, hands);
+  if (row.effect !== 'read') await refuseFrozen(input, key, hands);
   const before = await hands.inventory.runSteps.endedBefore(
     { run: lock.run, node_uuid: lock.node_uuid, fence: lock.fence },
     key,
@@ -137,7 +137,8 @@ const attempt = async (
   // Once more with the secrets in place: a URL that carries a password was sealed before it could be checked.
   for (const one of fetchedBy(act, step, args, node.instance_info ?? {})) requireFetched(hands.imageOrigins ?? [], one);
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
-  const context = { ...contextOf(input, key, hands, beating, texts), answered: talk.answered };
+  const { doubted } = found;
+  const context = { ...contextOf(input, key, hands, beating, texts), answered: talk.answered, doubted };
   const lane = byAgent ? null : driver.laneKey(node);
   const at = `${step.index}.${act}`;
   const work = () =>
@@ -198,9 +199,15 @@ const lostRamdisk = async (thrown: unknown, { input, hands, holder, driver, node
   return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look });
 };
 
-/** What an operator's freeze of the node, or a recovery of all nodes, holds back: no command leaves meanwhile. Throws NodeFrozen, RecoveryPending. */
-const refuseFrozen = async (lock: Lock, { inventory }: BmcHands): Promise<void> => {
+/**
+ * What an operator's freeze of the node, or a recovery of all nodes, holds back: no command leaves meanwhile. An act that was
+ * under way before a recovery is asked for anew after it, so that what an earlier attempt may have sent is noted here. Throws
+ * NodeFrozen, RecoveryPending.
+ */
+const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }: BmcHands): Promise<void> => {
   const recovery = await inventory.recovery.current();
+  if (recovery && recovery.side !== 'engine' && key.attempt > 1 && actRow(act).effect === 'once')
+    await inventory.runSteps.doubt(lock, key);
   if (recovery)
     raise('RecoveryPending', {
       node: (await inventory.runs.find(lock.run))?.node_name ?? lock.node_uuid,
@@ -275,11 +282,12 @@ const unlocked = async (
   step: PlannedStep,
   hands: BmcHands,
 ): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
-  const { driver_info, instance_info, agent } = found;
+  const { doubted: _, ...known } = found;
+  const { driver_info, instance_info, agent } = known;
   const values = await openSecrets(found, step.args, hands);
   return {
     node: {
-      ...found,
+      ...known,
       driver_info: resolveSecrets(driver_info, values) as Record<string, unknown>,
       instance_info: resolveSecrets(instance_info, values) as Record<string, unknown>,
       agent: agent ? (resolveSecrets(agent, values) as AgentContact) : undefined,

@@ -1,5 +1,6 @@
 /** Intents of acts: announced before a command leaves, confirmed when it was accepted, withdrawn when it was refused. */
 import { isDeepStrictEqual } from 'node:util';
+import { type Facts, raise } from '../model/errors';
 import type { ActContext, Intent } from './contract';
 
 /** A standing announcement: the command may have been sent at `sentAt`, milliseconds of this process's monotonic clock. */
@@ -47,3 +48,19 @@ export const announcements = (
   },
   withdraw: () => intents.record({ desired, withdrawn: true }),
 });
+
+/**
+ * To be asked before a command that may harm when done twice is announced. Throws StepOutcomeUnknown where it may have left
+ * before the database was set back to a backup.
+ */
+export const refuseDoubted = ({
+  context: { doubted, step },
+  facts,
+}: {
+  readonly context: Pick<ActContext, 'doubted' | 'step'>;
+  facts(more?: Facts): Facts;
+}): void => {
+  if (!doubted) return;
+  const reason = 'it may have been sent since the backup that the database was restored from';
+  raise('StepOutcomeUnknown', facts({ step: step ? `${step.interface}.${step.step}` : 'the command', reason }));
+};

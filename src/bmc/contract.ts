@@ -64,6 +64,8 @@ export type ActContext = {
     /** Announces once more what was announced last: another request of the same command is to leave, and none has taken effect. */
     renew(): Promise<void>;
   };
+  /** The command may have left in an attempt of which the record knows nothing, for it was set back to a backup. */
+  readonly doubted?: boolean;
   /** Whether a command that was announced may still leave; asked right before it is written to the wire. */
   readonly mayStillSend: () => boolean;
   readonly timing: Timing;

@@ -6,7 +6,7 @@
  * any two lines costs a few looks, never a second command for the same transition.
  */
 import { isTemperError, raise, type TemperError } from '../model/errors';
-import { type Announced, announcements } from './announce';
+import { type Announced, announcements, refuseDoubted } from './announce';
 import type { ActContext, BmcNode } from './contract';
 import { backOff, pause } from './wait';
 
@@ -133,6 +133,7 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
 
   const send = async (state: State): Promise<void> => {
     signal.throwIfAborted();
+    if (goal.again === 'never') refuseDoubted(client);
     announced = await intents.announce(goal.show(state));
     beatAs('sending');
     const outcome = await goal.act(state).catch(async (error: unknown) => {

@@ -1,6 +1,6 @@
 /** Commands that must not happen twice: announced before they leave, and sent at most once over all attempts. */
 import { raise } from '../model/errors';
-import { type Announced, type Announcements, announcements } from './announce';
+import { type Announced, type Announcements, announcements, refuseDoubted } from './announce';
 import type { Converging, Sent } from './converge';
 
 /** `text`: what the BMC said, where it says anything. */
@@ -13,12 +13,14 @@ type Left = { readonly announced: Announced; readonly sent: Exclude<Sent, { is: 
  * @param before what was seen, to recognise a change by
  */
 export const announceAndSend = async (
-  { context: { signal } }: Converging,
+  client: Converging,
   intents: Announcements,
   before: unknown,
   command: Command,
 ): Promise<Left> => {
+  const { signal } = client.context;
   signal.throwIfAborted();
+  refuseDoubted(client);
   const announced = await intents.announce(before);
   const sent = await command().catch(async (error: unknown) => {
     // Stopped in the middle, it may have left: then the intent must stand.

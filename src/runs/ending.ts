@@ -38,11 +38,17 @@ export const restingState = (
   if (ends === null) return null;
   const to =
     outcome === 'succeeded'
-      ? (next(from, ends) ?? afterTearDown(from, ends))
+      ? (next(from, ends) ?? afterTearDown(from, ends) ?? afterWait(from, ends))
       : outcome === 'failed'
         ? failed(from)
         : afterAbort(from, untidy);
   return to ?? raise('Unexpected', { request_id: `no way from ${from} after a run that ${outcome}` });
+};
+
+// A database that was set back to a backup may still have a run waiting that has ended well since.
+const afterWait = (from: ProvisionState, ends: Event): ProvisionState | undefined => {
+  const going = next(from, 'resume');
+  return going && next(going, ends);
 };
 
 // A tear-down whose node is not cleaned passes through cleaning all the same.

@@ -1,8 +1,10 @@
 /** The few things asked of Temporal, each with a deadline, so that a silent engine never holds a request. */
 import {
+  ApplicationFailure,
   type Client,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
   type WorkflowHandle,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -34,6 +36,12 @@ export type RunFacts = {
   readonly requester: string;
   readonly state: string | null;
 };
+
+/** How a run ended by the word of its workflow; `says` is null where it went well. */
+export type SaidEnding = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
+
+// temporal.api.enums.v1.PendingActivityState: waiting for a worker, and for its next attempt.
+const scheduled = 1;
 
 const startWithin = 2_000;
 const answerWithin = 1_000;
@@ -194,6 +202,34 @@ export const createEngine = (client: Client) => {
     async *open(queuePrefix?: string): AsyncGenerator<string> {
       const query = `ExecutionStatus = 'Running' and TaskQueue = '${controlQueue(queuePrefix)}'`;
       for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
+    },
+
+    /** Ids of workflows on an installation's control queue that have closed, of those that began after a time. */
+    async *closed(queuePrefix: string | undefined, since: Date): AsyncGenerator<string> {
+      const queue = `TaskQueue = '${controlQueue(queuePrefix)}'`;
+      const query = `ExecutionStatus != 'Running' and ${queue} and StartTime > '${since.toISOString()}'`;
+      for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
+    },
+
+    /** How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. */
+    async ending(workflowId: string): Promise<SaidEnding | undefined> {
+      try {
+        const result: unknown = await within(answerWithin, () => handleOf(workflowId).result());
+        const { outcome } = result as { outcome?: unknown };
+        if (outcome === 'aborted') return { outcome, says: 'By request, the run was aborted.' };
+        return outcome === 'succeeded' ? { outcome, says: null } : undefined;
+      } catch (thrown) {
+        if (!(thrown instanceof WorkflowFailedError) || !(thrown.cause instanceof ApplicationFailure)) return undefined;
+        return { outcome: 'failed', says: thrown.cause.message };
+      }
+    },
+
+    /** Acts of an open workflow of which a worker has had an attempt, as `execution/activity`. */
+    async begunActs(workflowId: string): Promise<string[]> {
+      const { raw, runId } = await within(startWithin, () => handleOf(workflowId).describe());
+      return (raw.pendingActivities ?? [])
+        .filter(({ attempt, state }) => (attempt ?? 1) > 1 || state !== scheduled)
+        .map(({ activityId }) => `${runId}/${activityId}`);
     },
 
     /** Terminates a workflow, which is not asked; false when there is no open one. */

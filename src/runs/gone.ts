@@ -7,7 +7,8 @@ import { type Log, resumeRun } from './resuming';
 
 type Hands = { readonly inventory: Inventory; readonly log: Log };
 
-type Verdict = { readonly outcome: 'failed' | 'aborted'; readonly says: string };
+/** How a run is ended whose workflow is closed; `says` is null where it went well. */
+export type Verdict = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
 
 /** What a closed workflow says of a run that the store believes to be open. */
 const verdicts: Readonly<Record<string, Verdict>> = {
@@ -43,7 +44,8 @@ export const putRight = async (
   }
 };
 
-const endAs = async (run: RunRow, { outcome, says }: Verdict, { inventory, log }: Hands): Promise<boolean> => {
+/** Ends a run in the store in the place of its workflow. @returns false where nothing is known of it any more */
+export const endAs = async (run: RunRow, { outcome, says }: Verdict, { inventory, log }: Hands): Promise<boolean> => {
   const input = await inventory.runs.input(run.id);
   if (!input) return false;
   await inventory.transaction((store) =>

@@ -6,6 +6,7 @@ import type { RunRow } from '../inventory/runs/runs';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Recovered } from './contract';
 import { createEngine, type Engine } from './engine';
+import { endAs, type Verdict } from './gone';
 import { type Log, resumeRun } from './resuming';
 
 export type RecoveryHands = {
@@ -18,23 +19,69 @@ export type RecoveryHands = {
 /** One thing that is done. Without `act` control workers do it by themselves once the recovery has ended. */
 type Line = { readonly says: string; readonly act?: () => Promise<unknown> };
 const all = 100_000;
+// The clocks of database and engine may differ.
+const marginMs = 60 * 60_000;
 const forgotten = (run: string): string =>
-  `Run ${run} was under way here and is not in the restored database: look at power, boot device and virtual media.`;
+  `Run ${run} was carried out here and is not in the restored database: look at power, boot device and virtual media.`;
+const unknowable =
+  'Database and workflow engine were both set back to a backup, so what was done since cannot be known: look at the node.';
+const resultsLost =
+  'The inspection had succeeded, but what it found is not in the restored database: inspect the node again.';
 
 const partsOf = (workflowId: string): { node: NodeUuid; run: RunUuid } | undefined => {
   const found = /^node-([0-9a-f-]{36})\.[a-z-]+\.([0-9a-f-]{36})$/.exec(workflowId);
   return found ? { node: found[1] as NodeUuid, run: found[2] as RunUuid } : undefined;
 };
 
+const outcomes = { succeeded: 'succeeds', failed: 'fails', aborted: 'is aborted' } as const;
+
+/** A run that its workflow has ended, told to the database that does not know it; undefined where the workflow says nothing. */
+const asItEnded = async (
+  what: string,
+  run: RunRow,
+  engine: Engine,
+  hands: RecoveryHands,
+): Promise<Line | undefined> => {
+  const ending = await engine.ending(run.workflow_id);
+  if (!ending) return undefined;
+  const end = (verdict: Verdict) => () => endAs(run, verdict, hands);
+  if (run.verb === 'inspect' && ending.outcome === 'succeeded')
+    return {
+      says: `${what}: it has ended, and what it found is lost; it fails`,
+      act: end({ outcome: 'failed', says: resultsLost }),
+    };
+  return {
+    says: `${what}: its workflow has ended, and so does the run: it ${outcomes[ending.outcome]}`,
+    act: end(ending),
+  };
+};
+
 const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, hands: RecoveryHands): Promise<Line> => {
   const what = `run ${run.id} (${run.verb} of node ${run.node_name ?? run.node_uuid})`;
   const status = await engine.status(run.workflow_id);
-  if (status === 'UNKNOWN') return { says: `${what}: the engine does not know it; it goes on from its record` };
-  if (status !== 'RUNNING')
+  if (status !== 'UNKNOWN' && status !== 'RUNNING')
+    return (
+      (await asItEnded(what, run, engine, hands)) ?? {
+        says: `${what}: its workflow was ended (${status}) and says nothing; the run fails or is aborted`,
+      }
+    );
+  if (side === 'unknown')
     return {
-      says: `${what}: its workflow has ended (${status}) and the database does not know how; it fails or is aborted`,
+      says: `${what}: record and workflow are both older than what was done; it is terminated, and the run fails`,
+      async act() {
+        await engine.terminate(run.workflow_id, unknowable);
+        await endAs(run, { outcome: 'failed', says: unknowable }, hands);
+      },
     };
-  if (side === 'store') return { says: `${what}: its workflow goes on` };
+  if (status === 'UNKNOWN') return { says: `${what}: the engine does not know it; it goes on from its record` };
+  if (side === 'store') {
+    const acts = await engine.begunActs(run.workflow_id);
+    const parks = acts.length > 0 ? '; a command that may have left is not sent again' : '';
+    return {
+      says: `${what}: its workflow goes on${parks}`,
+      act: () => hands.inventory.recovery.doubt(run.id, acts),
+    };
+  }
   return {
     says: `${what}: its workflow may be older than the record; it is terminated, and the run goes on from its record`,
     async act() {
@@ -44,7 +91,7 @@ const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, hands:
   };
 };
 
-/** A workflow of a run that has ended, or that the database does not know; undefined for one that belongs to an open run. */
+/** An open workflow of a run that has ended, or that the database does not know; undefined for one that belongs to an open run. */
 const ofWorkflow = async (
   workflowId: string,
   engine: Engine,
@@ -61,6 +108,16 @@ const ofWorkflow = async (
       await end();
       await setAside(parts, inventory);
     },
+  };
+};
+
+/** A workflow that has ended since the backup and of whose run the database knows nothing. */
+const ofClosed = async (workflowId: string, { inventory }: RecoveryHands): Promise<Line | undefined> => {
+  const parts = partsOf(workflowId);
+  if (!parts || (await inventory.runs.find(parts.run))) return undefined;
+  return {
+    says: `workflow ${workflowId}: it has ended, and the database does not know its run; its node goes into maintenance`,
+    act: () => setAside(parts, inventory),
   };
 };
 
@@ -85,6 +142,17 @@ const linesOf = async ({ side }: Recovery, engine: Engine, hands: RecoveryHands)
   for await (const workflowId of engine.open(hands.queuePrefix)) {
     const line = await ofWorkflow(workflowId, engine, hands);
     if (line) lines.push(line);
+  }
+  const newest = await hands.inventory.recovery.newest();
+  if (side !== 'engine' && newest) {
+    const since = new Date(newest.getTime() - marginMs);
+    // A run in several executions has as many workflows of one id.
+    const ids = new Set<string>();
+    for await (const workflowId of engine.closed(hands.queuePrefix, since)) ids.add(workflowId);
+    for (const workflowId of ids) {
+      const line = await ofClosed(workflowId, hands);
+      if (line) lines.push(line);
+    }
   }
   for (const run of await hands.inventory.runs.quiet(0, all)) lines.push(await ofRun(run, side, engine, hands));
   return lines;

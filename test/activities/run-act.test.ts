@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
 import type { ActContext, Driver } from '../../src/bmc/contract';
 import { createLanes } from '../../src/bmc/lane';
+import { sendOnce } from '../../src/bmc/once';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import { raise } from '../../src/model/errors';
@@ -20,14 +21,16 @@ let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let bmc: Inventory;
+let control: Inventory;
 beforeAll(async () => {
   database = await testDatabase();
   owner = connect(database.ownerUrl, { max: 2 });
   api = createInventory(connect(database.apiUrl, { max: 2 }));
   bmc = createInventory(connect(database.bmcUrl, { max: 4 }));
+  control = createInventory(connect(database.controlUrl, { max: 1 }));
 });
 afterAll(async () => {
-  await Promise.all([owner.end(), api.close(), bmc.close()]);
+  await Promise.all([owner.end(), api.close(), bmc.close(), control.close()]);
   await database.drop();
 });
 
@@ -367,4 +370,53 @@ test('during a recovery no command leaves, looks go on, and the run waits with t
   await owner`delete from recovery`;
   await perform(input);
   expect(calls).toEqual(['verify', 'power_on']);
+});
+
+test('a command that may have left since a backup which was restored is not sent again, until a person says so', async () => {
+  const input = { ...(await held()), act: 'reset_bmc' as const, last: false };
+  const sent: string[] = [];
+  const reset = async (_node: unknown, _args: unknown, context: ActContext) => {
+    await sendOnce(
+      { node: { uuid: input.lock.node_uuid }, context, facts: (more) => ({ node: 'n', bmc: 'b', ...more }) },
+      {
+        what: 'a reset',
+        desired: { reset: 'bmc' },
+        prepare: async () => ({
+          command: async () => {
+            sent.push('reset');
+            return { is: 'accepted' };
+          },
+        }),
+      },
+    );
+    return { is: 'done' as const };
+  };
+  const { perform } = withDriver({ reset_bmc: reset });
+  await owner`insert into recovery ${owner({ side: 'store', reason: 'the database is older' })}`;
+  // The first attempt began before the restore, whose backup has nothing of it.
+  await expect(perform(input, 2)).rejects.toMatchObject({ type: 'RecoveryPending' });
+  await owner`delete from recovery`;
+  await expect(perform(input)).rejects.toMatchObject({
+    type: 'StepOutcomeUnknown',
+    message: expect.stringContaining('since the backup'),
+  });
+  expect(sent).toEqual([]);
+  await control.runSteps.again(input.lock, input.step.index);
+  await perform(input);
+  expect(sent).toEqual(['reset']);
+});
+
+test('after a restore an act that a recovery noted as under way is doubted in every attempt, and another is not', async () => {
+  const doubted: boolean[] = [];
+  const reset = async (_node: unknown, _args: unknown, context: ActContext) => {
+    doubted.push(context.doubted === true);
+    return { is: 'done' as const };
+  };
+  const { perform } = withDriver({ reset_bmc: reset });
+  const [noted, other] = [await held(), await held()].map((input) => ({ ...input, act: 'reset_bmc' as const }));
+  const { workflowExecution, activityId } = new MockActivityEnvironment().context.info;
+  await api.recovery.doubt(noted!.lock.run, [`${workflowExecution!.runId}/${activityId}`]);
+  await perform(noted!);
+  await perform(other!);
+  expect(doubted).toEqual([true, false]);
 });

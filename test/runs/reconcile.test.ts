@@ -1,9 +1,11 @@
 /** What a control worker looks after by itself: whom the reconciler asks about, what it makes of the answer, and one at a time. */
-import { ScheduleNotFoundError } from '@temporalio/client';
+import { ScheduleNotFoundError, WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { createInventory, type Inventory } from '../../src/inventory';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { ensureReconciler } from '../../src/process/temporal/temporal';
 import { lookAtQuiet } from '../../src/runs/reconcile';
+import { recover } from '../../src/runs/recovering';
 import { endOrphans, runOfWorkflow, upkeepOnce } from '../../src/runs/upkeep';
 import { reconcileId } from '../../src/workflows/contract';
 import { startEngineWorld, type World } from '../support/engine';
@@ -173,4 +175,73 @@ test('recovery says what it would do, and does it: forgotten runs set their node
   expect(node).toMatchObject({ maintenance: true, maintenance_reason: expect.stringContaining(orphan) });
   expect(await control.recovery.current()).toBeUndefined();
   await world.sql`update runs set finished_at = now(), state = 'failed' where id = ${kept}`;
+});
+
+/** An engine whose workflow is closed, with what it says; `closed` are others that it lists as such. */
+const engineClosed = (ending: () => Promise<unknown>, closed: readonly string[] = []) => {
+  const queries: string[] = [];
+  const getHandle = () => ({ describe: async () => ({ status: { name: 'COMPLETED' } }), result: ending });
+  async function* list({ query }: { query: string }) {
+    queries.push(query);
+    if (query.includes("!= 'Running'")) for (const workflowId of closed) yield { workflowId };
+  }
+  const client = { workflow: { getHandle, list }, withDeadline: (_: number, work: () => Promise<unknown>) => work() };
+  return { queries, hands: { inventory: createInventory(world.pools.api), client: client as never, log: quiet } };
+};
+const finishOthers = (run: RunUuid) =>
+  world.sql`update runs set finished_at = now(), state = 'failed' where finished_at is null and id <> ${run}`;
+
+test.each([
+  ['succeeded', async () => ({ outcome: 'succeeded' }), { state: 'succeeded', last_error: null }, 'manageable'],
+  ['aborted', async () => ({ outcome: 'aborted' }), { state: 'aborted' }, 'clean failed'],
+  [
+    'failed',
+    async () => {
+      throw new WorkflowFailedError(
+        '',
+        ApplicationFailure.nonRetryable('The disk is broken.'),
+        'NON_RETRYABLE_FAILURE' as never,
+      );
+    },
+    { state: 'failed', last_error: 'The disk is broken.' },
+    'clean failed',
+  ],
+])('a run that has %s since the backup ends so in the restored database', async (_, ending, expected, rests) => {
+  const { node, run } = await claimed();
+  await finishOthers(run);
+  await control.recovery.enter({ side: 'store', reason: 'it is older' });
+  await recover(engineClosed(ending).hands, true);
+  expect(await control.runs.find(run)).toMatchObject(expected);
+  const [row] = await world.sql`select provision_state, reservation from nodes where uuid = ${node}`;
+  expect(row).toEqual({ provision_state: rests, reservation: null });
+});
+
+test('a run that was accepted after the backup and has ended sets its node aside all the same', async () => {
+  const node = await world.node();
+  const run = '00000000-0000-4000-8000-000000000001';
+  await finishOthers(run as RunUuid);
+  await control.recovery.enter({ side: 'store', reason: 'it is older' });
+  const known = await claimed();
+  const { queries, hands: given } = engineClosed(
+    async () => ({ outcome: 'succeeded' }),
+    [`node-${node}.clean.${run}`, await workflowOf(known.run)],
+  );
+  const { lines } = await recover(given, true);
+  expect(queries).toContainEqual(expect.stringMatching(/ExecutionStatus != 'Running'.*StartTime > '/));
+  expect(lines.filter((line) => line.includes('maintenance'))).toHaveLength(1);
+  const [row] = await world.sql`select maintenance, maintenance_reason from nodes where uuid = ${node}`;
+  expect(row).toMatchObject({ maintenance: true, maintenance_reason: expect.stringContaining(run) });
+});
+
+test('where database and engine were both set back, no open run goes on: nothing knows what was done since', async () => {
+  const { node, run } = await claimed();
+  await finishOthers(run);
+  await control.recovery.enter({ side: 'unknown', reason: 'both are older' });
+  await world.runs.recover(true);
+  expect(await control.runs.find(run)).toMatchObject({
+    state: 'failed',
+    last_error: expect.stringContaining('cannot be known'),
+  });
+  const [row] = await world.sql`select reservation from nodes where uuid = ${node}`;
+  expect(row).toEqual({ reservation: null });
 });

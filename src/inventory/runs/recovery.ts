@@ -1,4 +1,5 @@
 /** Queries of the mark that database and engine share, and of the recovery that holds everything back where they do not. */
+import type { RunUuid } from '../../model/ids';
 import type { Cluster, OlderSide, StoreMark, Suspicion } from '../../model/runs/recovery';
 import type { Db } from '../database';
 
@@ -48,6 +49,19 @@ export const recovery = (sql: Db) => {
     /** Writes a mark that the engine is about to get. */
     async advance({ system_id, timeline, count, mark, seen }: StoreMark): Promise<void> {
       await sql`update store_mark set ${sql({ system_id, timeline, count, mark, seen })}`;
+    },
+
+    /** When this database was last written to by a run or a caller; undefined where it never was. */
+    async newest(): Promise<Date | undefined> {
+      const [row] = await sql<{ at: Date }[]>`select at from events order by seq desc limit 1`;
+      return row?.at;
+    },
+
+    /** Notes acts of an open run whose command may have left without this record of it; see `doubted` of a run's input. */
+    async doubt(run: RunUuid, acts: readonly string[]): Promise<void> {
+      await sql`
+        update runs set input = jsonb_set(input, '{doubted}', coalesce(input->'doubted', '[]') || ${sql.json([...acts])})
+        where id = ${run} and finished_at is null`;
     },
 
     /** The engine was seen to have it. */

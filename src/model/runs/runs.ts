@@ -84,6 +84,11 @@ export type RunInput = {
   readonly limit?: { readonly class: 'clean' | 'deploy'; readonly max: number };
   /** Set where a long run goes on in a new execution. */
   readonly carries?: Carried;
+  /**
+   * Acts that were under way when the database was set back to a backup, as `execution/activity` of the engine: the command of
+   * an earlier attempt may have left, and the record would not have it.
+   */
+  readonly doubted?: readonly string[];
 };
 
 /** Where a run goes on after its history was cut. */

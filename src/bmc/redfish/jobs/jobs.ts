@@ -2,6 +2,7 @@
  * Long work at a BMC: each command is written down, sent once, followed, and believed only when its effect shows. An attempt
  * that finds a command written down never sends it; where its outcome is unknown, it says so.
  */
+import { refuseDoubted } from '../../announce';
 import type { Sent } from '../transport/client';
 import { plainUrls } from '../transport/plain-urls';
 import type { Desk, Job } from './job';
@@ -20,6 +21,7 @@ const send = async (desk: Desk, job: Job): Promise<Sent> => {
   const before = await job.before();
   const tasks = (await listTasks(client)) ?? null;
   client.context.signal.throwIfAborted();
+  refuseDoubted(client);
   if (ledger.job(job.key)) await ledger.dropJob(job.key);
   await ledger.putJob(job.key, { is: 'sent', before, tasks, sent: performance.now() });
   client.context.beat({ what: job.key, doing: 'sending' });

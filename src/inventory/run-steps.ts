@@ -1,0 +1,341 @@
+/** Queries of a run's steps: what each act begins, fails and ends with, always under the fence. */
+import type { NodeUuid, RunUuid } from '../model/ids';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { type ActName, actRow, acts } from '../model/lifecycle/steps';
+import type { ActOutcome, Lock, StepState } from '../model/runs/runs';
+import type { Db } from './database';
+import { type ActLock, type Attempt, beginnable, type Fenced, heldBy } from './fence';
+
+export type StepRow = {
+  readonly index: number;
+  readonly interface: string;
+  readonly step: string;
+  readonly args: Record<string, unknown>;
+  /** Of the run's own plan, not of the caller. */
+  readonly system: boolean;
+  /** Whether an abort may cut it short. */
+  readonly abortable: boolean;
+  readonly state: StepState;
+  readonly act: string | null;
+  readonly acts_done: number;
+  readonly attempt: number;
+  readonly attempts: number;
+  readonly note: string | null;
+  readonly last_error: string | null;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+};
+
+/** What an act needs of its node; only the BMC workers' role asks. */
+export type ActedNode = {
+  readonly uuid: NodeUuid;
+  readonly name: string | null;
+  readonly driver: string;
+  readonly driver_info: Record<string, unknown>;
+  readonly properties: Record<string, unknown>;
+  readonly power_state: string | null;
+  readonly boot_mode: string | null;
+  readonly secure_boot: boolean | null;
+  readonly boot_interface: string | null;
+  readonly instance_info: Record<string, unknown>;
+  readonly target_raid_config: Record<string, unknown> | null;
+  readonly ports: { readonly address: string; readonly pxe_enabled: boolean }[];
+  /** Whether the command of an act that may harm when done twice may have left since a backup that was restored. */
+  readonly doubted: boolean;
+  /** Null where no ramdisk has called back; `token` is a reference to its secret. */
+  readonly agent: { url: string; token: unknown; version: string | null; verify_ca: string | null } | null;
+};
+
+/** Which act of which step, at which attempt. */
+export type ActKey = { readonly index: number; readonly act: string } & Attempt;
+
+export type IntentRow = { readonly sent_at: Date; readonly age_ms: number; readonly detail: Record<string, unknown> };
+
+/** An act that an abort is to end: which act of its execution it is, and whether it is ended although its command has left. */
+export type CutAct = { readonly index: number; readonly act: string; readonly nth: number; readonly force: boolean };
+/** Whether it can send nothing any more, and when its command left: ISO time, null where none has. */
+export type Cut = { readonly cut: boolean; readonly sent: string | null };
+
+const deployStates = ['deploying', 'wait call-back', 'deploy hold'] as const;
+
+export const runSteps = (sql: Db) => {
+  /** The wire shows a waiting step as it shows a running one. */
+  const showStep = async (lock: Lock, index: number): Promise<void> => {
+    await sql`
+      update nodes set
+        clean_step = case when provision_state like 'clean%' then shown.step else clean_step end,
+        deploy_step = case when provision_state in ${sql(deployStates)} then shown.step else deploy_step end,
+        service_step = case when provision_state like 'servic%' then shown.step else service_step end
+      from (select jsonb_build_object('interface', s.interface, 'step', s.step, 'args', s.args) as step
+        from run_steps s where s.run_id = ${lock.run} and s.index = ${index} and not s.system) shown
+      where uuid = ${lock.node_uuid}`;
+  };
+  return {
+    async insert(run: RunUuid, steps: readonly PlannedStep[]): Promise<void> {
+      if (steps.length === 0) return;
+      const rows = steps.map(({ index, interface: of, step, args, system = false, abortable }) => ({
+        run_id: run,
+        index,
+        interface: of,
+        step,
+        args,
+        system,
+        abortable,
+      }));
+      await sql`
+      insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args', 'system', 'abortable')}
+      on conflict (run_id, index) do nothing`;
+    },
+
+    /** The rest of a plan in another shape: what has not begun gives way to it. */
+    async replaceAfter(lock: Fenced, index: number, steps: readonly PlannedStep[]): Promise<void> {
+      const [held] = await heldBy(sql, lock);
+      if (!held) return;
+      await sql`delete from run_steps where run_id = ${lock.run} and index > ${index} and state = 'pending'`;
+      await this.insert(lock.run, steps);
+    },
+
+    /** A step is to be tried again, with other arguments perhaps: what was announced of it no longer counts. */
+    async again(lock: Fenced, index: number, args?: Readonly<Record<string, unknown>>): Promise<void> {
+      const [held] = await heldBy(sql, lock);
+      if (!held) return;
+      const { run } = lock;
+      if (args)
+        await sql`update run_steps set args = ${sql.json(args as never)}, acts_done = 0, acts_ended = '{}', outcomes = '{}' where run_id = ${run} and index = ${index}`;
+      const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
+      await sql`delete from intents where run_id = ${run} and index = ${index} and (act not in ${sql(ledgers)} or detail ? 'doubted')`;
+    },
+
+    async ofRun(run: RunUuid): Promise<StepRow[]> {
+      return sql<StepRow[]>`
+      select index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+      from run_steps where run_id = ${run} order by index`;
+    },
+
+    async ofRuns(runs: readonly RunUuid[]): Promise<(StepRow & { run_id: RunUuid })[]> {
+      if (runs.length === 0) return [];
+      return sql<(StepRow & { run_id: RunUuid })[]>`
+      select run_id, index, interface, step, args, system, abortable, state, act, acts_done, attempt, attempts, note, last_error, started_at, finished_at
+      from run_steps where run_id in ${sql(runs)} order by run_id, index`;
+    },
+
+    /**
+     * What an act has ended with already, where it must not be carried out again: a `once` act whose attempt's answer was lost,
+     * or any act of an execution that goes on from an older state than the record, as after a restore of the engine's store.
+     * Undefined where it is to begin.
+     */
+    async endedBefore(lock: Lock, key: ActKey): Promise<ActOutcome | undefined> {
+      const once = actRow(key.act as ActName).effect === 'once';
+      const [row] = await sql<{ outcome: ActOutcome & { nth?: number } }[]>`
+      with held as (${heldBy(sql, lock)})
+      select s.outcomes->${key.act} as outcome from held, runs r, run_steps s
+      where r.id = ${lock.run} and s.run_id = r.id and s.index = ${key.index} and s.outcomes ? ${key.act}
+        and case when r.workflow_run_id = ${key.execution}
+          then (s.outcomes->${key.act}->>'nth')::int is not distinct from ${key.nth ?? null}::int and (${once} or r.act_nth > ${key.nth ?? null}::int)
+          else ${once} end`;
+      if (!row) return undefined;
+      const { nth: _, ...outcome } = row.outcome;
+      return outcome;
+    },
+
+    /**
+     * Marks an act as begun and answers its node, in one statement; undefined when the lock no longer holds the node, or a
+     * later attempt has begun. From then on the lock's token is what this attempt writes under.
+     * The wire shows the running step in a column of its own for cleaning, deploying and servicing.
+     */
+    async begin(lock: ActLock, key: ActKey, step: PlannedStep): Promise<ActedNode | undefined> {
+      const shown = step.system
+        ? null
+        : sql.json({
+            interface: step.interface,
+            step: step.step,
+            args: step.args,
+            abortable: step.abortable,
+          } as never);
+      const agents = actRow(key.act as ActName).by === 'agent';
+      const once = actRow(key.act as ActName).effect === 'once';
+      const [node] = await sql<ActedNode[]>`
+      with fence as (${beginnable(sql, lock, key)}
+      ), held as (
+        update nodes set
+          clean_step = case when provision_state like 'clean%' then ${shown}::jsonb else clean_step end,
+          deploy_step = case when provision_state in ${sql(deployStates)} then ${shown}::jsonb else deploy_step end,
+          service_step = case when provision_state like 'servic%' then ${shown}::jsonb else service_step end
+        from fence where nodes.uuid = fence.uuid
+        returning nodes.*
+      ), begun as (
+        update run_steps set state = 'running', act = ${key.act}, attempt = ${key.attempt}, attempts = case when attempts = 0 or ${key.attempt} > 1 then attempts + 1 else attempts end,
+          started_at = coalesce(started_at, now()), finished_at = null
+        where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
+      ), moved as (
+        update runs set cursor = ${key.index}, updated_at = now(), workflow_run_id = ${key.execution}, act_token = ${lock.token},
+          act_id = ${key.activity}, act_nth = ${key.nth ?? 0}, act_attempt = ${key.attempt}, act_at = to_timestamp(${key.asked_at} / 1000.0)
+        where id = ${lock.run} and exists (select 1 from held)
+      ), told as (
+        insert into events (kind, node_uuid, run_id, project, lessee, data)
+        select 'step.begun', uuid, ${lock.run}, owner, lessee,
+          jsonb_build_object('index', ${key.index}::int, 'step', ${`${step.interface}.${step.step}`}::text, 'act', ${key.act}::text, 'attempt', ${key.attempt}::int)
+        from held
+      )
+      select uuid, name, driver, driver_info, properties, power_state, boot_mode, secure_boot, boot_interface, instance_info,
+        target_raid_config,
+        ${once} and (coalesce((select input->'doubted' ? ${`${key.execution}/${key.activity}`} from runs where id = ${lock.run}), false)
+          or exists (select 1 from intents where run_id = ${lock.run} and index = ${key.index} and act = ${key.act} and detail ? 'doubted')) as doubted,
+        case when ${agents} then (select coalesce(jsonb_agg(jsonb_build_object('address', p.address, 'pxe_enabled', p.pxe_enabled)), '[]')
+          from ports p where p.node_uuid = held.uuid) else '[]' end as ports,
+        case when ${agents} then (select jsonb_build_object('url', a.url, 'version', a.version, 'verify_ca', a.verify_ca,
+            'token', jsonb_build_object('$secret', a.token_secret))
+          from agents a where a.node_uuid = held.uuid and a.url is not null) end as agent
+      from held`;
+      return node;
+    },
+
+    /** Records why an attempt failed; the engine decides whether there is another. */
+    async tried(
+      lock: ActLock,
+      key: ActKey,
+      { error, code, again }: { readonly error: string; readonly code: string; readonly again: boolean },
+    ): Promise<void> {
+      // The first failure of an act is what begins its retries.
+      const kinds = again && key.attempt === 1 ? ['step.tried', 'run.retrying'] : ['step.tried'];
+      await sql`
+      with held as (${heldBy(sql, lock)}
+      ), told as (
+        update run_steps set last_error = ${error}
+        where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held) returning interface, step
+      )
+      insert into events (kind, node_uuid, run_id, project, lessee, data)
+      select kind, n.uuid, ${lock.run}, n.owner, n.lessee,
+        jsonb_build_object('index', ${key.index}::int, 'step', told.interface || '.' || told.step, 'act', ${key.act}::text,
+          'attempt', ${key.attempt}::int, 'code', ${code}::text, 'error', ${error}::text)
+      from told, held n, unnest(${kinds}::text[]) with ordinality as k (kind, nth) order by nth`;
+    },
+
+    /** Records what an act achieved and saw; false when the lock no longer holds the node, or a later attempt has begun. */
+    async end(lock: ActLock, key: ActKey, outcome: ActOutcome, stepDone: boolean): Promise<boolean> {
+      const seen = outcome.seen ?? {};
+      const has = (name: keyof typeof seen): boolean => seen[name] !== undefined;
+      const { is, note, rest, follows, reported } = outcome;
+      const answered = {
+        is,
+        ...(key.nth !== undefined && { nth: key.nth }),
+        ...(note && { note }),
+        ...(rest && { rest }),
+        ...(follows && { follows }),
+        ...(reported && { reported }),
+      };
+      const ended = await sql`
+      with fence as (${heldBy(sql, lock)}
+      ), held as (
+        update nodes set
+          power_state = case when ${has('power_state')} then ${seen.power_state ?? null} else power_state end,
+          boot_mode = case when ${has('boot_mode')} then ${seen.boot_mode ?? null} else boot_mode end,
+          secure_boot = case when ${has('secure_boot')} then ${seen.secure_boot ?? null}::boolean else secure_boot end,
+          health = case when ${has('health')} then ${seen.health ?? null} else health end,
+          properties = case when ${has('vendor')} then properties || jsonb_build_object('vendor', ${seen.vendor ?? null}::text) else properties end,
+          updated_at = now()
+        from fence where nodes.uuid = fence.uuid
+        returning nodes.uuid, nodes.owner, nodes.lessee
+      ), before as (
+        select ${key.act} = any (acts_ended) as told from run_steps where run_id = ${lock.run} and index = ${key.index}
+      ), ended as (
+        update run_steps set
+          acts_done = acts_done + case when ${key.act} = any (acts_ended) then 0 else 1 end,
+          acts_ended = case when ${key.act} = any (acts_ended) then acts_ended else acts_ended || ${key.act}::text end,
+          outcomes = outcomes || jsonb_build_object(${key.act}::text, ${sql.json(answered as never)}::jsonb), note = coalesce(${outcome.note ?? null}, note),
+          answer = coalesce(${outcome.value === undefined ? null : sql.json(outcome.value as never)}, answer),
+          state = case when ${stepDone} then 'done' else state end, finished_at = case when ${stepDone} then now() end,
+          last_error = null
+        where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
+        returning interface, step, attempts
+      ), moved as (
+        update runs set updated_at = now(), cursor = case when ${stepDone} then ${key.index + 1} else cursor end
+        where id = ${lock.run} and exists (select 1 from held)
+      ), told as (
+      insert into events (kind, node_uuid, run_id, project, lessee, data)
+      select case when ${stepDone} then 'step.done' else 'act.done' end, held.uuid, ${lock.run}, held.owner, held.lessee,
+        jsonb_build_object('index', ${key.index}::int, 'step', ended.interface || '.' || ended.step, 'act', ${key.act}::text,
+          'attempts', ended.attempts, 'note', ${outcome.note ?? null}::text)
+      from held, ended, before where not before.told -- an attempt whose answer was lost has told it
+      )
+      select 1 from ended`;
+      return ended.length === 1;
+    },
+
+    /**
+     * In a transaction: bars an act whose command has not left, or any with `force`, so that no attempt of it can announce or
+     * write anything from then on. What was written down before anything was sent (a plan without jobs) is no command.
+     */
+    async cut(lock: Lock, { index, act, nth, force }: CutAct): Promise<Cut> {
+      const [held] = await heldBy(sql, lock);
+      const [intent] = await sql<{ sent_at: Date }[]>`
+      select sent_at from intents where run_id = ${lock.run} and index = ${index} and act = ${act}
+        and detail->>'withdrawn' is distinct from 'true'
+        and not (detail ? 'jobs' and detail->'jobs' = '{}' and coalesce(detail->'restarts', '{}') = '{}')`;
+      const cut = force || intent === undefined;
+      // Where another run has the node, attempts of this one find no row already; a command that has left is waited for all the same.
+      if (cut && held)
+        await sql`update runs set act_token = null, act_cut = greatest(act_cut, ${nth}), updated_at = now() where id = ${lock.run}`;
+      return { cut, sent: intent?.sent_at.toISOString() ?? null };
+    },
+
+    /** A step that the workflow itself carries: waiting, parked, skipped. In a transaction; nothing where the lock holds no node. */
+    async mark(
+      lock: Fenced,
+      index: number,
+      state: StepState,
+      { note, error }: { note?: string | null; error?: string | null },
+    ): Promise<void> {
+      const [held] = await heldBy(sql, lock);
+      if (!held) return;
+      const { run } = lock;
+      await sql`
+      update run_steps set state = ${state}, note = coalesce(${note ?? null}, note), last_error = coalesce(${error ?? null}, last_error),
+        started_at = coalesce(started_at, now()), finished_at = case when ${state} in ('done', 'skipped', 'failed') then now() end
+      where run_id = ${run} and index = ${index}`;
+      if (state === 'waiting' || state === 'parked') await showStep(lock, index);
+      await sql`update runs set cursor = ${state === 'done' || state === 'skipped' ? index + 1 : index} where id = ${run}`;
+    },
+
+    /** The step that a failed run stopped in. */
+    async failAt(run: RunUuid, index: number, error: string | null): Promise<void> {
+      await sql`
+      update run_steps set state = 'failed', last_error = coalesce(${error}, last_error), finished_at = now()
+      where run_id = ${run} and index = ${index} and state not in ('done', 'skipped', 'pending')`;
+    },
+
+    /** The last intent of an act, with its age in milliseconds: both times are this database's, whatever clock asks. */
+    async lastIntent(run: RunUuid, index: number, act: string): Promise<IntentRow | undefined> {
+      const [row] = await sql<IntentRow[]>`
+      select sent_at, detail, greatest(extract(epoch from now() - sent_at) * 1000, 0)::float8 as age_ms
+      from intents where run_id = ${run} and index = ${index} and act = ${act}`;
+      return row;
+    },
+
+    /** Notes of an act whose attempts are held back now that the command of one before may have left without this record of it. */
+    async doubt({ run, node_uuid, fence }: Lock, { index, act }: Pick<ActKey, 'index' | 'act'>): Promise<void> {
+      await sql`
+      with held as (${heldBy(sql, { run, node_uuid, fence })})
+      insert into intents (run_id, index, act, detail)
+      select ${run}, ${index}, ${act}, '{"doubted": true}'::jsonb from held
+      on conflict (run_id, index, act) do update set detail = intents.detail || excluded.detail`;
+    },
+
+    /** Written before a command is sent; false where the lock no longer holds the node, or a later attempt has begun. */
+    async recordIntent(
+      lock: ActLock,
+      index: number,
+      act: string,
+      detail: Readonly<Record<string, unknown>>,
+    ): Promise<boolean> {
+      const recorded = await sql`
+      with held as (${heldBy(sql, lock)})
+      insert into intents (run_id, index, act, detail)
+      select ${lock.run}, ${index}, ${act}, ${sql.json(detail as never)} from held
+      on conflict (run_id, index, act) do update set sent_at = now(),
+        detail = excluded.detail || case when intents.detail ? 'doubted' then '{"doubted": true}'::jsonb else '{}' end
+      returning 1`;
+      return recorded.length === 1;
+    },
+  };
+};
