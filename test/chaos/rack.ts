@@ -26,10 +26,24 @@ const Ordered = z.looseObject({
 /** A command as the ramdisks' journal has it. */
 export type Ordered = z.infer<typeof Ordered>;
 
+const reachTimes = 5;
+
+/** A connection that the rack closed just as it was taken for the next request is made anew: no answer was lost. */
+const reach = async (url: string, init: RequestInit): Promise<Response> => {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await fetch(url, init);
+    } catch (failure) {
+      if (tried >= reachTimes) throw failure;
+      await new Promise((resolve) => setTimeout(resolve, 200 * tried));
+    }
+  }
+};
+
 export const chaosRack = ({ addresses }: SystemRecord) => {
   const at = addresses.rackControl.replace(/\/(control\/?)?$/, '');
   const call = async <T>(method: string, path: string, schema: z.ZodType<T>, body?: unknown): Promise<T> => {
-    const response = await fetch(`${at}/control${path}`, {
+    const response = await reach(`${at}/control${path}`, {
       method,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
