@@ -35,7 +35,7 @@ const partsOf = (workflowId: string): { node: NodeUuid; run: RunUuid } | undefin
 
 const outcomes = { succeeded: 'succeeds', failed: 'fails', aborted: 'is aborted' } as const;
 
-/** A run that its workflow has ended, told to the database that does not know it; undefined where the workflow says nothing. */
+/** A run that its workflow has ended, for the database that does not know of it; undefined where the workflow says nothing. */
 const asItEnded = async (
   what: string,
   run: RunRow,
