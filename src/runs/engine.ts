@@ -214,7 +214,7 @@ export const createEngine = (client: Client) => {
     /** How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. */
     async ending(workflowId: string): Promise<SaidEnding | undefined> {
       try {
-        const result: unknown = await within(answerWithin, () => handleOf(workflowId).result());
+        const result: unknown = await reach.within(answerWithin, () => handleOf(workflowId).result());
         const { outcome } = result as { outcome?: unknown };
         if (outcome === 'aborted') return { outcome, says: 'By request, the run was aborted.' };
         return outcome === 'succeeded' ? { outcome, says: null } : undefined;
@@ -226,7 +226,7 @@ export const createEngine = (client: Client) => {
 
     /** Acts of an open workflow of which a worker has had an attempt, as `execution/activity`. */
     async begunActs(workflowId: string): Promise<string[]> {
-      const { raw, runId } = await within(startWithin, () => handleOf(workflowId).describe());
+      const { raw, runId } = await reach.within(startWithin, () => handleOf(workflowId).describe());
       return (raw.pendingActivities ?? [])
         .filter(({ attempt, state }) => (attempt ?? 1) > 1 || state !== scheduled)
         .map(({ activityId }) => `${runId}/${activityId}`);

@@ -20,6 +20,8 @@ export type ActedNode = {
   readonly boot_interface: string | null;
   readonly instance_info: Record<string, unknown>;
   readonly target_raid_config: Record<string, unknown> | null;
+  /** Whether the command of an act that may harm when done twice may have left since a backup that was restored. */
+  readonly doubted: boolean;
   readonly ports: { readonly address: string; readonly pxe_enabled: boolean }[];
   /** Null where no ramdisk has called back; `token` is a reference to its secret. */
   readonly agent: { url: string; token: unknown; version: string | null; verify_ca: string | null } | null;
@@ -75,6 +77,7 @@ export const stepActs = (sql: Db) => ({
           abortable: step.abortable,
         } as never);
     const agents = actRow(key.act as ActName).by === 'agent';
+    const once = actRow(key.act as ActName).effect === 'once';
     const [node] = await sql<ActedNode[]>`
     with fence as (${beginnable(sql, lock, key)}
     ), held as (
@@ -98,6 +101,8 @@ export const stepActs = (sql: Db) => ({
     )
     select uuid, name, driver, driver_info, properties, power_state, boot_mode, secure_boot, boot_interface, instance_info,
       target_raid_config,
+      ${once} and (coalesce((select input->'doubted' ? ${`${key.execution}/${key.activity}`} from runs where id = ${lock.run}), false)
+        or exists (select 1 from intents where run_id = ${lock.run} and index = ${key.index} and act = ${key.act} and detail ? 'doubted')) as doubted,
       case when ${agents} then (select coalesce(jsonb_agg(jsonb_build_object('address', p.address, 'pxe_enabled', p.pxe_enabled)), '[]')
         from ports p where p.node_uuid = held.uuid) else '[]' end as ports,
       case when ${agents} then (select jsonb_build_object('url', a.url, 'version', a.version, 'verify_ca', a.verify_ca,

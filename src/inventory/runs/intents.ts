@@ -1,7 +1,9 @@
 /** Intents of acts: written before a command leaves for a BMC. */
 import type { RunUuid } from '../../model/ids';
+import type { Lock } from '../../model/runs/runs';
 import type { Db } from '../database';
 import { type ActLock, heldBy } from '../fence';
+import type { ActKey } from './acts';
 
 export type IntentRow = { readonly sent_at: Date; readonly age_ms: number; readonly detail: Record<string, unknown> };
 
@@ -25,8 +27,18 @@ export const actIntents = (sql: Db) => ({
     with held as (${heldBy(sql, lock)})
     insert into intents (run_id, index, act, detail)
     select ${lock.run}, ${index}, ${act}, ${sql.json(detail as never)} from held
-    on conflict (run_id, index, act) do update set detail = excluded.detail, sent_at = now()
+    on conflict (run_id, index, act) do update set sent_at = now(),
+      detail = excluded.detail || case when intents.detail ? 'doubted' then '{"doubted": true}'::jsonb else '{}' end
     returning 1`;
     return recorded.length === 1;
+  },
+
+  /** Notes of an act whose attempts are held back now that the command of one before may have left without this record of it. */
+  async doubt({ run, node_uuid, fence }: Lock, { index, act }: Pick<ActKey, 'index' | 'act'>): Promise<void> {
+    await sql`
+    with held as (${heldBy(sql, { run, node_uuid, fence })})
+    insert into intents (run_id, index, act, detail)
+    select ${run}, ${index}, ${act}, '{"doubted": true}'::jsonb from held
+    on conflict (run_id, index, act) do update set detail = intents.detail || excluded.detail`;
   },
 });

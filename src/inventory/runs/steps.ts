@@ -70,7 +70,7 @@ export const plannedSteps = (sql: Db) => ({
     if (args)
       await sql`update run_steps set args = ${sql.json(args as never)}, acts_done = 0, acts_ended = '{}', outcomes = '{}' where run_id = ${run} and index = ${index}`;
     const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
-    await sql`delete from intents where run_id = ${run} and index = ${index} and act not in ${sql(ledgers)}`;
+    await sql`delete from intents where run_id = ${run} and index = ${index} and (act not in ${sql(ledgers)} or detail ? 'doubted')`;
   },
 
   /** A step that the workflow itself carries: waiting, parked, skipped. In a transaction; nothing where the lock holds no node. */
