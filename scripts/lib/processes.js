@@ -79,4 +79,4 @@ async function end(identity, { with: polite = 'SIGTERM', graceMs = 10_000 } = {}
   await until(() => !runs(identity), 5_000);
 }
 
-module.exports = { end, identify, runs };
+module.exports = { end, identify, runs, until };
