@@ -1,6 +1,8 @@
 /** Power sync: the workers of a group look at their nodes' power in turn, so that a button pressed in the aisle is known here. */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import type { DueNode } from '../inventory/nodes/power-sync';
 import { type Looked, type LookHands, lookAtPower } from './power-probe';
 
@@ -39,11 +41,8 @@ const lookAt = async (node: DueNode, { hands, signal, looked }: Looking): Promis
 };
 
 const lookAtAll = async (due: readonly DueNode[], options: Looking): Promise<void> => {
-  const queue = [...due];
-  const work = async () => {
-    for (let node = queue.shift(); node && !options.signal.aborted; node = queue.shift()) await lookAt(node, options);
-  };
-  await Promise.all(Array.from({ length: options.workers }, work));
+  const limit = pLimit(options.workers);
+  await Promise.all(due.map((node) => limit(async () => options.signal.aborted || lookAt(node, options))));
 };
 
 /** Looks at everything that is due, no more than `workers` at once. */

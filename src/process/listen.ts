@@ -1,6 +1,8 @@
 /** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
+
 import { createServer, type Server as HttpServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigFault } from './settings/fault';
 
 /** An address and the settings that moved it there; `hostSetting` is missing where the host is fixed. */
@@ -69,10 +71,9 @@ export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs, drainMs 
       closeIfIdle();
     });
   });
-  const drained = () => new Promise((done) => setTimeout(done, drainMs));
   return async () => {
     ending = true;
-    if (drainMs > 0) await drained();
+    if (drainMs > 0) await sleep(drainMs);
     closing = true;
     await new Promise<void>((done) => {
       setTimeout(() => server.closeAllConnections(), graceMs).unref();

@@ -1,7 +1,7 @@
 /** Queries of the ramdisks that run on nodes: who they are, where they listen, and when they last called back. */
 import type { NodeUuid } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import type { BoxedSecret } from '../secrets/sealing';
 
 type AgentStatus = 'start' | 'end' | 'error';
@@ -60,7 +60,7 @@ export const agents = (sql: Db) => ({
         on conflict (node_uuid) do nothing returning node_uuid
       )
       insert into secrets (id, holder, holder_id, path, key_id, bound, boxes, nonce, ciphertext)
-      select ${id}::uuid, 'agent', node_uuid, ${path}, ${key_id}, ${bound}, ${sql.json(boxes as never)}, ${nonce}, ${ciphertext}
+      select ${id}::uuid, 'agent', node_uuid, ${path}, ${key_id}, ${bound}, ${jsonOf(sql, boxes)}, ${nonce}, ${ciphertext}
       from met returning 1`;
     return met.length === 1;
   },

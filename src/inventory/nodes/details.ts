@@ -3,7 +3,7 @@ import type { NodeUuid } from '../../model/ids';
 import type { ReportedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { BiosSetting, FirmwareComponent } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -63,7 +63,7 @@ export const details = (sql: Db) => {
     // The row must be there first: only an update sees what was known before.
     await sql`insert into node_details (node_uuid) values (${node}) on conflict do nothing`;
     await sql`
-      insert into node_details (node_uuid, ${sql(column)}) values (${node}, ${sql.json(rows as never)})
+      insert into node_details (node_uuid, ${sql(column)}) values (${node}, ${jsonOf(sql, rows)})
       on conflict (node_uuid) do update set
         ${sql(column)} = ${merged(column, key!, value!)}, ${sql(`${column}_at`)} = now()`;
   };
@@ -89,7 +89,7 @@ export const details = (sql: Db) => {
       if (seen.inventory)
         await sql`
           insert into node_details (node_uuid, inventory, plugin_data, inventory_at)
-          values (${node}, ${sql.json(seen.inventory as never)}, ${sql.json((seen.plugin_data ?? {}) as never)}, now())
+          values (${node}, ${jsonOf(sql, seen.inventory)}, ${jsonOf(sql, seen.plugin_data ?? {})}, now())
           on conflict (node_uuid) do update set
             inventory = excluded.inventory, plugin_data = excluded.plugin_data, inventory_at = excluded.inventory_at`;
     },
@@ -97,7 +97,7 @@ export const details = (sql: Db) => {
     /** Keeps the steps that a ramdisk said it has; it reports those of one kind of run at a time, so the others stay. */
     async report(node: NodeUuid, steps: readonly ReportedStep[]): Promise<void> {
       const known = new Map([...(await this.reported(node)), ...steps].map((step) => [nameOf(step), step]));
-      const reported = sql.json([...known.values()] as never);
+      const reported = jsonOf(sql, [...known.values()]);
       await sql`
         insert into node_details (node_uuid, reported) values (${node}, ${reported})
         on conflict (node_uuid) do update set reported = excluded.reported`;

@@ -2,7 +2,7 @@
 import type { FreezeUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { Requester } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import { where } from '../predicates';
 
 export type Freeze = {
@@ -74,7 +74,7 @@ export const freezes = (sql: Db) => {
     async create(row: Pick<Freeze, 'node_uuid' | 'reason' | 'requester' | 'until'>): Promise<Freeze> {
       const [made] = await sql<Freeze[]>`
         insert into freezes (node_uuid, reason, requester, until)
-        values (${row.node_uuid}, ${row.reason}, ${sql.json(row.requester as never)}, ${row.until})
+        values (${row.node_uuid}, ${row.reason}, ${jsonOf(sql, row.requester)}, ${row.until})
         returning *, ${active} as active`;
       return made!;
     },
@@ -82,7 +82,7 @@ export const freezes = (sql: Db) => {
     /** Ends an active freeze; undefined where it has ended or is over. */
     async end(id: FreezeUuid, by: Requester): Promise<Freeze | undefined> {
       const [ended] = await sql<Freeze[]>`
-        update freezes set ended_at = now(), ended_by = ${sql.json(by as never)} where id = ${id} and ${active}
+        update freezes set ended_at = now(), ended_by = ${jsonOf(sql, by)} where id = ${id} and ${active}
         returning *, false as active`;
       return ended;
     },

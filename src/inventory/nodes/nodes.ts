@@ -3,7 +3,7 @@ import type { LeaseUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Fault, PowerState, ProvisionState } from '../../model/lifecycle/states';
 import type { Predicate } from '../../model/predicates';
 import { type AuditRow, auditInsert, type NodeIdent } from '../audit';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import { type EventRow, eventInsert } from '../events';
 import { asFound, type Make, type Page, pageOf } from '../pages';
 import { where } from '../predicates';
@@ -116,7 +116,7 @@ export const nodes = (sql: Db) => {
 
   const written = (values: NodeValues): Record<string, unknown> =>
     Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, documents.has(name) ? sql.json(value as never) : value]),
+      Object.entries(values).map(([name, value]) => [name, documents.has(name) ? jsonOf(sql, value) : value]),
     );
 
   /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to have. Found once, not for each node. */

@@ -1,6 +1,6 @@
 /** What acts saw of a node beyond its plain columns: written under the fence, to where the wire reads it. */
 import type { Seen } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
 import { details } from './details';
 
@@ -13,8 +13,8 @@ export const sightings = (sql: Db) => ({
     if (!held) return;
     if (properties || raid_config)
       await sql`
-        update nodes set properties = properties || ${sql.json((properties ?? {}) as never)},
-          raid_config = coalesce(${raid_config ? sql.json(raid_config as never) : null}::jsonb, raid_config), updated_at = now()
+        update nodes set properties = properties || ${jsonOf(sql, properties ?? {})},
+          raid_config = coalesce(${raid_config ? jsonOf(sql, raid_config) : null}::jsonb, raid_config), updated_at = now()
         where uuid = ${lock.node_uuid}`;
     if (bios || firmware || inventory) await details(sql).write(lock.node_uuid, { bios, firmware, inventory });
     // A MAC that another node has stays there: one address belongs to one port.

@@ -2,7 +2,7 @@
 import { asUuid, type PortUuid } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { Port, PortNode } from '../../model/resources/ports';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import { asFound, type Make, type Page, pageOf } from '../pages';
 import { where } from '../predicates';
 
@@ -36,8 +36,8 @@ const columnsOf = (sql: Db, port: Omit<NewPort, 'uuid'>) => ({
   node_uuid: port.node_uuid,
   address: port.address,
   name: port.name,
-  extra: sql.json(port.extra as never),
-  local_link_connection: sql.json(port.local_link_connection as never),
+  extra: jsonOf(sql, port.extra),
+  local_link_connection: jsonOf(sql, port.local_link_connection),
   pxe_enabled: port.pxe_enabled,
   portgroup_uuid: port.portgroup_uuid,
   physical_network: port.physical_network,

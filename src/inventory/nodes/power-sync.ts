@@ -1,7 +1,7 @@
 /** Queries of power sync: whose power is to be looked at now, and what a look changes. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../../model/lifecycle/states';
-import type { Db } from '../database';
+import { columnsOf, type Db } from '../database';
 
 /** A node whose power is due to be read, with what its driver needs. */
 export type DueNode = {
@@ -89,7 +89,7 @@ export const powerSync = (sql: Db) => ({
 
   /** Writes what a look changed; the row must be held. */
   async change(node: NodeUuid, changes: Changes): Promise<void> {
-    await sql`update nodes set ${sql(changes as never)}, updated_at = now() where uuid = ${node}`;
+    await sql`update nodes set ${columnsOf(sql, changes)}, updated_at = now() where uuid = ${node}`;
   },
 
   /** Counts a look that failed. @returns how many in a row */

@@ -3,7 +3,7 @@
 import { settable } from '../../model/inspection/rule-ops';
 import type { RuleOutcome, RulePort, RuleSubject } from '../../model/inspection/rule-run';
 import type { InspectionRule } from '../../model/resources/inspection-rules';
-import type { Db } from '../database';
+import { columnsOf, type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
 import { writtenColumns } from '../resources';
 
@@ -36,12 +36,12 @@ export const ruleEffects = (sql: Db) => ({
     if (!held) return;
     const values = { ...writtenColumns(sql, settable.node.table, node), ...(traits && { traits }) };
     if (Object.keys(values).length > 0)
-      await sql`update nodes set ${sql(values as never)}, updated_at = now() where uuid = ${lock.node_uuid}`;
+      await sql`update nodes set ${columnsOf(sql, values)}, updated_at = now() where uuid = ${lock.node_uuid}`;
     for (const port of ports)
       await sql`
-        update ports set ${sql(writtenColumns(sql, settable.port.table, port.values) as never)}, updated_at = now()
+        update ports set ${columnsOf(sql, writtenColumns(sql, settable.port.table, port.values))}, updated_at = now()
         where uuid = ${port.uuid} and node_uuid = ${lock.node_uuid}`;
     if (plugin_data)
-      await sql`update node_details set plugin_data = ${sql.json(plugin_data as never)} where node_uuid = ${lock.node_uuid}`;
+      await sql`update node_details set plugin_data = ${jsonOf(sql, plugin_data)} where node_uuid = ${lock.node_uuid}`;
   },
 });

@@ -2,7 +2,7 @@
 import type { NodeUuid, ProjectId, RunUuid } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { Lock, Requester, RunInput } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 
 export type Acceptance = {
   readonly run: RunUuid;
@@ -53,7 +53,7 @@ export const acceptedRuns = (sql: Db) => ({
       with taken as (
         update nodes set
           reservation = ${order.run}, fence = fence + 1, updated_at = now(), last_error = null,
-          instance_info = ${!order.instance_info ? sql`instance_info` : sql.json(order.instance_info as never)},
+          instance_info = ${!order.instance_info ? sql`instance_info` : jsonOf(sql, order.instance_info)},
           ${becomesLessee(sql, order.lessee)}
           inspection_started_at = case when ${order.to}::text = 'inspecting' then now() else inspection_started_at end,
           inspection_finished_at = case when ${order.to}::text = 'inspecting' then null else inspection_finished_at end,
@@ -68,8 +68,8 @@ export const acceptedRuns = (sql: Db) => ({
       insert into runs (id, node_uuid, node_name, fence, story, verb, runbook_uuid, runbook_name, input, owner, lessee, lease_id,
         requester, rule_set, workflow_id, provision_state_before, target, limit_class, resumes, resume_from)
       select ${order.run}, uuid, name, fence, ${order.story}, ${order.verb}, ${order.runbook?.uuid ?? null}, ${order.runbook?.name ?? null},
-        ${sql.json(order.input as never)}::jsonb || jsonb_build_object('lock', jsonb_build_object('run', ${order.run}::text, 'node_uuid', uuid::text, 'fence', fence)),
-        owner, lessee, lease_id, ${sql.json(order.requester as never)}, ${order.rule_set}, ${order.workflow_id}, ${order.from}, ${order.target},
+        ${jsonOf(sql, order.input)}::jsonb || jsonb_build_object('lock', jsonb_build_object('run', ${order.run}::text, 'node_uuid', uuid::text, 'fence', fence)),
+        owner, lessee, lease_id, ${jsonOf(sql, order.requester)}, ${order.rule_set}, ${order.workflow_id}, ${order.from}, ${order.target},
         ${order.limit_class ?? null}, ${order.resumes?.run ?? null}, ${order.resumes?.from ?? null}
       from taken
       returning fence, owner, lessee`;

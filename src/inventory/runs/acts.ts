@@ -4,7 +4,7 @@ import { stepFields } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { type ActName, actRow } from '../../model/lifecycle/steps';
 import type { ActOutcome, Lock } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import { type ActLock, type Attempt, beginnable, heldBy, type Part } from '../fence';
 
 /** What an act needs of its node; only the BMC workers' role asks. */
@@ -70,12 +70,12 @@ export const stepActs = (sql: Db) => ({
   async begin(lock: ActLock, key: ActKey, step: PlannedStep): Promise<ActedNode | undefined> {
     const shown = step.system
       ? null
-      : sql.json({
+      : jsonOf(sql, {
           interface: step.interface,
           step: step.step,
           args: step.args,
           abortable: step.abortable,
-        } as never);
+        });
     const agents = actRow(key.act as ActName).by === 'agent';
     const once = actRow(key.act as ActName).effect === 'once';
     const [node] = await sql<ActedNode[]>`
@@ -164,8 +164,8 @@ export const stepActs = (sql: Db) => ({
       update run_steps set
         acts_done = acts_done + case when ${key.act} = any (acts_ended) then 0 else 1 end,
         acts_ended = case when ${key.act} = any (acts_ended) then acts_ended else acts_ended || ${key.act}::text end,
-        outcomes = outcomes || jsonb_build_object(${key.act}::text, ${sql.json(answered as never)}::jsonb), note = coalesce(${outcome.note ?? null}, note),
-        answer = coalesce(${outcome.value === undefined ? null : sql.json(outcome.value as never)}, answer),
+        outcomes = outcomes || jsonb_build_object(${key.act}::text, ${jsonOf(sql, answered)}::jsonb), note = coalesce(${outcome.note ?? null}, note),
+        answer = coalesce(${outcome.value === undefined ? null : jsonOf(sql, outcome.value)}, answer),
         state = case when ${stepDone} then 'done' else state end, finished_at = case when ${stepDone} then now() end,
         last_error = null
       where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)

@@ -3,7 +3,7 @@ import type { NodeUuid, ProjectId } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import type { Lock, RunEnding, RunState, WaitsOn } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
 
 /** A node as the projections need it. */
@@ -94,13 +94,13 @@ export const heldRuns = (sql: Db) => ({
   async replan(lock: Lock, steps: readonly PlannedStep[]): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
-      update runs set plan = ${sql.json(steps as never)} where id = ${lock.run} and exists (select 1 from held)`;
+      update runs set plan = ${jsonOf(sql, steps)} where id = ${lock.run} and exists (select 1 from held)`;
   },
 
   /** Notes how a run that begins to tidy up will end, so that another execution can end it. Under the fence. */
   async endsAs(lock: Lock, ending: RunEnding): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
-      update runs set ending = ${sql.json(ending as never)} where id = ${lock.run} and exists (select 1 from held)`;
+      update runs set ending = ${jsonOf(sql, ending)} where id = ${lock.run} and exists (select 1 from held)`;
   },
 });

@@ -1,7 +1,7 @@
 /** Intents of acts: written before a command leaves for a BMC. */
 import type { RunUuid } from '../../model/ids';
 import type { Lock } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import { type ActLock, heldBy } from '../fence';
 import type { ActKey } from './acts';
 
@@ -26,7 +26,7 @@ export const actIntents = (sql: Db) => ({
     const recorded = await sql`
     with held as (${heldBy(sql, lock)})
     insert into intents (run_id, index, act, detail)
-    select ${lock.run}, ${index}, ${act}, ${sql.json(detail as never)} from held
+    select ${lock.run}, ${index}, ${act}, ${jsonOf(sql, detail)} from held
     on conflict (run_id, index, act) do update set sent_at = now(),
       detail = excluded.detail || case when intents.detail ? 'doubted' then '{"doubted": true}'::jsonb else '{}' end
     returning 1`;

@@ -1,7 +1,7 @@
 /** Messages to runs, kept until the engine has taken them. */
 import type { RunUuid } from '../../model/ids';
 import type { RunState } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 
 export const runMessages = (sql: Db) => ({
   /** Notes who asked for the run's end; the first who did. */
@@ -14,7 +14,7 @@ export const runMessages = (sql: Db) => ({
   /** Keeps a message until the engine has taken it. */
   async queueMessage(run: RunUuid, kind: string, payload: Readonly<Record<string, unknown>>): Promise<string> {
     const [row] = await sql<{ id: string }[]>`
-      insert into run_messages (run_id, kind, payload) values (${run}, ${kind}, ${sql.json(payload as never)}) returning id`;
+      insert into run_messages (run_id, kind, payload) values (${run}, ${kind}, ${jsonOf(sql, payload)}) returning id`;
     return row!.id;
   },
 

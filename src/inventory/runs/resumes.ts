@@ -2,7 +2,7 @@
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { RunRecord, StepRecord } from '../../model/runs/resume';
 import type { Carried, Lock } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import { heldBy } from '../fence';
 
 type Kept = Omit<RunRecord, 'steps' | 'paused'>;
@@ -51,7 +51,7 @@ export const resumes = (sql: Db) => ({
       ...(Object.keys(also).length > 0 && { also }),
     };
     await sql`
-      update runs set fence = (select n.fence from nodes n where n.uuid = ${node_uuid}), input = input || ${sql.json(changed as never)}, workflow_run_id = null,
+      update runs set fence = (select n.fence from nodes n where n.uuid = ${node_uuid}), input = input || ${jsonOf(sql, changed)}, workflow_run_id = null,
         restart_at = now(), attempts_to_start = 0, act_token = null, act_id = null, act_nth = 0, act_at = null, updated_at = now()
       where id = ${run}`;
     await sql`update run_messages set sent_at = null where run_id = ${run} and kind in ('abort', 'unhold')`;

@@ -3,7 +3,7 @@ import type { RunUuid } from '../../model/ids';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { type ActName, actRow, acts } from '../../model/lifecycle/steps';
 import type { Lock, StepState } from '../../model/runs/runs';
-import type { Db } from '../database';
+import { columnsOf, type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
 
 import { showStep } from './acts';
@@ -50,7 +50,7 @@ export const plannedSteps = (sql: Db) => ({
       abortable,
     }));
     await sql`
-    insert into run_steps ${sql(rows as never, 'run_id', 'index', 'interface', 'step', 'args', 'system', 'abortable')}
+    insert into run_steps ${columnsOf(sql, rows)}
     on conflict (run_id, index) do nothing`;
   },
 
@@ -68,7 +68,7 @@ export const plannedSteps = (sql: Db) => ({
     if (!held) return;
     const { run } = lock;
     if (args)
-      await sql`update run_steps set args = ${sql.json(args as never)}, acts_done = 0, acts_ended = '{}', outcomes = '{}' where run_id = ${run} and index = ${index}`;
+      await sql`update run_steps set args = ${jsonOf(sql, args)}, acts_done = 0, acts_ended = '{}', outcomes = '{}' where run_id = ${run} and index = ${index}`;
     const ledgers = Object.keys(acts).filter((act) => actRow(act as ActName).ledger);
     await sql`delete from intents where run_id = ${run} and index = ${index} and (act not in ${sql(ledgers)} or detail ? 'doubted')`;
   },

@@ -1,7 +1,7 @@
 /** Queries for sealing again: which secrets are sealed to which keys, and to which their holders' conductor groups should be. */
 
 import type { NodeIdent } from '../audit';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import type { BoxedSecret, StoredSecret } from './sealing';
 
 /** A sealed secret with what decides how it should be sealed. */
@@ -72,7 +72,7 @@ export const resealing = (sql: Db) => ({
   async replace(before: StoredSecret, after: BoxedSecret): Promise<boolean> {
     const { path, key_id, bound, boxes, nonce, ciphertext } = after;
     const replaced = await sql`
-      update secrets set path = ${path}, key_id = ${key_id}, bound = ${bound}, boxes = ${sql.json(boxes as never)},
+      update secrets set path = ${path}, key_id = ${key_id}, bound = ${bound}, boxes = ${jsonOf(sql, boxes)},
         nonce = ${nonce}, ciphertext = ${ciphertext}
       where id = ${before.id} and ciphertext = ${before.ciphertext} returning 1`;
     return replaced.length === 1;

@@ -1,13 +1,13 @@
 /** Queries of the secrets table. The API's role may only add to it; reading and sealing again is for the BMC workers' role. */
 import type { NodeUuid } from '../../model/ids';
-import type { Db } from '../database';
+import { type Db, jsonOf } from '../database';
 import type { BoxedSecret, SecretHolder, StoredSecret } from './sealing';
 
 const columns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
 
 /** The statement that stores sealed secrets; at least one. Also part of a larger statement. */
 export const secretsInsert = (sql: Db, sealed: readonly BoxedSecret[]) => {
-  const rows = sealed.map((secret) => ({ ...secret, boxes: sql.json(secret.boxes as never) }));
+  const rows = sealed.map((secret) => ({ ...secret, boxes: jsonOf(sql, secret.boxes) }));
   return sql`insert into secrets ${sql(rows as never, ...(columns as never))}`;
 };
 
