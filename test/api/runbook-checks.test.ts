@@ -191,4 +191,15 @@ describe('a body made to be expensive', () => {
     expect(findings).toHaveLength(1_000);
     expect(findings.filter(({ says }) => says.includes('Did you mean')).length).toBe(20);
   });
+
+  test('a list that no runbook could hold is refused as one, with the bound of runbooks', async () => {
+    const waits = (count: number): Step[] => Array.from({ length: count }, () => ({ ...reboot, step: 'wait' }));
+    const stored = await api.as('operator', 'POST', '/v1/runbooks', {
+      body: { name: 'CUSTOM_LONG', steps: waits(101).map((step) => ({ ...step, args: { seconds: 1 } })) },
+    });
+    expect([stored.status, (await check(waits(101))).status, (await check(waits(100))).status]).toEqual([
+      400, 400, 200,
+    ]);
+    expect(faultOf(await check(waits(101)))).toContain('at most 100 steps');
+  });
 });

@@ -1,6 +1,7 @@
 /** Preflight of a runbook: what can be known to be wrong with it before anything is sent to a BMC. */
 import { z } from 'zod';
 import type { StepVerb } from '../../model/lifecycle/step-types';
+import { maxSteps } from '../../model/lifecycle/steps';
 import { maxMinor } from '../../model/resources/microversions';
 import {
   checkOnNode,
@@ -33,7 +34,13 @@ const where = {
   verb: z.enum(['clean', 'service']).optional(),
 };
 const ofStored = z.strictObject(where).prefault({});
-const ofGiven = z.strictObject({ ...where, steps: z.array(runbookStep).min(1).max(1_000) });
+const ofGiven = z.strictObject({
+  ...where,
+  steps: z
+    .array(runbookStep)
+    .min(1)
+    .max(maxSteps, { error: `a runbook has at most ${maxSteps} steps` }),
+});
 
 type Where = z.output<typeof ofStored>;
 type Approved = Pick<Runbook, 'name' | 'traits'>;
