@@ -41,12 +41,28 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type Answers = Readonly<Record<number, z.ZodType | string | null>>;
 
+/** A request whose parts have not been through their schemas. */
+export type Unread = {
+  readonly who: Caller;
+  /** Of the path, as they came. */
+  readonly params: Readonly<Record<string, string>>;
+  /** A field of the body where that is an object; undefined otherwise. */
+  field(name: string): unknown;
+  /** The request's minor version. */
+  readonly version: number;
+};
+
 type Definition<Params, Query, Body> = {
   readonly method: Method;
   /** With its version prefix, parameters as `:name`. */
   readonly path: string;
   /** The first of its rules, where that is about no object: asked before query and body are looked at. */
   readonly asks?: string;
+  /**
+   * Throws where the caller may not do this, whatever the body says. Run where a request is refused with 400, so that such a
+   * caller is answered 403 or 404 all the same, and nothing of what a good body would be; other requests cost nothing by it.
+   */
+  readonly requireAllowed?: (request: Unread, rooms: Rooms) => Promise<void>;
   /** Minor version from which it exists; default 1. */
   readonly since?: number;
   /** What an older request gets; default 404. */

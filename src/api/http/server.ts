@@ -8,6 +8,7 @@ import type { Rooms } from '../context';
 import { routes as allRoutes } from '../routes';
 import { admitted, countedRefusal, isOpen, originFrom } from './admission';
 import { createCors } from './cors';
+import { deniedInstead } from './denied-instead';
 import { createDispatch } from './dispatch';
 import { asTemperError, replyFor } from './errors';
 import { isShow, tagged } from './etag';
@@ -19,7 +20,7 @@ import { byPrecision, locate, unversioned } from './paths';
 import { senderOf, trustIn } from './proxies';
 import { read } from './reading';
 import { globalRequestId, newRequestId } from './request-ids';
-import type { Route } from './route';
+import type { Route, Unread } from './route';
 import { negotiate, rangeHeaders, requireMinor, spokenHeaders, versionHeaders } from './versions';
 import { stream, write } from './writing';
 
@@ -116,6 +117,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
     const requestId = newRequestId();
     let followed: Followed | undefined;
     let versions: Readonly<Record<string, string>> = rangeHeaders;
+    let unread: Omit<Unread, 'field'> | undefined;
     try {
       // What an unknown credential costs is counted by address before it is looked at.
       const again = () =>
@@ -132,6 +134,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       versions = versionHeaders(version);
       if (!route.gatesItself) refuseOld(route, version, request.method, here);
       if (route.asks) (followed?.rooms ?? rooms).policy().require(route.asks, who);
+      if (route.requireAllowed) unread = { who, params: request.params as Record<string, string>, version };
       // Before a byte of it is read: any sender may reach this.
       const giveBack = route.open && route.body ? budget.spend(request) : () => {};
       const { rawBody, ...given } = await read(route, request, response, version).finally(giveBack);
@@ -158,7 +161,9 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
         versions,
       );
     } catch (thrown) {
-      const error = await countedRefusal(asTemperError(thrown, requestId), count.address);
+      const refusal = asTemperError(thrown, requestId);
+      const byRule = unread && (await deniedInstead(route, refusal, { ...unread, request }, followed?.rooms ?? rooms));
+      const error = await countedRefusal(byRule ?? refusal, count.address);
       const suffixed = suffixes.get(request);
       if (error.status === 404 && suffixed) {
         suffixes.set(request, null);

@@ -16,6 +16,7 @@ import {
   type NodeResource,
   type Params,
   params,
+  requireOnHome,
   ruleOf,
   seesNode,
   shownTo,
@@ -60,6 +61,8 @@ const createRoute = <Row extends NodeResourceRow>(resource: Resource<Row>): Rout
     path: `/v1/${resource.path}`,
     since: resource.since,
     rules: [seesNode, ruleOf(resource, 'create'), ...resource.redacting],
+    requireAllowed: ({ who, field }, rooms) =>
+      requireOnHome(rooms, who, ruleOf(resource, 'create'), field('node_uuid')),
     body: createSchema(resource.table),
     gate: createGate(resource.table),
     handler: async (asking, rooms) => {
@@ -126,6 +129,10 @@ const patchRoute = <Row extends NodeResourceRow>(resource: Resource<Row>): Route
     path: `/v1/${resource.path}/:ident`,
     since: resource.since,
     rules: [seesNode, ruleOf(resource, 'update'), ...resource.redacting],
+    requireAllowed: async ({ who, params: { ident = '' } }, rooms) => {
+      const { node } = await findVisible(resource, rooms, who, ident);
+      rooms.policy().require(ruleOf(resource, 'update'), who, nodeTarget(node));
+    },
     params,
     body: patchBody,
     handler: async (asking, rooms) => {

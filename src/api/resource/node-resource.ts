@@ -70,6 +70,20 @@ export const visibleHome = async (
   return node && policy().allows(seesNode, who, nodeTarget(node)) ? node : undefined;
 };
 
+const nobodys = nodeTarget({ owner: null, lessee: null });
+
+/**
+ * Throws PolicyDenied where the caller may not do this on the node that a request names, or, where it names none, on any. A
+ * node that is hidden counts as one without owner.
+ */
+export const requireOnHome = async (rooms: Asked, who: Caller, rule: string, ident: unknown): Promise<void> => {
+  const policy = rooms.policy();
+  if (typeof ident === 'string') {
+    const node = await visibleHome(rooms, who, ident);
+    policy.require(rule, who, node ? nodeTarget(node) : nobodys);
+  } else if (policy.filter(rule, who, nodeColumns).is === 'false') policy.require(rule, who, nobodys);
+};
+
 /** The row of this ident with its node, if that is visible. Throws the resource's own error, InvalidInput. */
 export const findVisible = async <Row extends NodeResourceRow>(
   resource: NodeResource<Row>,

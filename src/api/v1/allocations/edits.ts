@@ -112,6 +112,7 @@ const createAllocation = route<unknown, unknown, AllocationBody>({
   since: allocationsSince,
   tooOld: 405,
   rules: [create, createRestricted, 'baremetal:node:get'],
+  requireAllowed: async ({ who }, rooms) => void admit(rooms.policy(), who, null),
   body: createSchema(allocationTable) as z.ZodType<AllocationBody>,
   gate: (given, minor) => {
     refuseNode(given, minor);
@@ -131,6 +132,10 @@ const updateAllocation = route<Params, unknown, Operation[]>({
   since: allocationUpdateSince,
   tooOld: 405,
   rules: ['baremetal:allocation:get', 'baremetal:allocation:update'],
+  requireAllowed: async ({ who, params: { allocation_ident = '' } }, rooms) => {
+    const allocation = await findVisibleAllocation(rooms, who, allocation_ident);
+    rooms.policy().require('baremetal:allocation:update', who, allocationTarget(allocation));
+  },
   params: allocationParams,
   body: patchBody,
   handler: async (asking, rooms) => {

@@ -131,6 +131,8 @@ export const nodeCreateRoutes: Route[] = [
     method: 'POST',
     path: '/v1/nodes',
     rules: [selfOwned, create, setChassis, ...allKeyRules, moveCredentials],
+    requireAllowed: async ({ who }, rooms) =>
+      void admit(rooms.policy(), who, rooms.settings.projectAdminCanManageOwnNodes, undefined),
     body: createSchema(nodeTable),
     gate: createGate(nodeTable),
     handler: async (asking, rooms) => {

@@ -9,7 +9,7 @@ import { nodeTable, ownerGuardedIn } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
-import { type Answer, type Asking, ok, type Route, route } from '../../http/route';
+import { type Answer, type Asking, ok, type Route, route, type Unread } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { restoreSecrets, sealAll } from '../../resource/document-secrets';
 import { refusingDuplicates } from '../../resource/duplicates';
@@ -188,6 +188,14 @@ const patchNode = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
   return raise('NodeLocked', { node: ident });
 };
 
+/** A patch that cannot be read names no field; a caller whom every field refuses is refused. Throws PolicyDenied, NodeNotFound. */
+const requireAnyField = async ({ who, params: { node_ident = '' }, version }: Unread, rooms: Rooms): Promise<void> => {
+  const node = await visibleNode(rooms, { who, version }, node_ident);
+  const policy = rooms.policy();
+  if (![...patchRules, disableCleaning].some((rule) => policy.allows(rule, who, nodeTarget(node))))
+    policy.require(update, who, nodeTarget(node));
+};
+
 export const nodePatchRoutes: Route[] = [
   route<NodeParams, z.output<typeof query>, Operation[]>({
     method: 'PATCH',
@@ -201,6 +209,7 @@ export const nodePatchRoutes: Route[] = [
       selfOwned,
       moveCredentials,
     ],
+    requireAllowed: requireAnyField,
     params: nodeParams,
     query,
     gate,

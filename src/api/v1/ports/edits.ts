@@ -12,6 +12,7 @@ import type { Rooms } from '../../context';
 import { type Asking, created, noContent, ok, route } from '../../http/route';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { stampLessee } from '../../resource/lease-writes';
+import { requireOnHome } from '../../resource/node-resource';
 import { attributesOf, checkAttributes, type Operation, patchBody } from '../../resource/patch';
 import { createGate, createSchema } from '../../resource/validation';
 import { checkGroup } from './membership';
@@ -28,6 +29,8 @@ const createPort = route<unknown, unknown, Readonly<Record<string, unknown>>>({
   method: 'POST',
   path: portCollection,
   rules: ['baremetal:node:get', 'baremetal:port:create'],
+  requireAllowed: ({ who, field }, rooms) =>
+    requireOnHome(rooms, who, 'baremetal:port:create', field('node_uuid') ?? field('node_ident')),
   body: createSchema(portTable),
   gate: createGate(portTable),
   handler: async (asking, rooms) => {
@@ -56,6 +59,10 @@ const updatePort = route<Params, unknown, Operation[]>({
   method: 'PATCH',
   path: portPath,
   rules: ['baremetal:node:get', 'baremetal:port:update'],
+  requireAllowed: async ({ who, params: { port_ident = '' }, version }, rooms) => {
+    const { node } = await findVisiblePort(rooms, who, port_ident, version);
+    rooms.policy().require('baremetal:port:update', who, nodeTarget(node));
+  },
   params: portParams,
   body: patchBody,
   handler: async (asking, rooms) => {
