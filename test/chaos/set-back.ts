@@ -10,7 +10,9 @@ type End = Pick<Outcome, 'is' | 'why'>;
 /** Reasons for which a run may be left for a person after a restore, by what the product says. */
 const mayBeLeft: readonly (readonly [says: RegExp, name: string])[] = [
   [/ended in the workflow engine without telling the store/, 'its run had ended after the backup'],
-  [/since the restored backup|cannot be known/, 'whether its command left since the backup cannot be known'],
+  [/what it found is not in the restored database/, 'what its inspection had found is not in the backup'],
+  [/both set back to a backup/, 'both stores were set back, so that nothing knows what was done since'],
+  [/since the backup|cannot be known/, 'whether its command left since the backup cannot be known'],
 ];
 
 /** A run of which the restored database knows nothing: its node has to be set aside. */

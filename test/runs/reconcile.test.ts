@@ -4,8 +4,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { createInventory, type Inventory } from '../../src/inventory';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { ensureReconciler } from '../../src/process/temporal/temporal';
+import { createEngine } from '../../src/runs/engine';
+import { putRight } from '../../src/runs/gone';
 import { lookAtQuiet } from '../../src/runs/reconcile';
 import { recover } from '../../src/runs/recovering';
+import { resumeRun } from '../../src/runs/resuming';
 import { endOrphans, runOfWorkflow, upkeepOnce } from '../../src/runs/upkeep';
 import { reconcileId } from '../../src/workflows/contract';
 import { startEngineWorld, type World } from '../support/engine';
@@ -244,4 +247,13 @@ test('where database and engine were both set back, no open run goes on: nothing
   });
   const [row] = await world.sql`select reservation from nodes where uuid = ${node}`;
   expect(row).toEqual({ reservation: null });
+});
+
+test('a run that is about to go on from its record is not ended for the workflow that was terminated before', async () => {
+  const { run } = await claimed();
+  await resumeRun((await control.runs.find(run))!, 'Its workflow was older than its record.', hands());
+  const { hands: terminated } = engineSaying('TERMINATED');
+  const again = (await control.runs.find(run))!;
+  expect(await putRight(again, createEngine(terminated.client), terminated)).toBeUndefined();
+  expect(await control.runs.find(run)).toMatchObject({ finished_at: null });
 });

@@ -50,6 +50,13 @@ export const startingRuns = (sql: Db) => ({
       order by updated_at limit ${limit}`;
   },
 
+  /** Whether the workflow of a run is about to be started anew: what the engine says of the one before counts no more. */
+  async isRestarting(id: RunUuid): Promise<boolean> {
+    return (
+      (await sql`select 1 from runs where id = ${id} and restart_at is not null and finished_at is null`).length > 0
+    );
+  },
+
   /** Whether there is no such run, or it ended that long ago. */
   async isOver(id: RunUuid, forMs: number): Promise<boolean> {
     const open = await sql`
