@@ -27,13 +27,14 @@ const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --
   --verbs A,B     only these verbs; nothing is written to docs
   --victims A;B   only these columns of the table, as they are called with their seconds: 'API 45 s'
   --nodes N       how many machines each rack has (default 128; 64 for faults)
-  --results FILE  what was found is kept there, one line each, and the table is made of all that it holds`;
+  --results FILE  what was found is kept there, one line each, and the table is made of all that it holds
+  --tables HEAD   nothing is struck: the table of what FILE holds is written to docs below this line`;
 
 /** @returns {Record<string, any> | undefined} undefined when only help was asked for */
 function options(args) {
   const text = { type: 'string' };
   const flag = { type: 'boolean' };
-  const texts = ['sample', 'seed', 'verbs', 'victims', 'nodes', 'lanes', 'results', 'clocks'];
+  const texts = ['sample', 'seed', 'verbs', 'victims', 'nodes', 'lanes', 'results', 'tables', 'clocks'];
   const flags = ['phases', 'faults', 'pauses', 'lost-engine', 'restores', 'help'];
   const known = Object.fromEntries([...texts.map((name) => [name, text]), ...flags.map((name) => [name, flag])]);
   try {
@@ -64,10 +65,14 @@ async function turn(systems, args, rackSize) {
       migrate,
       ...(systems[at].round && { round: systems[at].round }),
     }));
-    const env = { ...process.env, CHAOS_PLACES: JSON.stringify(places) };
-    const answer = await run(process.execPath, [bin('chaos'), ...args], { show: true, env });
-    return answer.status ?? 1;
+    return (await chaos(places, args)) ?? 1;
   });
+}
+
+/** Runs the program on systems that are up. */
+async function chaos(places, args) {
+  const env = { ...process.env, CHAOS_PLACES: JSON.stringify(places) };
+  return (await run(process.execPath, [bin('chaos'), ...args], { show: true, env })).status;
 }
 
 main(async () => {
@@ -75,6 +80,7 @@ main(async () => {
   const chosen = options(args);
   if (!chosen) return void process.stdout.write(`${usage}\n`);
   await setUp();
+  if (chosen.tables) return (await chaos([], args)) ?? 1;
   Object.assign(process.env, settings, chosen.faults ? forFaults : {}, chosen.pauses ? forPauses : {});
   if (chosen.pauses || chosen.clocks) process.env.CHAOS_WORKERS = '2';
   if (chosen.clocks) process.env.CHAOS_FAKETIME = (await ensureFaketime()).library;

@@ -20,6 +20,7 @@ const options = {
   nodes: { type: 'string' },
   lanes: { type: 'string' },
   results: { type: 'string' },
+  tables: { type: 'string' },
   phases: { type: 'boolean' },
   faults: { type: 'boolean' },
   pauses: { type: 'boolean' },
@@ -82,6 +83,13 @@ const chosenOf = (values: Values, kind: Kind, seed: number): Chosen => ({
   ...(values.verbs && { verbs: values.verbs.split(',') }),
 });
 
+/** Writes a kind's section of docs/chaos.md. @param head when and how it was measured */
+const writeTables = (kind: Kind, results: readonly Result[], head: string): void => {
+  const { victims, about } = kinds[kind];
+  const totals = kind === 'kills' ? [] : [...totalsOf(results, victims), ''];
+  writeSection(docsFile, kind, [head, '', summaryOf(results), '', about, '', ...totals, ...tableOf(results, victims)]);
+};
+
 const struck = async (
   systems: readonly System[],
   kind: Kind,
@@ -95,19 +103,13 @@ const struck = async (
   const found = await runLanes(systems, chosen, say, kept.add);
   const results: readonly Result[] = values.results ? kept.read() : found.results;
   const { victims } = kinds[kind];
-  const table = tableOf(results, victims);
-  for (const line of table) say(line);
-  for (const line of totalsOf(results, victims)) say(line);
-  say(summaryOf(results));
-  const sampled = chosen.sample === undefined ? [] : [`a sample of ${chosen.sample}`];
+  for (const line of [...tableOf(results, victims), ...totalsOf(results, victims), summaryOf(results)]) say(line);
   // A part of the verbs is for who looks for something; so is a part of the kills.
   if (chosen.verbs === undefined && (kind !== 'kills' || chosen.sample === undefined)) {
-    const minutes = Math.ceil((Date.now() - began) / 60_000);
-    const lanes = systems.length > 1 ? [`${systems.length} systems side by side`] : [];
-    const head = when(minutes, [`seed ${seed}`, ...lanes, ...sampled].join(', '));
-    const totals = kind === 'kills' ? [] : [...totalsOf(results, victims), ''];
-    const most = `Up to ${systems[0]!.bmcs.length} nodes are struck at once. ${summaryOf(results)}`;
-    writeSection(docsFile, kind, [head, '', most, '', kinds[kind].about, '', ...totals, ...table]);
+    const sampled = chosen.sample === undefined ? [] : [`a sample of ${chosen.sample}`];
+    const most = `up to ${systems[0]!.bmcs.length} nodes struck at once on each of ${systems.length} systems`;
+    const head = [`seed ${seed}`, most, ...sampled].join(', ');
+    writeTables(kind, results, when(Math.ceil((Date.now() - began) / 60_000), head));
   }
   const { failed, missed } = countsOf(found.results);
   return failed + missed + found.unusable.length === 0;
@@ -130,6 +132,10 @@ const misbehaved = async (system: System, file: string, seed: number, say: Say):
 export const runChaos = async (places: readonly Place[], args: readonly string[], say: Say): Promise<boolean> => {
   const values = parse(args);
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  if (values.tables) {
+    writeTables(kindOf(values), keptIn(values.results).read(), values.tables);
+    return true;
+  }
   say(`seed ${seed}`);
   const systems = await Promise.all(places.map(openSystem));
   try {
