@@ -36,7 +36,8 @@ export const putRight = async (
   try {
     const gone = status === 'UNKNOWN' || Object.hasOwn(verdicts, status);
     // A message to a run that waits for its new workflow finds none, or the one that was terminated before.
-    if (gone && (await hands.inventory.runs.isRestarting(run.id))) return status === 'UNKNOWN' ? 'restarted' : undefined;
+    if (gone && (await hands.inventory.runs.isRestarting(run.id)))
+      return status === 'UNKNOWN' ? 'restarted' : undefined;
     if (status === 'UNKNOWN') return (await resumeRun(run, lost, hands)) ? 'restarted' : undefined;
     const verdict = verdicts[status];
     return verdict && (await endAs(run, verdict, hands)) ? 'ended' : undefined;
