@@ -32,9 +32,6 @@ const binOf = (dir) => path.join(dir, process.platform === 'win32' ? 'Scripts' :
 /** Folder of the commands of an environment that is whole, else undefined. */
 const wholeBin = (dir) => (fs.existsSync(path.join(dir, '.complete')) ? binOf(dir) : undefined);
 
-/** Where the clients are, or would be: one environment per set of pinned versions, shared by all checkouts. */
-const clientsDir = () => environmentDir('clients', requirements);
-
 const environmentDir = (name, pinned) => cacheDir(name, fingerprint([pinned], process.arch).slice(0, 16));
 
 /** Makes sure that the clients are installed; answers with the folder of their commands. */

@@ -53,4 +53,4 @@ function main(command) {
   );
 }
 
-module.exports = { Stop, main, say, timed };
+module.exports = { Stop, main, say, sentenceOf, timed };

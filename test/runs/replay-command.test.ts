@@ -38,6 +38,6 @@ test('a run that Temporal does not know is told as such', async () => {
 test('doctor finds Temporal with its attributes and the control worker', async () => {
   const { out } = await run('temper doctor', env());
   expect(out).toMatch(/^ok +Temporal: answers; namespace .* has all \d+ search attributes$/m);
-  expect(out).toMatch(/^ok +control workers: \d+ poll for stories$/m);
+  expect(out).toMatch(/^ok +control workers: \d+ poll for workflows$/m);
   expect(out).toMatch(/^skipped +database: /m);
 });

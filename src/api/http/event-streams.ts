@@ -62,7 +62,7 @@ const requireRoom = (
     raise('QuotaExceeded', quotaFacts('streams', project, quota));
 };
 
-/** The runs that this process watches, told to the store again and again, and its listening connection. */
+/** The runs that this process watches, noted in the store again and again, and its listening connection. */
 const createWatch = ({ inventory, log }: StreamsOptions, hearers: ReadonlySet<Hearer>) => {
   const watcher = randomUUID();
   let listening: Promise<Listening | undefined> | undefined;
