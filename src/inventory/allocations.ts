@@ -1,13 +1,11 @@
 /** Queries of allocations as the API asks them: one, a page, and the writes. */
 
 import { type AllocationUuid, asUuid, type NodeUuid, type ProjectId } from '../model/ids';
-import type { Predicate } from '../model/predicates';
-import type { Allocation } from '../model/resources/allocations';
+import { type Allocation, allocationTable } from '../model/resources/allocations';
 import { type AuditRow, auditInsert } from './audit';
 import { type Db, jsonOf, type Sql } from './database';
 import { type EventRow, eventInsert } from './events';
-import { asFound, type Make, type Page, pageOf } from './pages';
-import { ownRows } from './resources';
+import { resource } from './resources';
 
 export type NewAllocation = Pick<
   Allocation,
@@ -39,13 +37,7 @@ const columnsOf = (sql: Db, { node_uuid, ...allocation }: NewAllocation) => ({
 });
 
 export const allocations = (sql: Db) => ({
-  /** By UUID in any form, or by name. `lock` keeps the row for the transaction it is asked in. */
-  async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<Allocation | undefined> {
-    const uuid = asUuid(ident);
-    const [row] = await sql<Allocation[]>`
-      select * from allocations where ${uuid ? sql`uuid = ${uuid}` : sql`name = ${ident}`} ${lock ? sql`for update` : sql``}`;
-    return row;
-  },
+  ...resource<Allocation>(sql, { name: 'allocations', table: allocationTable }),
 
   /** The allocation that was given this node. */
   async ofNode(node: NodeUuid): Promise<Allocation | undefined> {
@@ -54,7 +46,7 @@ export const allocations = (sql: Db) => ({
   },
 
   /** Stores a new allocation with its record, in one statement. Throws what `brokenUnique` recognises. */
-  async insert(
+  async insertRecorded(
     allocation: NewAllocation,
     beside: { readonly audit: AuditRow; readonly event: EventRow },
   ): Promise<Allocation> {
@@ -64,27 +56,11 @@ export const allocations = (sql: Db) => ({
     return row!;
   },
 
-  /** Replaces what a patch may change. Throws what `brokenUnique` recognises. */
-  async update(uuid: AllocationUuid, { name, extra }: Pick<Allocation, 'name' | 'extra'>): Promise<Allocation> {
-    const [row] = await sql<Allocation[]>`
-      update allocations set name = ${name}, extra = ${jsonOf(sql, extra)}, updated_at = now()
-      where uuid = ${uuid} returning *`;
-    return row!;
-  },
-
   /** Removes an allocation without a node; false where it has one by now. That of a node ends when the node is released. */
   async remove(uuid: AllocationUuid): Promise<boolean> {
     const gone = await sql`delete from allocations where uuid = ${uuid} and node_uuid is null returning 1`;
     return gone.length === 1;
   },
-
-  /** Rows of a page with the columns asked for. Throws MarkerNotFound. */
-  list: <Made = Partial<Allocation>>(
-    names: readonly string[],
-    selection: { visible: Predicate; filter: Predicate },
-    page: Page,
-    make: Make<Partial<Allocation>, Made> = asFound,
-  ): Promise<Made[]> => pageOf(sql, ownRows(sql, 'allocations', names, selection), page, make),
 
   /** The nodes among these names and UUIDs, in no order. */
   async nodesNamed(idents: readonly string[]): Promise<NamedNode[]> {

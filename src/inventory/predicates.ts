@@ -27,6 +27,11 @@ export const where = (sql: Db, predicate: Predicate, alias: string, negated = fa
       const values = sql.array([...predicate.values], textArray);
       return negated ? sql`(${column} is null or ${column} <> all (${values}))` : sql`${column} = any (${values})`;
     }
+    case 'contains': {
+      const column = sql(`${alias}.${predicate.column}`);
+      const found = sql`coalesce(strpos(${column}, ${predicate.value}) > 0, false)`;
+      return negated ? sql`not ${found}` : found;
+    }
     case 'null': {
       const column = sql(`${alias}.${predicate.column}`);
       return negated ? sql`${column} is not null` : sql`${column} is null`;

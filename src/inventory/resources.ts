@@ -1,7 +1,7 @@
-/** Queries that resources of the installation share, walked from a resource's table: find, write, list. */
+/** Queries that resources share, walked from a resource's table: find, write, list. */
 
 import { asUuid } from '../model/ids';
-import { always, type Predicate } from '../model/predicates';
+import type { Predicate } from '../model/predicates';
 import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
 import { columnsOf, type Db, jsonOf } from './database';
 import { asFound, type Listed, type Make, type Page, pageOf } from './pages';
@@ -57,13 +57,18 @@ export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
   },
 });
 
+/** Which rows a list holds. */
+export type Selection = {
+  /** Those that the caller may see: of the columns of nodes where rows belong to one, else of the row's own. */
+  readonly visible: Predicate;
+  /** Of the columns of nodes: whose the caller wants. */
+  readonly home?: Predicate;
+  /** Of the columns of the resource. */
+  readonly filter: Predicate;
+};
+
 /** A list of a table that needs no other. */
-export const ownRows = (
-  sql: Db,
-  table: string,
-  names: readonly string[],
-  { visible, filter }: { readonly visible: Predicate; readonly filter: Predicate },
-): Listed => ({
+export const ownRows = (sql: Db, table: string, names: readonly string[], { visible, filter }: Selection): Listed => ({
   table,
   from: sql`${sql(table)}`,
   columns: sql`${sql(names.map((name) => `${table}.${name}`))}`,
@@ -71,7 +76,7 @@ export const ownRows = (
   wanted: where(sql, filter, table),
 });
 
-/** Queries of a table that decides nothing about who sees a row. */
+/** Queries of a table whose rows belong to no node. */
 export const resource = <Row>(sql: Db, stored: Stored) => ({
   ...writes<Row>(sql, stored),
 
@@ -85,10 +90,10 @@ export const resource = <Row>(sql: Db, stored: Stored) => ({
   /** Rows of a page with the columns asked for. Throws MarkerNotFound. */
   list: <Made = Partial<Row>>(
     names: readonly string[],
-    filter: Predicate,
+    selection: Selection,
     page: Page,
     make: Make<Partial<Row>, Made> = asFound,
-  ): Promise<Made[]> => pageOf(sql, ownRows(sql, stored.name, names, { visible: always, filter }), page, make),
+  ): Promise<Made[]> => pageOf(sql, ownRows(sql, stored.name, names, selection), page, make),
 });
 
 export type ResourceQueries<Row> = ReturnType<typeof resource<Row>>;

@@ -7,6 +7,8 @@ export type Predicate =
   | { readonly is: 'equals'; readonly column: string; readonly value: string | boolean | number }
   /** A column equals one of the values; none of an empty list. */
   | { readonly is: 'among'; readonly column: string; readonly values: readonly string[] }
+  /** A text column holds this text somewhere, as it is written. */
+  | { readonly is: 'contains'; readonly column: string; readonly value: string }
   | { readonly is: 'null'; readonly column: string }
   | { readonly is: 'not'; readonly of: Predicate }
   | { readonly is: 'and'; readonly all: readonly Predicate[] }
@@ -44,6 +46,8 @@ export const matches = (predicate: Predicate, row: Readonly<Record<string, unkno
       return row[predicate.column] === predicate.value;
     case 'among':
       return predicate.values.some((value) => row[predicate.column] === value);
+    case 'contains':
+      return String(row[predicate.column] ?? '').includes(predicate.value) && row[predicate.column] != null;
     case 'null':
       return row[predicate.column] === null || row[predicate.column] === undefined;
     case 'not':

@@ -1,8 +1,9 @@
 /** The queries of ports against a real Postgres, with the rights of the API's role. */
 import { brokenUnique, connect, type Sql } from '../../src/inventory/database';
-import { type NewPort, ports } from '../../src/inventory/nodes/ports';
+import { ports } from '../../src/inventory/nodes/ports';
 import type { NodeUuid } from '../../src/model/ids';
 import { always, never, or, type Predicate } from '../../src/model/predicates';
+import type { Port } from '../../src/model/resources/ports';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;
@@ -25,7 +26,7 @@ const node = async (name: string, more: Record<string, unknown> = {}): Promise<N
   return row!.uuid;
 };
 
-const port = (node_uuid: NodeUuid, address: string, more: Partial<NewPort> = {}): NewPort => ({
+const port = (node_uuid: NodeUuid, address: string, more: Partial<Port> = {}): Partial<Port> => ({
   node_uuid,
   address,
   name: null,
@@ -50,25 +51,26 @@ it('a port is found by uuid and by name, together with what is to know of its no
   const uuid = await node('n1', { owner: 'p1', lessee: 'p2', provision_state: 'active', maintenance: true });
   const stored = await ports(sql).insert(port(uuid, '52:54:00:00:00:01', { name: 'eth0', extra: { a: 1 } }));
   const found = await ports(sql).find('eth0');
-  expect(found?.port).toEqual(stored);
+  expect(found?.row).toEqual(stored);
   expect(found?.node).toEqual({
     uuid,
     name: 'n1',
     owner: 'p1',
     lessee: 'p2',
     provision_state: 'active',
+    power_state: null,
     instance_uuid: null,
     maintenance: true,
     reservation: null,
   });
-  expect((await ports(sql).find(stored.uuid))?.port).toEqual(stored);
+  expect((await ports(sql).find(stored.uuid))?.row).toEqual(stored);
   expect(await ports(sql).find('eth1')).toBeUndefined();
 });
 
 it('an address or a name that exists is refused by the store', async () => {
   const uuid = await node('n1');
   await ports(sql).insert(port(uuid, '52:54:00:00:00:01', { name: 'eth0' }));
-  const broken = (again: NewPort) =>
+  const broken = (again: Partial<Port>) =>
     ports(sql)
       .insert(again)
       .catch((thrown: unknown) => brokenUnique(thrown));
@@ -86,12 +88,14 @@ it('a list holds the ports of nodes that are visible, by owner or lessee', async
   await ports(sql).insert(port(leased, '52:54:00:00:00:02', { description: 'The uplink' }));
   await ports(sql).insert(port(others, '52:54:00:00:00:03', { description: 'The uplink' }));
   const visible = or({ is: 'equals', column: 'owner', value: 'p1' }, { is: 'equals', column: 'lessee', value: 'p1' });
-  const list = (selection: Partial<typeof all> & { description_contains?: string }) =>
+  const list = (selection: Partial<typeof all>) =>
     ports(sql).list(['uuid', 'address'], { ...all, ...selection }, asked);
   expect(macs(await list({ visible }))).toEqual(['52:54:00:00:00:01', '52:54:00:00:00:02']);
   expect(macs(await list({ visible: never }))).toEqual([]);
   expect(macs(await list({ visible, home: { is: 'equals', column: 'name', value: 'n3' } }))).toEqual([]);
-  expect(macs(await list({ visible, description_contains: 'uplink' }))).toEqual(['52:54:00:00:00:02']);
+  expect(macs(await list({ visible, filter: { is: 'contains', column: 'description', value: 'uplink' } }))).toEqual([
+    '52:54:00:00:00:02',
+  ]);
   expect(macs(await list({ filter: { is: 'equals', column: 'address', value: '52:54:00:00:00:03' } }))).toEqual([
     '52:54:00:00:00:03',
   ]);

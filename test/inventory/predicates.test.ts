@@ -23,12 +23,13 @@ afterAll(() => close());
 const owned: Predicate = { is: 'equals', column: 'owner', value: 'a' };
 const leased: Predicate = { is: 'equals', column: 'lessee', value: 'a' };
 const among: Predicate = { is: 'among', column: 'owner', values: ['a', 'c'] };
+const holds: Predicate = { is: 'contains', column: 'owner', value: 'a' };
 const amongNone: Predicate = { is: 'among', column: 'lessee', values: [] };
 const broken: Predicate = { is: 'equals', column: 'maintenance', value: true };
 const free: Predicate = { is: 'null', column: 'owner' };
 const no = (of: Predicate): Predicate => ({ is: 'not', of });
 
-const leaves = [always, never, owned, leased, among, amongNone, broken, free];
+const leaves = [always, never, owned, leased, among, amongNone, holds, broken, free];
 const pairs = leaves.flatMap((one) =>
   leaves.flatMap((other): Predicate[] => [
     { is: 'and', all: [one, other] },

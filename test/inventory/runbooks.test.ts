@@ -1,7 +1,8 @@
 /** The queries of runbooks against a real Postgres, with the rights of the API's role. */
 import { brokenUnique, connect, type Sql } from '../../src/inventory/database';
-import { type NewRunbook, runbooks } from '../../src/inventory/runbooks';
+import { runbooks } from '../../src/inventory/runbooks';
 import { always, never, or, type Predicate } from '../../src/model/predicates';
+import type { Runbook } from '../../src/model/resources/runbooks';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;
@@ -17,7 +18,7 @@ afterAll(async () => {
 });
 beforeEach(() => sql`delete from runbooks`);
 
-const runbook = (name: string, more: Partial<NewRunbook> = {}): NewRunbook => ({
+const runbook = (name: string, more: Partial<Runbook> = {}): Partial<Runbook> => ({
   name,
   steps: [{ interface: 'bios', step: 'factory_reset', order: 1, args: {} }],
   disable_ramdisk: false,
@@ -56,9 +57,14 @@ it('the store itself refuses a public runbook with an owner', async () => {
   );
 });
 
-it('an update replaces the fields, keeps the traits and says when', async () => {
+it('an update replaces the fields that it names, keeps the others and says when', async () => {
   const { uuid } = await runbooks(sql).insert(runbook('CUSTOM_A', { owner: 'p1', traits: ['CUSTOM_A'] }));
-  const changed = await runbooks(sql).update(uuid, runbook('CUSTOM_B', { public: true, description: 'text' }));
+  const changed = await runbooks(sql).update(uuid, {
+    name: 'CUSTOM_B',
+    owner: null,
+    public: true,
+    description: 'text',
+  });
   expect(changed).toMatchObject({ name: 'CUSTOM_B', owner: null, public: true, description: 'text' });
   expect(changed.traits).toEqual(['CUSTOM_A']);
   expect(changed.updated_at).toBeInstanceOf(Date);

@@ -5,6 +5,7 @@ const values = ['a', 'b'] as const;
 const of = (column: string): Predicate[] => [
   ...values.map((value): Predicate => ({ is: 'equals', column, value })),
   { is: 'among', column, values: ['a'] },
+  { is: 'contains', column, value: 'a' },
   { is: 'null', column },
 ];
 const leaves: Predicate[] = [{ is: 'true' }, { is: 'false' }, ...of('now_owner'), ...of('tenant'), ...of('verb')];

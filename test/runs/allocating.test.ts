@@ -62,7 +62,7 @@ const audit = {
 };
 
 const ask = (more: Partial<NewAllocation> = {}): Promise<Allocation> =>
-  api.allocations.insert(
+  api.allocations.insertRecorded(
     {
       uuid: randomUUID() as AllocationUuid,
       name: null,

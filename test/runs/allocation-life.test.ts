@@ -31,7 +31,7 @@ const ask = async (more: { resource_class: string; owner?: string }): Promise<Al
     resource: 'allocation',
     resource_id: uuid,
   };
-  await world.inventory.allocations.insert(
+  await world.inventory.allocations.insertRecorded(
     { uuid, name: null, traits: [], candidate_nodes: [], owner: null, extra: {}, ...more },
     { audit, event: { kind: 'allocation.created' } },
   );

@@ -39,7 +39,7 @@ export type Change = Audited & {
   readonly kind: string;
   /** The project that reads of it, where that is not the owner of a node. */
   readonly project?: string | null;
-  /** What the event says, where that is not the data of the audit row; never a secret. */
+  /** What the event says, where that is not the data of the audit row; secrets are masked too. */
   readonly facts?: Data;
 };
 
@@ -78,7 +78,8 @@ export const changeRows = (
   change: Change,
 ): { readonly audit: AuditRow; readonly event: EventRow } => {
   const audit = auditRow(policy, context, change);
-  const { kind, node, project = node?.owner, facts = audit.data } = change;
+  const { kind, node, project = node?.owner } = change;
+  const facts = change.facts ? (maskSecrets(change.facts) as Data) : audit.data;
   return {
     audit,
     event: {
@@ -124,5 +125,5 @@ export const resourceChange = ({ resource, act, uuid, values, facts, ...write }:
   resource,
   resource_id: uuid,
   data: values,
-  facts: { ...facts, changed: Object.keys(values) },
+  facts: { changed: Object.keys(values), ...facts },
 });

@@ -38,7 +38,7 @@ const securityOf = ({ rules, open }: Route): Json => (rules === 'public' || open
 /** What OpenAPI has no word for. */
 const notesOf = (route: Route): Json => ({
   'x-since': versionText(route.since ?? 1),
-  ...(route.since && { 'x-older-versions-get': route.tooOld ?? 404 }),
+  ...((route.since ?? 1) > 1 && { 'x-older-versions-get': route.tooOld ?? 404 }),
   'x-rules': route.rules === 'public' ? [] : route.rules,
   ...(route.body && { 'x-body-limit': route.bodyLimit ?? bodyLimit }),
 });

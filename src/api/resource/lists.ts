@@ -177,6 +177,7 @@ const filterCondition = (row: FilterRow, value: FilterValue): Predicate => {
   if (row.set) return value === true ? not({ is: 'null', column: row.set }) : { is: 'null', column: row.set };
   if (!row.column) return always;
   const { column } = row;
+  if (row.contains) return { is: 'contains', column, value: String(value) };
   return typeof value === 'object' ? or(...value.map((one) => equals(column, one))) : equals(column, value);
 };
 

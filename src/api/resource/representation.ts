@@ -27,6 +27,9 @@ export type Extra = (row: Row, shown: Shown, minor: number) => unknown;
 
 export type Represent = (row: Row, shown: Shown) => Record<string, unknown>;
 
+/** What a request says of the fields that it wants. */
+type Chosen = { readonly fields?: readonly string[]; readonly detail?: boolean };
+
 /** A list of fields, compiled: the columns to read and the function to call. */
 export type Projection = { readonly columns: readonly string[]; readonly represent: Represent };
 
@@ -79,19 +82,24 @@ export const projections = (
     return made;
   };
 
+  /** Not kept: there are too many combinations. */
+  const chosen = (names: readonly string[], minor: number): Projection => {
+    const wanted = new Set(names);
+    return compile(
+      shownFields(table, minor).filter((row) => wanted.has(row.name) || row.always),
+      minor,
+    );
+  };
+  /** Every field of the version. */
+  const full = (minor: number): Projection => once('full', minor, () => shownFields(table, minor));
+
   return {
-    /** Every field of the version. */
-    full: (minor: number): Projection => once('full', minor, () => shownFields(table, minor)),
-    /** The default fields of a list. */
-    list: (minor: number): Projection => once('list', minor, () => listFields(table, minor)),
-    /** The fields a caller chose, `links` with them. Not kept: there are too many combinations. */
-    chosen: (names: readonly string[], minor: number): Projection => {
-      const wanted = new Set(names);
-      return compile(
-        shownFields(table, minor).filter((row) => wanted.has(row.name) || row.always),
-        minor,
-      );
-    },
+    full,
+    /** What a list shows: the fields that the caller chose, `links` with them; all; or the default ones. */
+    ofList: (minor: number, { fields, detail }: Chosen): Projection =>
+      fields ? chosen(fields, minor) : detail ? full(minor) : once('list', minor, () => listFields(table, minor)),
+    /** What one of them shows: the fields that the caller chose, `links` with them; or all. */
+    ofOne: (minor: number, fields?: readonly string[]): Projection => (fields ? chosen(fields, minor) : full(minor)),
   };
 };
 

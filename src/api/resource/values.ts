@@ -15,7 +15,7 @@ export const withDefaults = (table: ResourceTable, body: Values): Values => {
 };
 
 /** The holders of secrets that resources are. */
-type Holder = 'volume_target' | 'deploy_template' | 'inspection_rule';
+type Holder = 'runbook' | 'volume_target' | 'deploy_template' | 'inspection_rule';
 
 /** Which fields of a resource hold secrets, and under what they are kept. */
 export type Sealing = { readonly holder: Holder; readonly fields: readonly string[] };

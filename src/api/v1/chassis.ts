@@ -3,11 +3,12 @@
 import { raise } from '../../model/errors';
 import { chassisTable } from '../../model/resources/chassis';
 import type { Route } from '../http/route';
+import type { Resource } from '../resource/kit';
+import { editRoutes } from '../resource/kit-edits';
+import { shownRoutes } from '../resource/kit-lists';
 import { links, projections } from '../resource/representation';
-import { type SystemResource, shownRoutes } from '../resource/system-resource';
-import { editRoutes } from '../resource/system-resource-edits';
 
-const chassis: SystemResource = {
+const chassis: Resource = {
   table: chassisTable,
   what: 'chassis',
   path: 'chassis',
@@ -21,10 +22,15 @@ const chassis: SystemResource = {
     // The wire has a list of one list of links.
     nodes: (row, { base }) => [links(base, `chassis/${row.uuid}/nodes`)],
   }),
-  deletable: async (inventory, { uuid }) => {
-    if (await inventory.chassis.hasNodes(uuid))
-      raise('InvalidInput', { field: 'chassis', reason: `${uuid} has nodes; take them out of it first` });
-  },
+  before: [
+    {
+      on: ['delete'],
+      check: async ({ inventory, row: { uuid } }) => {
+        if (await inventory.chassis.hasNodes(uuid))
+          raise('InvalidInput', { field: 'chassis', reason: `${uuid} has nodes; take them out of it first` });
+      },
+    },
+  ],
 };
 
 export const chassisRoutes: Route[] = [...shownRoutes(chassis), ...editRoutes(chassis)];

@@ -41,9 +41,7 @@ const listConductors = route<unknown, Record<string, unknown>>({
   handler: async ({ who, query, version, base }, rooms) => {
     const asked = askedList(conductorTable, query, version, rooms.settings.maxLimit);
     rooms.policy().require(rule, who);
-    const { represent } = asked.fields
-      ? shown.chosen(asked.fields, version)
-      : shown[asked.detail ? 'full' : 'list'](version);
+    const { represent } = shown.ofList(version, asked);
     const rows = pageOf(await rooms.inventory.workers.list(), asked);
     const next = () => nextLink(base, 'conductors', asked, rows.at(-1)!.hostname);
     return ok(
@@ -71,7 +69,7 @@ const showConductor = route<z.output<typeof params>, z.output<typeof showQuery>>
     rooms.policy().require(rule, who);
     const found = (await rooms.inventory.workers.list()).find((row) => row.hostname === params.hostname);
     const row = found ?? raise('ConductorNotFound', { conductor: params.hostname });
-    const { represent } = fields ? shown.chosen(fields, version) : shown.full(version);
+    const { represent } = shown.ofOne(version, fields);
     return ok(represent(row, { base }));
   },
 });

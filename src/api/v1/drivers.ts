@@ -61,7 +61,7 @@ const listDrivers = route<unknown, z.output<typeof listQuery>>({
     rooms.policy().require('baremetal:driver:get', who);
     // Classic drivers ended long ago; the word is still a valid question.
     const live = query.type === 'classic' ? new Map<DriverName, string[]>() : await hostsByDriver(rooms);
-    const { represent } = fields ? shown.chosen(fields, version) : shown[query.detail ? 'full' : 'list'](version);
+    const { represent } = shown.ofList(version, { fields, detail: query.detail });
     return ok({ drivers: [...live].map(([name, hosts]) => represent(driverValues(name, hosts), { base })) });
   },
 });
@@ -80,7 +80,7 @@ const showDriver = route<Params, z.output<typeof showQuery>>({
     const fields = chosenFields(driverTable, query.fields, version, fieldsSince);
     rooms.policy().require('baremetal:driver:get', who);
     const { name, hosts } = await liveDriver(rooms, params.driver_name);
-    const { represent } = fields ? shown.chosen(fields, version) : shown.full(version);
+    const { represent } = shown.ofOne(version, fields);
     return ok(represent(driverValues(name, hosts), { base }));
   },
 });

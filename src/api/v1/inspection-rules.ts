@@ -15,9 +15,10 @@ import {
 } from '../../model/resources/inspection-rules';
 import { schemaError } from '../http/errors';
 import type { Route } from '../http/route';
+import type { Resource } from '../resource/kit';
+import { editRoutes } from '../resource/kit-edits';
+import { shownRoutes } from '../resource/kit-lists';
 import { type Extra, links, projections } from '../resource/representation';
-import { type SystemResource, shownRoutes, type Writing } from '../resource/system-resource';
-import { editRoutes } from '../resource/system-resource-edits';
 import { document } from '../resource/validation';
 import type { Values } from '../resource/values';
 
@@ -58,8 +59,8 @@ const runnable = (name: string, steps: readonly RuleStep[]): readonly RuleStep[]
   return steps;
 };
 
-const checked = (values: Values, _writing: Writing, stored?: Values): Values => {
-  if (stored) checkStaysSensitive(stored as unknown as InspectionRule, values);
+const checked: Resource<InspectionRule>['checked'] = (values, _write, stored) => {
+  if (stored) checkStaysSensitive(stored, values);
   const lists = Object.entries(schemas).flatMap(([name, schema]) => {
     if (values[name] === undefined) return [];
     const parsed = schema.safeParse(values[name]);
@@ -76,14 +77,14 @@ const unlessSensitive =
     row.sensitive ? null : row[name];
 
 /** The record says that they changed, not to what. */
-const told = (values: Values, row: Values): Values =>
+const recordedOf = (values: Values, row: InspectionRule): Values =>
   row.sensitive
     ? Object.fromEntries(
         Object.entries(values).map(([name, value]) => [name, hiddenWhenSensitive.includes(name) ? null : value]),
       )
     : values;
 
-const rule: SystemResource = {
+const rule: Resource<InspectionRule> = {
   table: inspectionRuleTable,
   what: 'inspection_rule',
   path: 'inspection_rules',
@@ -106,7 +107,7 @@ const rule: SystemResource = {
   ),
   sealing: { holder: 'inspection_rule', fields: hiddenWhenSensitive },
   checked,
-  told,
+  recorded: (row, { values }) => ({ values: recordedOf(values, row) }),
 };
 
 export const inspectionRuleRoutes: Route[] = [...shownRoutes(rule), ...editRoutes(rule)];

@@ -5,7 +5,7 @@ import { nestedPortgroupsSince } from '../../model/resources/portgroups';
 import { volumesSince } from '../../model/resources/volumes';
 import type { Rooms } from '../context';
 import { type Asking, type Method, type Route, route } from '../http/route';
-import { findVisible } from '../resource/node-resource';
+import { findVisible } from '../resource/reach';
 import { visibleNode } from '../resource/visibility';
 import { portgroup } from './ports/portgroups';
 

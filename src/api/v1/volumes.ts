@@ -10,9 +10,9 @@ import {
 } from '../../model/resources/volumes';
 import { nodeTarget } from '../../policy';
 import { ok, type Route, route } from '../http/route';
-import type { NodeResource } from '../resource/node-resource';
-import { editRoutes } from '../resource/node-resource-edits';
-import { shownRoutes } from '../resource/node-resource-lists';
+import type { Resource } from '../resource/kit';
+import { editRoutes } from '../resource/kit-edits';
+import { shownRoutes } from '../resource/kit-lists';
 import { links, projections } from '../resource/representation';
 import { visibleNode } from '../resource/visibility';
 import { type NodeParams, nodeParams } from './nodes/nodes';
@@ -24,28 +24,33 @@ const nobodys = nodeTarget({ owner: null, lessee: null });
 /** @param what as refusals call it */
 const common = (what: string) =>
   ({
+    home: {},
     since: volumesSince,
-    nestedSince: volumesSince,
+    below: [{ parent: 'nodes', param: 'ident', since: volumesSince }],
     detailSince: volumesSince,
     rules: 'baremetal:volume',
-    changing: async (_row, _values, { node, to }) => {
-      for (const home of [node, to]) checkPoweredOff(home, `${what} update`);
-    },
-    deleting: async (_row, { node }) => checkRemovable(node, `${what} deletion`),
-  }) as const satisfies Partial<NodeResource>;
+    before: [
+      {
+        on: ['update'],
+        check: ({ node, to }) => {
+          for (const home of [node, to]) checkPoweredOff(home, `${what} update`);
+        },
+      },
+      { on: ['delete'], check: ({ node }) => checkRemovable(node, `${what} deletion`) },
+    ],
+  }) as const satisfies Partial<Resource>;
 
-const connector: NodeResource<VolumeConnector> = {
+const connector: Resource<VolumeConnector> = {
   ...common('volume connector'),
   table: connectorTable,
   what: 'volume_connector',
   path: 'volume/connectors',
-  redacting: [],
   missing: 'VolumeConnectorNotFound',
   store: (inventory) => inventory.volumeConnectors,
   shown: projections(connectorTable, { links: (row, { base }) => links(base, `volume/connectors/${row.uuid}`) }),
 };
 
-const target: NodeResource<VolumeTarget> = {
+const target: Resource<VolumeTarget> = {
   ...common('volume target'),
   table: targetTable,
   what: 'volume_target',

@@ -1,11 +1,11 @@
 /** Queries that resources of a node share: like those of the installation, beside the node by which all is decided. */
 import { asUuid } from '../../model/ids';
-import type { Predicate } from '../../model/predicates';
+import { always } from '../../model/predicates';
 import type { HomeNode, NodeResourceRow } from '../../model/resources/node-resources';
 import type { Db } from '../database';
 import { asFound, type Make, type Page, pageOf } from '../pages';
 import { where } from '../predicates';
-import { named, type Stored, writes } from '../resources';
+import { named, type Selection, type Stored, writes } from '../resources';
 
 const nodeColumns = [
   'uuid',
@@ -14,6 +14,7 @@ const nodeColumns = [
   'lessee',
   'provision_state',
   'power_state',
+  'instance_uuid',
   'maintenance',
   'reservation',
 ] as const satisfies readonly (keyof HomeNode)[];
@@ -22,15 +23,6 @@ const nodeColumns = [
 const ofHome: readonly string[] = ['owner', 'lessee'];
 
 export type Found<Row> = { readonly row: Row; readonly node: HomeNode };
-
-export type HomeSelection = {
-  /** Of the columns of nodes: whose the caller may see. */
-  readonly visible: Predicate;
-  /** Of the columns of nodes: whose the caller wants. */
-  readonly home: Predicate;
-  /** Of the columns of the resource. */
-  readonly filter: Predicate;
-};
 
 /** The node that something is to belong to, by UUID or name. `lock` keeps it from changing until the transaction ends. */
 const findHome = async (
@@ -67,7 +59,7 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
     /** Rows of a page with the columns asked for, of which `owner` and `lessee` are those of the node. Throws MarkerNotFound. */
     list<Made = Partial<Row>>(
       names: readonly string[],
-      { visible, home, filter }: HomeSelection,
+      { visible, home = always, filter }: Selection,
       page: Page,
       make: Make<Partial<Row>, Made> = asFound,
     ): Promise<Made[]> {

@@ -67,6 +67,8 @@ export type FilterRow = {
   readonly column?: string;
   /** For booleans: true selects rows whose column is set, false those where it is null. */
   readonly set?: string;
+  /** The column holds the value somewhere, and need not equal it. */
+  readonly contains?: true;
   readonly oneOf?: readonly string[];
 };
 

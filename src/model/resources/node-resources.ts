@@ -1,4 +1,4 @@
-/** What belongs to a node and is seen with it: portgroups, volume connectors, volume targets. What decisions need of the node. */
+/** What belongs to a node and is seen with it: ports, portgroups, volume connectors, volume targets. What decisions need of the node. */
 import { raise } from '../errors';
 import type { NodeUuid } from '../ids';
 import type { PowerState, ProvisionState } from '../lifecycle/states';
@@ -11,6 +11,7 @@ export type HomeNode = {
   readonly lessee: string | null;
   readonly provision_state: ProvisionState;
   readonly power_state: PowerState | null;
+  readonly instance_uuid: string | null;
   readonly maintenance: boolean;
   readonly reservation: string | null;
 };

@@ -1,8 +1,8 @@
 /** Ports: the network interfaces of a node, what the wire shows of one, and when one may change. */
 
 import { isLogicalName, type NodeUuid, type PortUuid } from '../ids';
-import type { ProvisionState } from '../lifecycle/states';
 import type { ResourceTable } from './fields';
+import type { HomeNode } from './node-resources';
 
 const updateRule = 'baremetal:port:update';
 
@@ -85,7 +85,7 @@ export const portTable: ResourceTable = {
     { name: 'portgroup', since: 24, type: 'text' },
     { name: 'shard', since: 82, type: 'texts' },
     { name: 'conductor_groups', type: 'texts' },
-    { name: 'description_contains', type: 'text' },
+    { name: 'description_contains', type: 'text', column: 'description', contains: true },
   ],
 };
 
@@ -111,16 +111,7 @@ export type Port = {
 };
 
 /** What decisions about a port need to know of its node. */
-export type PortNode = {
-  readonly uuid: NodeUuid;
-  readonly name: string | null;
-  readonly owner: string | null;
-  readonly lessee: string | null;
-  readonly provision_state: ProvisionState;
-  readonly instance_uuid: string | null;
-  readonly maintenance: boolean;
-  readonly reservation: string | null;
-};
+export type PortNode = Omit<HomeNode, 'power_state'>;
 
 /** Whether a text is a MAC address with colons, in any case. */
 export const isMac = (text: string): boolean => /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text);

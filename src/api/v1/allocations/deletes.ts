@@ -1,17 +1,13 @@
 /** Ends allocations: DELETE /v1/allocations/{ident}, and what frees a node of its allocation by its own path. */
-import type { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, isReleasable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
 import { type AuditContext, auditRow } from '../../audit/record';
 import type { Rooms } from '../../context';
-import { type Answer, noContent, type Route, route } from '../../http/route';
-import { changeOf } from './edits';
-import { allocationParams, allocationPath } from './representation';
-import { findVisibleAllocation } from './visibility';
-
-type Params = z.output<typeof allocationParams>;
+import { type Answer, noContent, route } from '../../http/route';
+import { identIn, onePath, type Params, paramsOf } from '../../resource/kit';
+import { allocationKind, findVisibleAllocation } from './visibility';
 
 /** Takes an allocation's node from it; false where another request wrote the node meanwhile. Throws Conflict, NodeLocked. */
 const release = async (inventory: Queries, allocation: Allocation): Promise<boolean> => {
@@ -47,8 +43,9 @@ export const deallocate = async (
       const ended =
         node_uuid === null ? await inventory.allocations.remove(uuid) : await release(inventory, allocation);
       // The event is the store's own: allocations end in other ways too.
-      const change = changeOf('delete', deleteRule, allocation, { name, node_uuid });
-      if (ended) await inventory.audit.write(auditRow(rooms.policy(), asking, change));
+      const row = { action: 'allocation.delete', rule: deleteRule, resource: 'allocation', resource_id: uuid };
+      const data = { name, node_uuid };
+      if (ended) await inventory.audit.write(auditRow(rooms.policy(), asking, { ...row, data }));
       return ended;
     });
     if (gone) return noContent();
@@ -56,19 +53,17 @@ export const deallocate = async (
   return raise('Conflict', { reason: 'The allocation or its node is being changed by others; try again.' });
 };
 
-const deleteAllocation = route<Params>({
+export const deleteAllocation = route<Params>({
   method: 'DELETE',
-  path: allocationPath,
+  path: onePath(allocationKind),
   since: allocationsSince,
   tooOld: 405,
   rules: ['baremetal:allocation:get', deleteRule],
-  params: allocationParams,
+  params: paramsOf(allocationKind.param),
   handler: (asking, rooms) =>
     deallocate(rooms, asking, async () => {
-      const allocation = await findVisibleAllocation(rooms, asking.who, asking.params.allocation_ident);
+      const allocation = await findVisibleAllocation(rooms, asking.who, identIn(allocationKind, asking.params));
       rooms.policy().require(deleteRule, asking.who, allocationTarget(allocation));
       return allocation;
     }),
 });
-
-export const allocationDeleteRoutes: Route[] = [deleteAllocation];

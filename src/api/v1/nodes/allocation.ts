@@ -8,7 +8,7 @@ import { type Asking, ok, type Route, route } from '../../http/route';
 import { chosenFields, showQuery } from '../../resource/lists';
 import { visibleNode } from '../../resource/visibility';
 import { deallocate, deleteRule } from '../allocations/deletes';
-import { shownAllocation } from '../allocations/representation';
+import { allocationKind } from '../allocations/visibility';
 import { type NodeParams, nodeParams } from './nodes';
 
 const path = '/v1/nodes/:node_ident/allocation';
@@ -51,7 +51,7 @@ export const nodeAllocationRoutes: Route[] = [
       const { version, base } = asking;
       const fields = chosenFields(allocationTable, asking.query.fields, version);
       const allocation = await allocationOf(rooms, asking, see);
-      const { represent } = fields ? shownAllocation.chosen(fields, version) : shownAllocation.full(version);
+      const { represent } = allocationKind.shown.ofOne(version, fields);
       return ok(represent(allocation, { base }));
     },
   }),

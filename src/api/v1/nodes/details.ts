@@ -63,8 +63,7 @@ const projectionOf = (
     version < since ? Object.entries({ detail, fields }).find(([, value]) => value !== undefined) : undefined;
   if (early) raise('InvalidInput', { field: early[0], reason: `needs API version 1.${since}` });
   if (detail && fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail=true' });
-  const chosen = chosenFields(table, fields, version, since);
-  return chosen ? shown.chosen(chosen, version) : detail ? shown.full(version) : shown.list(version);
+  return shown.ofList(version, { fields: chosenFields(table, fields, version, since), detail });
 };
 
 /** What a name gives away is masked: a BIOS knows passwords too. */

@@ -84,9 +84,7 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
       lease,
     });
     const whole = asked.detail || asked.fields !== undefined;
-    const { represent } = asked.fields
-      ? shown.chosen(asked.fields, version)
-      : shown[asked.detail ? 'full' : 'list'](version);
+    const { represent } = shown.ofList(version, asked);
     const items = rows.map((row) => represent(wireRow(row, whole, part.text), { base }));
     const next = () => nextLink(base, `nodes/${node}/history`, asked, historyUuid(node, rows.at(-1)!.seq));
     return ok(collection(historyTable, items, next, asked.limit));

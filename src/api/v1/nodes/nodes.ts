@@ -22,7 +22,6 @@ import {
   pageAsked,
   showQuery,
 } from '../../resource/lists';
-import type { Projection } from '../../resource/representation';
 import { identOf, visibleNode, visibleNodes } from '../../resource/visibility';
 import { nodeProjections, shownTo } from './representation';
 
@@ -90,7 +89,7 @@ export const answerNodes = async (
   requireSortable(policy, asking);
   const selected = await selection(rooms, policy, asking, asked);
   await checkChassis(rooms, asking, asked.filters);
-  const projection = projectionOf(asked, asking.version, all);
+  const projection = nodeProjections.ofList(asking.version, { fields: asked.fields, detail: all || asked.detail });
   const { chassis_uuid: _, ...others } = asked.filters;
   const repeated = within ? { ...asked, filters: others } : asked;
   return answerPage(nodeTable, repeated, { projection, shown: shownTo(policy, asking), path }, (columns, take) =>
@@ -103,11 +102,6 @@ const requireSortable = (policy: Policy, { who, query: { sort_key } }: Asking<un
   const row = sort_key === undefined ? undefined : fieldOf(nodeTable, String(sort_key));
   const rule = row?.redact?.rule ?? row?.withoutBmc?.rule;
   if (rule !== undefined) policy.require(rule, who, nodeTarget({ owner: null, lessee: null }));
-};
-
-const projectionOf = (asked: ListAsked, minor: number, all: boolean): Projection => {
-  if (asked.fields) return nodeProjections.chosen(asked.fields, minor);
-  return all || asked.detail ? nodeProjections.full(minor) : nodeProjections.list(minor);
 };
 
 /** Which rule lets this caller delete the node. Throws PolicyDenied. */
@@ -181,7 +175,7 @@ export const nodeRoutes: Route[] = [
     handler: async (asking, rooms) => {
       const fields = chosenFields(nodeTable, asking.query.fields, asking.version);
       const node = await visibleNode(rooms, asking, asking.params.node_ident);
-      const projection = fields ? nodeProjections.chosen(fields, asking.version) : nodeProjections.full(asking.version);
+      const projection = nodeProjections.ofOne(asking.version, fields);
       return ok(projection.represent(node, shownTo(rooms.policy(), asking)));
     },
   }),

@@ -49,7 +49,7 @@ const checkPlace = async (inventory: Queries, node: NodeRow, given: Body): Promi
   const { port_uuid, portgroup_uuid } = given;
   if (port_uuid !== undefined && portgroup_uuid !== undefined)
     raise('InvalidInput', { field: 'port_uuid, portgroup_uuid', reason: 'name one of them' });
-  const port = port_uuid === undefined ? undefined : (await inventory.ports.find(port_uuid))?.port;
+  const port = port_uuid === undefined ? undefined : (await inventory.ports.find(port_uuid))?.row;
   const group = portgroup_uuid === undefined ? undefined : (await inventory.portgroups.find(portgroup_uuid))?.row;
   const places = [
     { field: 'port_uuid', wanted: port_uuid, found: port },

@@ -57,7 +57,7 @@ export const lookupBody = async (
   { version, base }: { readonly version: number; readonly base: string },
   node: NodeRow,
 ): Promise<object> => ({
-  node: shownToRamdisk(nodeProjections.chosen(lookupFields, version).represent(node, { base }), node.provision_state),
+  node: shownToRamdisk(nodeProjections.ofOne(version, lookupFields).represent(node, { base }), node.provision_state),
   config: {
     ...agentConfig,
     heartbeat_timeout: rooms.settings.heartbeatTimeoutS,

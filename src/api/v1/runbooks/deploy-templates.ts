@@ -4,6 +4,7 @@ import { raise } from '../../../model/errors';
 import { nameOf } from '../../../model/lifecycle/steps';
 import {
   checkTemplateSteps,
+  type DeployTemplate,
   type TemplateStep,
   templatesSince,
   templateTable,
@@ -12,10 +13,10 @@ import { schemaError } from '../../http/errors';
 import type { Route } from '../../http/route';
 import { deployStep } from '../../orders/step-schema';
 import { restoreSecrets } from '../../resource/document-secrets';
+import type { Resource } from '../../resource/kit';
+import { editRoutes } from '../../resource/kit-edits';
+import { shownRoutes } from '../../resource/kit-lists';
 import { links, projections } from '../../resource/representation';
-import { type SystemResource, shownRoutes, type Writing } from '../../resource/system-resource';
-import { editRoutes } from '../../resource/system-resource-edits';
-import type { Values } from '../../resource/values';
 
 const steps = z.array(deployStep).min(1, { error: 'a deploy template needs at least one step' });
 
@@ -47,11 +48,11 @@ const checkedSteps = (
  * A caller who may choose steps for all nodes approves these; a project's caller, were one admitted, does not: neither
  * by other steps nor by another name, which is the trait of the nodes they are meant for.
  */
-const checked = (values: Values, { rooms, asking: { who } }: Writing, stored?: Values): Values => {
+const checked: Resource<DeployTemplate>['checked'] = (values, { rooms, request: { who } }, stored) => {
   const ofSystem = who.system_scope !== null || who.all_powerful;
   const renamed = values.name !== undefined && values.name !== stored?.name;
   if (values.steps === undefined) return renamed && !ofSystem ? { ...values, vouched: false } : values;
-  const before = (stored?.steps ?? []) as readonly TemplateStep[];
+  const before = stored?.steps ?? [];
   return {
     ...values,
     steps: checkedSteps(values.steps, before, rooms.settings.disallowedSteps),
@@ -59,7 +60,7 @@ const checked = (values: Values, { rooms, asking: { who } }: Writing, stored?: V
   };
 };
 
-const template: SystemResource = {
+const template: Resource<DeployTemplate> = {
   table: templateTable,
   what: 'deploy_template',
   path: 'deploy_templates',
@@ -67,7 +68,8 @@ const template: SystemResource = {
   tooOld: 405,
   rules: 'baremetal:deploy_template',
   missing: 'DeployTemplateNotFound',
-  named: true,
+  named: {},
+  badMarker: 'MarkerNotFound',
   store: (inventory) => inventory.deployTemplates,
   shown: projections(templateTable, { links: (row, { base }) => links(base, `deploy_templates/${row.uuid}`) }),
   sealing: { holder: 'deploy_template', fields: ['steps'] },

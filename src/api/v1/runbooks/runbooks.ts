@@ -1,55 +1,108 @@
 /** /v1/runbooks: lists of steps under a name, which stand in for the steps of a clean or service request. */
 import type { z } from 'zod';
-import { runbooksSince, runbookTable, runbookTableAt } from '../../../model/resources/runbooks';
-import { ok, route } from '../../http/route';
+import { quotaProject } from '../../../model/access/callers';
+import { raise } from '../../../model/errors';
 import {
-  answerPage,
-  askedList,
-  chosenFields,
-  filterPredicate,
-  listQuery,
-  pageAsked,
-  showQuery,
-} from '../../resource/lists';
-import { runbookEditRoutes } from './edits';
-import { runbookCollection, runbookParams, runbookPath, shownRunbook } from './representation';
-import { findVisibleRunbook, visibleRunbooks } from './visibility';
+  type Runbook,
+  runbooksSince,
+  runbookTable,
+  runbookTableAt,
+  runbookTraitsSince,
+} from '../../../model/resources/runbooks';
+import { isTrait, traitRefusal } from '../../../model/resources/traits';
+import { quotasOf } from '../../context';
+import { schemaError } from '../../http/errors';
+import type { Route } from '../../http/route';
+import { stepRuleNames } from '../../orders/steps';
+import type { Check, Consequence, Resource } from '../../resource/kit';
+import { editRoutes } from '../../resource/kit-edits';
+import { shownRoutes } from '../../resource/kit-lists';
+import { links, projections } from '../../resource/representation';
+import { createSchema } from '../../resource/validation';
+import type { Values } from '../../resource/values';
+import { operatorTraitRules, requireOperatorMarks } from '../nodes/operator-traits';
+import { checkOwnership, ownershipOf, patch, withTextOwner } from './ownership';
+import { checkedSteps, requireSteps } from './steps';
+import { claimMarks, shareTrait } from './trait-claims';
+import { runbookKind } from './visibility';
+import { warningHeaders } from './warnings';
 
-type Params = z.output<typeof runbookParams>;
-type Query = Record<string, unknown>;
+const createSchemas = {
+  first: createSchema(runbookTableAt(runbooksSince)),
+  withTraits: createSchema(runbookTable),
+} as const satisfies Record<string, z.ZodType>;
 
-const listRunbooks = route<unknown, Query>({
-  method: 'GET',
-  path: runbookCollection,
-  since: runbooksSince,
-  rules: ['baremetal:runbook:list_all', 'baremetal:runbook:list', 'baremetal:runbook:get'],
-  query: listQuery(runbookTable),
-  handler: async ({ who, query, version, base }, rooms) => {
-    const asked = askedList(runbookTableAt(version), query, version, rooms.settings.maxLimit);
-    const visible = visibleRunbooks(rooms.policy(), who, asked.filters.project);
-    const projection = asked.fields
-      ? shownRunbook.chosen(asked.fields, version)
-      : shownRunbook[asked.detail ? 'full' : 'list'](version);
-    const filter = filterPredicate(runbookTable, asked.filters);
-    return answerPage(runbookTable, asked, { projection, shown: { base }, path: 'runbooks' }, (columns, take) =>
-      rooms.inventory.runbooks.list(columns, { visible, filter }, pageAsked(asked, 'MarkerNotFound'), take),
-    );
+const parse: Resource['parse'] = (body, minor) => {
+  const schema = minor < runbookTraitsSince ? createSchemas.first : createSchemas.withTraits;
+  const parsed = schema.safeParse(withTextOwner(body));
+  if (!parsed.success) throw schemaError(parsed.error, 'body');
+  return parsed.data;
+};
+
+/** Older versions approve by name, newer ones by traits: one made the old way stays approved for its nodes. */
+const traitsOf = (name: string, minor: number): readonly string[] => {
+  if (minor >= runbookTraitsSince) return [];
+  return isTrait(name) ? [name] : raise('InvalidInput', { field: 'name', reason: traitRefusal(name) });
+};
+
+/** Throws InvalidInput, InvalidSteps, PolicyDenied. */
+const checked: Resource<Runbook>['checked'] = (values, { rooms, request, named }, stored) => {
+  const given = values as Values & Partial<Runbook>;
+  if (stored) checkOwnership(named, { ...stored, ...given });
+  const traits = stored ? undefined : traitsOf(given.name!, request.version);
+  const asked = { owner: given.owner ?? null, public: given.public ?? false };
+  const steps = given.steps && checkedSteps(given.steps, stored?.steps ?? [], rooms.settings.disallowedSteps);
+  return {
+    ...given,
+    ...(steps && { steps }),
+    ...(traits && { traits, ...ownershipOf(request.who, asked) }),
+  };
+};
+
+const before: readonly Check<Runbook>[] = [
+  {
+    on: ['create', 'update'],
+    check: ({ rooms, request: { who }, row, values, named }) => {
+      if (named.includes('steps')) requireSteps(rooms.policy(), who, { ...row, ...values });
+    },
   },
-});
-
-const showRunbook = route<Params, z.output<typeof showQuery>>({
-  method: 'GET',
-  path: runbookPath,
-  since: runbooksSince,
-  rules: ['baremetal:runbook:get'],
-  params: runbookParams,
-  query: showQuery,
-  handler: async ({ who, params, query, version, base }, rooms) => {
-    const fields = chosenFields(runbookTableAt(version), query.fields, version);
-    const runbook = await findVisibleRunbook(rooms, who, params.runbook_ident);
-    const { represent } = fields ? shownRunbook.chosen(fields, version) : shownRunbook.full(version);
-    return ok(represent(runbook, { base }));
+  {
+    on: ['create', 'update'],
+    check: ({ rooms, request: { who }, row, values, named }) =>
+      requireOperatorMarks(rooms, who, row, { name: values.name as string | undefined, changes: named }),
   },
-});
+  {
+    on: ['create'],
+    check: ({ rooms, inventory, request: { who } }) =>
+      inventory.quotas.require('runbooks', quotaProject(who), quotasOf(rooms).runbooks),
+  },
+];
 
-export const runbookRoutes = [listRunbooks, showRunbook, ...runbookEditRoutes];
+const after: readonly Consequence<Runbook>[] = [
+  {
+    on: ['create', 'update'],
+    follow: ({ act, rooms, inventory, request: { who }, row, stored }) =>
+      claimMarks({ rooms, inventory, who }, act === 'create' ? undefined : row, stored),
+  },
+];
+
+/** The facts of an event about a runbook, which its owner's project reads. */
+export const factsOf = ({ owner, name, public: open }: Runbook) => ({ project: owner, facts: { name, public: open } });
+
+const runbook: Resource<Runbook> = {
+  ...runbookKind,
+  tooOld: 405,
+  badMarker: 'MarkerNotFound',
+  shown: projections(runbookTable, { links: (row, { base }) => links(base, `runbooks/${row.uuid}`) }),
+  asks: [...stepRuleNames, operatorTraitRules.runbook, shareTrait],
+  sealing: { holder: 'runbook', fields: ['steps'] },
+  parse,
+  patch,
+  checked,
+  before,
+  after,
+  recorded: (row, { act }) => ({ ...factsOf(row), ...(act === 'create' && { values: row }) }),
+  headers: (rooms, { steps }, named) => (named.includes('steps') ? warningHeaders(rooms, steps) : {}),
+};
+
+export const runbookRoutes: Route[] = [...shownRoutes(runbook), ...editRoutes(runbook)];

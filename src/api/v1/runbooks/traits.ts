@@ -4,12 +4,12 @@ import { raise } from '../../../model/errors';
 import { runbookTraitsSince } from '../../../model/resources/runbooks';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
 import { runbookTarget } from '../../../policy';
+import { auditAndEvent, resourceChange } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Asking, noContent, ok, route } from '../../http/route';
 import { operatorTraitRules, requireOperatorTraits } from '../nodes/operator-traits';
 import * as shapes from '../shapes';
-import { record } from './edits';
-import { runbookParams } from './representation';
+import { factsOf } from './runbooks';
 import { claimMarks, shareTrait } from './trait-claims';
 import { findVisibleRunbook } from './visibility';
 
@@ -19,6 +19,7 @@ const onePath = '/v1/runbooks/:runbook_ident/traits/:trait';
 const since = runbookTraitsSince;
 const changing = ['baremetal:runbook:get', rule, operatorTraitRules.runbook, shareTrait];
 
+const runbookParams = z.object({ runbook_ident: z.string() });
 const oneParams = runbookParams.extend({ trait: z.string() });
 type Params = z.output<typeof runbookParams>;
 type OneParams = z.output<typeof oneParams>;
@@ -47,7 +48,14 @@ const change = async (
     await inventory.runbooks.setTraits(runbook.uuid, traits);
     const claimed = await claimMarks({ rooms, inventory, who }, runbook, { ...runbook, traits });
     const admitted = [rule, ...claimed].join(', ');
-    await record(inventory, asking, rooms, { act: 'update', rule: admitted, values: { traits }, runbook });
+    const write = {
+      resource: 'runbook',
+      act: 'update',
+      rule: admitted,
+      uuid: runbook.uuid,
+      values: { traits },
+    } as const;
+    await auditAndEvent(inventory, rooms.policy(), asking, resourceChange({ ...write, ...factsOf(runbook) }));
   });
 };
 

@@ -1,53 +1,33 @@
-/** Which runbooks a caller may see: one by its identifier, and a list's condition. */
-import type { Queries } from '../../../inventory';
+/** Which runbooks a caller may see: those of its project, those that are public, or all. */
 import type { Caller } from '../../../model/access/callers';
-import { raise } from '../../../model/errors';
-import { asUuid, isLogicalName } from '../../../model/ids';
-import { or, type Predicate } from '../../../model/predicates';
-import type { Runbook } from '../../../model/resources/runbooks';
-import { type Policy, runbookTarget } from '../../../policy';
-import { projectsOf, requireList } from '../../resource/visibility';
+import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../../model/resources/runbooks';
+import { runbookTarget } from '../../../policy';
+import type { Kind } from '../../resource/kit';
+import { type Context, findVisible } from '../../resource/reach';
 
-const see = 'baremetal:runbook:get';
-/** Columns behind the target keys of rules about runbooks. */
-const columns = { 'runbook.owner': 'owner', 'runbook.public': 'public' } as const;
+export const runbookKind: Kind<Runbook> = {
+  table: runbookTable,
+  tableAt: runbookTableAt,
+  what: 'runbook',
+  path: 'runbooks',
+  param: 'runbook_ident',
+  since: runbooksSince,
+  rules: 'baremetal:runbook',
+  missing: 'RunbookNotFound',
+  named: {},
+  owned: {
+    target: runbookTarget,
+    columns: { 'runbook.owner': 'owner', 'runbook.public': 'public' },
+    open: 'public',
+    filter: 'project',
+  },
+  store: (inventory) => inventory.runbooks,
+};
 
-/** Who may ask for a list. */
-const lists = { all: 'baremetal:runbook:list_all', own: 'baremetal:runbook:list' } as const;
-
-type Asked = { policy(): Policy; readonly inventory: Pick<Queries, 'runbooks'> };
-
-/**
- * The runbook of this name or UUID. A runbook that is hidden from the caller is missing: neither public nor admitted by
- * baremetal:runbook:get. Throws RunbookNotFound, InvalidInput.
- * @param options.lock keeps the row for the transaction that `inventory` stands for
- */
+/** The runbook of this name or UUID. One that is hidden from the caller is missing. Throws RunbookNotFound, InvalidInput. */
 export const findVisibleRunbook = async (
-  rooms: Asked,
+  context: Context,
   who: Caller,
   ident: string,
   options: { readonly lock?: boolean } = {},
-): Promise<Runbook> => {
-  if (asUuid(ident) === undefined && !isLogicalName(ident))
-    raise('InvalidInput', { field: 'runbook', reason: 'must be a UUID or a name' });
-  const runbook = await rooms.inventory.runbooks.find(ident, options);
-  if (!runbook || !mayShow(rooms.policy(), who, runbook)) return raise('RunbookNotFound', { runbook: ident });
-  return runbook;
-};
-
-const mayShow = (policy: Policy, who: Caller, runbook: Runbook): boolean =>
-  runbook.public || policy.allows(see, who, runbookTarget(runbook));
-
-/**
- * The runbooks that a list shows: those which the caller would be shown one by one. Throws PolicyDenied, also where a caller
- * asks for another project.
- */
-export const visibleRunbooks = (policy: Policy, who: Caller, project: unknown): Predicate => {
-  const everybodys = requireList(policy, who, { ...lists, columns });
-  if (!everybodys && project !== undefined && !projectsOf(who).includes(String(project)))
-    raise('PolicyDeniedFor', {
-      rule: 'baremetal:runbook:list_all',
-      reason: 'Only your own project may be named as project.',
-    });
-  return or({ is: 'equals', column: 'public', value: true }, policy.filter(see, who, columns));
-};
+): Promise<Runbook> => (await findVisible(runbookKind, context, who, ident, options)).row;

@@ -1,4 +1,4 @@
-/** Writes of /v1/allocations: create and patch, each with its audit row and event. */
+/** POST /v1/allocations: a request for a node, or the record of one that is in use already. */
 import type { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import type { NewAllocation } from '../../../inventory/allocations';
@@ -11,24 +11,14 @@ import {
   allocationNodeSince,
   allocationsSince,
   allocationTable,
-  allocationUpdateSince,
 } from '../../../model/resources/allocations';
-import { allocationTarget } from '../../../policy';
-import {
-  type Act,
-  type AuditContext,
-  auditAndEvent,
-  type Change,
-  changeRows,
-  resourceChange,
-} from '../../audit/record';
+import { type AuditContext, changeRows } from '../../audit/record';
 import { quotasOf, type Rooms } from '../../context';
-import { created, ok, type Route, route } from '../../http/route';
+import { created, route } from '../../http/route';
 import { refusingDuplicates } from '../../resource/duplicates';
-import { attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../../resource/patch';
+import { collectionPath } from '../../resource/kit';
 import { createGate, createSchema } from '../../resource/validation';
-import { allocationCollection, allocationParams, allocationPath, shownAllocation } from './representation';
-import { findVisibleAllocation } from './visibility';
+import { allocationKind } from './visibility';
 import {
   type Admitted,
   type AllocationBody,
@@ -40,20 +30,6 @@ import {
   newAllocation,
 } from './writes';
 
-type Params = z.output<typeof allocationParams>;
-const patched = patcherOf(allocationTable);
-
-/** A change of an allocation, which its owner's project reads. */
-export const changeOf = (
-  act: Act,
-  rule: string,
-  { uuid, owner: project }: Pick<Allocation, 'uuid' | 'owner'>,
-  data: Readonly<Record<string, unknown>>,
-): Change => ({
-  ...resourceChange({ resource: 'allocation', act, rule, uuid, project, values: data }),
-  facts: undefined,
-});
-
 const gate = createGate(allocationTable);
 
 /** Older versions refuse the field as one that they do not know. */
@@ -62,11 +38,19 @@ const refuseNode = ({ body }: { readonly body: unknown }, minor: number): void =
     raise('InvalidInput', { field: 'node', reason: `needs API version 1.${allocationNodeSince}` });
 };
 
-const insert = (inventory: Queries, rooms: Rooms, asking: AuditContext, rule: string, values: NewAllocation) =>
-  inventory.allocations.insert(
-    values,
-    changeRows(rooms.policy(), asking, changeOf('create', rule, values, { ...values })),
-  );
+/** Stores it with its record, which the owner's project reads. */
+const insert = (inventory: Queries, rooms: Rooms, asking: AuditContext, rule: string, values: NewAllocation) => {
+  const change = {
+    action: 'allocation.create',
+    kind: 'allocation.created',
+    rule,
+    resource: 'allocation',
+    resource_id: values.uuid,
+    project: values.owner,
+    data: { ...values },
+  };
+  return inventory.allocations.insertRecorded(values, changeRows(rooms.policy(), asking, change));
+};
 
 /** Records an allocation for a node that is in use already, in one transaction with the node. Throws NodeLocked, Duplicate. */
 const storeFor = async (rooms: Rooms, asking: AuditContext, rule: string, node: NodeRow, values: NewAllocation) => {
@@ -106,9 +90,9 @@ const store = async (
   return allocation;
 };
 
-const createAllocation = route<unknown, unknown, AllocationBody>({
+export const createAllocation = route<unknown, unknown, AllocationBody>({
   method: 'POST',
-  path: allocationCollection,
+  path: collectionPath(allocationKind),
   since: allocationsSince,
   tooOld: 405,
   rules: [create, createRestricted, 'baremetal:node:get'],
@@ -121,42 +105,7 @@ const createAllocation = route<unknown, unknown, AllocationBody>({
   handler: async (asking, rooms) => {
     const { who, body, version, base } = asking;
     const allocation = await store(rooms, asking, admit(rooms.policy(), who, body.owner ?? null));
-    const shown = shownAllocation.full(version).represent(allocation, { base });
-    return created(shown, `${base}${allocationCollection}/${allocation.uuid}`);
+    const shown = allocationKind.shown.full(version).represent(allocation, { base });
+    return created(shown, `${base}${collectionPath(allocationKind)}/${allocation.uuid}`);
   },
 });
-
-const updateAllocation = route<Params, unknown, Operation[]>({
-  method: 'PATCH',
-  path: allocationPath,
-  since: allocationUpdateSince,
-  tooOld: 405,
-  rules: ['baremetal:allocation:get', 'baremetal:allocation:update'],
-  requireAllowed: async ({ who, params: { allocation_ident = '' } }, rooms) => {
-    const allocation = await findVisibleAllocation(rooms, who, allocation_ident);
-    rooms.policy().require('baremetal:allocation:update', who, allocationTarget(allocation));
-  },
-  params: allocationParams,
-  body: patchBody,
-  handler: async (asking, rooms) => {
-    const { who, params, body, version, base } = asking;
-    const rule = 'baremetal:allocation:update';
-    checkAttributes(allocationTable, body, version);
-    const allocation = await rooms.inventory.transaction(async (inventory) => {
-      const visible = { ...rooms, inventory };
-      const stored = await findVisibleAllocation(visible, who, params.allocation_ident, { lock: true });
-      rooms.policy().require(rule, who, allocationTarget(stored));
-      const given = patched(stored, body) as Partial<Pick<Allocation, 'name' | 'extra'>>;
-      const values = { name: stored.name, extra: stored.extra, ...given };
-      const changed = await refusingDuplicates(allocationTable, values, () =>
-        inventory.allocations.update(stored.uuid, values),
-      );
-      const what = { changed: attributesOf(body), ...given };
-      await auditAndEvent(inventory, rooms.policy(), asking, changeOf('update', rule, changed, what));
-      return changed;
-    });
-    return ok(shownAllocation.full(version).represent(allocation, { base }));
-  },
-});
-
-export const allocationEditRoutes: Route[] = [createAllocation, updateAllocation];

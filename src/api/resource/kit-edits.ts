@@ -1,0 +1,297 @@
+/** The routes that write a kind of resource: create, patch, delete; each one transaction with its audit row and event. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { patchable } from '../../model/resources/fields';
+import { checkHomeFree, type HomeNode } from '../../model/resources/node-resources';
+import { nodeTarget } from '../../policy';
+import { type Act, auditAndEvent, resourceChange } from '../audit/record';
+import type { Rooms } from '../context';
+import { type Answer, type Asking, created, noContent, ok, type Route, route, type Unread } from '../http/route';
+import { refusingDuplicates } from './duplicates';
+import {
+  type AnyRow,
+  collectionPath,
+  identIn,
+  onePath,
+  type Params,
+  paramsOf,
+  type Resource,
+  ruleOf,
+  type Write,
+} from './kit';
+import { asShown, shownTo } from './kit-lists';
+import { stampLessee } from './lease-writes';
+import { attributesOf, checkAttributes, type Operation, type Patcher, patchBody, patcherOf, rulesFor } from './patch';
+import { type Context, type Found, findVisible, reachOf, requireOnHome, visibleHome } from './reach';
+import { createGate, createSchema } from './validation';
+import { dropSecrets, keepSecrets, sealedValues, type Values, withDefaults, withId } from './values';
+
+type Request = Asking<Params, unknown, unknown>;
+/** A request in its transaction. */
+type Transaction = Context & { readonly rooms: Rooms; readonly request: Request };
+
+const within = <T>(rooms: Rooms, request: Request, work: (context: Transaction) => Promise<T>): Promise<T> =>
+  rooms.inventory.transaction((inventory) => work({ policy: rooms.policy, inventory, rooms, request }));
+
+const check = async (resource: Resource, write: Write<AnyRow>): Promise<void> => {
+  for (const row of resource.before ?? []) if (row.on.includes(write.act)) await row.check(write);
+};
+
+/** @returns the rules that admitted what followed */
+const follow = async (resource: Resource, write: Write<AnyRow>, stored: AnyRow): Promise<string[]> => {
+  const rules: string[] = [];
+  for (const row of resource.after ?? [])
+    if (row.on.includes(write.act)) rules.push(...(await row.follow({ ...write, stored })));
+  return rules;
+};
+
+type Written = {
+  readonly act: Act;
+  readonly rules: readonly string[];
+  readonly row: AnyRow;
+  readonly node?: HomeNode;
+  readonly values: Values;
+};
+
+const record = (
+  { what, recorded }: Resource,
+  { rooms, inventory, request }: Transaction,
+  { act, rules, row, node, values }: Written,
+): Promise<void> => {
+  const write = { resource: what, act, rule: rules.join(', '), uuid: row.uuid, node, values };
+  const change = resourceChange({ ...write, ...recorded?.(row, { act, body: request.body, values }) });
+  return auditAndEvent(inventory, rooms.policy(), request, change);
+};
+
+const writeOf = (
+  { rooms, inventory, request }: Transaction,
+  part: Pick<Write<AnyRow>, 'act' | 'row' | 'values' | 'named'>,
+  node?: HomeNode,
+  to = node,
+): Write<AnyRow> => ({ ...part, rooms, inventory, request, node: node!, to: to! });
+
+/** The node that a new row is to belong to, once the rule admits. Throws PolicyDenied, InvalidInput, NodeLocked. */
+const homeFor = async (
+  { home }: Resource,
+  context: Transaction,
+  rule: string,
+  body: Values,
+): Promise<HomeNode | undefined> => {
+  if (!home) return undefined;
+  const { who } = context.request;
+  const ident = home.ident?.(body) ?? String(body.node_uuid);
+  const node = await visibleHome(context, who, ident, { lock: true });
+  // A node that is hidden counts as one without owner, so that the answer reveals nothing of it.
+  context.policy().require(rule, who, nodeTarget(node ?? { owner: null, lessee: null }));
+  if (!node) return raise('InvalidInput', { field: 'node_uuid', reason: `node ${ident} could not be found` });
+  checkHomeFree(node);
+  return node;
+};
+
+const create = async (resource: Resource, context: Transaction, body: Values): Promise<Found> => {
+  const { rooms, inventory, request } = context;
+  const rule = ruleOf(resource, 'create');
+  const node = await homeFor(resource, context, rule, body);
+  const named = Object.keys(body);
+  const given = { ...withDefaults(resource.table, body), ...(node && { node_uuid: node.uuid }) };
+  const whole = resource.checked?.(given, { rooms, request, named }) ?? given;
+  const write = writeOf(context, { act: 'create', row: whole as AnyRow & Values, values: whole, named }, node);
+  await check(resource, write);
+  const made = withId(resource.sealing, whole);
+  const { values, secrets } = sealedValues(rooms, resource.sealing, made, {}, made.uuid);
+  if (node) await stampLessee(inventory, request.who, node);
+  const row = await resource.store(inventory).insert!(values);
+  await keepSecrets(inventory, resource.sealing, row, secrets);
+  const rules = [rule, ...(await follow(resource, write, row))];
+  await record(resource, context, { act: 'create', rules, row, node, values });
+  return { row, node };
+};
+
+const answerOf = (resource: Resource, rooms: Rooms, request: Request, found: Found): Values =>
+  resource.shown.full(request.version).represent(asShown(found), shownTo(resource, rooms, request));
+
+const withHeaders = (answer: Answer, more: Readonly<Record<string, string>> | undefined): Answer =>
+  more ? { ...answer, headers: { ...answer.headers, ...more } } : answer;
+
+const createRoute = (resource: Resource): Route => {
+  const rule = ruleOf(resource, 'create');
+  const { parse, home, asks = [], redacting = [] } = resource;
+  return route<Params, unknown, unknown>({
+    method: 'POST',
+    path: collectionPath(resource),
+    since: resource.since,
+    tooOld: resource.tooOld,
+    ...(resource.bodyValues && { bodyValues: resource.bodyValues }),
+    ...(home
+      ? {
+          requireAllowed: ({ who, field }: Unread, rooms: Rooms) =>
+            requireOnHome(rooms, who, rule, field('node_uuid') ?? field('node_ident')),
+        }
+      : { asks: rule }),
+    rules: [...(home ? reachOf(resource).seeing : []), rule, ...asks, ...redacting],
+    body: parse ? z.unknown() : createSchema(resource.table),
+    ...(!parse && { gate: createGate(resource.table) }),
+    handler: async (request, rooms) => {
+      if (!home) rooms.policy().require(rule, request.who);
+      const body = parse?.(request.body, request.version) ?? (request.body as Values);
+      const found = await refusingDuplicates(resource.table, body, () =>
+        within(rooms, request, (context) => create(resource, context, body)),
+      );
+      const { uuid } = found.row;
+      const answer = created(
+        answerOf(resource, rooms, request, found),
+        `${request.base}${collectionPath(resource)}/${uuid}`,
+      );
+      return withHeaders(answer, resource.headers?.(rooms, found.row, Object.keys(body)));
+    },
+  });
+};
+
+/** One text for missing, hidden and foreign, so that it reveals nothing of the node. */
+const newHome = async (
+  { table }: Resource,
+  context: Context,
+  who: Caller,
+  { old, ident }: { readonly old: HomeNode; readonly ident: string },
+): Promise<HomeNode> => {
+  const node = await visibleHome(context, who, ident, { lock: true });
+  if (node && node.owner === old.owner) return node;
+  return raise('InvalidInput', {
+    field: 'node_uuid',
+    reason: `the ${table.resource} cannot move to node ${ident}: it must exist, be visible to you and have the same owner`,
+  });
+};
+
+const differing = (before: Values, after: Values): Values =>
+  Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));
+
+/** What a patch changes of a row, and the node that the row will belong to. Throws what is wrong with it. */
+const changesOf = async (
+  resource: Resource,
+  patched: Patcher,
+  context: Transaction,
+  { row, node }: Found,
+): Promise<{ readonly values: Values; readonly to?: HomeNode }> => {
+  const { rooms, request } = context;
+  const patch = request.body as Operation[];
+  const before = row as unknown as Values;
+  const given = resource.patch?.(patched, row, patch) ?? patched(before, patch);
+  const whole = resource.checked?.(given, { rooms, request, named: attributesOf(patch) }, row) ?? given;
+  const { node_uuid, ...others } = differing(before, whole);
+  if (!node) return { values: differing(before, whole) };
+  const moves = node_uuid !== undefined;
+  const to = moves ? await newHome(resource, context, request.who, { old: node, ident: String(node_uuid) }) : node;
+  for (const home of [node, to]) checkHomeFree(home);
+  return { values: to.uuid === node.uuid ? others : { ...others, node_uuid: to.uuid }, to };
+};
+
+/** The rules of a patch, each once; one without operations is still an update. */
+const rulesOf = (resource: Resource, patch: readonly Operation[]): readonly string[] =>
+  patch.length === 0 ? [ruleOf(resource, 'update')] : rulesFor(resource.table, patch);
+
+const update = async (resource: Resource, patched: Patcher, context: Transaction): Promise<Found> => {
+  const { rooms, inventory, request } = context;
+  const { who, version } = request;
+  const patch = request.body as Operation[];
+  const named = attributesOf(patch);
+  const reach = reachOf(resource);
+  const options = { lock: true, version, act: 'update' } as const;
+  const found = await findVisible(resource, context, who, identIn(resource, request.params), options);
+  const { row, node } = found;
+  const admitting = rulesOf(resource, patch);
+  if (!reach.ruleFirst) for (const rule of admitting) context.policy().require(rule, who, reach.target(found));
+  const { values: given, to } = await changesOf(resource, patched, context, found);
+  const write = writeOf(context, { act: 'update', row, values: given, named }, node, to);
+  await check(resource, write);
+  const before = row as unknown as Values;
+  const { values, secrets } = sealedValues(rooms, resource.sealing, given, before, row.uuid);
+  if (to) await stampLessee(inventory, who, to);
+  const stored = await refusingDuplicates(resource.table, { ...before, ...values }, () =>
+    resource.store(inventory).update(row.uuid, values),
+  );
+  await keepSecrets(inventory, resource.sealing, stored, secrets);
+  const rules = [...admitting, ...(await follow(resource, write, stored))];
+  const changed = Object.fromEntries(named.map((name) => [name, (stored as unknown as Values)[name]]));
+  await record(resource, context, { act: 'update', rules, row: stored, node: to, values: changed });
+  return { row: stored, node: to };
+};
+
+const patchRoute = (resource: Resource): Route => {
+  const patched = patcherOf(resource.table);
+  const rule = ruleOf(resource, 'update');
+  const { seeing, ruleFirst, target } = reachOf(resource);
+  const { asks = [], redacting = [], table } = resource;
+  const rules = new Set([
+    rule,
+    ...rulesFor(
+      table,
+      patchable(table).map((name) => ({ op: 'remove', path: `/${name}` })),
+    ),
+  ]);
+  return route<Params, unknown, Operation[]>({
+    method: 'PATCH',
+    path: onePath(resource),
+    since: resource.updateSince ?? resource.since,
+    tooOld: resource.tooOld,
+    ...(resource.bodyValues && { bodyValues: resource.bodyValues }),
+    rules: [...seeing, ...rules, ...asks, ...redacting],
+    requireAllowed: async ({ who, params, version }, rooms) => {
+      if (ruleFirst) return rooms.policy().require(rule, who);
+      const found = await findVisible(resource, rooms, who, identIn(resource, params), { version, act: 'update' });
+      rooms.policy().require(rule, who, target(found));
+    },
+    params: paramsOf(resource.param),
+    body: patchBody,
+    handler: async (request, rooms) => {
+      if (ruleFirst) rooms.policy().require(rule, request.who);
+      checkAttributes(resource.tableAt?.(request.version) ?? table, request.body, request.version);
+      const found = await within(rooms, request, (context) => update(resource, patched, context));
+      const answer = ok(answerOf(resource, rooms, request, found));
+      return withHeaders(answer, resource.headers?.(rooms, found.row, attributesOf(request.body)));
+    },
+  });
+};
+
+const remove = async (resource: Resource, context: Transaction): Promise<void> => {
+  const { inventory, request } = context;
+  const { who, version, params } = request;
+  const reach = reachOf(resource);
+  const rule = ruleOf(resource, 'delete');
+  const options = { lock: true, version, act: 'delete' } as const;
+  const found = await findVisible(resource, context, who, identIn(resource, params), options);
+  const { row, node } = found;
+  if (!reach.ruleFirst) context.policy().require(rule, who, reach.target(found));
+  if (node) checkHomeFree(node);
+  await check(resource, writeOf(context, { act: 'delete', row, values: {}, named: [] }, node));
+  await resource.store(inventory).delete(row.uuid);
+  await dropSecrets(inventory, resource.sealing, row.uuid);
+  await record(resource, context, { act: 'delete', rules: [rule], row, node, values: {} });
+};
+
+const deleteRoute = (resource: Resource): Route => {
+  const { seeing, ruleFirst } = reachOf(resource);
+  const rule = ruleOf(resource, 'delete');
+  return route<Params>({
+    method: 'DELETE',
+    path: onePath(resource),
+    since: resource.since,
+    tooOld: resource.tooOld,
+    rules: [...seeing, rule],
+    params: paramsOf(resource.param),
+    handler: async (request, rooms) => {
+      if (ruleFirst) rooms.policy().require(rule, request.who);
+      await within(rooms, request, (context) => remove(resource, context));
+      return noContent();
+    },
+  });
+};
+
+const routes = { create: createRoute, update: patchRoute, delete: deleteRoute } as const;
+
+/** The routes that write it. */
+export const editRoutes = <Row extends AnyRow>(given: Resource<Row>): Route[] => {
+  const resource = given as unknown as Resource;
+  return (resource.acts ?? (['create', 'update', 'delete'] as const)).map((act) => routes[act](resource));
+};

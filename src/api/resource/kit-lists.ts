@@ -1,0 +1,175 @@
+/** The routes that show a kind of resource: its lists, those below other resources, and one of it. */
+import type { z } from 'zod';
+import { raise } from '../../model/errors';
+import { always, and, or, type Predicate } from '../../model/predicates';
+import { isMac } from '../../model/resources/ports';
+import { nodeTarget } from '../../policy';
+import type { Rooms } from '../context';
+import { type Answer, type Asking, ok, type Route, route } from '../http/route';
+import {
+  type AnyRow,
+  type Below,
+  identIn,
+  type ListRequest,
+  onePath,
+  type Params,
+  paramsOf,
+  ruleOf,
+  type Shows,
+} from './kit';
+import {
+  answerPage,
+  askedList,
+  chosenFields,
+  filterPredicate,
+  type ListAsked,
+  listQuery,
+  pageAsked,
+  showQuery,
+} from './lists';
+import { type Found, findVisible, reachOf, visibleHome } from './reach';
+import type { Shown } from './representation';
+import type { Values } from './values';
+
+/** A row as the projections take it: with the owner and lessee of its node, by which redaction is decided. */
+export const asShown = ({ row, node }: Found): Values =>
+  node ? { ...row, owner: node.owner, lessee: node.lessee } : (row as unknown as Values);
+
+/** How rows are shown to a caller. */
+export const shownTo = (
+  { redacting }: Pick<Shows, 'redacting'>,
+  rooms: Rooms,
+  { who, base }: Pick<ListRequest, 'who' | 'base'>,
+): Shown => {
+  if (!redacting) return { base };
+  const policy = rooms.policy();
+  return { base, hides: (rule, row) => !policy.allows(rule, who, nodeTarget(row as Parameters<typeof nodeTarget>[0])) };
+};
+
+const anyOf = (column: string, values: unknown): Predicate =>
+  Array.isArray(values) ? or(...values.map((value) => ({ is: 'equals', column, value }) as const)) : always;
+
+/** Filters that name where to look; only one of them is taken. */
+const places = ['node', 'address', 'shard', 'conductor_groups'] as const;
+
+const checkPlaces = (filters: ListAsked['filters'], nested: boolean): void => {
+  const named = places.filter((name) => filters[name] !== undefined);
+  if (named.length + (nested ? 1 : 0) > 1)
+    raise('InvalidInput', { field: named.join(', '), reason: 'only one of these may be named, and none below a node' });
+};
+
+/** Of the columns of nodes: whose the filters and the path ask for. Throws NodeNotFound alike for missing and hidden ones. */
+const homeOf = async (
+  { home }: Shows,
+  rooms: Rooms,
+  { who }: ListRequest,
+  filters: ListAsked['filters'],
+  parent: Parent | undefined,
+): Promise<Predicate> => {
+  if (!home) return always;
+  (home.checkFilters ?? checkPlaces)(filters, parent !== undefined);
+  const within = and(anyOf('shard', filters.shard), anyOf('conductor_group', filters.conductor_groups));
+  const ident = parent?.of === 'nodes' ? parent.ident : (filters.node ?? filters.node_uuid);
+  if (ident === undefined) return within;
+  const node = await visibleHome(rooms, who, String(ident));
+  return and(
+    within,
+    node ? { is: 'equals', column: 'uuid', value: node.uuid } : raise('NodeNotFound', { node: ident }),
+  );
+};
+
+/** Addresses are stored in lower case. Throws InvalidInput for what is none. */
+const lowered = (filters: ListAsked['filters']): ListAsked['filters'] => {
+  if (filters.address === undefined) return filters;
+  const address = String(filters.address).toLowerCase();
+  if (!isMac(address)) raise('InvalidInput', { field: 'address', reason: 'must be a MAC address' });
+  return { ...filters, address };
+};
+
+type Parent = { readonly of: Below['parent']; readonly ident: string };
+type Listing = { readonly whole: boolean; readonly path: string; readonly parent?: Parent };
+
+const answerList = async (
+  kind: Shows,
+  request: ListRequest,
+  rooms: Rooms,
+  { whole, path, parent }: Listing,
+): Promise<Answer> => {
+  const { who, query, version } = request;
+  const reach = reachOf(kind);
+  if (reach.ruleFirst) for (const rule of listRulesOf(kind)) rooms.policy().require(rule, who);
+  const table = kind.tableAt?.(version) ?? kind.table;
+  const since = kind.detailSince === 'never' ? undefined : kind.detailSince;
+  const asked = askedList(table, query, version, rooms.settings.maxLimit, since);
+  if (whole && asked.fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail' });
+  const home = await homeOf(kind, rooms, request, asked.filters, parent);
+  const wanted = (await kind.wanted?.(rooms, request, asked.filters, parent)) ?? always;
+  const visible = reach.visible(rooms.policy(), who, asked.filters);
+  const filter = and(filterPredicate(kind.table, lowered(asked.filters)), wanted);
+  const projection = kind.shown.ofList(version, { fields: asked.fields, detail: whole || asked.detail });
+  const page = pageAsked(asked, kind.badMarker);
+  return answerPage(kind.table, asked, { projection, shown: shownTo(kind, rooms, request), path }, (columns, take) =>
+    kind.store(rooms.inventory).list(columns, { visible, home, filter }, page, take),
+  );
+};
+
+const listRulesOf = (kind: Shows): readonly string[] => [
+  ...(kind.listRules ?? reachOf(kind).listRules),
+  ...(kind.redacting ?? []),
+];
+
+const listRoute = (kind: Shows, whole: boolean, below?: Below): Route => {
+  const own = `${kind.path}${whole ? '/detail' : ''}`;
+  const query = listQuery(kind.table);
+  return route<Params, Values>({
+    method: 'GET',
+    path: below ? `/v1/${below.parent}/:${below.param}/${own}` : `/v1/${own}`,
+    since: below ? (below.since ?? 1) : kind.since,
+    rules: listRulesOf(kind),
+    ...(below && { params: paramsOf(below.param) }),
+    query: kind.detailSince === 'never' ? query.omit({ detail: true }) : query,
+    handler: (request, rooms) => {
+      if (!below) return answerList(kind, request, rooms, { whole, path: own });
+      const ident = identIn(below, request.params);
+      const path = `${below.parent}/${ident}/${own}`;
+      return answerList(kind, request, rooms, { whole, path, parent: { of: below.parent, ident } });
+    },
+  });
+};
+
+const show = async (
+  kind: Shows,
+  request: Asking<Params, z.output<typeof showQuery>, unknown>,
+  rooms: Rooms,
+): Promise<Answer> => {
+  const { who, params, query, version } = request;
+  const reach = reachOf(kind);
+  const rule = ruleOf(kind, 'get');
+  if (reach.ruleFirst) rooms.policy().require(rule, who);
+  const fields = chosenFields(kind.tableAt?.(version) ?? kind.table, query.fields, version);
+  const found = await findVisible(kind, rooms, who, identIn(kind, params), { version });
+  if (!reach.ruleFirst && !reach.seeing.includes(rule)) rooms.policy().require(rule, who, reach.target(found));
+  return ok(kind.shown.ofOne(version, fields).represent(asShown(found), shownTo(kind, rooms, request)));
+};
+
+const showRoute = (kind: Shows): Route =>
+  route<Params, z.output<typeof showQuery>>({
+    method: 'GET',
+    path: onePath(kind),
+    since: kind.since,
+    rules: [...new Set([...reachOf(kind).seeing, ruleOf(kind, 'get'), ...(kind.redacting ?? [])])],
+    params: paramsOf(kind.param),
+    query: showQuery,
+    handler: (request, rooms) => show(kind, request, rooms),
+  });
+
+/** The routes that show it. */
+export const shownRoutes = <Row extends AnyRow>(given: Shows<Row>): Route[] => {
+  const kind = given as unknown as Shows;
+  const forms = kind.detail ? [false, true] : [false];
+  return [
+    ...forms.map((whole) => listRoute(kind, whole)),
+    ...(kind.below ?? []).flatMap((below) => forms.map((whole) => listRoute(kind, whole, below))),
+    showRoute(kind),
+  ];
+};

@@ -1,0 +1,152 @@
+/** How a caller reaches the rows of a kind: by their node, by their own project, or by the installation's rules. */
+import type { Queries } from '../../inventory';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { asUuid, isLogicalName } from '../../model/ids';
+import { always, or, type Predicate } from '../../model/predicates';
+import type { HomeNode } from '../../model/resources/node-resources';
+import { nodeTarget, type Policy, type Target } from '../../policy';
+import type { Act } from '../audit/record';
+import { type AnyRow, type Kind, ruleOf } from './kit';
+import type { ListAsked } from './lists';
+import { behindNode, nodeColumns, projectsOf, requireList, visibleRows } from './visibility';
+
+export const seesNode = 'baremetal:node:get';
+
+/** The policy, and the queries of the transaction where there is one. */
+export type Context = { policy(): Policy; readonly inventory: Queries };
+
+/** A row, with its node where it belongs to one. */
+export type Found<Row = AnyRow> = { readonly row: Row; readonly node?: HomeNode };
+
+type Reach = {
+  /** Whether rules are about no object, and so asked before it is looked for. */
+  readonly ruleFirst: boolean;
+  /** The rules of a list in the order they are asked. */
+  readonly listRules: readonly string[];
+  /** Asked before a row counts as there. */
+  readonly seeing: readonly string[];
+  /** What the store found, or undefined where the caller may not know of it. */
+  readonly shown: (policy: Policy, who: Caller, found: unknown) => Found | undefined;
+  readonly target: (found: Found) => Target | undefined;
+  /** Of the columns that decide: the rows of a list. Throws PolicyDenied. */
+  readonly visible: (policy: Policy, who: Caller, filters: ListAsked['filters']) => Predicate;
+};
+
+const listsOf = (kind: Kind) => ({ all: ruleOf(kind, 'list_all'), own: ruleOf(kind, 'list') });
+
+const byNode = (kind: Kind): Reach => ({
+  ruleFirst: false,
+  listRules: [...Object.values(listsOf(kind)), ruleOf(kind, 'get'), seesNode],
+  seeing: [seesNode],
+  shown: (policy, who, found) => {
+    const { row, node } = found as Required<Found>;
+    return policy.allows(seesNode, who, nodeTarget(node)) ? { row, node } : undefined;
+  },
+  target: ({ node }) => nodeTarget(node!),
+  visible: (policy, who) =>
+    behindNode(
+      policy,
+      who,
+      visibleRows(policy, who, { ...listsOf(kind), see: ruleOf(kind, 'get'), columns: nodeColumns }),
+    ),
+});
+
+const byOwner = (kind: Kind, { target, columns, open, filter }: NonNullable<Kind['owned']>): Reach => {
+  const see = ruleOf(kind, 'get');
+  const isOpen = (row: AnyRow): boolean => open !== undefined && row[open] === (true as never);
+  return {
+    ruleFirst: false,
+    listRules: [...Object.values(listsOf(kind)), see],
+    seeing: [see],
+    shown: (policy, who, found) => {
+      const row = found as AnyRow;
+      return isOpen(row) || policy.allows(see, who, target(row)) ? { row } : undefined;
+    },
+    target: ({ row }) => target(row),
+    visible: (policy, who, filters) => {
+      const ofAll = requireList(policy, who, { ...listsOf(kind), columns });
+      const project = filters[filter];
+      if (!ofAll && project !== undefined && !projectsOf(who).includes(String(project)))
+        raise('PolicyDeniedFor', {
+          rule: ruleOf(kind, 'list_all'),
+          reason: `Only your own project may be named as ${filter}.`,
+        });
+      const seen = policy.filter(see, who, columns);
+      return open === undefined ? seen : or({ is: 'equals', column: open, value: true }, seen);
+    },
+  };
+};
+
+const byInstallation = (kind: Kind): Reach => ({
+  ruleFirst: true,
+  listRules: [ruleOf(kind, 'get')],
+  seeing: [],
+  shown: (_policy, _who, found) => ({ row: found as AnyRow }),
+  target: () => undefined,
+  visible: () => always,
+});
+
+export const reachOf = (kind: Kind): Reach => {
+  if (kind.home) return byNode(kind);
+  return kind.owned ? byOwner(kind, kind.owned) : byInstallation(kind);
+};
+
+/** Refuses what cannot name one. Throws InvalidInput. */
+const checkIdent = ({ named, table }: Kind, ident: string, version: number, act?: Act): void => {
+  if (asUuid(ident) !== undefined) return;
+  const { resource: field } = table;
+  const refuse = (reason: string): never => raise('InvalidInput', { field, reason });
+  if (named && act !== undefined && named.notTo === act) refuse(`a ${field} is ${act}d by its UUID, not by its name`);
+  if (!named || !isLogicalName(ident)) refuse(named ? 'must be a UUID or a name' : 'must be a UUID');
+  const since = named?.since ?? 1;
+  if (version < since) refuse(`must be a UUID; its name needs API version 1.${since}`);
+};
+
+type Finding = {
+  readonly version?: number;
+  /** What it is looked for. */
+  readonly act?: Act;
+  /** Keeps the row for the transaction that the context's queries stand for. */
+  readonly lock?: boolean;
+};
+
+/** The row of this UUID or name. One that is hidden is missing. Throws InvalidInput, the kind's own error. */
+export const findVisible = async <Row extends AnyRow>(
+  given: Kind<Row>,
+  { policy, inventory }: Context,
+  who: Caller,
+  ident: string,
+  { version = Number.POSITIVE_INFINITY, act, ...options }: Finding = {},
+): Promise<Found<Row>> => {
+  const kind = given as unknown as Kind;
+  checkIdent(kind, ident, version, act);
+  const found = await kind.store(inventory).find(ident, options);
+  const shown = found === undefined ? undefined : reachOf(kind).shown(policy(), who, found);
+  return (shown ?? raise(kind.missing, { [kind.what]: ident })) as Found<Row>;
+};
+
+/** The node of this name or UUID, or undefined where it is missing or hidden. */
+export const visibleHome = async (
+  { policy, inventory }: Context,
+  who: Caller,
+  ident: string,
+  options: { readonly lock?: boolean } = {},
+): Promise<HomeNode | undefined> => {
+  const node = await inventory.portgroups.findNode(ident, options);
+  return node && policy().allows(seesNode, who, nodeTarget(node)) ? node : undefined;
+};
+
+const unowned = nodeTarget({ owner: null, lessee: null });
+
+/**
+ * Throws PolicyDenied where the caller may not do this on the node that a request names, or, where it names none, on any. A
+ * node that is hidden counts as one without owner.
+ */
+export const requireOnHome = async (context: Context, who: Caller, rule: string, ident: unknown): Promise<void> => {
+  const policy = context.policy();
+  if (typeof ident === 'string') {
+    const node = await visibleHome(context, who, ident);
+    policy.require(rule, who, node ? nodeTarget(node) : unowned);
+  } else if (policy.filter(rule, who, nodeColumns).is === 'false') policy.require(rule, who, unowned);
+};
