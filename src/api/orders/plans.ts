@@ -1,22 +1,18 @@
 /** What a provision request makes a run do: from its own steps, a runbook, or the node's own list. What, and can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
-import { automaticPlan, type Plan, planDeploySteps, planFor } from '../../model/lifecycle/plans';
+import { automaticPlan, planDeploySteps } from '../../model/lifecycle/plans';
 import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { Runbook } from '../../model/resources/runbooks';
 import type { Rooms } from '../context';
 import { planWithChildren } from './children';
 import { cleaningRunbook, hashedPassword } from './deploy';
-import { requireStepOrigins } from './origins';
 import type { Ask, Wanted } from './request';
 import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './steps';
 import { templateSteps } from './templates';
 
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
-
-/** A plan, and the runbook that it follows. */
-export type Planned = { readonly plan: Plan; readonly runbook: Runbook | null };
 
 type Planning = {
   readonly rooms: Rooms;
@@ -49,11 +45,14 @@ const deploySteps = async ({ rooms, want: { row }, asking, node }: Planning): Pr
   return [...(await templateSteps(rooms, asking, node, own.map(nameOf))), ...planDeploySteps(own, node)];
 };
 
-type Listed = {
+/** Planned steps, and what else the plan of their run is made of. */
+export type Listed = {
   readonly steps: readonly PlannedStep[];
-  readonly runbook?: Runbook;
+  readonly runbook?: Runbook | null;
   /** The node's own list is meant, of which the ramdisk reports its part. */
   readonly automatic?: true;
+  /** Arguments of steps that the plan itself brings. */
+  readonly args?: Readonly<Record<string, string>>;
 };
 
 /** Whether a node is cleaned by itself: its own word, or else the installation's. */
@@ -78,12 +77,10 @@ const listed = async (planning: Planning, runbook: Runbook | null): Promise<List
   return { steps: want.row.stepsKey ? await rawSteps(planning) : [] };
 };
 
-/** The plan of the run. Throws what planning throws, and OriginRefused. */
-export const planOf = async (planning: Planning, given: Runbook | null): Promise<Planned> => {
-  const { rooms, want, asking, node } = planning;
-  const { steps, runbook = null, automatic: own = false } = await listed(planning, given);
-  const args = want.row.rescuePassword ? { rescue_password: await hashedPassword(asking.body.rescue_password!) } : {};
-  const plan = planFor(want.row.story!, { node, steps, automatic: own, args });
-  requireStepOrigins(rooms, plan.steps);
-  return { plan, runbook };
+/** The steps that a request brings, chooses by a runbook, or leaves to the node's own list. Throws what planning throws. */
+export const requestedSteps = async (planning: Planning, given: Runbook | null): Promise<Listed> => {
+  const { want, asking } = planning;
+  const steps = await listed(planning, given);
+  if (!want.row.rescuePassword) return steps;
+  return { ...steps, args: { rescue_password: await hashedPassword(asking.body.rescue_password!) } };
 };

@@ -4,8 +4,7 @@ import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RunRow } from '../../inventory/runs/runs';
 import { secretRefs } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
-import { planFor } from '../../model/lifecycle/plans';
-import { next, type ProvisionState, states } from '../../model/lifecycle/states';
+import { next, type ProvisionState } from '../../model/lifecycle/states';
 import type { GivenStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { insteadOf, isVerb, type VerbRow, verbRow } from '../../model/lifecycle/verbs';
 import { maxMinor } from '../../model/resources/microversions';
@@ -14,9 +13,8 @@ import { nodeTarget, stepTarget } from '../../policy';
 import type { Rooms } from '../context';
 import { type Asking, type Route, route } from '../http/route';
 import { wayOutOfMaintenance } from '../orders/maintenance-remedy';
-import { askedBy, checkWorkable, orderedNode } from '../orders/orders';
-import { requireStepOrigins } from '../orders/origins';
-import { equipped } from '../orders/plans';
+import { askedBy } from '../orders/orders';
+import { planRun } from '../orders/plan-run';
 import { runRunbook, usableRunbook, useRules } from '../orders/runbook';
 import { planStored, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../orders/steps';
 import { visibleNode } from '../resource/visibility';
@@ -149,26 +147,17 @@ const rerun = async (asking: Ask, rooms: Rooms) => {
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   const to = requirePossible(rooms, asking, { verb, row }, node);
   refuseDisallowed(rooms, steps);
-  const planned = planStored(steps, verb as StepVerb, await equipped(rooms, node));
-  const { steps: all, ...ramdisk } = planFor(row.story!, { node, steps: planned, automatic: false, args: {} });
-  requireStepOrigins(rooms, all);
-  checkWorkable(node, ident);
-  const limit = row.counts && rooms.settings.concurrency[row.counts];
-  const started = await rooms.runs.start({
-    node: orderedNode(node),
+  const order = await planRun(rooms, {
     verb,
-    story: row.story!,
-    event: row.event,
-    ends: row.ends ?? null,
-    target: row.target ?? states[to].target,
-    fault: row.fault ?? null,
-    steps: all,
-    ramdisk,
-    runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
+    row,
+    node,
+    ident,
+    to,
     asked: askedBy(rooms.policy(), asking, asked, crossing),
-    ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
-    resumes: { run: run.id, from },
+    steps: async (ready) => ({ steps: planStored(steps, verb as StepVerb, ready), runbook }),
+    more: { resumes: { run: run.id, from } },
   });
+  const started = await rooms.runs.start(order);
   return { status: 202, body: { run: started.run, resumes: run.id, from } };
 };
 

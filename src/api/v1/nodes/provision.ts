@@ -10,12 +10,13 @@ import { nodeTarget, type Policy, stepTarget } from '../../../policy';
 import type { Rooms } from '../../context';
 import { type Answer, accepted, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
-import { checkConfigdrive, checkInstance, deploymentFacts } from '../../orders/deploy';
+import { checkConfigdrive, deploymentFacts } from '../../orders/deploy';
 import { requireOwnRun } from '../../orders/leases';
 import { wayOutOfMaintenance } from '../../orders/maintenance-remedy';
-import { askedBy, checkWorkable, orderedNode } from '../../orders/orders';
+import { askedBy, orderedNode } from '../../orders/orders';
 import { requireKnown } from '../../orders/origins';
-import { equipped, planOf } from '../../orders/plans';
+import { planRun } from '../../orders/plan-run';
+import { requestedSteps } from '../../orders/plans';
 import { type Ask, provisionBody, type Wanted } from '../../orders/request';
 import { reasonHeader, runRunbook, type Usable, usableRunbook, useRules } from '../../orders/runbook';
 import { requireStepRules, stepRuleNames, stepRules } from '../../orders/steps';
@@ -78,30 +79,19 @@ const act = async (
   const seen = orderedNode(node);
   if (resting) return rooms.runs.move({ node: seen, event: row.event, asked });
   if (row.does === 'message') return rooms.runs.send({ node: seen, kind: verb as 'abort' | 'unhold', asked });
-  if (row.story === 'deploy') checkInstance(rooms, node, asking.params.node_ident);
-  const planning = { rooms, want, asking, node: await equipped(rooms, node) };
-  const { plan, runbook } = await planOf(planning, given?.runbook ?? null);
-  const { steps, ...ramdisk } = plan;
-  if (disable && ramdisk.boot)
-    invalid('disable_ramdisk', 'these steps run in the ramdisk; leave it out, or use out-of-band steps only');
-  checkWorkable(node, asking.params.node_ident);
-  const limit = row.counts && rooms.settings.concurrency[row.counts];
-  await rooms.runs.start({
-    node: seen,
-    verb,
-    story: row.story!,
-    event: row.event,
-    ends: row.story === 'undeploy' && node.retired ? 'manage' : (row.ends ?? null),
-    target: row.target ?? (states[to].target as ProvisionState | null),
-    fault: row.fault ?? null,
-    steps,
-    ramdisk,
-    runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
-    asked,
-    ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
-    ...(node.reservation !== null && { takesOver: true as const }),
-    ...(row.story === 'deploy' && deploymentFacts(rooms, asking, node, row)),
-  });
+  await rooms.runs.start(
+    await planRun(rooms, {
+      verb,
+      row,
+      node,
+      ident: asking.params.node_ident,
+      to,
+      asked,
+      steps: (ready) => requestedSteps({ rooms, want, asking, node: ready }, given?.runbook ?? null),
+      disableRamdisk: disable,
+      more: row.story === 'deploy' ? deploymentFacts(rooms, asking, node, row) : {},
+    }),
+  );
 };
 
 /** The request with the reason that its header gives. */

@@ -1,0 +1,66 @@
+/** The order of a run, planned and checked, once the caller may have it. What, and can it happen. */
+import type { NodeRow } from '../../inventory/nodes';
+import { raise } from '../../model/errors';
+import { planFor } from '../../model/lifecycle/plans';
+import { type ProvisionState, states } from '../../model/lifecycle/states';
+import type { Equipment } from '../../model/lifecycle/step-types';
+import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
+import type { Asked, RunOrder } from '../../runs/contract';
+import type { Rooms } from '../context';
+import { checkInstance } from './deploy';
+import { checkWorkable, orderedNode } from './orders';
+import { requireStepOrigins } from './origins';
+import { equipped, type Listed } from './plans';
+
+export type RunRequest = {
+  readonly verb: Verb;
+  readonly row: VerbRow;
+  readonly node: NodeRow;
+  /** The node as the caller names it. */
+  readonly ident: string;
+  /** The state that the verb leads to. */
+  readonly to: ProvisionState;
+  readonly asked: Asked;
+  /** The steps on this node, with what its ramdisk has reported. */
+  readonly steps: (node: NodeRow & Equipment) => Promise<Listed>;
+  /** Whether the caller wants no ramdisk started for them. */
+  readonly disableRamdisk?: boolean;
+  /** What the acceptance stores beside the run. */
+  readonly more?: Pick<RunOrder, 'resumes' | 'instance_info' | 'lessee'>;
+};
+
+/**
+ * The order that starts the run. Throws what planning throws, InstanceInfoInvalid, OriginRefused, InvalidInput,
+ * DriverInfoInvalid, NoWorker.
+ */
+export const planRun = async (rooms: Rooms, request: RunRequest): Promise<RunOrder> => {
+  const { verb, row, node, ident, to, asked, more } = request;
+  if (row.story === 'deploy') checkInstance(rooms, node, ident);
+  const ready = await equipped(rooms, node);
+  const { steps: listed, runbook = null, automatic = false, args = {} } = await request.steps(ready);
+  const { steps, ...ramdisk } = planFor(row.story!, { node: ready, steps: listed, automatic, args });
+  requireStepOrigins(rooms, steps);
+  if (request.disableRamdisk && ramdisk.boot)
+    raise('InvalidInput', {
+      field: 'disable_ramdisk',
+      reason: 'these steps run in the ramdisk; leave it out, or use out-of-band steps only',
+    });
+  checkWorkable(node, ident);
+  const limit = row.counts && rooms.settings.concurrency[row.counts];
+  return {
+    node: orderedNode(node),
+    verb,
+    story: row.story!,
+    event: row.event,
+    ends: row.story === 'undeploy' && node.retired ? 'manage' : (row.ends ?? null),
+    target: row.target ?? (states[to].target as ProvisionState | null),
+    fault: row.fault ?? null,
+    steps,
+    ramdisk,
+    runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
+    asked,
+    ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
+    ...(node.reservation !== null && { takesOver: true as const }),
+    ...more,
+  };
+};
