@@ -6,6 +6,7 @@ import { renderErrors } from './errors';
 import { renderFields } from './fields';
 import { renderOpenapi } from './openapi';
 import { renderPolicyMatrix, renderPolicySample } from './policy';
+import { profiles, renderProfile } from './profiles';
 import { renderSettings } from './settings';
 import { renderStates } from './states';
 import { renderSteps } from './steps';
@@ -25,6 +26,12 @@ export const documents: Readonly<Record<string, () => string>> = {
   'docs/settings.md': renderSettings,
   'docs/states.md': renderStates,
   'docs/steps.md': renderSteps,
+  ...Object.fromEntries(
+    (Object.keys(profiles) as (keyof typeof profiles)[]).map((name) => [
+      `test/policy/data/profile-${name}.txt`,
+      () => renderProfile(name),
+    ]),
+  ),
 };
 
 const read = (file: string): string | null => {

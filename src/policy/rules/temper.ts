@@ -39,7 +39,18 @@ const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member
 // A skipped step is a change of what an operator approved.
 const changesRun = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
 
-type Row = { readonly name: string; readonly check: string; readonly says: string };
+type Row = {
+  readonly name: string;
+  readonly check: string;
+  readonly says: string;
+  /** Its text in set `ironic`, where that is another; null where the set has no such rule until a file gives it one. */
+  readonly ironic?: string | null;
+  /** Its text in set `closed`, where that is not the one of `ironic`. */
+  readonly closed?: string;
+};
+
+// In set ironic a runbook and the steps of a deployment need what every provision request needs.
+const asProvision = 'rule:baremetal:node:set_provision_state';
 
 /** Texts that differ from the reference's. */
 export const changedRules: readonly Row[] = [
@@ -202,11 +213,14 @@ export const addedRules: readonly Row[] = [
   {
     name: 'temper:node:run_runbook',
     check: anyOf(systemMember, systemService, tenantMember),
+    ironic: asProvision,
     says: 'Clean or service a node by a runbook: members of its owner and of its lessee.',
   },
   {
     name: 'temper:node:deploy_steps',
     check: freeSteps,
+    ironic: asProvision,
+    closed: operators,
     says: 'Deploy or rebuild with steps of one’s own choice beside those of the deploy interface.',
   },
   {
@@ -219,29 +233,36 @@ export const addedRules: readonly Row[] = [
     check: anyOf(systemMember, systemService),
     says: 'Point stored BMC credentials at another address or trust without giving them again, and name CA files of workers.',
   },
-  ...guardedKeys.map(({ what, says, temper }) => ({
+  ...guardedKeys.map(({ what, says, temper, field, closed }) => ({
     name: `temper:node:update:${what}`,
     check: temper ?? operators,
+    // There a key of a node needs what its field needs.
+    ironic: fieldRules[field],
+    ...(closed && { closed }),
     says,
   })),
   {
     name: 'temper:run:get',
     check: seesRun,
+    closed: systemReader,
     says: 'See a run: readers of the owner, and of the lessee for whose lease it runs.',
   },
   ...['abort', 'pause', 'resume', 'retry', 'fail'].map((act) => ({
     name: `temper:run:${act}`,
     check: operatesRun,
+    closed: operators,
     says: `${act[0]!.toUpperCase()}${act.slice(1)} a run: members of the owner, and of the lessee for whose lease it runs.`,
   })),
   {
     name: 'temper:run:rerun',
     check: operatesRun,
+    closed: operators,
     says: 'Take up the steps of a failed run in a new one; the rules of those steps, or of their runbook, are asked as well.',
   },
   {
     name: 'temper:run:skip',
     check: changesRun,
+    closed: operators,
     says: 'Go on with a run as if the step it is parked in were done: managers of the owner.',
   },
   {
@@ -272,11 +293,16 @@ export const addedRules: readonly Row[] = [
   {
     name: 'temper:runbook:share_trait',
     check: operators,
+    // There a trait approves every runbook that bears it, wherever the runbook comes from.
+    ironic: 'rule:baremetal:runbook:update or rule:baremetal:runbook:create',
+    closed: operators,
     says: 'Put a trait on a runbook that belongs to another project’s runbooks, or to the system’s: operators only.',
   },
   {
     name: 'temper:runbook:match_name',
     check: 'rule:baremetal:runbook:use',
+    ironic: '!',
+    closed: 'rule:baremetal:runbook:use',
     says: 'Run a runbook without traits where the node has its name as a trait, at API version 1.112 and later too.',
   },
   {
@@ -287,11 +313,14 @@ export const addedRules: readonly Row[] = [
   {
     name: 'temper:runbook:cross_without_reason',
     check: '!',
+    ironic: 'rule:baremetal:runbook:use',
+    closed: '!',
     says: 'Run a project’s private runbook on a node that it neither owns nor leases, without a reason: no caller.',
   },
   ...operatorSteps.map(([step, says]) => ({
     name: `${stepRule}${step}`,
     check: anyOf(systemMember, systemService, "'request':%(step.by)s"),
+    ironic: null,
     says: `${says[0]!.toUpperCase()}${says.slice(1)} by a runbook of a project: operators only. Steps that a request itself brings are asked by the rules of such lists.`,
   })),
   {
@@ -317,49 +346,17 @@ export const addedRules: readonly Row[] = [
   },
 ];
 
-const asProvision = 'rule:baremetal:node:set_provision_state';
-const provisioning: readonly string[] = ['temper:node:run_runbook', 'temper:node:deploy_steps'];
-
-const asInIronic: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(provisioning.map((name) => [name, asProvision])),
-  // There a trait approves every runbook that bears it, wherever the runbook comes from.
-  'temper:runbook:share_trait': 'rule:baremetal:runbook:update or rule:baremetal:runbook:create',
-  'temper:runbook:match_name': '!',
-  'temper:runbook:cross_without_reason': 'rule:baremetal:runbook:use',
-  ...Object.fromEntries(guardedKeys.map(({ what, field }) => [`temper:node:update:${what}`, fieldRules[field]])),
-};
-
-const inIronic = (row: Row): Row => ({ ...row, check: asInIronic[row.name] ?? row.check });
-
-/**
- * The added names for set `ironic`: a runbook and steps of a deployment need what every provision request needs, and a key
- * of a node what its field needs. There no step has a rule until a file gives it one.
- */
-export const addedToIronic: readonly Row[] = addedRules.filter(({ name }) => !name.startsWith(stepRule)).map(inIronic);
-
-/** Rules that closed takes from temper: they close what the reference leaves open. */
-const asInTemper = addedRules.filter(({ name }) => name.startsWith('temper:runbook:') || name.startsWith(stepRule));
-
-// There a node's owner decides nothing.
-const closedChecks: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(asInTemper.map(({ name, check }) => [name, check])),
-  'temper:run:get': systemReader,
-  'temper:node:deploy_steps': operators,
-  ...Object.fromEntries(
-    guardedKeys.flatMap(({ what, closed }) => (closed ? [[`temper:node:update:${what}`, closed] as const] : [])),
-  ),
-};
+/** The added names for set `ironic`. */
+export const addedToIronic: readonly Row[] = addedRules.flatMap(({ ironic, ...row }) =>
+  ironic === null ? [] : [{ ...row, check: ironic ?? row.check }],
+);
 
 /** The added names for set `closed`. */
-export const addedToClosed: readonly Row[] = addedRules
-  .map(inIronic)
-  .map((row) =>
-    closedChecks[row.name] !== undefined
-      ? { ...row, check: closedChecks[row.name]! }
-      : row.name.startsWith('temper:run:')
-        ? { ...row, check: operators }
-        : row,
-  );
+export const addedToClosed: readonly Row[] = addedRules.map(({ ironic, closed, ...row }) => ({
+  ...row,
+  check: closed ?? ironic ?? row.check,
+}));
 
 /** Rows as rules of the product. */
-export const registered = (rows: readonly Row[]): RegisteredRule[] => rows.map((row) => ({ ...row, scopes }));
+export const registered = (rows: readonly Row[]): RegisteredRule[] =>
+  rows.map(({ name, check, says }) => ({ name, check, says, scopes }));
