@@ -52,7 +52,7 @@ export const createImpose =
     if (await hands.inventory.recovery.current()) return;
     if (await hands.inventory.freezes.active(node.uuid)) return;
     try {
-      await accept(orderOf(node, state), { ...hands, lockRetryMs: 100 });
+      await accept(orderOf(node, state), hands);
     } catch (thrown) {
       // Another run has the node by now; the next read sees the result.
       if (!isTemperError(thrown, 'NodeLocked') && !isTemperError(thrown, 'NodeNotFound')) throw thrown;

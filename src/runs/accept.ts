@@ -1,5 +1,4 @@
 /** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
 import type { BoxedSecret, Sealer } from '../inventory/secrets/sealing';
@@ -20,25 +19,17 @@ type Hands = {
   readonly inventory: Inventory;
   readonly vault: Sealer;
   readonly timing: Timing;
-  readonly lockRetryMs: number;
   readonly queuePrefix?: string;
 };
-
-// openstack/ironic:ironic/conf/conductor.py node_locked_retry_attempts
-const lockTries = 3;
 
 // A run's input stays in its history and goes with every act.
 const maxPlanBytes = 64 * 1024;
 
-/** Takes the node for a run. Throws NodeLocked after three tries, NodeNotFound, InvalidState. */
+/** Takes the node for a run, in one try: the caller decides whether to wait. Throws NodeLocked, NodeNotFound, InvalidState. */
 export const accept = async (order: RunOrder, hands: Hands): Promise<Accepted> => {
   const to = workingState(order);
-  for (let tried = 1; ; tried++) {
-    const accepted = await hands.inventory.transaction((inventory) => acceptOnce(inventory, order, to, hands));
-    if (accepted) return accepted;
-    await explainRefusal(hands.inventory, order, tried >= lockTries);
-    await sleep(hands.lockRetryMs);
-  }
+  const accepted = await hands.inventory.transaction((inventory) => acceptOnce(inventory, order, to, hands));
+  return accepted ?? explainRefusal(hands.inventory, order);
 };
 
 /** The conductor groups whose workers act in the run: the node's, and those of the other nodes of its steps. */
@@ -273,10 +264,7 @@ const tell = async (
   });
 };
 
-/** Throws unless trying again may help. */
-const explainRefusal = async (inventory: Inventory, order: RunOrder, lastTry: boolean): Promise<void> => {
-  const held = await inventory.runs.stateOf(order.node.uuid as NodeUuid);
-  if (!held) raise('NodeNotFound', { node: order.node.uuid });
-  const moved = held!.provision_state !== order.node.provision_state;
-  if (moved || lastTry) raise('NodeLocked', { node: order.node.name ?? order.node.uuid });
+const explainRefusal = async (inventory: Inventory, { node }: RunOrder): Promise<never> => {
+  if (!(await inventory.runs.stateOf(node.uuid as NodeUuid))) raise('NodeNotFound', { node: node.uuid });
+  return raise('NodeLocked', { node: node.name ?? node.uuid });
 };

@@ -29,8 +29,6 @@ export type RunsHands = {
   readonly client: Client;
   readonly timing: Timing;
   readonly log: Log;
-  /** Pause between the three tries for a held node; default a second. */
-  readonly lockRetryMs?: number;
   /** First part of the queue names, where installations share a namespace. */
   readonly queuePrefix?: string;
   /** How long a caller who waits for a BMC is kept waiting; default a minute. */
@@ -42,8 +40,7 @@ export type RunsHands = {
 const startRun = async (order: RunOrder, hands: RunsHands, engine: Engine): Promise<{ run: RunUuid }> => {
   const { inventory, vault, timing, log, queuePrefix } = hands;
   await inventory.quotas.require('runs', quotaProject(order.asked.requester), hands.quota ?? 0);
-  const lockRetryMs = hands.lockRetryMs ?? 1_000;
-  const accepted = await accept(order, { inventory, vault, timing, lockRetryMs, queuePrefix });
+  const accepted = await accept(order, { inventory, vault, timing, queuePrefix });
   const { run } = accepted.input.lock;
   try {
     await engine.start(accepted.workflow_id, accepted.input, accepted.facts);

@@ -194,7 +194,7 @@ describe('arguments of steps', () => {
       runbook: null,
       asked: { requester: worldRequester, rule: 'x', rule_set: 'x' },
     };
-    const { input } = await accept(order, { inventory: api, vault: testVault, timing: quickTiming, lockRetryMs: 1 });
+    const { input } = await accept(order, { inventory: api, vault: testVault, timing: quickTiming });
     return input.steps[0]!.args;
   };
   const valuesOf = async (uuid: NodeUuid, args: unknown) => [

@@ -28,7 +28,6 @@ beforeAll(async () => {
     client: noEngine as never,
     timing: { powerTimeoutMs: 1_000, softPowerTimeoutMs: 1_000, settleMs: 1_000, pollMs: 100 },
     log: api.rooms.log,
-    lockRetryMs: 10,
   });
   Object.assign(api.rooms.runs, { start, move });
 });

@@ -55,7 +55,6 @@ const runsWith = (callTimeoutMs: number, queuePrefix = world.prefix): Runs =>
     client: world.client,
     timing: quickTiming,
     log: quiet,
-    lockRetryMs: 10,
     queuePrefix,
     callTimeoutMs,
   });

@@ -127,7 +127,7 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
     client,
     prefix,
     pools,
-    runs: createRuns({ inventory, vault, client, timing, log: quiet, lockRetryMs: 10, queuePrefix: prefix }),
+    runs: createRuns({ inventory, vault, client, timing, log: quiet, queuePrefix: prefix }),
     control: async () =>
       started(
         await Worker.create({
@@ -206,7 +206,6 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
         client,
         timing: { ...timing, ...over },
         log: quiet,
-        lockRetryMs: 10,
         queuePrefix: prefix,
       }),
     until,

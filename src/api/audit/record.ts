@@ -21,7 +21,7 @@ export type AuditContext = {
 type Data = Readonly<Record<string, unknown>>;
 
 /** What is recorded without an event: a reading, or an act on the installation itself. */
-export type Audited = {
+type Audited = {
   /** Resource and act, such as `node.update`. */
   readonly action: string;
   /** The rule that admitted it. */

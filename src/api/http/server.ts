@@ -14,7 +14,7 @@ import { asTemperError, replyFor } from './errors';
 import { isShow, tagged } from './etag';
 import { createOnce } from './idempotency';
 import { createLimits } from './limits';
-import { patiently } from './lock-wait';
+import { waitForLock } from './lock-wait';
 import { createOpenBudget } from './open-budget';
 import { byPrecision, locate, unversioned } from './paths';
 import { senderOf, trustIn } from './proxies';
@@ -143,7 +143,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       const leavesRow = followed?.leavesRow;
       const asking = { ...given, who, version, requestId, origin, base, header, again, leavesRow };
       const { answer, repeated } = await once({ route, asking, url: request.url, rawBody }, (id) =>
-        patiently(
+        waitForLock(
           () => route.handler({ ...asking, requestId: id } as never, followed?.rooms ?? rooms),
           rooms.settings.lockWaitMs ?? 0,
         ),

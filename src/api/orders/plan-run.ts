@@ -12,7 +12,7 @@ import { checkWorkable, orderedNode } from './orders';
 import { requireStepOrigins } from './origins';
 import { equipped, type Listed } from './plans';
 
-export type RunRequest = {
+type RunRequest = {
   readonly verb: Verb;
   readonly row: VerbRow;
   readonly node: NodeRow;

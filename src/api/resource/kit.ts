@@ -42,7 +42,7 @@ export type Home = {
 };
 
 /** Rows belong to a project, or to the installation where they have no owner. */
-export type Owned<Row> = {
+type Owned<Row> = {
   readonly target: (row: Row) => Target;
   /** Columns behind the target keys of its rules. */
   readonly columns: Readonly<Record<string, string>>;

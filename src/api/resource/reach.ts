@@ -11,7 +11,7 @@ import { type AnyRow, type Kind, ruleOf } from './kit';
 import type { ListAsked } from './lists';
 import { behindNode, nodeColumns, projectsOf, requireList, visibleRows } from './visibility';
 
-export const seesNode = 'baremetal:node:get';
+const seesNode = 'baremetal:node:get';
 
 /** The policy, and the queries of the transaction where there is one. */
 export type Context = { policy(): Policy; readonly inventory: Queries };

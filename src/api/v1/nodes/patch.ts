@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
 import { secretRefs } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
-import { asUuid } from '../../../model/ids';
 import type { DriverName } from '../../../model/lifecycle/drivers';
 import { nodeTable, ownerGuardedIn } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
+import { raceLost } from '../../http/lock-wait';
 import { type Answer, type Asking, ok, type Route, route, type Unread } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { restoreSecrets, sealAll } from '../../resource/document-secrets';
@@ -165,27 +165,20 @@ const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, n
   );
 };
 
-/** Runs and other callers write the row too; a patch that lost such a race is made again on what they left. */
-const attempts = 3;
-
 const patchNode = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
   checkPatch(asking);
   const policy = rooms.policy();
   const ident = asking.params.node_ident;
-  let known = ident;
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const node = await visibleNode(rooms, asking, known);
-    known = asUuid(node.uuid)!;
-    for (const rule of rulesOf(asking.body)) policy.require(rule, asking.who, nodeTarget(node));
-    checkIdle(node, ident, asking.body, asking.version);
-    checkOwner(policy, asking, node);
-    await checkAllocatedOwner(rooms, node, attributesOf(asking.body));
-    const next = await nextValues(rooms, asking, node);
-    checkConflicts(node, next.values);
-    const updated = Object.keys(next.values).length === 0 ? node : await store(rooms, policy, asking, node, next);
-    if (updated) return ok(nodeProjections.full(asking.version).represent(updated, shownTo(policy, asking)));
-  }
-  return raise('NodeLocked', { node: ident });
+  const node = await visibleNode(rooms, asking, ident);
+  for (const rule of rulesOf(asking.body)) policy.require(rule, asking.who, nodeTarget(node));
+  checkIdle(node, ident, asking.body, asking.version);
+  checkOwner(policy, asking, node);
+  await checkAllocatedOwner(rooms, node, attributesOf(asking.body));
+  const next = await nextValues(rooms, asking, node);
+  checkConflicts(node, next.values);
+  const unchanged = Object.keys(next.values).length === 0;
+  const updated = unchanged ? node : ((await store(rooms, policy, asking, node, next)) ?? raceLost(ident));
+  return ok(nodeProjections.full(asking.version).represent(updated, shownTo(policy, asking)));
 };
 
 /** A patch that cannot be read names no field; a caller whom every field refuses is refused. Throws PolicyDenied, NodeNotFound. */

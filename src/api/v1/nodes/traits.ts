@@ -6,6 +6,7 @@ import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/trait
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { Rooms } from '../../context';
+import { raceLost } from '../../http/lock-wait';
 import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
@@ -22,9 +23,7 @@ const traitParams = nodeParams.extend({ trait: z.string() });
 type TraitParams = z.output<typeof traitParams>;
 type Ask = Asking<NodeParams, unknown, unknown>;
 
-const attempts = 3;
-
-/** Writes what `next` makes of the node's traits; made again when another request wrote the node meanwhile. */
+/** Writes what `next` makes of the node's traits. Throws NodeLocked where another caller wrote the node meanwhile. */
 const change = async (
   asking: Ask,
   rooms: Rooms,
@@ -33,30 +32,25 @@ const change = async (
 ): Promise<void> => {
   const policy = rooms.policy();
   const ident = asking.params.node_ident;
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const node = await visibleNode(rooms, asking, ident);
-    policy.require(rule, asking.who, nodeTarget(node));
-    if (node.reservation !== null) break;
-    const traits = checked(next(node));
-    const of = { of: 'node', target: nodeTarget(node) } as const;
-    requireOperatorTraits(rooms, asking.who, of, { before: node.traits, after: traits });
-    const done = await rooms.inventory.transaction(async (inventory) => {
-      await stampLessee(inventory, asking.who, node, { lock: true });
-      if (!(await inventory.nodes.update(node, { traits }))) return false;
-      await auditAndEvent(inventory, policy, asking, {
-        action: 'node.traits',
-        kind: 'node.traits.set',
-        rule,
-        resource: 'node',
-        resource_id: node.uuid,
-        node,
-        data: { traits },
-      });
-      return true;
+  const node = await visibleNode(rooms, asking, ident);
+  policy.require(rule, asking.who, nodeTarget(node));
+  if (node.reservation !== null) raise('NodeLocked', { node: ident });
+  const traits = checked(next(node));
+  const of = { of: 'node', target: nodeTarget(node) } as const;
+  requireOperatorTraits(rooms, asking.who, of, { before: node.traits, after: traits });
+  await rooms.inventory.transaction(async (inventory) => {
+    await stampLessee(inventory, asking.who, node, { lock: true });
+    if (!(await inventory.nodes.update(node, { traits }))) raceLost(ident);
+    await auditAndEvent(inventory, policy, asking, {
+      action: 'node.traits',
+      kind: 'node.traits.set',
+      rule,
+      resource: 'node',
+      resource_id: node.uuid,
+      node,
+      data: { traits },
     });
-    if (done) return;
-  }
-  raise('NodeLocked', { node: ident });
+  });
 };
 
 const checked = (given: readonly string[]): string[] => {
