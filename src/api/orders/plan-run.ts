@@ -1,5 +1,5 @@
 /** The order of a run, planned and checked, once the caller may have it. What, and can it happen. */
-import type { NodeRow } from '../../inventory/nodes';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import { planFor } from '../../model/lifecycle/plans';
 import { type ProvisionState, states } from '../../model/lifecycle/states';
