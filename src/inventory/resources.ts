@@ -68,7 +68,7 @@ export type Selection = {
 };
 
 /** A list of a table that needs no other. */
-export const ownRows = (sql: Db, table: string, names: readonly string[], { visible, filter }: Selection): Listed => ({
+const ownRows = (sql: Db, table: string, names: readonly string[], { visible, filter }: Selection): Listed => ({
   table,
   from: sql`${sql(table)}`,
   columns: sql`${sql(names.map((name) => `${table}.${name}`))}`,
@@ -95,5 +95,3 @@ export const resource = <Row>(sql: Db, stored: Stored) => ({
     make: Make<Partial<Row>, Made> = asFound,
   ): Promise<Made[]> => pageOf(sql, ownRows(sql, stored.name, names, selection), page, make),
 });
-
-export type ResourceQueries<Row> = ReturnType<typeof resource<Row>>;

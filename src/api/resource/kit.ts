@@ -20,7 +20,7 @@ import type { Sealing, Values } from './values';
 export type AnyRow = { readonly uuid: string };
 
 /** The queries of a kind; `find` gives the node beside the row where rows belong to one. */
-export type Store = {
+type Store = {
   find(ident: string, options?: { lock?: boolean }): Promise<unknown>;
   list<Made>(
     columns: readonly string[],

@@ -80,5 +80,3 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
     },
   };
 };
-
-export type NodeResourceQueries<Row extends NodeResourceRow> = ReturnType<typeof nodeResource<Row>>;

@@ -104,7 +104,7 @@ export const checkPortUpdate = (node: PortNode, changed: readonly string[], mino
 };
 
 /** Refuses any write to ports of a node that a run holds. Throws NodeLocked. */
-export const checkNodeFree = (node: PortNode): void => {
+const checkNodeFree = (node: PortNode): void => {
   if (node.reservation) raise('NodeLocked', { node: node.name ?? node.uuid });
 };
 
