@@ -2,7 +2,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTemperError, raise } from '../../model/errors';
 
-
 const firstPauseMs = 50;
 const longestPauseMs = 400;
 
