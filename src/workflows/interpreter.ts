@@ -20,7 +20,7 @@ export class FailedByPerson extends Error {
   override readonly name = 'FailedByPerson';
 }
 
-export type Hands = {
+export type Effects = {
   /** One act on the BMC: an activity. `last` says that the step is done with it. */
   act(step: PlannedStep, index: number): Promise<ActOutcome>;
   /** Moves the node, where this run has such a move; a run without wait states ignores it. */
@@ -73,25 +73,25 @@ export type Hands = {
 /** Runs the steps in order, from one of them on, and from within it where an execution before was lost there. Throws Aborted, FailedByPerson, or what an act failed with. */
 export const runSteps = async (
   given: readonly PlannedStep[],
-  hands: Hands,
+  effects: Effects,
   from = 0,
   within?: Within,
 ): Promise<void> => {
   let steps = given;
   for (let at = from; at < steps.length; at++) {
     const step = steps[at]!;
-    if (hands.abortAsked()) throw new Aborted();
+    if (effects.abortAsked()) throw new Aborted();
     // A step that was under way when its execution was lost is done first, as with any pause.
-    if (at > from || !within) await hands.unpaused(step);
-    if (at > from && hands.cutsHistory()) await hands.goOn(at, steps);
-    hands.at(step.index, 'running', null);
-    if (step.event) await hands.move(step.event);
-    const reported = await runStep(step, hands, at === from ? within : undefined);
-    if (hands.boot && step.index > hands.boot.index && losesRamdisk(step) && steps.slice(at + 1).some(needsRamdisk))
-      await rebooted(step, hands);
-    if (reported) steps = [...steps.slice(0, at + 1), ...(await hands.join(step, steps.slice(at + 1), reported))];
+    if (at > from || !within) await effects.unpaused(step);
+    if (at > from && effects.cutsHistory()) await effects.goOn(at, steps);
+    effects.at(step.index, 'running', null);
+    if (step.event) await effects.move(step.event);
+    const reported = await runStep(step, effects, at === from ? within : undefined);
+    if (effects.boot && step.index > effects.boot.index && losesRamdisk(step) && steps.slice(at + 1).some(needsRamdisk))
+      await rebooted(step, effects);
+    if (reported) steps = [...steps.slice(0, at + 1), ...(await effects.join(step, steps.slice(at + 1), reported))];
   }
-  if (hands.abortAsked()) throw new Aborted();
+  if (effects.abortAsked()) throw new Aborted();
 };
 
 // A step that restarts the node starts it from its disk; what comes after it may need the ramdisk again.
@@ -103,82 +103,82 @@ const needsRamdisk = (step: PlannedStep): boolean => step.acts.some(({ act }) =>
  * What is tidied after a run that ended before its time: each step is tried, none keeps the next from being tried.
  * @returns why the first that failed did; undefined where all went well
  */
-export const tidy = async (steps: readonly PlannedStep[], hands: Hands): Promise<string | undefined> => {
+export const tidy = async (steps: readonly PlannedStep[], effects: Effects): Promise<string | undefined> => {
   let fault: string | undefined;
   for (const step of steps) {
-    hands.at(step.index, 'running', null);
+    effects.at(step.index, 'running', null);
     try {
-      for (let index = 0; index < step.acts.length; index++) await tidyAct(step, index, hands);
+      for (let index = 0; index < step.acts.length; index++) await tidyAct(step, index, effects);
     } catch (thrown) {
-      if (!hands.isFailure(thrown)) throw thrown;
-      fault ??= `${nameOf(step)}: ${hands.describe(thrown)}`;
-      await hands.mark(step, 'failed', { error: hands.describe(thrown) });
+      if (!effects.isFailure(thrown)) throw thrown;
+      fault ??= `${nameOf(step)}: ${effects.describe(thrown)}`;
+      await effects.mark(step, 'failed', { error: effects.describe(thrown) });
     }
   }
   return fault;
 };
 
-const tidyAct = async (step: PlannedStep, index: number, hands: Hands): Promise<void> => {
+const tidyAct = async (step: PlannedStep, index: number, effects: Effects): Promise<void> => {
   for (;;) {
     try {
-      await hands.act(step, index);
+      await effects.act(step, index);
       return;
     } catch (thrown) {
-      if (!hands.isFrozen(thrown)) throw thrown;
-      await hands.thawed(step, hands.describe(thrown), { evenAborted: true });
+      if (!effects.isFrozen(thrown)) throw thrown;
+      await effects.thawed(step, effects.describe(thrown), { evenAborted: true });
     }
   }
 };
 
 type Reported = readonly ReportedStep[] | undefined;
 
-const runStep = async (step: PlannedStep, hands: Hands, within?: Within): Promise<Reported> => {
+const runStep = async (step: PlannedStep, effects: Effects, within?: Within): Promise<Reported> => {
   switch (step.waits) {
     case 'time':
-      await waitStep(step, Number(step.args.seconds), hands, within?.elapsedMs);
+      await waitStep(step, Number(step.args.seconds), effects, within?.elapsedMs);
       return undefined;
     case 'unhold':
-      await holdStep(step, hands);
+      await holdStep(step, effects);
       return undefined;
     case null: {
-      const end = await hands.scoped(step.abortable, () => actStep(step, hands, within));
-      if (end.follows === 'reboot' || (within?.reboots && !end.left)) await rebooted(step, hands);
-      else if (step.awaits && !end.left) await hands.contacted(step, step.awaits);
+      const end = await effects.scoped(step.abortable, () => actStep(step, effects, within));
+      if (end.follows === 'reboot' || (within?.reboots && !end.left)) await rebooted(step, effects);
+      else if (step.awaits && !end.left) await effects.contacted(step, step.awaits);
       return end.reported;
     }
   }
 };
 
 /** The node is restarted within a step, and the ramdisk comes back. */
-const rebooted = async (step: PlannedStep, hands: Hands): Promise<void> => {
-  if (!hands.boot) return;
-  const again: PlannedStep = { ...hands.boot, index: step.index };
-  await hands.scoped(false, () => actStep(again, hands));
-  await hands.contacted(again, 'heartbeat');
+const rebooted = async (step: PlannedStep, effects: Effects): Promise<void> => {
+  if (!effects.boot) return;
+  const again: PlannedStep = { ...effects.boot, index: step.index };
+  await effects.scoped(false, () => actStep(again, effects));
+  await effects.contacted(again, 'heartbeat');
 };
 
-const waitStep = async (step: PlannedStep, seconds: number, hands: Hands, elapsedMs = 0): Promise<void> => {
-  hands.at(step.index, 'waiting', `${seconds} s to pass`);
-  await hands.mark(step, 'waiting');
-  await hands.move('wait');
-  await hands.scoped(true, () =>
-    hands.sleep(Math.max(1, seconds * 1_000 - elapsedMs), `${nameOf(step)}: ${seconds} s`),
+const waitStep = async (step: PlannedStep, seconds: number, effects: Effects, elapsedMs = 0): Promise<void> => {
+  effects.at(step.index, 'waiting', `${seconds} s to pass`);
+  await effects.mark(step, 'waiting');
+  await effects.move('wait');
+  await effects.scoped(true, () =>
+    effects.sleep(Math.max(1, seconds * 1_000 - elapsedMs), `${nameOf(step)}: ${seconds} s`),
   );
-  hands.at(step.index, 'running', null); // before the move, which shows it
-  await hands.move('resume');
-  await hands.mark(step, 'done');
+  effects.at(step.index, 'running', null); // before the move, which shows it
+  await effects.move('resume');
+  await effects.mark(step, 'done');
 };
 
 // The original goes back to its wait state and may rest there for ever; here a hold ends where the work goes on.
-const holdStep = async (step: PlannedStep, hands: Hands): Promise<void> => {
-  hands.at(step.index, 'waiting', 'unhold');
-  await hands.mark(step, 'waiting');
-  await hands.move('hold');
-  await hands.unheld();
-  hands.at(step.index, 'running', null);
-  await hands.move('unhold');
-  await hands.move('resume');
-  await hands.mark(step, 'done');
+const holdStep = async (step: PlannedStep, effects: Effects): Promise<void> => {
+  effects.at(step.index, 'waiting', 'unhold');
+  await effects.mark(step, 'waiting');
+  await effects.move('hold');
+  await effects.unheld();
+  effects.at(step.index, 'running', null);
+  await effects.move('unhold');
+  await effects.move('resume');
+  await effects.mark(step, 'done');
 };
 
 type StepEnd = Pick<ActOutcome, 'follows' | 'reported'> & {
@@ -186,16 +186,16 @@ type StepEnd = Pick<ActOutcome, 'follows' | 'reported'> & {
   readonly left?: true;
 };
 
-const actStep = async (given: PlannedStep, hands: Hands, within?: Within): Promise<StepEnd> => {
+const actStep = async (given: PlannedStep, effects: Effects, within?: Within): Promise<StepEnd> => {
   let step = given;
   let end: StepEnd = {};
   let startedOver = false;
   let failure = within?.parked;
   // What was lost while it waited goes on at work; where a person was being asked, the node waits on.
-  if (within && !failure && within.acts < step.acts.length) await hands.move('resume');
+  if (within && !failure && within.acts < step.acts.length) await effects.move('resume');
   for (let index = within?.acts ?? 0; index < step.acts.length; index++) {
     if (!failure) {
-      const tried = await tryAct(step, index, hands, startedOver);
+      const tried = await tryAct(step, index, effects, startedOver);
       switch (tried.is) {
         case 'left':
           return { left: true };
@@ -213,15 +213,15 @@ const actStep = async (given: PlannedStep, hands: Hands, within?: Within): Promi
           failure = tried;
       }
     }
-    const decided = await park(step, failure.error, failure.unknown, hands);
+    const decided = await park(step, failure.error, failure.unknown, effects);
     switch (decided.kind) {
       case 'retry':
-        await hands.again(step, decided.args);
+        await effects.again(step, decided.args);
         if (decided.args) step = { ...step, args: decided.args };
         index = decided.args ? -1 : index - 1; // what was done with other arguments is done again
         break;
       case 'skip':
-        await hands.mark(step, 'skipped');
+        await effects.mark(step, 'skipped');
         return { left: true };
       case 'fail':
         throw new FailedByPerson(failure.error);
@@ -237,37 +237,37 @@ type Tried =
   | { readonly is: 'failed'; readonly error: string; readonly unknown: boolean };
 
 /** One act. `failed` asks a person; throws what ends the run. */
-const tryAct = async (step: PlannedStep, index: number, hands: Hands, startedOver: boolean): Promise<Tried> => {
+const tryAct = async (step: PlannedStep, index: number, effects: Effects, startedOver: boolean): Promise<Tried> => {
   try {
-    const outcome = await hands.act(step, index);
+    const outcome = await effects.act(step, index);
     return outcome.rest === 'skip' ? { is: 'left' } : { is: 'done', outcome };
   } catch (thrown) {
-    if (hands.isFrozen(thrown)) {
-      await hands.thawed(step, hands.describe(thrown));
+    if (effects.isFrozen(thrown)) {
+      await effects.thawed(step, effects.describe(thrown));
       return { is: 'frozen' };
     }
-    if (!startedOver && hands.boot && hands.startsOver(thrown, step, index)) {
-      await rebooted(step, hands);
+    if (!startedOver && effects.boot && effects.startsOver(thrown, step, index)) {
+      await rebooted(step, effects);
       return { is: 'rebooted' };
     }
-    const unknown = hands.isUnknown(thrown);
-    if (!unknown && hands.isFailure(thrown) && step.on_failure === 'continue') {
-      await hands.mark(step, 'failed', { error: hands.describe(thrown) });
+    const unknown = effects.isUnknown(thrown);
+    if (!unknown && effects.isFailure(thrown) && step.on_failure === 'continue') {
+      await effects.mark(step, 'failed', { error: effects.describe(thrown) });
       return { is: 'left' };
     }
-    const mayPark = unknown ? step.parks : hands.isFailure(thrown) && step.on_failure === 'park';
+    const mayPark = unknown ? step.parks : effects.isFailure(thrown) && step.on_failure === 'park';
     if (!mayPark) throw thrown;
-    return { is: 'failed', error: hands.describe(thrown), unknown };
+    return { is: 'failed', error: effects.describe(thrown), unknown };
   }
 };
 
-const park = async (step: PlannedStep, error: string, unknown: boolean, hands: Hands): Promise<Decided> => {
+const park = async (step: PlannedStep, error: string, unknown: boolean, effects: Effects): Promise<Decided> => {
   const why = unknown ? 'whether the step took effect cannot be known' : 'the step failed';
-  hands.at(step.index, 'parked', `a person: ${why}`);
-  await hands.mark(step, 'parked', { error });
-  await hands.move('wait');
-  const decision = await hands.decided(step);
-  hands.at(step.index, 'running', null);
-  await hands.move('resume');
+  effects.at(step.index, 'parked', `a person: ${why}`);
+  await effects.mark(step, 'parked', { error });
+  await effects.move('wait');
+  const decision = await effects.decided(step);
+  effects.at(step.index, 'running', null);
+  await effects.move('resume');
   return decision;
 };

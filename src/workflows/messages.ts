@@ -16,30 +16,51 @@ import {
   skipStep,
   unholdSignal,
 } from './contract';
-import { type Here, progressOf } from './here';
 import type { DecisionKind } from './interpreter';
+import { type ExecutionState, progressOf } from './state';
+
+type Handled = {
+  readonly run: RunInput;
+  readonly state: ExecutionState;
+  /** Whether a message is for this run and new. */
+  fresh(message: Message): boolean;
+  /** Notes what came by the engine's own tools, so that it is recorded before it takes effect. */
+  unrecorded(act: string, by: unknown, reason: unknown): void;
+};
 
 /** Registers every handler; called before the first await, so that no message finds none. Handlers only note, they never act. */
-export const listen = (run: RunInput, here: Here): void => {
-  const heard = new Set<string>();
-  const unrecorded = (act: string, by: unknown, reason: unknown): void => {
-    here.unrecorded.push({ act, by: String(by ?? '').slice(0, 200), reason: String(reason ?? '').slice(0, 1_000) });
+export const registerHandlers = (run: RunInput, state: ExecutionState): void => {
+  const received = new Set<string>();
+  const handled: Handled = {
+    run,
+    state,
+    unrecorded: (act, by, reason) =>
+      void state.unrecorded.push({
+        act,
+        by: String(by ?? '').slice(0, 200),
+        reason: String(reason ?? '').slice(0, 1_000),
+      }),
+    fresh(message) {
+      if (message.operationId !== run.lock.run || received.has(message.requestId)) return false;
+      received.add(message.requestId);
+      return true;
+    },
   };
-  const fresh = (message: Message): boolean => {
-    if (message.operationId !== run.lock.run || heard.has(message.requestId)) return false;
-    heard.add(message.requestId);
-    return true;
-  };
-  setHandler(progressQuery, () => progressOf(run, here), { description: 'Where the run is' });
+  setHandler(progressQuery, () => progressOf(run, state), { description: 'Where the run is' });
   setHandler(planQuery, () => run.steps, { description: 'The steps as they were accepted' });
+  registerSignals(handled);
+  registerUpdates(handled);
+};
+
+const registerSignals = ({ run, state, fresh, unrecorded }: Handled): void => {
   setHandler(
     abortSignal,
     (message) => {
       if (!fresh(message)) return;
       if (message.via !== 'api') unrecorded('abort', message.by, '');
-      here.aborted = true;
-      here.abortedAt ??= Date.now();
-      here.cutShort?.();
+      state.aborted = true;
+      state.abortedAt ??= Date.now();
+      state.cutShort?.();
     },
     { description: 'End the run; a command that has left is waited for a while' },
   );
@@ -47,9 +68,9 @@ export const listen = (run: RunInput, here: Here): void => {
     unholdSignal,
     (message) => {
       if (!fresh(message)) return;
-      if (message.cursor !== undefined && message.cursor < here.cursor) return; // for a hold that is over
+      if (message.cursor !== undefined && message.cursor < state.cursor) return; // for a hold that is over
       if (message.via !== 'api') unrecorded('unhold', message.by, '');
-      here.unheld = true;
+      state.unheld = true;
     },
     { description: 'Go on after a hold step' },
   );
@@ -57,33 +78,36 @@ export const listen = (run: RunInput, here: Here): void => {
     agentContact,
     ({ operationId, kind }: Contact) => {
       if (operationId !== run.lock.run) return;
-      if (kind === 'thaw') here.thaw = true;
-      else here.contact = true;
+      if (kind === 'thaw') state.thaw = true;
+      else state.contact = true;
     },
     { description: 'Something outside happened: look whether what the run waits for is there' },
   );
+};
+
+const registerUpdates = ({ state, unrecorded }: Handled): void => {
   const decide = (kind: DecisionKind) => (decision: Decision) => {
     if (decision.via !== 'api') unrecorded(kind, decision.by, decision.reason);
     // Arguments are checked and sealed by the API alone.
-    here.decision = { kind, ...(decision.via === 'api' && decision.args && { args: decision.args }) };
+    state.decision = { kind, ...(decision.via === 'api' && decision.args && { args: decision.args }) };
   };
   const validator = (decision: Decision): void => {
-    if (here.state !== 'parked') throw new Error('The run is not parked: there is nothing to decide');
-    if (decision.cursor !== here.cursor) throw new Error(`The run is at step ${here.cursor}, not ${decision.cursor}`);
-    if (here.decision) throw new Error('The decision was made already');
+    if (state.state !== 'parked') throw new Error('The run is not parked: there is nothing to decide');
+    if (decision.cursor !== state.cursor) throw new Error(`The run is at step ${state.cursor}, not ${decision.cursor}`);
+    if (state.decision) throw new Error('The decision was made already');
   };
   setHandler(
     setPaused,
     ({ paused, by, via }) => {
       if (via !== 'api') unrecorded(paused ? 'pause' : 'resume', by, '');
-      here.paused = paused;
+      state.paused = paused;
       upsertSearchAttributes([{ key: attributes.paused, value: paused }]);
     },
     {
       description: 'Stop before the next step, or go on',
       validator: ({ paused }: { paused: boolean; by: string }): void => {
-        if (endedStates.includes(here.state)) throw new Error('The run has ended');
-        if (paused === here.paused) throw new Error(paused ? 'The run is paused already' : 'The run is not paused');
+        if (endedStates.includes(state.state)) throw new Error('The run has ended');
+        if (paused === state.paused) throw new Error(paused ? 'The run is paused already' : 'The run is not paused');
       },
     },
   );

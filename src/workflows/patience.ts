@@ -4,9 +4,9 @@ import type { PlannedStep } from '../model/lifecycle/step-types';
 import { type ActName, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, Lock, RunInput } from '../model/runs/runs';
 import { codeOf, isHeldBack, messageOf } from './failures';
-import { endAsked, type Here } from './here';
 import { Aborted } from './interpreter';
-import type { Recorder } from './recorder';
+import type { Journal } from './journal';
+import { type ExecutionState, endAsked } from './state';
 
 const twoMinutes = 120_000;
 
@@ -17,7 +17,7 @@ export const patienceOf = ({ timing }: RunInput): number => timing.abortPatience
 const shortestTidyMs = 10_000;
 
 /** What is left for an act that tidies up after an abort, in milliseconds; undefined where nothing limits it. */
-export const tidyLimit = (run: RunInput, { tidyBy }: Here): number | undefined =>
+export const tidyLimit = (run: RunInput, { tidyBy }: ExecutionState): number | undefined =>
   tidyBy === null ? undefined : Math.max(tidyBy - Date.now(), Math.min(patienceOf(run), shortestTidyMs));
 
 export type GuardedAct = {
@@ -47,7 +47,12 @@ const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
  * Runs an act of a step that an abort may not simply cancel. The store is asked whether its command has left, and bars it in
  * the same transaction where it has not. Throws Aborted, with what is not known where something is not.
  */
-export const guardedAct = async (run: RunInput, here: Here, store: Recorder, act: GuardedAct): Promise<ActOutcome> => {
+export const guardedAct = async (
+  run: RunInput,
+  state: ExecutionState,
+  journal: Journal,
+  act: GuardedAct,
+): Promise<ActOutcome> => {
   const { step, index } = act;
   const scope = new CancellationScope();
   let ended = false;
@@ -59,15 +64,15 @@ export const guardedAct = async (run: RunInput, here: Here, store: Recorder, act
     () => {},
   );
   const abortAsked = new Promise<void>((resolve) => {
-    if (endAsked(here)) resolve();
-    else here.cutShort = resolve;
+    if (endAsked(state)) resolve();
+    else state.cutShort = resolve;
   });
   await Promise.race([settled, abortAsked]);
-  here.cutShort = null;
-  if (ended || !(here.cancelled || patched('2026-11-aborts-have-patience'))) return outcome;
+  state.cutShort = null;
+  if (ended || !(state.cancelled || patched('2026-11-aborts-have-patience'))) return outcome;
 
   const cut = async (force: boolean): Promise<{ cut: boolean; sent: string | null }> => {
-    const answer = await store.cut(act.lock, step, { act: step.acts[index]!.act as ActName, nth: act.nth, force });
+    const answer = await journal.cut(act.lock, step, { act: step.acts[index]!.act as ActName, nth: act.nth, force });
     if (answer.cut) scope.cancel();
     return answer;
   };
@@ -77,7 +82,7 @@ export const guardedAct = async (run: RunInput, here: Here, store: Recorder, act
     await settled;
     throw new Aborted();
   }
-  await condition(() => ended, Math.max(1, (here.abortedAt ?? Date.now()) + patienceOf(run) - Date.now()));
+  await condition(() => ended, Math.max(1, (state.abortedAt ?? Date.now()) + patienceOf(run) - Date.now()));
   if (!ended) {
     const { sent } = await cut(true);
     await settled;

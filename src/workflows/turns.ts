@@ -1,10 +1,10 @@
 /** A run's turn, where only so many of a kind may work at once: it looks until it has one. */
 import { condition, setCurrentDetails } from '@temporalio/workflow';
 import type { RunInput } from '../model/runs/runs';
-import type { Here } from './here';
 import { Aborted } from './interpreter';
-import type { Recorder } from './recorder';
-import { details } from './telling';
+import type { Journal } from './journal';
+import type { ExecutionState } from './state';
+import { details } from './ui';
 
 // A look is one statement while all turns are taken, so thousands may wait.
 const firstLookMs = 1_000;
@@ -14,22 +14,22 @@ const longestLookMs = 60_000;
  * Resolves when the run has its turn; throws Aborted when an abort comes first.
  * @param betweenLooks cuts a history that grows long
  */
-export const takeTurn = async (
+export const waitForTurn = async (
   run: RunInput,
-  here: Here,
-  store: Recorder,
+  state: ExecutionState,
+  journal: Journal,
   betweenLooks: () => Promise<void> = async () => {},
 ): Promise<void> => {
-  here.state = 'waiting';
-  here.waitingFor = `its turn: at most ${run.limit!.max} runs of this kind (${run.limit!.class}) at once`;
-  setCurrentDetails(details(run, here));
-  await store.show();
+  state.state = 'waiting';
+  state.waitingFor = `its turn: at most ${run.limit!.max} runs of this kind (${run.limit!.class}) at once`;
+  setCurrentDetails(details(run, state));
+  await journal.show();
   for (let pause = firstLookMs; ; pause = Math.min(pause * 2, longestLookMs)) {
-    if (await condition(() => here.aborted, pause)) throw new Aborted();
-    if (await store.turn()) break;
+    if (await condition(() => state.aborted, pause)) throw new Aborted();
+    if (await journal.turn()) break;
     await betweenLooks();
   }
-  here.state = 'running';
-  here.waitingFor = null;
-  await store.show();
+  state.state = 'running';
+  state.waitingFor = null;
+  await journal.show();
 };

@@ -1,8 +1,8 @@
-/** The interpreter on hands of its own: every way a step can go, without an engine. */
+/** The interpreter on effects of its own: every way a step can go, without an engine. */
 
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import type { GivenStep } from '../../src/model/lifecycle/step-types';
-import { Aborted, type DecisionKind, FailedByPerson, type Hands, runSteps } from '../../src/workflows/interpreter';
+import { Aborted, type DecisionKind, type Effects, FailedByPerson, runSteps } from '../../src/workflows/interpreter';
 import { Failed, recording, Unknown } from './support';
 
 const plan = (...names: (string | [string, Record<string, unknown>])[]) =>
@@ -17,16 +17,16 @@ const plan = (...names: (string | [string, Record<string, unknown>])[]) =>
   );
 
 test('acts of a step run in order, one after another', async () => {
-  const { told, hands } = recording();
-  await runSteps(plan('power.reboot', 'management.reset_bmc'), hands);
+  const { told, effects } = recording();
+  await runSteps(plan('power.reboot', 'management.reset_bmc'), effects);
   expect(told).toEqual(['at 0 running', 'act power_off', 'act power_on', 'at 1 running', 'act reset_bmc']);
 });
 
 test('an act that finds nothing to do ends its step', async () => {
-  const { told, hands } = recording();
-  const act = hands.act;
+  const { told, effects } = recording();
+  const act = effects.act;
   await runSteps(plan(['bios.apply_configuration', { settings: [{ name: 'a', value: 1 }] }], 'power.power_on'), {
-    ...hands,
+    ...effects,
     act: async (step, index) => ({
       ...(await act(step, index)),
       ...(step.acts[index]!.act === 'stage_bios' && { rest: 'skip' }),
@@ -36,8 +36,8 @@ test('an act that finds nothing to do ends its step', async () => {
 });
 
 test('a wait sits in the wait state until its time is over', async () => {
-  const { told, hands } = recording();
-  await runSteps(plan(['power.wait', { seconds: 7 }]), hands);
+  const { told, effects } = recording();
+  await runSteps(plan(['power.wait', { seconds: 7 }]), effects);
   expect(told).toEqual([
     'at 0 running',
     'at 0 waiting',
@@ -51,8 +51,8 @@ test('a wait sits in the wait state until its time is over', async () => {
 });
 
 test('a hold goes on at once where its work does, in the active state', async () => {
-  const { told, hands } = recording();
-  await runSteps(plan('power.hold'), hands);
+  const { told, effects } = recording();
+  await runSteps(plan('power.hold'), effects);
   expect(told).toEqual([
     'at 0 running',
     'at 0 waiting',
@@ -68,10 +68,10 @@ test('a hold goes on at once where its work does, in the active state', async ()
 
 test('an abort takes effect between two steps', async () => {
   let asked = false;
-  const { told, hands } = recording({ abortAsked: () => asked });
-  const act = hands.act;
+  const { told, effects } = recording({ abortAsked: () => asked });
+  const act = effects.act;
   const running = runSteps(plan('power.power_off', 'power.power_on'), {
-    ...hands,
+    ...effects,
     act: async (step, index) => {
       asked = true;
       return act(step, index);
@@ -83,13 +83,13 @@ test('an abort takes effect between two steps', async () => {
 
 describe('a step whose effect cannot be known', () => {
   const parkOnce = (decision: DecisionKind) => {
-    const { told, hands } = recording({ decided: async () => ({ kind: decision }) });
-    const act = hands.act;
+    const { told, effects } = recording({ decided: async () => ({ kind: decision }) });
+    const act = effects.act;
     let first = true;
     return {
       told,
-      hands: {
-        ...hands,
+      effects: {
+        ...effects,
         act: async (step, index) => {
           const outcome = await act(step, index);
           if (first && step.step !== 'power_on') {
@@ -98,13 +98,13 @@ describe('a step whose effect cannot be known', () => {
           }
           return outcome;
         },
-      } satisfies Hands,
+      } satisfies Effects,
     };
   };
 
   test('parks in the wait state and is repeated when a person says so', async () => {
-    const { told, hands } = parkOnce('retry');
-    await runSteps(plan('management.reset_bmc'), hands);
+    const { told, effects } = parkOnce('retry');
+    await runSteps(plan('management.reset_bmc'), effects);
     expect(told).toEqual([
       'at 0 running',
       'act reset_bmc',
@@ -119,26 +119,28 @@ describe('a step whose effect cannot be known', () => {
   });
 
   test('is left behind when a person skips it', async () => {
-    const { told, hands } = parkOnce('skip');
-    await runSteps(plan('management.reset_bmc', 'power.power_on'), hands);
+    const { told, effects } = parkOnce('skip');
+    await runSteps(plan('management.reset_bmc', 'power.power_on'), effects);
     expect(told.slice(-3)).toEqual(['mark 0 skipped', 'at 1 running', 'act power_on']);
   });
 
   test('fails the run when a person says so', async () => {
-    await expect(runSteps(plan('management.reset_bmc'), parkOnce('fail').hands)).rejects.toBeInstanceOf(FailedByPerson);
+    await expect(runSteps(plan('management.reset_bmc'), parkOnce('fail').effects)).rejects.toBeInstanceOf(
+      FailedByPerson,
+    );
   });
 
   test('fails the run where its row does not let it park', async () => {
-    const { hands, told } = parkOnce('retry');
-    await expect(runSteps(plan('power.power_off'), hands)).rejects.toBeInstanceOf(Unknown);
+    const { effects, told } = parkOnce('retry');
+    await expect(runSteps(plan('power.power_off'), effects)).rejects.toBeInstanceOf(Unknown);
     expect(told).not.toContain('at 0 parked');
   });
 });
 
 describe('a step that fails for a known reason', () => {
   const failing = (on_failure: 'fail' | 'park' | 'continue', decision: DecisionKind = 'retry') => {
-    const { told, hands } = recording({ decided: async () => ({ kind: decision }) });
-    const act = hands.act;
+    const { told, effects } = recording({ decided: async () => ({ kind: decision }) });
+    const act = effects.act;
     let first = true;
     const steps = planSteps(
       [
@@ -148,8 +150,8 @@ describe('a step that fails for a known reason', () => {
       'service',
       { driver: 'redfish' },
     );
-    const acting: Hands = {
-      ...hands,
+    const acting: Effects = {
+      ...effects,
       act: async (step, index) => {
         const outcome = await act(step, index);
         if (first) {
@@ -195,9 +197,9 @@ describe('a step that fails for a known reason', () => {
 
 test('a paused run stops before its next step', async () => {
   const told: string[] = [];
-  const { hands } = recording();
+  const { effects } = recording();
   await runSteps(plan('power.power_off', 'power.power_on'), {
-    ...hands,
+    ...effects,
     unpaused: async (step) => void told.push(`asked before ${step.index}`),
     act: async (step) => {
       told.push(`act ${step.index}`);

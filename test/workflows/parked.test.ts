@@ -1,20 +1,20 @@
 /** What a person decides about a step, what a freeze holds back, and what a failed step leaves behind. */
-import { type Hands, runSteps } from '../../src/workflows/interpreter';
+import { type Effects, runSteps } from '../../src/workflows/interpreter';
 import { Failed, recording, stepAt, throwingFirst, Unknown } from './support';
 
 /** A failure that is known to be one, of an act whose effect is not known. */
 const lostAnswer = new Unknown('no answer came');
-const both: Partial<Hands> = { isFailure: (thrown) => thrown instanceof Failed || thrown === lostAnswer };
+const both: Partial<Effects> = { isFailure: (thrown) => thrown instanceof Failed || thrown === lostAnswer };
 
 /** Hands that write down the arguments of each act as well. */
-const withArgs = (over: Partial<Hands>) => {
+const withArgs = (over: Partial<Effects>) => {
   const acts: unknown[] = [];
   const made = recording(over);
-  const act: Hands['act'] = (step, index) => {
+  const act: Effects['act'] = (step, index) => {
     acts.push([step.acts[index]!.act, step.args]);
-    return made.hands.act(step, index);
+    return made.effects.act(step, index);
   };
-  return { acts, told: made.told, hands: { ...made.hands, act } };
+  return { acts, told: made.told, effects: { ...made.effects, act } };
 };
 
 const flash = stepAt(1, ['update_firmware', 'reset_bmc'], { parks: true, args: { version: '1' }, on_failure: 'park' });
@@ -22,10 +22,10 @@ const flash = stepAt(1, ['update_firmware', 'reset_bmc'], { parks: true, args: {
 test('tried again with other arguments, a step is done from its first act with those', async () => {
   const args = { version: '2' };
   const made = withArgs({ decided: async () => ({ kind: 'retry', args }) });
-  const { act } = made.hands;
+  const { act } = made.effects;
   let calls = 0;
-  const hands: Hands = {
-    ...made.hands,
+  const effects: Effects = {
+    ...made.effects,
     act: async (step, index) => {
       const outcome = await act(step, index);
       calls += 1;
@@ -33,7 +33,7 @@ test('tried again with other arguments, a step is done from its first act with t
       return outcome;
     },
   };
-  await runSteps([flash], hands);
+  await runSteps([flash], effects);
   expect(made.told).toContain('again 1 with others');
   expect(made.acts).toEqual([
     ['update_firmware', { version: '1' }],
@@ -45,10 +45,10 @@ test('tried again with other arguments, a step is done from its first act with t
 
 test('tried again as it was, only the act that failed is done again, with the same arguments', async () => {
   const made = withArgs({});
-  const { act } = made.hands;
+  const { act } = made.effects;
   let calls = 0;
-  const hands: Hands = {
-    ...made.hands,
+  const effects: Effects = {
+    ...made.effects,
     act: async (step, index) => {
       const outcome = await act(step, index);
       calls += 1;
@@ -56,7 +56,7 @@ test('tried again as it was, only the act that failed is done again, with the sa
       return outcome;
     },
   };
-  await runSteps([flash], hands);
+  await runSteps([flash], effects);
   expect(made.acts).toEqual([
     ['update_firmware', { version: '1' }],
     ['reset_bmc', { version: '1' }],

@@ -7,20 +7,20 @@ const inBand = (index: number) => stepAt(index, ['log', 'agent_step']);
 const bootedFor = (index: number) => ['act power_off', 'act power_on', `contacted ${index} heartbeat`];
 
 test('a step that awaits the ramdisk is done when it has called back', async () => {
-  const { told, hands } = recording({ boot });
-  await runSteps([boot, inBand(1)], hands);
+  const { told, effects } = recording({ boot });
+  await runSteps([boot, inBand(1)], effects);
   expect(told).toEqual(['at 0 running', ...bootedFor(0), 'at 1 running', 'act log', 'act agent_step']);
 });
 
 test('a step that finds nothing to do awaits nothing', async () => {
-  const { told, hands } = recording({ act: async () => ({ is: 'done', rest: 'skip' }) });
-  await runSteps([boot], hands);
+  const { told, effects } = recording({ act: async () => ({ is: 'done', rest: 'skip' }) });
+  await runSteps([boot], effects);
   expect(told).toEqual(['at 0 running']);
 });
 
 test('what happens to the node before a step comes before its first act', async () => {
-  const { told, hands } = recording();
-  await runSteps([stepAt(0, ['log'], { event: 'resume' }), stepAt(1, ['log'])], hands);
+  const { told, effects } = recording();
+  await runSteps([stepAt(0, ['log'], { event: 'resume' }), stepAt(1, ['log'])], effects);
   expect(told).toEqual(['at 0 running', 'move resume', 'act log', 'at 1 running', 'act log']);
 });
 
@@ -28,8 +28,8 @@ describe('a step that restarts the node', () => {
   const restart = stepAt(1, ['power_off', 'power_on']);
   const acts = ['at 1 running', 'act power_off', 'act power_on'];
   const trace = async (steps: Parameters<typeof runSteps>[0], over: Parameters<typeof recording>[0] = { boot }) => {
-    const { told, hands } = recording(over);
-    await runSteps(steps, hands);
+    const { told, effects } = recording(over);
+    await runSteps(steps, effects);
     return told;
   };
 
@@ -86,37 +86,37 @@ describe('a step that restarts the node', () => {
 
 describe('a step that asks for a restart', () => {
   const asking = (over: Parameters<typeof recording>[0]) => {
-    const { told, hands } = recording(over);
-    const act: typeof hands.act = async (step, index) => ({
-      ...(await hands.act(step, index)),
+    const { told, effects } = recording(over);
+    const act: typeof effects.act = async (step, index) => ({
+      ...(await effects.act(step, index)),
       ...(step.acts[index]!.act === 'agent_step' && { follows: 'reboot' as const }),
     });
-    return { told, hands: { ...hands, act } };
+    return { told, effects: { ...effects, act } };
   };
 
   test('is done when the ramdisk is back, in a boot that no abort cuts short', async () => {
     const scopes: boolean[] = [];
-    const { told, hands } = asking({
+    const { told, effects } = asking({
       boot,
       scoped: (abortable, work) => {
         scopes.push(abortable);
         return work();
       },
     });
-    await runSteps([stepAt(1, ['agent_step'], { abortable: true, awaits: 'heartbeat' })], hands);
+    await runSteps([stepAt(1, ['agent_step'], { abortable: true, awaits: 'heartbeat' })], effects);
     expect(told).toEqual(['at 1 running', 'act agent_step', ...bootedFor(1)]);
     expect(scopes).toEqual([true, false]);
   });
 
   test('goes on without where the run knows no way to boot one', async () => {
-    const { told, hands } = asking({});
-    await runSteps([stepAt(1, ['agent_step'])], hands);
+    const { told, effects } = asking({});
+    await runSteps([stepAt(1, ['agent_step'])], effects);
     expect(told).toEqual(['at 1 running', 'act agent_step']);
   });
 
   test('of other steps none is followed by a boot', async () => {
-    const { told, hands } = asking({ boot });
-    await runSteps([stepAt(1, ['log'])], hands);
+    const { told, effects } = asking({ boot });
+    await runSteps([stepAt(1, ['log'])], effects);
     expect(told).toEqual(['at 1 running', 'act log']);
   });
 });
@@ -124,18 +124,18 @@ describe('a step that asks for a restart', () => {
 test('steps that the ramdisk has of its own take the place of the rest of the plan', async () => {
   const reported = [{ interface: 'deploy', step: 'erase_devices', priority: 10 }] as const;
   const joined: unknown[] = [];
-  const { told, hands } = recording({
+  const { told, effects } = recording({
     join: async (...args) => {
       joined.push(args);
       return [stepAt(2, ['agent_step']), stepAt(3, ['log'])];
     },
   });
   const plan = [stepAt(0, ['power_on']), stepAt(1, ['agent_steps']), stepAt(2, ['verify']), stepAt(3, ['reset_bmc'])];
-  const act: typeof hands.act = async (step, index) => ({
-    ...(await hands.act(step, index)),
+  const act: typeof effects.act = async (step, index) => ({
+    ...(await effects.act(step, index)),
     ...(step.index === 1 && { reported }),
   });
-  await runSteps(plan, { ...hands, act });
+  await runSteps(plan, { ...effects, act });
   expect(joined).toEqual([[plan[1], plan.slice(2), reported]]);
   expect(told.filter((line) => line.startsWith('act'))).toEqual([
     'act power_on',
@@ -159,16 +159,16 @@ describe('an act that lost its ramdisk', () => {
 
   test('starts over once: the second loss ends the run', async () => {
     const made = losing();
-    const { act } = made.hands;
-    const hands = {
-      ...made.hands,
+    const { act } = made.effects;
+    const effects = {
+      ...made.effects,
       act: async (...[step, index]: Parameters<typeof act>) => {
         const outcome = await act(step, index);
         if (step.acts[index]!.act === 'agent_write_image') throw lost;
         return outcome;
       },
     };
-    await expect(runSteps([write], hands)).rejects.toBe(lost);
+    await expect(runSteps([write], effects)).rejects.toBe(lost);
     expect(made.told.filter((line) => line === 'act agent_write_image')).toHaveLength(2);
   });
 

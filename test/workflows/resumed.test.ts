@@ -1,13 +1,13 @@
 /** Runs that go on where an execution before left off: at a step, or within one. */
-import { Aborted, type Hands, runSteps } from '../../src/workflows/interpreter';
+import { Aborted, type Effects, runSteps } from '../../src/workflows/interpreter';
 import { boot, Failed, recording, stepAt } from './support';
 
 const off = stepAt(0, ['power_off', 'eject_media']);
 const on = stepAt(1, ['set_boot_device', 'power_on']);
 
 test('a step goes on behind the acts that had ended, and the next one begins at its first', async () => {
-  const { told, hands } = recording();
-  await runSteps([off, on], hands, 0, { acts: 1 });
+  const { told, effects } = recording();
+  await runSteps([off, on], effects, 0, { acts: 1 });
   expect(told).toEqual([
     'at 0 running',
     'move resume',
@@ -19,33 +19,33 @@ test('a step goes on behind the acts that had ended, and the next one begins at 
 });
 
 test('a run goes on at the step that it is told to, and a node at work is not moved', async () => {
-  const { told, hands } = recording();
-  await runSteps([off, on], hands, 1);
+  const { told, effects } = recording();
+  await runSteps([off, on], effects, 1);
   expect(told).toEqual(['at 1 running', 'act set_boot_device', 'act power_on']);
 });
 
 test('a step whose acts had all ended leaves the node in its wait state until the ramdisk calls back', async () => {
-  const { told, hands } = recording({ boot });
-  await runSteps([boot], hands, 0, { acts: 2 });
+  const { told, effects } = recording({ boot });
+  await runSteps([boot], effects, 0, { acts: 2 });
   expect(told).toEqual(['at 0 running', 'contacted 0 heartbeat']);
 });
 
 test('a node that was being restarted within its step is booted again', async () => {
-  const { told, hands } = recording({ boot });
-  await runSteps([stepAt(1, ['agent_step'])], hands, 0, { acts: 1, reboots: true });
+  const { told, effects } = recording({ boot });
+  await runSteps([stepAt(1, ['agent_step'])], effects, 0, { acts: 1, reboots: true });
   expect(told).toEqual(['at 1 running', 'act power_off', 'act power_on', 'contacted 1 heartbeat']);
 });
 
 test('a node that was being restarted is not booted again for a step that finds nothing to do', async () => {
-  const { told, hands } = recording({ boot, act: async () => ({ is: 'done', rest: 'skip' }) });
-  await runSteps([stepAt(1, ['agent_step'])], hands, 0, { acts: 0, reboots: true });
+  const { told, effects } = recording({ boot, act: async () => ({ is: 'done', rest: 'skip' }) });
+  await runSteps([stepAt(1, ['agent_step'])], effects, 0, { acts: 0, reboots: true });
   expect(told).toEqual(['at 1 running', 'move resume']);
 });
 
 test('a person who was being asked is asked again before anything is done, and the node waits on', async () => {
   const marks: unknown[] = [];
-  const { told, hands } = recording({ mark: async (_step, state, facts) => void marks.push([state, facts]) });
-  await runSteps([stepAt(1, ['reset_bmc'], { parks: true })], hands, 0, {
+  const { told, effects } = recording({ mark: async (_step, state, facts) => void marks.push([state, facts]) });
+  await runSteps([stepAt(1, ['reset_bmc'], { parks: true })], effects, 0, {
     acts: 0,
     parked: { error: 'no answer came', unknown: true },
   });
@@ -67,13 +67,13 @@ test.each([
   [60_000, 1],
 ])('of a wait of 7 s of which %i ms have passed, %i ms are left', async (elapsedMs, left) => {
   const scopes: boolean[] = [];
-  const { told, hands } = recording({
+  const { told, effects } = recording({
     scoped: (abortable, work) => {
       scopes.push(abortable);
       return work();
     },
   });
-  await runSteps([stepAt(0, [], { waits: 'time', args: { seconds: 7 } })], hands, 0, { acts: 0, elapsedMs });
+  await runSteps([stepAt(0, [], { waits: 'time', args: { seconds: 7 } })], effects, 0, { acts: 0, elapsedMs });
   expect(told).toContain(`sleep ${left}`);
   expect(scopes).toEqual([true]); // an abort need not wait for the time to pass
 });
@@ -81,8 +81,8 @@ test.each([
 describe('a pause', () => {
   const askedBefore = async (...more: [from: number, within?: { acts: number }]): Promise<number[]> => {
     const asked: number[] = [];
-    const { hands } = recording({ unpaused: async (step) => void asked.push(step.index) });
-    await runSteps([off, on, stepAt(2, ['log'])], hands, ...more);
+    const { effects } = recording({ unpaused: async (step) => void asked.push(step.index) });
+    await runSteps([off, on, stepAt(2, ['log'])], effects, ...more);
     return asked;
   };
 
@@ -99,40 +99,40 @@ describe('a pause', () => {
 test('a run whose history has grown long goes on in a new execution, between two steps and never before its first', async () => {
   const left = new Error('goes on elsewhere');
   const went: unknown[] = [];
-  const goOn: Hands['goOn'] = async (...args) => {
+  const goOn: Effects['goOn'] = async (...args) => {
     went.push(args);
     throw left;
   };
-  const { told, hands } = recording({ cutsHistory: () => true, goOn });
+  const { told, effects } = recording({ cutsHistory: () => true, goOn });
   const steps = [off, on, stepAt(2, ['log'])];
-  await expect(runSteps(steps, hands, 1)).rejects.toBe(left);
+  await expect(runSteps(steps, effects, 1)).rejects.toBe(left);
   expect(told).toEqual(['at 1 running', 'act set_boot_device', 'act power_on']);
   expect(went).toEqual([[2, steps]]);
 });
 
 test('an abort that comes in the last step ends the run as aborted', async () => {
   let asked = false;
-  const { hands } = recording({
+  const { effects } = recording({
     abortAsked: () => asked,
     act: async () => {
       asked = true;
       return { is: 'done' };
     },
   });
-  await expect(runSteps([stepAt(0, ['log'])], hands)).rejects.toBeInstanceOf(Aborted);
+  await expect(runSteps([stepAt(0, ['log'])], effects)).rejects.toBeInstanceOf(Aborted);
 });
 
 test('an abort that was asked for before the first step keeps it from being begun', async () => {
-  const { told, hands } = recording({ abortAsked: () => true });
-  await expect(runSteps([off], hands)).rejects.toBeInstanceOf(Aborted);
+  const { told, effects } = recording({ abortAsked: () => true });
+  await expect(runSteps([off], effects)).rejects.toBeInstanceOf(Aborted);
   expect(told).toEqual([]);
 });
 
 test('a failure that no step allows for ends the run', async () => {
-  const { hands } = recording({
+  const { effects } = recording({
     act: async () => {
       throw new Failed('refused');
     },
   });
-  await expect(runSteps([off], hands)).rejects.toThrow('refused');
+  await expect(runSteps([off], effects)).rejects.toThrow('refused');
 });

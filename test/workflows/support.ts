@@ -1,9 +1,9 @@
-/** Shared by the workflows' plain tests: hands that write down what is done, and steps of any make. */
+/** Shared by the workflows' plain tests: effects that write down what is done, and steps of any make. */
 import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 
 import { type ActName, planActs } from '../../src/model/lifecycle/steps';
 import type { ActOutcome } from '../../src/model/runs/runs';
-import type { Hands } from '../../src/workflows/interpreter';
+import type { Effects } from '../../src/workflows/interpreter';
 
 /** A failure after which nobody can know what a step did. */
 export class Unknown extends Error {}
@@ -11,9 +11,9 @@ export class Unknown extends Error {}
 export class Failed extends Error {}
 
 /** Hands that write down what is done; any may be replaced. */
-export const recording = (over: Partial<Hands> = {}) => {
+export const recording = (over: Partial<Effects> = {}) => {
   const told: string[] = [];
-  const hands: Hands = {
+  const effects: Effects = {
     act: async (step, index): Promise<ActOutcome> => {
       told.push(`act ${step.acts[index]!.act}`);
       return { is: 'done' };
@@ -45,7 +45,7 @@ export const recording = (over: Partial<Hands> = {}) => {
     describe: (thrown) => (thrown as Error).message,
     ...over,
   };
-  return { told, hands };
+  return { told, effects: effects };
 };
 
 /** A step at a place of the plan, with these acts. */
@@ -65,12 +65,12 @@ export const stepAt = (index: number, acts: readonly ActName[], more: Partial<Pl
 export const boot = stepAt(0, ['power_off', 'power_on'], { step: 'boot_ramdisk', awaits: 'heartbeat' });
 
 /** Acting that throws each of these in turn, then does as it is told. */
-export const throwingFirst = ({ hands }: { hands: Hands }, ...failures: readonly Error[]): Hands => {
+export const throwingFirst = ({ effects }: { effects: Effects }, ...failures: readonly Error[]): Effects => {
   const left = [...failures];
   return {
-    ...hands,
+    ...effects,
     act: async (step, index) => {
-      const outcome = await hands.act(step, index);
+      const outcome = await effects.act(step, index);
       const failure = left.shift();
       if (failure) throw failure;
       return outcome;

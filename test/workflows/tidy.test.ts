@@ -5,8 +5,8 @@ import { Failed, recording, stepAt, throwingFirst } from './support';
 const steps = [stepAt(3, ['power_off', 'eject_media']), stepAt(4, ['set_boot_device'])];
 
 test('every act of every step is done in order, and nothing is wrong then', async () => {
-  const { told, hands } = recording();
-  await expect(tidy(steps, hands)).resolves.toBeUndefined();
+  const { told, effects } = recording();
+  await expect(tidy(steps, effects)).resolves.toBeUndefined();
   expect(told).toEqual(['at 3 running', 'act power_off', 'act eject_media', 'at 4 running', 'act set_boot_device']);
 });
 

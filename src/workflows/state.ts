@@ -10,7 +10,7 @@ import type { Decided } from './interpreter';
 /** An act on the run that came by the engine's own tools. */
 type Unrecorded = { readonly act: string; readonly by: string; readonly reason: string };
 
-export type Here = {
+export type ExecutionState = {
   state: RunState;
   cursor: number;
   waitingFor: string | null;
@@ -47,9 +47,9 @@ export type Here = {
 };
 
 /** Whether the run is to end before its time. */
-export const endAsked = ({ aborted, cancelled }: Here): boolean => aborted || cancelled;
+export const endAsked = ({ aborted, cancelled }: ExecutionState): boolean => aborted || cancelled;
 
-export const startingPoint = (run: RunInput): Here => ({
+export const initialState = (run: RunInput): ExecutionState => ({
   state: 'running',
   cursor: run.carries?.from ?? 0,
   waitingFor: null,
@@ -73,18 +73,18 @@ export const startingPoint = (run: RunInput): Here => ({
 });
 
 /** What the progress query answers. */
-export const progressOf = (run: RunInput, here: Here): Progress => ({
+export const progressOf = (run: RunInput, state: ExecutionState): Progress => ({
   verb: run.verb,
-  state: here.state,
-  cursor: here.cursor,
-  total: here.steps.length,
-  step: here.steps[here.cursor] ? nameOf(here.steps[here.cursor]!) : null,
-  waitingFor: here.waitingFor,
-  parked: here.state === 'parked',
-  abortAsked: here.aborted,
+  state: state.state,
+  cursor: state.cursor,
+  total: state.steps.length,
+  step: state.steps[state.cursor] ? nameOf(state.steps[state.cursor]!) : null,
+  waitingFor: state.waitingFor,
+  parked: state.state === 'parked',
+  abortAsked: state.aborted,
   run: run.lock.run,
   node: { uuid: run.lock.node_uuid, name: run.node_name },
-  provision_state: here.provision_state,
-  target_provision_state: here.state === 'succeeded' ? null : run.target,
-  attempt: here.attempt,
+  provision_state: state.provision_state,
+  target_provision_state: state.state === 'succeeded' ? null : run.target,
+  attempt: state.attempt,
 });

@@ -1,0 +1,137 @@
+/** The acts of a run: each one activity on the queue of its node's workers, with its limits; and what may be cut short. */
+import {
+  type ActivityOptions,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  patched,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { BmcActivities } from '../activities/bmc';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { acts, nameOf } from '../model/lifecycle/steps';
+import type { ActOutcome, Lock, RunInput } from '../model/runs/runs';
+import { groupQueue } from './contract';
+import { codeOf, messageOf, type Trying } from './failures';
+import { Aborted } from './interpreter';
+import type { Journal } from './journal';
+import { guardedAct, tidyLimit } from './patience';
+import { onBmc } from './profiles';
+import { type ExecutionState, endAsked } from './state';
+import { label } from './ui';
+
+/** A step on another node goes under that node's own fence. */
+const lockOf = ({ lock, also }: RunInput, { on }: PlannedStep): Lock =>
+  on && also?.[on.node_uuid] !== undefined
+    ? { run: lock.run, node_uuid: on.node_uuid, fence: also[on.node_uuid]! }
+    : lock;
+
+const queueOf = (run: RunInput, step?: PlannedStep): string =>
+  groupQueue(step?.on?.conductor_group ?? run.conductor_group, run.queue_prefix);
+
+/** Whether an act failed for a reason that is known: not a lost lock, not a cancellation, not a fault of this code. */
+export const isFailure = (thrown: unknown): boolean =>
+  !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown));
+
+/** What one execution has asked for so far. */
+type Asked = {
+  /** How often each act of each step was asked for. */
+  readonly attempts: Map<string, number>;
+  /** Until when each step with a timeout of its own may take; epoch milliseconds of the engine's clock. */
+  readonly deadlines: Map<number, number>;
+  count: number;
+  /** Whether the work now must not be cancelled in the middle. */
+  guarded: boolean;
+  /** What is tried now, for texts of failures. */
+  trying: Trying | undefined;
+};
+
+// A step's own timeout is for all its acts; the engine's clock is the same in every replay.
+const limitedOptions = (
+  run: RunInput,
+  state: ExecutionState,
+  { deadlines }: Asked,
+  { step, given }: { readonly step: PlannedStep; readonly given: ActivityOptions },
+): ActivityOptions => {
+  const limit = tidyLimit(run, state);
+  const options = { ...given, ...(limit !== undefined && { scheduleToCloseTimeout: limit }) };
+  const retry = { ...options.retry, ...(step.attempts && { maximumAttempts: step.attempts }) };
+  if (step.timeoutMs === undefined) return { ...options, retry };
+  const deadline = deadlines.get(step.index) ?? Date.now() + step.timeoutMs;
+  deadlines.set(step.index, deadline);
+  return { ...options, retry, scheduleToCloseTimeout: Math.max(1, deadline - Date.now()) };
+};
+
+// Its outcome is unknown, and it may still be under way.
+const asOutcomeUnknown = (thrown: unknown, step: PlannedStep, trying: Trying | undefined): never => {
+  if (codeOf(thrown) !== 'Timeout' || !patched('2026-11-timeouts-of-once-are-unknown')) throw thrown;
+  throw ApplicationFailure.nonRetryable(
+    `Step ${nameOf(step)} did not end in time, and whether it took effect cannot be known: ${messageOf(thrown, trying)}`,
+    'StepOutcomeUnknown',
+  );
+};
+
+/** Runs work that an abort may cancel in the middle. Throws Aborted where it did. */
+const cancellable = async <T>(state: ExecutionState, work: () => Promise<T>): Promise<T> => {
+  if (endAsked(state)) throw new Aborted(); // received while nothing was there to cancel
+  const scope = new CancellationScope();
+  state.cutShort = () => scope.cancel();
+  try {
+    return await scope.run(work);
+  } catch (thrown) {
+    // An attempt that fails while it is being cut short reports its failure, and the engine tries no other.
+    const cutShort = endAsked(state) && (isCancellation(thrown) || isFailure(thrown));
+    throw cutShort ? new Aborted() : thrown;
+  } finally {
+    state.cutShort = null;
+  }
+};
+
+export type Acts = ReturnType<typeof createActs>;
+
+/** The acts of one execution; `state` is what its messages write. */
+export const createActs = (run: RunInput, state: ExecutionState, journal: Journal) => {
+  const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queueOf(run), startToCloseTimeout: '1m' }); // each call says its own
+  const asked: Asked = { attempts: new Map(), deadlines: new Map(), count: 0, guarded: false, trying: undefined };
+
+  const act = (step: PlannedStep, index: number): Promise<ActOutcome> => {
+    const { act: name, effect } = step.acts[index]!;
+    if (step.index === run.boot?.index) state.booted = true;
+    const key = `step-${String(step.index).padStart(2, '0')}-${nameOf(step)}-${name}`;
+    const time = (asked.attempts.get(key) ?? 0) + 1;
+    asked.attempts.set(key, time);
+    state.attempt = time;
+    const what = step.acts.length > 1 || nameOf(step) !== `power.${name}` ? `: ${acts[name].says}` : '';
+    const lock = lockOf(run, step);
+    const given = onBmc(name, effect, queueOf(run, step), run.timing);
+    const options = limitedOptions(run, state, asked, { step, given });
+    asked.trying = { what: `${nameOf(step)} (${acts[name].says})`, limitMs: Number(options.scheduleToCloseTimeout) };
+    asked.count += 1;
+    const nth = asked.count;
+    const last = index === step.acts.length - 1 && !step.awaits;
+    const activityId = time === 1 ? key : `${key}-${time}`;
+    const start = () =>
+      runAct.executeWithOptions({ ...options, activityId, summary: `${label(state, step)}${what}` }, [
+        { lock, step, act: name, last, timing: run.timing, story: run.story, nth },
+      ]);
+    const outcome = asked.guarded ? guardedAct(run, state, journal, { step, index, nth, lock, start }) : start();
+    return effect === 'once'
+      ? outcome.catch((thrown: unknown) => asOutcomeUnknown(thrown, step, asked.trying))
+      : outcome;
+  };
+
+  return {
+    act,
+    /** Runs work that an abort may cancel in the middle, or waits out. */
+    async scoped<T>(canAbort: boolean, work: () => Promise<T>): Promise<T> {
+      if (canAbort) return cancellable(state, work);
+      asked.guarded = true;
+      return CancellationScope.nonCancellable(work).finally(() => {
+        asked.guarded = false;
+      });
+    },
+    describe: (thrown: unknown): string => messageOf(thrown, asked.trying),
+    /** A step that is tried again has its whole time again. */
+    forgetDeadline: ({ index }: PlannedStep): void => void asked.deadlines.delete(index),
+  };
+};

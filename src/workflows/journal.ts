@@ -1,0 +1,216 @@
+/** The store's side of a run: claim, moves, marks and the end, each one transaction of the worker that has the workflow task. */
+import {
+  patched,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ControlActivities } from '../activities/control';
+import type { Event, ProvisionState } from '../model/lifecycle/states';
+import type { Awaited, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
+import type { ActName } from '../model/lifecycle/steps';
+import type { Lock, RunEnding, RunInput, StepState } from '../model/runs/runs';
+import { attributes } from './contract';
+import { locally, onStore } from './profiles';
+import type { ExecutionState } from './state';
+import { details, label } from './ui';
+
+/** What every record needs: the activities on the store, a counter, and the run's state. */
+type Records = {
+  readonly run: RunInput;
+  readonly state: ExecutionState;
+  readonly control: ReturnType<typeof proxyActivities<ControlActivities>>;
+  readonly remote: ReturnType<typeof proxyActivities<ControlActivities>>;
+  readonly options: typeof locally | typeof onStore;
+  /** The lock, and a number one higher than the record before: a late repeat finds no row. */
+  next(): { readonly lock: Lock; readonly seq: number };
+  /** Shows where a record has moved the node. */
+  moved(provision_state: ProvisionState | null): void;
+};
+
+export type Journal = ReturnType<typeof createJournal>;
+
+/** Every projection carries a counter, so that a late repeat finds no row. */
+export const createJournal = (run: RunInput, state: ExecutionState) => {
+  const remote = proxyActivities<ControlActivities>(onStore);
+  // Each record is one short transaction: by a queue it would cost the engine six events and three writes.
+  const local = run.store === 'local';
+  const control = local ? proxyLocalActivities<ControlActivities>(locally) : remote;
+  let seq = run.carries?.seq ?? 0;
+  const records: Records = {
+    run,
+    state,
+    control,
+    remote,
+    options: local ? locally : onStore,
+    next: () => ({ lock: run.lock, seq: ++seq }),
+    moved(provision_state) {
+      if (!provision_state) return;
+      state.provision_state = provision_state;
+      upsertSearchAttributes([{ key: attributes.provisionState, value: provision_state }]);
+    },
+  };
+  return {
+    ...claims(records),
+    ...stepRecords(records),
+    ...ramdiskRecords(records),
+    ...endRecord(records),
+    record: () => recordToolActs(records),
+    get seq() {
+      return seq;
+    },
+  };
+};
+
+/** What came by the engine's own tools is written before anything follows from it. */
+const recordToolActs = async ({ run, state, control, options }: Records): Promise<void> => {
+  if (state.unrecorded.length === 0 || !patched('2026-11-engine-tools-recorded')) return;
+  for (const entry of state.unrecorded.splice(0))
+    await control.recordAct.executeWithOptions({ ...options, summary: `record: ${entry.act}` }, [
+      { lock: run.lock, ...entry },
+    ]);
+};
+
+/** Taking the run, and its turn where only so many may work at once. */
+const claims = ({ run, control, remote, options }: Records) => ({
+  /** Takes the run. @returns whether its turn has come, where only so many may work at once */
+  async claim(): Promise<boolean> {
+    const { continuedFromExecutionRunId: previous } = workflowInfo();
+    const limited = run.limit && (!run.carries || run.carries.waitsTurn);
+    const claimed = await control.claim.executeWithOptions({ ...options, summary: 'take the run' }, [
+      { lock: run.lock, ...(previous && { previous }), ...(limited && { limit: run.limit }) },
+    ]);
+    return claimed?.turn ?? true; // an older worker answered nothing
+  },
+  turn: () =>
+    control.turn
+      .executeWithOptions({ ...options, summary: `is it this run's turn?` }, [{ lock: run.lock, limit: run.limit! }])
+      .then(({ turn }) => turn),
+  giveTurnBack: () =>
+    control.giveTurnBack.executeWithOptions({ ...options, summary: 'let others work meanwhile' }, [{ lock: run.lock }]),
+  displace: () =>
+    remote.displace.executeWithOptions(
+      {
+        ...onStore,
+        startToCloseTimeout: '10m',
+        heartbeatTimeout: '20s',
+        cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+        summary: 'wait until the run before has ended',
+      },
+      [{ lock: run.lock, displaced: run.displaces! }],
+    ),
+});
+
+/** Waiting for the ramdisk, and the plan once its steps are known. */
+const ramdiskRecords = ({ run, state, control, options, next, moved }: Records) => ({
+  /** Into the wait state. @returns whether the ramdisk was quicker */
+  async awaitContact(step: PlannedStep, awaits: Awaited): Promise<boolean> {
+    const summary = `${label(state, step)}: wait for the ramdisk`;
+    const answer = await control.awaitContact.executeWithOptions({ ...options, summary }, [
+      { ...next(), index: step.index, awaits, waiting_for: state.waitingFor },
+    ]);
+    moved(answer.provision_state);
+    return answer.contacted;
+  },
+  /** @returns whether the ramdisk has called back, message or not */
+  contacted: (awaits: Awaited) =>
+    control.contacted
+      .executeWithOptions({ ...options, summary: 'has the ramdisk called back?' }, [{ lock: run.lock, awaits }])
+      .then(({ contacted }) => contacted),
+  async heard(step: PlannedStep): Promise<void> {
+    const summary = `${label(state, step)}: the ramdisk has called back`;
+    const { provision_state } = await control.heard.executeWithOptions({ ...options, summary }, [
+      { ...next(), index: step.index },
+    ]);
+    moved(provision_state);
+  },
+  /** The plan as it goes on once the ramdisk's steps are known. */
+  join: (step: PlannedStep, rest: readonly PlannedStep[], reported: readonly ReportedStep[]) =>
+    control.join.executeWithOptions({ ...options, summary: `${label(state, step)}: plan the rest` }, [
+      {
+        lock: run.lock,
+        joins: run.joins ?? 'check',
+        after: step.index,
+        rest,
+        reported,
+        before: state.steps.slice(0, step.index + 1),
+      },
+    ]),
+});
+
+/** Moves of the node, and what the workflow itself does with steps. */
+const stepRecords = ({ run, state, control, options, next, moved }: Records) => ({
+  async move(event: Event): Promise<void> {
+    const summary = `node: ${event}`;
+    const { provision_state } = await control.move.executeWithOptions({ ...options, summary }, [
+      { ...next(), event, state: state.state, waiting_for: state.waitingFor },
+    ]);
+    moved(provision_state);
+  },
+  /** Shows a state that no move of the node and no step goes with. */
+  show: () =>
+    control.show.executeWithOptions({ ...options, summary: `run: ${state.state}` }, [
+      {
+        ...next(),
+        state: state.state,
+        waiting_for: state.waitingFor,
+        ...(state.waitsOn && { waits_on: state.waitsOn }),
+      },
+    ]),
+  mark: (step: PlannedStep, to: StepState, facts: { note?: string; error?: string } = {}) =>
+    control.mark.executeWithOptions({ ...options, summary: `${label(state, step)}: ${to}` }, [
+      { ...next(), index: step.index, state: to, ...facts },
+    ]),
+  /** Steps that were not part of the plan from the beginning. */
+  add: (steps: readonly PlannedStep[], ending: RunEnding) =>
+    control.addSteps.executeWithOptions({ ...options, summary: 'tidy up' }, [{ lock: run.lock, steps, ending }]),
+  /** A person has decided that the step is tried again. */
+  async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
+    if (!patched('2026-11-retry-forgets-intents')) return;
+    await control.again.executeWithOptions({ ...options, summary: `${label(state, step)}: once more` }, [
+      { ...next(), index: step.index, ...(args && { args }) },
+    ]);
+  },
+  /** Bars an act whose command has not left, or any with `force`. @returns when it left, if it did */
+  cut: (lock: Lock, step: PlannedStep, act: { act: ActName; nth: number; force: boolean }) =>
+    control.cutAct.executeWithOptions({ ...options, summary: `${label(state, step)}: cut short` }, [
+      { lock, index: step.index, ...act },
+    ]),
+  frozen: ({ on }: PlannedStep) =>
+    control.frozen
+      .executeWithOptions({ ...options, summary: 'is the node still frozen?' }, [
+        { lock: run.lock, node_uuid: on?.node_uuid },
+      ])
+      .then(({ frozen }) => frozen),
+});
+
+/** The end of the run. */
+const endRecord = ({ run, state, control, options, next, moved }: Records) => ({
+  async finish(
+    outcome: 'succeeded' | 'failed' | 'aborted',
+    error?: string,
+    cursor = state.cursor,
+    untidy = false,
+  ): Promise<void> {
+    state.state = outcome;
+    state.waitingFor = null;
+    const at = outcome === 'succeeded' ? state.steps.length : cursor;
+    state.cursor = at;
+    setCurrentDetails(details(run, state, error));
+    const { provision_state } = await control.finish.executeWithOptions({ ...options, summary: `end: ${outcome}` }, [
+      {
+        ...next(),
+        outcome,
+        ends: run.ends,
+        fault: state.steps[at]?.system ? null : run.fault,
+        error: error ?? null,
+        cursor: at,
+        power: run.power ?? null,
+        ...(untidy && { untidy }),
+      },
+    ]);
+    moved(provision_state);
+  },
+});

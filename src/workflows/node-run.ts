@@ -1,0 +1,143 @@
+/** What every run has in common: it claims its run, answers queries, receives signals, ends well or records why not. */
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  CancelledFailure,
+  ContinueAsNew,
+  condition,
+  isCancellation,
+  patched,
+} from '@temporalio/workflow';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import type { Story } from '../model/lifecycle/verbs';
+import type { RunEnding, RunInput } from '../model/runs/runs';
+import { createEffects } from './effects';
+import { codeOf } from './failures';
+import { Aborted, type Effects, FailedByPerson, runSteps, tidy } from './interpreter';
+import { createJournal, type Journal } from './journal';
+import { registerHandlers } from './messages';
+import { patienceOf } from './patience';
+import { type ExecutionState, initialState } from './state';
+import { waitForTurn } from './turns';
+
+export type RunResult = { readonly outcome: 'succeeded' | 'aborted' };
+/** Makes a workflow type: claims the run, registers its handlers, runs its plan, and ends it well or badly. */
+export const runWorkflow =
+  (name: Story) =>
+  async (run: RunInput): Promise<RunResult> => {
+    if (run.story !== name)
+      throw ApplicationFailure.nonRetryable(`This input is for ${run.story}, not ${name}`, 'StaleOperation');
+    const state = initialState(run);
+    registerHandlers(run, state);
+    const journal = createJournal(run, state);
+    const effects = createEffects(run, state, journal);
+    const turn = await journal.claim();
+    try {
+      if (run.carries?.ending) return await endAgain(run.carries.ending, run, state, journal, effects);
+      const scope = new CancellationScope();
+      noticeCancellation(scope, state);
+      await scope.run(async () => {
+        if (run.displaces && (!run.carries || run.carries.resumed)) await journal.displace();
+        if (!turn)
+          await waitForTurn(run, state, journal, async () => {
+            if (effects.cutsHistory()) await effects.queueOn();
+          });
+        // From its beginning, or from where an execution before this one left off.
+        const { steps = run.steps, from, within } = run.carries ?? {};
+        await runSteps(steps, effects, from, within);
+      });
+      await CancellationScope.nonCancellable(() => journal.finish('succeeded'));
+      return { outcome: 'succeeded' };
+    } catch (thrown) {
+      if (thrown instanceof ContinueAsNew) throw thrown;
+      return await CancellationScope.nonCancellable(() => endBadly(thrown, run, state, journal, effects));
+    } finally {
+      await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    }
+  };
+
+/**
+ * Has what must not be cut short treat a cancellation as an abort; the engine by itself ends only what may be cut short. In a
+ * history of before that, a cancellation was waited out.
+ */
+const noticeCancellation = (scope: CancellationScope, state: ExecutionState): void => {
+  scope.cancelRequested.catch(() => {
+    if (!patched('2026-11-cancels-have-patience')) return;
+    state.cancelled = true;
+    state.abortedAt ??= Date.now();
+    state.cutShort?.();
+  });
+};
+
+/** The engine lost the run while it was tidying up: it is tidied again, which is harmless, and ends as it was about to. */
+const endAgain = (
+  ending: RunEnding,
+  run: RunInput,
+  state: ExecutionState,
+  journal: Journal,
+  effects: Effects,
+): Promise<RunResult> =>
+  CancellationScope.nonCancellable(async () => {
+    const { outcome, error, cursor } = ending;
+    const fault = await tidyUp(run, ending, state, journal, effects);
+    if (outcome === 'aborted') {
+      await journal.finish('aborted', withFault(error, fault), cursor, fault !== undefined);
+      return { outcome };
+    }
+    await journal.finish('failed', error, cursor);
+    throw ApplicationFailure.nonRetryable(error, 'RunFailed');
+  });
+
+const endBadly = async (
+  thrown: unknown,
+  run: RunInput,
+  state: ExecutionState,
+  journal: Journal,
+  effects: Effects,
+): Promise<RunResult> => {
+  if (codeOf(thrown) === 'StaleOperation') throw thrown; // fenced off: the node belongs to another run now
+  const cursor = state.cursor;
+  const unknown = thrown instanceof Aborted && thrown.message !== '' ? ` ${thrown.message}` : '';
+  if (state.aborted && (thrown instanceof Aborted || isCancellation(thrown))) {
+    await journal.record();
+    const says = `By request, the run was aborted.${unknown}`;
+    const fault = await tidyUp(run, { outcome: 'aborted', error: says, cursor }, state, journal, effects);
+    await journal.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
+    return { outcome: 'aborted' };
+  }
+  if (thrown instanceof Aborted || isCancellation(thrown)) {
+    state.unrecorded.push({ act: 'cancel', by: '', reason: '' });
+    await journal.record();
+    const says = `The run was cancelled in the workflow engine.${unknown}`;
+    const fault = await tidyUp(run, { outcome: 'aborted', error: says, cursor }, state, journal, effects);
+    await journal.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
+    throw isCancellation(thrown) ? thrown : new CancelledFailure(says);
+  }
+  if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
+  const reason = effects.describe(thrown);
+  await tidyUp(run, { outcome: 'failed', error: reason, cursor }, state, journal, effects);
+  await journal.finish('failed', reason, cursor);
+  throw ApplicationFailure.nonRetryable(reason, 'RunFailed');
+};
+
+const withFault = (says: string, fault: string | undefined): string =>
+  fault === undefined ? says : `${says} What it left on the node could not be tidied: ${fault}`;
+
+/** Takes the ramdisk off a node whose run ends early. @returns what went wrong with that */
+const tidyUp = async (
+  run: RunInput,
+  ending: RunEnding,
+  state: ExecutionState,
+  journal: Journal,
+  effects: Effects,
+): Promise<string | undefined> => {
+  const steps: readonly PlannedStep[] | undefined = state.booted ? run.tidy?.[ending.outcome] : run.tidy?.unbooted;
+  if (!steps || steps.length === 0) return undefined;
+  if (ending.outcome === 'aborted') state.tidyBy = Date.now() + patienceOf(run);
+  const first = state.steps.length;
+  const added = steps.map((step, position) => ({ ...step, index: first + position }));
+  state.steps = [...state.steps, ...added];
+  await journal.add(added, ending);
+  return tidy(added, effects);
+};

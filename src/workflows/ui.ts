@@ -1,0 +1,40 @@
+/** How a run reads in the engine's UI: the label of a step, and the list with ticks. */
+import type { PlannedStep } from '../model/lifecycle/step-types';
+
+import { nameOf } from '../model/lifecycle/steps';
+import type { RunInput } from '../model/runs/runs';
+import type { ExecutionState } from './state';
+
+/** `3/5 power.reboot` */
+export const label = (state: ExecutionState, step: PlannedStep): string =>
+  `${step.index + 1}/${state.steps.length} ${nameOf(step)}${step.on ? ` on ${step.on.name ?? step.on.node_uuid}` : ''}`;
+
+const ticks: Readonly<Record<string, string>> = {
+  before: '✓',
+  parked: '?',
+  waiting: '…',
+  running: '▶',
+  failed: '✗',
+  aborted: '✗',
+};
+
+/** What a person can do about a parked run, in the UI and by the API, where it is known who they are. */
+const choices = (run: RunInput, state: ExecutionState): string =>
+  [
+    `Decide by \`temper runs retry\`, \`skip\` or \`fail\` with ${run.lock.run}, which record who did it; or here, by sending the update`,
+    `\`retryStep\`, \`skipStep\` or \`failOperation\` with \`{"cursor": ${state.cursor}, "by": "you", "reason": "why"}\`.`,
+  ].join(' ');
+
+/** Markdown: what the run does, how far it is, what it waits for, why it ended. */
+export const details = (run: RunInput, state: ExecutionState, error?: string): string =>
+  [
+    `**${run.verb}** on ${run.node_name ?? run.lock.node_uuid}: ${state.state}${state.waitingFor ? `, waiting for ${state.waitingFor}` : ''}`,
+    '',
+    ...state.steps.map((step) => {
+      const tick =
+        step.index < state.cursor ? ticks.before : step.index === state.cursor ? (ticks[state.state] ?? ' ') : ' ';
+      return `- ${tick} ${nameOf(step)}`;
+    }),
+    ...[error ?? state.error].flatMap((text) => (text ? ['', text] : [])),
+    ...(state.state === 'parked' ? ['', choices(run, state)] : []),
+  ].join('\n');

@@ -1,0 +1,134 @@
+/** What a run waits for: time, an operator's decision, the end of a pause or a freeze, the ramdisk. */
+import { ApplicationFailure, condition, patched, setCurrentDetails, sleep } from '@temporalio/workflow';
+import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
+import { nameOf } from '../model/lifecycle/steps';
+import type { RunInput } from '../model/runs/runs';
+import type { Acts } from './acts';
+import { Aborted, type Decided } from './interpreter';
+import type { Journal } from './journal';
+import { type ExecutionState, endAsked } from './state';
+import { waitForTurn } from './turns';
+import { details } from './ui';
+
+const minute = 60_000;
+const halfAnHour = 30 * minute;
+// A message says when a freeze was ended; reads are for those that run out by themselves. Few, for a freeze may last weeks.
+const freezeReadMs = minute;
+const longestFreezeReadMs = 10 * minute;
+
+// The API's message wakes the run at once; a read finds what a message did not bring. Thousands may wait for hours.
+const callbackReadMs = 5 * minute;
+
+/** A run, its state, and what its waits write and reset. */
+type Waiting = {
+  readonly run: RunInput;
+  readonly state: ExecutionState;
+  readonly journal: Journal;
+  readonly acts: Pick<Acts, 'forgetDeadline'>;
+};
+
+/** Resolves when `met`; throws Aborted when the run's end is asked for first. */
+const unlessAborted = async (state: ExecutionState, met: () => boolean): Promise<void> => {
+  await condition(() => met() || endAsked(state));
+  if (endAsked(state)) throw new Aborted();
+};
+
+const show = ({ run, state }: Waiting, step: PlannedStep, next: ExecutionState['state'], why: string | null): void => {
+  state.cursor = step.index;
+  state.state = next;
+  state.waitingFor = why;
+  setCurrentDetails(details(run, state));
+};
+
+const sleepFor = async ({ run, state, journal }: Waiting, ms: number, summary: string): Promise<void> => {
+  // A shorter wait is part of the work, and standing in line again would take longer.
+  const others =
+    run.limit !== undefined &&
+    ms >= (run.timing.longWaitMs ?? minute) &&
+    patched('2026-11-long-waits-give-their-turn-back');
+  if (others) await journal.giveTurnBack();
+  await sleep(ms, { summary });
+  if (others && !(await journal.turn())) await waitForTurn(run, state, journal);
+};
+
+const resumed = async ({ run, state, journal }: Waiting, step: PlannedStep): Promise<void> => {
+  if (!state.paused) return;
+  state.cursor = step.index;
+  state.state = 'paused';
+  state.waitingFor = 'a caller to resume it';
+  setCurrentDetails(details(run, state));
+  await journal.show();
+  await unlessAborted(state, () => !state.paused);
+  await journal.record();
+};
+
+const unfrozen = async (
+  waiting: Waiting,
+  step: PlannedStep,
+  why: string,
+  { evenAborted = false }: { readonly evenAborted?: boolean } = {},
+): Promise<void> => {
+  const { state, journal, acts } = waiting;
+  const { state: before, waitingFor } = state;
+  show(waiting, step, 'waiting', why);
+  state.waitsOn = 'freeze';
+  await journal.show();
+  state.waitsOn = null;
+  const ended = () => endAsked(state) && !evenAborted;
+  for (let pause = freezeReadMs, frozen = true; frozen; pause = Math.min(2 * pause, longestFreezeReadMs)) {
+    state.thaw = false;
+    await condition(() => state.thaw || ended(), pause);
+    if (ended()) throw new Aborted();
+    frozen = await journal.frozen(step);
+  }
+  acts.forgetDeadline(step);
+  show(waiting, step, before, waitingFor);
+  await journal.show();
+};
+
+const ramdiskTimeout = (step: PlannedStep, awaits: Awaited) =>
+  ApplicationFailure.nonRetryable(
+    `The ramdisk did not ${awaits === 'inspection' ? 'send what it found' : 'call back'} in time (${nameOf(step)}); look at the node's console: whether it started from the image, has a network, and can reach this API.`,
+    'AgentTimeout',
+  );
+
+const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited): Promise<void> => {
+  const { run, state, journal } = waiting;
+  const { agentTimeoutMs = halfAnHour, agentPollMs = callbackReadMs } = run.timing;
+  state.contact = false;
+  show(waiting, step, 'waiting', `the ramdisk to ${awaits === 'inspection' ? 'send what it found' : 'call back'}`);
+  const deadline = Date.now() + (step.timeoutMs ?? agentTimeoutMs);
+  let received = await journal.awaitContact(step, awaits);
+  for (let pause = agentPollMs; !received; pause = Math.min(pause * 3, 6 * agentPollMs)) {
+    const left = deadline - Date.now();
+    if (left <= 0) throw ramdiskTimeout(step, awaits);
+    const met = await condition(() => state.contact || endAsked(state), Math.min(pause, left));
+    if (endAsked(state)) throw new Aborted();
+    // A message is as good as a read: the API has checked who sent it.
+    received = met || (await journal.contacted(awaits));
+  }
+  show(waiting, step, 'running', null);
+  await journal.heard(step);
+};
+
+/** The waits of one execution; each throws Aborted when the run's end is asked for first. */
+export const createWaits = (run: RunInput, state: ExecutionState, journal: Journal, acts: Acts) => {
+  const waiting: Waiting = { run, state, journal, acts };
+  return {
+    sleep: (ms: number, summary: string) => sleepFor(waiting, ms, summary),
+    async unheld(): Promise<void> {
+      await unlessAborted(state, () => state.unheld);
+      await journal.record();
+    },
+    async decided(step: PlannedStep): Promise<Decided> {
+      await unlessAborted(state, () => state.decision !== null);
+      await journal.record();
+      acts.forgetDeadline(step);
+      return state.decision!;
+    },
+    unpaused: (step: PlannedStep) => resumed(waiting, step),
+    thawed: (step: PlannedStep, why: string, options?: { readonly evenAborted?: boolean }) =>
+      unfrozen(waiting, step, why, options),
+    contacted: (step: PlannedStep, awaits: Awaited) => calledBack(waiting, step, awaits),
+  };
+};
