@@ -59,7 +59,7 @@ const kinds = {
   },
   engine: {
     victims: allLosses,
-    about: `Each line is a point of a run. The node is held there by the emulator, Temporal is killed with -9, all files of its store are deleted, and it comes up empty. Nobody does anything else: runs go on from their record. ${ended} The seconds are from the loss to the end.`,
+    about: `Each line is a point of a run. The node is held there by the emulator, Temporal is killed with -9, all files of its store are deleted, and it comes up empty. No operator does anything: runs go on from their record. ${ended} The seconds are from the loss to the end.`,
   },
   restores: {
     victims: allRestores,
