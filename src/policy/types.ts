@@ -42,8 +42,6 @@ export type PolicyOptions = {
   readonly newDefaults?: boolean;
   /** Answers `http:` checks with the reply's body, or throws; without it such checks are false. */
   readonly remote?: (question: RemoteQuestion) => string;
-  /** What makes a short hash of the text, by which rule sets differ; without it the text is the hash. */
-  readonly digest?: (text: string) => string;
 };
 
 export type Policy = {

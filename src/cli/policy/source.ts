@@ -1,5 +1,4 @@
 /** Which policy a command line means: a set, files over a set, or what this environment's settings name. */
-import { createHash } from 'node:crypto';
 import { isTemperError } from '../../model/errors';
 import {
   createPolicy,
@@ -16,9 +15,6 @@ import type { Hands } from '../hands';
 
 const sets: readonly string[] = ['temper', 'ironic', 'closed'] satisfies RuleSetName[];
 const modes: readonly string[] = ['strict', 'compat'] satisfies Mode[];
-
-/** As the server makes it, so that a rule set has one hash. */
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Options that every command about policies takes. */
 export type Chosen = { readonly set?: string; readonly mode?: string };
@@ -100,6 +96,6 @@ export const policyOf = (hands: Hands, given: string | undefined, chosen: Chosen
   const mode = modeOf(hands, chosen);
   return orTell(() => {
     const source = readFiles(hands, files);
-    return { ...source, name: named, set, mode, policy: createPolicy({ set, mode, digest, ...source }) };
+    return { ...source, name: named, set, mode, policy: createPolicy({ set, mode, ...source }) };
   });
 };

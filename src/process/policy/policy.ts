@@ -110,7 +110,7 @@ export const holdPolicy = (
       if ('thrown' in found) throw found.thrown;
       const rules = rulesIn(found.texts);
       if (before) requireKept(before.rules, rules);
-      const policy = createPolicy({ set, digest, ...rest, ...sourceOf(found.texts) });
+      const policy = createPolicy({ set, ...rest, ...sourceOf(found.texts) });
       for (const path of found.texts.passed) log.warn('no policy file by its name, passed over', { file: path });
       return { policy, rules };
     } catch (thrown) {
