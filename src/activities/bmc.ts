@@ -12,7 +12,7 @@ import { isTemperError, raise, TemperError } from '../model/errors';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { type ActName, actRow, nameOf } from '../model/lifecycle/steps';
 import type { Story } from '../model/lifecycle/verbs';
-import type { ActOutcome, Lock, Seen, Timing } from '../model/runs/runs';
+import type { ActOutcome, Lock, RunObserved, Timing } from '../model/runs/runs';
 import type { BmcHands } from './bmc-deps';
 import { guarded, toFailure } from './failures';
 import { applyInspectionRules } from './inspection-rules';
@@ -61,7 +61,7 @@ export const createBmcActivities = (hands: BmcHands) => {
       try {
         const outcome = await attempt(input, key, hands, holder, beating);
         observed('done');
-        return told(outcome);
+        return outcomeForEngine(outcome);
       } catch (thrown) {
         observed(isTemperError(thrown) ? thrown.code : 'Unexpected');
         await noteFailure(input, key, thrown, hands);
@@ -84,7 +84,7 @@ const keyOf = ({ step, act, nth }: RunActInput, info: Info): ActKey => ({
 });
 
 /** The part of an outcome that the workflow goes on with; everything else stands in the store. */
-const told = ({ note, rest, follows, reported }: ActOutcome): ActOutcome => ({
+const outcomeForEngine = ({ note, rest, follows, reported }: ActOutcome): ActOutcome => ({
   is: 'done',
   ...(note && { note: maskText(note) }),
   ...(rest && { rest }),
@@ -186,7 +186,7 @@ const lostRamdisk = async (thrown: unknown, { input, hands, holder, driver, node
   const { inventory, lanes, leaseMs = defaultLeaseMs } = hands;
   const { story: _, ...rest } = context;
   const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
-  const look = async (): Promise<Seen | undefined> => {
+  const look = async (): Promise<RunObserved | undefined> => {
     const lane = driver.laneKey(node);
     const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
     const inLane = () => (lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work));
@@ -230,7 +230,7 @@ const bootsRamdisk = (step: PlannedStep, act: ActName): boolean => step.awaits !
 type OfRamdisk = { readonly ends: boolean; readonly boots: boolean; readonly at: string };
 
 const detailed = ['properties', 'macs', 'bios', 'firmware', 'raid_config', 'inventory'] as const;
-const hasDetails = (seen: Seen | undefined): boolean =>
+const hasDetails = (seen: RunObserved | undefined): boolean =>
   seen !== undefined && detailed.some((name) => seen[name] !== undefined);
 
 /** What an act saw and did, kept before it counts as done: a repeat writes the same. */

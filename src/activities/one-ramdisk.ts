@@ -13,14 +13,14 @@ type Watched = {
   /** Name or UUID, for the error. */
   readonly node: string;
 };
-type Hands = { readonly inventory: Pick<Inventory, 'ramdiskBoots'>; readonly conflictLookMs?: number };
+type ConflictDeps = { readonly inventory: Pick<Inventory, 'ramdiskBoots'>; readonly conflictLookMs?: number };
 
 /**
  * Runs `work` while no second ramdisk has spoken for the node, looking before, after, and every `conflictLookMs` between.
  * Its context's signal aborts when one has. Throws RamdiskConflict, or what `work` throws.
  */
 export const whileOneRamdisk = async <T>(
-  { inventory, conflictLookMs = defaultLookMs }: Hands,
+  { inventory, conflictLookMs = defaultLookMs }: ConflictDeps,
   { lock, at, node }: Watched,
   context: ActContext,
   work: (context: ActContext) => Promise<T>,

@@ -5,7 +5,7 @@ import type { NodeUuid } from '../model/ids';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { ActName } from '../model/lifecycle/steps';
 import { actRow, nameOf } from '../model/lifecycle/steps';
-import type { Seen, Timing } from '../model/runs/runs';
+import type { RunObserved, Timing } from '../model/runs/runs';
 
 /** One attempt's talk with a ramdisk. */
 export type Talk = {
@@ -37,7 +37,7 @@ export type Search = {
   readonly timing: Timing;
   readonly talk: Talk;
   /** A look at power and start through the BMC; undefined where the BMC does not say. */
-  readonly look: () => Promise<Seen | undefined>;
+  readonly look: () => Promise<RunObserved | undefined>;
 };
 
 const fiveMinutes = 5 * 60_000;
@@ -46,7 +46,7 @@ const fiveMinutes = 5 * 60_000;
 const running: readonly string[] = ['OSBootStarted', 'OSRunning', 'OEM'];
 
 /** What proves that the ramdisk's host no longer runs it; undefined where nothing does. */
-const proofOf = (seen: Seen | undefined): string | undefined => {
+const proofOf = (seen: RunObserved | undefined): string | undefined => {
   if (seen?.power_state === 'power off') return 'the node is powered off';
   const progress = seen?.boot_progress;
   return progress !== undefined && progress !== 'None' && !running.includes(progress)
@@ -55,7 +55,7 @@ const proofOf = (seen: Seen | undefined): string | undefined => {
 };
 
 // A BMC cannot distinguish a host that hangs from one whose network is away: such silence is waited out for as long once more.
-const withoutProof = (seen: Seen | undefined): string =>
+const withoutProof = (seen: RunObserved | undefined): string =>
   seen?.power_state === 'power on' ? 'the node is powered on, and nothing else' : 'nothing: it did not answer either';
 
 /**

@@ -7,7 +7,7 @@ import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
 import { isTemperError } from '../model/errors';
 
 export type ResealHands = { readonly inventory: Inventory; readonly opener: Opener; readonly sealer: Sealer };
-type Hands = Omit<ResealHands, 'inventory'> & { readonly inventory: Pick<Queries, 'resealing'> };
+type ResealDeps = Omit<ResealHands, 'inventory'> & { readonly inventory: Pick<Queries, 'resealing'> };
 
 /** What became of a secret: `foreign` is sealed to keys that this process does not hold, `unused` has no holder any more. */
 export type Resealed = 'kept' | 'sealed' | 'foreign' | 'unused';
@@ -41,7 +41,7 @@ const opened = (row: SecretToSeal, opener: Opener): { readonly value: unknown } 
 };
 
 /** Seals one secret to the keys that it should be sealed to. Throws plainly where the row was altered. */
-export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }: Hands): Promise<Resealed> => {
+export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }: ResealDeps): Promise<Resealed> => {
   const groups = row.groups ?? 'all';
   if (groups.length === 0) return 'unused';
   if (row.boxes !== null && row.key_id === sealer.keyIdFor(groups)) return 'kept';
@@ -81,7 +81,7 @@ const isMoved = ({ bound, node }: SecretToSeal): boolean =>
 /** What of a node's credentials would move; undefined where nothing would. Throws NodeNotFound by `missing`. */
 export const moveOf = async (
   ident: NodeIdent,
-  { inventory }: Hands,
+  { inventory }: ResealDeps,
   missing: () => never,
 ): Promise<Move | undefined> => {
   const rows = ((await inventory.resealing.ofNode(ident)) ?? missing()).filter(isMoved);

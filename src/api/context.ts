@@ -11,7 +11,7 @@ import type { Streams } from './http/event-streams';
 import type { OpenBudget } from './http/open-budget';
 import type { Log } from './log';
 
-export type Settings = {
+export type ContextSettings = {
   /** Absolute URL that links begin with, without a trailing slash; null takes the request's host. */
   readonly publicEndpoint: string | null;
   /** Temporal's web UI, without a trailing slash; null where runs carry no link into it. */
@@ -83,10 +83,10 @@ export const defaultSettings = {
   automaticLessee: 'instance',
   operatorTraitPrefix: '',
   cleaningRunbooks: {},
-} as const satisfies Omit<Settings, 'lookup'>;
+} as const satisfies Omit<ContextSettings, 'lookup'>;
 
 /** How much of a kind one project may have here. */
-export const quotasOf = ({ settings }: { readonly settings: Pick<Settings, 'quotas'> }): Quotas =>
+export const quotasOf = ({ settings }: { readonly settings: Pick<ContextSettings, 'quotas'> }): Quotas =>
   settings.quotas ?? defaultQuotas;
 
 export type Rooms = {
@@ -103,7 +103,7 @@ export type Rooms = {
   readonly runs: Runs;
   readonly streams: Streams;
   readonly log: Log;
-  readonly settings: Settings;
+  readonly settings: ContextSettings;
   /** What seals the secrets of webhooks; absent where the installation has none. */
   readonly webhookVault?: Vault;
 };

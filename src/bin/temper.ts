@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Agent } from 'undici';
-import { CliFault, type Hands, runCli, stop, type Trust } from '../cli';
+import { type CliDeps, CliFault, runCli, stop, type Trust } from '../cli';
 import { fileFault, fileReason } from '../model/file-faults';
 
 // Shells report a program that a signal ended as 128 plus the signal's number.
@@ -57,9 +57,9 @@ const confirm = async (question: string): Promise<boolean> => {
 };
 
 // Both load Temporal's SDK, which takes longer than most commands do.
-const checks = (): ReturnType<Hands['checks']> =>
+const checks = (): ReturnType<CliDeps['checks']> =>
   (require('../process/command/checks') as typeof import('../process/command/checks')).checksOf(process.env);
-const replay: Hands['replay'] = (of) =>
+const replay: CliDeps['replay'] = (of) =>
   (require('../process/temporal/replay') as typeof import('../process/temporal/replay')).replayRun(of, process.env);
 
 const sealing = () => require('../process/command/secrets') as typeof import('../process/command/secrets');
@@ -85,7 +85,7 @@ const main = async (): Promise<number> => {
   process.once('SIGINT', () => ending.abort());
   process.once('SIGTERM', () => ending.abort());
   process.stdout.on('error', endOfOutput);
-  const hands: Hands = {
+  const hands: CliDeps = {
     env: process.env,
     fetchWith,
     readFile,

@@ -6,17 +6,17 @@ import { buildConnector } from 'undici';
 import { requireAllowed } from '../model/access/bmc-addresses';
 import type { DriverHands } from './contract';
 
-type Hands = Pick<DriverHands, 'networks' | 'lookup'>;
+type NetworkDeps = Pick<DriverHands, 'networks' | 'lookup'>;
 
 /** How a BMC's certificate is judged. */
 export type Tls = { readonly rejectUnauthorized: boolean; readonly ca?: readonly string[] };
 
-const resolve = async (hands: Hands, host: string): Promise<readonly string[]> =>
+const resolve = async (hands: NetworkDeps, host: string): Promise<readonly string[]> =>
   hands.lookup ? hands.lookup(host) : (await systemLookup(host, { all: true })).map((found) => found.address);
 
 /** Resolution and check are one act: what was checked is what is connected to, so a name that changes cannot slip by. */
 const guardedLookup =
-  (hands: Hands): LookupFunction =>
+  (hands: NetworkDeps): LookupFunction =>
   (host, options, callback) => {
     resolve(hands, host)
       .then((addresses) => {
@@ -31,7 +31,7 @@ const guardedLookup =
   };
 
 /** A connector for undici. Literal addresses never reach a lookup, so they are checked here. */
-export const guardedConnector = (hands: Hands, tls: Tls, connectTimeoutMs: number): buildConnector.connector => {
+export const guardedConnector = (hands: NetworkDeps, tls: Tls, connectTimeoutMs: number): buildConnector.connector => {
   const connect = buildConnector({
     ...tls,
     ca: tls.ca && [...tls.ca],

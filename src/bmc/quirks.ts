@@ -73,7 +73,7 @@ export const hasQuirk = (what: Quirk, maker: Maker): boolean =>
 
 /** Requests whose spelling differs between BMCs in ways that only a refusal shows. */
 export type SpelledRequest = 'insert media' | 'eject media' | 'create volume' | 'delete volume';
-type Body = Readonly<Record<string, unknown>>;
+type QuirkBody = Readonly<Record<string, unknown>>;
 
 /**
  * A property that some BMCs want and others refuse, so that it is added, or left out, when a refusal names it.
@@ -137,7 +137,7 @@ export const spellingsFor = (of: SpelledRequest, maker: Maker): readonly Spellin
   spellings.filter((row) => row.of === of && holds(row, maker));
 
 /** The request's body as a refusal with these words asks for it; the same body when the words name nothing known. */
-export const respelled = (of: SpelledRequest, body: Body, words: string, url = ''): Body => {
+export const respelled = (of: SpelledRequest, body: QuirkBody, words: string, url = ''): QuirkBody => {
   const named = spellings.filter((row) => row.of === of && new RegExp(row.quoted ?? row.property).test(words));
   const wanted = named.filter((row) => row.value !== undefined && !(row.property in body));
   const refused = named

@@ -1,7 +1,7 @@
 /** The API over HTTP: JSON in and out, refusals and silence as faults, the login done when it is first needed. */
 import { type Target, targetOf } from './clouds';
 import { stop } from './faults';
-import type { Hands } from './hands';
+import type { CliDeps } from './hands';
 import { reasonOf, signIn } from './login';
 import { plain } from './tables';
 
@@ -108,7 +108,7 @@ const parsed = async (reply: Response): Promise<unknown> => {
 };
 
 /** @param cloud name in clouds.yaml that was asked for, if any */
-export const createClient = (hands: Hands, cloud: string | undefined): Client => {
+export const createClient = (hands: CliDeps, cloud: string | undefined): Client => {
   const look = () => {
     const found = targetOf(hands, cloud);
     if (found.url !== null && !(URL.canParse(found.url) && /^https?:/i.test(found.url)))

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { stop } from './faults';
-import type { Hands, Trust } from './hands';
+import type { CliDeps, Trust } from './hands';
 
 /** What to present to Keystone. */
 export type Login = { readonly authUrl: string; readonly identity: unknown; readonly scope?: unknown };
@@ -40,12 +40,12 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Places of clouds.yaml, as openstacksdk has them. */
-const cloudFiles = ({ env, home }: Hands): string[] =>
+const cloudFiles = ({ env, home }: CliDeps): string[] =>
   env.OS_CLIENT_CONFIG_FILE
     ? [env.OS_CLIENT_CONFIG_FILE]
     : ['clouds.yaml', join(home, '.config', 'openstack', 'clouds.yaml'), '/etc/openstack/clouds.yaml'];
 
-const cloudNamed = (hands: Hands, name: string): Cloud => {
+const cloudNamed = (hands: CliDeps, name: string): Cloud => {
   const files = cloudFiles(hands);
   const file = files.find((path) => hands.readFile(path) !== undefined);
   if (!file) return stop('usage', `Cloud ${name}: there is no ${files.join(' and no ')}.`);
@@ -67,7 +67,7 @@ const authKeys =
     ' ',
   );
 
-const cloudOfEnvironment = ({ env }: Hands): Cloud | undefined => {
+const cloudOfEnvironment = ({ env }: CliDeps): Cloud | undefined => {
   const entries = authKeys.map((key) => [key, env[`OS_${key.toUpperCase()}`]] as const).filter(([, value]) => value);
   if (entries.length === 0 && !env.OS_AUTH_TYPE) return undefined;
   return {
@@ -151,13 +151,13 @@ const credentialsOf = ({ auth, auth_type }: Cloud): Credentials => {
     : stop('usage', `auth_type ${type} is not known; known are ${Object.keys(authTypes).join(', ')}.`);
 };
 
-const ownCredentials = ({ env }: Hands): Credentials | undefined => {
+const ownCredentials = ({ env }: CliDeps): Credentials | undefined => {
   if (env.TEMPER_TOKEN) return { is: 'token', token: env.TEMPER_TOKEN };
   const { TEMPER_USERNAME: username, TEMPER_PASSWORD: password } = env;
   return username && password !== undefined ? { is: 'basic', username, password } : undefined;
 };
 
-const trustOf = (cloud: Cloud | undefined, { env }: Hands): Trust => ({
+const trustOf = (cloud: Cloud | undefined, { env }: CliDeps): Trust => ({
   caFile: cloud?.cacert ?? env.OS_CACERT,
   insecure: cloud?.verify === false,
 });
@@ -166,7 +166,7 @@ const trustOf = (cloud: Cloud | undefined, { env }: Hands): Trust => ({
  * Where to go and as whom. TEMPER_URL and TEMPER_TOKEN come before everything; then a cloud by name, then OS_*.
  * Throws CliFault (usage) where something is missing.
  */
-export const targetOf = (hands: Hands, cloudName: string | undefined): Target => {
+export const targetOf = (hands: CliDeps, cloudName: string | undefined): Target => {
   const own = ownCredentials(hands);
   const name = cloudName ?? (own ? undefined : hands.env.OS_CLOUD);
   const cloud = name ? cloudNamed(hands, name) : own ? undefined : cloudOfEnvironment(hands);

@@ -1,10 +1,10 @@
 /** What every command has at hand: the API, its output in two forms, and the options that all commands share. */
 import type { Command } from 'commander';
 import { type Client, createClient } from './client';
-import type { Hands } from './hands';
+import type { CliDeps } from './hands';
 
 export type Context = {
-  readonly hands: Hands;
+  readonly hands: CliDeps;
   readonly api: Client;
   readonly json: boolean;
   /** Of the terminal in characters; undefined where the output goes to a file or a pipe. */
@@ -24,7 +24,7 @@ export type Acting = <Args extends unknown[]>(
 
 /** @param end takes the exit status of what was done */
 export const actingWith =
-  (hands: Hands, end: (status: number) => void): Acting =>
+  (hands: CliDeps, end: (status: number) => void): Acting =>
   (act) =>
   async (...given) => {
     // Commander passes arguments, then options, then the command.

@@ -101,7 +101,7 @@ const bmc = ({ api }: Context, node: string | undefined): Check => ({
   },
 });
 
-const tell = (name: string, finding: Finding): string => {
+const printFinding = (name: string, finding: Finding): string => {
   const todo = finding.is === 'failed' ? `${' '.repeat(10)}-> ${plain(finding.todo)}\n` : '';
   return `${signs[finding.is]}  ${plain(name)}: ${plain(finding.says)}\n${todo}`;
 };
@@ -119,7 +119,7 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
   // All at once, because what is away takes seconds to be away; printed in their order.
   for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: found(check) }))) {
     findings.push({ name, ...(await finding) });
-    if (!context.json) context.hands.out(tell(name, await finding));
+    if (!context.json) context.hands.out(printFinding(name, await finding));
   }
   const failed = findings.filter(({ is }) => is === 'failed').length;
   context.print({ findings }, () =>

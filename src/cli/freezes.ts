@@ -16,7 +16,7 @@ type Freeze = {
   readonly active: boolean;
 };
 
-type Listed = { readonly all?: boolean; readonly limit?: string };
+type FreezeListed = { readonly all?: boolean; readonly limit?: string };
 type Added = { readonly reason: string; readonly until?: string; readonly for?: string };
 
 const frozenTable = (freezes: readonly Freeze[], width: number | undefined): string =>
@@ -48,7 +48,7 @@ export const untilOf = ({ until, for: span }: Pick<Added, 'until' | 'for'>, now:
 const list = async (
   { api, print, width }: Context,
   node: string | undefined,
-  { all, limit }: Listed,
+  { all, limit }: FreezeListed,
 ): Promise<void> => {
   const query = new URLSearchParams({ ...(all && { all: 'true' }), ...(limit !== undefined && { limit }) });
   const base = node === undefined ? '/temper/v1/freezes' : `/temper/v1/nodes/${encodeURIComponent(node)}/freezes`;

@@ -30,7 +30,7 @@ export type SecretsTool = {
   close(): Promise<void>;
 };
 
-export type Hands = {
+export type CliDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
   fetchWith(trust: Trust): typeof fetch;
   /** The text of a file, or undefined where there is none. */

@@ -4,7 +4,7 @@ import { actingWith } from './context';
 import { addDoctor } from './doctor';
 import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
-import type { Hands } from './hands';
+import type { CliDeps } from './hands';
 import { addPolicy } from './policy';
 import { addRecover } from './recover';
 import { addReplay } from './replay';
@@ -22,7 +22,7 @@ clouds.yaml, or OS_AUTH_URL and its companions, as for the OpenStack clients.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not reachable.
 `;
 
-const programOf = (hands: Hands, end: (status: number) => void): Command => {
+const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   const program = new Command('temper')
     .description('See and operate what Temper is doing.')
     .option('--json', 'print JSON')
@@ -49,7 +49,7 @@ const usageOf = (thrown: CommanderError): number => (thrown.exitCode === 0 ? exi
  * Runs one command.
  * @param args what follows the command's name @returns its exit status
  */
-export const runCli = async (args: readonly string[], hands: Hands): Promise<number> => {
+export const runCli = async (args: readonly string[], hands: CliDeps): Promise<number> => {
   let status: number = exits.ok;
   const program = programOf(hands, (given) => {
     status = given;

@@ -9,7 +9,7 @@ type Answer = {
   readonly lines: readonly string[];
 };
 
-const told = ({ recovery, done, lines }: Answer): string => {
+const recoveryText = ({ recovery, done, lines }: Answer): string => {
   if (!recovery) return 'There is no recovery: nothing is held back.\n';
   const list = lines.map((line) => `- ${plain(line)}\n`).join('') || '- there is nothing to put right\n';
   const end = done
@@ -19,7 +19,7 @@ const told = ({ recovery, done, lines }: Answer): string => {
 };
 
 const recover = async ({ api, print }: Context, { yes = false }: { yes?: boolean }): Promise<void> => {
-  print((await api.send('POST', '/temper/v1/recovery', { yes })) as Answer, told);
+  print((await api.send('POST', '/temper/v1/recovery', { yes })) as Answer, recoveryText);
 };
 
 /** Adds the command. */

@@ -8,11 +8,11 @@ import { spanMs } from './spans';
 import { plain } from './tables';
 import { watchRun } from './watch';
 
-type Listed = Readonly<Partial<Record<'state' | 'verb' | 'runbook' | 'since' | 'limit' | 'marker', string>>>;
+type RunListed = Readonly<Partial<Record<'state' | 'verb' | 'runbook' | 'since' | 'limit' | 'marker', string>>>;
 type Given = { readonly reason: string; readonly args?: string; readonly yes?: boolean };
 
 /** Acts on a run, with what each is good for; `retry` alone takes arguments. */
-const acts = {
+const cliRunActs = {
   abort: 'end the run; it says first what that means for the step under way',
   pause: 'stop the run before its next step; it keeps the node',
   resume: 'let a paused run go on',
@@ -20,7 +20,7 @@ const acts = {
   skip: 'go on as if the step were done',
   fail: 'end a parked run as failed',
 } as const;
-type Act = keyof typeof acts;
+type RunCommand = keyof typeof cliRunActs;
 
 const pathOf = (run: string): string => `/temper/v1/runs/${encodeURIComponent(run)}`;
 
@@ -45,7 +45,7 @@ export const sinceOf = (text: string, now: number): string => {
   return new Date(at).toISOString();
 };
 
-const list = async ({ api, print, width }: Context, node: string | undefined, given: Listed): Promise<void> => {
+const list = async ({ api, print, width }: Context, node: string | undefined, given: RunListed): Promise<void> => {
   const { since, ...filters } = given;
   // Of one node all runs are wanted, of all nodes those that go on.
   const query = new URLSearchParams({ ...(node !== undefined && { node, state: 'any' }), ...filters });
@@ -61,7 +61,7 @@ const confirmed = async ({ hands }: Context, run: Run): Promise<void> => {
 };
 
 const perform =
-  (act: Act) =>
+  (act: RunCommand) =>
   async (context: Context, ident: string, { reason, args, yes }: Given): Promise<void> => {
     const changed = argsOf(args);
     const run = (await context.api.send('GET', pathOf(await findRun(context, ident)))) as Run;
@@ -116,12 +116,12 @@ export const addRuns = (program: Command, acting: Acting): void => {
     .description('print the events of a run until it ends; fails when the run does')
     .argument('<run>', which)
     .action(acting(async (context, ident: string) => watchRun(context, await findRun(context, ident))));
-  for (const [act, says] of Object.entries(acts)) {
+  for (const [act, says] of Object.entries(cliRunActs)) {
     const command = runs.command(act).description(says).argument('<run>', which);
     command.requiredOption('--reason <text>', 'why; it stands in the audit trail');
     if (act === 'retry') command.option('--args <json>', 'other arguments for the step, as a JSON object');
     if (act === 'abort') command.option('--yes', 'do not ask');
-    command.action(acting(perform(act as Act)));
+    command.action(acting(perform(act as RunCommand)));
   }
   runs
     .command('rerun')

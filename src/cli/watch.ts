@@ -25,7 +25,7 @@ const line = (at: string, what: string, data: Readonly<Record<string, unknown>>)
   return `${plain(at)}  ${plain(what).padEnd(14)} ${facts.map((key) => `${key}=${plain(data[key])}`).join(' ')}`.trimEnd();
 };
 
-const tell = ({ hands, json }: Context, event: RunEvent, progress?: Progress): void => {
+const printEvent = ({ hands, json }: Context, event: RunEvent, progress?: Progress): void => {
   const text = json ? JSON.stringify(event) : line(event.at, event.kind, event.data);
   if (progress) progress.say(text);
   else hands.out(`${text}\n`);
@@ -61,7 +61,7 @@ const stream = async (context: Context, watch: Watch): Promise<Streamed> => {
   try {
     for await (const { id, data } of eventsOf(reply.body as unknown as AsyncIterable<Uint8Array>)) {
       const event = parsed(data);
-      if (event) tell(context, event, watch.progress);
+      if (event) printEvent(context, event, watch.progress);
       watch.place = id ?? watch.place;
       if (event && watch.progress) await look(context, watch);
     }
@@ -96,7 +96,7 @@ const poll = async (context: Context, watch: Watch): Promise<void> => {
   for (let known = ''; ; ) {
     const now = await look(context, watch);
     const picture = pictureOf(now);
-    if (picture !== known) tell(context, seenAs(now), watch.progress);
+    if (picture !== known) printEvent(context, seenAs(now), watch.progress);
     known = picture;
     if (hasEnded(now)) return;
     await sleep(pollMs, undefined, { signal: context.hands.signal });

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { raise } from '../model/errors';
 import { parseHtpasswd } from './htpasswd';
 import { reloading, type Source } from './sources';
-import { absent, type Presented, refused, type Strategy, singleFlight, type Verdict } from './strategy';
+import { absent, type IdentityVerdict, type Presented, refused, type Strategy, singleFlight } from './strategy';
 import { callerFrom, parseUsers } from './users';
 
 export type HttpBasicOptions = {
@@ -37,7 +37,7 @@ export const createHttpBasic = async (options: HttpBasicOptions): Promise<Strate
   const users = await reloading(options.users, parseUsers, { onFault, now });
   const verify = createVerifier(rememberMs, now);
 
-  const identify = async (presented: Presented): Promise<Verdict> => {
+  const identify = async (presented: Presented): Promise<IdentityVerdict> => {
     const { authorization } = presented;
     if (authorization === null || !/^basic(\s|$)/i.test(authorization)) return absent;
     const given = decode(authorization);

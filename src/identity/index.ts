@@ -6,5 +6,5 @@ export type { ServiceUser } from './keystone-client';
 export { createNoauth } from './noauth';
 export { fileSource } from './sources';
 export { createStaticTokens } from './static-tokens';
-export { type Presented, presentedFrom, type Strategy, type Verdict } from './strategy';
+export { type IdentityVerdict as Verdict, type Presented, presentedFrom, type Strategy } from './strategy';
 export { readUsers } from './users';

@@ -151,10 +151,16 @@ const orDown = async <T>(work: () => Promise<T>): Promise<T | { is: 'down'; reas
 };
 
 type Headers = Record<string, string>;
-type Ask = { method: Dispatcher.HttpMethod; dispatcher: Agent; signal: AbortSignal; headers: Headers; body?: string };
+type KeystoneRequest = {
+  method: Dispatcher.HttpMethod;
+  dispatcher: Agent;
+  signal: AbortSignal;
+  headers: Headers;
+  body?: string;
+};
 
 /** One exchange; every way of not getting an answer is a Down. A reset connection is tried once more (keep-alive races). */
-const ask = async (url: string, options: Ask, again = true): Promise<Reply> => {
+const ask = async (url: string, options: KeystoneRequest, again = true): Promise<Reply> => {
   try {
     const reply = await request(url, { ...options, headers: { accept: 'application/json', ...options.headers } });
     const subject = reply.headers['x-subject-token'];

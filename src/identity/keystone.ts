@@ -3,7 +3,7 @@ import { type AssignmentOptions, createAdminProjects } from './keystone-assignme
 import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
 import { createMemory, type MemoryOptions } from './keystone-memory';
 import { accessRulesAllow, callerOf, expiryOf, type KeystoneToken, rolesOf } from './keystone-token';
-import { absent, type Presented, refused, type Strategy, unavailable, type Verdict } from './strategy';
+import { absent, type IdentityVerdict, type Presented, refused, type Strategy, unavailable } from './strategy';
 
 export type KeystoneOptions = KeystoneClientOptions &
   MemoryOptions &
@@ -27,7 +27,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
   const findService = async ({
     serviceToken,
     spend,
-  }: Presented): Promise<{ token: KeystoneToken | null } | Verdict> => {
+  }: Presented): Promise<{ token: KeystoneToken | null } | IdentityVerdict> => {
     if (serviceToken === null) return { token: null };
     const found = await validate(serviceToken, false, spend);
     if (found.is === 'down') return unavailable(found.reason);
@@ -37,7 +37,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
     return refused('the service token does not have a service role');
   };
 
-  const identify = async (presented: Presented): Promise<Verdict> => {
+  const identify = async (presented: Presented): Promise<IdentityVerdict> => {
     if (presented.token === null) return absent;
     const service = await findService(presented);
     if ('is' in service) return service;

@@ -22,7 +22,7 @@ export type Presented = {
   readonly spend?: () => Promise<void>;
 };
 
-export type Verdict =
+export type IdentityVerdict =
   | { readonly is: 'known'; readonly caller: Caller }
   /** The strategy's kind of credential was not presented. */
   | { readonly is: 'absent' }
@@ -39,7 +39,7 @@ export type Strategy = {
   readonly reads: 'token' | 'authorization' | 'nothing';
   /** Its part of WWW-Authenticate; empty when there is nothing to ask for. */
   readonly challenge: string;
-  identify(presented: Presented): Promise<Verdict>;
+  identify(presented: Presented): Promise<IdentityVerdict>;
   close?(): Promise<void>;
 };
 
@@ -72,9 +72,9 @@ export const presentedFrom = (request: Incoming): Presented => {
   };
 };
 
-export const absent: Verdict = { is: 'absent' };
-export const refused = (reason: string): Verdict => ({ is: 'refused', reason });
-export const unavailable = (reason: string): Verdict => ({ is: 'unavailable', reason });
+export const absent: IdentityVerdict = { is: 'absent' };
+export const refused = (reason: string): IdentityVerdict => ({ is: 'refused', reason });
+export const unavailable = (reason: string): IdentityVerdict => ({ is: 'unavailable', reason });
 
 /** Hex SHA-256: how secrets are looked up, so that no cache holds one and no comparison leaks one. */
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,7 +1,7 @@
 /** A page of the audit trail, newest first. */
 import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { Origin, Verdict } from '../model/resources/audit';
+import type { AuditOutcome, Origin } from '../model/resources/audit';
 import type { Requester } from '../model/runs/runs';
 import type { Db } from './database';
 
@@ -11,7 +11,7 @@ export type AuditEntry = {
   readonly requester: Requester;
   readonly origin: Origin;
   readonly action: string;
-  readonly verdict: Verdict;
+  readonly verdict: AuditOutcome;
   readonly rule: string | null;
   readonly rule_set: string | null;
   readonly code: string | null;
@@ -31,7 +31,7 @@ export type AuditSelection = {
   readonly run?: RunUuid;
   readonly user?: string;
   readonly action?: string;
-  readonly verdict?: Verdict;
+  readonly verdict?: AuditOutcome;
   readonly request?: string;
   /** From this moment on. */
   readonly since?: Date;

@@ -1,7 +1,7 @@
 /** Queries of the audit trail: who asked for which change, by which rule, and what became of it. */
 
 import type { RunUuid } from '../model/ids';
-import type { Origin, Verdict } from '../model/resources/audit';
+import type { AuditOutcome, Origin } from '../model/resources/audit';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
 export type AuditRow = {
@@ -27,7 +27,7 @@ export type RequestRow = {
   readonly origin: Origin;
   /** Method and path, as the route has it. */
   readonly action: string;
-  readonly verdict: Verdict;
+  readonly verdict: AuditOutcome;
   readonly rule: string | null;
   readonly rule_set: string | null;
   readonly code: string | null;

@@ -11,14 +11,14 @@ export type Entry =
   /** The BMC did not answer so often that it is left alone for so long. */
   | { readonly is: 'resting'; readonly failures: number; readonly restMs: number; readonly last_error: string };
 
-type Found = { taken: boolean; failures: number | null; rest_ms: number; last_error: string | null };
+type LeaseFound = { taken: boolean; failures: number | null; rest_ms: number; last_error: string | null };
 
 export const bmcLeases = (sql: Db) => ({
   health: bmcHealth(sql),
 
   /** Takes a lane for some milliseconds, unless another worker holds it or the BMC's breaker is open; one statement. */
   async enter(lane: string, holder: string, ms: number): Promise<Entry> {
-    const [found] = await sql<Found[]>`
+    const [found] = await sql<LeaseFound[]>`
       with health as (
         select failures, last_error, greatest(ceil(extract(epoch from open_until - now()) * 1000), 0)::int as rest_ms
         from bmc_health where lane = ${lane}

@@ -15,7 +15,7 @@ export type Page = {
 };
 
 /** Where the rows of a list come from. */
-export type Listed = {
+export type PageListed = {
   /** The table whose rows they are; it has `id` and `uuid`. */
   readonly table: string;
   /** The table, and others that conditions or columns need. */
@@ -37,7 +37,7 @@ const limitTo = (sql: Db, limit: number): Fragment =>
   limit % 100 === 0 ? sql`limit ${sql.unsafe(String(limit))}` : sql`limit ${limit}`;
 
 /** Nulls come last going up and first going down, as they lie in an index, and `id` settles ties. */
-const orderBy = (sql: Db, { table }: Listed, { sort_key, sort_dir }: Page): Fragment => {
+const orderBy = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page): Fragment => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
   if (sort_dir === 'asc') return sort_key === 'id' ? sql`order by ${id}` : sql`order by ${column}, ${id}`;
   return sort_key === 'id' ? sql`order by ${id} desc` : sql`order by ${column} desc, ${id} desc`;
@@ -47,7 +47,7 @@ const orderBy = (sql: Db, { table }: Listed, { sort_key, sort_dir }: Page): Frag
  * The rows that have a value and come after the marker, which is looked up in the same statement: nothing comes after one
  * that is not there, is hidden, or has no value itself. A comparison of pairs is a range of an index.
  */
-const afterMarker = (sql: Db, { table, from, visible }: Listed, { sort_key, sort_dir, marker }: Page): Fragment => {
+const afterMarker = (sql: Db, { table, from, visible }: PageListed, { sort_key, sort_dir, marker }: Page): Fragment => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
   const place = (what: Fragment) =>
     sql`(select ${what} from ${from} where ${sql(`${table}.uuid`)} = ${marker!} and ${visible})`;
@@ -58,7 +58,7 @@ const afterMarker = (sql: Db, { table, from, visible }: Listed, { sort_key, sort
 
 type Place = { readonly id: number; readonly empty: boolean };
 
-const findPlace = async (sql: Db, { table, from, visible }: Listed, page: Page): Promise<Place | undefined> => {
+const findPlace = async (sql: Db, { table, from, visible }: PageListed, page: Page): Promise<Place | undefined> => {
   const [place] = await sql<Place[]>`
     select ${sql(`${table}.id`)} as id, ${sql(`${table}.${page.sort_key}`)} is null as empty
     from ${from} where ${sql(`${table}.uuid`)} = ${page.marker!} and ${visible}`;
@@ -66,7 +66,7 @@ const findPlace = async (sql: Db, { table, from, visible }: Listed, page: Page):
 };
 
 /** The stretches of the order that follow those rows: after a marker with a value come the nulls, or the nulls come first. */
-const stretchesAfter = (sql: Db, { table }: Listed, { sort_key, sort_dir }: Page, place: Place): Fragment[] => {
+const stretchesAfter = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page, place: Place): Fragment[] => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
   if (sort_dir === 'asc')
     return place.empty ? [sql`${column} is null and ${id} > ${place.id}`] : [sql`${column} is null`];
@@ -85,7 +85,7 @@ export const asFound = <Found, Made>(row: Found): Made => row as unknown as Made
  */
 export const pageOf = async <Found, Made>(
   sql: Db,
-  listed: Listed,
+  listed: PageListed,
   page: Page,
   make: Make<Found, Made>,
 ): Promise<Made[]> => {

@@ -4,11 +4,11 @@ import { asUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
 import { columnsOf, type Db, jsonOf } from './database';
-import { asFound, type Listed, type Make, type Page, pageOf } from './pages';
+import { asFound, type Make, type Page, type PageListed, pageOf } from './pages';
 import { where } from './predicates';
 
 /** Values to write, by field; fields without a column are left out. */
-export type Values = Readonly<Record<string, unknown>>;
+export type ResourceValues = Readonly<Record<string, unknown>>;
 
 /** A resource's table in the store and on the wire. */
 export type Stored = {
@@ -17,7 +17,7 @@ export type Stored = {
 };
 
 /** Columns as the driver must send them: documents as JSON. What the wire does not know is written as it is. */
-export const writtenColumns = (sql: Db, table: ResourceTable, values: Values): Record<string, unknown> =>
+export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceValues): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => {
       const row = fieldOf(table, name);
@@ -37,7 +37,7 @@ export const named = (sql: Db, { name, table }: Stored, ident: string) => {
 /** The writes that every such table has. */
 export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
   /** Stores a new row. A duplicate breaks a unique constraint, an unknown reference a foreign key (database.ts). */
-  async insert(values: Values): Promise<Row> {
+  async insert(values: ResourceValues): Promise<Row> {
     const [row] = await sql<
       (Row & object)[]
     >`insert into ${sql(name)} ${sql(writtenColumns(sql, table, values))} returning *`;
@@ -45,7 +45,7 @@ export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
   },
 
   /** Changes the given values, which may be none. */
-  async update(uuid: string, values: Values): Promise<Row> {
+  async update(uuid: string, values: ResourceValues): Promise<Row> {
     const columns = { ...writtenColumns(sql, table, values), updated_at: sql`now()` };
     const [row] = await sql<(Row & object)[]>`
       update ${sql(name)} set ${columnsOf(sql, columns)} where uuid = ${uuid} returning *`;
@@ -68,7 +68,7 @@ export type Selection = {
 };
 
 /** A list of a table that needs no other. */
-const ownRows = (sql: Db, table: string, names: readonly string[], { visible, filter }: Selection): Listed => ({
+const ownRows = (sql: Db, table: string, names: readonly string[], { visible, filter }: Selection): PageListed => ({
   table,
   from: sql`${sql(table)}`,
   columns: sql`${sql(names.map((name) => `${table}.${name}`))}`,

@@ -87,8 +87,8 @@ export const vendorLabels = (): ((vendor: unknown) => string) => {
 
 type Node = { readonly properties: Readonly<Record<string, unknown>> };
 type Context = { readonly step?: { readonly interface: string; readonly step: string } };
-type Act = (node: never, args: never, context: never) => Promise<unknown>;
-type Driver = { readonly name: string; readonly acts: Readonly<Partial<Record<string, Act>>> };
+type ObservedAct = (node: never, args: never, context: never) => Promise<unknown>;
+type Driver = { readonly name: string; readonly acts: Readonly<Partial<Record<string, ObservedAct>>> };
 
 /** The driver, with every attempt of an act counted, and its HTTP requests distinguished from all others. */
 export const countedDriver = <Kind extends Driver>(
@@ -97,7 +97,7 @@ export const countedDriver = <Kind extends Driver>(
   vendorOf = vendorLabels(),
 ): Kind => {
   const counted =
-    (act: string, perform: Act): Act =>
+    (act: string, perform: ObservedAct): ObservedAct =>
     async (node, args, context) => {
       const done = seconds.startTimer();
       const { step } = context as Context;

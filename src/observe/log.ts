@@ -16,15 +16,15 @@ export type Logger = {
 const safe = (facts: object = {}): object =>
   maskSecrets(
     Object.fromEntries(
-      Object.entries(facts).map(([key, value]) => [key, value instanceof Error ? told(value) : value]),
+      Object.entries(facts).map(([key, value]) => [key, value instanceof Error ? errorFields(value) : value]),
     ),
   ) as object;
 
-const told = (error: Error): object => ({
+const errorFields = (error: Error): object => ({
   code: isTemperError(error) ? error.code : error.name,
   message: maskText(error.message),
   stack: maskText(error.stack ?? ''),
-  ...(error.cause instanceof Error && { cause: told(error.cause) }),
+  ...(error.cause instanceof Error && { cause: errorFields(error.cause) }),
 });
 
 /** Lines that are kept while they cannot be written, in bytes; later ones are lost. */

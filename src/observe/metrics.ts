@@ -20,7 +20,7 @@ const remote = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const long = [0.5, 1, 5, 15, 60, 300, 900, 1_800, 3_600, 14_400, 43_200];
 const tiny = [0.000_005, 0.000_02, 0.000_1, 0.000_5, 0.002, 0.01];
 
-type Row = { readonly help: string; readonly labels?: readonly string[]; readonly buckets?: readonly number[] };
+type MetricRow = { readonly help: string; readonly labels?: readonly string[]; readonly buckets?: readonly number[] };
 
 /** Every metric of ours, by what counts it. Names end in what they count: `_seconds`, `_total`, or nothing for a level. */
 export const histogramRows = {
@@ -77,7 +77,7 @@ export const histogramRows = {
     help: 'Time that acts waited for the lane of their BMC',
     buckets: remote,
   },
-} as const satisfies Record<string, Row & { name: string }>;
+} as const satisfies Record<string, MetricRow & { name: string }>;
 
 export const counterRows = {
   events: { name: 'temper_events_total', help: 'Events read, counted once in an installation', labels: ['kind'] },
@@ -97,7 +97,7 @@ export const counterRows = {
     labels: ['rule', 'would'],
   },
   relayed: { name: 'temper_relay_total', help: 'Runs started and messages sent by the relay', labels: ['did'] },
-} as const satisfies Record<string, Row & { name: string }>;
+} as const satisfies Record<string, MetricRow & { name: string }>;
 
 export const gaugeRows = {
   policyAge: { name: 'temper_policy_loaded_timestamp_seconds', help: 'When the rule set in force was loaded' },
@@ -121,13 +121,13 @@ export const gaugeRows = {
   },
   streams: { name: 'temper_event_streams', help: 'Event streams open' },
   lanes: { name: 'temper_lanes', help: 'Acts that hold or wait for the lane of their BMC', labels: ['state'] },
-} as const satisfies Record<string, Row & { name: string }>;
+} as const satisfies Record<string, MetricRow & { name: string }>;
 
 type Made<Rows, Kind> = { readonly [Name in keyof Rows]: Kind };
 
-const make = <Rows extends Record<string, Row & { name: string }>, Kind>(
+const make = <Rows extends Record<string, MetricRow & { name: string }>, Kind>(
   rows: Rows,
-  build: (row: Row & { name: string }) => Kind,
+  build: (row: MetricRow & { name: string }) => Kind,
 ): Made<Rows, Kind> =>
   Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, build(row)])) as Made<Rows, Kind>;
 
@@ -137,7 +137,12 @@ export const createMetrics = (process_name: string) => {
   registry.setDefaultLabels({ process: process_name });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const base = ({ name, help, labels = [] }: Row & { name: string }) => ({ name, help, labelNames: labels, registers });
+  const base = ({ name, help, labels = [] }: MetricRow & { name: string }) => ({
+    name,
+    help,
+    labelNames: labels,
+    registers,
+  });
   const others: (() => Promise<Counted>)[] = [];
   return {
     registry,

@@ -6,12 +6,12 @@ import { activityCounter } from '../observe/runs';
 import { startTraces, type Traces } from '../observe/traces';
 import type { Life } from './process';
 
-type Settings = { TEMPER_OTLP_ENDPOINT?: string };
+type ObservingSettings = { TEMPER_OTLP_ENDPOINT?: string };
 
 /** Starts tracing where the settings name a collector. */
 export const tracesFrom = async (
   process_name: string,
-  { TEMPER_OTLP_ENDPOINT: endpoint }: Settings,
+  { TEMPER_OTLP_ENDPOINT: endpoint }: ObservingSettings,
   life: Pick<Life, 'onEnd'>,
 ): Promise<Traces | undefined> => {
   if (!endpoint) return undefined;

@@ -16,7 +16,7 @@ export type Life = {
   ready(check?: () => Promise<void>): void;
 };
 
-type Settings = { TEMPER_HEALTH_PORT?: number; TEMPER_HEALTH_HOST: string; TEMPER_SUPERVISED?: '1' };
+type ProcessSettings = { TEMPER_HEALTH_PORT?: number; TEMPER_HEALTH_HOST: string; TEMPER_SUPERVISED?: '1' };
 
 // A close that hangs must not keep a process that was asked to end.
 const endWithinMs = 65_000;
@@ -27,7 +27,7 @@ const endWithinMs = 65_000;
  */
 export const live = (
   process_name: string,
-  settings: Settings,
+  settings: ProcessSettings,
   { log, metrics }: { log: Logger; metrics: Metrics },
   body: (life: Life) => Promise<void>,
 ): void => {

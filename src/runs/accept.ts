@@ -15,7 +15,7 @@ import type { RunOrder } from './contract';
 import type { RunFacts } from './engine';
 
 export type Accepted = { readonly workflow_id: string; readonly input: RunInput; readonly facts: RunFacts };
-type Hands = {
+type AcceptDeps = {
   readonly inventory: Inventory;
   readonly vault: Sealer;
   readonly timing: Timing;
@@ -26,7 +26,7 @@ type Hands = {
 const maxPlanBytes = 64 * 1024;
 
 /** Takes the node for a run, in one try: the caller decides whether to wait. Throws NodeLocked, NodeNotFound, InvalidState. */
-export const accept = async (order: RunOrder, hands: Hands): Promise<Accepted> => {
+export const accept = async (order: RunOrder, hands: AcceptDeps): Promise<Accepted> => {
   const to = workingState(order);
   const accepted = await hands.inventory.transaction((inventory) => acceptOnce(inventory, order, to, hands));
   return accepted ?? explainRefusal(hands.inventory, order);
@@ -93,7 +93,7 @@ const acceptOnce = async (
   inventory: Queries,
   order: RunOrder,
   to: ProvisionState | null,
-  { vault, timing, queuePrefix }: Hands,
+  { vault, timing, queuePrefix }: AcceptDeps,
 ): Promise<Accepted | undefined> => {
   await holdRunbook(inventory, order);
   const run = inventory.runs.newId();
@@ -126,7 +126,7 @@ const acceptOnce = async (
   if (displaced) await tellDisplaced(inventory, displaced, order);
   await inventory.runSteps.insert(run, sealed.steps);
   await inventory.secrets.insert(secrets);
-  await tell(inventory, order, to, taken.lock, sealed.steps, taken);
+  await runAuditAndEvent(inventory, order, to, taken.lock, sealed.steps, taken);
   const { user_name, user_id } = order.asked.requester;
   return {
     workflow_id,
@@ -227,7 +227,7 @@ const tellDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): 
   });
 };
 
-const tell = async (
+const runAuditAndEvent = async (
   inventory: Queries,
   order: RunOrder,
   to: ProvisionState | null,

@@ -22,7 +22,7 @@ export type OrderedNode = {
 };
 
 /** Who asked by which rule; goes into the audit row of the acceptance. */
-export type Asked = {
+export type RunAudit = {
   readonly requester: Requester;
   /** Where the request came from. */
   readonly origin?: Origin;
@@ -48,7 +48,7 @@ export type RunOrder = {
   readonly power?: { readonly target: PowerTarget; readonly timeoutMs?: number };
   /** `updated_at` as it was read: a runbook that was changed or deleted meanwhile is a 409. */
   readonly runbook: { readonly uuid: RunbookUuid; readonly name: string; readonly updated_at?: Date | null } | null;
-  readonly asked: Asked;
+  readonly asked: RunAudit;
   /** Only so many runs of a class work at once; the others wait their turn. */
   readonly limit?: RunInput['limit'];
   /** The run that holds the node is signalled to end, and this one goes on once it has. */
@@ -62,7 +62,7 @@ export type RunOrder = {
 };
 
 /** A message to the run that waits on the node. */
-export type MessageOrder = { readonly node: OrderedNode; readonly kind: 'abort' | 'unhold'; readonly asked: Asked };
+export type MessageOrder = { readonly node: OrderedNode; readonly kind: 'abort' | 'unhold'; readonly asked: RunAudit };
 
 /** What a person may do to a run that is going on. */
 export const runActs = ['abort', 'pause', 'resume', 'retry', 'skip', 'fail'] as const;
@@ -83,7 +83,7 @@ export type ActOrder = {
   readonly reason: string;
   /** With `retry`: the step is tried again with these; checked, secrets still in them. */
   readonly args?: Readonly<Record<string, unknown>>;
-  readonly asked: Asked;
+  readonly asked: RunAudit;
 };
 
 /** What Temporal adds to the store's knowledge of one run. */
@@ -108,7 +108,7 @@ export type CallOrder = {
   readonly node: OrderedNode;
   readonly act: ActName;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly asked: Asked;
+  readonly asked: RunAudit;
   /** The answer is not waited for: the run goes on by itself. */
   readonly background?: true;
 };
@@ -122,7 +122,7 @@ export type Runs = {
    */
   start(order: RunOrder): Promise<{ run: RunUuid }>;
   /** A transition that needs no work: straight to a resting state. Throws NodeLocked. */
-  move(order: { node: OrderedNode; event: Event; asked: Asked }): Promise<void>;
+  move(order: { node: OrderedNode; event: Event; asked: RunAudit }): Promise<void>;
   /** Delivers a message to the run that holds the node; kept until the engine takes it. Throws NodeLocked where no run waits. */
   send(order: MessageOrder): Promise<void>;
   /**

@@ -5,13 +5,13 @@ import { endRun } from './ending';
 import type { Engine } from './engine';
 import { type Log, resumeRun } from './resuming';
 
-type Hands = { readonly inventory: Inventory; readonly log: Log };
+type GoneDeps = { readonly inventory: Inventory; readonly log: Log };
 
 /** How a run is ended whose workflow is closed; `says` is null where it went well. */
-export type Verdict = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
+export type GoneVerdict = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
 
 /** What a closed workflow says of a run that the store believes to be open. */
-const verdicts: Readonly<Record<string, Verdict>> = {
+const verdicts: Readonly<Record<string, GoneVerdict>> = {
   TERMINATED: { outcome: 'aborted', says: 'The run was terminated in the workflow engine.' },
   CANCELLED: { outcome: 'aborted', says: 'The run was cancelled in the workflow engine.' },
   FAILED: { outcome: 'failed', says: 'The run failed in the workflow engine before it could say why.' },
@@ -29,7 +29,7 @@ const lost = 'The workflow engine has lost this run.';
 export const putRight = async (
   run: RunRow,
   engine: Engine,
-  hands: Hands,
+  hands: GoneDeps,
 ): Promise<'ended' | 'restarted' | undefined> => {
   if (await hands.inventory.recovery.current()) return undefined;
   const status = await engine.status(run.workflow_id);
@@ -49,7 +49,11 @@ export const putRight = async (
 };
 
 /** Ends a run in the store in the place of its workflow. @returns false where nothing is known of it any more */
-export const endAs = async (run: RunRow, { outcome, says }: Verdict, { inventory, log }: Hands): Promise<boolean> => {
+export const endAs = async (
+  run: RunRow,
+  { outcome, says }: GoneVerdict,
+  { inventory, log }: GoneDeps,
+): Promise<boolean> => {
   const input = await inventory.runs.input(run.id);
   if (!input) return false;
   await inventory.transaction((store) =>

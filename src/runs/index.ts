@@ -12,7 +12,7 @@ import type { Timing } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
 import { accept, sideOf } from './accept';
 import { call } from './call';
-import type { ActOrder, Asked, Delivered, MessageOrder, RunOrder, Runs } from './contract';
+import type { ActOrder, Delivered, MessageOrder, RunAudit, RunOrder, Runs } from './contract';
 import { recovered } from './ending';
 import { createEngine, type Engine } from './engine';
 import { putRight } from './gone';
@@ -97,13 +97,13 @@ export const createRuns = (hands: RunsHands): Runs => {
   };
 };
 
-const byOf = ({ requester: { user_name, user_id } }: Asked): string => user_name ?? user_id ?? 'unknown';
+const byOf = ({ requester: { user_name, user_id } }: RunAudit): string => user_name ?? user_id ?? 'unknown';
 
 /** Keeps a message with its audit row, then delivers it; what cannot be delivered now is left to the relay. */
 const deliver = async (
   run: RunRow,
   kind: 'abort' | 'unhold',
-  { asked, reason }: { asked: Asked; reason?: string },
+  { asked, reason }: { asked: RunAudit; reason?: string },
   { inventory, engine, log }: { inventory: Inventory; engine: Engine; log: Log },
 ): Promise<Delivered> => {
   const payload = {
@@ -141,7 +141,7 @@ const putRightNow = async (
   return (now && !now.finished_at && (await putRight(now, engine, hands))) || 'open';
 };
 
-const record = async (store: Queries, run: RunRow, act: string, asked: Asked, reason?: string): Promise<void> => {
+const record = async (store: Queries, run: RunRow, act: string, asked: RunAudit, reason?: string): Promise<void> => {
   const { node_uuid, id: run_id, owner: project, lessee } = run;
   const data = { by: byOf(asked), ...(reason !== undefined && { reason }) };
   await store.audit.write({ ...asked, action: `run.${act}`, resource: 'node', resource_id: node_uuid, run_id, data });
@@ -149,7 +149,7 @@ const record = async (store: Queries, run: RunRow, act: string, asked: Asked, re
 };
 
 /** A run that has not begun is ended in the store at once; false when it has begun meanwhile. */
-const abortUnstarted = async (run: RunRow, asked: Asked, reason: string, inventory: Inventory): Promise<boolean> => {
+const abortUnstarted = async (run: RunRow, asked: RunAudit, reason: string, inventory: Inventory): Promise<boolean> => {
   const input = await inventory.runs.input(run.id);
   if (
     !input ||

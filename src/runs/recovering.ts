@@ -6,7 +6,7 @@ import type { RunRow } from '../inventory/runs/runs';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Recovered } from './contract';
 import { createEngine, type Engine } from './engine';
-import { endAs, type Verdict } from './gone';
+import { endAs, type GoneVerdict } from './gone';
 import { type Log, resumeRun } from './resuming';
 
 export type RecoveryHands = {
@@ -44,7 +44,7 @@ const asItEnded = async (
 ): Promise<Line | undefined> => {
   const ending = await engine.ending(run.workflow_id);
   if (!ending) return undefined;
-  const end = (verdict: Verdict) => () => endAs(run, verdict, hands);
+  const end = (verdict: GoneVerdict) => () => endAs(run, verdict, hands);
   if (run.verb === 'inspect' && ending.outcome === 'succeeded')
     return {
       says: `${what}: it has ended, and what it found is lost; it fails`,

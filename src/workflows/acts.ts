@@ -34,7 +34,7 @@ export const isFailure = (thrown: unknown): boolean =>
   !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown));
 
 /** What one execution has asked for so far. */
-type Asked = {
+type ActCounts = {
   /** How often each act of each step was asked for. */
   readonly attempts: Map<string, number>;
   /** Until when each step with a timeout of its own may take; epoch milliseconds of the engine's clock. */
@@ -50,7 +50,7 @@ type Asked = {
 const limitedOptions = (
   run: RunInput,
   state: ExecutionState,
-  { deadlines }: Asked,
+  { deadlines }: ActCounts,
   { step, given }: { readonly step: PlannedStep; readonly given: ActivityOptions },
 ): ActivityOptions => {
   const limit = tidyLimit(run, state);
@@ -92,7 +92,7 @@ export type Acts = ReturnType<typeof createActs>;
 /** The acts of one execution; `state` is what its messages write. */
 export const createActs = (run: RunInput, state: ExecutionState, journal: Journal) => {
   const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queueOf(run), startToCloseTimeout: '1m' }); // each call says its own
-  const asked: Asked = { attempts: new Map(), deadlines: new Map(), count: 0, guarded: false, trying: undefined };
+  const asked: ActCounts = { attempts: new Map(), deadlines: new Map(), count: 0, guarded: false, trying: undefined };
 
   const act = (step: PlannedStep, index: number): Promise<ActOutcome> => {
     const { act: name, effect } = step.acts[index]!;

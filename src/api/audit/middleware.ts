@@ -3,14 +3,14 @@ import type { NodeIdent, RequestRow } from '../../inventory/audit';
 import type { Caller } from '../../model/access/callers';
 import type { TemperError } from '../../model/errors';
 import { asUuid, isLogicalName, type RunUuid } from '../../model/ids';
-import { identKept, type Origin, type Verdict } from '../../model/resources/audit';
+import { type AuditOutcome, identKept, type Origin } from '../../model/resources/audit';
 import type { Policy } from '../../policy';
 import type { Rooms } from '../context';
 import type { Route } from '../http/route';
 import { requesterOf } from './record';
 import { createRepeats } from './refusal-counter';
 
-type Asked = {
+type FollowedRequest = {
   readonly route: Route;
   /** Parameters of the path, as they came. */
   readonly params: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export type Followed = {
 
 export type Trail = {
   /** Follows a request for a change from an authenticated caller; undefined for all others, which leave nothing. */
-  follow(asked: Asked): Followed | undefined;
+  follow(asked: FollowedRequest): Followed | undefined;
   /** Writes what was counted and not yet written. */
   close(): Promise<void>;
 };
@@ -67,7 +67,7 @@ const listening = (policy: Policy, heard: Heard): Policy => {
 const singular = (collection: string): string => (collection === 'chassis' ? collection : collection.replace(/s$/, ''));
 
 /** `/v1/nodes/:node_ident/…` is about a node: what leads to the first parameter, in the singular, and what that is here. */
-const targetOf = ({ path }: Route, params: Asked['params']) => {
+const targetOf = ({ path }: Route, params: FollowedRequest['params']) => {
   const parts = path.split('/').slice(path.startsWith('/temper') ? 3 : 2);
   const at = parts.findIndex((part) => part.startsWith(':'));
   const resource = singular(parts.slice(0, at === -1 ? undefined : at).join('_'));
@@ -84,7 +84,7 @@ const targetOf = ({ path }: Route, params: Asked['params']) => {
 };
 
 /** A rule refused; where its refusal reads as "not found", the rule is known only from what was asked last. */
-const judge = ({ status, facts }: TemperError, heard: Heard): { verdict: Verdict; rule: string | null } => {
+const judge = ({ status, facts }: TemperError, heard: Heard): { verdict: AuditOutcome; rule: string | null } => {
   const hidden = status === 404 && heard.rule !== null && !heard.allowed;
   if (status === 403 || hidden)
     return { verdict: 'refused', rule: typeof facts.rule === 'string' ? facts.rule : heard.rule };
@@ -110,7 +110,7 @@ export const createTrail = (rooms: Rooms): Trail => {
       if (!leavesRows(route)) return undefined;
       const heard: Heard = { rule: null, allowed: false, admitted: null };
       const rule_set = rooms.policy().hash;
-      const row = (verdict: Verdict, rule: string | null, code: string | null): RequestRow => ({
+      const row = (verdict: AuditOutcome, rule: string | null, code: string | null): RequestRow => ({
         requester: requesterOf({ who, requestId }),
         origin,
         action: `${route.method} ${route.path}`,

@@ -105,13 +105,13 @@ export const auditAndEvent = async (
 
 const happened = { create: 'created', update: 'updated', delete: 'deleted' } as const;
 
-export type Act = keyof typeof happened;
+export type AuditedAct = keyof typeof happened;
 
 /** A write of a resource: the audit row holds the values, the event the names of the fields. */
 export type ResourceWrite = Pick<Change, 'rule' | 'node' | 'project' | 'facts'> & {
   /** The resource in one word: `portgroup`, `deploy_template`. */
   readonly resource: string;
-  readonly act: Act;
+  readonly act: AuditedAct;
   readonly uuid: string;
   /** What was written, by field. */
   readonly values: Data;

@@ -1,7 +1,7 @@
 /** Keeps the refusals of one caller from filling the store: equal ones are counted, and there is a most in a minute. */
 import type { RequestRow } from '../../inventory/audit';
 
-type Hands = {
+type RefusalCounterOptions = {
   /** Writes a row; must not throw. */
   readonly write: (row: RequestRow) => Promise<void>;
   readonly now?: () => number;
@@ -39,7 +39,7 @@ const summed = ({ row, times }: Counted): RequestRow => ({
 });
 
 /** Counts what is written again and again. The count of a window is written when it is over, or at `flush`. */
-export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most = 60 }: Hands) => {
+export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most = 60 }: RefusalCounterOptions) => {
   const windows = new Map<string, Window>();
 
   const end = async (caller: string, { seen, beyond }: Window): Promise<void> => {

@@ -12,7 +12,12 @@ const collectionOf = (path: string): string => {
 };
 
 /** The resource as it is now, to who asks now; nothing of it where it is gone or hidden. */
-const shownNow = async (show: Route, id: string, { asking }: Asked, rooms: Rooms): Promise<Answer | undefined> => {
+const shownNow = async (
+  show: Route,
+  id: string,
+  { asking }: KeyedRequest,
+  rooms: Rooms,
+): Promise<Answer | undefined> => {
   const param = show.path.slice(show.path.lastIndexOf(':') + 1);
   try {
     return await show.handler({ ...asking, params: { [param]: id }, query: {}, body: undefined } as never, rooms);
@@ -22,7 +27,12 @@ const shownNow = async (show: Route, id: string, { asking }: Asked, rooms: Rooms
   }
 };
 
-const createdBefore = async (id: string, asked: Asked, rooms: Rooms, routes: readonly Route[]): Promise<Answer> => {
+const createdBefore = async (
+  id: string,
+  asked: KeyedRequest,
+  rooms: Rooms,
+  routes: readonly Route[],
+): Promise<Answer> => {
   const collection = collectionOf(asked.route.path);
   const show = routes.find(
     ({ method, path }) =>
@@ -38,7 +48,7 @@ const createdBefore = async (id: string, asked: Asked, rooms: Rooms, routes: rea
 };
 
 /** Where to look at the node, for what moves it. */
-const statesOf = ({ asking, route }: Asked): Record<string, string> => {
+const statesOf = ({ asking, route }: KeyedRequest): Record<string, string> => {
   const { node_ident } = (asking.params ?? {}) as { node_ident?: string };
   if (!node_ident || !/\/states\/(provision|power)$/.test(route.path)) return {};
   return { Location: `${asking.base}/v1/nodes/${encodeURIComponent(node_ident)}/states` };
@@ -55,7 +65,7 @@ const emptyStatus = ({ answers = {} }: Route): number => {
 /** @param row of the request that was cut off; its work is written down */
 export const cutOffAnswer = async (
   row: KeyRow,
-  asked: Asked,
+  asked: KeyedRequest,
   rooms: Rooms,
   routes: readonly Route[],
 ): Promise<Answer> => {
@@ -65,7 +75,7 @@ export const cutOffAnswer = async (
 };
 
 /** The request as it came, parsed. */
-export type Asked = {
+export type KeyedRequest = {
   readonly route: Route;
   readonly asking: Asking<unknown, unknown, unknown>;
   /** As routes see it, with its query. */

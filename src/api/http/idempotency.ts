@@ -6,7 +6,7 @@ import { raise, type TemperError } from '../../model/errors';
 import type { Rooms } from '../context';
 import { callerKey } from './caller-key';
 import { asTemperError, replyFor } from './errors';
-import { type Asked, cutOffAnswer } from './idempotency-cut-off';
+import { cutOffAnswer, type KeyedRequest } from './idempotency-cut-off';
 import type { Answer, Route } from './route';
 
 /** Creates and starts work: a repeat would do it a second time. */
@@ -23,7 +23,7 @@ export type Once = { readonly answer: Answer; readonly repeated: boolean };
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
 
-const keyOf = (asking: Asked['asking']): string | undefined => {
+const keyOf = (asking: KeyedRequest['asking']): string | undefined => {
   const key = asking.header('idempotency-key');
   if (key !== undefined && !keyForm.test(key))
     raise('InvalidInput', {
@@ -45,7 +45,7 @@ const canonical = (value: unknown): string =>
       : inner,
   );
 
-const whatIsAsked = ({ route, asking, url, rawBody }: Asked): string => {
+const whatIsAsked = ({ route, asking, url, rawBody }: KeyedRequest): string => {
   const [path, query = ''] = url.split('?');
   const sorted = [...new URLSearchParams(query)].map(String).sort();
   return canonical([route.method, path, sorted, asking.version, [...asking.who.roles].sort(), rawBody ?? null]);
@@ -114,7 +114,7 @@ export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
   };
 
   /** The first request was cut off when its work was written down: what follows is the answer that it would have had. */
-  const finish = async (row: KeyRow, asked: Asked, work: Work): Promise<Answer> => {
+  const finish = async (row: KeyRow, asked: KeyedRequest, work: Work): Promise<Answer> => {
     if (!(await idempotency.revive(row.request_id))) return underWay();
     if (asked.route.cutOff === 'again') return perform(row.request_id, work);
     const answer = await cutOffAnswer(row, asked, rooms, routes);
@@ -122,7 +122,7 @@ export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
     return answer;
   };
 
-  const repeat = async (row: KeyRow, keyAsked: KeyAsked, asked: Asked, work: Work): Promise<Once> => {
+  const repeat = async (row: KeyRow, keyAsked: KeyAsked, asked: KeyedRequest, work: Work): Promise<Once> => {
     if (row.status !== null) return { answer: replay(row), repeated: true };
     if (row.alive) return underWay();
     if (row.changed) return { answer: await finish(row, asked, work), repeated: true };
@@ -130,7 +130,7 @@ export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
     return { answer: await perform(keyAsked.request_id, work), repeated: false };
   };
 
-  return async (asked: Asked, work: Work): Promise<Once> => {
+  return async (asked: KeyedRequest, work: Work): Promise<Once> => {
     const { requestId, who } = asked.asking;
     const key = honoursKey(asked.route) ? keyOf(asked.asking) : undefined;
     if (key === undefined) return { answer: await work(requestId), repeated: false };

@@ -6,11 +6,11 @@ import { checkText, readBody } from './body';
 import { schemaError } from './errors';
 import type { Route } from './route';
 
-type Query = Readonly<Record<string, unknown>>;
+type QueryValues = Readonly<Record<string, unknown>>;
 
 /** The parts of a request, and the body before its schema. Throws what the caller did wrong. */
 export const read = async (route: Route, request: Request, response: Response, version: number) => {
-  const query = request.query as Query;
+  const query = request.query as QueryValues;
   for (const [name, value] of Object.entries({ ...query, ...request.params }))
     if (typeof value === 'string') checkText(value, name);
   const body = await bodyOf(route, request, response);
@@ -52,6 +52,6 @@ const merged = (query: Readonly<Record<string, unknown>>, body: unknown): unknow
 const parse = (schema: z.ZodType | undefined, value: unknown, where: string): unknown => {
   if (!schema) return value;
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw schemaError(parsed.error, where, where === 'query' ? (value as Query) : undefined);
+  if (!parsed.success) throw schemaError(parsed.error, where, where === 'query' ? (value as QueryValues) : undefined);
   return parsed.data;
 };

@@ -1,7 +1,7 @@
 /** What an operation answers when all goes well: what its route says, else what its method and resource say. */
 import { isShow } from '../http/etag';
 import type { Answers, Method, Route } from '../http/route';
-import { componentName, type Seen, seenAt } from './resources';
+import { componentName, type ResourceSeen, seenAt } from './resources';
 import { answerSchema, type Json, listSchema, refTo } from './schemas';
 
 const usualStatus = { GET: 200, POST: 201, PUT: 204, PATCH: 200, DELETE: 204 } as const satisfies Record<
@@ -25,7 +25,7 @@ const contentOf = (shape: Answers[number]): Json => {
   return json(answerSchema(shape));
 };
 
-const shownAs = ({ table, as }: Seen): Json =>
+const shownAs = ({ table, as }: ResourceSeen): Json =>
   as === 'one' ? refTo('schemas', componentName(table)) : listSchema(table);
 
 /** Whether what the answer holds follows from method and path alone. */
@@ -49,13 +49,13 @@ const answer = (status: number, content: Json): [string, Json] => [
   { description: says[status as keyof typeof says] ?? 'Done.', ...headersOf(status), ...content },
 ];
 
-const told = (answers: Answers): [string, Json][] =>
+const answerEntries = (answers: Answers): [string, Json][] =>
   Object.entries(answers).map(([status, shape]) => answer(Number(status), contentOf(shape)));
 
 /** The good answers by status; undefined where what the answer holds is unknown. */
 export const goodAnswers = (route: Route): Readonly<Record<string, Json>> | undefined => {
   const content = usual(route);
   if (!route.answers && !content) return undefined;
-  const answers = route.answers ? told(route.answers) : [answer(usualStatus[route.method], content!)];
+  const answers = route.answers ? answerEntries(route.answers) : [answer(usualStatus[route.method], content!)];
   return Object.fromEntries([...answers, ...(isShow(route) ? [answer(304, {})] : [])]);
 };

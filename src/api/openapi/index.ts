@@ -5,11 +5,11 @@ import type { Route } from '../http/route';
 import { goodAnswers } from './answers';
 import { headerComponents, parametersOf } from './parameters';
 import { faultSchemas, refusalComponents, refusalsOf } from './refusals';
-import { componentName, resourceTables, type Seen, seenAt } from './resources';
+import { componentName, type ResourceSeen, resourceTables, seenAt } from './resources';
 import { type Json, noted, patchSchema, requestSchema, resourceSchema, versionText } from './schemas';
 import { operationId, summaryOf, tagsOf } from './words';
 
-const bodySchema = (route: Route, seen: Seen | undefined): Json => {
+const bodySchema = (route: Route, seen: ResourceSeen | undefined): Json => {
   const schema = requestSchema(route.body!);
   if (!seen) return schema;
   return route.method === 'PATCH' ? patchSchema(schema, seen.table) : noted(schema, seen.table);
@@ -20,7 +20,7 @@ const takesNothing = (schema: Json): boolean => {
   return schema.type === 'object' && !required?.length;
 };
 
-const bodyOf = (route: Route, seen: Seen | undefined): Json => {
+const bodyOf = (route: Route, seen: ResourceSeen | undefined): Json => {
   // A body of GET is read, as Ironic has it; what is described is the query.
   if (!route.body || route.method === 'GET') return {};
   const schema = bodySchema(route, seen);

@@ -4,7 +4,7 @@ import { maxVersion } from '../../model/resources/microversions';
 import { isShow } from '../http/etag';
 import { honoursKey } from '../http/idempotency';
 import type { Route } from '../http/route';
-import type { Seen } from './resources';
+import type { ResourceSeen } from './resources';
 import { type Json, refTo, requestSchema, versionText } from './schemas';
 
 type Properties = Readonly<Record<string, Json>>;
@@ -95,7 +95,7 @@ const queryParameters = (route: Route, table: ResourceTable | undefined): Json[]
 };
 
 /** All of them. */
-export const parametersOf = (route: Route, seen: Seen | undefined): Json[] => [
+export const parametersOf = (route: Route, seen: ResourceSeen | undefined): Json[] => [
   ...pathParameters(route),
   ...queryParameters(route, seen?.table),
   ...headerParameters.filter(({ when }) => when(route)).map(({ name }) => refTo('parameters', name)),

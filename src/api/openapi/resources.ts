@@ -34,7 +34,7 @@ export const resourceTables: readonly ResourceTable[] = [
 ];
 
 /** A resource at a path: its list, its list with every field, or one of it. */
-export type Seen = { readonly table: ResourceTable; readonly as: 'list' | 'detail' | 'one' };
+export type ResourceSeen = { readonly table: ResourceTable; readonly as: 'list' | 'detail' | 'one' };
 
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith(':') === true;
 
@@ -42,7 +42,7 @@ const byCollection = new Map(resourceTables.map((table) => [table.collection, ta
 const byName = new Map(resourceTables.map((table) => [table.resource, table]));
 
 /** What a path of Ironic's shows, or undefined where it is no resource with a table. */
-export const seenAt = (path: string): Seen | undefined => {
+export const seenAt = (path: string): ResourceSeen | undefined => {
   const segments = path.split('/').filter(Boolean);
   if (segments[0] !== 'v1') return undefined;
   const whole = segments.at(-1) === 'detail';

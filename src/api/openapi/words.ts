@@ -1,6 +1,6 @@
 /** What an operation is called: an id that stays, a line for people, and whose addition it is. */
 import type { Method, Route } from '../http/route';
-import { type Seen, seenAt } from './resources';
+import { type ResourceSeen, seenAt } from './resources';
 
 type Named = Pick<Route, 'method' | 'path'>;
 
@@ -52,7 +52,7 @@ const verbs = { GET: 'Show', POST: 'Post', PUT: 'Set', PATCH: 'Change', DELETE: 
   string
 >;
 
-const verbOf = ({ method }: Named, seen: Seen | undefined): string => {
+const verbOf = ({ method }: Named, seen: ResourceSeen | undefined): string => {
   if (!seen || seen.as === 'one') return verbs[method];
   return { ...verbs, GET: 'List', POST: 'Create' }[method];
 };

@@ -3,7 +3,7 @@ import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { nodeTarget, type PersonaName, type Policy, personas } from '../../policy';
 
-const rule = 'baremetal:node:clear_maintenance';
+const maintenanceRemedyRule = 'baremetal:node:clear_maintenance';
 
 // The projects that the personas stand for.
 const sample = nodeTarget({ owner: 'project-owner', lessee: 'project-lessee' });
@@ -20,14 +20,17 @@ const holders = {
 /** The smallest role of each group that the rule admits. */
 const admitted = (policy: Policy): string[] =>
   Object.entries(holders).flatMap(([group, says]) => {
-    const role = roles.find((one) => policy.allows(rule, personas[`${group}-${one}` as PersonaName], sample));
+    const role = roles.find((one) =>
+      policy.allows(maintenanceRemedyRule, personas[`${group}-${one}` as PersonaName], sample),
+    );
     return role === undefined ? [] : [says(role)];
   });
 
 /** What the caller, or a caller with another role, does about a node in maintenance. */
 export const wayOutOfMaintenance = (policy: Policy, who: Caller, node: NodeRow): string => {
   const command = `baremetal node maintenance unset ${node.name ?? node.uuid}`;
-  if (policy.allows(rule, who, nodeTarget(node))) return `Rule ${rule} lets you end it: \`${command}\`.`;
+  if (policy.allows(maintenanceRemedyRule, who, nodeTarget(node)))
+    return `Rule ${maintenanceRemedyRule} lets you end it: \`${command}\`.`;
   const others = admitted(policy);
-  return `You cannot end it: rule ${rule} admits ${others.join(', or ') || 'roles of the operator’s own'}; ask for \`${command}\`.`;
+  return `You cannot end it: rule ${maintenanceRemedyRule} admits ${others.join(', or ') || 'roles of the operator’s own'}; ask for \`${command}\`.`;
 };

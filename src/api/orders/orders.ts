@@ -2,7 +2,7 @@
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import type { Policy } from '../../policy';
-import type { Asked, OrderedNode } from '../../runs/contract';
+import type { OrderedNode, RunAudit } from '../../runs/contract';
 import { type AuditContext, auditedBy } from '../audit/record';
 import { checkDriverInfo, requireDriver } from '../v1/nodes/checks';
 
@@ -29,7 +29,7 @@ export const askedBy = (
   asking: AuditContext,
   rule: string,
   also?: { readonly rule: string; readonly reason: string },
-): Asked => ({
+): RunAudit => ({
   ...auditedBy(asking),
   rule: also ? `${rule}, ${also.rule}` : rule,
   ...(also && { reason: also.reason }),

@@ -5,12 +5,12 @@ import { planFor } from '../../model/lifecycle/plans';
 import { type ProvisionState, states } from '../../model/lifecycle/states';
 import type { Equipment } from '../../model/lifecycle/step-types';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
-import type { Asked, RunOrder } from '../../runs/contract';
+import type { RunAudit, RunOrder } from '../../runs/contract';
 import type { Rooms } from '../context';
 import { checkInstance } from './deploy';
 import { checkWorkable, orderedNode } from './orders';
 import { requireStepOrigins } from './origins';
-import { equipped, type Listed } from './plans';
+import { equipped, type PlanListed } from './plans';
 
 type RunRequest = {
   readonly verb: Verb;
@@ -20,9 +20,9 @@ type RunRequest = {
   readonly ident: string;
   /** The state that the verb leads to. */
   readonly to: ProvisionState;
-  readonly asked: Asked;
+  readonly asked: RunAudit;
   /** The steps on this node, with what its ramdisk has reported. */
-  readonly steps: (node: NodeRow & Equipment) => Promise<Listed>;
+  readonly steps: (node: NodeRow & Equipment) => Promise<PlanListed>;
   /** Whether the caller wants no ramdisk started for them. */
   readonly disableRamdisk?: boolean;
   /** What the acceptance stores beside the run. */

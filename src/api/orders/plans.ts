@@ -8,7 +8,7 @@ import type { Runbook } from '../../model/resources/runbooks';
 import type { Rooms } from '../context';
 import { planWithChildren } from './children';
 import { cleaningRunbook, hashedPassword } from './deploy';
-import type { Ask, Wanted } from './request';
+import type { ProvisionRequest, WantedVerb } from './request';
 import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './steps';
 import { templateSteps } from './templates';
 
@@ -16,8 +16,8 @@ const invalid = (field: string, reason: string): never => raise('InvalidInput', 
 
 type Planning = {
   readonly rooms: Rooms;
-  readonly want: Wanted;
-  readonly asking: Ask;
+  readonly want: WantedVerb;
+  readonly asking: ProvisionRequest;
   readonly node: NodeRow & Equipment;
 };
 
@@ -46,7 +46,7 @@ const deploySteps = async ({ rooms, want: { row }, asking, node }: Planning): Pr
 };
 
 /** Planned steps, and what else the plan of their run is made of. */
-export type Listed = {
+export type PlanListed = {
   readonly steps: readonly PlannedStep[];
   readonly runbook?: Runbook | null;
   /** The node's own list is meant, of which the ramdisk reports its part. */
@@ -58,7 +58,7 @@ export type Listed = {
 /** Whether a node is cleaned by itself: its own word, or else the installation's. */
 const cleansItself = (rooms: Rooms, node: NodeRow): boolean => node.automated_clean ?? rooms.settings.automatedClean;
 
-const automatic = async ({ rooms, node }: Planning): Promise<Listed> => {
+const automatic = async ({ rooms, node }: Planning): Promise<PlanListed> => {
   if (!cleansItself(rooms, node)) return { steps: [] };
   const runbook = await cleaningRunbook(rooms, node);
   return runbook
@@ -66,7 +66,7 @@ const automatic = async ({ rooms, node }: Planning): Promise<Listed> => {
     : { steps: automaticPlan(node), automatic: true };
 };
 
-const listed = async (planning: Planning, runbook: Runbook | null): Promise<Listed> => {
+const listed = async (planning: Planning, runbook: Runbook | null): Promise<PlanListed> => {
   const { rooms, want, node } = planning;
   if (runbook) {
     refuseDisallowed(rooms, runbook.steps);
@@ -78,7 +78,7 @@ const listed = async (planning: Planning, runbook: Runbook | null): Promise<List
 };
 
 /** The steps that a request brings, chooses by a runbook, or leaves to the node's own list. Throws what planning throws. */
-export const requestedSteps = async (planning: Planning, given: Runbook | null): Promise<Listed> => {
+export const requestedSteps = async (planning: Planning, given: Runbook | null): Promise<PlanListed> => {
   const { want, asking } = planning;
   const steps = await listed(planning, given);
   if (!want.row.rescuePassword) return steps;

@@ -19,7 +19,7 @@ export const provisionBody = z.strictObject({
   rescue_password: z.string().max(512).optional(),
 });
 
-export type Ask = Asking<NodeParams, unknown, z.output<typeof provisionBody>>;
+export type ProvisionRequest = Asking<NodeParams, unknown, z.output<typeof provisionBody>>;
 
 /** A request, resolved: the verb, its row, and the rule that decides about it. */
-export type Wanted = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };
+export type WantedVerb = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };

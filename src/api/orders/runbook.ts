@@ -30,7 +30,7 @@ export type Usable = {
   readonly crossing?: { readonly rule: string; readonly reason: string };
 };
 
-type Asked = {
+type RunbookRequest = {
   readonly who: Caller;
   readonly version: number;
   /** Why it is run, where the request says so. */
@@ -45,7 +45,7 @@ const isPrivate = ({ owner, public: open }: Runbook): boolean => owner !== null 
  */
 const requireHome = (
   rooms: Rooms,
-  { who, reason = '' }: Asked,
+  { who, reason = '' }: RunbookRequest,
   node: NodeRow,
   runbook: Runbook,
   target: Target,
@@ -66,7 +66,7 @@ const requireHome = (
 /** Throws RunbookTraitMissing. */
 const requireApproval = (
   rooms: Rooms,
-  { who, version }: Asked,
+  { who, version }: RunbookRequest,
   node: NodeRow,
   runbook: Runbook,
   target: Target,
@@ -81,7 +81,12 @@ const requireApproval = (
  * The runbook that a request names, ready to run on this node. Throws RunbookNotFound (missing and hidden alike),
  * PolicyDenied, InvalidInput, RunbookTraitMissing.
  */
-export const usableRunbook = async (rooms: Rooms, asked: Asked, node: NodeRow, ident: string): Promise<Usable> => {
+export const usableRunbook = async (
+  rooms: Rooms,
+  asked: RunbookRequest,
+  node: NodeRow,
+  ident: string,
+): Promise<Usable> => {
   const runbook = await findVisibleRunbook(rooms, asked.who, ident);
   const policy = rooms.policy();
   policy.require(useRule, asked.who, runbookTarget(runbook));

@@ -10,7 +10,7 @@ import type { Rooms } from '../context';
 import type { Asking } from '../http/route';
 import { readable, refuseDisallowed, requireStepRules, stepRules } from './steps';
 
-type Ask = Pick<Asking<unknown, unknown, unknown>, 'who'>;
+type TemplateRequest = Pick<Asking<unknown, unknown, unknown>, 'who'>;
 
 const traitsOf = (node: NodeRow): string[] => {
   const { traits } = node.instance_info;
@@ -18,7 +18,12 @@ const traitsOf = (node: NodeRow): string[] => {
 };
 
 /** Steps that were not written with system scope count as the caller's own choice. Throws PolicyDenied. */
-const requireUnvouched = (rooms: Rooms, { who }: Ask, node: NodeRow, { vouched, steps }: DeployTemplate): void => {
+const requireUnvouched = (
+  rooms: Rooms,
+  { who }: TemplateRequest,
+  node: NodeRow,
+  { vouched, steps }: DeployTemplate,
+): void => {
   if (vouched) return;
   const policy = rooms.policy();
   policy.require(stepRules.deploy_steps, who, nodeTarget(node));
@@ -52,7 +57,7 @@ const planned = (steps: readonly TemplateStep[], node: NodeRow & Equipment): Pla
  */
 export const templateSteps = async (
   rooms: Rooms,
-  asking: Ask,
+  asking: TemplateRequest,
   node: NodeRow & Equipment,
   own: readonly string[],
 ): Promise<PlannedStep[]> => {

@@ -5,7 +5,7 @@ import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type ProvisionState, states } from '../../model/lifecycle/states';
 import { insteadOf } from '../../model/lifecycle/verbs';
 import { requireMinor } from '../http/versions';
-import type { Ask, Wanted } from './request';
+import type { ProvisionRequest, WantedVerb } from './request';
 /** Keys of a request that carry steps. */
 export const stepKeys = ['clean_steps', 'service_steps', 'deploy_steps'] as const;
 
@@ -22,7 +22,7 @@ const waits = (state: ProvisionState): boolean =>
   next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
 
 /** The state that the verb leads to. A held node is a conflict unless the verb is for its run, or takes over from one that waits. */
-export const reachable = ({ verb, row }: Wanted, node: NodeRow, ident: string): ProvisionState => {
+export const reachable = ({ verb, row }: WantedVerb, node: NodeRow, ident: string): ProvisionState => {
   const to = next(node.provision_state, row.event);
   const passes =
     to !== undefined && (row.does === 'message' ? states[to].kind !== 'stable' : waits(node.provision_state));
@@ -40,8 +40,8 @@ export const reachable = ({ verb, row }: Wanted, node: NodeRow, ident: string): 
 
 /** Refuses what may not come with the verb, and what must come and has not. Throws InvalidInput, NotAcceptable. */
 export const checkArguments = (
-  { verb, row }: Wanted,
-  { body, version }: Ask,
+  { verb, row }: WantedVerb,
+  { body, version }: ProvisionRequest,
   node: NodeRow,
   disableRamdisk: boolean | null,
 ) => {
@@ -63,12 +63,12 @@ export const checkArguments = (
 };
 
 /** @param way says who can end the maintenance, and how. Throws NodeInMaintenance. */
-export const checkMaintenance = ({ verb, row }: Wanted, node: NodeRow, ident: string, way: () => string): void => {
+export const checkMaintenance = ({ verb, row }: WantedVerb, node: NodeRow, ident: string, way: () => string): void => {
   if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way: way() });
 };
 
 /** The node is such that the verb may be asked. Throws DriverUnsupported, NodeInMaintenance, NodeRetired, NodeProtected. */
-export const checkCondition = (want: Wanted, node: NodeRow, ident: string, way: () => string): void => {
+export const checkCondition = (want: WantedVerb, node: NodeRow, ident: string, way: () => string): void => {
   const { row } = want;
   if (row.needs && interfaceOf(node, row.needs).startsWith('no-'))
     raise('DriverUnsupported', {

@@ -6,7 +6,7 @@ import { raise } from '../../model/errors';
 import { patchable } from '../../model/resources/fields';
 import { checkHomeFree, type HomeNode } from '../../model/resources/node-resources';
 import { nodeTarget } from '../../policy';
-import { type Act, auditAndEvent, resourceChange } from '../audit/record';
+import { type AuditedAct, auditAndEvent, resourceChange } from '../audit/record';
 import type { Rooms } from '../context';
 import { type Answer, type Asking, created, noContent, ok, type Route, route, type Unread } from '../http/route';
 import { refusingDuplicates } from './duplicates';
@@ -15,7 +15,7 @@ import {
   collectionPath,
   identIn,
   onePath,
-  type Params,
+  type PathParams,
   paramsOf,
   type Resource,
   ruleOf,
@@ -24,11 +24,11 @@ import {
 import { asShown, shownTo } from './kit-lists';
 import { stampLessee } from './lease-writes';
 import { attributesOf, checkAttributes, type Operation, type Patcher, patchBody, patcherOf, rulesFor } from './patch';
-import { type Context, type Found, findVisible, reachOf, requireOnHome, visibleHome } from './reach';
+import { type Context, type FoundRow, findVisible, reachOf, requireOnHome, visibleHome } from './reach';
 import { createGate, createSchema } from './validation';
-import { dropSecrets, keepSecrets, sealedValues, type Values, withDefaults, withId } from './values';
+import { dropSecrets, keepSecrets, type StoredValues, sealedValues, withDefaults, withId } from './values';
 
-type Request = Asking<Params, unknown, unknown>;
+type Request = Asking<PathParams, unknown, unknown>;
 /** A request in its transaction. */
 type Transaction = Context & { readonly rooms: Rooms; readonly request: Request };
 
@@ -48,11 +48,11 @@ const follow = async (resource: Resource, write: Write<AnyRow>, stored: AnyRow):
 };
 
 type Written = {
-  readonly act: Act;
+  readonly act: AuditedAct;
   readonly rules: readonly string[];
   readonly row: AnyRow;
   readonly node?: HomeNode;
-  readonly values: Values;
+  readonly values: StoredValues;
 };
 
 const record = (
@@ -77,7 +77,7 @@ const homeFor = async (
   { home }: Resource,
   context: Transaction,
   rule: string,
-  body: Values,
+  body: StoredValues,
 ): Promise<HomeNode | undefined> => {
   if (!home) return undefined;
   const { who } = context.request;
@@ -90,14 +90,14 @@ const homeFor = async (
   return node;
 };
 
-const create = async (resource: Resource, context: Transaction, body: Values): Promise<Found> => {
+const create = async (resource: Resource, context: Transaction, body: StoredValues): Promise<FoundRow> => {
   const { rooms, inventory, request } = context;
   const rule = ruleOf(resource, 'create');
   const node = await homeFor(resource, context, rule, body);
   const named = Object.keys(body);
   const given = { ...withDefaults(resource.table, body), ...(node && { node_uuid: node.uuid }) };
   const whole = resource.checked?.(given, { rooms, request, named }) ?? given;
-  const write = writeOf(context, { act: 'create', row: whole as AnyRow & Values, values: whole, named }, node);
+  const write = writeOf(context, { act: 'create', row: whole as AnyRow & StoredValues, values: whole, named }, node);
   await check(resource, write);
   const made = withId(resource.sealing, whole);
   const { values, secrets } = sealedValues(rooms, resource.sealing, made, {}, made.uuid);
@@ -109,7 +109,7 @@ const create = async (resource: Resource, context: Transaction, body: Values): P
   return { row, node };
 };
 
-const answerOf = (resource: Resource, rooms: Rooms, request: Request, found: Found): Values =>
+const answerOf = (resource: Resource, rooms: Rooms, request: Request, found: FoundRow): StoredValues =>
   resource.shown.full(request.version).represent(asShown(found), shownTo(resource, rooms, request));
 
 const withHeaders = (answer: Answer, more: Readonly<Record<string, string>> | undefined): Answer =>
@@ -118,7 +118,7 @@ const withHeaders = (answer: Answer, more: Readonly<Record<string, string>> | un
 const createRoute = (resource: Resource): Route => {
   const rule = ruleOf(resource, 'create');
   const { parse, home, asks = [], redacting = [] } = resource;
-  return route<Params, unknown, unknown>({
+  return route<PathParams, unknown, unknown>({
     method: 'POST',
     path: collectionPath(resource),
     since: resource.since,
@@ -135,7 +135,7 @@ const createRoute = (resource: Resource): Route => {
     ...(!parse && { gate: createGate(resource.table) }),
     handler: async (request, rooms) => {
       if (!home) rooms.policy().require(rule, request.who);
-      const body = parse?.(request.body, request.version) ?? (request.body as Values);
+      const body = parse?.(request.body, request.version) ?? (request.body as StoredValues);
       const found = await refusingDuplicates(resource.table, body, () =>
         within(rooms, request, (context) => create(resource, context, body)),
       );
@@ -164,7 +164,7 @@ const newHome = async (
   });
 };
 
-const differing = (before: Values, after: Values): Values =>
+const differing = (before: StoredValues, after: StoredValues): StoredValues =>
   Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));
 
 /** What a patch changes of a row, and the node that the row will belong to. Throws what is wrong with it. */
@@ -172,11 +172,11 @@ const changesOf = async (
   resource: Resource,
   patched: Patcher,
   context: Transaction,
-  { row, node }: Found,
-): Promise<{ readonly values: Values; readonly to?: HomeNode }> => {
+  { row, node }: FoundRow,
+): Promise<{ readonly values: StoredValues; readonly to?: HomeNode }> => {
   const { rooms, request } = context;
   const patch = request.body as Operation[];
-  const before = row as unknown as Values;
+  const before = row as unknown as StoredValues;
   const given = resource.patch?.(patched, row, patch) ?? patched(before, patch);
   const whole = resource.checked?.(given, { rooms, request, named: attributesOf(patch) }, row) ?? given;
   const { node_uuid, ...others } = differing(before, whole);
@@ -191,7 +191,7 @@ const changesOf = async (
 const rulesOf = (resource: Resource, patch: readonly Operation[]): readonly string[] =>
   patch.length === 0 ? [ruleOf(resource, 'update')] : rulesFor(resource.table, patch);
 
-const update = async (resource: Resource, patched: Patcher, context: Transaction): Promise<Found> => {
+const update = async (resource: Resource, patched: Patcher, context: Transaction): Promise<FoundRow> => {
   const { rooms, inventory, request } = context;
   const { who, version } = request;
   const patch = request.body as Operation[];
@@ -205,7 +205,7 @@ const update = async (resource: Resource, patched: Patcher, context: Transaction
   const { values: given, to } = await changesOf(resource, patched, context, found);
   const write = writeOf(context, { act: 'update', row, values: given, named }, node, to);
   await check(resource, write);
-  const before = row as unknown as Values;
+  const before = row as unknown as StoredValues;
   const { values, secrets } = sealedValues(rooms, resource.sealing, given, before, row.uuid);
   if (to) await stampLessee(inventory, who, to);
   const stored = await refusingDuplicates(resource.table, { ...before, ...values }, () =>
@@ -213,7 +213,7 @@ const update = async (resource: Resource, patched: Patcher, context: Transaction
   );
   await keepSecrets(inventory, resource.sealing, stored, secrets);
   const rules = [...admitting, ...(await follow(resource, write, stored))];
-  const changed = Object.fromEntries(named.map((name) => [name, (stored as unknown as Values)[name]]));
+  const changed = Object.fromEntries(named.map((name) => [name, (stored as unknown as StoredValues)[name]]));
   await record(resource, context, { act: 'update', rules, row: stored, node: to, values: changed });
   return { row: stored, node: to };
 };
@@ -230,7 +230,7 @@ const patchRoute = (resource: Resource): Route => {
       patchable(table).map((name) => ({ op: 'remove', path: `/${name}` })),
     ),
   ]);
-  return route<Params, unknown, Operation[]>({
+  return route<PathParams, unknown, Operation[]>({
     method: 'PATCH',
     path: onePath(resource),
     since: resource.updateSince ?? resource.since,
@@ -273,7 +273,7 @@ const remove = async (resource: Resource, context: Transaction): Promise<void> =
 const deleteRoute = (resource: Resource): Route => {
   const { seeing, ruleFirst } = reachOf(resource);
   const rule = ruleOf(resource, 'delete');
-  return route<Params>({
+  return route<PathParams>({
     method: 'DELETE',
     path: onePath(resource),
     since: resource.since,

@@ -12,7 +12,7 @@ import {
   identIn,
   type ListRequest,
   onePath,
-  type Params,
+  type PathParams,
   paramsOf,
   ruleOf,
   type Shows,
@@ -27,13 +27,13 @@ import {
   pageAsked,
   showQuery,
 } from './lists';
-import { type Found, findVisible, reachOf, visibleHome } from './reach';
+import { type FoundRow, findVisible, reachOf, visibleHome } from './reach';
 import type { Shown } from './representation';
-import type { Values } from './values';
+import type { StoredValues } from './values';
 
 /** A row as the projections take it: with the owner and lessee of its node, by which redaction is decided. */
-export const asShown = ({ row, node }: Found): Values =>
-  node ? { ...row, owner: node.owner, lessee: node.lessee } : (row as unknown as Values);
+export const asShown = ({ row, node }: FoundRow): StoredValues =>
+  node ? { ...row, owner: node.owner, lessee: node.lessee } : (row as unknown as StoredValues);
 
 /** How rows are shown to a caller. */
 export const shownTo = (
@@ -121,7 +121,7 @@ const listRulesOf = (kind: Shows): readonly string[] => [
 const listRoute = (kind: Shows, whole: boolean, below?: Below): Route => {
   const own = `${kind.path}${whole ? '/detail' : ''}`;
   const query = listQuery(kind.table);
-  return route<Params, Values>({
+  return route<PathParams, StoredValues>({
     method: 'GET',
     path: below ? `/v1/${below.parent}/:${below.param}/${own}` : `/v1/${own}`,
     since: below ? (below.since ?? 1) : kind.since,
@@ -139,7 +139,7 @@ const listRoute = (kind: Shows, whole: boolean, below?: Below): Route => {
 
 const show = async (
   kind: Shows,
-  request: Asking<Params, z.output<typeof showQuery>, unknown>,
+  request: Asking<PathParams, z.output<typeof showQuery>, unknown>,
   rooms: Rooms,
 ): Promise<Answer> => {
   const { who, params, query, version } = request;
@@ -153,7 +153,7 @@ const show = async (
 };
 
 const showRoute = (kind: Shows): Route =>
-  route<Params, z.output<typeof showQuery>>({
+  route<PathParams, z.output<typeof showQuery>>({
     method: 'GET',
     path: onePath(kind),
     since: kind.since,

@@ -8,13 +8,13 @@ import type { Predicate } from '../../model/predicates';
 import type { ResourceTable } from '../../model/resources/fields';
 import type { HomeNode } from '../../model/resources/node-resources';
 import type { Target } from '../../policy';
-import type { Act, AuditContext, ResourceWrite } from '../audit/record';
+import type { AuditContext, AuditedAct, ResourceWrite } from '../audit/record';
 import type { Rooms } from '../context';
 import type { Asking } from '../http/route';
 import type { ListAsked } from './lists';
 import type { Operation, Patcher } from './patch';
 import type { projections } from './representation';
-import type { Sealing, Values } from './values';
+import type { Sealing, StoredValues } from './values';
 
 /** A row of any kind, as the kit handles it. */
 export type AnyRow = { readonly uuid: string };
@@ -28,15 +28,15 @@ type Store = {
     page: Page,
     make: Make<Partial<AnyRow>, Made>,
   ): Promise<Made[]>;
-  insert(values: Values): Promise<AnyRow>;
-  update(uuid: string, values: Values): Promise<AnyRow>;
+  insert(values: StoredValues): Promise<AnyRow>;
+  update(uuid: string, values: StoredValues): Promise<AnyRow>;
   delete(uuid: string): Promise<void>;
 };
 
 /** Rows belong to a node: its rules decide about them, and where it is hidden they are missing. */
 export type Home = {
   /** What names the node in a create request, where that is not `node_uuid`. Throws InvalidInput. */
-  readonly ident?: (body: Values) => string;
+  readonly ident?: (body: StoredValues) => string;
   /** Refuses filters that exclude each other; `nested` where the path names a parent. Throws InvalidInput. */
   readonly checkFilters?: (filters: ListAsked['filters'], nested: boolean) => void;
 };
@@ -68,7 +68,7 @@ export type Kind<Row extends AnyRow = AnyRow> = {
   readonly rules: string;
   readonly missing: ErrorCode;
   /** Whether a name may stand for the UUID, from which version, and in which acts it may not. */
-  readonly named?: { readonly since?: number; readonly notTo?: Act };
+  readonly named?: { readonly since?: number; readonly notTo?: AuditedAct };
   readonly home?: Home;
   readonly owned?: Owned<Row>;
   readonly store: (inventory: Queries) => Omit<Store, 'insert'> & Partial<Pick<Store, 'insert'>>;
@@ -77,7 +77,7 @@ export type Kind<Row extends AnyRow = AnyRow> = {
 /** A list below another resource: `/v1/nodes/:ident/portgroups`. */
 export type Below = { readonly parent: 'nodes' | 'portgroups'; readonly param: string; readonly since?: number };
 
-export type ListRequest = Asking<unknown, Values, unknown>;
+export type ListRequest = Asking<unknown, StoredValues, unknown>;
 
 /** What of a kind is shown, and how it is listed. */
 export type Shows<Row extends AnyRow = AnyRow> = Kind<Row> & {
@@ -104,14 +104,14 @@ export type Shows<Row extends AnyRow = AnyRow> = Kind<Row> & {
 
 /** A write in its transaction, as the checks of a kind see it. */
 export type Write<Row extends AnyRow> = {
-  readonly act: Act;
+  readonly act: AuditedAct;
   readonly rooms: Rooms;
   readonly inventory: Queries;
   readonly request: AuditContext & { readonly version: number };
   /** The row before the write; what is to be stored on create. */
   readonly row: Row;
   /** What is written: all on create, what differs on update, nothing on delete. */
-  readonly values: Values;
+  readonly values: StoredValues;
   /** The attributes that the request names. */
   readonly named: readonly string[];
   /** The node that the row belongs to, and the one that it will; only of kinds with a home. */
@@ -121,19 +121,19 @@ export type Write<Row extends AnyRow> = {
 
 /** A row of checks: before which acts it runs, and what it refuses by throwing. */
 export type Check<Row extends AnyRow> = {
-  readonly on: readonly Act[];
+  readonly on: readonly AuditedAct[];
   readonly check: (write: Write<Row>) => void | Promise<void>;
 };
 
 /** A row of consequences: after which acts it follows. @returns rules that admitted it beside those of the act */
 export type Consequence<Row extends AnyRow> = {
-  readonly on: readonly Act[];
+  readonly on: readonly AuditedAct[];
   readonly follow: (write: Write<Row> & { readonly stored: Row }) => Promise<readonly string[]>;
 };
 
 export type Resource<Row extends AnyRow = AnyRow> = Shows<Row> & {
   /** The acts that the kit offers; all when absent. */
-  readonly acts?: readonly Act[];
+  readonly acts?: readonly AuditedAct[];
   /** What a write of an older version is answered. */
   readonly tooOld?: 404 | 405;
   readonly updateSince?: number;
@@ -143,17 +143,21 @@ export type Resource<Row extends AnyRow = AnyRow> = Shows<Row> & {
   readonly asks?: readonly string[];
   readonly sealing?: Sealing;
   /** The values of a create request, where no schema for all versions can say them. */
-  readonly parse?: (body: unknown, minor: number) => Values;
+  readonly parse?: (body: unknown, minor: number) => StoredValues;
   /** What a patch makes of a row, where it is more than its operations. */
-  readonly patch?: (patched: Patcher, row: Row, patch: readonly Operation[]) => Values;
+  readonly patch?: (patched: Patcher, row: Row, patch: readonly Operation[]) => StoredValues;
   /** The values to store, made of those that came, parsed; `stored` on an update. Throws what is wrong with them. */
-  readonly checked?: (values: Values, write: Pick<Write<Row>, 'rooms' | 'request' | 'named'>, stored?: Row) => Values;
+  readonly checked?: (
+    values: StoredValues,
+    write: Pick<Write<Row>, 'rooms' | 'request' | 'named'>,
+    stored?: Row,
+  ) => StoredValues;
   readonly before?: readonly Check<Row>[];
   readonly after?: readonly Consequence<Row>[];
   /** What the record holds, where that is not what was written. */
   readonly recorded?: (
     row: Row,
-    write: { readonly act: Act; readonly body: unknown; readonly values: Values },
+    write: { readonly act: AuditedAct; readonly body: unknown; readonly values: StoredValues },
   ) => Partial<Pick<ResourceWrite, 'values' | 'facts' | 'project'>>;
   /** Headers of the answer to a write. */
   readonly headers?: (rooms: Rooms, row: Row, named: readonly string[]) => Readonly<Record<string, string>>;
@@ -164,9 +168,9 @@ export const ruleOf = ({ rules }: Pick<Kind, 'rules'>, act: string): string => `
 export const collectionPath = ({ path }: Pick<Kind, 'path'>): string => `/v1/${path}`;
 export const onePath = ({ path, param = 'ident' }: Pick<Kind, 'path' | 'param'>): string => `/v1/${path}/:${param}`;
 
-export type Params = Readonly<Record<string, string>>;
+export type PathParams = Readonly<Record<string, string>>;
 
 /** The parameters of a path that names one. */
 export const paramsOf = (name = 'ident') => z.object({ [name]: z.string() });
 
-export const identIn = ({ param = 'ident' }: Pick<Kind, 'param'>, params: Params): string => params[param]!;
+export const identIn = ({ param = 'ident' }: Pick<Kind, 'param'>, params: PathParams): string => params[param]!;

@@ -199,7 +199,7 @@ export const nextLink = (base: string, path: string, asked: ListAsked, marker: s
 /** Rows that are made into text at once: a long page is never in memory as objects, and few texts are made. */
 const together = 100;
 
-type Row = Readonly<Record<string, unknown>>;
+type ListRow = Readonly<Record<string, unknown>>;
 
 /** The text of a list's rows, made as they come. */
 const itemsOf = (represent: Represent, shown: Shown) => {
@@ -211,7 +211,7 @@ const itemsOf = (represent: Represent, shown: Shown) => {
   };
   return {
     /** @returns where a page after this row would begin */
-    add: (row: Row): string => {
+    add: (row: ListRow): string => {
       pending.push(represent(row, shown));
       if (pending.length === together) close();
       return String(row.uuid);
@@ -232,7 +232,7 @@ export const answerPage = async (
   table: ResourceTable,
   asked: ListAsked,
   { projection, shown, path }: { readonly projection: Projection; readonly shown: Shown; readonly path: string },
-  list: (columns: readonly string[], take: (row: Row) => string) => Promise<string[]>,
+  list: (columns: readonly string[], take: (row: ListRow) => string) => Promise<string[]>,
 ): Promise<Answer> => {
   const items = itemsOf(projection.represent, shown);
   const markers = await list(projection.columns, items.add);

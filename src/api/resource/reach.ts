@@ -6,7 +6,7 @@ import { asUuid, isLogicalName } from '../../model/ids';
 import { always, or, type Predicate } from '../../model/predicates';
 import type { HomeNode } from '../../model/resources/node-resources';
 import { nodeTarget, type Policy, type Target } from '../../policy';
-import type { Act } from '../audit/record';
+import type { AuditedAct } from '../audit/record';
 import { type AnyRow, type Kind, ruleOf } from './kit';
 import type { ListAsked } from './lists';
 import { behindNode, nodeColumns, projectsOf, requireList, visibleRows } from './visibility';
@@ -17,7 +17,7 @@ const seesNode = 'baremetal:node:get';
 export type Context = { policy(): Policy; readonly inventory: Queries };
 
 /** A row, with its node where it belongs to one. */
-export type Found<Row = AnyRow> = { readonly row: Row; readonly node?: HomeNode };
+export type FoundRow<Row = AnyRow> = { readonly row: Row; readonly node?: HomeNode };
 
 type Reach = {
   /** Whether rules are about no object, and so asked before it is looked for. */
@@ -27,8 +27,8 @@ type Reach = {
   /** Asked before a row counts as there. */
   readonly seeing: readonly string[];
   /** What the store found, or undefined where the caller may not know of it. */
-  readonly shown: (policy: Policy, who: Caller, found: unknown) => Found | undefined;
-  readonly target: (found: Found) => Target | undefined;
+  readonly shown: (policy: Policy, who: Caller, found: unknown) => FoundRow | undefined;
+  readonly target: (found: FoundRow) => Target | undefined;
   /** Of the columns that decide: the rows of a list. Throws PolicyDenied. */
   readonly visible: (policy: Policy, who: Caller, filters: ListAsked['filters']) => Predicate;
 };
@@ -40,7 +40,7 @@ const byNode = (kind: Kind): Reach => ({
   listRules: [...Object.values(listsOf(kind)), ruleOf(kind, 'get'), seesNode],
   seeing: [seesNode],
   shown: (policy, who, found) => {
-    const { row, node } = found as Required<Found>;
+    const { row, node } = found as Required<FoundRow>;
     return policy.allows(seesNode, who, nodeTarget(node)) ? { row, node } : undefined;
   },
   target: ({ node }) => nodeTarget(node!),
@@ -93,7 +93,7 @@ export const reachOf = (kind: Kind): Reach => {
 };
 
 /** Refuses what cannot name one. Throws InvalidInput. */
-const checkIdent = ({ named, table }: Kind, ident: string, version: number, act?: Act): void => {
+const checkIdent = ({ named, table }: Kind, ident: string, version: number, act?: AuditedAct): void => {
   if (asUuid(ident) !== undefined) return;
   const { resource: field } = table;
   const refuse = (reason: string): never => raise('InvalidInput', { field, reason });
@@ -106,7 +106,7 @@ const checkIdent = ({ named, table }: Kind, ident: string, version: number, act?
 type Finding = {
   readonly version?: number;
   /** What it is looked for. */
-  readonly act?: Act;
+  readonly act?: AuditedAct;
   /** Keeps the row for the transaction that the context's queries stand for. */
   readonly lock?: boolean;
 };
@@ -118,12 +118,12 @@ export const findVisible = async <Row extends AnyRow>(
   who: Caller,
   ident: string,
   { version = Number.POSITIVE_INFINITY, act, ...options }: Finding = {},
-): Promise<Found<Row>> => {
+): Promise<FoundRow<Row>> => {
   const kind = given as unknown as Kind;
   checkIdent(kind, ident, version, act);
   const found = await kind.store(inventory).find(ident, options);
   const shown = found === undefined ? undefined : reachOf(kind).shown(policy(), who, found);
-  return (shown ?? raise(kind.missing, { [kind.what]: ident })) as Found<Row>;
+  return (shown ?? raise(kind.missing, { [kind.what]: ident })) as FoundRow<Row>;
 };
 
 /** The node of this name or UUID, or undefined where it is missing or hidden. */

@@ -10,7 +10,7 @@ import {
   shownFields,
 } from '../../model/resources/fields';
 
-type Row = Readonly<Record<string, unknown>>;
+type RepresentedRow = Readonly<Record<string, unknown>>;
 
 export type Link = { readonly href: string; readonly rel: string };
 
@@ -19,13 +19,13 @@ export type Shown = {
   /** What links begin with. */
   readonly base: string;
   /** Whether the viewer gets the field's stand-in for this row. Absent: everything is shown. */
-  readonly hides?: (rule: string, row: Row) => boolean;
+  readonly hides?: (rule: string, row: RepresentedRow) => boolean;
 };
 
 /** Computes a field that is not simply a column, or that older versions see differently. */
-export type Extra = (row: Row, shown: Shown, minor: number) => unknown;
+export type Extra = (row: RepresentedRow, shown: Shown, minor: number) => unknown;
 
-export type Represent = (row: Row, shown: Shown) => Record<string, unknown>;
+export type Represent = (row: RepresentedRow, shown: Shown) => Record<string, unknown>;
 
 /** What a request says of the fields that it wants. */
 type Chosen = { readonly fields?: readonly string[]; readonly detail?: boolean };
@@ -110,7 +110,7 @@ const columnsOf = (row: FieldRow, beside: readonly string[] = []): string[] => [
   ...beside,
 ];
 
-type Reader = (row: Row, shown: Shown) => unknown;
+type Reader = (row: RepresentedRow, shown: Shown) => unknown;
 
 const reader = (field: FieldRow, extra: Extra | undefined, minor: number): Reader => {
   const plain: Reader = extra ? (row, shown) => extra(row, shown, minor) : columnReader(field);

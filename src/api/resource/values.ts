@@ -6,10 +6,10 @@ import { emptyValue, type ResourceTable } from '../../model/resources/fields';
 import type { Rooms } from '../context';
 import { restoreSecrets, type Sealed, sealAll } from './document-secrets';
 
-export type Values = Readonly<Record<string, unknown>>;
+export type StoredValues = Readonly<Record<string, unknown>>;
 
 /** What a create request stores: what came, and the default of every field that it might have named. */
-export const withDefaults = (table: ResourceTable, body: Values): Values => {
+export const withDefaults = (table: ResourceTable, body: StoredValues): StoredValues => {
   const defaults = table.fields.filter((row) => row.create === 'optional' && row.name !== 'uuid' && !row.hidden);
   return { ...Object.fromEntries(defaults.map((row) => [row.name, emptyValue(row)])), ...body };
 };
@@ -21,7 +21,7 @@ type Holder = 'runbook' | 'volume_target' | 'deploy_template' | 'inspection_rule
 export type Sealing = { readonly holder: Holder; readonly fields: readonly string[] };
 
 /** A new row whose secrets are sealed needs its id before it is stored. */
-export const withId = (sealing: Sealing | undefined, values: Values): Values =>
+export const withId = (sealing: Sealing | undefined, values: StoredValues): StoredValues =>
   sealing && values.uuid === undefined ? { ...values, uuid: randomUUID() } : values;
 
 /**
@@ -30,10 +30,10 @@ export const withId = (sealing: Sealing | undefined, values: Values): Values =>
 export const sealedValues = (
   rooms: Rooms,
   sealing: Sealing | undefined,
-  values: Values,
-  stored: Values,
+  values: StoredValues,
+  stored: StoredValues,
   uuid: unknown,
-): { readonly values: Values; readonly secrets: Sealed } => {
+): { readonly values: StoredValues; readonly secrets: Sealed } => {
   if (!sealing) return { values, secrets: [] };
   const given = sealing.fields.filter((name) => values[name] !== undefined);
   const kept = Object.fromEntries(given.map((name) => [name, restoreSecrets(name, values[name], stored[name])]));
@@ -51,7 +51,7 @@ export const keepSecrets = async (
 ): Promise<void> => {
   if (!sealing) return;
   // What a lessee wrote over comes back when its lease ends.
-  const refs = [...sealing.fields, 'of_lease'].flatMap((name) => secretRefs((row as unknown as Values)[name]));
+  const refs = [...sealing.fields, 'of_lease'].flatMap((name) => secretRefs((row as unknown as StoredValues)[name]));
   await inventory.secrets.insert(secrets);
   await inventory.secrets.prune(sealing.holder, row.uuid, refs);
 };

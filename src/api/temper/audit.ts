@@ -11,8 +11,8 @@ import { type Asking, ok, route } from '../http/route';
 import { uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
-const rule = 'temper:audit:get';
-const path = '/temper/v1/audit';
+const auditRule = 'temper:audit:get';
+const auditPath = '/temper/v1/audit';
 
 const limit = z
   .string()
@@ -26,7 +26,7 @@ const time = z.iso
 
 const text = z.string().min(1).max(255);
 
-const query = z.strictObject({
+const auditQuery = z.strictObject({
   node: uuid.optional(),
   project: text.optional(),
   run: uuid.optional(),
@@ -42,9 +42,17 @@ const query = z.strictObject({
     .regex(/^\d{1,15}$/, { error: 'must be the seq of an entry' })
     .optional(),
 });
-type Query = z.output<typeof query>;
+type AuditQuery = z.output<typeof auditQuery>;
 
-const shown = ({ at, run_id, data, requester: { request_id, ...who }, origin, resource_id, ...row }: AuditEntry) => ({
+const auditView = ({
+  at,
+  run_id,
+  data,
+  requester: { request_id, ...who },
+  origin,
+  resource_id,
+  ...row
+}: AuditEntry) => ({
   ...row,
   at: at.toISOString(),
   who,
@@ -57,30 +65,36 @@ const shown = ({ at, run_id, data, requester: { request_id, ...who }, origin, re
   data: maskSecrets(data),
 });
 
-const nextLink = (base: string, asked: Query, marker: number): string => {
+const nextLink = (base: string, asked: AuditQuery, marker: number): string => {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...asked, marker }))
     if (value !== undefined) given.set(name, value instanceof Date ? value.toISOString() : String(value));
-  return `${base}${path}?${given}`;
+  return `${base}${auditPath}?${given}`;
 };
 
 /** The row of a reading comes after its page was read, and before it is answered: what cannot be recorded is not shown. */
-const recordReading = (asking: Asking<unknown, Query, unknown>, { policy, inventory }: Rooms) =>
+const recordReading = (asking: Asking<unknown, AuditQuery, unknown>, { policy, inventory }: Rooms) =>
   inventory.audit.write(
-    auditRow(policy(), asking, { action: 'audit.read', rule, resource: 'audit', resource_id: '', data: asking.query }),
+    auditRow(policy(), asking, {
+      action: 'audit.read',
+      rule: auditRule,
+      resource: 'audit',
+      resource_id: '',
+      data: asking.query,
+    }),
   );
 
-const list = route<unknown, Query>({
+const list = route<unknown, AuditQuery>({
   method: 'GET',
-  path,
+  path: auditPath,
   answers: { 200: shapes.audit },
-  rules: [rule],
+  rules: [auditRule],
   audited: true,
-  query,
+  query: auditQuery,
   async handler(asking, rooms) {
     const { policy, inventory } = rooms;
     const { who, query: asked, base } = asking;
-    policy().require(rule, who);
+    policy().require(auditRule, who);
     const { marker, ...filters } = asked;
     const after = marker === undefined ? undefined : Number(marker);
     if (after !== undefined && !(await inventory.auditList.has(after))) raise('MarkerNotFound', { marker });
@@ -88,7 +102,7 @@ const list = route<unknown, Query>({
     const rows = await inventory.auditList.page({ ...filters, ...ids, after });
     await recordReading(asking, rooms);
     const last = rows.length === asked.limit ? rows.at(-1) : undefined;
-    return ok({ audit: rows.map(shown), ...(last && { next: nextLink(base, asked, last.seq) }) });
+    return ok({ audit: rows.map(auditView), ...(last && { next: nextLink(base, asked, last.seq) }) });
   },
 });
 

@@ -15,7 +15,7 @@ import { flag, uuid } from '../resource/validation';
 import { nodeColumns, visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
 
-const rules = {
+const freezeRules = {
   node: 'baremetal:node:get',
   get: 'temper:freeze:get',
   create: 'temper:freeze:create',
@@ -32,21 +32,21 @@ const limit = z
 const listQuery = z.strictObject({ limit: limit.default(100), marker: uuid.optional(), all: flag.default(false) });
 type ListQuery = z.output<typeof listQuery>;
 
-const body = z.strictObject({
+const freezeBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; refused callers read it' }).max(1_000),
   until: z.iso
     .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
     .transform((text) => new Date(text))
     .nullish(),
 });
-type Body = z.output<typeof body>;
+type FreezeBody = z.output<typeof freezeBody>;
 
 type OfNode = { node: string };
 type OfFreeze = { freeze: string };
 
 const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
-const shown = (freeze: Freeze, node_name: string | null) => ({
+const freezeView = (freeze: Freeze, node_name: string | null) => ({
   uuid: freeze.id,
   node_uuid: freeze.node_uuid,
   node_name,
@@ -64,12 +64,16 @@ const shownNode = (rooms: Rooms, asking: Asking<OfNode, unknown, unknown>): Prom
 
 /** The rows a caller may see: freezes are as visible as their nodes, by rules of their own. */
 const visible = (rooms: Rooms, who: Caller) =>
-  and(rooms.policy().filter(rules.node, who, nodeColumns), rooms.policy().filter(rules.get, who, nodeColumns));
+  and(
+    rooms.policy().filter(freezeRules.node, who, nodeColumns),
+    rooms.policy().filter(freezeRules.get, who, nodeColumns),
+  );
 
 const findFreeze = async (rooms: Rooms, who: Caller, ident: string): Promise<ListedFreeze | undefined> => {
   const id = asUuid(ident) as FreezeUuid | undefined;
   const freeze = id && (await rooms.inventory.freezes.find(id));
-  const seen = freeze && [rules.node, rules.get].every((rule) => rooms.policy().allows(rule, who, nodeTarget(freeze)));
+  const seen =
+    freeze && [freezeRules.node, freezeRules.get].every((rule) => rooms.policy().allows(rule, who, nodeTarget(freeze)));
   return seen ? freeze : undefined;
 };
 
@@ -103,19 +107,19 @@ const answerList = async (
     limit: most,
     after,
   });
-  return ok({ freezes: rows.map((row) => shown(row, row.node_name)) });
+  return ok({ freezes: rows.map((row) => freezeView(row, row.node_name)) });
 };
 
 const listOfNode = async (asking: Asking<OfNode, ListQuery, unknown>, rooms: Rooms): Promise<Answer> => {
   const node = await shownNode(rooms, asking);
-  rooms.policy().require(rules.get, asking.who, nodeTarget(node));
+  rooms.policy().require(freezeRules.get, asking.who, nodeTarget(node));
   return answerList(rooms, asking, node.uuid);
 };
 
-const create = async (asking: Asking<OfNode, unknown, Body>, rooms: Rooms): Promise<Answer> => {
+const create = async (asking: Asking<OfNode, unknown, FreezeBody>, rooms: Rooms): Promise<Answer> => {
   const node = await shownNode(rooms, asking);
   const policy = rooms.policy();
-  policy.require(rules.create, asking.who, nodeTarget(node));
+  policy.require(freezeRules.create, asking.who, nodeTarget(node));
   const { reason, until = null } = asking.body;
   // The store's clock also decides when it ends; this process's may be another.
   if (until && until.getTime() <= (await rooms.inventory.clock()))
@@ -125,7 +129,7 @@ const create = async (asking: Asking<OfNode, unknown, Body>, rooms: Rooms): Prom
     await auditAndEvent(store, policy, asking, {
       action: 'freeze.create',
       kind: 'node.frozen',
-      rule: rules.create,
+      rule: freezeRules.create,
       resource: 'freeze',
       resource_id: made.id,
       node,
@@ -133,7 +137,7 @@ const create = async (asking: Asking<OfNode, unknown, Body>, rooms: Rooms): Prom
     });
     return made;
   });
-  return created(shown(freeze, node.name), `${asking.base}/temper/v1/freezes/${freeze.id}`);
+  return created(freezeView(freeze, node.name), `${asking.base}/temper/v1/freezes/${freeze.id}`);
 };
 
 /** Notifies the run that waits for it. The request does not wait for that: a run that misses it reads for itself. */
@@ -146,14 +150,14 @@ const thawed = (rooms: Rooms, node: NodeUuid): void => {
 const end = async (asking: Asking<OfFreeze, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
   const freeze = await visibleFreeze(rooms, asking.who, asking.params.freeze);
   const policy = rooms.policy();
-  policy.require(rules.delete, asking.who, nodeTarget(freeze));
+  policy.require(freezeRules.delete, asking.who, nodeTarget(freeze));
   await rooms.inventory.transaction(async (store) => {
     if (!(await store.freezes.end(freeze.id, requesterOf(asking))))
       raise('Conflict', { reason: `Freeze ${freeze.id} is no longer active.` });
     await auditAndEvent(store, policy, asking, {
       action: 'freeze.delete',
       kind: 'node.thawed',
-      rule: rules.delete,
+      rule: freezeRules.delete,
       resource: 'freeze',
       resource_id: freeze.id,
       node: { ...freeze, uuid: freeze.node_uuid },
@@ -169,23 +173,23 @@ export const freezeRoutes: Route[] = [
     method: 'GET',
     path: '/temper/v1/nodes/:node/freezes',
     answers: { 200: shapes.freezes },
-    rules: [rules.node, rules.get],
+    rules: [freezeRules.node, freezeRules.get],
     query: listQuery,
     handler: listOfNode,
   }),
-  route<OfNode, unknown, Body>({
+  route<OfNode, unknown, FreezeBody>({
     method: 'POST',
     path: '/temper/v1/nodes/:node/freezes',
     answers: { 201: shapes.freeze },
-    rules: [rules.node, rules.create],
-    body,
+    rules: [freezeRules.node, freezeRules.create],
+    body: freezeBody,
     handler: create,
   }),
   route<unknown, ListQuery>({
     method: 'GET',
     path: '/temper/v1/freezes',
     answers: { 200: shapes.freezes },
-    rules: [rules.node, rules.get],
+    rules: [freezeRules.node, freezeRules.get],
     query: listQuery,
     handler: (asking, rooms) => answerList(rooms, asking),
   }),
@@ -193,16 +197,16 @@ export const freezeRoutes: Route[] = [
     method: 'GET',
     path: '/temper/v1/freezes/:freeze',
     answers: { 200: shapes.freeze },
-    rules: [rules.node, rules.get],
+    rules: [freezeRules.node, freezeRules.get],
     handler: async (asking, rooms) => {
       const freeze = await visibleFreeze(rooms, asking.who, asking.params.freeze);
-      return ok(shown(freeze, freeze.node_name));
+      return ok(freezeView(freeze, freeze.node_name));
     },
   }),
   route<OfFreeze>({
     method: 'DELETE',
     path: '/temper/v1/freezes/:freeze',
-    rules: [rules.node, rules.get, rules.delete],
+    rules: [freezeRules.node, freezeRules.get, freezeRules.delete],
     handler: end,
   }),
 ];

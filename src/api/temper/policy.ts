@@ -13,10 +13,10 @@ import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { explanationFor } from './explanations';
 import * as shapes from './shapes';
 
-const rule = 'temper:policy:explain';
+const policyRule = 'temper:policy:explain';
 
 const name = z.string().min(1).max(255);
-const query = z
+const policyQuery = z
   .strictObject({
     rule: name,
     node: name.optional(),
@@ -30,11 +30,11 @@ const query = z
   .refine((given) => [given.node, given.runbook, given.allocation].filter((one) => one !== undefined).length <= 1, {
     error: 'name one of node, runbook and allocation',
   });
-type Query = z.output<typeof query>;
-type Asked = Asking<unknown, Query, unknown>;
+type PolicyQuery = z.output<typeof policyQuery>;
+type PolicyRequest = Asking<unknown, PolicyQuery, unknown>;
 
 type Kind = 'node' | 'runbook' | 'allocation';
-type Find = (rooms: Rooms, asking: Asked, ident: string) => Promise<Target>;
+type Find = (rooms: Rooms, asking: PolicyRequest, ident: string) => Promise<Target>;
 
 /** How the target of each kind of object is found. Throws its NotFound for a hidden one as for a missing one. */
 const finds: Readonly<Record<Kind, Find>> = {
@@ -43,7 +43,7 @@ const finds: Readonly<Record<Kind, Find>> = {
   allocation: async (rooms, { who }, ident) => allocationTarget(await findVisibleAllocation(rooms, who, ident)),
 };
 
-const targetOf = async (rooms: Rooms, asking: Asked): Promise<Target> => {
+const targetOf = async (rooms: Rooms, asking: PolicyRequest): Promise<Target> => {
   for (const kind of ['node', 'runbook', 'allocation'] as const) {
     const ident = asking.query[kind];
     if (ident !== undefined) return finds[kind](rooms, asking, ident);
@@ -54,24 +54,24 @@ const targetOf = async (rooms: Rooms, asking: Asked): Promise<Target> => {
 const namesIn = (list = ''): string[] => list.split(',').filter((name) => name !== '');
 
 /** The caller, or the one that a system caller makes up. Throws PolicyDenied. */
-const askedAbout = ({ who, query: { roles, project_id, admin_projects, system } }: Asked): Caller => {
+const askedAbout = ({ who, query: { roles, project_id, admin_projects, system } }: PolicyRequest): Caller => {
   if (roles === undefined && project_id === undefined && admin_projects === undefined && !system) return who;
-  if (!who.system_scope && !who.all_powerful) raise('PolicyDenied', { rule });
+  if (!who.system_scope && !who.all_powerful) raise('PolicyDenied', { rule: policyRule });
   const known = { roles: expandRoles(namesIn(roles)), admin_projects: namesIn(admin_projects) };
   const scope = system ? { system_scope: 'all' } : { project_id: project_id ?? null, project_name: project_id ?? null };
   return { ...nobody, ...known, strategy: who.strategy, ...scope };
 };
 
-const explain = route<unknown, Query>({
+const explain = route<unknown, PolicyQuery>({
   method: 'GET',
   path: '/temper/v1/policy/explain',
   answers: { 200: shapes.explanation },
-  rules: [rule, 'baremetal:node:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
-  query,
+  rules: [policyRule, 'baremetal:node:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
+  query: policyQuery,
   async handler(asking, rooms) {
     const target = await targetOf(rooms, asking);
     const policy = rooms.policy();
-    policy.require(rule, asking.who, target);
+    policy.require(policyRule, asking.who, target);
     const explanation = explainAnswer(policy, asking.query.rule, askedAbout(asking), target);
     return ok({ ...explanationFor(asking.who, explanation, target), rule_set: policy.hash });
   },
@@ -81,9 +81,9 @@ const shadow = route({
   method: 'GET',
   path: '/temper/v1/policy/shadow',
   answers: { 200: shapes.shadow },
-  rules: [rule],
+  rules: [policyRule],
   async handler({ who }, rooms) {
-    rooms.policy().require(rule, who);
+    rooms.policy().require(policyRule, who);
     return ok(rooms.shadow?.() ?? raise('NoShadowPolicy'));
   },
 });

@@ -5,13 +5,13 @@ import { auditRow } from '../audit/record';
 import { type Asking, ok, type Route, route } from '../http/route';
 import * as shapes from './shapes';
 
-const path = '/temper/v1/recovery';
-const rules = { get: 'temper:recovery:get', end: 'temper:recovery:end' } as const;
+const recoveryPath = '/temper/v1/recovery';
+const recoveryRules = { get: 'temper:recovery:get', end: 'temper:recovery:end' } as const;
 
-const body = z.strictObject({ yes: z.boolean().default(false) });
-type Body = z.output<typeof body>;
+const recoveryBody = z.strictObject({ yes: z.boolean().default(false) });
+type RecoveryBody = z.output<typeof recoveryBody>;
 
-const shown = ({ recovery, lines }: Recovered, done: boolean) => ({
+const recoveryView = ({ recovery, lines }: Recovered, done: boolean) => ({
   recovery: recovery && { side: recovery.side, reason: recovery.reason, since: recovery.since.toISOString() },
   done,
   lines,
@@ -19,37 +19,37 @@ const shown = ({ recovery, lines }: Recovered, done: boolean) => ({
 
 const show = route({
   method: 'GET',
-  path,
+  path: recoveryPath,
   answers: { 200: shapes.recovery },
-  rules: [rules.get],
+  rules: [recoveryRules.get],
   async handler({ who }, { policy, inventory }) {
-    policy().require(rules.get, who);
-    return ok(shown({ recovery: (await inventory.recovery.current()) ?? null, lines: [] }, false));
+    policy().require(recoveryRules.get, who);
+    return ok(recoveryView({ recovery: (await inventory.recovery.current()) ?? null, lines: [] }, false));
   },
 });
 
-const end = route<unknown, unknown, Body>({
+const end = route<unknown, unknown, RecoveryBody>({
   method: 'POST',
-  path,
-  asks: rules.end,
+  path: recoveryPath,
+  asks: recoveryRules.end,
   answers: { 200: shapes.recovery },
-  rules: [rules.end],
+  rules: [recoveryRules.end],
   duringRecovery: true,
-  body,
-  async handler(asking: Asking<unknown, unknown, Body>, { policy, inventory, runs }) {
+  body: recoveryBody,
+  async handler(asking: Asking<unknown, unknown, RecoveryBody>, { policy, inventory, runs }) {
     const { who, body: given } = asking;
-    policy().require(rules.end, who);
+    policy().require(recoveryRules.end, who);
     const recovered = await runs.recover(given.yes);
     await inventory.audit.write(
       auditRow(policy(), asking, {
         action: given.yes ? 'recovery.end' : 'recovery.look',
-        rule: rules.end,
+        rule: recoveryRules.end,
         resource: 'recovery',
         resource_id: '',
         data: { reason: recovered.recovery?.reason ?? null, lines: recovered.lines.slice(0, 1_000) },
       }),
     );
-    return ok(shown(recovered, given.yes && recovered.recovery !== null));
+    return ok(recoveryView(recovered, given.yes && recovered.recovery !== null));
   },
 });
 

@@ -20,14 +20,14 @@ import { visibleNode } from '../resource/visibility';
 import { targetOfRun, visibleRun } from './runs';
 import * as shapes from './shapes';
 
-const body = z.strictObject({
+const runActBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
   /** The step that the caller saw the run in; the one it is in now when absent. */
   step: z.int().min(0).optional(),
   /** With retry: the step's arguments from now on. */
   args: document.optional(),
 });
-type Ask = Asking<{ run: string }, unknown, z.output<typeof body>>;
+type ActRequest = Asking<{ run: string }, unknown, z.output<typeof runActBody>>;
 
 const rulesOfArgs = Object.values(stepRules);
 
@@ -60,7 +60,7 @@ const tellsOf: Readonly<Partial<Record<Delivered, string>>> = {
  * asked. Throws InvalidInput, InvalidStepArgs, OriginRefused, PolicyDenied.
  */
 const checkedArgs = async (
-  { who, body: { args, step: at } }: Ask,
+  { who, body: { args, step: at } }: ActRequest,
   rooms: Rooms,
   act: RunAct,
   run: RunRow,
@@ -85,7 +85,7 @@ const checkedArgs = async (
   return args;
 };
 
-const perform = (act: RunAct) => async (asking: Ask, rooms: Rooms) => {
+const perform = (act: RunAct) => async (asking: ActRequest, rooms: Rooms) => {
   const { who, params, body: given } = asking;
   const { run, node } = await visibleRun(rooms, who, params.run);
   const rule = `temper:run:${act}`;
@@ -105,7 +105,7 @@ const perform = (act: RunAct) => async (asking: Ask, rooms: Rooms) => {
 };
 
 export const runActRoutes: Route[] = runActs.map((act) =>
-  route<{ run: string }, unknown, z.output<typeof body>>({
+  route<{ run: string }, unknown, z.output<typeof runActBody>>({
     method: 'POST',
     path: `/temper/v1/runs/:run/${act}`,
     answers: { 202: shapes.will },
@@ -114,7 +114,7 @@ export const runActRoutes: Route[] = runActs.map((act) =>
       `temper:run:${act}`,
       ...(act === 'retry' ? ['baremetal:node:get', ...rulesOfArgs, ...stepRuleNames] : []),
     ],
-    body,
+    body: runActBody,
     // An abort is kept with its record; any other act is sent to the run after it was recorded, under the request's id.
     ...(act !== 'abort' && { cutOff: 'again' as const }),
     handler: perform(act),

@@ -23,7 +23,7 @@ const keepAliveMs = 15_000;
 
 const endKinds: readonly string[] = endedStates.map((state) => `run.${state}`);
 
-const shown = ({ seq, at, kind, node_uuid, run_id, data }: FeedEvent, text: BmcText) => ({
+const runEventView = ({ seq, at, kind, node_uuid, run_id, data }: FeedEvent, text: BmcText) => ({
   seq,
   at: at.toISOString(),
   kind,
@@ -33,12 +33,16 @@ const shown = ({ seq, at, kind, node_uuid, run_id, data }: FeedEvent, text: BmcT
 });
 
 const written = (event: FeedEvent, text: BmcText): string =>
-  `id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(shown(event, text))}\n\n`;
+  `id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(runEventView(event, text))}\n\n`;
 
-type Seen = { readonly run: RunRow; readonly text: BmcText };
+type RunEventObserved = { readonly run: RunRow; readonly text: BmcText };
 
 /** The run while this caller may see it; undefined when it may not, or no longer is who it was. */
-const stillSeen = async (rooms: Rooms, again: () => Promise<Caller>, id: RunUuid): Promise<Seen | undefined> => {
+const stillSeen = async (
+  rooms: Rooms,
+  again: () => Promise<Caller>,
+  id: RunUuid,
+): Promise<RunEventObserved | undefined> => {
   try {
     const who = await again();
     const { run, node } = await visibleRun(rooms, who, id);

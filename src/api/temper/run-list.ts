@@ -14,7 +14,7 @@ import { visibleNode } from '../resource/visibility';
 import { visibleRun } from './runs';
 import * as shapes from './shapes';
 
-const rule = 'temper:run:get';
+const runListRule = 'temper:run:get';
 
 /** Columns behind the target keys of rules about runs. */
 const columns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee', 'run.tenant': 'tenant' } as const;
@@ -30,7 +30,7 @@ const runStates = [
 ] as const satisfies readonly RunState[]; // biome-ignore format: one row of names
 const filters = ['open', 'ended', 'any', 'retrying', ...runStates] as const satisfies readonly RunFilter[];
 
-const query = z.strictObject({
+const runListQuery = z.strictObject({
   limit: limit.default(100),
   marker: uuid.optional(),
   state: z.enum(filters, { error: `must be one of ${filters.join(', ')}` }).default('open'),
@@ -58,7 +58,7 @@ const startingWith = (text: string): RunSelection['between'] => {
 const tries = ({ state, step_state, step_error }: RunListing): boolean =>
   state === 'running' && step_state === 'running' && step_error !== null;
 
-const shown = (run: RunListing, base: string, text: BmcText) => ({
+const runListView = (run: RunListing, base: string, text: BmcText) => ({
   uuid: run.id,
   node_uuid: run.node_uuid,
   node_name: run.node_name,
@@ -103,9 +103,9 @@ const runbookOf = (ident: string | undefined): RunSelection['runbook'] => {
   return known ? { uuid: known } : { name: ident };
 };
 
-const list = async (asking: Asking<unknown, z.output<typeof query>, unknown>, rooms: Rooms): Promise<Answer> => {
+const list = async (asking: Asking<unknown, z.output<typeof runListQuery>, unknown>, rooms: Rooms): Promise<Answer> => {
   const { limit: most, marker, state, verb, node, runbook, since, run } = asking.query;
-  const visible = rooms.policy().filter(rule, asking.who, columns);
+  const visible = rooms.policy().filter(runListRule, asking.who, columns);
   const between = run === undefined ? undefined : startingWith(run);
   if (run !== undefined && !between) return ok({ runs: [] });
   const selection: RunSelection = {
@@ -122,16 +122,16 @@ const list = async (asking: Asking<unknown, z.output<typeof query>, unknown>, ro
   const rows = await rooms.inventory.runList.page(selection);
   const textOf = ({ now_owner, now_lessee }: RunListing) =>
     bmcTextFor(rooms.policy(), asking.who, { owner: now_owner, lessee: now_lessee });
-  return ok({ runs: rows.map((row) => shown(row, asking.base, textOf(row))) });
+  return ok({ runs: rows.map((row) => runListView(row, asking.base, textOf(row))) });
 };
 
 export const runListRoutes = [
-  route<unknown, z.output<typeof query>>({
+  route<unknown, z.output<typeof runListQuery>>({
     method: 'GET',
     path: '/temper/v1/runs',
     answers: { 200: shapes.openRuns },
-    rules: [rule, 'baremetal:node:get', seesBmcRule],
-    query,
+    rules: [runListRule, 'baremetal:node:get', seesBmcRule],
+    query: runListQuery,
     handler: list,
   }),
 ];

@@ -21,7 +21,7 @@ const byState: Partial<Record<RunState, Phase>> = {
   paused: 'paused',
 };
 
-type Seen = {
+type OutlookInput = {
   readonly state: RunState;
   readonly cursor: number;
   readonly waiting_for: string | null;
@@ -34,7 +34,7 @@ type Seen = {
 };
 
 /** The phase of a run as it is shown. */
-export const phaseOf = ({ state, cursor, waiting_for, steps }: Seen): Phase => {
+export const phaseOf = ({ state, cursor, waiting_for, steps }: OutlookInput): Phase => {
   if (endedStates.includes(state)) return 'ended';
   const known = byState[state];
   if (known) return known;
@@ -46,7 +46,7 @@ export const phaseOf = ({ state, cursor, waiting_for, steps }: Seen): Phase => {
 };
 
 /** A run as it is shown, with what only its past shows. */
-export const withOutlook = <Run extends Seen>(run: Run, { waiting_since, expected_ms }: Expectation) => ({
+export const withOutlook = <Run extends OutlookInput>(run: Run, { waiting_since, expected_ms }: Expectation) => ({
   ...run,
   phase: phaseOf(run),
   waiting_since: run.waiting_for === null ? null : (waiting_since?.toISOString() ?? null),

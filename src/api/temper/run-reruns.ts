@@ -21,14 +21,14 @@ import { visibleNode } from '../resource/visibility';
 import { targetOfRun, visibleRun } from './runs';
 import * as shapes from './shapes';
 
-const rule = 'temper:run:rerun';
+const runRerunRule = 'temper:run:rerun';
 
-const body = z.strictObject({
+const runRerunBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
   /** Index of the step to begin with; the one that the run stopped in when absent. */
   from: z.int().min(0).optional(),
 });
-type Ask = Asking<{ run: string }, unknown, z.output<typeof body>>;
+type RerunRequest = Asking<{ run: string }, unknown, z.output<typeof runRerunBody>>;
 
 /** The run's verb, where its steps are a list that can be taken up. Throws Conflict. */
 const listedVerb = (run: RunRow): { verb: 'clean' | 'service'; row: VerbRow } => {
@@ -98,7 +98,7 @@ const settingsOf = (input: RunInput | undefined, index: number): Pick<GivenStep,
 /** Who may run these steps is asked anew: an approved runbook that has changed since is not what failed. */
 const requireAgain = async (
   rooms: Rooms,
-  asking: Ask,
+  asking: RerunRequest,
   run: RunRow,
   node: NodeRow,
   row: VerbRow,
@@ -123,7 +123,7 @@ const requireAgain = async (
 /** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with what can be done about it. */
 const requirePossible = (
   rooms: Rooms,
-  { who }: Ask,
+  { who }: RerunRequest,
   { verb, row }: { readonly verb: string; readonly row: VerbRow },
   node: NodeRow,
 ): ProvisionState => {
@@ -135,9 +135,9 @@ const requirePossible = (
   return to;
 };
 
-const rerun = async (asking: Ask, rooms: Rooms) => {
+const rerun = async (asking: RerunRequest, rooms: Rooms) => {
   const { run, node: standing } = await visibleRun(rooms, asking.who, asking.params.run);
-  rooms.policy().require(rule, asking.who, targetOfRun(run, standing));
+  rooms.policy().require(runRerunRule, asking.who, targetOfRun(run, standing));
   const { verb, row } = listedVerb(run);
   const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, run.node_uuid);
   const ident = node.name ?? node.uuid;
@@ -162,13 +162,13 @@ const rerun = async (asking: Ask, rooms: Rooms) => {
 };
 
 export const runRerunRoutes: Route[] = [
-  route<{ run: string }, unknown, z.output<typeof body>>({
+  route<{ run: string }, unknown, z.output<typeof runRerunBody>>({
     method: 'POST',
     path: '/temper/v1/runs/:run/rerun',
     answers: { 202: shapes.rerun },
     rules: [
       'temper:run:get',
-      rule,
+      runRerunRule,
       'baremetal:node:get',
       'baremetal:node:set_provision_state',
       ...Object.values(stepRules),
@@ -176,7 +176,7 @@ export const runRerunRoutes: Route[] = [
       runRunbook,
       ...useRules,
     ],
-    body,
+    body: runRerunBody,
     handler: rerun,
   }),
 ];

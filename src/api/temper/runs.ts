@@ -18,7 +18,7 @@ import { visibleNode } from '../resource/visibility';
 import { phaseOf, withOutlook } from './run-outlook';
 import * as shapes from './shapes';
 
-const rule = 'temper:run:get';
+const runRule = 'temper:run:get';
 
 type Standing = NonNullable<Awaited<ReturnType<Rooms['inventory']['runs']['standingOf']>>>;
 
@@ -28,7 +28,7 @@ type Standing = NonNullable<Awaited<ReturnType<Rooms['inventory']['runs']['stand
  */
 const visibleRuns = (rooms: Rooms, who: Caller, node: Standing | undefined): 'all' | { lease: LeaseUuid } | 'none' => {
   const { owner = null, lessee = null, lease_id = null } = node ?? {};
-  const allows = (tenant: string | null) => rooms.policy().allows(rule, who, runTarget({ owner, lessee, tenant }));
+  const allows = (tenant: string | null) => rooms.policy().allows(runRule, who, runTarget({ owner, lessee, tenant }));
   if (allows(null)) return 'all';
   return lease_id !== null && allows(lessee) ? { lease: lease_id } : 'none';
 };
@@ -58,12 +58,12 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
   method: 'GET',
   path: '/temper/v1/nodes/:node/runs',
   answers: { 200: shapes.runsOfNode },
-  rules: ['baremetal:node:get', rule, seesBmcRule],
+  rules: ['baremetal:node:get', runRule, seesBmcRule],
   query: listQuery,
   async handler(asking, rooms) {
     const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
     const may = visibleRuns(rooms, asking.who, await rooms.inventory.runs.standingOf(node.uuid));
-    if (may === 'none') return raise('PolicyDenied', { rule });
+    if (may === 'none') return raise('PolicyDenied', { rule: runRule });
     const after = await markerOf(rooms, asking.query.marker, node.uuid, may);
     const rows = await rooms.inventory.runs.ofNode(node.uuid, {
       limit: asking.query.limit,
@@ -79,7 +79,7 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
       links: readsEverything(policy, asking.who),
       text: bmcTextFor(policy, asking.who, node),
     };
-    const runs = rows.map((run) => textsOf(shown(run, stepsOf(run.id), view), view.text));
+    const runs = rows.map((run) => textsOf(runView(run, stepsOf(run.id), view), view.text));
     return ok({ runs: runs.map((run) => ({ ...run, phase: phaseOf(run) })), sources: ['store'] });
   },
 });
@@ -104,7 +104,7 @@ export const visibleRun = async (
   const run = id && (await rooms.inventory.runs.find(id));
   if (!run) return raise('RunNotFound', { run: ident });
   const node = await rooms.inventory.runs.standingOf(run.node_uuid);
-  if (!rooms.policy().allows(rule, who, targetOfRun(run, node))) raise('RunNotFound', { run: ident });
+  if (!rooms.policy().allows(runRule, who, targetOfRun(run, node))) raise('RunNotFound', { run: ident });
   return { run, node };
 };
 
@@ -112,7 +112,7 @@ const one = route<{ run: string }>({
   method: 'GET',
   path: '/temper/v1/runs/:run',
   answers: { 200: shapes.run },
-  rules: [rule, seesBmcRule],
+  rules: [runRule, seesBmcRule],
   async handler({ params, who, base }, rooms) {
     const { run, node } = await visibleRun(rooms, who, params.run);
     const view = {
@@ -128,7 +128,7 @@ const one = route<{ run: string }>({
     // An ended run has nothing to add that the store does not know.
     const live = endedStates.includes(run.state) ? { sources: [] } : await rooms.runs.look(run.id);
     return ok({
-      ...withOutlook(textsOf(withLive(shown(run, steps, view), live), view.text), outlook),
+      ...withOutlook(textsOf(withLive(runView(run, steps, view), live), view.text), outlook),
       sources: ['store', ...live.sources.map((source) => `temporal:${source}`)],
     });
   },
@@ -161,7 +161,7 @@ const shownStep = (step: StepRow) => ({
 /** How a run is shown to one caller: with a link into the engine's own pages for those alone who read everything. */
 type View = { readonly rooms: Rooms; readonly base: string; readonly links: boolean; readonly text: BmcText };
 
-const shown = (run: RunRow, steps: readonly StepRow[], { rooms, base, links }: View) => ({
+const runView = (run: RunRow, steps: readonly StepRow[], { rooms, base, links }: View) => ({
   uuid: run.id,
   node_uuid: run.node_uuid,
   node_name: run.node_name,
@@ -190,7 +190,7 @@ const shown = (run: RunRow, steps: readonly StepRow[], { rooms, base, links }: V
   links: { self: `${base}/temper/v1/runs/${run.id}`, ...(links && uiLink(run, rooms)) },
 });
 
-type Shown = ReturnType<typeof shown>;
+type Shown = ReturnType<typeof runView>;
 
 /** The run with its texts as the caller may read them: errors name the BMC, its port and paths. */
 const textsOf = (run: Shown, text: BmcText): Shown => ({

@@ -18,7 +18,7 @@ import { equipped } from '../orders/plans';
 import { visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
 
-const rule = 'temper:node:steps';
+const stepsRule = 'temper:node:steps';
 
 // Most careful last: a step is as careful as the most careful of its acts.
 const effects: readonly Effect[] = ['read', 'converge', 'once'];
@@ -44,7 +44,7 @@ const actsOf = (names: readonly ActName[]) => {
   };
 };
 
-const shown = (row: StepRow, { settings }: Rooms) => ({
+const stepView = (row: StepRow, { settings }: Rooms) => ({
   interface: row.interface,
   step: row.step,
   description: row.says,
@@ -82,12 +82,12 @@ export const stepRoutes = [
     method: 'GET',
     path: '/temper/v1/nodes/:node/steps',
     answers: { 200: shapes.steps },
-    rules: ['baremetal:node:get', rule],
+    rules: ['baremetal:node:get', stepsRule],
     async handler(asking, rooms) {
       const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
-      rooms.policy().require(rule, asking.who, nodeTarget(node));
+      rooms.policy().require(stepsRule, asking.who, nodeTarget(node));
       const rows = stepsOf(await equipped(rooms, node));
-      return ok({ driver: node.driver, steps: [...rows.map((row) => shown(row, rooms)), ...reserved] });
+      return ok({ driver: node.driver, steps: [...rows.map((row) => stepView(row, rooms)), ...reserved] });
     },
   }),
 ];

@@ -38,12 +38,12 @@ const creation = z.strictObject({
   description: fields.description.default(null),
 });
 const change = z.strictObject(fields).partial();
-const params = z.object({ webhook: uuid });
-type One = z.output<typeof params>;
+const webhookParams = z.object({ webhook: uuid });
+type One = z.output<typeof webhookParams>;
 
 const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
-const shown = (row: WebhookRow, link: string) => ({
+const webhookView = (row: WebhookRow, link: string) => ({
   uuid: row.uuid,
   url: row.url,
   kinds: row.kinds,
@@ -77,12 +77,12 @@ const sealed = (rooms: Rooms, secret: string) => vaultOf(rooms).seal({ secret })
 const found = async (rooms: Rooms, webhook: string): Promise<WebhookRow> =>
   (await rooms.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
 
-const acts = { create: 'created', update: 'updated', delete: 'deleted' } as const;
+const webhookActs = { create: 'created', update: 'updated', delete: 'deleted' } as const;
 
 /** The record of a change. The URL's path may be a secret of its receiver, so it holds the origin only. */
-const changeOf = (act: keyof typeof acts, row: WebhookRow, secret: boolean): Change => ({
+const changeOf = (act: keyof typeof webhookActs, row: WebhookRow, secret: boolean): Change => ({
   action: `webhook.${act}`,
-  kind: `webhook.${acts[act]}`,
+  kind: `webhook.${webhookActs[act]}`,
   rule: `temper:webhook:${act}`,
   resource: 'webhook',
   resource_id: row.uuid,
@@ -97,7 +97,7 @@ const listWebhooks = route({
   async handler({ who, base: link }, rooms) {
     rooms.policy().require('temper:webhook:get', who);
     const rows = await rooms.inventory.webhooks.list();
-    return ok({ webhooks: rows.map((row) => shown(row, link)) });
+    return ok({ webhooks: rows.map((row) => webhookView(row, link)) });
   },
 });
 
@@ -118,7 +118,7 @@ const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
       await auditAndEvent(store, rooms.policy(), asking, changeOf('create', made, true));
       return made;
     });
-    return created(shown(row, asking.base), `${asking.base}${base}/${row.uuid}`);
+    return created(webhookView(row, asking.base), `${asking.base}${base}/${row.uuid}`);
   },
 });
 
@@ -127,10 +127,10 @@ const showWebhook = route<One>({
   path: `${base}/:webhook`,
   answers: { 200: shapes.webhook },
   rules: ['temper:webhook:get'],
-  params,
+  params: webhookParams,
   async handler({ who, params: { webhook }, base: link }, rooms) {
     rooms.policy().require('temper:webhook:get', who);
-    return ok(shown(await found(rooms, webhook), link));
+    return ok(webhookView(await found(rooms, webhook), link));
   },
 });
 
@@ -139,7 +139,7 @@ const updateWebhook = route<One, unknown, z.output<typeof change>>({
   path: `${base}/:webhook`,
   answers: { 200: shapes.webhook },
   rules: ['temper:webhook:update'],
-  params,
+  params: webhookParams,
   body: change,
   async handler(asking, rooms) {
     rooms.policy().require('temper:webhook:update', asking.who);
@@ -156,7 +156,7 @@ const updateWebhook = route<One, unknown, z.output<typeof change>>({
       await auditAndEvent(store, rooms.policy(), asking, changeOf('update', changed, seal !== undefined));
       return changed;
     });
-    return ok(shown(row, asking.base));
+    return ok(webhookView(row, asking.base));
   },
 });
 
@@ -164,7 +164,7 @@ const deleteWebhook = route<One>({
   method: 'DELETE',
   path: `${base}/:webhook`,
   rules: ['temper:webhook:delete'],
-  params,
+  params: webhookParams,
   async handler(asking, rooms) {
     const { webhook } = asking.params;
     rooms.policy().require('temper:webhook:delete', asking.who);
@@ -192,7 +192,7 @@ const listDeliveries = route<One, z.output<typeof page>>({
   path: `${base}/:webhook/deliveries`,
   answers: { 200: shapes.deliveries },
   rules: ['temper:webhook:get'],
-  params,
+  params: webhookParams,
   query: page,
   async handler({ who, params: { webhook }, query: { limit, marker } }, rooms) {
     rooms.policy().require('temper:webhook:get', who);

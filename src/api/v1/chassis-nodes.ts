@@ -8,10 +8,10 @@ import { type Answer, type Asking, type Route, route } from '../http/route';
 import { listQuery } from '../resource/lists';
 import { answerNodes, listRules, redactRules } from './nodes/nodes';
 
-const params = z.object({ ident: z.string() });
-type Ask = Asking<z.output<typeof params>, Readonly<Record<string, unknown>>, unknown>;
+const chassisNodeParams = z.object({ ident: z.string() });
+type ChassisNodesRequest = Asking<z.output<typeof chassisNodeParams>, Readonly<Record<string, unknown>>, unknown>;
 
-const answerChassis = (asking: Ask, rooms: Rooms, all: boolean): Promise<Answer> => {
+const answerChassis = (asking: ChassisNodesRequest, rooms: Rooms, all: boolean): Promise<Answer> => {
   const { ident } = asking.params;
   const chassis_uuid = asUuid(ident) ?? raise('InvalidInput', { field: 'chassis', reason: 'must be a UUID' });
   if (asking.query.chassis_uuid !== undefined)
@@ -21,11 +21,11 @@ const answerChassis = (asking: Ask, rooms: Rooms, all: boolean): Promise<Answer>
 };
 
 export const chassisNodeRoutes: Route[] = [false, true].map((all) =>
-  route<z.output<typeof params>, Readonly<Record<string, unknown>>>({
+  route<z.output<typeof chassisNodeParams>, Readonly<Record<string, unknown>>>({
     method: 'GET',
     path: `/v1/chassis/:ident/nodes${all ? '/detail' : ''}`,
     rules: [...listRules, ...redactRules],
-    params,
+    params: chassisNodeParams,
     query: listQuery(nodeTable),
     handler: (asking, rooms) => answerChassis(asking, rooms, all),
   }),

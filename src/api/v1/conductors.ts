@@ -7,11 +7,13 @@ import { ok, route } from '../http/route';
 import { askedList, chosenFields, collection, type ListAsked, listQuery, nextLink, showQuery } from '../resource/lists';
 import { links, projections } from '../resource/representation';
 
-const rule = 'baremetal:conductor:get';
+const conductorRule = 'baremetal:conductor:get';
 
-const shown = projections(conductorTable, { links: (row, { base }) => links(base, `conductors/${row.hostname}`) }, [
-  'hostname',
-]);
+const conductorView = projections(
+  conductorTable,
+  { links: (row, { base }) => links(base, `conductors/${row.hostname}`) },
+  ['hostname'],
+);
 
 const orderKey = (sort_key: string, row: WorkerRow): string | number => {
   const value = sort_key === 'id' ? row.created_at : (row as unknown as Record<string, unknown>)[sort_key];
@@ -36,12 +38,12 @@ const listConductors = route<unknown, Record<string, unknown>>({
   method: 'GET',
   path: '/v1/conductors',
   since: conductorsSince,
-  rules: [rule],
+  rules: [conductorRule],
   query: listQuery(conductorTable),
   handler: async ({ who, query, version, base }, rooms) => {
     const asked = askedList(conductorTable, query, version, rooms.settings.maxLimit);
-    rooms.policy().require(rule, who);
-    const { represent } = shown.ofList(version, asked);
+    rooms.policy().require(conductorRule, who);
+    const { represent } = conductorView.ofList(version, asked);
     const rows = pageOf(await rooms.inventory.workers.list(), asked);
     const next = () => nextLink(base, 'conductors', asked, rows.at(-1)!.hostname);
     return ok(
@@ -55,21 +57,21 @@ const listConductors = route<unknown, Record<string, unknown>>({
   },
 });
 
-const params = z.object({ hostname: z.string() });
+const conductorParams = z.object({ hostname: z.string() });
 
-const showConductor = route<z.output<typeof params>, z.output<typeof showQuery>>({
+const showConductor = route<z.output<typeof conductorParams>, z.output<typeof showQuery>>({
   method: 'GET',
   path: '/v1/conductors/:hostname',
   since: conductorsSince,
-  rules: [rule],
-  params,
+  rules: [conductorRule],
+  params: conductorParams,
   query: showQuery,
   handler: async ({ who, params, query, version, base }, rooms) => {
     const fields = chosenFields(conductorTable, query.fields, version);
-    rooms.policy().require(rule, who);
+    rooms.policy().require(conductorRule, who);
     const found = (await rooms.inventory.workers.list()).find((row) => row.hostname === params.hostname);
     const row = found ?? raise('ConductorNotFound', { conductor: params.hostname });
-    const { represent } = shown.ofOne(version, fields);
+    const { represent } = conductorView.ofOne(version, fields);
     return ok(represent(row, { base }));
   },
 });

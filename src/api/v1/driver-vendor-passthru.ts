@@ -7,26 +7,29 @@ import { document } from '../resource/validation';
 import { liveDriver } from './drivers';
 import { methodsShape, offered, verbs } from './nodes/vendor-passthru';
 
-const rule = 'baremetal:driver:vendor_passthru';
+const driverVendorPassthruRule = 'baremetal:driver:vendor_passthru';
 
-const params = z.object({ driver_name: z.string() });
-type Params = z.output<typeof params> & { readonly method?: string };
-const named = params.extend({ method: z.string() });
+const driverVendorPassthruParams = z.object({ driver_name: z.string() });
+type DriverVendorPassthruParams = z.output<typeof driverVendorPassthruParams> & { readonly method?: string };
+const named = driverVendorPassthruParams.extend({ method: z.string() });
 
-const requireDriver = async ({ who, params: { driver_name } }: Asking<Params, unknown, unknown>, rooms: Rooms) => {
-  rooms.policy().require(rule, who);
+const requireDriver = async (
+  { who, params: { driver_name } }: Asking<DriverVendorPassthruParams, unknown, unknown>,
+  rooms: Rooms,
+) => {
+  rooms.policy().require(driverVendorPassthruRule, who);
   await liveDriver(rooms, driver_name);
 };
 
-const path = '/v1/drivers/:driver_name/vendor_passthru';
+const driverVendorPassthruPath = '/v1/drivers/:driver_name/vendor_passthru';
 
 export const driverVendorPassthruRoutes: Route[] = [
-  route<Params>({
+  route<DriverVendorPassthruParams>({
     method: 'GET',
-    path: `${path}/methods`,
+    path: `${driverVendorPassthruPath}/methods`,
     answers: { 200: methodsShape },
-    rules: [rule],
-    params,
+    rules: [driverVendorPassthruRule],
+    params: driverVendorPassthruParams,
     handler: async (asking, rooms) => {
       await requireDriver(asking, rooms);
       return ok(shownMethods(driverMethods));
@@ -34,14 +37,14 @@ export const driverVendorPassthruRoutes: Route[] = [
   }),
   ...verbs.flatMap((method) =>
     [
-      { path, params },
-      { path: `${path}/:method`, params: named },
+      { path: driverVendorPassthruPath, params: driverVendorPassthruParams },
+      { path: `${driverVendorPassthruPath}/:method`, params: named },
     ].map((at) =>
-      route<Params, unknown, Readonly<Record<string, unknown>>>({
+      route<DriverVendorPassthruParams, unknown, Readonly<Record<string, unknown>>>({
         method,
         path: at.path,
         answers: { 200: z.unknown() },
-        rules: [rule],
+        rules: [driverVendorPassthruRule],
         params: at.params,
         body: document,
         arguments: true,

@@ -19,7 +19,7 @@ import * as shapes from './shapes';
 
 const fieldsSince = 77;
 
-const shown = projections(driverTable, {
+const driverView = projections(driverTable, {
   links: (row, { base }) => links(base, `drivers/${row.name}`),
   properties: (row, { base }) => links(base, `drivers/${row.name}/properties`),
 });
@@ -61,36 +61,36 @@ const listDrivers = route<unknown, z.output<typeof listQuery>>({
     rooms.policy().require('baremetal:driver:get', who);
     // Classic drivers ended long ago; the word is still a valid question.
     const live = query.type === 'classic' ? new Map<DriverName, string[]>() : await hostsByDriver(rooms);
-    const { represent } = shown.ofList(version, { fields, detail: query.detail });
+    const { represent } = driverView.ofList(version, { fields, detail: query.detail });
     return ok({ drivers: [...live].map(([name, hosts]) => represent(driverValues(name, hosts), { base })) });
   },
 });
 
-const params = z.object({ driver_name: z.string() });
-type Params = z.output<typeof params>;
+const driverParams = z.object({ driver_name: z.string() });
+type DriverParams = z.output<typeof driverParams>;
 const showQuery = z.strictObject({ fields: fieldNames.optional() });
 
-const showDriver = route<Params, z.output<typeof showQuery>>({
+const showDriver = route<DriverParams, z.output<typeof showQuery>>({
   method: 'GET',
   path: '/v1/drivers/:driver_name',
   rules: ['baremetal:driver:get'],
-  params,
+  params: driverParams,
   query: showQuery,
   handler: async ({ who, params, query, version, base }, rooms) => {
     const fields = chosenFields(driverTable, query.fields, version, fieldsSince);
     rooms.policy().require('baremetal:driver:get', who);
     const { name, hosts } = await liveDriver(rooms, params.driver_name);
-    const { represent } = shown.ofOne(version, fields);
+    const { represent } = driverView.ofOne(version, fields);
     return ok(represent(driverValues(name, hosts), { base }));
   },
 });
 
-const showProperties = route<Params>({
+const showProperties = route<DriverParams>({
   method: 'GET',
   path: '/v1/drivers/:driver_name/properties',
   answers: { 200: shapes.properties },
   rules: ['baremetal:driver:get_properties'],
-  params,
+  params: driverParams,
   handler: async ({ who, params }, rooms) => {
     rooms.policy().require('baremetal:driver:get_properties', who);
     return ok(driverProperties((await liveDriver(rooms, params.driver_name)).name));
@@ -99,14 +99,14 @@ const showProperties = route<Params>({
 
 const raidRule = 'baremetal:driver:get_raid_logical_disk_properties';
 
-const showRaidProperties = route<Params>({
+const showRaidProperties = route<DriverParams>({
   method: 'GET',
   path: '/v1/drivers/:driver_name/raid/logical_disk_properties',
   answers: { 200: shapes.properties },
   since: 12,
   tooOld: 406,
   rules: [raidRule],
-  params,
+  params: driverParams,
   handler: async ({ who, params }, rooms) => {
     rooms.policy().require(raidRule, who);
     const { name } = await liveDriver(rooms, params.driver_name);

@@ -4,7 +4,7 @@ import { isMac } from '../../model/resources/ports';
 import { noContent, type Route, route } from '../http/route';
 import { uuid } from '../resource/validation';
 
-const rule = 'baremetal:events:post';
+const eventRule = 'baremetal:events:post';
 
 /** Events at most in one request, so that one caller cannot fill the log with a word. */
 const mostEvents = 1_000;
@@ -23,18 +23,18 @@ const networkEvent = z.strictObject({
   'binding:vnic_type': z.string().max(255).nullish(),
 });
 
-const body = z.strictObject({ events: z.array(networkEvent).min(1).max(mostEvents) });
+const eventBody = z.strictObject({ events: z.array(networkEvent).min(1).max(mostEvents) });
 
 export const eventRoutes: Route[] = [
-  route<unknown, unknown, z.output<typeof body>>({
+  route<unknown, unknown, z.output<typeof eventBody>>({
     method: 'POST',
     path: '/v1/events',
     answers: { 204: null },
     since: 54,
-    rules: [rule],
-    body,
+    rules: [eventRule],
+    body: eventBody,
     handler: async ({ who, body: { events }, requestId }, rooms) => {
-      rooms.policy().require(rule, who);
+      rooms.policy().require(eventRule, who);
       for (const { event, ...facts } of events)
         rooms.log.info('external event', { request_id: requestId, event, ...facts });
       return noContent();

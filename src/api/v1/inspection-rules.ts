@@ -20,7 +20,7 @@ import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
 import { type Extra, links, projections } from '../resource/representation';
 import { document } from '../resource/validation';
-import type { Values } from '../resource/values';
+import type { StoredValues } from '../resource/values';
 
 const common = {
   args: z.union([document, z.array(z.unknown())]).optional(),
@@ -77,14 +77,14 @@ const unlessSensitive =
     row.sensitive ? null : row[name];
 
 /** The record says that they changed, not to what. */
-const recordedOf = (values: Values, row: InspectionRule): Values =>
+const recordedOf = (values: StoredValues, row: InspectionRule): StoredValues =>
   row.sensitive
     ? Object.fromEntries(
         Object.entries(values).map(([name, value]) => [name, hiddenWhenSensitive.includes(name) ? null : value]),
       )
     : values;
 
-const rule: Resource<InspectionRule> = {
+const inspectionRuleResource: Resource<InspectionRule> = {
   table: inspectionRuleTable,
   what: 'inspection_rule',
   path: 'inspection_rules',
@@ -110,4 +110,7 @@ const rule: Resource<InspectionRule> = {
   recorded: (row, { values }) => ({ values: recordedOf(values, row) }),
 };
 
-export const inspectionRuleRoutes: Route[] = [...shownRoutes(rule), ...editRoutes(rule)];
+export const inspectionRuleRoutes: Route[] = [
+  ...shownRoutes(inspectionRuleResource),
+  ...editRoutes(inspectionRuleResource),
+];

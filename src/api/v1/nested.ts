@@ -9,10 +9,10 @@ import { findVisible } from '../resource/reach';
 import { visibleNode } from '../resource/visibility';
 import { portgroup } from './ports/portgroups';
 
-type Ask = Asking<Readonly<Record<string, string>>, unknown, unknown>;
+type NestedRequest = Asking<Readonly<Record<string, string>>, unknown, unknown>;
 
 /** To a caller who may not see the parent, everything below it is missing. */
-type See = { readonly rule: string; see(asking: Ask, rooms: Rooms, parent: string): Promise<unknown> };
+type See = { readonly rule: string; see(asking: NestedRequest, rooms: Rooms, parent: string): Promise<unknown> };
 
 const node: See = {
   rule: 'baremetal:node:get',
@@ -27,7 +27,7 @@ const chassis: See = {
   see: async ({ who }, rooms) => rooms.policy().require('baremetal:chassis:get', who),
 };
 
-type Row = {
+type NestedRow = {
   /** Of the list, as its own route spells it. */
   readonly list: string;
   readonly since: number;
@@ -36,7 +36,7 @@ type Row = {
   readonly use: string;
 };
 
-const rows: readonly Row[] = [
+const rows: readonly NestedRow[] = [
   { list: '/v1/nodes/:node_ident/ports', since: 1, parent: node, use: 'ports' },
   { list: '/v1/nodes/:ident/portgroups', since: nestedPortgroupsSince, parent: node, use: 'portgroups' },
   { list: '/v1/nodes/:ident/volume/connectors', since: volumesSince, parent: node, use: 'volume/connectors' },
@@ -45,16 +45,16 @@ const rows: readonly Row[] = [
   { list: '/v1/chassis/:ident/nodes', since: 1, parent: chassis, use: 'nodes' },
 ];
 
-const params = z.object({}).catchall(z.string());
+const nestedParams = z.object({}).catchall(z.string());
 
-const refusal = ({ since, parent, use }: Row, method: Method, path: string): Route =>
+const refusal = ({ since, parent, use }: NestedRow, method: Method, path: string): Route =>
   route<Record<string, string>>({
     method,
     path,
     answers: {},
     since,
     rules: [parent.rule],
-    params,
+    params: nestedParams,
     body: z.unknown(),
     handler: async (asking, rooms) => {
       const { node_ident, ident } = asking.params;

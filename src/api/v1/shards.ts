@@ -3,7 +3,7 @@ import { ok, type Route, route } from '../http/route';
 import { nodeColumns } from '../resource/visibility';
 import * as shapes from './shapes';
 
-const rule = 'baremetal:shards:get';
+const shardRule = 'baremetal:shards:get';
 
 /** The wire's name for nodes without one. */
 const unsharded = 'None';
@@ -14,9 +14,9 @@ export const shardRoutes: Route[] = [
     path: '/v1/shards',
     answers: { 200: shapes.shards },
     since: 82,
-    rules: [rule, 'baremetal:node:get'],
+    rules: [shardRule, 'baremetal:node:get'],
     handler: async ({ who }, rooms) => {
-      rooms.policy().require(rule, who);
+      rooms.policy().require(shardRule, who);
       const seen = rooms.policy().filter('baremetal:node:get', who, nodeColumns);
       const rows = await rooms.inventory.shards.list(seen);
       return ok({ shards: rows.map(({ name, count }) => ({ name: name ?? unsharded, count })) });

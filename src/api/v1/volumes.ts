@@ -18,7 +18,7 @@ import { visibleNode } from '../resource/visibility';
 import { type NodeParams, nodeParams } from './nodes/nodes';
 import * as shapes from './shapes';
 
-const rule = 'baremetal:volume:get';
+const volumeRule = 'baremetal:volume:get';
 const nobodys = nodeTarget({ owner: null, lessee: null });
 
 /** @param what as refusals call it */
@@ -73,9 +73,9 @@ const rootRoute = route({
   path: '/v1/volume',
   answers: { 200: shapes.volume },
   since: volumesSince,
-  rules: [rule],
+  rules: [volumeRule],
   handler: async ({ who, base }, rooms) => {
-    rooms.policy().require(rule, who, nobodys);
+    rooms.policy().require(volumeRule, who, nobodys);
     return ok(below(base, 'volume'));
   },
 });
@@ -85,11 +85,11 @@ const nodeRoute = route<NodeParams>({
   path: '/v1/nodes/:node_ident/volume',
   answers: { 200: shapes.volume },
   since: volumesSince,
-  rules: ['baremetal:node:get', rule],
+  rules: ['baremetal:node:get', volumeRule],
   params: nodeParams,
   handler: async (asking, rooms) => {
     const node = await visibleNode(rooms, asking, asking.params.node_ident);
-    rooms.policy().require(rule, asking.who, nodeTarget(node));
+    rooms.policy().require(volumeRule, asking.who, nodeTarget(node));
     return ok(below(asking.base, `nodes/${node.uuid}/volume`));
   },
 });

@@ -40,7 +40,7 @@ const answerMs = 60_000;
 const lasting: readonly string[] = ['AgentTlsFailed', 'AgentAddressRefused'];
 
 type Answer = { readonly status: number; readonly body: unknown };
-type Asked = {
+type AgentRequest = {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: unknown;
@@ -114,7 +114,7 @@ const createClient = (
       ...(typeof error.facts.reason === 'string' && { reason: hideSecrets(error.facts.reason, [contact.token]) }),
     });
 
-  const ask = async ({ method, path, body, what, mayStillSend }: Asked): Promise<Answer> => {
+  const ask = async ({ method, path, body, what, mayStillSend }: AgentRequest): Promise<Answer> => {
     context.signal.throwIfAborted();
     const url = new URL(`${contact.base}${path}`);
     if (path !== '/v1/status') url.searchParams.set('agent_token', contact.token);

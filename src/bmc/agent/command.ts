@@ -10,7 +10,7 @@ import { backOff, pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
 import { digestOf, isRunning, judged, type Order, refusal, unknown } from './order';
 import type { Command } from './replies';
-import { type Found, findStanding, isCommand, noteSilence, type Standing, trace } from './standing';
+import { type AgentStandingFound, findStanding, isCommand, noteSilence, type Standing, trace } from './standing';
 
 const passing: readonly string[] = ['AgentUnreachable', 'AgentServerError', 'AgentBusy'];
 
@@ -84,7 +84,7 @@ const announceAndPost = async (client: AgentClient, order: Order, after: string 
 const afterSilence = async (
   client: AgentClient,
   order: Order,
-  found: Found,
+  found: AgentStandingFound,
   error: Error,
 ): Promise<Command | Error> => {
   client.context.log.warn('a command got no answer', {

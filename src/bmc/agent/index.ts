@@ -9,7 +9,7 @@ import { agentStep, agentSteps } from './steps';
 type AgentAct = (client: AgentClient, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
 type ByAgent = { [name in ActName]: (typeof known)[name] extends { by: 'agent' } ? name : never }[ActName];
 
-const acts: Record<ByAgent, AgentAct> = {
+const agentActs: Record<ByAgent, AgentAct> = {
   agent_steps: agentSteps,
   agent_step: agentStep,
   agent_write_image: writeImage,
@@ -27,5 +27,5 @@ export const createAgentActs = (hands: DriverHands): Readonly<Partial<Record<Act
     (act: AgentAct): Act =>
     (node, args, context) =>
       withAgent(hands, node, context, (client) => act(client, args));
-  return Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, bound(act)]));
+  return Object.fromEntries(Object.entries(agentActs).map(([name, act]) => [name, bound(act)]));
 };

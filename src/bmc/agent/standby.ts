@@ -8,7 +8,7 @@ import { configDrive } from './config-drive';
 import { bootModeOf, imageInfo, isWholeDisk } from './image';
 import { type Command, tidy } from './replies';
 
-type Args = Readonly<Record<string, unknown>>;
+type AgentStandbyArgs = Readonly<Record<string, unknown>>;
 
 const wordsOf = ({ command_result }: Command): string =>
   typeof command_result?.result === 'string' ? tidy(command_result.result) : 'the ramdisk says it is done';
@@ -31,9 +31,10 @@ export const writeImage = async (client: AgentClient): Promise<ActOutcome> => {
   return { is: 'done', note: wordsOf(command) };
 };
 
-const idAt = (uuids: Args, name: string): string | null => (typeof uuids[name] === 'string' ? uuids[name] : null);
+const idAt = (uuids: AgentStandbyArgs, name: string): string | null =>
+  typeof uuids[name] === 'string' ? uuids[name] : null;
 
-const uuidsOf = async (client: AgentClient): Promise<Args> => {
+const uuidsOf = async (client: AgentClient): Promise<AgentStandbyArgs> => {
   const order = { name: 'standby.get_partition_uuids', what: 'the question for the partitions', params: () => ({}) };
   return (await askAgent(client, order)).command_result ?? {};
 };
@@ -60,7 +61,10 @@ export const installBootloader = async (client: AgentClient): Promise<ActOutcome
 };
 
 /** Sets `args.rescue_password`, which is a hash. The ramdisk closes its door once it has. */
-export const finalizeRescue = async (client: AgentClient, { rescue_password }: Args): Promise<ActOutcome> => {
+export const finalizeRescue = async (
+  client: AgentClient,
+  { rescue_password }: AgentStandbyArgs,
+): Promise<ActOutcome> => {
   const before = await client.context.intents.last();
   const params = () => ({ rescue_password, hashed: true });
   const order = {

@@ -22,7 +22,7 @@ export type Standing = {
 export type Traced = Command | 'lost' | 'absent';
 export const isCommand = (traced: Traced): traced is Command => typeof traced === 'object';
 
-export type Found = {
+export type AgentStandingFound = {
   readonly standing: Standing;
   /** When it was recorded: milliseconds of this process's monotonic clock. */
   readonly sentAt: number;
@@ -31,7 +31,7 @@ export type Found = {
 };
 
 /** The last intent, if it is for this very order and its command is not known to have been refused. */
-export const findStanding = async ({ context }: AgentClient, order: Order): Promise<Found | undefined> => {
+export const findStanding = async ({ context }: AgentClient, order: Order): Promise<AgentStandingFound | undefined> => {
   const last = await context.intents.last();
   return last && last.detail.withdrawn !== true && last.detail.digest === digestOf(order)
     ? { standing: last.detail as Standing, sentAt: last.at, since: last.sent_at }
@@ -46,7 +46,11 @@ const mayBe = (order: Order, command: Command): boolean =>
   (command.command_status !== 'SUCCEEDED' || order.fits === undefined || order.fits(command));
 
 /** Waits out the settle window before it calls a command absent: it may still be on its way. */
-export const trace = async (client: AgentClient, order: Order, { standing, sentAt }: Found): Promise<Traced> => {
+export const trace = async (
+  client: AgentClient,
+  order: Order,
+  { standing, sentAt }: AgentStandingFound,
+): Promise<Traced> => {
   const { timing, signal, beat } = client.context;
   for (;;) {
     if ((await client.startedAt()) !== standing.started_at) return 'lost';

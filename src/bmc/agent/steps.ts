@@ -63,9 +63,12 @@ const reportedOf = (step: Step): ReportedStep => ({
   ...(step.argsinfo && { argsinfo: argsinfoOf(step) }),
 });
 
-type Listed = { readonly steps: readonly ReportedStep[]; readonly version: Record<string, unknown> | undefined };
+type AgentStepListed = {
+  readonly steps: readonly ReportedStep[];
+  readonly version: Record<string, unknown> | undefined;
+};
 
-const list = async (client: AgentClient): Promise<Listed> => {
+const list = async (client: AgentClient): Promise<AgentStepListed> => {
   const kind = kindOf(client);
   const name = `${kind}.get_${kind}_steps`;
   const params = () => ({ node: nodeDocument(client.node), ports: portDocuments(client.node) });
@@ -80,7 +83,7 @@ const list = async (client: AgentClient): Promise<Listed> => {
   const flat = steps as Step[];
   if (flat.length > most)
     raise('AgentServerError', client.facts({ status: 200, reason: `it lists more than ${most} steps` }));
-  return { steps: flat.map(reportedOf), version: (version as Listed['version']) ?? undefined };
+  return { steps: flat.map(reportedOf), version: (version as AgentStepListed['version']) ?? undefined };
 };
 
 /** `reported` is all it offers for what the run does: clean, deploy or service. */
@@ -89,10 +92,10 @@ export const agentSteps = async (client: AgentClient): Promise<ActOutcome> => {
   return { is: 'done', note: `the ramdisk offers ${steps.length} steps`, reported: steps };
 };
 
-type Args = Readonly<Record<string, unknown>>;
+type AgentStepArgs = Readonly<Record<string, unknown>>;
 
 /** The step as it is sent, with what the ramdisk itself says of it. Throws StepRejected where it has no such step. */
-const stepFor = async (client: AgentClient, args: Args) => {
+const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   const wanted =
     client.context.step ??
     raise('StepRejected', client.facts({ step: 'of the ramdisk', reason: 'the plan names none' }));
@@ -114,7 +117,7 @@ const record = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
 
 /** Runs `context.step`. A step that asks for a restart is done when the node has been restarted. */
-export const agentStep = async (client: AgentClient, args: Args): Promise<ActOutcome> => {
+export const agentStep = async (client: AgentClient, args: AgentStepArgs): Promise<ActOutcome> => {
   const kind = kindOf(client);
   const { step } = client.context;
   const name = `${kind}.execute_${kind}_step`;

@@ -2,16 +2,16 @@
 import { raise } from '../../model/errors';
 import type { ActName } from '../../model/lifecycle/steps';
 import { bootDevices, acts as known } from '../../model/lifecycle/steps';
-import type { ActOutcome, Seen } from '../../model/runs/runs';
+import type { ActOutcome, RunObserved } from '../../model/runs/runs';
 import type { Act, BmcNode, Driver } from '../contract';
 import { pause } from '../wait';
 
-type Args = Readonly<Record<string, unknown>>;
+type FakeArgs = Readonly<Record<string, unknown>>;
 
-const bootMode = (value: unknown): Seen['boot_mode'] => (value === 'bios' || value === 'uefi' ? value : null);
+const bootMode = (value: unknown): RunObserved['boot_mode'] => (value === 'bios' || value === 'uefi' ? value : null);
 
 /** A node never touched before is off. */
-const recorded = (node: BmcNode): Seen => ({
+const recorded = (node: BmcNode): RunObserved => ({
   power_state: node.power_state === 'power on' ? 'power on' : 'power off',
   boot_mode: bootMode(node.boot_mode),
   secure_boot: node.secure_boot,
@@ -20,7 +20,7 @@ const recorded = (node: BmcNode): Seen => ({
 });
 
 /** What an act changes of the record; acts without a row change nothing that is recorded. */
-const effects: Partial<Record<ActName, (args: Args, node: BmcNode) => Seen>> = {
+const effects: Partial<Record<ActName, (args: FakeArgs, node: BmcNode) => RunObserved>> = {
   verify: (_, node) => recorded(node),
   power_on: () => ({ power_state: 'power on' }),
   power_off: () => ({ power_state: 'power off' }),

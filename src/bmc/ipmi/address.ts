@@ -3,16 +3,16 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { isIpAddress, requireAllowed } from '../../model/access/bmc-addresses';
 import type { DriverHands } from '../contract';
 
-type Hands = Pick<DriverHands, 'networks' | 'lookup'>;
+type AddressDeps = Pick<DriverHands, 'networks' | 'lookup'>;
 
-const resolve = async (hands: Hands, host: string): Promise<readonly string[]> => {
+const resolve = async (hands: AddressDeps, host: string): Promise<readonly string[]> => {
   if (isIpAddress(host)) return [host];
   if (hands.lookup) return hands.lookup(host);
   return (await systemLookup(host, { all: true })).map((found) => found.address);
 };
 
 /** Undefined when the name does not resolve. Throws BmcAddressRefused when any address lies outside the networks. */
-export const findAddress = async (hands: Hands, host: string): Promise<string | undefined> => {
+export const findAddress = async (hands: AddressDeps, host: string): Promise<string | undefined> => {
   const found = await resolve(hands, host).catch(() => []);
   if (found.length === 0) return undefined;
   requireAllowed(hands.networks, host, found);

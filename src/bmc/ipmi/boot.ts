@@ -49,14 +49,14 @@ const bootsUefi = ({ boot_mode, properties, instance_info }: Client['node']): bo
 
 const hex = (byte: number): string => `0x${byte.toString(16).padStart(2, '0')}`;
 
-type Wanted = {
+type IpmiBootWanted = {
   readonly device: Device;
   readonly persistent: boolean;
   readonly uefi: boolean;
   readonly selector: number;
 };
 
-const commandFor = ({ device, persistent, uefi, selector }: Wanted): string[] =>
+const commandFor = ({ device, persistent, uefi, selector }: IpmiBootWanted): string[] =>
   uefi
     ? ['raw', '0x00', '0x08', '0x05', persistent ? '0xe0' : '0xa0', hex(selector), '0x00', '0x00', '0x00']
     : ['chassis', 'bootdev', device, ...(persistent ? ['options=persistent'] : [])];
@@ -73,7 +73,7 @@ const keepFlags = async (client: Client): Promise<Sent> => {
   );
 };
 
-const wantedOf = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<Wanted> => {
+const wantedOf = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<IpmiBootWanted> => {
   const asked = args.boot_device as (typeof bootDevices)[number];
   if (!Object.hasOwn(selectors, asked)) return raise('BmcUnsupported', client.facts({ what: `boot device ${asked}` }));
   const device = asked as Device;

@@ -4,7 +4,7 @@ import { hideSecrets } from '../../model/access/secrets';
 import { raise, TemperError } from '../../model/errors';
 import type { ActContext, BmcNode } from '../contract';
 import type { Sent } from '../converge';
-import type { Verdict, Why } from './replies';
+import type { ReplyVerdict, Why } from './replies';
 import { type IpmiSettings, ipmiSettings } from './settings';
 import type { Tool } from './tool';
 
@@ -22,7 +22,7 @@ export type Client = {
   write(words: readonly string[], what: string): Promise<Sent & { readonly text?: string }>;
 };
 
-type Failed = Extract<Verdict, { is: 'failed' }>;
+type Failed = Extract<ReplyVerdict, { is: 'failed' }>;
 
 /** Reasons for which no session was opened: the command did not leave. */
 const neverLeft: readonly Why[] = ['cipher', 'login', 'silent', 'full'];
@@ -39,7 +39,7 @@ export const createClient = (node: BmcNode, context: ActContext, tool: Tool): Cl
   const errorOf = ({ code, reason }: Failed, what: string): TemperError =>
     new TemperError(code, facts({ what, status: 'IPMI', reason: mask(reason) }));
 
-  const ask = (kind: 'read' | 'write', words: readonly string[]): Promise<Verdict> =>
+  const ask = (kind: 'read' | 'write', words: readonly string[]): Promise<ReplyVerdict> =>
     tool.ask({
       settings,
       kind,

@@ -15,7 +15,7 @@ import { verify } from './verify';
 
 type IpmiAct = (client: Client, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
 
-const acts: Partial<Record<ActName, IpmiAct>> = {
+const ipmiActs: Partial<Record<ActName, IpmiAct>> = {
   verify,
   power_on: (client) => setPower(client, powerActs.power_on),
   power_off: (client) => setPower(client, powerActs.power_off),
@@ -38,7 +38,7 @@ export const createIpmiDriver = (hands: DriverHands): Driver => {
   return {
     name: 'ipmi',
     laneKey: (node) => `ipmi:${ipmiSettings(node).address.label}`,
-    acts: Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, bound(act)])),
+    acts: Object.fromEntries(Object.entries(ipmiActs).map(([name, act]) => [name, bound(act)])),
     // Every call opens a session of its own and ends it.
     close: async () => undefined,
   };

@@ -1,18 +1,23 @@
 /** Power: on, off, asking the system to shut itself down, and the interrupt that makes it say what it does. */
-import type { ActOutcome, Seen } from '../../model/runs/runs';
+import type { ActOutcome, RunObserved } from '../../model/runs/runs';
 import { converge } from '../converge';
 import { type Client, nonsense } from './client';
 
 type Power = 'on' | 'off';
-type Row = { readonly what: string; readonly wants: Power; readonly command: string; readonly soft: boolean };
+type PowerTargetRow = {
+  readonly what: string;
+  readonly wants: Power;
+  readonly command: string;
+  readonly soft: boolean;
+};
 
 export const powerActs = {
   power_on: { what: 'power on', wants: 'on', command: 'on', soft: false },
   power_off: { what: 'power off', wants: 'off', command: 'off', soft: false },
   soft_power_off: { what: 'soft power off', wants: 'off', command: 'soft', soft: true },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, PowerTargetRow>;
 
-const states = { on: 'power on', off: 'power off' } as const satisfies Record<Power, Seen['power_state']>;
+const states = { on: 'power on', off: 'power off' } as const satisfies Record<Power, RunObserved['power_state']>;
 const status = ['power', 'status'];
 
 /** Throws BmcServerError for anything but the two answers there are. */
@@ -22,10 +27,10 @@ export const lookAtPower = async (client: Client): Promise<Power> => {
   return (found as Power | undefined) ?? nonsense(client.facts, status);
 };
 
-export const powerStateOf = (power: Power): Seen['power_state'] => states[power];
+export const powerStateOf = (power: Power): RunObserved['power_state'] => states[power];
 
 /** Some BMCs refuse to be switched off twice, so nothing is sent where a look agrees already. Two equal looks are proof. */
-export const setPower = async (client: Client, row: Row): Promise<ActOutcome> => {
+export const setPower = async (client: Client, row: PowerTargetRow): Promise<ActOutcome> => {
   const { timing } = client.context;
   const { state, sent } = await converge<Power>(client, {
     what: row.what,

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../model/errors';
 import type { Said } from './program';
 
-export type Verdict =
+export type ReplyVerdict =
   | {
       readonly is: 'answered';
       readonly text: string;
@@ -23,10 +23,10 @@ export type Verdict =
  */
 export type Why = 'cipher' | 'login' | 'silent' | 'full' | 'busy' | 'unsupported' | 'refused' | 'lost';
 
-type Row = { readonly why: Why; readonly code: ErrorCode; readonly says: RegExp };
+type ReplyRow = { readonly why: Why; readonly code: ErrorCode; readonly says: RegExp };
 
 // Texts of ipmitool: lib/ipmi_strings.c (completion codes), src/plugins/lanplus (sessions). First match wins.
-const rows: readonly Row[] = [
+const rows: readonly ReplyRow[] = [
   {
     why: 'full',
     code: 'BmcBusy',
@@ -90,7 +90,7 @@ const cuts = {
 const isFine = (said: Said): boolean => said.status === 0 && !/Unable to establish/.test(said.err);
 
 /** Reads what was said; never throws. */
-export const verdictOf = (said: Said): Verdict => {
+export const verdictOf = (said: Said): ReplyVerdict => {
   if (said.cut) return { is: 'failed', why: 'lost', code: 'BmcUnreachable', reason: cuts[said.cut] };
   if (isFine(said)) return { is: 'answered', text: said.out, untold: said.err.includes(untold) };
   const lines = linesOf(said.err);

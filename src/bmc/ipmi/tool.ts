@@ -6,11 +6,11 @@ import { pause } from '../wait';
 import { findAddress } from './address';
 import { wordsOf } from './command';
 import { runProgram } from './program';
-import { fallback, type Verdict, verdictOf } from './replies';
+import { fallback, type ReplyVerdict, verdictOf } from './replies';
 import { withSecretFile } from './secret-file';
 import type { IpmiSettings } from './settings';
 
-type Ask = {
+type ToolRequest = {
   readonly settings: IpmiSettings;
   readonly kind: Extract<BmcRequestKind, 'read' | 'write'>;
   readonly words: readonly string[];
@@ -24,7 +24,7 @@ type Ask = {
 
 export type Tool = {
   /** Throws CommandLate, ProgramMissing, BmcAddressRefused, and the signal's reason. */
-  ask(ask: Ask): Promise<Verdict>;
+  ask(ask: ToolRequest): Promise<ReplyVerdict>;
 };
 
 // Less may crash a BMC: openstack/ironic:ironic/conf/ipmi.py min_command_interval.
@@ -56,7 +56,7 @@ const createTurns = (betweenMs: number) => {
     });
 };
 
-const unresolved: Verdict = {
+const unresolved: ReplyVerdict = {
   is: 'failed',
   why: 'silent',
   code: 'BmcUnreachable',
@@ -70,7 +70,7 @@ export const createTool = (hands: DriverHands): Tool => {
   /** Suites that worked where ipmitool's own choice did not, or took long to be found; by BMC. */
   const working = new Map<string, number>();
 
-  const call = async (ask: Ask, suite: number | undefined): Promise<Verdict> => {
+  const call = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
     const { settings, kind, words, signal } = ask;
     const address = await findAddress(hands, settings.address.host);
     if (address === undefined) return unresolved;
@@ -84,7 +84,7 @@ export const createTool = (hands: DriverHands): Tool => {
     });
   };
 
-  const observed = async (ask: Ask, suite: number | undefined): Promise<Verdict> => {
+  const observed = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
     const began = performance.now();
     const verdict = await call(ask, suite);
     // There are no HTTP statuses here; 0 says that no answer came, as it does elsewhere.
@@ -106,7 +106,7 @@ export const createTool = (hands: DriverHands): Tool => {
   return {
     async ask(ask) {
       const { label } = ask.settings.address;
-      let verdict: Verdict | undefined;
+      let verdict: ReplyVerdict | undefined;
       for (const suite of ladder(ask.settings)) {
         verdict = await turn(label, ask.signal, () => observed(ask, suite));
         if (verdict.is === 'failed' && verdict.why === 'cipher') {

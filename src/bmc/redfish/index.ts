@@ -27,7 +27,7 @@ import { redfishSettings } from './transport/settings';
 
 type RedfishAct = (client: Client, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
 
-const acts: Partial<Record<ActName, RedfishAct>> = {
+const redfishActs: Partial<Record<ActName, RedfishAct>> = {
   verify,
   inspect,
   read_boot_device: readBootDevice,
@@ -79,7 +79,7 @@ export const createRedfishDriver = (hands: DriverHands): Driver => {
       const { address } = redfishSettings(node);
       return `${address.host}:${address.port}${address.prefix}`;
     },
-    acts: Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, bound(act)])),
+    acts: Object.fromEntries(Object.entries(redfishActs).map(([name, act]) => [name, bound(act)])),
     close: () => connections.close(),
   };
 };

@@ -6,7 +6,7 @@ import { exits, stop } from '../faults';
 import { explanationText } from './explanation-text';
 import { type Chosen, policyOf } from './source';
 
-export type Asked = Chosen & {
+export type ExplainOptions = Chosen & {
   readonly file?: string;
   readonly as?: string;
   readonly roles?: string;
@@ -27,7 +27,7 @@ const strategy = 'static_tokens';
 const namesIn = (list = ''): string[] => list.split(',').filter((name) => name !== '');
 
 /** Who is asked about. Personas are those of the matrix. */
-const callerOf = ({ as, roles, project, system, adminOf }: Asked): { who: Caller; name: string } => {
+const callerOf = ({ as, roles, project, system, adminOf }: ExplainOptions): { who: Caller; name: string } => {
   const admin_projects = namesIn(adminOf);
   if (as !== undefined) {
     if (!Object.hasOwn(personas, as))
@@ -48,7 +48,7 @@ const idOf = (given: string | undefined, otherwise: string): string | null =>
   given === 'none' ? null : (given ?? otherwise);
 
 /** The object, by default the first of its kind in the matrix: one project's, leased to another. */
-const targetOf = ({ owner, lessee, public: open, tenant }: Asked): Target => {
+const targetOf = ({ owner, lessee, public: open, tenant }: ExplainOptions): Target => {
   const theirs = idOf(owner, 'project-owner');
   return {
     'node.owner': theirs,
@@ -65,14 +65,14 @@ const kinds = ['node', 'runbook', 'allocation'] as const;
 type Projects = { readonly owner: string | null; readonly lessee?: string | null };
 
 /** The projects to which a persona's name refers: those of the object itself. */
-const projectsOf = async ({ api }: Context, asked: Asked): Promise<Projects> => {
+const projectsOf = async ({ api }: Context, asked: ExplainOptions): Promise<Projects> => {
   const kind = kinds.find((one) => asked[one] !== undefined)!;
   const fields = kind === 'node' ? '?fields=owner,lessee' : '?fields=owner';
   return (await api.send('GET', `/v1/${kind}s/${encodeURIComponent(asked[kind]!)}${fields}`)) as Projects;
 };
 
 /** The project of a persona about an object of the API's. Throws CliFault where the object has none of that kind. */
-const projectOf = async (context: Context, who: Caller, asked: Asked): Promise<string | null> => {
+const projectOf = async (context: Context, who: Caller, asked: ExplainOptions): Promise<string | null> => {
   const group = /^project-(owner|lessee)$/.exec(who.project_id ?? '')?.[1] as keyof Projects | undefined;
   if (asked.as === undefined || group === undefined) return who.project_id;
   const project = (await projectsOf(context, asked))[group];
@@ -80,7 +80,10 @@ const projectOf = async (context: Context, who: Caller, asked: Asked): Promise<s
 };
 
 /** The caller that the API is to make up, as parameters of its question. */
-const madeUp = async (context: Context, asked: Asked): Promise<{ query: Record<string, string>; name: string }> => {
+const madeUp = async (
+  context: Context,
+  asked: ExplainOptions,
+): Promise<{ query: Record<string, string>; name: string }> => {
   if (asked.as === undefined && asked.roles === undefined) return { query: {}, name: 'these credentials' };
   const { who, name } = callerOf(asked);
   const project_id = await projectOf(context, who, asked);
@@ -93,7 +96,7 @@ const madeUp = async (context: Context, asked: Asked): Promise<{ query: Record<s
 };
 
 /** What the API answers about an object of its own, to these credentials or to a caller that is made up. */
-const fromApi = async (context: Context, rule: string, asked: Asked): Promise<Answered & { name: string }> => {
+const fromApi = async (context: Context, rule: string, asked: ExplainOptions): Promise<Answered & { name: string }> => {
   const { query: caller, name } = await madeUp(context, asked);
   const query = new URLSearchParams({ rule });
   for (const kind of kinds) if (asked[kind] !== undefined) query.set(kind, asked[kind]);
@@ -102,14 +105,14 @@ const fromApi = async (context: Context, rule: string, asked: Asked): Promise<An
   return { ...answer, answer: answer.answer ?? answer.verdict, name };
 };
 
-const fromFiles = ({ hands }: Context, rule: string, asked: Asked): Answered & { name: string } => {
+const fromFiles = ({ hands }: Context, rule: string, asked: ExplainOptions): Answered & { name: string } => {
   const { policy } = policyOf(hands, asked.file, asked);
   const { who, name } = callerOf(asked);
   return { ...explainAnswer(policy, rule, who, targetOf(asked)), name };
 };
 
 /** The exit status says what the API answers: 0 allowed, 1 refused or missing. */
-export const explain = async (context: Context, rule: string, asked: Asked): Promise<void> => {
+export const explain = async (context: Context, rule: string, asked: ExplainOptions): Promise<void> => {
   const remote = kinds.some((kind) => asked[kind] !== undefined);
   const { name, ...explanation } = remote ? await fromApi(context, rule, asked) : fromFiles(context, rule, asked);
   context.print(explanation, (one) => explanationText(one, name));

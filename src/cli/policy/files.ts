@@ -14,7 +14,7 @@ import {
 } from '../../policy';
 import type { Context } from '../context';
 import { exits, stop } from '../faults';
-import type { Hands } from '../hands';
+import type { CliDeps } from '../hands';
 import { plain } from '../tables';
 import { writeMissing } from './fix';
 import { type Chosen, filesOf, modeOf, type Named, policyOf, setOf } from './source';
@@ -80,7 +80,7 @@ export const sample = async (context: Context, chosen: Chosen): Promise<void> =>
   context.print({ text: renderSample(setOf(context.hands, chosen)) }, ({ text }) => text);
 };
 
-const conformanceOf = (hands: Hands, file: string): ConformanceFile => {
+const conformanceOf = (hands: CliDeps, file: string): ConformanceFile => {
   const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
   try {
     const read = JSON.parse(text) as ConformanceFile;

@@ -1,7 +1,7 @@
 /** `temper policy lint --fix`: writes the lines by which callers see what a file admits them to. */
 import { customRoles, type Gap, gapsOf, lineOf, membersWith, supportersFor } from '../../policy';
 import { stop } from '../faults';
-import type { Hands } from '../hands';
+import type { CliDeps } from '../hands';
 import { type Chosen, policyOf } from './source';
 
 const note = '# Who may do something to an object may see it.';
@@ -24,7 +24,7 @@ const withLine = (text: string, gap: Gap, file: string): string => {
  * Writes what is missing into the file whose line is the first to admit in vain. Answers with the lines written. Throws
  * CliFault where the file cannot be changed by line.
  */
-export const writeMissing = (hands: Hands, given: string, chosen: Chosen): string[] => {
+export const writeMissing = (hands: CliDeps, given: string, chosen: Chosen): string[] => {
   const { policy, overrides } = policyOf(hands, given, chosen);
   const gaps = gapsOf(policy, [...membersWith(customRoles(overrides)), ...supportersFor(overrides)]);
   for (const gap of gaps) {

@@ -11,7 +11,7 @@ import {
   readPolicy,
 } from '../../policy';
 import { stop } from '../faults';
-import type { Hands } from '../hands';
+import type { CliDeps } from '../hands';
 
 const sets: readonly string[] = ['temper', 'ironic', 'closed'] satisfies RuleSetName[];
 const modes: readonly string[] = ['strict', 'compat'] satisfies Mode[];
@@ -32,13 +32,13 @@ export type Named = PolicySource & {
 const oneOf = <Name extends string>(what: string, known: readonly string[], given: string): Name =>
   known.includes(given) ? (given as Name) : stop('usage', `${what} must be ${known.join(', ')}; ${given} came.`);
 
-export const modeOf = ({ env }: Hands, { mode }: Chosen): Mode =>
+export const modeOf = ({ env }: CliDeps, { mode }: Chosen): Mode =>
   oneOf('--mode', modes, mode ?? env.TEMPER_POLICY_MODE ?? 'strict');
 
-export const setOf = ({ env }: Hands, { set }: Chosen): RuleSetName =>
+export const setOf = ({ env }: CliDeps, { set }: Chosen): RuleSetName =>
   oneOf('--set', sets, set ?? env.TEMPER_POLICY_SET ?? 'temper');
 
-const textOf = ({ readFile }: Hands, file: string): string =>
+const textOf = ({ readFile }: CliDeps, file: string): string =>
   readFile(file) ?? stop('usage', `There is no file ${file}.`);
 
 /** Runs `work`; a policy that cannot be used is reported with its faults, as a refusal. */
@@ -55,7 +55,7 @@ const orTell = <T>(work: () => T): T => {
 const namesIn = (list: string): string[] => list.split(',').filter((name) => name !== '');
 
 /** Files that a name stands for: itself, or those of a folder that the API would read. Throws CliFault for an empty folder. */
-export const filesOf = (hands: Hands, name: string): { files: string[]; passed: string[] } => {
+export const filesOf = (hands: CliDeps, name: string): { files: string[]; passed: string[] } => {
   const names = hands.filesIn(name);
   if (names === undefined) return { files: [name], passed: [] };
   const { taken, passed } = policyFilesAmong(names);
@@ -65,7 +65,7 @@ export const filesOf = (hands: Hands, name: string): { files: string[]; passed: 
 };
 
 /** Files and folders of a comma-separated list, read and joined. Raises PolicyInvalid; throws CliFault for what is not there. */
-const readFiles = (hands: Hands, list: string): PolicySource & { readonly passed: readonly string[] } => {
+const readFiles = (hands: CliDeps, list: string): PolicySource & { readonly passed: readonly string[] } => {
   const found = namesIn(list).map((name) => filesOf(hands, name));
   const files = found.flatMap((one) => one.files);
   return {
@@ -75,11 +75,11 @@ const readFiles = (hands: Hands, list: string): PolicySource & { readonly passed
 };
 
 /** What the API here would read: its file, then its folders. Undefined where it reads none. */
-const configured = ({ env }: Hands): string | undefined =>
+const configured = ({ env }: CliDeps): string | undefined =>
   [env.TEMPER_POLICY_FILE, env.TEMPER_POLICY_DIRS].filter(Boolean).join(',') || undefined;
 
 /** The set and the files that a text names: `SET`, `FILES` or `SET:FILES`. */
-const partsOf = (hands: Hands, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
+const partsOf = (hands: CliDeps, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
   if (sets.includes(given)) return { set: given as RuleSetName, files: '' };
   const [before = '', ...rest] = given.split(':');
   if (rest.length > 0 && sets.includes(before)) return { set: before as RuleSetName, files: rest.join(':') };
@@ -90,7 +90,7 @@ const partsOf = (hands: Hands, given: string, chosen: Chosen): { set: RuleSetNam
  * The policy that a text names; without one, that of TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS.
  * Throws CliFault: no such file (usage), a file that cannot be used (refused).
  */
-export const policyOf = (hands: Hands, given: string | undefined, chosen: Chosen): Named => {
+export const policyOf = (hands: CliDeps, given: string | undefined, chosen: Chosen): Named => {
   const named = given ?? (chosen.set === undefined ? configured(hands) : undefined) ?? setOf(hands, chosen);
   const { set, files } = partsOf(hands, named, chosen);
   const mode = modeOf(hands, chosen);

@@ -22,7 +22,7 @@ const nodeColumns = [
 /** Columns of a list that are the node's. */
 const ofHome: readonly string[] = ['owner', 'lessee'];
 
-export type Found<Row> = { readonly row: Row; readonly node: HomeNode };
+export type NodeResourceFound<Row> = { readonly row: Row; readonly node: HomeNode };
 
 /** The node that something is to belong to, by UUID or name. `lock` keeps it from changing until the transaction ends. */
 const findHome = async (
@@ -46,7 +46,7 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
     findNode: (ident: string, options?: { lock?: boolean }) => findHome(sql, ident, options),
 
     /** By UUID in any form or by name, with its node. `lock` keeps the row for the transaction it is asked in. */
-    async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<Found<Row> | undefined> {
+    async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<NodeResourceFound<Row> | undefined> {
       const [found] = await sql<(Row & { home: HomeNode })[]>`
         select ${table}.*, home.home from ${table} join lateral (select to_jsonb(n) as home from (
           select ${sql(nodeColumns)} from nodes where uuid = ${sql(`${stored.name}.node_uuid`)}) n) home on true

@@ -1,10 +1,10 @@
 /** What acts saw of a node beyond its plain columns: written under the fence, to where the wire reads it. */
-import type { Seen } from '../../model/runs/runs';
+import type { RunObserved } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
 import { details } from './details';
 
-type Sighting = Pick<Seen, 'properties' | 'macs' | 'bios' | 'firmware' | 'raid_config' | 'inventory'>;
+type Sighting = Pick<RunObserved, 'properties' | 'macs' | 'bios' | 'firmware' | 'raid_config' | 'inventory'>;
 
 export const sightings = (sql: Db) => ({
   /** Writes what is present, in a transaction; nothing where the lock no longer holds the node. */

@@ -17,11 +17,11 @@ export const keyRules = {
 export const keyedFields = ['driver_info', 'instance_info'] as const;
 type KeyedField = (typeof keyedFields)[number];
 
-type Row = { readonly fields: readonly KeyedField[]; readonly keys: RegExp; readonly rule: string };
+type GuardRow = { readonly fields: readonly KeyedField[]; readonly keys: RegExp; readonly rule: string };
 
 // The first row that fits decides. Also keys that no interface of this release reads: a later one, or another tool that
 // shares the node, would.
-const rows: readonly Row[] = [
+const rows: readonly GuardRow[] = [
   {
     fields: ['driver_info'],
     keys: /^(?:redfish_(?:username|password|auth_type)|ipmi_(?:username|password|hex_kg_key|priv_level)|(?:ilo|drac|irmc)_(?:username|password))$/,
@@ -67,10 +67,10 @@ const guardedFields: readonly GuardedField[] = [
   },
 ];
 
-type Values = Readonly<Record<string, unknown>>;
+type GuardedKeyValues = Readonly<Record<string, unknown>>;
 
 /** The rules of the guarded fields that differ between two states of a node. */
-export const rulesOfFields = (before: Values, after: Values): string[] =>
+export const rulesOfFields = (before: GuardedKeyValues, after: GuardedKeyValues): string[] =>
   guardedFields.flatMap(({ field, otherwise, rule }) =>
     (before[field] ?? otherwise) === (after[field] ?? otherwise) ? [] : [rule(after[field] ?? otherwise)],
   );

@@ -1,5 +1,5 @@
 /** What an inventory says of a node: the properties that schedulers ask for, and its network interfaces. Pure. */
-import type { Seen } from '../runs/runs';
+import type { RunObserved } from '../runs/runs';
 
 type Doc = Readonly<Record<string, unknown>>;
 const doc = (value: unknown): Doc =>
@@ -27,7 +27,7 @@ const known = (properties: Readonly<Record<string, unknown>>): Record<string, un
 const macForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 
 /** Properties and MAC addresses of an inventory in the ramdisk's form. Values of another type are left out. */
-export const factsOf = (inventory: Doc): Pick<Seen, 'properties' | 'macs'> => {
+export const factsOf = (inventory: Doc): Pick<RunObserved, 'properties' | 'macs'> => {
   const cpu = doc(inventory.cpu);
   return {
     properties: known({
@@ -46,7 +46,7 @@ export const factsOf = (inventory: Doc): Pick<Seen, 'properties' | 'macs'> => {
 const essential = ['cpu_arch', 'memory_mb', 'local_gb'] as const;
 
 /** Which properties an inspection must find and did not. */
-export const missingFacts = ({ properties = {} }: Pick<Seen, 'properties'>): string[] =>
+export const missingFacts = ({ properties = {} }: Pick<RunObserved, 'properties'>): string[] =>
   essential.filter((name) => properties[name] === undefined);
 
 const longestError = 500;

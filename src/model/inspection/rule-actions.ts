@@ -91,9 +91,9 @@ const lineOf = (text: unknown): string =>
     .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
     .slice(0, longestText);
 
-type Act = (draft: Draft, args: RuleDoc) => void;
+type RuleAction = (draft: Draft, args: RuleDoc) => void;
 
-const acts: Readonly<Record<ActionOp, Act>> = {
+const ruleActions: Readonly<Record<ActionOp, RuleAction>> = {
   fail: (_, { msg }) => {
     throw new RuleSaysFail(lineOf(msg) || 'it gives no reason');
   },
@@ -142,7 +142,7 @@ const doOnce = (action: RuleStep, draft: Draft, item?: unknown): void => {
   ) as RuleDoc;
   const op = action.op as ActionOp;
   if (args.path !== undefined) checkPath(op, args);
-  acts[op](draft, args);
+  ruleActions[op](draft, args);
 };
 
 /** Does them in order. Throws RuleSaysFail, and RangeError where one cannot be done. */

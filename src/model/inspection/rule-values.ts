@@ -18,7 +18,7 @@ const lookUp = (facts: Facts, root: string, path: string): unknown => {
   return keys.reduce<unknown>(within, Object.hasOwn(facts, root) ? facts[root] : undefined);
 };
 
-const shown = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+const valueText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
 /**
  * A text with its placeholders filled in. One that is a single placeholder keeps the type of what it names. Where something is
@@ -32,7 +32,7 @@ const filled = (text: string, facts: Facts): unknown => {
     const value = lookUp(facts, root, path);
     if (value === undefined) missing = true;
     if (match === text) whole = { value };
-    return shown(value);
+    return valueText(value);
   });
   if (missing) return text;
   return whole ? whole.value : result;

@@ -36,7 +36,7 @@ export type Plan = {
   /** How the ramdisk's own list joins the plan once it is known. */
   readonly joins?: Joins;
 };
-type Row = {
+type PlanRow = {
   readonly interface: StepInterface;
   readonly step: string;
   readonly acts: readonly ActName[];
@@ -49,7 +49,7 @@ type Row = {
   readonly hidden?: true;
 };
 
-const planned = (row: Row): PlannedStep => ({
+const planned = (row: PlanRow): PlannedStep => ({
   index: 0,
   interface: row.interface,
   step: row.step,
@@ -87,19 +87,19 @@ const imageOf = (node: PlannedNode, keys: readonly string[]): unknown => {
   );
 };
 
-const fromMedia = (image_url: unknown): Pick<Row, 'acts' | 'args'> => ({
+const fromMedia = (image_url: unknown): Pick<PlanRow, 'acts' | 'args'> => ({
   acts: ['power_off', 'insert_media', 'set_boot_device', 'power_on'],
   args: { image_url, device_type: 'cdrom', boot_device: 'cdrom', persistent: false },
 });
 
 /** A node started once from a device; from `image_url` where the firmware itself fetches the image. */
-const fromDevice = (boot_device: string | null, image_url?: unknown): Pick<Row, 'acts' | 'args'> => ({
+const fromDevice = (boot_device: string | null, image_url?: unknown): Pick<PlanRow, 'acts' | 'args'> => ({
   acts: ['power_off', 'set_boot_device', 'power_on'],
   args: { boot_device, persistent: false, ...(image_url !== undefined && { image_url }) },
 });
 
 /** A node started from an image by its boot interface, or as that interface does by itself. */
-const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<Row, 'acts' | 'args'> => {
+const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<PlanRow, 'acts' | 'args'> => {
   const { from, device } = bootRow(node);
   switch (from) {
     case 'media':
@@ -113,7 +113,7 @@ const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<Row, 'acts
   }
 };
 
-const toRamdisk = (node: PlannedNode, purpose: 'deploy' | 'rescue' = 'deploy'): Pick<Row, 'acts' | 'args'> =>
+const toRamdisk = (node: PlannedNode, purpose: 'deploy' | 'rescue' = 'deploy'): Pick<PlanRow, 'acts' | 'args'> =>
   fromImage(node, () => imageOf(node, purpose === 'rescue' ? ['rescue_iso', 'deploy_iso'] : ['deploy_iso']));
 
 const eject = (node: PlannedNode): readonly ActName[] => (byMedia(node) ? ['eject_media'] : []);
@@ -174,7 +174,7 @@ const plan = (steps: readonly PlannedStep[], rest: Omit<Plan, 'steps' | 'boot'> 
   };
 };
 
-type Wanted = {
+type PlanWanted = {
   readonly node: PlannedNode;
   /** The caller's steps, checked. */
   readonly steps: readonly PlannedStep[];
@@ -184,7 +184,7 @@ type Wanted = {
   readonly args: Readonly<Record<string, unknown>>;
 };
 
-const cleaning = ({ node, steps, automatic }: Wanted): Plan => {
+const cleaning = ({ node, steps, automatic }: PlanWanted): Plan => {
   const ramdisk = automatic ? bootsRamdisk(node) : needsRamdisk(steps);
   if (!ramdisk) return plan(steps);
   const away = [removeRamdisk(node)];
@@ -194,7 +194,7 @@ const cleaning = ({ node, steps, automatic }: Wanted): Plan => {
   });
 };
 
-const servicing = ({ node, steps }: Wanted): Plan => {
+const servicing = ({ node, steps }: PlanWanted): Plan => {
   if (!needsRamdisk(steps)) return plan(steps);
   const back = [backToInstance(node)];
   return plan([bootRamdisk(node), listSteps, ...steps, ...back], {
@@ -213,7 +213,7 @@ const deployOwn: Readonly<Record<string, readonly string[]>> = {
 };
 
 // Priorities as openstack/ironic:ironic/drivers/modules/agent.py has them; a caller's own step goes before or after by its own.
-const agentSteps = (node: PlannedNode, writing: readonly Row[]): readonly Row[] => [
+const agentSteps = (node: PlannedNode, writing: readonly PlanRow[]): readonly PlanRow[] => [
   { interface: 'deploy', step: 'deploy', ...toRamdisk(node), awaits: 'heartbeat', priority: 100, abortable: true },
   ...writing,
   {
@@ -227,7 +227,7 @@ const agentSteps = (node: PlannedNode, writing: readonly Row[]): readonly Row[] 
   { interface: 'deploy', step: 'boot_instance', acts: ['power_on'], priority: 20 },
 ];
 
-const deployRows: Readonly<Record<string, (node: PlannedNode) => readonly Row[]>> = {
+const deployRows: Readonly<Record<string, (node: PlannedNode) => readonly PlanRow[]>> = {
   direct: (node) =>
     agentSteps(node, [
       { interface: 'deploy', step: 'write_image', acts: ['agent_write_image'], priority: 80, abortable: true },
@@ -267,7 +267,7 @@ const deployNames = (node: PlannedNode): string[] =>
   (deployOwn[interfaceOf(node, 'deploy')] ?? []).map((step) => `deploy.${step}`);
 
 /** The caller's steps replace the driver's of the same name; priority 0 leaves one out. The core step cannot move. */
-const deploying = ({ node, steps }: Wanted): Plan => {
+const deploying = ({ node, steps }: PlanWanted): Plan => {
   const own = (deployRows[interfaceOf(node, 'deploy')] ?? deployRows.noop!)(node).map(planned);
   const asked = new Map(steps.map((step) => [nameOf(step), step]));
   const moved = own.map((step) => {
@@ -294,7 +294,7 @@ const deploying = ({ node, steps }: Wanted): Plan => {
   });
 };
 
-const tearingDown = (wanted: Wanted): Plan => {
+const tearingDown = (wanted: PlanWanted): Plan => {
   const { node } = wanted;
   const down = planned({
     interface: 'deploy',
@@ -312,7 +312,7 @@ const tearingDown = (wanted: Wanted): Plan => {
   return plan([down, ...after], { ...((clean.tidy || byMedia(node)) && { tidy }), joins: clean.joins });
 };
 
-const inspecting = ({ node }: Wanted): Plan => {
+const inspecting = ({ node }: PlanWanted): Plan => {
   const implementation = interfaceOf(node, 'inspect');
   if (implementation !== 'agent')
     return plan([planned({ interface: 'management', step: 'inspect', acts: ['inspect'], hidden: true })]);
@@ -320,7 +320,7 @@ const inspecting = ({ node }: Wanted): Plan => {
   return plan([bootRamdisk(node, 'inspection'), ...away], { tidy: { failed: away, aborted: away } });
 };
 
-const rescuing = ({ node, args }: Wanted): Plan => {
+const rescuing = ({ node, args }: PlanWanted): Plan => {
   if (interfaceOf(node, 'rescue') === 'fake')
     return plan([planned({ interface: 'deploy', step: 'rescue', acts: ['power_off', 'power_on'], hidden: true })]);
   const away = [removeRamdisk(node, 'clean_up')];
@@ -346,11 +346,11 @@ const rescuing = ({ node, args }: Wanted): Plan => {
   );
 };
 
-const unrescuing = ({ node }: Wanted): Plan => plan([backToInstance(node)]);
+const unrescuing = ({ node }: PlanWanted): Plan => plan([backToInstance(node)]);
 const looking = (): Plan => plan([lookStep]);
-const given = ({ steps }: Wanted): Plan => plan(steps);
+const given = ({ steps }: PlanWanted): Plan => plan(steps);
 
-const plans: Readonly<Record<Story, (wanted: Wanted) => Plan>> = {
+const plans: Readonly<Record<Story, (wanted: PlanWanted) => Plan>> = {
   verify: looking,
   adopt: looking,
   inspect: inspecting,
@@ -365,7 +365,7 @@ const plans: Readonly<Record<Story, (wanted: Wanted) => Plan>> = {
 };
 
 /** The whole plan of a run. Throws DriverInfoInvalid, InvalidSteps. */
-export const planFor = (story: Story, wanted: Wanted): Plan => plans[story](wanted);
+export const planFor = (story: Story, wanted: PlanWanted): Plan => plans[story](wanted);
 
 /** The automatic list of a node: nothing where cleaning is switched off for it. */
 export const automaticPlan = (node: PlannedNode): readonly PlannedStep[] => {

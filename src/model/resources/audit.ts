@@ -2,7 +2,7 @@
 
 /** `granted` was done, `refused` by a rule (also where the answer was "not found"), `failed` for any other reason. */
 export const verdicts = ['granted', 'refused', 'failed'] as const;
-export type Verdict = (typeof verdicts)[number];
+export type AuditOutcome = (typeof verdicts)[number];
 
 /** Where a request came from. */
 export type Origin = {

@@ -16,30 +16,34 @@ export type HistoryEvent = {
 type Severity = 'INFO' | 'ERROR';
 type HistoryRow = { readonly severity: Severity; readonly says: (event: HistoryEvent) => string };
 
-const told = (value: unknown): string => (value === null || value === undefined ? 'unknown' : String(value));
-const runOf = ({ verb, run_id }: HistoryEvent): string => `Run ${told(run_id)} (${told(verb)})`;
-const stepOf = ({ data }: HistoryEvent): string => told(data.step ?? data.index);
+const historyText = (value: unknown): string => (value === null || value === undefined ? 'unknown' : String(value));
+const runOf = ({ verb, run_id }: HistoryEvent): string => `Run ${historyText(run_id)} (${historyText(verb)})`;
+const stepOf = ({ data }: HistoryEvent): string => historyText(data.step ?? data.index);
 
 /** The events that are part of a history whatever they hold; any other is part of it when it has an error. */
 export const historyKinds: Readonly<Record<string, HistoryRow>> = {
-  'node.moved': { severity: 'INFO', says: ({ data }) => `The node moved from ${told(data.from)} to ${told(data.to)}.` },
+  'node.moved': {
+    severity: 'INFO',
+    says: ({ data }) => `The node moved from ${historyText(data.from)} to ${historyText(data.to)}.`,
+  },
   'run.accepted': { severity: 'INFO', says: (event) => `${runOf(event)} was accepted.` },
   'run.succeeded': { severity: 'INFO', says: (event) => `${runOf(event)} succeeded.` },
-  'run.failed': { severity: 'ERROR', says: (event) => `${runOf(event)} failed: ${told(event.data.error)}` },
-  'run.aborted': { severity: 'INFO', says: (event) => `${runOf(event)} was aborted: ${told(event.data.error)}` },
+  'run.failed': { severity: 'ERROR', says: (event) => `${runOf(event)} failed: ${historyText(event.data.error)}` },
+  'run.aborted': { severity: 'INFO', says: (event) => `${runOf(event)} was aborted: ${historyText(event.data.error)}` },
   'step.tried': {
     severity: 'ERROR',
-    says: (event) => `Attempt ${told(event.data.attempt)} of step ${stepOf(event)} failed: ${told(event.data.error)}`,
+    says: (event) =>
+      `Attempt ${historyText(event.data.attempt)} of step ${stepOf(event)} failed: ${historyText(event.data.error)}`,
   },
   'step.parked': {
     severity: 'ERROR',
-    says: (event) => `Step ${stepOf(event)} is parked: ${told(event.data.error ?? event.data.note)}`,
+    says: (event) => `Step ${stepOf(event)} is parked: ${historyText(event.data.error ?? event.data.note)}`,
   },
 };
 
 /** The row of an event's kind. */
 export const historyRow = (kind: string): HistoryRow =>
-  historyKinds[kind] ?? { severity: 'ERROR', says: (event) => `${kind}: ${told(event.data.error)}` };
+  historyKinds[kind] ?? { severity: 'ERROR', says: (event) => `${kind}: ${historyText(event.data.error)}` };
 
 // The original's types, by what was going on. Moves of the node are of a type of their own.
 const typesByVerb: Readonly<Record<string, string>> = {

@@ -6,7 +6,9 @@ export const minVersion = `1.${minMinor}`;
 export const maxVersion = `1.${maxMinor}`;
 
 /** What a request's version headers came to. */
-export type Wanted = { readonly is: 'ok'; readonly minor: number } | { readonly is: 'bad'; readonly asked: string };
+export type MicroversionWanted =
+  | { readonly is: 'ok'; readonly minor: number }
+  | { readonly is: 'bad'; readonly asked: string };
 
 // openstack/microversion-parse:microversion_parse/__init__.py: the last entry for the service wins.
 const fromServiceHeader = (header: string): string | undefined => {
@@ -24,7 +26,7 @@ const fromLegacyHeader = (header: string): string => header.slice(header.lastInd
  * The minor version that the headers ask for. `service` is OpenStack-API-Version and is read first, `legacy` is
  * X-OpenStack-Ironic-API-Version. Neither: 1.1. `latest`, in any case: the maximum.
  */
-export const wantedMinor = (service: string | undefined, legacy: string | undefined): Wanted => {
+export const wantedMinor = (service: string | undefined, legacy: string | undefined): MicroversionWanted => {
   const asked = (service && fromServiceHeader(service)) ?? (legacy ? fromLegacyHeader(legacy) : undefined);
   if (asked === undefined) return { is: 'ok', minor: minMinor };
   if (asked.toLowerCase() === 'latest') return { is: 'ok', minor: maxMinor };

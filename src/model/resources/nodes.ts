@@ -6,11 +6,11 @@ import { faults, type ProvisionState, states } from '../lifecycle/states';
 import { type InterfaceName, interfaceNames } from '../lifecycle/step-types';
 import type { FieldRow, FilterRow, ResourceTable } from './fields';
 
-const rule = (name: string): string => `baremetal:node:${name}`;
+const nodeRule = (name: string): string => `baremetal:node:${name}`;
 
 // Clients compare these texts, so each keeps the original's capitals: openstack/ironic:ironic/api/controllers/v1/node.py
 const redacted = (what: string, requires: 'requires' | 'Requires') =>
-  `** Redacted - ${requires} ${rule(`get:${what}`)} permission. **`;
+  `** Redacted - ${requires} ${nodeRule(`get:${what}`)} permission. **`;
 
 const interfaceSince: Partial<Record<InterfaceName, number>> = {
   network: 20,
@@ -26,7 +26,7 @@ const interfaceFields: FieldRow[] = interfaceNames.map((name) => ({
   type: 'text',
   nullable: true,
   create: 'optional',
-  patch: rule('update:driver_interfaces'),
+  patch: nodeRule('update:driver_interfaces'),
   max: 255,
 }));
 
@@ -62,7 +62,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update:name'),
+    patch: nodeRule('update:name'),
     max: 255,
     inList: true,
   },
@@ -78,17 +78,17 @@ const fields: readonly FieldRow[] = [
     type: 'uuid',
     nullable: true,
     create: 'optional',
-    patch: rule('update:chassis_uuid'),
+    patch: nodeRule('update:chassis_uuid'),
   },
-  { name: 'driver', type: 'text', create: 'required', patch: rule('update:driver_interfaces'), min: 1, max: 255 },
+  { name: 'driver', type: 'text', create: 'required', patch: nodeRule('update:driver_interfaces'), min: 1, max: 255 },
   {
     name: 'driver_info',
     type: 'object',
     nullable: true,
     create: 'optional',
-    patch: rule('update:driver_info'),
+    patch: nodeRule('update:driver_info'),
     secret: true,
-    redact: { rule: rule('get:driver_info'), shown: { content: redacted('driver_info', 'requires') } },
+    redact: { rule: nodeRule('get:driver_info'), shown: { content: redacted('driver_info', 'requires') } },
   },
   {
     name: 'driver_internal_info',
@@ -96,18 +96,18 @@ const fields: readonly FieldRow[] = [
     type: 'object',
     secret: true,
     redact: {
-      rule: rule('get:driver_internal_info'),
+      rule: nodeRule('get:driver_internal_info'),
       shown: { content: redacted('driver_internal_info', 'Requires') },
     },
   },
-  { name: 'properties', type: 'object', nullable: true, create: 'optional', patch: rule('update:properties') },
-  { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: rule('update_extra') },
+  { name: 'properties', type: 'object', nullable: true, create: 'optional', patch: nodeRule('update:properties') },
+  { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: nodeRule('update_extra') },
   {
     name: 'instance_uuid',
     type: 'uuid',
     nullable: true,
     create: 'optional',
-    patch: rule('update:instance_uuid'),
+    patch: nodeRule('update:instance_uuid'),
     inList: true,
   },
   {
@@ -115,7 +115,7 @@ const fields: readonly FieldRow[] = [
     type: 'object',
     nullable: true,
     create: 'optional',
-    patch: rule('update_instance_info'),
+    patch: nodeRule('update_instance_info'),
     secret: true,
   },
   {
@@ -124,7 +124,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update_instance_info'),
+    patch: nodeRule('update_instance_info'),
     min: 1,
     max: longestInstanceName,
   },
@@ -137,24 +137,24 @@ const fields: readonly FieldRow[] = [
     name: 'maintenance',
     type: 'boolean',
     create: 'optional',
-    patch: rule('update'),
+    patch: nodeRule('update'),
     default: false,
     inList: true,
   },
-  { name: 'maintenance_reason', type: 'text', nullable: true, withoutBmc: { rule: rule('get:driver_info') } },
+  { name: 'maintenance_reason', type: 'text', nullable: true, withoutBmc: { rule: nodeRule('get:driver_info') } },
   {
     name: 'reservation',
     type: 'text',
     nullable: true,
-    redact: { rule: rule('get:reservation'), shown: redacted('reservation', 'requires') },
+    redact: { rule: nodeRule('get:reservation'), shown: redacted('reservation', 'requires') },
   },
   {
     name: 'last_error',
     type: 'text',
     nullable: true,
     redact: {
-      rule: rule('get:last_error'),
-      shown: `** Value Redacted - Requires ${rule('get:last_error')} permission. **`,
+      rule: nodeRule('get:last_error'),
+      shown: `** Value Redacted - Requires ${nodeRule('get:last_error')} permission. **`,
     },
   },
   { name: 'console_enabled', type: 'boolean', create: 'optional', default: false },
@@ -170,7 +170,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update'),
+    patch: nodeRule('update'),
     max: 80,
   },
   { name: 'traits', since: 37, type: 'texts' },
@@ -181,7 +181,7 @@ const fields: readonly FieldRow[] = [
     since: 46,
     type: 'text',
     create: 'optional',
-    patch: rule('update:conductor_group'),
+    patch: nodeRule('update:conductor_group'),
     default: '',
     max: 255,
     lower: true,
@@ -193,10 +193,10 @@ const fields: readonly FieldRow[] = [
     type: 'boolean',
     nullable: true,
     create: 'optional',
-    patch: rule('update'),
+    patch: nodeRule('update'),
   },
-  { name: 'protected', since: 48, type: 'boolean', patch: rule('update'), default: false },
-  { name: 'protected_reason', since: 48, type: 'text', nullable: true, patch: rule('update'), max: 4096 },
+  { name: 'protected', since: 48, type: 'boolean', patch: nodeRule('update'), default: false },
+  { name: 'protected_reason', since: 48, type: 'text', nullable: true, patch: nodeRule('update'), max: 4096 },
   { name: 'conductor', since: 49, type: 'text', nullable: true, sortable: false },
   {
     name: 'owner',
@@ -204,7 +204,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update:owner'),
+    patch: nodeRule('update:owner'),
     min: 1,
     max: 255,
   },
@@ -214,7 +214,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update'),
+    patch: nodeRule('update'),
     max: 4096,
   },
   { name: 'allocation_uuid', since: 52, type: 'uuid', nullable: true },
@@ -223,7 +223,7 @@ const fields: readonly FieldRow[] = [
     since: 61,
     type: 'boolean',
     create: 'optional',
-    patch: rule('update:retired'),
+    patch: nodeRule('update:retired'),
     default: false,
   },
   {
@@ -232,7 +232,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update:retired'),
+    patch: nodeRule('update:retired'),
     max: 4096,
   },
   {
@@ -241,7 +241,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update:lessee'),
+    patch: nodeRule('update:lessee'),
     min: 1,
     max: 255,
   },
@@ -251,7 +251,7 @@ const fields: readonly FieldRow[] = [
     type: 'object',
     nullable: true,
     create: 'optional',
-    patch: rule('update:network_data'),
+    patch: nodeRule('update:network_data'),
   },
   {
     name: 'boot_mode',
@@ -268,7 +268,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update:shard'),
+    patch: nodeRule('update:shard'),
     max: 255,
   },
   {
@@ -277,7 +277,7 @@ const fields: readonly FieldRow[] = [
     type: 'text',
     nullable: true,
     create: 'optional',
-    patch: rule('update:parent_node'),
+    patch: nodeRule('update:parent_node'),
     max: 255,
   },
   { name: 'service_step', since: 87, type: 'object', secret: true },
@@ -286,7 +286,7 @@ const fields: readonly FieldRow[] = [
     since: 95,
     type: 'boolean',
     create: 'optional',
-    patch: rule('update:disable_power_off'),
+    patch: nodeRule('update:disable_power_off'),
     default: false,
   },
   { name: 'health', since: 109, type: 'text', nullable: true },

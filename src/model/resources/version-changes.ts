@@ -119,11 +119,11 @@ const interfacesOfNodes = (names: string): string =>
 
 const notEnforced = 'the original never asked for the version';
 
-type Row = readonly [minor: number, says: string, changes: readonly Change[], outOfScope?: string];
+type ChangeRow = readonly [minor: number, says: string, changes: readonly Change[], outOfScope?: string];
 
 // One row per minor version.
 // Source of what came when: openstack/ironic:doc/source/contributor/webapi-version-history.rst, ironic/api/controllers/v1/versions.py.
-const rows: readonly Row[] = [
+const rows: readonly ChangeRow[] = [
   [1, 'a request without a version is served as this one', [behaves('first version')]],
   [2, 'a node that can be handed out is in state available', [behaves('available is a state')]],
   [3, 'nodes show driver_internal_info', [fields('node', 'driver_internal_info')]],
@@ -494,7 +494,7 @@ const rows: readonly Row[] = [
 ];
 
 /** Every minor version from 1.1 on, in order. */
-export const versionChanges: readonly VersionRow[] = rows.map(([minor, says, changes, outOfScope]) => ({
+export const versionChanges: readonly ChangeRow[] = rows.map(([minor, says, changes, outOfScope]) => ({
   minor,
   says,
   changes,

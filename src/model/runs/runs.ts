@@ -134,7 +134,7 @@ export type Requester = {
 };
 
 /** What an act saw of a node and the store should know. */
-export type Seen = {
+export type RunObserved = {
   readonly power_state?: 'power on' | 'power off' | 'error' | null;
   readonly boot_mode?: 'bios' | 'uefi' | null;
   /** How far the host's start is, in Redfish's words (ComputerSystem BootProgress.LastState); only some BMCs report it. */
@@ -182,7 +182,7 @@ export type ActOutcome = {
   readonly is: 'done';
   readonly note?: string;
   readonly rest?: 'skip';
-  readonly seen?: Seen;
+  readonly seen?: RunObserved;
   /** What the ramdisk can do, for the acts that ask it. */
   readonly reported?: readonly ReportedStep[];
   /** The step is done when the node has been restarted and the ramdisk is back. */

@@ -26,9 +26,9 @@ const provenanceOf = ({ name, from, oldName, admitsOld, origin }: ActiveRule): P
   ...(origin ? { origin } : {}),
 });
 
-type Asked = Facts & { readonly known: Known; readonly aside?: true };
+type ExplainContext = Facts & { readonly known: Known; readonly aside?: true };
 
-const filled = ({ known, ...facts }: Asked, match: Template): string | null => {
+const filled = ({ known, ...facts }: ExplainContext, match: Template): string | null => {
   try {
     return compileTemplate(match, known.mode)(facts) ?? null;
   } catch {
@@ -36,7 +36,7 @@ const filled = ({ known, ...facts }: Asked, match: Template): string | null => {
   }
 };
 
-const callerSide = ({ credentials }: Asked, check: Check): readonly string[] => {
+const callerSide = ({ credentials }: ExplainContext, check: Check): readonly string[] => {
   if (check.is === 'role') return Array.isArray(credentials.roles) ? credentials.roles.map(textOf) : [];
   if (check.is !== 'compare' || check.kind.is === 'invalid') return [];
   if (check.kind.is === 'literal') return [check.kind.text];
@@ -52,13 +52,13 @@ const callerSide = ({ credentials }: Asked, check: Check): readonly string[] => 
   return found;
 };
 
-const comparedIn = (asked: Asked, check: Check): Pick<Part, 'compared'> =>
+const comparedIn = (asked: ExplainContext, check: Check): Pick<Part, 'compared'> =>
   check.is === 'role' || check.is === 'compare'
     ? { compared: { caller: callerSide(asked, check), wanted: filled(asked, check.match) } }
     : {};
 
 /** A check without parts, decided by the very closure that decides requests. */
-const leaf = (asked: Asked, check: Check): Part => {
+const leaf = (asked: ExplainContext, check: Check): Part => {
   if (asked.aside && check.is === 'http') return { is: check.is, text: printCheck(check), verdict: 'not asked' };
   const base = { is: check.is, text: printCheck(check), ...comparedIn(asked, check) };
   try {
@@ -71,10 +71,11 @@ const leaf = (asked: Asked, check: Check): Part => {
 };
 
 /** Parts that were not reached are decided too, for the reader; only remote checks are left alone. */
-const aside = (asked: Asked, check: Check): Part => partOf({ ...asked, remote: undefined, aside: true }, check);
+const aside = (asked: ExplainContext, check: Check): Part =>
+  partOf({ ...asked, remote: undefined, aside: true }, check);
 
 /** Parts in order; the first that decides, or cannot be evaluated, decides. */
-const several = (asked: Asked, check: Check, of: readonly Check[], until: 'true' | 'false'): Part => {
+const several = (asked: ExplainContext, check: Check, of: readonly Check[], until: 'true' | 'false'): Part => {
   const parts: Part[] = [];
   let verdict: PartVerdict | undefined;
   for (const one of of) {
@@ -87,7 +88,7 @@ const several = (asked: Asked, check: Check, of: readonly Check[], until: 'true'
 
 const negated = { true: 'false', false: 'true', fault: 'fault', 'not asked': 'not asked' } as const;
 
-const reference = (asked: Asked, check: Check & { is: 'rule' }): Part => {
+const reference = (asked: ExplainContext, check: Check & { is: 'rule' }): Part => {
   const base = { is: check.is, text: printCheck(check) };
   const rule = asked.known.ruleFor(check.name);
   if (!rule) return { ...base, verdict: 'false', to: null };
@@ -100,7 +101,7 @@ const reference = (asked: Asked, check: Check & { is: 'rule' }): Part => {
   return { ...base, verdict, to, parts: [part] };
 };
 
-const isMissingKey = (asked: Asked, check: Check & { is: 'rule' }): boolean => {
+const isMissingKey = (asked: ExplainContext, check: Check & { is: 'rule' }): boolean => {
   try {
     return !compileCheck(check, asked.known.mode, asked.known.slotOf)(asked);
   } catch (thrown) {
@@ -108,7 +109,7 @@ const isMissingKey = (asked: Asked, check: Check & { is: 'rule' }): boolean => {
   }
 };
 
-const partOf = (asked: Asked, check: Check): Part => {
+const partOf = (asked: ExplainContext, check: Check): Part => {
   switch (check.is) {
     case 'and':
       return several(asked, check, check.all, 'false');

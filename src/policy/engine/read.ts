@@ -76,13 +76,13 @@ type Entry = {
   readonly stray?: true;
 };
 
-const told = ({ text, fix }: { text: string; fix: string }): string => `${text}; ${fix}`;
+const faultText = ({ text, fix }: { text: string; fix: string }): string => `${text}; ${fix}`;
 
 /** Why a value that is read is hardly meant; the parser of rules finds the rest. */
 const trapOf = (node: unknown, value: unknown): string | undefined => {
   const quoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
   const empty = value === '' || (Array.isArray(value) && value.length === 0);
-  if (empty && !quoted) return told(emptyRule);
+  if (empty && !quoted) return faultText(emptyRule);
   if (isScalar(node) && node.tag === '!') return `a "!" without quotes is a tag; write it in quotes`;
   return undefined;
 };

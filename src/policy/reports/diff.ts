@@ -16,7 +16,12 @@ export type Change = {
 
 export type Difference = { readonly cells: number; readonly changed: number; readonly changes: readonly Change[] };
 
-type Found = { readonly rule: string; readonly scene: Scene; readonly member: Member; readonly does: Change['does'] };
+type DiffFound = {
+  readonly rule: string;
+  readonly scene: Scene;
+  readonly member: Member;
+  readonly does: Change['does'];
+};
 
 const byGroup = (members: readonly Member[]): Change['who'] =>
   Object.fromEntries(
@@ -51,7 +56,7 @@ const titlesOf = (rule: string, scenes: readonly Scene[]): readonly string[] => 
 };
 
 /** One rule's changes: first the callers of each object, then the objects with the same callers. */
-const changesOfRule = (found: readonly Found[]): RuleChange[] =>
+const changesOfRule = (found: readonly DiffFound[]): RuleChange[] =>
   gather(
     gather(found, ({ does, scene }) => `${does} ${scene.title}`).map((cells) => ({
       ...cells[0]!,
@@ -71,7 +76,7 @@ const changesOfRule = (found: readonly Found[]): RuleChange[] =>
 /** Compares what the API answers in every cell of two policies for these callers: what is hidden is not permitted. */
 export const diffPolicies = (before: Policy, after: Policy, members: readonly Member[]): Difference => {
   const rules = askedRules(before, after);
-  const found: Found[] = [];
+  const found: DiffFound[] = [];
   let cells = 0;
   for (const { rule, scene, member } of cellsOf(after, rules, members)) {
     cells += 1;

@@ -56,7 +56,7 @@ const takenOver = ({ from, oldName }: ActiveRule): Note[] =>
 
 const kinds = [unpushable, adminEverywhere, openToAll, opensSecrets, takenOver];
 
-const tell = (rules: Rules, { name }: ActiveRule, { text, fix }: Note): string => {
+const warningText = (rules: Rules, { name }: ActiveRule, { text, fix }: Note): string => {
   const origin = rules.get(name)?.origin;
   const place = origin ? `${origin.file}:${origin.line}: ` : '';
   return `${place}rule "${name}": ${text}${fix ? `; ${fix}` : ''}`;
@@ -70,7 +70,7 @@ export const warningsOf = (
   const written = [...rules.values()].filter(({ from }) => from !== 'default');
   const theirs = ({ rule }: RuleFault) => rules.get(rule)?.from !== 'default';
   return [
-    ...written.flatMap((rule) => kinds.flatMap((find) => find(rule)).map((note) => tell(rules, rule, note))),
+    ...written.flatMap((rule) => kinds.flatMap((find) => find(rule)).map((note) => warningText(rules, rule, note))),
     ...(strict
       ? []
       : dangersOf(rules, words)

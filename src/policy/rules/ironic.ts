@@ -3,10 +3,10 @@ import type { RegisteredRule, Scope } from '../types';
 import { type BaseName, bases } from './bases';
 
 /** Name, base, deprecated text, and the old name when it was another. */
-type Row = readonly [name: string, base: BaseName, oldText?: string, oldName?: string];
+type IronicRuleRow = readonly [name: string, base: BaseName, oldText?: string, oldName?: string];
 
 /** For callers of system or project scope. */
-const anyScope: readonly Row[] = [
+const anyScope: readonly IronicRuleRow[] = [
   ['baremetal:node:list', 'anyReader', 'rule:baremetal:node:get'],
   ['baremetal:node:list_all', 'systemReader', 'rule:baremetal:node:get'],
   ['baremetal:node:get', 'systemOrTenantReader', 'rule:is_admin or rule:is_observer'],
@@ -121,7 +121,7 @@ const anyScope: readonly Row[] = [
 ];
 
 /** For callers of system scope only; a project's token is refused whatever its roles. */
-const systemScope: readonly Row[] = [
+const systemScope: readonly IronicRuleRow[] = [
   ['baremetal:node:update_owner_provisioned', 'systemAdmin', 'rule:is_admin'],
   ['baremetal:chassis:get', 'systemReader', 'rule:is_admin or rule:is_observer'],
   ['baremetal:chassis:create', 'systemAdmin', 'rule:is_admin'],
@@ -187,7 +187,11 @@ const ownText: readonly (RegisteredRule & { readonly closed: string })[] = [
   },
 ];
 
-const register = (rows: readonly Row[], scopes: readonly Scope[], form: 'text' | 'closed'): RegisteredRule[] =>
+const register = (
+  rows: readonly IronicRuleRow[],
+  scopes: readonly Scope[],
+  form: 'text' | 'closed',
+): RegisteredRule[] =>
   rows.map(([name, base, oldText, oldName]) => ({
     name,
     check: bases[base][form],

@@ -39,7 +39,7 @@ const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member
 // A skipped step is a change of what an operator approved.
 const changesRun = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
 
-type Row = {
+type TemperRuleRow = {
   readonly name: string;
   readonly check: string;
   readonly says: string;
@@ -53,7 +53,7 @@ type Row = {
 const asProvision = 'rule:baremetal:node:set_provision_state';
 
 /** Texts that differ from the reference's. */
-export const changedRules: readonly Row[] = [
+export const changedRules: readonly TemperRuleRow[] = [
   {
     name: 'baremetal:allocation:create',
     check: systemMember,
@@ -209,7 +209,7 @@ const operatorSteps: readonly (readonly [step: string, says: string])[] = [
 const stepRule = 'baremetal:step:execute:';
 
 /** Names that the reference does not have. */
-export const addedRules: readonly Row[] = [
+export const addedRules: readonly TemperRuleRow[] = [
   {
     name: 'temper:node:run_runbook',
     check: anyOf(systemMember, systemService, tenantMember),
@@ -347,16 +347,16 @@ export const addedRules: readonly Row[] = [
 ];
 
 /** The added names for set `ironic`. */
-export const addedToIronic: readonly Row[] = addedRules.flatMap(({ ironic, ...row }) =>
+export const addedToIronic: readonly TemperRuleRow[] = addedRules.flatMap(({ ironic, ...row }) =>
   ironic === null ? [] : [{ ...row, check: ironic ?? row.check }],
 );
 
 /** The added names for set `closed`. */
-export const addedToClosed: readonly Row[] = addedRules.map(({ ironic, closed, ...row }) => ({
+export const addedToClosed: readonly TemperRuleRow[] = addedRules.map(({ ironic, closed, ...row }) => ({
   ...row,
   check: closed ?? ironic ?? row.check,
 }));
 
 /** Rows as rules of the product. */
-export const registered = (rows: readonly Row[]): RegisteredRule[] =>
+export const registered = (rows: readonly TemperRuleRow[]): RegisteredRule[] =>
   rows.map(({ name, check, says }) => ({ name, check, says, scopes }));

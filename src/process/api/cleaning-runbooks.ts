@@ -50,11 +50,11 @@ export const cleaningFrom = async (
   }
 };
 
-const told = ({ resource_class, name, uuid, fault }: CleaningRunbook): string =>
+const runbookFault = ({ resource_class, name, uuid, fault }: CleaningRunbook): string =>
   `${resource_class}: ${name} ${uuid ? `(${uuid})` : fault}`;
 
 const findingOf = (found: readonly CleaningRunbook[]): Finding => {
-  const says = found.map(told).join('; ');
+  const says = found.map(runbookFault).join('; ');
   return found.every(({ uuid }) => uuid)
     ? { is: 'ok', says }
     : {
@@ -64,13 +64,16 @@ const findingOf = (found: readonly CleaningRunbook[]): Finding => {
       };
 };
 
-type Settings = {
+type CleaningRunbookSettings = {
   readonly TEMPER_DATABASE_URL?: string;
   readonly TEMPER_CLEANING_RUNBOOKS: Readonly<Record<string, string>>;
 };
 
 /** What `temper doctor` finds of them. */
-export const cleaningCheck = ({ TEMPER_DATABASE_URL: url, TEMPER_CLEANING_RUNBOOKS: named }: Settings): Check => ({
+export const cleaningCheck = ({
+  TEMPER_DATABASE_URL: url,
+  TEMPER_CLEANING_RUNBOOKS: named,
+}: CleaningRunbookSettings): Check => ({
   name: 'cleaning runbooks',
   async find() {
     if (Object.keys(named).length === 0)

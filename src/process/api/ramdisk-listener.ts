@@ -29,7 +29,7 @@ export type RamdiskListener = {
 
 type Thread = { readonly worker: Worker; readonly started: Promise<number>; readonly ended: Promise<unknown> };
 
-const tell = (worker: Worker, message: ToThread): void => worker.postMessage(message);
+const logMessage = (worker: Worker, message: ToThread): void => worker.postMessage(message);
 
 const startThread = (start: ThreadStart, log: Logger, onCounted: (counted: Counted) => void): Thread => {
   const worker = new Worker(program, { workerData: start });
@@ -80,13 +80,13 @@ export const startRamdiskListener = async (
     port,
     async counted() {
       const answered = once(thread.worker, 'message', { signal: AbortSignal.timeout(countWithinMs) });
-      tell(thread.worker, { is: 'count' });
+      logMessage(thread.worker, { is: 'count' });
       await Promise.race([answered, thread.ended]).catch(() => {});
       return last;
     },
     async end() {
       ending.abort();
-      tell(thread.worker, { is: 'end' });
+      logMessage(thread.worker, { is: 'end' });
       const late = setTimeout(() => void thread.worker.terminate(), drainMs + endWithinMs);
       await thread.ended;
       clearTimeout(late);

@@ -16,7 +16,7 @@ const failed = (says: string, todo: string): Finding => ({ is: 'failed', says, t
 const skipped = (says: string): Finding => ({ is: 'skipped', says });
 
 /** An error's text, where its own is empty: one for each address that was tried. */
-const told = (thrown: unknown): string => {
+const reasonText = (thrown: unknown): string => {
   const { message, code } = thrown as NodeJS.ErrnoException;
   return message || code || String(thrown);
 };
@@ -59,7 +59,7 @@ const inDatabase = (
       return await find(sql);
     } catch (thrown) {
       return failed(
-        told(thrown),
+        reasonText(thrown),
         'Is Postgres running, is TEMPER_DATABASE_URL right, and has `migrate` of this release been run?',
       );
     } finally {
@@ -108,7 +108,7 @@ const inTemporal = (name: string, settings: LookedAt, find: (connection: Connect
       return await find(connection);
     } catch (thrown) {
       return failed(
-        told(thrown),
+        reasonText(thrown),
         `Is Temporal running at ${settings.TEMPER_TEMPORAL_ADDRESS}, and does it have namespace ${settings.TEMPER_TEMPORAL_NAMESPACE}?`,
       );
     } finally {
@@ -136,7 +136,7 @@ const policy = (settings: LookedAt): Check => ({
       const { warnings } = holder.now();
       return ok(`${where} can be used${warnings.length > 0 ? `; note: ${warnings.join(' ')}` : ''}`);
     } catch (thrown) {
-      return failed(told(thrown), 'Mend the file; a running API keeps the old rules until then.');
+      return failed(reasonText(thrown), 'Mend the file; a running API keeps the old rules until then.');
     }
   },
 });

@@ -7,7 +7,7 @@ import type { ApiConfig } from '../settings/config';
 import { holdPolicy, type PolicyHolder, type PolicyRest, type Watching } from './policy';
 import { openRemote } from './policy-remote';
 
-type Hands = { readonly log: Logger; readonly metrics: Metrics };
+type PolicyDeps = { readonly log: Logger; readonly metrics: Metrics };
 
 /** The policy in force, and what a second one made of the same questions. */
 export type ApiPolicy = PolicyHolder & { readonly shadow?: () => Shadow };
@@ -25,7 +25,7 @@ const restOf = (config: ApiConfig): PolicyRest & { close: () => void } => {
 };
 
 /** Keeps a second policy. A reload of it begins a new count. */
-const holdShadow = (config: ApiConfig, rest: PolicyRest, { log, metrics }: Hands) => {
+const holdShadow = (config: ApiConfig, rest: PolicyRest, { log, metrics }: PolicyDeps) => {
   const { TEMPER_POLICY_SHADOW_FILE: file, TEMPER_POLICY_SET: set } = config;
   if (!file) return undefined;
   const setting = 'TEMPER_POLICY_SHADOW_FILE';
@@ -45,7 +45,7 @@ const holdShadow = (config: ApiConfig, rest: PolicyRest, { log, metrics }: Hands
 };
 
 /** @param record called for every load @throws ConfigFault when a file cannot be used at start */
-export const apiPolicyFrom = (config: ApiConfig, hands: Hands, record?: Watching['record']): ApiPolicy => {
+export const apiPolicyFrom = (config: ApiConfig, hands: PolicyDeps, record?: Watching['record']): ApiPolicy => {
   const { log, metrics } = hands;
   const { TEMPER_POLICY_SET: set, TEMPER_POLICY_FILE: file, TEMPER_POLICY_DIRS: folders } = config;
   const { close: closeRemote, ...rest } = restOf(config);

@@ -10,10 +10,10 @@ import type { Life } from '../process';
 import type { ControlConfig } from '../settings/config';
 import { ConfigFault } from '../settings/fault';
 
-type Settings = Pick<ControlConfig, 'TEMPER_WEBHOOK_ORIGINS' | 'TEMPER_WEBHOOK_KEYS'>;
+type EventDeliverySettings = Pick<ControlConfig, 'TEMPER_WEBHOOK_ORIGINS' | 'TEMPER_WEBHOOK_KEYS'>;
 
 /** What seals and opens the secrets of webhooks. @throws ConfigFault where webhooks are allowed but cannot be signed */
-export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }: Settings) => {
+export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }: EventDeliverySettings) => {
   if (TEMPER_WEBHOOK_ORIGINS.length > 0 && !TEMPER_WEBHOOK_KEYS)
     throw new ConfigFault([
       'TEMPER_WEBHOOK_KEYS: is not set, and TEMPER_WEBHOOK_ORIGINS allows webhooks; set both or neither.',
@@ -23,7 +23,7 @@ export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }
 
 /** Goes on until the process ends. */
 export const startTelling = (
-  config: Settings,
+  config: EventDeliverySettings,
   { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },
   life: Life,
 ): void => {

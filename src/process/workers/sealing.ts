@@ -16,13 +16,13 @@ import type { BmcConfig } from '../settings/config';
 import { ConfigFault } from '../settings/fault';
 
 export type Vaults = { readonly opener: Opener; readonly sealer: Sealer; readonly keys?: SealKeys };
-type Settings = Pick<
+type SealingSettings = Pick<
   BmcConfig,
   'TEMPER_SECRETS_PRIVATE_KEYS' | 'TEMPER_SECRETS_PUBLIC_KEYS' | 'TEMPER_SECRETS_KEYS' | 'TEMPER_CONDUCTOR_GROUP'
 >;
 
 /** A worker that cannot open what is sealed for its group must not start: everything entered from now on would be lost to it. */
-const checkHeld = (settings: Settings, keys: SealKeys): void => {
+const checkHeld = (settings: SealingSettings, keys: SealKeys): void => {
   const { TEMPER_CONDUCTOR_GROUP: group, TEMPER_SECRETS_PRIVATE_KEYS: held } = settings;
   const wanted = keys.find((key) => key.group === group) ?? keys.find((key) => key.group === null)!;
   const own = held.get(wanted.id);
@@ -33,7 +33,7 @@ const checkHeld = (settings: Settings, keys: SealKeys): void => {
 };
 
 /** Throws ConfigFault where the keys do not belong together. */
-export const vaultsOf = (settings: Settings): Vaults => {
+export const vaultsOf = (settings: SealingSettings): Vaults => {
   const { TEMPER_SECRETS_PRIVATE_KEYS: held, TEMPER_SECRETS_PUBLIC_KEYS: keys, TEMPER_SECRETS_KEYS: shared } = settings;
   if (keys) checkHeld(settings, keys);
   return {

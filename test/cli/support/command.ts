@@ -1,9 +1,11 @@
 /** The command run in this process, with a world of the test's own. */
-import type { Hands } from '../../../src/cli';
+import type { CliDeps } from '../../../src/cli';
 import { runCli, stop } from '../../../src/cli';
 
 export type Said = { readonly status: number; readonly out: string; readonly err: string };
-type World = Partial<Pick<Hands, 'checks' | 'replay' | 'secrets' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'>> & {
+type World = Partial<
+  Pick<CliDeps, 'checks' | 'replay' | 'secrets' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'>
+> & {
   readonly env?: Readonly<Record<string, string>>;
   /** What is written replaces it. */
   readonly files?: Record<string, string>;

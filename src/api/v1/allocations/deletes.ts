@@ -6,7 +6,7 @@ import { allocationTarget } from '../../../policy';
 import { type AuditContext, auditRow } from '../../audit/record';
 import type { Rooms } from '../../context';
 import { type Answer, noContent, route } from '../../http/route';
-import { identIn, onePath, type Params, paramsOf } from '../../resource/kit';
+import { identIn, onePath, type PathParams, paramsOf } from '../../resource/kit';
 import { allocationKind, findVisibleAllocation } from './visibility';
 
 /** Takes an allocation's node from it; false where another request wrote the node meanwhile. Throws Conflict, NodeLocked. */
@@ -53,7 +53,7 @@ export const deallocate = async (
   return raise('Conflict', { reason: 'The allocation or its node is being changed by others; try again.' });
 };
 
-export const deleteAllocation = route<Params>({
+export const deleteAllocation = route<PathParams>({
   method: 'DELETE',
   path: onePath(allocationKind),
   since: allocationsSince,

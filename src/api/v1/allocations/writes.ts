@@ -58,11 +58,11 @@ export const admit = (policy: Policy, who: Caller, asked: ProjectId | null): Adm
   return { owner: ownOnly(who, asked, createRestricted), rule: create, restricted: !ownAlone };
 };
 
-type Asked = { policy(): Policy; readonly inventory: Pick<Inventory, 'allocations'> };
+type AllocationWriteContext = { policy(): Policy; readonly inventory: Pick<Inventory, 'allocations'> };
 
 /** The nodes of these names and UUIDs, in their order. Missing, hidden and foreign ones are refused with one text. */
 const namedNodes = async (
-  { policy, inventory }: Asked,
+  { policy, inventory }: AllocationWriteContext,
   who: Caller,
   field: string,
   idents: readonly string[],
@@ -88,7 +88,7 @@ const checkTraits = (traits: readonly string[]): void => {
 
 /** The allocation that a request describes, but for a node it may name. Throws InvalidInput. */
 export const newAllocation = async (
-  rooms: Asked,
+  rooms: AllocationWriteContext,
   who: Caller,
   body: AllocationBody,
   admitted: Admitted,
@@ -110,7 +110,7 @@ export const newAllocation = async (
 
 /** The node that is in use already and is to be recorded as allocated. Throws InvalidInput. */
 export const namedNode = async (
-  rooms: Asked & { readonly inventory: Pick<Inventory, 'nodes'> },
+  rooms: AllocationWriteContext & { readonly inventory: Pick<Inventory, 'nodes'> },
   who: Caller,
   ident: string,
   admitted: Admitted,

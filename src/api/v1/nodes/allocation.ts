@@ -11,8 +11,8 @@ import { deallocate, deleteRule } from '../allocations/deletes';
 import { allocationKind } from '../allocations/visibility';
 import { type NodeParams, nodeParams } from './nodes';
 
-const path = '/v1/nodes/:node_ident/allocation';
-const see = 'baremetal:allocation:get';
+const nodeAllocationPath = '/v1/nodes/:node_ident/allocation';
+const nodeAllocationGetRule = 'baremetal:allocation:get';
 
 /** The allocation of a visible node. One that is hidden from the caller is missing. Throws NodeUnallocated, PolicyDenied. */
 const allocationOf = async (
@@ -23,9 +23,9 @@ const allocationOf = async (
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
   const allocation = await rooms.inventory.allocations.ofNode(node.uuid);
   const policy = rooms.policy();
-  if (!allocation || !policy.allows(see, asking.who, allocationTarget(allocation)))
+  if (!allocation || !policy.allows(nodeAllocationGetRule, asking.who, allocationTarget(allocation)))
     return raise('NodeUnallocated', { node: asking.params.node_ident });
-  if (rule !== see) policy.require(rule, asking.who, allocationTarget(allocation));
+  if (rule !== nodeAllocationGetRule) policy.require(rule, asking.who, allocationTarget(allocation));
   return allocation;
 };
 
@@ -42,24 +42,24 @@ export const checkAllocatedOwner = async (rooms: Rooms, node: NodeRow, changed: 
 export const nodeAllocationRoutes: Route[] = [
   route({
     method: 'GET',
-    path,
+    path: nodeAllocationPath,
     since: allocationsSince,
-    rules: ['baremetal:node:get', see],
+    rules: ['baremetal:node:get', nodeAllocationGetRule],
     params: nodeParams,
     query: showQuery,
     handler: async (asking, rooms) => {
       const { version, base } = asking;
       const fields = chosenFields(allocationTable, asking.query.fields, version);
-      const allocation = await allocationOf(rooms, asking, see);
+      const allocation = await allocationOf(rooms, asking, nodeAllocationGetRule);
       const { represent } = allocationKind.shown.ofOne(version, fields);
       return ok(represent(allocation, { base }));
     },
   }),
   route({
     method: 'DELETE',
-    path,
+    path: nodeAllocationPath,
     since: allocationsSince,
-    rules: ['baremetal:node:get', see, deleteRule],
+    rules: ['baremetal:node:get', nodeAllocationGetRule, deleteRule],
     params: nodeParams,
     handler: (asking, rooms) => deallocate(rooms, asking, () => allocationOf(rooms, asking, deleteRule)),
   }),

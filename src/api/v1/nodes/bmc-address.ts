@@ -2,14 +2,14 @@
 import { isIpAddress, parseBmcAddress, requireAllowed } from '../../../model/access/bmc-addresses';
 import { raise } from '../../../model/errors';
 import { type DriverName, driverRow } from '../../../model/lifecycle/drivers';
-import type { Settings } from '../../context';
+import type { ContextSettings } from '../../context';
 
 /**
  * Checks the address in a driver_info, if there is one. Names are resolved only where networks are configured.
  * Throws DriverInfoInvalid (malformed), InvalidInput (does not resolve), BmcAddressRefused (outside the networks).
  */
 export const checkBmcAddress = async (
-  settings: Pick<Settings, 'bmcNetworks' | 'lookup'>,
+  settings: Pick<ContextSettings, 'bmcNetworks' | 'lookup'>,
   driver: DriverName,
   driver_info: Readonly<Record<string, unknown>>,
   node?: string,

@@ -12,26 +12,26 @@ import { askedBy, checkWorkable, orderedNode } from '../../orders/orders';
 import { bmcTextFor } from '../../resource/bmc-texts';
 import { visibleNode } from '../../resource/visibility';
 
-type Ask = Asking<{ readonly node_ident: string }, unknown, unknown>;
-type Args = Readonly<Record<string, unknown>>;
+type BmcCallRequest = Asking<{ readonly node_ident: string }, unknown, unknown>;
+type BmcCallArgs = Readonly<Record<string, unknown>>;
 
 /** The node of the path, if the caller may see it and the rule admits. Throws NodeNotFound, PolicyDenied. */
-export const allowed = async (asking: Ask, rooms: Rooms, rule: string): Promise<NodeRow> => {
+export const allowed = async (asking: BmcCallRequest, rooms: Rooms, rule: string): Promise<NodeRow> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
   rooms.policy().require(rule, asking.who, nodeTarget(node));
   return node;
 };
 
 /** Reads from the BMC now, even while a run holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
-export const lookAt = async (asking: Ask, rooms: Rooms, rule: string, act: ActName): Promise<unknown> =>
+export const lookAt = async (asking: BmcCallRequest, rooms: Rooms, rule: string, act: ActName): Promise<unknown> =>
   lookAtNode(asking, rooms, await allowed(asking, rooms, rule), { rule, act });
 
 /** The same on a node that was asked for already. */
 export const lookAtNode = async (
-  asking: Ask,
+  asking: BmcCallRequest,
   rooms: Rooms,
   node: NodeRow,
-  { rule, act, args = {} }: { readonly rule: string; readonly act: ActName; readonly args?: Args },
+  { rule, act, args = {} }: { readonly rule: string; readonly act: ActName; readonly args?: BmcCallArgs },
 ): Promise<unknown> => {
   checkWorkable(node, asking.params.node_ident);
   return called(asking, rooms, node, {
@@ -44,7 +44,7 @@ export const lookAtNode = async (
 
 /** The call, its refusal in words that this caller may read: where the BMC is goes by the rule of driver_info. */
 const called = async (
-  { who }: Ask,
+  { who }: BmcCallRequest,
   rooms: Rooms,
   node: NodeRow,
   order: Parameters<Rooms['runs']['call']>[0],
@@ -63,9 +63,9 @@ export type Deed = {
   /** Of the management interface; its arguments are checked against the table. */
   readonly step?: string;
   readonly act?: ActName;
-  readonly args?: Args;
+  readonly args?: BmcCallArgs;
   /** Arguments of the act beyond those of the step. */
-  readonly more?: Args;
+  readonly more?: BmcCallArgs;
   /** The caller does not wait for its end. */
   readonly background?: true;
 };
@@ -78,11 +78,11 @@ const actOf = (node: NodeRow, { step, act, args }: Deed): ActName => {
 };
 
 /** Acts on the node as a run of its own. Throws what `Runs.call` throws, and what stands in the way of any run. */
-export const actOn = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<unknown> =>
+export const actOn = async (asking: BmcCallRequest, rooms: Rooms, deed: Deed): Promise<unknown> =>
   actOnNode(asking, rooms, await allowed(asking, rooms, deed.rule), deed);
 
 /** The same on a node that was asked for already. */
-export const actOnNode = async (asking: Ask, rooms: Rooms, node: NodeRow, deed: Deed): Promise<unknown> => {
+export const actOnNode = async (asking: BmcCallRequest, rooms: Rooms, node: NodeRow, deed: Deed): Promise<unknown> => {
   const ident = asking.params.node_ident;
   const act = actOf(node, deed);
   await refuseFrozen(rooms, node, ident);

@@ -15,8 +15,8 @@ import { visibleNode } from '../../resource/visibility';
 import { actOn, type Deed } from './bmc-calls';
 import { type NodeParams, nodeParams } from './nodes';
 
-const see = 'baremetal:node:get';
-const rules = {
+const bootStateGetRule = 'baremetal:node:get';
+const bootStateRules = {
   boot_mode: 'baremetal:node:set_boot_mode',
   secure_boot: 'baremetal:node:set_secure_boot',
   raid: 'baremetal:node:set_raid_state',
@@ -25,10 +25,10 @@ const rules = {
 /** Asked for below it, the rules answer first: openstack/ironic:ironic/api/controllers/v1/node.py (NodeStatesController.boot_mode). */
 const bootStatesSince = 76;
 
-type Ask = Asking<NodeParams, unknown, unknown>;
+type BootStateRequest = Asking<NodeParams, unknown, unknown>;
 
 /** Refuses a node that is on its way somewhere: whatever works on it decides what it boots with. */
-const inBackground = async (asking: Ask, rooms: Rooms, deed: Deed): Promise<Answer> => {
+const inBackground = async (asking: BootStateRequest, rooms: Rooms, deed: Deed): Promise<Answer> => {
   const ident = asking.params.node_ident;
   const node = await visibleNode(rooms, asking, ident);
   rooms.policy().require(deed.rule, asking.who, nodeTarget(node));
@@ -50,7 +50,7 @@ const setRaid = async (
   const ident = asking.params.node_ident;
   const policy = rooms.policy();
   const node = await visibleNode(rooms, asking, ident);
-  policy.require(rules.raid, asking.who, nodeTarget(node));
+  policy.require(bootStateRules.raid, asking.who, nodeTarget(node));
   if (interfaceOf(node, 'raid') === 'no-raid') raise('DriverWithoutRaid', { driver: node.driver });
   const wanted = asking.body;
   const fault = Object.keys(wanted).length === 0 ? undefined : raidFault(wanted);
@@ -63,7 +63,7 @@ const setRaid = async (
     await auditAndEvent(inventory, policy, asking, {
       action: 'node.raid',
       kind: 'node.updated',
-      rule: rules.raid,
+      rule: bootStateRules.raid,
       resource: 'node',
       resource_id: node.uuid,
       node,
@@ -73,51 +73,51 @@ const setRaid = async (
   return noContent();
 };
 
-const path = '/v1/nodes/:node_ident/states';
+const bootStatePath = '/v1/nodes/:node_ident/states';
 const bootMode = z.strictObject({ target: z.enum(bootModes) });
 const secureBoot = z.strictObject({ target: flag });
 
 export const nodeBootStateRoutes: Route[] = [
   route<NodeParams, unknown, z.output<typeof bootMode>>({
     method: 'PUT',
-    path: `${path}/boot_mode`,
+    path: `${bootStatePath}/boot_mode`,
     answers: { 202: null },
     since: bootStatesSince,
     gatesItself: true,
-    rules: [see, rules.boot_mode],
+    rules: [bootStateGetRule, bootStateRules.boot_mode],
     params: nodeParams,
     body: bootMode,
     arguments: true,
     handler: (asking, rooms) =>
       inBackground(asking, rooms, {
-        rule: rules.boot_mode,
+        rule: bootStateRules.boot_mode,
         step: 'set_boot_mode',
         args: { boot_mode: asking.body.target },
       }),
   }),
   route<NodeParams, unknown, z.output<typeof secureBoot>>({
     method: 'PUT',
-    path: `${path}/secure_boot`,
+    path: `${bootStatePath}/secure_boot`,
     answers: { 202: null },
     since: bootStatesSince,
     gatesItself: true,
-    rules: [see, rules.secure_boot],
+    rules: [bootStateGetRule, bootStateRules.secure_boot],
     params: nodeParams,
     body: secureBoot,
     arguments: true,
     handler: (asking, rooms) =>
       inBackground(asking, rooms, {
-        rule: rules.secure_boot,
+        rule: bootStateRules.secure_boot,
         step: 'set_secure_boot',
         args: { enabled: asking.body.target },
       }),
   }),
   route<NodeParams, unknown, z.output<typeof raidBody>>({
     method: 'PUT',
-    path: `${path}/raid`,
+    path: `${bootStatePath}/raid`,
     since: 12,
     tooOld: 406,
-    rules: [see, rules.raid],
+    rules: [bootStateGetRule, bootStateRules.raid],
     params: nodeParams,
     body: raidBody,
     handler: setRaid,

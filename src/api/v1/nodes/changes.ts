@@ -11,7 +11,7 @@ import {
 } from '../../../model/resources/nodes';
 import { attributesOf, type Operation } from '../../resource/patch';
 
-type Values = Record<string, unknown>;
+type ChangeValues = Record<string, unknown>;
 
 const conflict = (reason: string): never => raise('Conflict', { reason });
 
@@ -28,12 +28,12 @@ export const checkIdle = (node: NodeRow, ident: string, patch: readonly Operatio
     conflict(`Node ${ident} can not be updated while a state transition is in progress.`);
 };
 
-const changed = (node: NodeRow, values: Values, name: string): boolean =>
+const changed = (node: NodeRow, values: ChangeValues, name: string): boolean =>
   name in values && JSON.stringify(values[name]) !== JSON.stringify(node[name as keyof NodeRow] ?? null);
 
 /** One row per conflict: when it arises, and what is said. */
 const conflicts: readonly {
-  readonly when: (node: NodeRow, values: Values) => boolean;
+  readonly when: (node: NodeRow, values: ChangeValues) => boolean;
   readonly says: (node: NodeRow) => string;
 }[] = [
   {
@@ -82,13 +82,13 @@ const conflicts: readonly {
 ];
 
 /** Throws Conflict for the first conflict of the new values with the node's state. */
-export const checkConflicts = (node: NodeRow, values: Values): void => {
+export const checkConflicts = (node: NodeRow, values: ChangeValues): void => {
   for (const row of conflicts) if (row.when(node, values)) conflict(row.says(node));
 };
 
 /** Values that follow from others: a flag that is cleared takes its reason with it. */
-export const followed = (node: NodeRow, values: Values): Values => {
-  const more: Values = {};
+export const followed = (node: NodeRow, values: ChangeValues): ChangeValues => {
+  const more: ChangeValues = {};
   // An allocation lasts as long as the instance that it brought.
   if (values.instance_uuid === null && node.allocation_uuid !== null) more.allocation_uuid = null;
   if (values.maintenance === false) Object.assign(more, { maintenance_reason: null, fault: null });
@@ -99,7 +99,7 @@ export const followed = (node: NodeRow, values: Values): Values => {
 };
 
 /** The interfaces that a new driver starts with, for those that the patch does not name. */
-export const resetInterfaces = (driver: string, patch: readonly Operation[]): Values => {
+export const resetInterfaces = (driver: string, patch: readonly Operation[]): ChangeValues => {
   const named = attributesOf(patch);
   return Object.fromEntries(
     interfaceFieldNames.filter((field) => !named.includes(field)).map((field) => [field, offered(driver, field)[0]!]),

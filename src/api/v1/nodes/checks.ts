@@ -16,7 +16,7 @@ import type { Asking } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { visibleNode } from '../../resource/visibility';
 
-type Values = Readonly<Record<string, unknown>>;
+type NodeCheckValues = Readonly<Record<string, unknown>>;
 type Document = Readonly<Record<string, unknown>>;
 
 const invalid = (field: string, reason: string | undefined): void => {
@@ -40,13 +40,13 @@ export const checkName = (name: unknown, minor: number): void => {
 };
 
 /** Checks the fields among these values that have a form of their own. */
-export const checkForms = (values: Values): void => {
+export const checkForms = (values: NodeCheckValues): void => {
   if (values.properties) invalid('properties', propertiesFault(values.properties as Document));
   if (values.network_data) invalid('network_data', networkDataFault(values.network_data as Document));
 };
 
 /** Refuses an implementation that the driver does not offer. */
-export const checkInterfaces = (driver: DriverName, values: Values): void => {
+export const checkInterfaces = (driver: DriverName, values: NodeCheckValues): void => {
   for (const field of interfaceFieldNames) {
     const wanted = values[field];
     if (typeof wanted !== 'string') continue;
@@ -56,7 +56,7 @@ export const checkInterfaces = (driver: DriverName, values: Values): void => {
 };
 
 /** The default implementation of every interface that these values leave out. */
-export const defaultInterfaces = (driver: DriverName, values: Values): Record<string, string> =>
+export const defaultInterfaces = (driver: DriverName, values: NodeCheckValues): Record<string, string> =>
   Object.fromEntries(
     interfaceFieldNames
       .filter((field) => values[field] === undefined || values[field] === null)

@@ -6,7 +6,7 @@ import { visibleNode, visibleNodes } from '../../resource/visibility';
 import { link } from '../shapes';
 import { type NodeParams, nodeParams } from './nodes';
 
-const see = 'baremetal:node:get';
+const childGetRule = 'baremetal:node:get';
 
 const shape = z.strictObject({ children: z.array(z.uuid()), links: link });
 
@@ -16,14 +16,14 @@ export const childrenRoutes: Route[] = [
     path: '/v1/nodes/:node_ident/children',
     answers: { 200: shape },
     since: 83,
-    rules: [see, 'baremetal:node:list_all', 'baremetal:node:list'],
+    rules: [childGetRule, 'baremetal:node:list_all', 'baremetal:node:list'],
     params: nodeParams,
     handler: async (asking, rooms) => {
       const { uuid } = await visibleNode(rooms, asking, asking.params.node_ident);
       const policy = rooms.policy();
       visibleNodes(policy, asking.who); // whether a list of nodes is theirs to ask for
       const all = await rooms.inventory.nodes.children(uuid);
-      const children = all.filter((child) => policy.allows(see, asking.who, nodeTarget(child)));
+      const children = all.filter((child) => policy.allows(childGetRule, asking.who, nodeTarget(child)));
       // One link here, not a list of them; openstack/ironic:ironic/api/controllers/v1/node.py.
       const links = { href: `${asking.base}/v1/nodes?parent_node=${uuid}`, rel: 'children' };
       return ok({ children: children.map((child) => child.uuid), links });

@@ -12,12 +12,12 @@ import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeParams } from './nodes';
 
-const path = '/v1/nodes/:node_ident/states/console';
+const consolePath = '/v1/nodes/:node_ident/states/console';
 const getRule = 'baremetal:node:get_console';
 const setRule = 'baremetal:node:set_console_state';
 
-const body = z.strictObject({ enabled: flag });
-type Body = z.output<typeof body>;
+const consoleBody = z.strictObject({ enabled: flag });
+type ConsoleBody = z.output<typeof consoleBody>;
 
 /** Console interfaces that there is something behind, with what is shown while the console is on. */
 const consoles: Readonly<Record<string, { readonly type: string; readonly url: string }>> = {
@@ -33,7 +33,11 @@ const nodeFor = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Room
   return { node, info };
 };
 
-const setConsole = async (asking: Asking<NodeParams, unknown, Body>, rooms: Rooms, node: NodeRow): Promise<void> => {
+const setConsole = async (
+  asking: Asking<NodeParams, unknown, ConsoleBody>,
+  rooms: Rooms,
+  node: NodeRow,
+): Promise<void> => {
   const { enabled } = asking.body;
   await rooms.inventory.transaction(async (inventory) => {
     const updated = await inventory.nodes.update(node, { console_enabled: enabled });
@@ -53,7 +57,7 @@ const setConsole = async (asking: Asking<NodeParams, unknown, Body>, rooms: Room
 export const nodeConsoleRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
-    path,
+    path: consolePath,
     answers: { 200: shapes.consoleState },
     rules: ['baremetal:node:get', getRule],
     params: nodeParams,
@@ -62,13 +66,13 @@ export const nodeConsoleRoutes: Route[] = [
       return ok({ console_enabled: node.console_enabled, console_info: node.console_enabled ? info : null });
     },
   }),
-  route<NodeParams, unknown, Body>({
+  route<NodeParams, unknown, ConsoleBody>({
     method: 'PUT',
-    path,
+    path: consolePath,
     answers: { 202: null },
     rules: ['baremetal:node:get', setRule],
     params: nodeParams,
-    body,
+    body: consoleBody,
     arguments: true,
     handler: async (asking, rooms) => {
       const { node } = await nodeFor(asking, rooms, setRule);

@@ -27,8 +27,8 @@ import { checkCaPath, moveCredentials } from './credentials';
 import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';
 import { nodeProjections, shownTo } from './representation';
 
-type Body = Readonly<Record<string, unknown>>;
-type Ask = Asking<unknown, unknown, Body>;
+type CreateBody = Readonly<Record<string, unknown>>;
+type CreateRequest = Asking<unknown, unknown, CreateBody>;
 
 const create = 'baremetal:node:create';
 const setChassis = 'baremetal:node:update:chassis_uuid';
@@ -58,30 +58,30 @@ const admit = (policy: Policy, who: Caller, ownAllowed: boolean, owner: unknown)
 };
 
 /** A reason needs its flag. */
-export const checkReasons = (values: Body): void => {
+export const checkReasons = (values: CreateBody): void => {
   for (const flag of ['retired', 'protected'])
     if (values[`${flag}_reason`] && values[flag] !== true)
       raise('InvalidInput', { field: `${flag}_reason`, reason: `needs ${flag} to be true` });
 };
 
 /** The name that an instance shows, where the node has none of its own. */
-const instanceName = (values: Body): unknown => values.instance_name ?? displayName(values.instance_info);
+const instanceName = (values: CreateBody): unknown => values.instance_name ?? displayName(values.instance_info);
 
-const completed = async (rooms: Rooms, asking: Ask, owner: unknown): Promise<NodeValues> => {
+const completed = async (rooms: Rooms, asking: CreateRequest, owner: unknown): Promise<NodeValues> => {
   const { body, version } = asking;
   checkName(body.name, version);
   const driver = requireDriver(body.driver);
   checkForms(body);
   checkReasons(body);
   checkInterfaces(driver, body);
-  const info = (body.driver_info ?? {}) as Body;
+  const info = (body.driver_info ?? {}) as CreateBody;
   checkDriverInfo(String(body.name ?? body.uuid ?? 'of this request'), driver, info, { missing: false });
   const home = { owner: (owner as string | null) ?? null, lessee: (body.lessee as string | null) ?? null };
   requireKeys(rooms, asking.who, { driver, ...home }, body);
   const may = () => rooms.policy().allows(moveCredentials, asking.who, nodeTarget(home));
   checkCaPath(may, undefined, { driver, driver_info: info });
   await checkBmcAddress(rooms.settings, driver, info);
-  const values: Body = { ...defaults, ...body, owner: owner ?? null };
+  const values: CreateBody = { ...defaults, ...body, owner: owner ?? null };
   for (const name of sealedFields) restoreSecrets(name, values[name], {});
   return {
     ...values,
@@ -101,13 +101,13 @@ export const holdingOf = (node: NodeValues): ValuesOf => ({
   holder_id: String(node.uuid),
   groups: [String(node.conductor_group ?? '')],
   sides: {
-    driver_info: bmcSideOf({ driver: String(node.driver), driver_info: (node.driver_info ?? {}) as Body }),
+    driver_info: bmcSideOf({ driver: String(node.driver), driver_info: (node.driver_info ?? {}) as CreateBody }),
   },
 });
 
 const store = async (
   rooms: Rooms,
-  asking: Ask,
+  asking: CreateRequest,
   rule: string,
   { values, secrets }: { values: NodeValues; secrets: Sealed },
 ): Promise<NodeRow> => {
@@ -127,7 +127,7 @@ const store = async (
 };
 
 export const nodeCreateRoutes: Route[] = [
-  route<unknown, unknown, Body>({
+  route<unknown, unknown, CreateBody>({
     method: 'POST',
     path: '/v1/nodes',
     rules: [selfOwned, create, setChassis, ...allKeyRules, moveCredentials],

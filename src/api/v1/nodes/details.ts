@@ -21,7 +21,7 @@ import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
 import { nodeParams } from './nodes';
 
-const rules = {
+const detailRules = {
   bios: 'baremetal:node:bios:get',
   firmware: 'baremetal:node:firmware:get',
   inventory: 'baremetal:node:inventory:get',
@@ -38,25 +38,25 @@ const shownBios = projections(biosTable, {
 });
 const shownFirmware = projections(firmwareTable, {});
 
-const query = z.strictObject({ fields: fieldNames.optional(), detail: flag.optional() });
-type Query = z.output<typeof query>;
+const detailQuery = z.strictObject({ fields: fieldNames.optional(), detail: flag.optional() });
+type DetailQuery = z.output<typeof detailQuery>;
 type Node = { readonly node_ident: string };
 
 /** The node, if this caller may see it and this part of it. Throws NodeNotFound, PolicyDenied. */
 const nodeFor = async (
   asking: Asking<Node, unknown, unknown>,
   rooms: Rooms,
-  part: keyof typeof rules,
+  part: keyof typeof detailRules,
 ): Promise<NodeRow> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  rooms.policy().require(rules[part], asking.who, nodeTarget(node));
+  rooms.policy().require(detailRules[part], asking.who, nodeTarget(node));
   return node;
 };
 
 const projectionOf = (
   table: ResourceTable,
   shown: ReturnType<typeof projections>,
-  { query: { fields, detail }, version }: Asking<Node, Query, unknown>,
+  { query: { fields, detail }, version }: Asking<Node, DetailQuery, unknown>,
   since: number,
 ): Projection => {
   const early =
@@ -70,7 +70,7 @@ const projectionOf = (
 const showAll = (rows: readonly object[], node: NodeRow, { represent }: Projection, base: string): unknown[] =>
   rows.map((row) => maskSecrets(represent({ ...row, node_uuid: node.uuid }, { base })));
 
-const listBios = async (asking: Asking<Node, Query, unknown>, rooms: Rooms): Promise<Answer> => {
+const listBios = async (asking: Asking<Node, DetailQuery, unknown>, rooms: Rooms): Promise<Answer> => {
   const projection = projectionOf(biosTable, shownBios, asking, registrySince);
   const node = await nodeFor(asking, rooms, 'bios');
   return ok({ bios: showAll(await rooms.inventory.details.bios(node.uuid), node, projection, asking.base) });
@@ -92,7 +92,7 @@ const showBios = async (
 
 const firmwareSince = 86;
 
-const listFirmware = async (asking: Asking<Node, Query, unknown>, rooms: Rooms): Promise<Answer> => {
+const listFirmware = async (asking: Asking<Node, DetailQuery, unknown>, rooms: Rooms): Promise<Answer> => {
   const early = asking.query.fields?.find((name) => identityFields.includes(name));
   if (early !== undefined && asking.version < identitySince)
     raise('InvalidInput', { field: 'fields', reason: `${early} needs API version 1.${identitySince}` });
@@ -109,16 +109,16 @@ const showInventory = async (asking: Asking<Node, unknown, unknown>, rooms: Room
   return ok(maskSecrets({ inventory, plugin_data }));
 };
 
-const see = 'baremetal:node:get';
+const detailGetRule = 'baremetal:node:get';
 
 export const nodeDetailRoutes: Route[] = [
-  route<Node, Query>({
+  route<Node, DetailQuery>({
     method: 'GET',
     path: '/v1/nodes/:node_ident/bios',
     since: 40,
-    rules: [see, rules.bios],
+    rules: [detailGetRule, detailRules.bios],
     params: nodeParams,
-    query,
+    query: detailQuery,
     handler: listBios,
   }),
   route({
@@ -126,17 +126,17 @@ export const nodeDetailRoutes: Route[] = [
     path: '/v1/nodes/:node_ident/bios/:setting',
     answers: { 200: shapes.biosSetting },
     since: 40,
-    rules: [see, rules.bios],
+    rules: [detailGetRule, detailRules.bios],
     params: biosParams,
     handler: showBios,
   }),
-  route<Node, Query>({
+  route<Node, DetailQuery>({
     method: 'GET',
     path: '/v1/nodes/:node_ident/firmware',
     since: firmwareSince,
-    rules: [see, rules.firmware],
+    rules: [detailGetRule, detailRules.firmware],
     params: nodeParams,
-    query,
+    query: detailQuery,
     handler: listFirmware,
   }),
   route<Node>({
@@ -144,7 +144,7 @@ export const nodeDetailRoutes: Route[] = [
     path: '/v1/nodes/:node_ident/inventory',
     answers: { 200: shapes.inventory },
     since: 81,
-    rules: [see, rules.inventory],
+    rules: [detailGetRule, detailRules.inventory],
     params: nodeParams,
     handler: showInventory,
   }),

@@ -13,7 +13,7 @@ export const selfOwned = 'baremetal:node:create:self_owned_node';
 export const allKeyRules: readonly string[] = Object.values(keyRules);
 
 type Document = Readonly<Record<string, unknown>>;
-type Values = Readonly<Record<string, unknown>>;
+type GuardedKeyValues = Readonly<Record<string, unknown>>;
 
 const changedKeys = (before: Document, after: Document): string[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
@@ -21,7 +21,7 @@ const changedKeys = (before: Document, after: Document): string[] =>
   );
 
 /** The rules of what differs, each once. A mask that came back is no difference. */
-const rulesOfChange = (before: Values, after: Values): string[] => {
+const rulesOfChange = (before: GuardedKeyValues, after: GuardedKeyValues): string[] => {
   const keyed = keyedFields.flatMap((field) =>
     changedKeys((before[field] ?? {}) as Document, (after[field] ?? {}) as Document).flatMap(
       (key) => ruleOfKey(field, key) ?? [],
@@ -48,8 +48,8 @@ const enrolsOwn = ({ settings, policy }: Rooms, who: Caller, owner: string | nul
 export const requireKeys = (
   rooms: Rooms,
   who: Caller,
-  before: Values & { readonly owner: string | null; readonly lessee: string | null },
-  after: Values,
+  before: GuardedKeyValues & { readonly owner: string | null; readonly lessee: string | null },
+  after: GuardedKeyValues,
 ): string[] => {
   const rules = rulesOfChange(before, after);
   if (rules.length === 0 || enrolsOwn(rooms, who, before.owner)) return [];

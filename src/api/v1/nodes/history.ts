@@ -22,9 +22,9 @@ import { askedList, collection, listQuery, nextLink } from '../../resource/lists
 import { projections } from '../../resource/representation';
 import { visibleNode } from '../../resource/visibility';
 
-const rule = 'baremetal:node:history:get';
+const historyRule = 'baremetal:node:history:get';
 
-const shown = projections(historyTable, {
+const historyView = projections(historyTable, {
   links: ({ node_uuid, uuid }, { base }) => [{ href: `${base}/v1/nodes/${node_uuid}/history/${uuid}`, rel: 'self' }],
 });
 
@@ -48,10 +48,14 @@ type Part = { readonly node: NodeUuid; readonly lease?: LeaseUuid; readonly text
 /** What of a node's history a caller may see: by its lease alone, only that lease's. Throws NodeNotFound, PolicyDenied. */
 const nodeOf = async (rooms: Rooms, asking: Asking<{ node: string }, unknown, unknown>): Promise<Part> => {
   const node = await visibleNode(rooms, asking, asking.params.node);
-  rooms.policy().require(rule, asking.who, nodeTarget(node));
+  rooms.policy().require(historyRule, asking.who, nodeTarget(node));
   const { lease_id } = node;
   const text = bmcTextFor(rooms.policy(), asking.who, node);
-  return { node: node.uuid, text, ...(lease_id && byLeaseAlone(rooms, rule, asking.who, node) && { lease: lease_id }) };
+  return {
+    node: node.uuid,
+    text,
+    ...(lease_id && byLeaseAlone(rooms, historyRule, asking.who, node) && { lease: lease_id }),
+  };
 };
 
 const markerSeq = async (
@@ -69,7 +73,7 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
   method: 'GET',
   path: '/v1/nodes/:node/history',
   since: historySince,
-  rules: ['baremetal:node:get', rule, seesBmcRule],
+  rules: ['baremetal:node:get', historyRule, seesBmcRule],
   query: listQuery(historyTable),
   async handler(asking, rooms) {
     const { version, base } = asking;
@@ -84,28 +88,28 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
       lease,
     });
     const whole = asked.detail || asked.fields !== undefined;
-    const { represent } = shown.ofList(version, asked);
+    const { represent } = historyView.ofList(version, asked);
     const items = rows.map((row) => represent(wireRow(row, whole, part.text), { base }));
     const next = () => nextLink(base, `nodes/${node}/history`, asked, historyUuid(node, rows.at(-1)!.seq));
     return ok(collection(historyTable, items, next, asked.limit));
   },
 });
 
-const params = z.object({ node: z.string(), event: z.string() });
+const historyParams = z.object({ node: z.string(), event: z.string() });
 
-const showHistory = route<z.output<typeof params>>({
+const showHistory = route<z.output<typeof historyParams>>({
   method: 'GET',
   path: '/v1/nodes/:node/history/:event',
   since: historySince,
-  rules: ['baremetal:node:get', rule, seesBmcRule],
-  params,
+  rules: ['baremetal:node:get', historyRule, seesBmcRule],
+  params: historyParams,
   async handler(asking, rooms) {
     const { node, lease, text } = await nodeOf(rooms, asking);
     const { event } = asking.params;
     const seq = historySeq(node, event.toLowerCase());
     const row = seq === undefined ? undefined : await rooms.inventory.history.find(node, seq, lease);
     if (!row) return raise('HistoryNotFound', { node: asking.params.node, event });
-    return ok(shown.full(asking.version).represent(wireRow(row, true, text), { base: asking.base }));
+    return ok(historyView.full(asking.version).represent(wireRow(row, true, text), { base: asking.base }));
   },
 });
 

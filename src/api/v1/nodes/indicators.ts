@@ -8,8 +8,11 @@ import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeParams } from './nodes';
 
-const see = 'baremetal:node:get';
-const rules = { get: 'baremetal:node:get_indicator_state', set: 'baremetal:node:set_indicator_state' } as const;
+const indicatorGetRule = 'baremetal:node:get';
+const indicatorRules = {
+  get: 'baremetal:node:get_indicator_state',
+  set: 'baremetal:node:set_indicator_state',
+} as const;
 
 const light = z.object({
   component: z.string(),
@@ -22,7 +25,7 @@ type Light = z.output<typeof light>;
 const lights = z.array(light).catch([]);
 
 const seen = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Light[]> =>
-  lights.parse(await lookAt(asking, rooms, rules.get, 'read_indicators'));
+  lights.parse(await lookAt(asking, rooms, indicatorRules.get, 'read_indicators'));
 
 const listIndicators = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
   const found = await seen(asking, rooms);
@@ -34,18 +37,18 @@ const listIndicators = async (asking: Asking<NodeParams, unknown, unknown>, room
   return ok({ indicators });
 };
 
-const params = nodeParams.extend({ indicator: z.string() });
-type Params = z.output<typeof params>;
+const indicatorParams = nodeParams.extend({ indicator: z.string() });
+type IndicatorParams = z.output<typeof indicatorParams>;
 
 /** Throws InvalidInput for what is no `name@component`. */
-const parsed = ({ indicator }: Params): { name: string; component: string } => {
+const parsed = ({ indicator }: IndicatorParams): { name: string; component: string } => {
   const [, name, component] = /^(.+)@([^@]+)$/.exec(indicator) ?? [];
   if (name === undefined || component === undefined)
     return raise('InvalidInput', { field: 'indicator', reason: 'must be <name>@<component>, as the list shows them' });
   return { name, component };
 };
 
-const showIndicator = async (asking: Asking<Params, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
+const showIndicator = async (asking: Asking<IndicatorParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
   const { name, component } = parsed(asking.params);
   const found = (await seen(asking, rooms)).find((one) => one.name === name && one.component === component);
   if (!found)
@@ -53,39 +56,47 @@ const showIndicator = async (asking: Asking<Params, unknown, unknown>, rooms: Ro
   return ok({ state: found.state ?? 'unknown' });
 };
 
-const body = z.strictObject({ state: z.string() });
+const indicatorBody = z.strictObject({ state: z.string() });
 
-const setIndicator = async (asking: Asking<Params, unknown, z.output<typeof body>>, rooms: Rooms): Promise<Answer> => {
+const setIndicator = async (
+  asking: Asking<IndicatorParams, unknown, z.output<typeof indicatorBody>>,
+  rooms: Rooms,
+): Promise<Answer> => {
   const more = parsed(asking.params);
-  await actOn(asking, rooms, { rule: rules.set, step: 'set_indicator', args: { state: asking.body.state }, more });
+  await actOn(asking, rooms, {
+    rule: indicatorRules.set,
+    step: 'set_indicator',
+    args: { state: asking.body.state },
+    more,
+  });
   return noContent();
 };
 
-const path = '/v1/nodes/:node_ident/management/indicators';
+const indicatorPath = '/v1/nodes/:node_ident/management/indicators';
 
 export const nodeIndicatorRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
-    path,
+    path: indicatorPath,
     answers: { 200: shapes.indicators },
-    rules: [see, rules.get],
+    rules: [indicatorGetRule, indicatorRules.get],
     params: nodeParams,
     handler: listIndicators,
   }),
-  route<Params>({
+  route<IndicatorParams>({
     method: 'GET',
-    path: `${path}/:indicator`,
+    path: `${indicatorPath}/:indicator`,
     answers: { 200: shapes.indicator },
-    rules: [see, rules.get],
-    params,
+    rules: [indicatorGetRule, indicatorRules.get],
+    params: indicatorParams,
     handler: showIndicator,
   }),
-  route<Params, unknown, z.output<typeof body>>({
+  route<IndicatorParams, unknown, z.output<typeof indicatorBody>>({
     method: 'PUT',
-    path: `${path}/:indicator`,
-    rules: [see, rules.set],
-    params,
-    body,
+    path: `${indicatorPath}/:indicator`,
+    rules: [indicatorGetRule, indicatorRules.set],
+    params: indicatorParams,
+    body: indicatorBody,
     arguments: true,
     handler: setIndicator,
   }),

@@ -8,9 +8,9 @@ import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
 import { type NodeParams, nodeParams } from './nodes';
 
-const body = z.strictObject({ reason: z.string().nullish() });
+const maintenanceBody = z.strictObject({ reason: z.string().nullish() });
 
-const acts = {
+const maintenanceActs = {
   set: { rule: 'baremetal:node:set_maintenance', maintenance: true, kind: 'node.maintenance.set' },
   clear: { rule: 'baremetal:node:clear_maintenance', maintenance: false, kind: 'node.maintenance.cleared' },
 } as const;
@@ -18,7 +18,7 @@ const acts = {
 const change = async (
   asking: Asking<NodeParams, unknown, unknown>,
   rooms: Rooms,
-  { rule, maintenance, kind }: (typeof acts)[keyof typeof acts],
+  { rule, maintenance, kind }: (typeof maintenanceActs)[keyof typeof maintenanceActs],
   reason: string | null,
 ): Promise<Answer> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
@@ -40,25 +40,25 @@ const change = async (
   return accepted();
 };
 
-const path = '/v1/nodes/:node_ident/maintenance';
+const maintenancePath = '/v1/nodes/:node_ident/maintenance';
 
 export const nodeMaintenanceRoutes: Route[] = [
-  route<NodeParams, unknown, z.output<typeof body>>({
+  route<NodeParams, unknown, z.output<typeof maintenanceBody>>({
     method: 'PUT',
-    path,
+    path: maintenancePath,
     answers: { 202: null },
-    rules: ['baremetal:node:get', acts.set.rule],
+    rules: ['baremetal:node:get', maintenanceActs.set.rule],
     params: nodeParams,
-    body,
+    body: maintenanceBody,
     arguments: true,
-    handler: (asking, rooms) => change(asking, rooms, acts.set, asking.body.reason ?? null),
+    handler: (asking, rooms) => change(asking, rooms, maintenanceActs.set, asking.body.reason ?? null),
   }),
   route<NodeParams>({
     method: 'DELETE',
-    path,
+    path: maintenancePath,
     answers: { 202: null },
-    rules: ['baremetal:node:get', acts.clear.rule],
+    rules: ['baremetal:node:get', maintenanceActs.clear.rule],
     params: nodeParams,
-    handler: (asking, rooms) => change(asking, rooms, acts.clear, null),
+    handler: (asking, rooms) => change(asking, rooms, maintenanceActs.clear, null),
   }),
 ];

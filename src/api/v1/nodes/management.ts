@@ -7,8 +7,8 @@ import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeParams } from './nodes';
 
-const see = 'baremetal:node:get';
-const rules = {
+const managementGetRule = 'baremetal:node:get';
+const managementRules = {
   get: 'baremetal:node:get_boot_device',
   set: 'baremetal:node:set_boot_device',
   nmi: 'baremetal:node:inject_nmi',
@@ -19,60 +19,61 @@ const bootDevice = z
   .catch({ boot_device: null, persistent: null });
 const bootDevices = z.object({ supported_boot_devices: z.array(z.string()) }).catch({ supported_boot_devices: [] });
 
-const body = z.strictObject({ boot_device: z.string(), persistent: flag.nullish() });
+const managementBody = z.strictObject({ boot_device: z.string(), persistent: flag.nullish() });
 
 const setBootDevice = async (
-  asking: Asking<NodeParams, unknown, z.output<typeof body>>,
+  asking: Asking<NodeParams, unknown, z.output<typeof managementBody>>,
   rooms: Rooms,
 ): Promise<Answer> => {
   const { boot_device, persistent } = asking.body;
   await actOn(asking, rooms, {
-    rule: rules.set,
+    rule: managementRules.set,
     step: 'set_boot_device',
     args: { boot_device, persistent: persistent ?? false },
   });
   return noContent();
 };
 
-const path = '/v1/nodes/:node_ident/management';
+const managementPath = '/v1/nodes/:node_ident/management';
 
 export const nodeManagementRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
-    path: `${path}/boot_device`,
+    path: `${managementPath}/boot_device`,
     answers: { 200: shapes.bootDevice },
-    rules: [see, rules.get],
+    rules: [managementGetRule, managementRules.get],
     params: nodeParams,
-    handler: async (asking, rooms) => ok(bootDevice.parse(await lookAt(asking, rooms, rules.get, 'read_boot_device'))),
+    handler: async (asking, rooms) =>
+      ok(bootDevice.parse(await lookAt(asking, rooms, managementRules.get, 'read_boot_device'))),
   }),
   route<NodeParams>({
     method: 'GET',
-    path: `${path}/boot_device/supported`,
+    path: `${managementPath}/boot_device/supported`,
     answers: { 200: shapes.bootDevices },
-    rules: [see, rules.get],
+    rules: [managementGetRule, managementRules.get],
     params: nodeParams,
     handler: async (asking, rooms) =>
-      ok(bootDevices.parse(await lookAt(asking, rooms, rules.get, 'list_boot_devices'))),
+      ok(bootDevices.parse(await lookAt(asking, rooms, managementRules.get, 'list_boot_devices'))),
   }),
-  route<NodeParams, unknown, z.output<typeof body>>({
+  route<NodeParams, unknown, z.output<typeof managementBody>>({
     method: 'PUT',
-    path: `${path}/boot_device`,
-    rules: [see, rules.set],
+    path: `${managementPath}/boot_device`,
+    rules: [managementGetRule, managementRules.set],
     params: nodeParams,
-    body,
+    body: managementBody,
     arguments: true,
     handler: setBootDevice,
   }),
   route<NodeParams, unknown, object>({
     method: 'PUT',
-    path: `${path}/inject_nmi`,
+    path: `${managementPath}/inject_nmi`,
     since: 29,
-    rules: [see, rules.nmi],
+    rules: [managementGetRule, managementRules.nmi],
     params: nodeParams,
     body: z.strictObject({}),
     arguments: true,
     handler: async (asking, rooms) => {
-      await actOn(asking, rooms, { rule: rules.nmi, act: 'inject_nmi' });
+      await actOn(asking, rooms, { rule: managementRules.nmi, act: 'inject_nmi' });
       return noContent();
     },
   }),

@@ -29,7 +29,7 @@ import { nodeProjections, shownTo } from './representation';
 export const nodeParams = z.object({ node_ident: z.string() });
 export type NodeParams = z.output<typeof nodeParams>;
 
-type Query = Readonly<Record<string, unknown>>;
+type NodeQuery = Readonly<Record<string, unknown>>;
 
 const seeChassis = 'baremetal:chassis:get';
 /** The rules of a list of nodes. */
@@ -69,7 +69,7 @@ const checkChassis = async (rooms: Rooms, { who }: { readonly who: Caller }, fil
 const selection = async (
   rooms: Rooms,
   policy: Policy,
-  asking: Asking<unknown, Query, unknown>,
+  asking: Asking<unknown, NodeQuery, unknown>,
   { filters }: ListAsked,
 ): Promise<NodeSelection> => ({
   visible: visibleNodes(policy, asking.who, text(filters.project)),
@@ -80,7 +80,7 @@ const selection = async (
 
 /** A list of nodes. `within`: the path names the chassis, so that no filter of the next page does. */
 export const answerNodes = async (
-  asking: Asking<unknown, Query, unknown>,
+  asking: Asking<unknown, NodeQuery, unknown>,
   rooms: Rooms,
   { path, all, within }: { path: string; all: boolean; within?: true },
 ): Promise<Answer> => {
@@ -98,7 +98,7 @@ export const answerNodes = async (
 };
 
 /** An order reveals what it sorts by: only callers who see a field of every node sort by a field that may be hidden. Throws PolicyDenied. */
-const requireSortable = (policy: Policy, { who, query: { sort_key } }: Asking<unknown, Query, unknown>): void => {
+const requireSortable = (policy: Policy, { who, query: { sort_key } }: Asking<unknown, NodeQuery, unknown>): void => {
   const row = sort_key === undefined ? undefined : fieldOf(nodeTable, String(sort_key));
   const rule = row?.redact?.rule ?? row?.withoutBmc?.rule;
   if (rule !== undefined) policy.require(rule, who, nodeTarget({ owner: null, lessee: null }));

@@ -10,14 +10,16 @@ export const operatorTraitRules = {
   runbook: 'temper:runbook:operator_traits',
 } as const;
 
-type Asked = Pick<Rooms, 'policy' | 'settings'>;
+type OperatorTraitContext = Pick<Rooms, 'policy' | 'settings'>;
 
-const marksAmong = ({ settings: { operatorTraitPrefix: prefix } }: Asked, traits: readonly string[]): string[] =>
-  prefix === '' ? [] : traits.filter((trait) => trait.startsWith(prefix));
+const marksAmong = (
+  { settings: { operatorTraitPrefix: prefix } }: OperatorTraitContext,
+  traits: readonly string[],
+): string[] => (prefix === '' ? [] : traits.filter((trait) => trait.startsWith(prefix)));
 
 /** Asks whether the caller may change operators' traits, where some come or go. Throws PolicyDenied. */
 export const requireOperatorTraits = (
-  rooms: Asked,
+  rooms: OperatorTraitContext,
   who: Caller,
   { of, target }: { readonly of: keyof typeof operatorTraitRules; readonly target: Target },
   { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },
@@ -39,7 +41,7 @@ const approvedFields = ['steps', 'disable_ramdisk'];
  * what it does while it bears such a mark, for that is what was approved. Throws PolicyDenied.
  */
 export const requireOperatorMarks = (
-  rooms: Asked,
+  rooms: OperatorTraitContext,
   who: Caller,
   runbook: Approved,
   { name, changes = [] }: { readonly name?: string; readonly changes?: readonly string[] } = {},

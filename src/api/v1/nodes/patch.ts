@@ -35,8 +35,8 @@ import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';
 import { type NodeParams, nodeParams } from './nodes';
 import { nodeProjections, shownTo } from './representation';
 
-const query = z.strictObject({ reset_interfaces: flag.optional() });
-type Ask = Asking<NodeParams, z.output<typeof query>, readonly Operation[]>;
+const patchQuery = z.strictObject({ reset_interfaces: flag.optional() });
+type PatchRequest = Asking<NodeParams, z.output<typeof patchQuery>, readonly Operation[]>;
 
 const update = 'baremetal:node:update';
 const disableCleaning = 'baremetal:node:disable_cleaning';
@@ -64,7 +64,7 @@ const gate = ({ query }: { query: Readonly<Record<string, unknown>> }, minor: nu
   if (query.reset_interfaces !== undefined) requireMinor(minor, 45, 'the parameter reset_interfaces');
 };
 
-const checkPatch = ({ body, query, version }: Ask): void => {
+const checkPatch = ({ body, query, version }: PatchRequest): void => {
   checkAttributes(nodeTable, body, version);
   if (query.reset_interfaces && !attributesOf(body).includes('driver'))
     raise('InvalidInput', { field: 'reset_interfaces', reason: 'is only allowed when the patch changes /driver' });
@@ -72,7 +72,7 @@ const checkPatch = ({ body, query, version }: Ask): void => {
   if (unsets) requireMinor(version, 25, 'removing chassis_uuid');
 };
 
-const checkOwner = (policy: Policy, asking: Ask, node: NodeRow): void => {
+const checkOwner = (policy: Policy, asking: PatchRequest, node: NodeRow): void => {
   if (!attributesOf(asking.body).includes('owner') || !ownerGuardedIn.includes(node.provision_state)) return;
   if (!policy.allows(updateProvisioned, asking.who, nodeTarget(node)))
     raise('Conflict', {
@@ -83,7 +83,7 @@ const checkOwner = (policy: Policy, asking: Ask, node: NodeRow): void => {
 type Next = { readonly values: NodeValues; readonly whole: NodeValues; readonly rules: readonly string[] };
 
 /** The new values of a node: applied, checked, completed. `whole` is the node as it would be, `rules` what admitted it. */
-const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Next> => {
+const nextValues = async (rooms: Rooms, asking: PatchRequest, node: NodeRow): Promise<Next> => {
   const given = patched(node, asking.body);
   for (const name of sealedFields) if (name in given) given[name] = restoreSecrets(name, given[name], node[name]);
   checkName(given.name, asking.version);
@@ -111,7 +111,7 @@ const nextValues = async (rooms: Rooms, asking: Ask, node: NodeRow): Promise<Nex
 };
 
 /** A node that goes back to what the installation does may lose its cleaning by that; it asks the same rule. */
-const requireCleaning = (rooms: Rooms, { who, body }: Ask, node: NodeRow, after: NodeValues): string[] => {
+const requireCleaning = (rooms: Rooms, { who, body }: PatchRequest, node: NodeRow, after: NodeValues): string[] => {
   const cleaned = (value: unknown): boolean => (value ?? rooms.settings.automatedClean) === true;
   if (!attributesOf(body).includes('automated_clean') || !cleaned(node.automated_clean)) return [];
   if (cleaned(after.automated_clean)) return [];
@@ -122,7 +122,7 @@ const requireCleaning = (rooms: Rooms, { who, body }: Ask, node: NodeRow, after:
 /** Whether stored credentials move by the rule that is for that. Throws where they may not. */
 const checkCredentials = (
   policy: Policy,
-  { who }: Ask,
+  { who }: PatchRequest,
   node: NodeRow,
   after: { readonly driver: DriverName; readonly driver_info: Readonly<Record<string, unknown>> },
 ): boolean => {
@@ -139,7 +139,7 @@ const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<s
   return values;
 };
 
-const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, next: Next) => {
+const store = async (rooms: Rooms, policy: Policy, asking: PatchRequest, node: NodeRow, next: Next) => {
   const { values, secrets } = sealAll(rooms.vault, next.values, sealedFields, holdingOf(next.whole));
   return refusingDuplicates(nodeTable, values, () =>
     rooms.inventory.transaction(async (inventory) => {
@@ -165,7 +165,7 @@ const store = async (rooms: Rooms, policy: Policy, asking: Ask, node: NodeRow, n
   );
 };
 
-const patchNode = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
+const patchNode = async (asking: PatchRequest, rooms: Rooms): Promise<Answer> => {
   checkPatch(asking);
   const policy = rooms.policy();
   const ident = asking.params.node_ident;
@@ -190,7 +190,7 @@ const requireAnyField = async ({ who, params: { node_ident = '' }, version }: Un
 };
 
 export const nodePatchRoutes: Route[] = [
-  route<NodeParams, z.output<typeof query>, Operation[]>({
+  route<NodeParams, z.output<typeof patchQuery>, Operation[]>({
     method: 'PATCH',
     path: '/v1/nodes/:node_ident',
     rules: [
@@ -204,7 +204,7 @@ export const nodePatchRoutes: Route[] = [
     ],
     requireAllowed: requireAnyField,
     params: nodeParams,
-    query,
+    query: patchQuery,
     gate,
     body: patchBody,
     handler: patchNode,

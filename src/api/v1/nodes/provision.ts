@@ -17,7 +17,7 @@ import { askedBy, orderedNode } from '../../orders/orders';
 import { requireKnown } from '../../orders/origins';
 import { planRun } from '../../orders/plan-run';
 import { requestedSteps } from '../../orders/plans';
-import { type Ask, provisionBody, type Wanted } from '../../orders/request';
+import { type ProvisionRequest, provisionBody, type WantedVerb } from '../../orders/request';
 import { reasonHeader, runRunbook, type Usable, usableRunbook, useRules } from '../../orders/runbook';
 import { requireStepRules, stepRuleNames, stepRules } from '../../orders/steps';
 import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from '../../orders/verbs';
@@ -25,11 +25,11 @@ import { came } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import { type NodeParams, nodeParams } from './nodes';
 
-type Body = z.output<typeof provisionBody>;
+type ProvisionBody = z.output<typeof provisionBody>;
 
 const provision = 'baremetal:node:set_provision_state';
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
-const wanted = (body: Body): Wanted => {
+const wanted = (body: ProvisionBody): WantedVerb => {
   if (!isVerb(body.target))
     return invalid('target', `must be one of ${Object.keys(verbs).join(', ')}; ${came(body.target)} came`);
   const row = verbRow(body.target);
@@ -43,13 +43,13 @@ const wanted = (body: Body): Wanted => {
 
 const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).runbook);
 
-const checkVersions = ({ verb, row }: Wanted, { body, version }: Ask): void => {
+const checkVersions = ({ verb, row }: WantedVerb, { body, version }: ProvisionRequest): void => {
   requireMinor(version, row.since, `target ${verb}`);
   if (body.runbook !== undefined) requireMinor(version, runbooksSince, 'runbook');
 };
 
 /** Raw steps: the switch for free-form lists, then the rules that an operator defined for single steps. */
-const requireSteps = (policy: Policy, { who, body }: Ask, node: NodeRow): void => {
+const requireSteps = (policy: Policy, { who, body }: ProvisionRequest, node: NodeRow): void => {
   const target = nodeTarget(node);
   for (const key of stepKeys) {
     const steps = body[key];
@@ -62,14 +62,14 @@ const requireSteps = (policy: Policy, { who, body }: Ask, node: NodeRow): void =
 
 const act = async (
   rooms: Rooms,
-  want: Wanted,
+  want: WantedVerb,
   {
     asking,
     node,
     to,
     given,
     disable,
-  }: { asking: Ask; node: NodeRow; to: ProvisionState; given: Usable | null; disable: boolean },
+  }: { asking: ProvisionRequest; node: NodeRow; to: ProvisionState; given: Usable | null; disable: boolean },
 ): Promise<void> => {
   const { verb, row, rule } = want;
   const asked = askedBy(rooms.policy(), asking, rule, given?.crossing);
@@ -95,9 +95,13 @@ const act = async (
 };
 
 /** The request with the reason that its header gives. */
-const reasoned = ({ who, version, header }: Ask) => ({ who, version, reason: header(reasonHeader.toLowerCase()) });
+const reasoned = ({ who, version, header }: ProvisionRequest) => ({
+  who,
+  version,
+  reason: header(reasonHeader.toLowerCase()),
+});
 
-const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
+const setProvisionState = async (asking: ProvisionRequest, rooms: Rooms): Promise<Answer> => {
   const ident = asking.params.node_ident;
   const policy = rooms.policy();
   const node = await visibleNode(rooms, asking, ident);
@@ -125,7 +129,7 @@ const setProvisionState = async (asking: Ask, rooms: Rooms): Promise<Answer> => 
 };
 
 export const nodeProvisionRoutes: Route[] = [
-  route<NodeParams, unknown, Body>({
+  route<NodeParams, unknown, ProvisionBody>({
     method: 'PUT',
     path: '/v1/nodes/:node_ident/states/provision',
     answers: { 202: null },

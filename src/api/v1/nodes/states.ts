@@ -20,7 +20,7 @@ import { powerPlan, requirePowerable, setPower } from './power';
 
 const documents: readonly string[] = ['raid_config', 'target_raid_config'];
 
-const shown = (node: NodeRow, name: string, minor: number): unknown => {
+const stateView = (node: NodeRow, name: string, minor: number): unknown => {
   const value = (node as unknown as Record<string, unknown>)[name] ?? (documents.includes(name) ? {} : null);
   return value instanceof Date ? timestamp(value) : shownState(value, minor);
 };
@@ -40,7 +40,7 @@ const showStates = async (asking: Asking<NodeParams, unknown, unknown>, rooms: R
     Object.fromEntries(
       stateFields
         .filter(({ since }) => since <= asking.version)
-        .map(({ name }) => [name, shown(seen, name, asking.version)]),
+        .map(({ name }) => [name, stateView(seen, name, asking.version)]),
     ),
   );
 };

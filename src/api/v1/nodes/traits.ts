@@ -18,14 +18,14 @@ const since = 37;
 const set = 'baremetal:node:traits:set';
 const remove = 'baremetal:node:traits:delete';
 
-const body = z.strictObject({ traits: z.array(z.string()) });
+const nodeTraitBody = z.strictObject({ traits: z.array(z.string()) });
 const traitParams = nodeParams.extend({ trait: z.string() });
 type TraitParams = z.output<typeof traitParams>;
-type Ask = Asking<NodeParams, unknown, unknown>;
+type TraitRequest = Asking<NodeParams, unknown, unknown>;
 
 /** Writes what `next` makes of the node's traits. Throws NodeLocked where another caller wrote the node meanwhile. */
 const change = async (
-  asking: Ask,
+  asking: TraitRequest,
   rooms: Rooms,
   rule: string,
   next: (node: NodeRow) => readonly string[],
@@ -62,19 +62,19 @@ const checked = (given: readonly string[]): string[] => {
   return traits;
 };
 
-const list = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
+const list = async (asking: TraitRequest, rooms: Rooms): Promise<Answer> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
   rooms.policy().require('baremetal:node:traits:list', asking.who, nodeTarget(node));
   return ok({ traits: node.traits });
 };
 
-const path = '/v1/nodes/:node_ident/traits';
+const nodeTraitPath = '/v1/nodes/:node_ident/traits';
 
 // An older version is refused in three ways; openstack/ironic:ironic/api/controllers/v1/node.py (NodeTraitsController).
 export const nodeTraitRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
-    path,
+    path: nodeTraitPath,
     answers: { 200: shapes.traits },
     since,
     tooOld: 406,
@@ -82,14 +82,14 @@ export const nodeTraitRoutes: Route[] = [
     params: nodeParams,
     handler: list,
   }),
-  route<NodeParams, unknown, z.output<typeof body>>({
+  route<NodeParams, unknown, z.output<typeof nodeTraitBody>>({
     method: 'PUT',
-    path,
+    path: nodeTraitPath,
     since,
     tooOld: 405,
     rules: ['baremetal:node:get', set, operatorTraitRules.node],
     params: nodeParams,
-    body,
+    body: nodeTraitBody,
     handler: async (asking, rooms) => {
       await change(asking, rooms, set, () => asking.body.traits);
       return noContent();
@@ -97,7 +97,7 @@ export const nodeTraitRoutes: Route[] = [
   }),
   route<TraitParams>({
     method: 'PUT',
-    path: `${path}/:trait`,
+    path: `${nodeTraitPath}/:trait`,
     since,
     tooOld: 405,
     rules: ['baremetal:node:get', set, operatorTraitRules.node],
@@ -110,7 +110,7 @@ export const nodeTraitRoutes: Route[] = [
   }),
   route<NodeParams>({
     method: 'DELETE',
-    path,
+    path: nodeTraitPath,
     since,
     rules: ['baremetal:node:get', remove, operatorTraitRules.node],
     params: nodeParams,
@@ -121,7 +121,7 @@ export const nodeTraitRoutes: Route[] = [
   }),
   route<TraitParams>({
     method: 'DELETE',
-    path: `${path}/:trait`,
+    path: `${nodeTraitPath}/:trait`,
     since,
     rules: ['baremetal:node:get', remove, operatorTraitRules.node],
     params: traitParams,

@@ -98,7 +98,7 @@ const answer = async (asking: Asking<unknown, unknown, unknown>, rooms: Rooms, i
   return ok(Object.fromEntries(shown.map((name) => [name, resultOf(node, rooms, name)])));
 };
 
-const query = z.strictObject({ node: z.string().optional(), node_uuid: z.string().optional() });
+const validateQuery = z.strictObject({ node: z.string().optional(), node_uuid: z.string().optional() });
 
 export const nodeValidateRoutes: Route[] = [
   route({
@@ -114,7 +114,7 @@ export const nodeValidateRoutes: Route[] = [
     path: '/v1/nodes/validate',
     answers: { 200: shapes.validation },
     rules: ['baremetal:node:get', validate],
-    query,
+    query: validateQuery,
     handler: (asking, rooms) => {
       const ident = asking.query.node_uuid ?? asking.query.node;
       if (ident === undefined) return raise('InvalidInput', { field: 'node', reason: 'is missing' });

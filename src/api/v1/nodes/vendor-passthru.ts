@@ -18,8 +18,8 @@ import { document } from '../../resource/validation';
 import { actOnNode, allowed, lookAtNode } from './bmc-calls';
 import { type NodeParams, nodeParams } from './nodes';
 
-const see = 'baremetal:node:get';
-const rule = 'baremetal:node:vendor_passthru';
+const vendorPassthruGetRule = 'baremetal:node:get';
+const vendorPassthruRule = 'baremetal:node:vendor_passthru';
 
 /** Verbs under which a method may be called; which one it is the method's row says. */
 export const verbs: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -36,7 +36,7 @@ export const methodsShape = z.record(
   }),
 );
 
-type Args = Readonly<Record<string, unknown>>;
+type VendorPassthruArgs = Readonly<Record<string, unknown>>;
 
 const id = z.strictObject({ id: z.union([z.string().min(1).max(255), z.int().transform(String)]) });
 
@@ -69,7 +69,7 @@ const ejection = z
   .transform(({ boot_device }) => (boot_device ? { device_type: ejectedDrives[boot_device] } : {}));
 
 /** The arguments of the act, from those of the method. */
-const args: Readonly<Record<VendorMethod, z.ZodType<Args>>> = {
+const args: Readonly<Record<VendorMethod, z.ZodType<VendorPassthruArgs>>> = {
   create_subscription: subscription,
   delete_subscription: id,
   get_subscription: id,
@@ -88,47 +88,52 @@ export const offered = (methods: VendorMethods, name: string | undefined, verb: 
   return row;
 };
 
-const parsed = (name: string, given: Args): Args => {
+const parsed = (name: string, given: VendorPassthruArgs): VendorPassthruArgs => {
   const result = args[name as VendorMethod].safeParse(given);
   if (!result.success) throw schemaError(result.error, 'body');
   return result.data;
 };
 
-type Ask = Asking<NodeParams & { readonly method?: string }, unknown, Args>;
+type PassthruRequest = Asking<NodeParams & { readonly method?: string }, unknown, VendorPassthruArgs>;
 
-const call = async (asking: Ask, rooms: Rooms, verb: Method): Promise<Answer> => {
-  const node = await allowed(asking, rooms, rule);
+const call = async (asking: PassthruRequest, rooms: Rooms, verb: Method): Promise<Answer> => {
+  const node = await allowed(asking, rooms, vendorPassthruRule);
   const { method: named, ...given } = asking.body;
   const name = asking.params.method ?? (typeof named === 'string' ? named : undefined);
   const row = offered(vendorMethodsOf(node), name, verb);
-  const deed = { rule, act: row.act, args: parsed(name!, asking.params.method ? asking.body : given) };
+  const deed = {
+    rule: vendorPassthruRule,
+    act: row.act,
+    args: parsed(name!, asking.params.method ? asking.body : given),
+  };
   if (actRow(row.act).effect === 'read') return ok((await lookAtNode(asking, rooms, node, deed)) ?? null);
   const said = await actOnNode(asking, rooms, node, { ...deed, ...(row.async && { background: true as const }) });
   return row.async ? accepted() : ok(said ?? null);
 };
 
-const path = '/v1/nodes/:node_ident/vendor_passthru';
+const vendorPassthruPath = '/v1/nodes/:node_ident/vendor_passthru';
 const named = nodeParams.extend({ method: z.string() });
 
 export const vendorPassthruRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
-    path: `${path}/methods`,
+    path: `${vendorPassthruPath}/methods`,
     answers: { 200: methodsShape },
-    rules: [see, rule],
+    rules: [vendorPassthruGetRule, vendorPassthruRule],
     params: nodeParams,
-    handler: async (asking, rooms) => ok(shownMethods(vendorMethodsOf(await allowed(asking, rooms, rule)))),
+    handler: async (asking, rooms) =>
+      ok(shownMethods(vendorMethodsOf(await allowed(asking, rooms, vendorPassthruRule)))),
   }),
   ...verbs.flatMap((method) =>
     [
-      { path, params: nodeParams },
-      { path: `${path}/:method`, params: named },
+      { path: vendorPassthruPath, params: nodeParams },
+      { path: `${vendorPassthruPath}/:method`, params: named },
     ].map((at) =>
-      route<NodeParams & { method?: string }, unknown, Args>({
+      route<NodeParams & { method?: string }, unknown, VendorPassthruArgs>({
         method,
         path: at.path,
         answers: { 200: z.unknown(), 202: null },
-        rules: [see, rule],
+        rules: [vendorPassthruGetRule, vendorPassthruRule],
         params: at.params,
         body: document,
         arguments: true,

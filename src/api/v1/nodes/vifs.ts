@@ -17,9 +17,9 @@ import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeParams } from './nodes';
 
-const path = '/v1/nodes/:node_ident/vifs';
+const vifPath = '/v1/nodes/:node_ident/vifs';
 const since = 28;
-const rules = {
+const vifRules = {
   list: 'baremetal:node:vif:list',
   attach: 'baremetal:node:vif:attach',
   detach: 'baremetal:node:vif:detach',
@@ -32,20 +32,22 @@ const vifId = z.string().refine((text) => asUuid(text) !== undefined || isLogica
   error: 'must be a UUID or a name of 1-255 letters, digits and - . _ ~',
 });
 // More keys are taken, as the wire has it, and not kept: they are for services that configure switches.
-const body = z.object({ id: vifId, port_uuid: uuid.optional(), portgroup_uuid: uuid.optional() }).catchall(z.unknown());
-type Body = z.output<typeof body>;
+const vifBody = z
+  .object({ id: vifId, port_uuid: uuid.optional(), portgroup_uuid: uuid.optional() })
+  .catchall(z.unknown());
+type VifBody = z.output<typeof vifBody>;
 
-type Ask<Given = unknown> = Asking<NodeParams, unknown, Given>;
+type VifRequest<Given = unknown> = Asking<NodeParams, unknown, Given>;
 
 /** The node, if the caller sees it and the rule admits. Throws NodeNotFound, PolicyDenied. */
-const nodeFor = async (asking: Ask, rooms: Rooms, rule: string): Promise<NodeRow> => {
+const nodeFor = async (asking: VifRequest, rooms: Rooms, rule: string): Promise<NodeRow> => {
   const node = await visibleNode(rooms, asking, asking.params.node_ident);
   rooms.policy().require(rule, asking.who, nodeTarget(node));
   return node;
 };
 
 /** Where the network is to be plugged in, if that was said. Throws InvalidInput alike for what is missing and what is of another node. */
-const checkPlace = async (inventory: Queries, node: NodeRow, given: Body): Promise<void> => {
+const checkPlace = async (inventory: Queries, node: NodeRow, given: VifBody): Promise<void> => {
   const { port_uuid, portgroup_uuid } = given;
   if (port_uuid !== undefined && portgroup_uuid !== undefined)
     raise('InvalidInput', { field: 'port_uuid, portgroup_uuid', reason: 'name one of them' });
@@ -73,19 +75,26 @@ const attached = async (inventory: Queries, node: NodeRow, vif: NewVif): Promise
   }
 };
 
-const tell = (inventory: Queries, asking: Ask, rooms: Rooms, node: NodeRow, act: 'attach' | 'detach', vif: string) =>
+const recordAttachment = (
+  inventory: Queries,
+  asking: VifRequest,
+  rooms: Rooms,
+  node: NodeRow,
+  act: 'attach' | 'detach',
+  vif: string,
+) =>
   auditAndEvent(inventory, rooms.policy(), asking, {
     action: `node.vif.${act}`,
     kind: `node.vif.${act}ed`,
-    rule: rules[act],
+    rule: vifRules[act],
     resource: 'node',
     resource_id: node.uuid,
     node,
     data: { vif },
   });
 
-const attach = async (asking: Ask<Body>, rooms: Rooms) => {
-  const node = await nodeFor(asking, rooms, rules.attach);
+const attach = async (asking: VifRequest<VifBody>, rooms: Rooms) => {
+  const node = await nodeFor(asking, rooms, vifRules.attach);
   const { id, port_uuid, portgroup_uuid } = asking.body;
   if (port_uuid !== undefined || portgroup_uuid !== undefined)
     requireMinor(asking.version, placesSince, 'naming a port or portgroup');
@@ -94,7 +103,7 @@ const attach = async (asking: Ask<Body>, rooms: Rooms) => {
     await stampLessee(inventory, asking.who, node);
     const vif = { vif: id, port_uuid: port_uuid ?? null, portgroup_uuid: portgroup_uuid ?? null };
     if (!(await attached(inventory, node, vif))) raise('NodeLocked', { node: asking.params.node_ident });
-    await tell(inventory, asking, rooms, node, 'attach', id);
+    await recordAttachment(inventory, asking, rooms, node, 'attach', id);
   });
   return noContent();
 };
@@ -102,13 +111,13 @@ const attach = async (asking: Ask<Body>, rooms: Rooms) => {
 const oneParams = nodeParams.extend({ vif: z.string() });
 
 const detach = async (asking: Asking<z.output<typeof oneParams>, unknown, unknown>, rooms: Rooms) => {
-  const node = await nodeFor(asking, rooms, rules.detach);
+  const node = await nodeFor(asking, rooms, vifRules.detach);
   if (node.reservation !== null) raise('NodeLocked', { node: asking.params.node_ident });
   const { vif } = asking.params;
   await rooms.inventory.transaction(async (inventory) => {
     if (!(await inventory.vifs.detach(node.uuid, vif)))
       raise('InvalidInput', { field: 'vif', reason: `${vif.slice(0, 80)} is not attached to node ${node.uuid}` });
-    await tell(inventory, asking, rooms, node, 'detach', vif);
+    await recordAttachment(inventory, asking, rooms, node, 'detach', vif);
   });
   return noContent();
 };
@@ -116,32 +125,32 @@ const detach = async (asking: Asking<z.output<typeof oneParams>, unknown, unknow
 export const nodeVifRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
-    path,
+    path: vifPath,
     answers: { 200: shapes.vifs },
     since,
-    rules: ['baremetal:node:get', rules.list],
+    rules: ['baremetal:node:get', vifRules.list],
     params: nodeParams,
     handler: async (asking, rooms) => {
-      const node = await nodeFor(asking, rooms, rules.list);
+      const node = await nodeFor(asking, rooms, vifRules.list);
       const rows = await rooms.inventory.vifs.list(node.uuid);
       return ok({ vifs: rows.map(({ vif }) => ({ id: vif })) });
     },
   }),
-  route<NodeParams, unknown, Body>({
+  route<NodeParams, unknown, VifBody>({
     method: 'POST',
-    path,
+    path: vifPath,
     answers: { 204: null },
     since,
-    rules: ['baremetal:node:get', rules.attach],
+    rules: ['baremetal:node:get', vifRules.attach],
     params: nodeParams,
-    body,
+    body: vifBody,
     handler: attach,
   }),
   route<z.output<typeof oneParams>>({
     method: 'DELETE',
-    path: `${path}/:vif`,
+    path: `${vifPath}/:vif`,
     since,
-    rules: ['baremetal:node:get', rules.detach],
+    rules: ['baremetal:node:get', vifRules.detach],
     params: oneParams,
     handler: detach,
   }),

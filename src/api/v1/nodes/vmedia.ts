@@ -10,8 +10,8 @@ import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeParams } from './nodes';
 
-const see = 'baremetal:node:get';
-const rules = {
+const vmediaGetRule = 'baremetal:node:get';
+const vmediaRules = {
   get: 'baremetal:node:vmedia:get',
   attach: 'baremetal:node:vmedia:attach',
   detach: 'baremetal:node:vmedia:detach',
@@ -36,7 +36,7 @@ const attach = async (
     });
   requireOrigin(rooms.settings.imageOrigins, image_url);
   await actOn(asking, rooms, {
-    rule: rules.attach,
+    rule: vmediaRules.attach,
     step: 'attach_virtual_media',
     args: { image_url, device_type },
   });
@@ -57,32 +57,33 @@ const detach = async (
   const wanted = types.length === 0 || types.length === mediaTypes.length ? [undefined] : types;
   for (const device_type of wanted)
     await actOn(asking, rooms, {
-      rule: rules.detach,
+      rule: vmediaRules.detach,
       step: 'detach_virtual_media',
       args: device_type ? { device_type } : {},
     });
   return noContent();
 };
 
-const path = '/v1/nodes/:node_ident/vmedia';
+const vmediaPath = '/v1/nodes/:node_ident/vmedia';
 
 export const nodeVmediaRoutes: Route[] = [
   route<NodeParams>({
     method: 'GET',
-    path,
+    path: vmediaPath,
     answers: { 200: shapes.media },
     since: 93,
-    rules: [see, rules.get],
+    rules: [vmediaGetRule, vmediaRules.get],
     params: nodeParams,
     // A list of its own, as clients of the original read it; an image's URL may carry an account.
-    handler: async (asking, rooms) => ok(maskSecrets((await lookAt(asking, rooms, rules.get, 'read_media')) ?? [])),
+    handler: async (asking, rooms) =>
+      ok(maskSecrets((await lookAt(asking, rooms, vmediaRules.get, 'read_media')) ?? [])),
   }),
   route<NodeParams, unknown, z.output<typeof attachment>>({
     method: 'POST',
-    path,
+    path: vmediaPath,
     answers: { 204: null },
     since: 89,
-    rules: [see, rules.attach],
+    rules: [vmediaGetRule, vmediaRules.attach],
     params: nodeParams,
     body: attachment,
     arguments: true,
@@ -90,9 +91,9 @@ export const nodeVmediaRoutes: Route[] = [
   }),
   route<NodeParams, unknown, z.output<typeof detachment>>({
     method: 'DELETE',
-    path,
+    path: vmediaPath,
     since: 89,
-    rules: [see, rules.detach],
+    rules: [vmediaGetRule, vmediaRules.detach],
     params: nodeParams,
     body: detachment,
     arguments: true,

@@ -10,13 +10,13 @@ import { checkMemberNetwork } from '../../../model/resources/portgroups';
 import { homeFilters, type Port } from '../../../model/resources/ports';
 import type { Check, Home, Resource } from '../../resource/kit';
 import { attributesOf } from '../../resource/patch';
-import type { Values } from '../../resource/values';
+import type { StoredValues } from '../../resource/values';
 import { checkGroup } from './membership';
 
 const nameOnce = 'name the node once, by node_uuid or node_ident';
 
 /** The node that a create request names, in one of two ways. Throws InvalidInput. */
-const homeIdent = (body: Values): string => {
+const homeIdent = (body: StoredValues): string => {
   const given = [body.node_uuid, body.node_ident].filter((value) => value !== undefined);
   if (given.length !== 1) raise('InvalidInput', { field: 'node_uuid', reason: nameOnce });
   return String(given[0]);
@@ -50,7 +50,7 @@ export const patch: Resource<Port>['patch'] = (patched, port, operations) => {
 /** Throws InvalidInput, NotAcceptable. A stored connection is not checked again: it may hold keys of other versions. */
 export const checked: Resource<Port>['checked'] = ({ node_ident: _, ...values }, { request, named }, stored) => {
   const connects = stored === undefined || named.includes('local_link_connection');
-  const connection = connects && checkConnection(values.local_link_connection as Values, request.version);
+  const connection = connects && checkConnection(values.local_link_connection as StoredValues, request.version);
   const whole = { ...values, ...(connection && { local_link_connection: connection }) };
   checkSmartNic({ ...stored, ...whole } as Port);
   return whole;

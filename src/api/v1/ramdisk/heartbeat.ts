@@ -7,15 +7,15 @@ import { maskText } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { heartbeatFields, isHeardIn } from '../../../model/lifecycle/agents';
-import type { Rooms, Settings } from '../../context';
+import type { ContextSettings, Rooms } from '../../context';
 import { type Answer, type Asking, accepted, route } from '../../http/route';
 import { identOf } from '../../resource/visibility';
 import { type NodeParams, nodeParams } from '../nodes/nodes';
 import { hashOf } from './lookup';
-import { tell } from './notify-run';
+import { notifyRun } from './notify-run';
 import { isOwnRamdisk, leadsTo, peerOf } from './peers';
 
-const rule = 'baremetal:node:ipa_heartbeat';
+const heartbeatRule = 'baremetal:node:ipa_heartbeat';
 
 /** Characters. */
 const longestMessage = 1_000;
@@ -25,7 +25,7 @@ const longestCertificate = 65_536;
 /** Bytes: every field at its longest, escaped, and a long message. */
 const bodyLimit = 512 * 1024;
 
-const body = z.strictObject({
+const heartbeatBody = z.strictObject({
   callback_url: z.string().max(longestUrl),
   agent_token: z.string().max(255),
   agent_version: z.string().min(1).max(255).optional(),
@@ -33,7 +33,7 @@ const body = z.strictObject({
   agent_status: z.enum(['start', 'end', 'error']).nullish(),
   agent_status_message: z.string().nullish(),
 });
-type Beat = z.output<typeof body>;
+type Beat = z.output<typeof heartbeatBody>;
 
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
@@ -54,7 +54,7 @@ const parseUrl = (text: string): URL => {
 };
 
 /** Throws InvalidInput for a URL that will not do, AgentAddressRefused for one outside the networks. */
-const checkUrl = async (settings: Settings, text: string, peer: string): Promise<void> => {
+const checkUrl = async (settings: ContextSettings, text: string, peer: string): Promise<void> => {
   const url = parseUrl(text);
   if (!/^https?:$/.test(url.protocol)) invalid('callback_url', 'must begin with http:// or https://');
   if (url.protocol === 'http:' && settings.agentRequireTls)
@@ -66,7 +66,7 @@ const checkUrl = async (settings: Settings, text: string, peer: string): Promise
     invalid('callback_url', `must lead to ${peer}, where this request comes from (TEMPER_TRUSTED_PROXIES)`);
 };
 
-const checkNetworks = async (settings: Settings, url: URL): Promise<void> => {
+const checkNetworks = async (settings: ContextSettings, url: URL): Promise<void> => {
   const networks = settings.agentNetworks ?? settings.bmcNetworks;
   if (networks.length === 0) return;
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -110,7 +110,7 @@ const write = async (rooms: Rooms, node: NodeUuid, beat: Beat): Promise<void> =>
 };
 
 const heartbeat = async (asking: Asking<NodeParams, unknown, Beat>, rooms: Rooms): Promise<Answer> => {
-  rooms.policy().require(rule, asking.who);
+  rooms.policy().require(heartbeatRule, asking.who);
   const ident = asking.params.node_ident;
   const node = await rooms.inventory.nodes.find(identOf(ident, asking.version));
   const agent = node && (await rooms.inventory.agents.find(node.uuid));
@@ -127,7 +127,7 @@ const heartbeat = async (asking: Asking<NodeParams, unknown, Beat>, rooms: Rooms
     return raise('Conflict', { reason: 'No ramdisk is expected at this address.' });
   await checkBeat(rooms, agent, asking.body, peer);
   await write(rooms, node.uuid, asking.body);
-  if (node.reservation !== null && !node.maintenance) tell(rooms, node.uuid, 'heartbeat');
+  if (node.reservation !== null && !node.maintenance) notifyRun(rooms, node.uuid, 'heartbeat');
   return accepted();
 };
 
@@ -136,13 +136,13 @@ export const heartbeatRoute = route<NodeParams, unknown, Beat>({
   path: '/v1/heartbeat/:node_ident',
   answers: { 202: null },
   since: 22,
-  rules: [rule],
+  rules: [heartbeatRule],
   open: true,
   bodyLimit,
   bodyValues: 100,
   cleansTexts: true,
   params: nodeParams,
-  body,
+  body: heartbeatBody,
   arguments: true,
   gate: ({ body: given, query }, minor) =>
     refuseNewer({ ...query, ...(typeof given === 'object' && given !== null ? given : {}) }, minor),

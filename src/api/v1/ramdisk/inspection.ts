@@ -11,10 +11,10 @@ import { type Answer, type Asking, route } from '../../http/route';
 import { uuid } from '../../resource/validation';
 import * as shapes from '../shapes';
 import { lookupBody, macsAmong, nodeAt } from './lookup';
-import { tell } from './notify-run';
+import { notifyRun } from './notify-run';
 import { isOwnRamdisk, peerOf } from './peers';
 
-const rule = 'baremetal:driver:ipa_continue_inspection';
+const inspectionRule = 'baremetal:driver:ipa_continue_inspection';
 
 /** Bytes; openstack/ironic:ironic/conf/api.py */
 const bodyLimit = 16 * 1024 * 1024;
@@ -28,7 +28,7 @@ const since = 84;
 /** More than any machine has; each is looked up. */
 const mostInterfaces = 128;
 
-const body = z.looseObject({
+const inspectionBody = z.looseObject({
   inventory: z.looseObject({
     interfaces: z
       .array(z.looseObject({ mac_address: z.string() }))
@@ -38,9 +38,9 @@ const body = z.looseObject({
     bmc_v6address: z.string().nullish(),
   }),
 });
-const query = z.strictObject({ node_uuid: uuid.optional() });
-type Found = z.output<typeof body>;
-type Ask = Asking<unknown, z.output<typeof query>, Found>;
+const inspectionQuery = z.strictObject({ node_uuid: uuid.optional() });
+type InspectionFound = z.output<typeof inspectionBody>;
+type InspectionRequest = Asking<unknown, z.output<typeof inspectionQuery>, InspectionFound>;
 
 const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>): string | undefined => {
   try {
@@ -52,7 +52,7 @@ const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>):
 };
 
 /** The one node under inspection, without ports, whose BMC has such an address; none where several have. */
-const nodeByBmc = async (rooms: Rooms, { inventory }: Found): Promise<NodeUuid | undefined> => {
+const nodeByBmc = async (rooms: Rooms, { inventory }: InspectionFound): Promise<NodeUuid | undefined> => {
   const given = [inventory.bmc_address, inventory.bmc_v6address].filter(
     (text): text is string => typeof text === 'string' && isIpAddress(text) && !/^[0.:]*$/.test(text),
   );
@@ -68,7 +68,7 @@ const nodeByBmc = async (rooms: Rooms, { inventory }: Found): Promise<NodeUuid |
   return only.uuid;
 };
 
-const inspected = async (rooms: Rooms, asking: Ask): Promise<NodeRow> => {
+const inspected = async (rooms: Rooms, asking: InspectionRequest): Promise<NodeRow> => {
   const macs = macsAmong(asking.body.inventory.interfaces.map((one) => one.mac_address));
   const named = asking.query.node_uuid as NodeUuid | undefined;
   const byPorts = await nodeAt(rooms, macs, named);
@@ -80,31 +80,31 @@ const inspected = async (rooms: Rooms, asking: Ask): Promise<NodeRow> => {
   return awaited ? node : raise('NodeNotFound', { node: named ?? macs.join(', ') });
 };
 
-const continueInspection = async (asking: Ask, rooms: Rooms): Promise<Answer> => {
-  rooms.policy().require(rule, asking.who);
+const continueInspection = async (asking: InspectionRequest, rooms: Rooms): Promise<Answer> => {
+  rooms.policy().require(inspectionRule, asking.who);
   if (asking.version !== 1 && asking.version < since) raise('PathNotFound');
   const node = await inspected(rooms, asking);
   // The ramdisk sends what it found once, and again only after a 5xx: one that is quick may come before its power-on has ended.
   if (!(await isOwnRamdisk(rooms, node, peerOf(asking)))) return raise('RamdiskTooEarly');
   const { inventory, ...plugin_data } = asking.body;
   await rooms.inventory.details.write(node.uuid, { inventory, plugin_data });
-  if (!node.maintenance) tell(rooms, node.uuid, 'inspection');
+  if (!node.maintenance) notifyRun(rooms, node.uuid, 'inspection');
   return {
     status: 202,
     body: asking.version === 1 ? { uuid: node.uuid } : await lookupBody(rooms, asking, node),
   };
 };
 
-export const inspectionRoute = route<unknown, z.output<typeof query>, Found>({
+export const inspectionRoute = route<unknown, z.output<typeof inspectionQuery>, InspectionFound>({
   method: 'POST',
   path: '/v1/continue_inspection',
   answers: { 202: shapes.continued },
-  rules: [rule],
+  rules: [inspectionRule],
   open: true,
   bodyLimit,
   bodyValues,
   cleansTexts: true,
-  query,
-  body,
+  query: inspectionQuery,
+  body: inspectionBody,
   handler: continueInspection,
 });

@@ -15,7 +15,7 @@ import { nodeProjections } from '../nodes/representation';
 import * as shapes from '../shapes';
 import { isOwnRamdisk, peerOf } from './peers';
 
-const rule = 'baremetal:driver:ipa_lookup';
+const lookupRule = 'baremetal:driver:ipa_lookup';
 
 /** What a token is compared by: SHA-256, hexadecimal. */
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -65,10 +65,10 @@ export const lookupBody = async (
   },
 });
 
-const query = z.strictObject({ addresses: z.string().optional(), node_uuid: uuid.optional() });
+const lookupQuery = z.strictObject({ addresses: z.string().optional(), node_uuid: uuid.optional() });
 
-const lookUp = async (asking: Asking<unknown, z.output<typeof query>, unknown>, rooms: Rooms) => {
-  rooms.policy().require(rule, asking.who);
+const lookUp = async (asking: Asking<unknown, z.output<typeof lookupQuery>, unknown>, rooms: Rooms) => {
+  rooms.policy().require(lookupRule, asking.who);
   const { addresses, node_uuid } = asking.query;
   const macs = macsAmong((addresses ?? '').split(','));
   if (macs.length === 0 && node_uuid === undefined)
@@ -81,13 +81,13 @@ const lookUp = async (asking: Asking<unknown, z.output<typeof query>, unknown>, 
   return ok(await lookupBody(rooms, asking, node));
 };
 
-export const lookupRoute = route<unknown, z.output<typeof query>>({
+export const lookupRoute = route<unknown, z.output<typeof lookupQuery>>({
   method: 'GET',
   path: '/v1/lookup',
   answers: { 200: shapes.lookup },
   since: 22,
-  rules: [rule],
+  rules: [lookupRule],
   open: true,
-  query,
+  query: lookupQuery,
   handler: lookUp,
 });

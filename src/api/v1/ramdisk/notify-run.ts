@@ -3,7 +3,7 @@ import type { NodeUuid } from '../../../model/ids';
 import type { Rooms } from '../../context';
 
 /** Not awaited: a run that misses the message looks for itself. */
-export const tell = (rooms: Rooms, node: NodeUuid, kind: 'heartbeat' | 'inspection'): void => {
+export const notifyRun = (rooms: Rooms, node: NodeUuid, kind: 'heartbeat' | 'inspection'): void => {
   rooms.runs
     .agentContact({ node, kind })
     .catch((thrown) =>

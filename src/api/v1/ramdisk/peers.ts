@@ -2,9 +2,9 @@
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { TemperError } from '../../../model/errors';
-import type { Rooms, Settings } from '../../context';
+import type { ContextSettings, Rooms } from '../../context';
 import type { Asking } from '../../http/route';
-import { tell } from './notify-run';
+import { notifyRun } from './notify-run';
 
 /** The address that a request comes from, as the listener sees it through trusted proxies; empty where there is none. */
 export const peerOf = ({ origin }: Pick<Asking<unknown, unknown, unknown>, 'origin'>): string =>
@@ -33,11 +33,11 @@ const contest = async (
   const { message } = new TemperError('RamdiskConflict', { node: node.name ?? node.uuid });
   if (!(await rooms.inventory.ramdiskBoots.contest(node.uuid, second, message))) return;
   rooms.log.warn('two ramdisks answer for one node', { node_uuid: node.uuid, first, second });
-  for (const kind of ['heartbeat', 'inspection'] as const) tell(rooms, node.uuid, kind);
+  for (const kind of ['heartbeat', 'inspection'] as const) notifyRun(rooms, node.uuid, kind);
 };
 
 /** Whether a URL's host is the address that the request came from; a name has to resolve to it and to nothing else. */
-export const leadsTo = async (settings: Settings, { hostname }: URL, peer: string): Promise<boolean> => {
+export const leadsTo = async (settings: ContextSettings, { hostname }: URL, peer: string): Promise<boolean> => {
   const host = hostname.replace(/^\[|\]$/g, '');
   const found = isIpAddress(host) ? [host] : await settings.lookup(host).catch(() => []);
   return found.length > 0 && found.every((address) => isSameAddress(peer, address));

@@ -19,7 +19,7 @@ import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { links, projections } from '../../resource/representation';
 import { createSchema } from '../../resource/validation';
-import type { Values } from '../../resource/values';
+import type { StoredValues } from '../../resource/values';
 import { operatorTraitRules, requireOperatorMarks } from '../nodes/operator-traits';
 import { checkOwnership, ownershipOf, patch, withTextOwner } from './ownership';
 import { checkedSteps, requireSteps } from './steps';
@@ -47,7 +47,7 @@ const traitsOf = (name: string, minor: number): readonly string[] => {
 
 /** Throws InvalidInput, InvalidSteps, PolicyDenied. */
 const checked: Resource<Runbook>['checked'] = (values, { rooms, request, named }, stored) => {
-  const given = values as Values & Partial<Runbook>;
+  const given = values as StoredValues & Partial<Runbook>;
   if (stored) checkOwnership(named, { ...stored, ...given });
   const traits = stored ? undefined : traitsOf(given.name!, request.version);
   const asked = { owner: given.owner ?? null, public: given.public ?? false };

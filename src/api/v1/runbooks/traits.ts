@@ -13,15 +13,15 @@ import { factsOf } from './runbooks';
 import { claimMarks, shareTrait } from './trait-claims';
 import { findVisibleRunbook } from './visibility';
 
-const rule = 'baremetal:runbook:update';
+const runbookTraitRule = 'baremetal:runbook:update';
 const allPath = '/v1/runbooks/:runbook_ident/traits';
 const onePath = '/v1/runbooks/:runbook_ident/traits/:trait';
 const since = runbookTraitsSince;
-const changing = ['baremetal:runbook:get', rule, operatorTraitRules.runbook, shareTrait];
+const changing = ['baremetal:runbook:get', runbookTraitRule, operatorTraitRules.runbook, shareTrait];
 
 const runbookParams = z.object({ runbook_ident: z.string() });
 const oneParams = runbookParams.extend({ trait: z.string() });
-type Params = z.output<typeof runbookParams>;
+type RunbookTraitParams = z.output<typeof runbookParams>;
 type OneParams = z.output<typeof oneParams>;
 const traitsBody = z.strictObject({ traits: z.array(z.string()) });
 
@@ -32,14 +32,14 @@ const checkTraits = (traits: readonly string[]): void => {
 
 /** Changes the trait set of a visible runbook in one transaction, which keeps two callers from undoing each other. */
 const change = async (
-  asking: Asking<Params, unknown, unknown>,
+  asking: Asking<RunbookTraitParams, unknown, unknown>,
   rooms: Rooms,
   next: (traits: readonly string[]) => readonly string[],
 ): Promise<void> => {
   const { who, params } = asking;
   await rooms.inventory.transaction(async (inventory) => {
     const runbook = await findVisibleRunbook({ ...rooms, inventory }, who, params.runbook_ident, { lock: true });
-    rooms.policy().require(rule, who, runbookTarget(runbook));
+    rooms.policy().require(runbookTraitRule, who, runbookTarget(runbook));
     const traits = [...new Set(next(runbook.traits))];
     if (traits.length > maxTraits)
       raise('InvalidInput', { field: 'traits', reason: `a runbook has at most ${maxTraits} traits` });
@@ -47,7 +47,7 @@ const change = async (
     requireOperatorTraits(rooms, who, of, { before: runbook.traits, after: traits });
     await inventory.runbooks.setTraits(runbook.uuid, traits);
     const claimed = await claimMarks({ rooms, inventory, who }, runbook, { ...runbook, traits });
-    const admitted = [rule, ...claimed].join(', ');
+    const admitted = [runbookTraitRule, ...claimed].join(', ');
     const write = {
       resource: 'runbook',
       act: 'update',
@@ -59,7 +59,7 @@ const change = async (
   });
 };
 
-const listTraits = route<Params>({
+const listTraits = route<RunbookTraitParams>({
   method: 'GET',
   path: allPath,
   answers: { 200: shapes.traits },
@@ -74,7 +74,7 @@ const listTraits = route<Params>({
   },
 });
 
-const setTraits = route<Params, unknown, z.output<typeof traitsBody>>({
+const setTraits = route<RunbookTraitParams, unknown, z.output<typeof traitsBody>>({
   method: 'PUT',
   path: allPath,
   since,
@@ -102,7 +102,7 @@ const addTrait = route<OneParams>({
   },
 });
 
-const clearTraits = route<Params>({
+const clearTraits = route<RunbookTraitParams>({
   method: 'DELETE',
   path: allPath,
   since,

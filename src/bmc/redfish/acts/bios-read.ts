@@ -11,7 +11,7 @@ import type { Client } from '../transport/client';
 const mostSettings = 5_000;
 const longestValue = 1_000;
 
-const told = <T>(value: T | undefined): T | null => value ?? null;
+const orNull = <T>(value: T | undefined): T | null => value ?? null;
 
 /** A password is never read: what a BMC shows in its place is hidden from all callers. */
 const textOf = (value: BiosValue, row: AttributeRow | undefined): string | null =>
@@ -20,15 +20,15 @@ const textOf = (value: BiosValue, row: AttributeRow | undefined): string | null 
 const settingOf = (name: string, value: BiosValue, row: AttributeRow | undefined): BiosSetting => ({
   name,
   value: textOf(value, row),
-  attribute_type: told(row?.Type),
-  allowable_values: told(row?.Value?.flatMap(({ ValueName }) => tidyText(ValueName) ?? [])),
-  lower_bound: told(row?.LowerBound),
-  upper_bound: told(row?.UpperBound),
-  min_length: told(row?.MinLength),
-  max_length: told(row?.MaxLength),
-  read_only: told(row?.ReadOnly),
-  reset_required: told(row?.ResetRequired),
-  unique: told(row?.IsSystemUniqueProperty),
+  attribute_type: orNull(row?.Type),
+  allowable_values: orNull(row?.Value?.flatMap(({ ValueName }) => tidyText(ValueName) ?? [])),
+  lower_bound: orNull(row?.LowerBound),
+  upper_bound: orNull(row?.UpperBound),
+  min_length: orNull(row?.MinLength),
+  max_length: orNull(row?.MaxLength),
+  read_only: orNull(row?.ReadOnly),
+  reset_required: orNull(row?.ResetRequired),
+  unique: orNull(row?.IsSystemUniqueProperty),
 });
 
 /** All settings by name. Throws BmcUnsupported where the BMC has none to show. */

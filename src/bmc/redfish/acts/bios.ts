@@ -11,8 +11,8 @@ import { Bios, BiosSettings, type BiosValue } from '../discovery/resources';
 import type { Client, Sent } from '../transport/client';
 import { readSettings } from './bios-read';
 
-type Values = Readonly<Record<string, BiosValue>>;
-type BiosState = { readonly bios: Bios; readonly pending: Values; readonly settingsPath: string | undefined };
+type BiosValues = Readonly<Record<string, BiosValue>>;
+type BiosState = { readonly bios: Bios; readonly pending: BiosValues; readonly settingsPath: string | undefined };
 type BiosAt = { readonly path: string; readonly first: BiosState; look(): Promise<BiosState> };
 
 const findBios = async (client: Client): Promise<BiosAt> => {
@@ -33,7 +33,7 @@ const findBios = async (client: Client): Promise<BiosAt> => {
 const effective = ({ bios, pending }: BiosState, name: string): BiosValue | undefined =>
   ownValue(pending, name) ?? ownValue(bios.Attributes, name);
 
-const differing = (wanted: Values, has: (name: string) => BiosValue | undefined): string[] =>
+const differing = (wanted: BiosValues, has: (name: string) => BiosValue | undefined): string[] =>
   Object.keys(wanted).filter((name) => has(name) !== wanted[name]);
 
 const shortly = (names: readonly string[]): string =>
@@ -46,7 +46,11 @@ const applyTime = {
 const settingsOf = (args: Readonly<Record<string, unknown>>) =>
   args.settings as { name: string; value: string | number | boolean }[];
 
-const wantedOf = async (client: Client, args: Readonly<Record<string, unknown>>, { first }: BiosAt): Promise<Values> =>
+const wantedOf = async (
+  client: Client,
+  args: Readonly<Record<string, unknown>>,
+  { first }: BiosAt,
+): Promise<BiosValues> =>
   checkSettings(settingsOf(args), { bios: first.bios, registry: await readRegistry(client, first.bios) });
 
 /** What callers read of the BIOS is what was last seen; after a change, and where nothing had to change, that is now. */
@@ -84,7 +88,7 @@ export const stageBios = async (client: Client, args: Readonly<Record<string, un
 };
 
 /** Waits until the BIOS shows what is wanted. The longest wait of the run is the limit: a boot takes minutes. */
-const awaitAttributes = async (client: Client, at: BiosAt, wanted: Values, what: string): Promise<void> => {
+const awaitAttributes = async (client: Client, at: BiosAt, wanted: BiosValues, what: string): Promise<void> => {
   const { timing, signal, beat } = client.context;
   const deadline = performance.now() + Math.max(timing.softPowerTimeoutMs, timing.powerTimeoutMs);
   const nextPause = backOff(timing.pollMs);
@@ -107,7 +111,7 @@ export const confirmBios = async (client: Client, args: Readonly<Record<string, 
   return { is: 'done', note: `${Object.keys(wanted).length} settings in force`, ...(await seenNow(client)) };
 };
 
-const isAtDefaults = (values: Values, registry: Registry, has: (name: string) => BiosValue | undefined): boolean =>
+const isAtDefaults = (values: BiosValues, registry: Registry, has: (name: string) => BiosValue | undefined): boolean =>
   registry.size > 0 && Object.keys(values).length > 0 && differing(values, has).length === 0;
 
 /**

@@ -16,10 +16,10 @@ type Before = { readonly last_reset_time: string | null; readonly session: strin
 
 const kinds = ['GracefulRestart', 'ForceRestart'] as const;
 
-type Found = { readonly at: At; readonly manager: Manager };
+type BmcResetFound = { readonly at: At; readonly manager: Manager };
 type At = { readonly system: string; readonly manager: string };
 
-const find = async (client: Client): Promise<Found> => {
+const find = async (client: Client): Promise<BmcResetFound> => {
   const system = await findSystem(client);
   const manager = await findManager(client, (await system.look()).value);
   return { at: { system: system.path, manager: manager.path }, manager: manager.value };
@@ -55,7 +55,7 @@ const hasRestarted = async (client: Client, before: Before, manager: Manager): P
     ? manager.LastResetTime !== before.last_reset_time
     : sessionIsGone(client, before.session);
 
-const send = async (client: Client, { at, manager }: Found): Promise<Announced> => {
+const send = async (client: Client, { at, manager }: BmcResetFound): Promise<Announced> => {
   const intents = announcements(client.context, { bmc: at.manager, system: at.system });
   const action = manager.Actions?.['#Manager.Reset'];
   const allowed = await allowableValues(client, action, 'ResetType');

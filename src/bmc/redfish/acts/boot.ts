@@ -25,7 +25,7 @@ const modes: Readonly<Record<(typeof bootModes)[number], string>> = { bios: 'Leg
 export type Boot = NonNullable<System['Boot']>;
 type BootState = { system: System; settingsPath: string | undefined; settings: Boot; boot: Boot };
 
-type Wanted = Partial<
+type BootWanted = Partial<
   Record<
     'BootSourceOverrideTarget' | 'BootSourceOverrideEnabled' | 'BootSourceOverrideMode' | 'HttpBootUri',
     string | undefined
@@ -52,7 +52,7 @@ const patchBoot = async (
   client: Client,
   path: string,
   state: BootState,
-  wanted: Wanted,
+  wanted: BootWanted,
   what: string,
 ): Promise<Sent> => {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);

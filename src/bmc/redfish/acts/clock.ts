@@ -13,7 +13,7 @@ const what = 'set the clock of the BMC';
 /** A second of tolerance, one that BMCs cut off, and the time a reply takes. */
 const toleranceMs = 2_000;
 
-type Seen = { readonly clock: ManagerClock; readonly from: number; readonly to: number };
+type ClockObserved = { readonly clock: ManagerClock; readonly from: number; readonly to: number };
 
 const minutesOf = (offset: string): number => {
   const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(offset) ?? [];
@@ -52,7 +52,7 @@ export const setBmcClock = async (client: Client, args: Readonly<Record<string, 
   const offset = offsetIn(args.datetime_local_offset);
   const { value: system } = await (await findSystem(client)).look();
   const { path } = await findManager(client, system);
-  const look = async (): Promise<Seen> => {
+  const look = async (): Promise<ClockObserved> => {
     const from = Date.now();
     const { value: clock } = await client.get(path, ManagerClock);
     return { clock, from, to: Date.now() };
@@ -60,13 +60,13 @@ export const setBmcClock = async (client: Client, args: Readonly<Record<string, 
   if ((await look()).clock.DateTime === undefined) return raise('BmcUnsupported', client.facts({ what: 'a clock' }));
   /** A given time was meant for the moment it was sent, and has gone on since. */
   const sentAt = ({ sentAt: at }: Announced): number => Date.now() - (performance.now() - at);
-  const reached = ({ clock, from, to }: Seen, announced: Announced | undefined): boolean => {
+  const reached = ({ clock, from, to }: ClockObserved, announced: Announced | undefined): boolean => {
     const ahead = target === undefined ? 0 : target - (announced ? sentAt(announced) : from);
     const shows = Date.parse(clock.DateTime ?? '');
     const inTime = shows >= from + ahead - toleranceMs && shows <= to + ahead + toleranceMs;
     return inTime && (offset === undefined || offset === clock.DateTimeLocalOffset);
   };
-  const { state, sent } = await converge<Seen>(client, {
+  const { state, sent } = await converge<ClockObserved>(client, {
     what,
     desired: { clock: target ?? 'now', offset: offset ?? null, path },
     timeoutMs: client.context.timing.powerTimeoutMs,

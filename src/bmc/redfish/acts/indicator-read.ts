@@ -67,7 +67,7 @@ export const findLights = async (client: Client, wanted: readonly Component[]): 
   return found.filter(({ light }) => hasLight(light));
 };
 
-const shown = ({ component, name, light, readonly }: LightAt) => ({
+const indicatorView = ({ component, name, light, readonly }: LightAt) => ({
   component,
   name,
   state: stateOf(light),
@@ -78,5 +78,5 @@ const shown = ({ component, name, light, readonly }: LightAt) => ({
 export const readIndicators = async (client: Client): Promise<ActOutcome> => {
   const lights = await findLights(client, indicatorComponents);
   if (lights.length === 0) raise('BmcUnsupported', client.facts({ what: 'an indicator' }));
-  return { is: 'done', note: `${lights.length} lights`, value: lights.map(shown) };
+  return { is: 'done', note: `${lights.length} lights`, value: lights.map(indicatorView) };
 };

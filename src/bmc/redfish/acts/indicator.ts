@@ -8,7 +8,7 @@ import { Chassis } from '../discovery/resources';
 import type { Client } from '../transport/client';
 import { type Component, findLights, hasLight, type Light } from './indicator-read';
 
-type Args = Readonly<Record<string, unknown>>;
+type IndicatorArgs = Readonly<Record<string, unknown>>;
 
 /** The older property distinguishes lit from blinking; the newer one only lit from dark. */
 const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = {
@@ -31,7 +31,10 @@ const findAnyLight = async (client: Client): Promise<{ path: string; light: Ligh
 const components: readonly string[] = indicatorComponents;
 
 /** The light of one component; `name` distinguishes drives. */
-const findNamedLight = async (client: Client, { component, name }: Args): Promise<{ path: string; light: Light }> => {
+const findNamedLight = async (
+  client: Client,
+  { component, name }: IndicatorArgs,
+): Promise<{ path: string; light: Light }> => {
   const refuse = (reason: string) => raise('StepRejected', client.facts({ step: 'set the indicator', reason }));
   if (!components.includes(String(component))) return refuse(`component must be one of ${components.join(', ')}`);
   const lights = await findLights(client, [component as Component]);
@@ -43,7 +46,7 @@ const findNamedLight = async (client: Client, { component, name }: Args): Promis
 };
 
 /** `args`: state, and optionally component and name as `read_indicators` shows them. */
-export const setIndicator = async (client: Client, args: Args): Promise<ActOutcome> => {
+export const setIndicator = async (client: Client, args: IndicatorArgs): Promise<ActOutcome> => {
   const wanted = args.state as keyof typeof leds;
   const what = `set the indicator ${wanted}`;
   const any = args.component === undefined && args.name === undefined;

@@ -1,9 +1,9 @@
 /** Inspection out of band: what the BMC reports of its node, and the properties that schedulers need. */
 import { raise, type TemperError } from '../../../model/errors';
 import { factsOf, missingFacts } from '../../../model/inspection/inspection';
-import type { ActOutcome, Seen } from '../../../model/runs/runs';
+import type { ActOutcome, RunObserved } from '../../../model/runs/runs';
 import { findChecked } from '../discovery/discovery';
-import { type Found, readInventory } from '../discovery/inventory';
+import { type InventoryFound, readInventory } from '../discovery/inventory';
 import { HostSystem } from '../discovery/inventory-resources';
 import type { Client } from '../transport/client';
 import { powerStateOf } from './power';
@@ -21,17 +21,17 @@ const withBootMode = (capabilities: unknown, mode: string | null): string | unde
 };
 
 /** A node without disks has no space, which is a finding; storage that could not be read is none. */
-const diskless = ({ inventory, troubles }: Found): Properties =>
+const diskless = ({ inventory, troubles }: InventoryFound): Properties =>
   inventory.disks.length === 0 && troubles.local_gb.length === 0 ? { local_gb: 0 } : {};
 
-const troublesWith = ({ troubles }: Found, name: string): readonly TemperError[] =>
+const troublesWith = ({ troubles }: InventoryFound, name: string): readonly TemperError[] =>
   Object.entries(troubles).find(([property]) => property === name)?.[1] ?? [];
 
 /**
  * Throws when an essential property is neither found nor recorded: as the BMC's own error where a later look may find
  * all of them, otherwise StepRejected naming them.
  */
-const requireEssential = (client: Client, properties: Properties, found: Found): void => {
+const requireEssential = (client: Client, properties: Properties, found: InventoryFound): void => {
   const missing = missingFacts({ properties: { ...client.node.properties, ...properties } });
   if (missing.length === 0) return;
   const passing = missing.map((name) => troublesWith(found, name).find((trouble) => trouble.retry));
@@ -49,7 +49,7 @@ const requireEssential = (client: Client, properties: Properties, found: Found):
 
 const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
 
-const noteOf = ({ inventory: { disks, interfaces }, troubles }: Found): string => {
+const noteOf = ({ inventory: { disks, interfaces }, troubles }: InventoryFound): string => {
   const skipped = Object.values(troubles).flat().length;
   const unread = skipped === 0 ? '' : `; not readable: ${counted(skipped, 'part')}`;
   return `${counted(disks.length, 'disk')}, ${counted(interfaces.length, 'interface')}${unread}`;
@@ -64,7 +64,7 @@ export const inspect = async (client: Client): Promise<ActOutcome> => {
   const boot_mode = bootModeOf(system) ?? null;
   const capabilities = withBootMode(client.node.properties.capabilities, boot_mode);
   const vendor = await vendorOf(client, system);
-  const seen: Seen = {
+  const seen: RunObserved = {
     power_state: powerStateOf(system),
     boot_mode,
     health: healthOf(system),

@@ -7,7 +7,7 @@ import { perform } from '../jobs/jobs';
 import type { Client, Sent } from '../transport/client';
 import { isPlanned, type PlannedVolume } from './raid-levels';
 
-export type Args = Readonly<Record<string, unknown>>;
+export type RaidJobArgs = Readonly<Record<string, unknown>>;
 type ApplyTime = 'Immediate' | 'OnReset' | null;
 export type Deletion = {
   readonly controller: string;
@@ -34,7 +34,7 @@ export const applyTimeOf = ({ applyTimes }: ControllerSeen): ApplyTime =>
 const withApplyTime = async (
   of: 'create volume' | 'delete volume',
   time: ApplyTime,
-  send: (more: Args) => Promise<Sent>,
+  send: (more: RaidJobArgs) => Promise<Sent>,
 ): Promise<Sent> => {
   if (time === null) return send({});
   const timed = { '@Redfish.OperationApplyTime': time };
@@ -47,7 +47,7 @@ const withApplyTime = async (
 const restartFor = (time: ApplyTime): Job['restart'] => (time === 'OnReset' ? 'surely' : 'if it waits');
 
 /** For people. */
-export const shown = (volumes: readonly VolumeSeen[]): string =>
+export const volumesText = (volumes: readonly VolumeSeen[]): string =>
   volumes.map(({ raidType, drives }) => `${raidType ?? 'a volume'} on ${drives.length} drives`).join(', ') ||
   'no volumes';
 
@@ -68,7 +68,7 @@ const deletion = (client: Client, { controller, volumesPath, path, applyTime }: 
     },
     effect: async () => {
       const volumes = await look();
-      return { shows: isGone(volumes), seen: shown(volumes) };
+      return { shows: isGone(volumes), seen: volumesText(volumes) };
     },
     restart: restartFor(applyTime),
   };
@@ -94,7 +94,7 @@ const creation = (client: Client, planned: Creation): Job => {
     effect: async (before) => {
       const volumes = await look();
       const fresh = volumes.filter(({ path }) => !(before as string[]).includes(path));
-      return { shows: fresh.some((volume) => isPlanned(planned, volume)), seen: shown(volumes) };
+      return { shows: fresh.some((volume) => isPlanned(planned, volume)), seen: volumesText(volumes) };
     },
     restart: restartFor(planned.applyTime),
   };

@@ -5,7 +5,7 @@ import type { ActOutcome } from '../../../model/runs/runs';
 import { type ControllerSeen, readStorage, type VolumeSeen } from '../discovery/raid-storage';
 import { openLedger } from '../jobs/job-ledger';
 import type { Client } from '../transport/client';
-import { type Args, applyTimeOf, carryOut, type Deletion, type Plan, shown } from './raid-jobs';
+import { applyTimeOf, carryOut, type Deletion, type Plan, type RaidJobArgs, volumesText } from './raid-jobs';
 import { gib, isDisk, isPlanned, type LogicalDisk, levelOf, type PlannedVolume } from './raid-levels';
 import { planVolumes } from './raid-plan';
 import { seenPower } from './restart';
@@ -33,7 +33,10 @@ const confirm = async (client: Client, { clears, deletions, creations }: Plan): 
   const volumes = controllers.flatMap((controller) => controller.volumes);
   const missing = creations.some((planned) => !volumes.some((volume) => isPlanned(planned, volume)));
   if (missing || (clears && volumes.length > creations.length))
-    return raise('BmcJobFailed', client.facts({ what: 'RAID volumes', reason: `the BMC shows ${shown(volumes)}` }));
+    return raise(
+      'BmcJobFailed',
+      client.facts({ what: 'RAID volumes', reason: `the BMC shows ${volumesText(volumes)}` }),
+    );
   const counted = { deleted: deletions.length, made: creations.length };
   const note = Object.entries(counted).flatMap(([did, count]) => (count > 0 ? [`${did} ${count}`] : []));
   return {
@@ -53,7 +56,12 @@ const deletionsOf = (controllers: readonly ControllerSeen[]): Deletion[] =>
     })),
   );
 
-type Wish = { readonly step: string; readonly config: unknown; readonly args: Args; readonly keepsWhatFits: boolean };
+type Wish = {
+  readonly step: string;
+  readonly config: unknown;
+  readonly args: RaidJobArgs;
+  readonly keepsWhatFits: boolean;
+};
 type Numbered = { readonly disk: LogicalDisk; readonly index: number };
 
 const disksOf = ({ step, config, args }: Wish): Numbered[] => {
@@ -89,7 +97,7 @@ const planOf = async (client: Client, wish: Wish): Promise<Plan> => {
 };
 
 const bring = async (client: Client, wish: Wish): Promise<ActOutcome> => {
-  const desired = JSON.parse(JSON.stringify({ config: wish.config, args: wish.args })) as Args;
+  const desired = JSON.parse(JSON.stringify({ config: wish.config, args: wish.args })) as RaidJobArgs;
   const ledger = await openLedger(client.context, desired);
   const plan = await ledger.plan(() => planOf(client, wish));
   await carryOut({ client, ledger }, plan);
@@ -97,7 +105,7 @@ const bring = async (client: Client, wish: Wish): Promise<ActOutcome> => {
 };
 
 /** Makes all volumes of the node's target_raid_config. Refuses, before anything is sent, what the drives cannot hold. */
-export const createRaid = (client: Client, args: Args): Promise<ActOutcome> => {
+export const createRaid = (client: Client, args: RaidJobArgs): Promise<ActOutcome> => {
   const step = 'raid.create_configuration';
   const config = client.node.target_raid_config;
   if (!config || Object.keys(config).length === 0)
@@ -106,7 +114,7 @@ export const createRaid = (client: Client, args: Args): Promise<ActOutcome> => {
 };
 
 /** Makes the volumes of a given configuration; those that are there already stay, unless existing ones are to be deleted. */
-export const applyRaid = (client: Client, { raid_config, ...args }: Args): Promise<ActOutcome> =>
+export const applyRaid = (client: Client, { raid_config, ...args }: RaidJobArgs): Promise<ActOutcome> =>
   bring(client, { step: 'raid.apply_configuration', config: raid_config, args, keepsWhatFits: true });
 
 /** Deletes every volume of every controller that makes volumes. */

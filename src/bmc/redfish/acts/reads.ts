@@ -53,7 +53,7 @@ const shownImage = (image: string | undefined): string | null => {
   return bare!.replace(/\/\/[^/@]*@/, '//');
 };
 
-const shown = ({ media }: Slot) => ({
+const mediaView = ({ media }: Slot) => ({
   media_types: (media.MediaTypes ?? []).flatMap((type) => tidyText(type) ?? []),
   inserted: media.Inserted === true,
   image: media.Inserted === true ? shownImage(media.Image) : null,
@@ -64,6 +64,6 @@ export const readMedia = async (client: Client): Promise<ActOutcome> => {
   const { path } = await findSystem(client);
   const slots = await findSlots(client);
   const own = slots.filter((slot) => slot.path.startsWith(`${path.replace(/\/+$/, '')}/`));
-  const value = (own.length > 0 ? own : slots).map(shown);
+  const value = (own.length > 0 ? own : slots).map(mediaView);
   return { is: 'done', note: `${value.filter(({ inserted }) => inserted).length} inserted`, value };
 };

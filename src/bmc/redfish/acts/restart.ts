@@ -1,5 +1,5 @@
 /** A restart of the host in the middle of longer work: off, then on, each sent once however often the work is taken up again. */
-import type { Seen } from '../../../model/runs/runs';
+import type { RunObserved } from '../../../model/runs/runs';
 import type { ActContext } from '../../contract';
 import { findSystem } from '../discovery/discovery';
 import type { Ledger } from '../jobs/job-ledger';
@@ -30,7 +30,7 @@ const go = async (client: Client, ledger: Ledger, key: string, is: 'off' | 'on')
 };
 
 /** The power state for the store, which may know an older one. */
-export const seenPower = async (client: Client): Promise<Pick<Seen, 'power_state'>> => ({
+export const seenPower = async (client: Client): Promise<Pick<RunObserved, 'power_state'>> => ({
   power_state: powerStateOf((await (await findSystem(client)).look()).value),
 });
 

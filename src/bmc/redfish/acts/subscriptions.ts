@@ -22,7 +22,7 @@ const Subscription = z.looseObject({
 });
 type Subscription = z.output<typeof Subscription>;
 
-type Args = Readonly<Record<string, unknown>>;
+type SubscriptionArgs = Readonly<Record<string, unknown>>;
 type Service = { readonly list: string; readonly types: readonly string[] | undefined };
 
 const find = async (client: Client): Promise<Service> => {
@@ -35,7 +35,7 @@ const find = async (client: Client): Promise<Service> => {
     : { list, types: service?.EventTypesForSubscription };
 };
 
-const shown = (path: string, { Id, Context, Protocol, Destination, EventTypes }: Subscription) => ({
+const subscriptionView = (path: string, { Id, Context, Protocol, Destination, EventTypes }: Subscription) => ({
   Id: tidyText(Id) ?? lastOf(path),
   Context: tidyText(Context) ?? '',
   Protocol: tidyText(Protocol) ?? '',
@@ -50,7 +50,7 @@ const pathOf = (paths: readonly string[], id: unknown): string | undefined =>
 const notFound = (client: Client, id: unknown): never => raise('SubscriptionNotFound', client.facts({ id }));
 
 /** `args`: the id of one, or nothing for the list of all. */
-export const readSubscriptions = async (client: Client, { id }: Args): Promise<ActOutcome> => {
+export const readSubscriptions = async (client: Client, { id }: SubscriptionArgs): Promise<ActOutcome> => {
   const { list } = await find(client);
   const paths = await membersOf(client, list);
   if (id === undefined) {
@@ -70,11 +70,11 @@ export const readSubscriptions = async (client: Client, { id }: Args): Promise<A
   }
   const path = pathOf(paths, id) ?? notFound(client, id);
   const found = await client.find(path, Subscription);
-  return found ? { is: 'done', value: shown(path, found.value) } : notFound(client, id);
+  return found ? { is: 'done', value: subscriptionView(path, found.value) } : notFound(client, id);
 };
 
 /** What the BMC is sent, from the arguments of the act. */
-const toldBy = ({ destination, context, protocol, event_types }: Args) => ({
+const toldBy = ({ destination, context, protocol, event_types }: SubscriptionArgs) => ({
   Destination: String(destination),
   Protocol: protocol ?? 'Redfish',
   Context: String(context ?? ''),
@@ -83,7 +83,7 @@ const toldBy = ({ destination, context, protocol, event_types }: Args) => ({
 type Told = ReturnType<typeof toldBy>;
 
 /** What the receiver knows the sender by. */
-const headersOf = ({ secret_headers: given }: Args): Args =>
+const headersOf = ({ secret_headers: given }: SubscriptionArgs): SubscriptionArgs =>
   Array.isArray(given) && given.length > 0 ? { HttpHeaders: given } : {};
 
 const requireTypes = (client: Client, wanted: unknown, types: Service['types']): void => {
@@ -99,19 +99,30 @@ const requireTypes = (client: Client, wanted: unknown, types: Service['types']):
     );
 };
 
-type Seen = { readonly paths: readonly string[]; readonly made?: { readonly path: string; readonly is: Subscription } };
+type SubscriptionObserved = {
+  readonly paths: readonly string[];
+  readonly made?: { readonly path: string; readonly is: Subscription };
+};
 
 /** A receiver's address may carry an account, so an intent keeps a digest. */
 const digest = (told: unknown): string => createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
 
 /** The list as it was when the command was announced; undefined where none was. */
-const announcedPaths = async ({ context }: Client, desired: Args): Promise<readonly string[] | undefined> => {
+const announcedPaths = async (
+  { context }: Client,
+  desired: SubscriptionArgs,
+): Promise<readonly string[] | undefined> => {
   const before = (await announcements(context, desired).last())?.before;
   return typeof before === 'string' ? (JSON.parse(before) as string[]) : undefined;
 };
 
 /** What is new in the list and says what was asked for. */
-const lookFor = async (client: Client, list: string, wanted: Told, before?: readonly string[]): Promise<Seen> => {
+const lookFor = async (
+  client: Client,
+  list: string,
+  wanted: Told,
+  before?: readonly string[],
+): Promise<SubscriptionObserved> => {
   const paths = await membersOf(client, list);
   for (const path of before === undefined ? [] : paths.filter((one) => !before.includes(one))) {
     const is = (await client.find(path, Subscription))?.value;
@@ -125,14 +136,14 @@ const lookFor = async (client: Client, list: string, wanted: Told, before?: read
  * `args`: destination, context, protocol, event_types, secret_headers. A subscription is this act's own when it was not there
  * before the command and says the same: two callers may want the same events sent to one place.
  */
-export const createSubscription = async (client: Client, args: Args): Promise<ActOutcome> => {
+export const createSubscription = async (client: Client, args: SubscriptionArgs): Promise<ActOutcome> => {
   const what = 'subscribe to events';
   const { list, types } = await find(client);
   requireTypes(client, args.event_types, types);
   const told = toldBy(args);
   const desired = { subscription: digest(told) };
   let before = await announcedPaths(client, desired);
-  const { state } = await converge<Seen>(client, {
+  const { state } = await converge<SubscriptionObserved>(client, {
     what,
     desired,
     timeoutMs: client.context.timing.powerTimeoutMs,
@@ -145,12 +156,12 @@ export const createSubscription = async (client: Client, args: Args): Promise<Ac
     show: ({ paths }) => JSON.stringify(paths),
     again: 'next attempt',
   });
-  const value = shown(state.made!.path, state.made!.is);
+  const value = subscriptionView(state.made!.path, state.made!.is);
   return { is: 'done', note: `subscription ${value.Id}`, value };
 };
 
 /** `args`: id. Throws SubscriptionNotFound where it was not there before anything was sent. */
-export const deleteSubscription = async (client: Client, { id }: Args): Promise<ActOutcome> => {
+export const deleteSubscription = async (client: Client, { id }: SubscriptionArgs): Promise<ActOutcome> => {
   const what = 'end a subscription to events';
   const { list } = await find(client);
   const desired = { ended: String(id) };

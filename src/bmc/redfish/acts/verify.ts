@@ -2,7 +2,7 @@
 
 import { isTemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
-import type { ActOutcome, Seen } from '../../../model/runs/runs';
+import type { ActOutcome, RunObserved } from '../../../model/runs/runs';
 import { tidyText } from '../../texts';
 import { findSystem, serviceRoot } from '../discovery/discovery';
 import { SecureBoot, type System } from '../discovery/resources';
@@ -11,12 +11,12 @@ import { readSettings } from './bios-read';
 import { readVersions } from './firmware-read';
 import { powerStateOf } from './power';
 
-const modes: Readonly<Record<string, Seen['boot_mode']>> = { UEFI: 'uefi', Legacy: 'bios' };
+const modes: Readonly<Record<string, RunObserved['boot_mode']>> = { UEFI: 'uefi', Legacy: 'bios' };
 
-export const bootModeOf = (system: System): Seen['boot_mode'] =>
+export const bootModeOf = (system: System): RunObserved['boot_mode'] =>
   ownValue(modes, system.Boot?.BootSourceOverrideMode ?? '') ?? null;
 
-export const healthOf = (system: System): Seen['health'] => {
+export const healthOf = (system: System): RunObserved['health'] => {
   const said = system.Status?.HealthRollup ?? system.Status?.Health;
   return said === 'OK' || said === 'Warning' || said === 'Critical' ? said : null;
 };
@@ -49,7 +49,7 @@ const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T
 };
 
 /** BIOS settings and firmware, for runs only: power sync looks often, and at power alone. */
-const inDepth = async (client: Client): Promise<Pick<Seen, 'bios' | 'firmware'>> => {
+const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firmware'>> => {
   if (client.context.story === undefined) return {};
   const bios = await bestEffort(client, 'BIOS settings', () => readSettings(client));
   const firmware = await bestEffort(client, 'firmware', () => readVersions(client));

@@ -176,4 +176,4 @@ export const readInventory = async (client: Client, system: HostSystem) => {
     troubles: { cpu_arch: forCpus.troubles, local_gb: forDisks.troubles, interfaces: forInterfaces.troubles },
   };
 };
-export type Found = Awaited<ReturnType<typeof readInventory>>;
+export type InventoryFound = Awaited<ReturnType<typeof readInventory>>;

@@ -71,7 +71,7 @@ export type Entry = TaskRefs & {
   readonly well?: true;
   /** The BMC answered that it was done at once. */
   readonly final?: true;
-  readonly verdict?: Verdict;
+  readonly verdict?: JobVerdict;
 };
 
 /** A restart of the host that belongs to the work: how far it is, and the intent of the power command under way. */
@@ -92,4 +92,4 @@ export type Pages = {
 export type TaskRefs = { readonly monitor?: string; readonly task?: string };
 
 /** How a command ended that did not end well, and in which attempt. */
-type Verdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };
+type JobVerdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };

@@ -9,14 +9,14 @@ import { pacedWire } from './paced-wire';
 import type { Pace } from './pacing';
 import { errorOf, type Reply } from './replies';
 import type { RedfishSettings } from './settings';
-import { type Answer, type Ask, createWire } from './wire';
+import { type Answer, createWire, type WireRequest } from './wire';
 
 export type Connection = {
   readonly settings: RedfishSettings;
   /** The error an answer amounts to, without any secret the BMC may have echoed. */
-  errorOf(reply: Reply, asked: Pick<Ask, 'node' | 'what'>): TemperError;
+  errorOf(reply: Reply, asked: Pick<WireRequest, 'node' | 'what'>): TemperError;
   /** Throws BmcAuthFailed, BmcAddressRefused, BmcTlsFailed and the signal's reason; everything else is an answer. */
-  ask(ask: Ask): Promise<Answer>;
+  ask(ask: WireRequest): Promise<Answer>;
   /** The session in use, to recognise a BMC that has forgotten it. */
   session(): string | undefined;
   /** Logs out and closes the sockets. */
@@ -65,13 +65,13 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
     }
   };
 
-  const authFailed = (ask: Ask, status: number): TemperError =>
+  const authFailed = (ask: WireRequest, status: number): TemperError =>
     new TemperError('BmcAuthFailed', { node: ask.node, bmc: address.label, what: ask.what, status });
 
   const openSession = createLogin(settings, wire, { errorFor, authFailed });
 
   /** Single-flight; a refused login is remembered for a while, so that many nodes behind one BMC do not lock its account. */
-  const authenticate = async (ask: Ask): Promise<Auth> => {
+  const authenticate = async (ask: WireRequest): Promise<Auth> => {
     if (refused && refused.until > performance.now()) {
       const { code, facts } = refused.error;
       throw new TemperError(code, { ...facts, node: ask.node });

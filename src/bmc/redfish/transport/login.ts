@@ -2,7 +2,7 @@
 import { raise, type TemperError } from '../../../model/errors';
 import { type Reply, sessionsExhausted } from './replies';
 import type { RedfishSettings } from './settings';
-import type { Ask, Wire } from './wire';
+import type { Wire, WireRequest } from './wire';
 
 export type Auth =
   | { readonly is: 'none' }
@@ -10,8 +10,8 @@ export type Auth =
   | { readonly is: 'session'; readonly token: string; readonly uri: string | undefined };
 
 type Errors = {
-  readonly errorFor: (reply: Reply, asked: Pick<Ask, 'node' | 'what'>) => TemperError;
-  readonly authFailed: (ask: Ask, status: number) => TemperError;
+  readonly errorFor: (reply: Reply, asked: Pick<WireRequest, 'node' | 'what'>) => TemperError;
+  readonly authFailed: (ask: WireRequest, status: number) => TemperError;
 };
 
 const denials: readonly number[] = [400, 401, 403];
@@ -34,7 +34,7 @@ export const createLogin = (settings: RedfishSettings, wire: Wire, { errorFor, a
   };
 
   /** Where sessions are made: the root's link, else the place the standard gives it; undefined when the BMC has none. */
-  const findSessions = async (ask: Ask): Promise<string | undefined> => {
+  const findSessions = async (ask: WireRequest): Promise<string | undefined> => {
     if (sessionsPath !== undefined) return sessionsPath;
     const path = `${address.prefix}/redfish/v1/`;
     const root = await wire.send({ ...ask, method: 'GET', kind: 'read', path, body: undefined, headers: {} }, {});
@@ -56,7 +56,7 @@ export const createLogin = (settings: RedfishSettings, wire: Wire, { errorFor, a
     return { is: 'session', token, uri: uri === undefined ? undefined : pathOf(uri) };
   };
 
-  return async (ask: Ask): Promise<Auth> => {
+  return async (ask: WireRequest): Promise<Auth> => {
     if (settings.authType === 'basic') return { is: 'basic' };
     const mayFallBack = settings.authType === 'auto' && !hadSession;
     const path = await findSessions(ask);

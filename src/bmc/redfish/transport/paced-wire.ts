@@ -2,9 +2,9 @@
 import type { BmcObserver, BmcRequestKind } from '../../contract';
 import { type Pace, restingError } from './pacing';
 import { type Reply, retryAfterMs } from './replies';
-import type { Answer, Ask, Wire } from './wire';
+import type { Answer, Wire, WireRequest } from './wire';
 
-const kindOf = ({ kind, method }: Ask): BmcRequestKind => kind ?? (method === 'GET' ? 'read' : 'write');
+const kindOf = ({ kind, method }: WireRequest): BmcRequestKind => kind ?? (method === 'GET' ? 'read' : 'write');
 
 /** Where a BMC's vendor is said: in its service root, else in its system. */
 const vendorFields: Readonly<Record<string, string>> = { ServiceRoot: 'Vendor', ComputerSystem: 'Manufacturer' };

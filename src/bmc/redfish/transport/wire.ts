@@ -10,7 +10,7 @@ import type { RedfishSettings } from './settings';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-export type Ask = {
+export type WireRequest = {
   readonly method: Method;
   /** What it is for the BMC's pace, where the method does not say it. */
   readonly kind?: BmcRequestKind;
@@ -34,7 +34,7 @@ export type Answer = { readonly reply: Reply } | { readonly failed: Failed };
 
 export type Wire = {
   /** Throws BmcAddressRefused, BmcTlsFailed, BmcRejected for a foreign link, and the signal's reason. */
-  send(ask: Ask, credentials: Readonly<Record<string, string>>): Promise<Answer>;
+  send(ask: WireRequest, credentials: Readonly<Record<string, string>>): Promise<Answer>;
   close(): Promise<void>;
 };
 
@@ -88,7 +88,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
   const agent = new Agent({ connect, ...options });
 
   /** Sockets of its own for a command, which looks at its window once it is connected. */
-  const withSockets = async <T>(ask: Ask, facts: object, work: (sockets: Agent) => Promise<T>): Promise<T> => {
+  const withSockets = async <T>(ask: WireRequest, facts: object, work: (sockets: Agent) => Promise<T>): Promise<T> => {
     const { mayStillSend } = ask;
     if (!mayStillSend) return work(agent);
     const sockets = new Agent({ connect: whileOpen(connect, mayStillSend, () => lateError({ ...facts })), ...options });
@@ -100,7 +100,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
   };
 
   const ask = async (
-    asked: Ask,
+    asked: WireRequest,
     url: URL,
     credentials: Readonly<Record<string, string>>,
     sockets: Agent,
