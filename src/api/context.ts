@@ -89,7 +89,7 @@ export const defaultSettings = {
 export const quotasOf = ({ settings }: { readonly settings: Pick<ContextSettings, 'quotas'> }): Quotas =>
   settings.quotas ?? defaultQuotas;
 
-export type Rooms = {
+export type ApiContext = {
   /** The policy of this moment: a reload replaces it between requests. */
   policy(): Policy;
   /** What a second policy would have decided otherwise; absent where there is none. */

@@ -133,7 +133,7 @@ describe('a request for a change leaves one row', () => {
     const requestId = `req-${randomUUID()}`;
     const who = { ...nobody, project_id: owner as ProjectId, roles: ['member'] };
     const followed = trail.follow({ route, params: { node_ident: node.uuid }, who, requestId, origin: {} })!;
-    expect(followed.rooms.policy().allows('baremetal:node:set_power_state', who, { 'node.owner': owner })).toBe(true);
+    expect(followed.ctx.policy().allows('baremetal:node:set_power_state', who, { 'node.owner': owner })).toBe(true);
     await followed.granted();
     await trail.close();
     expect(await api.sql`select action, verdict, rule from audit where request_id = ${requestId}`).toEqual([

@@ -5,7 +5,7 @@ import type { TemperError } from '../../model/errors';
 import { asUuid, isLogicalName, type RunUuid } from '../../model/ids';
 import { type AuditOutcome, identKept, type Origin } from '../../model/resources/audit';
 import type { Policy } from '../../policy';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import type { Route } from '../http/route';
 import { requesterOf } from './record';
 import { createRepeats } from './refusal-counter';
@@ -22,7 +22,7 @@ type FollowedRequest = {
 /** One request that is followed to its end. */
 export type Followed = {
   /** For its handler: they notice what the policy is asked. */
-  readonly rooms: Rooms;
+  readonly ctx: ApiContext;
   /** For its handler: it writes the row itself, so that one of ours would only be looked for. */
   leavesRow(): void;
   /** @param code says what kept it from being done anew, where something did */
@@ -94,12 +94,12 @@ const judge = ({ status, facts }: TemperError, heard: Heard): { verdict: AuditOu
 /** How often counted refusals are looked through. */
 const flushEveryMs = 15_000;
 
-/** @param rooms the API's own; the trail writes as its role may */
-export const createTrail = (rooms: Rooms): Trail => {
+/** @param ctx the API's own; the trail writes as its role may */
+export const createTrail = (ctx: ApiContext): Trail => {
   const write = (row: RequestRow): Promise<void> =>
-    rooms.inventory.audit.writeRequest(row).catch((thrown) => {
+    ctx.inventory.audit.writeRequest(row).catch((thrown) => {
       const { action, verdict, requester } = row;
-      rooms.log.error('audit row not written', { action, verdict, requester, reason: String(thrown) });
+      ctx.log.error('audit row not written', { action, verdict, requester, reason: String(thrown) });
     });
   const repeats = createRepeats({ write });
   const timer = setInterval(() => void repeats.flush(), flushEveryMs);
@@ -109,7 +109,7 @@ export const createTrail = (rooms: Rooms): Trail => {
     follow({ route, params, who, requestId, origin }) {
       if (!leavesRows(route)) return undefined;
       const heard: Heard = { rule: null, allowed: false, admitted: null };
-      const rule_set = rooms.policy().hash;
+      const rule_set = ctx.policy().hash;
       const row = (verdict: AuditOutcome, rule: string | null, code: string | null): RequestRow => ({
         requester: requesterOf({ who, requestId }),
         origin,
@@ -126,7 +126,7 @@ export const createTrail = (rooms: Rooms): Trail => {
         leavesRow: () => {
           left = true;
         },
-        rooms: { ...rooms, policy: () => listening(rooms.policy(), heard) },
+        ctx: { ...ctx, policy: () => listening(ctx.policy(), heard) },
         granted: async (code) => {
           if (!left) await write(row('granted', heard.admitted, code ?? null));
         },

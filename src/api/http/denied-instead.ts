@@ -1,7 +1,7 @@
 /** Whether a caller whose request is wrong might do it at all: one who may not is answered by the rule, not by the schema. */
 import type { Request } from 'express';
 import type { TemperError } from '../../model/errors';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { asTemperError } from './errors';
 import type { Route, Unread } from './route';
 
@@ -10,7 +10,7 @@ export const deniedInstead = async (
   { requireAllowed }: Route,
   { status }: TemperError,
   { request, ...unread }: Omit<Unread, 'field'> & { readonly request: Request },
-  rooms: Rooms,
+  ctx: ApiContext,
 ): Promise<TemperError | undefined> => {
   if (status !== 400 || !requireAllowed) return undefined;
   const body: unknown = request.body;
@@ -18,7 +18,7 @@ export const deniedInstead = async (
   const fields = typeof body === 'object' && body !== null && !Buffer.isBuffer(body) ? body : {};
   const field = (name: string): unknown =>
     Object.hasOwn(fields, name) ? (fields as Record<string, unknown>)[name] : undefined;
-  return requireAllowed({ ...unread, field }, rooms).then(
+  return requireAllowed({ ...unread, field }, ctx).then(
     () => undefined,
     (thrown) => asTemperError(thrown, ''),
   );

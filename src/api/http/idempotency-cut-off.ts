@@ -1,8 +1,8 @@
 /** The answer to a request that was cut off after its work, rebuilt from what the store holds now. */
 import type { KeyRow } from '../../inventory/idempotency';
 import { isTemperError } from '../../model/errors';
-import type { Rooms } from '../context';
-import type { Answer, Asking, Route } from './route';
+import type { ApiContext } from '../context';
+import type { Answer, ApiRequest, Route } from './route';
 
 /** The collection that a creation adds to: freezes are made below their node, and shown beside all others. */
 const collectionOf = (path: string): string => {
@@ -15,12 +15,12 @@ const collectionOf = (path: string): string => {
 const shownNow = async (
   show: Route,
   id: string,
-  { asking }: KeyedRequest,
-  rooms: Rooms,
+  { request }: KeyedRequest,
+  ctx: ApiContext,
 ): Promise<Answer | undefined> => {
   const param = show.path.slice(show.path.lastIndexOf(':') + 1);
   try {
-    return await show.handler({ ...asking, params: { [param]: id }, query: {}, body: undefined } as never, rooms);
+    return await show.handler({ ...request, params: { [param]: id }, query: {}, body: undefined } as never, ctx);
   } catch (thrown) {
     if (isTemperError(thrown)) return undefined;
     throw thrown;
@@ -30,7 +30,7 @@ const shownNow = async (
 const createdBefore = async (
   id: string,
   asked: KeyedRequest,
-  rooms: Rooms,
+  ctx: ApiContext,
   routes: readonly Route[],
 ): Promise<Answer> => {
   const collection = collectionOf(asked.route.path);
@@ -38,20 +38,20 @@ const createdBefore = async (
     ({ method, path }) =>
       method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 1).includes('/'),
   );
-  const shown = show && (await shownNow(show, id, asked, rooms));
+  const shown = show && (await shownNow(show, id, asked, ctx));
   return {
     status: 201,
-    headers: { Location: `${asked.asking.base}${collection}/${id}` },
+    headers: { Location: `${asked.request.base}${collection}/${id}` },
     ...(shown?.body !== undefined && { body: shown.body }),
     ...(shown?.text !== undefined && { text: shown.text }),
   };
 };
 
 /** Where to look at the node, for what moves it. */
-const statesOf = ({ asking, route }: KeyedRequest): Record<string, string> => {
-  const { node_ident } = (asking.params ?? {}) as { node_ident?: string };
+const statesOf = ({ request, route }: KeyedRequest): Record<string, string> => {
+  const { node_ident } = (request.params ?? {}) as { node_ident?: string };
   if (!node_ident || !/\/states\/(provision|power)$/.test(route.path)) return {};
-  return { Location: `${asking.base}/v1/nodes/${encodeURIComponent(node_ident)}/states` };
+  return { Location: `${request.base}/v1/nodes/${encodeURIComponent(node_ident)}/states` };
 };
 
 const emptyStatuses = [202, 204];
@@ -66,10 +66,10 @@ const emptyStatus = ({ answers = {} }: Route): number => {
 export const cutOffAnswer = async (
   row: KeyRow,
   asked: KeyedRequest,
-  rooms: Rooms,
+  ctx: ApiContext,
   routes: readonly Route[],
 ): Promise<Answer> => {
-  if (row.action?.endsWith('.create') && row.resource_id) return createdBefore(row.resource_id, asked, rooms, routes);
+  if (row.action?.endsWith('.create') && row.resource_id) return createdBefore(row.resource_id, asked, ctx, routes);
   if (row.run_id && asked.route.path.startsWith('/temper/')) return { status: 202, body: { run: row.run_id } };
   return { status: emptyStatus(asked.route), headers: statesOf(asked) };
 };
@@ -77,7 +77,7 @@ export const cutOffAnswer = async (
 /** The request as it came, parsed. */
 export type KeyedRequest = {
   readonly route: Route;
-  readonly asking: Asking<unknown, unknown, unknown>;
+  readonly request: ApiRequest<unknown, unknown, unknown>;
   /** As routes see it, with its query. */
   readonly url: string;
   /** As it came, before its schema. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isGivenUp, type KeyAsked, type KeyRow, livesForMs } from '../../inventory/idempotency';
 import type { Caller } from '../../model/access/callers';
 import { raise, type TemperError } from '../../model/errors';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { callerKey } from './caller-key';
 import { asTemperError, replyFor } from './errors';
 import { cutOffAnswer, type KeyedRequest } from './idempotency-cut-off';
@@ -23,8 +23,8 @@ export type Once = { readonly answer: Answer; readonly repeated: boolean };
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
 
-const keyOf = (asking: KeyedRequest['asking']): string | undefined => {
-  const key = asking.header('idempotency-key');
+const keyOf = (request: KeyedRequest['request']): string | undefined => {
+  const key = request.header('idempotency-key');
   if (key !== undefined && !keyForm.test(key))
     raise('InvalidInput', {
       field: 'Idempotency-Key',
@@ -45,10 +45,10 @@ const canonical = (value: unknown): string =>
       : inner,
   );
 
-const whatIsAsked = ({ route, asking, url, rawBody }: KeyedRequest): string => {
+const whatIsAsked = ({ route, request, url, rawBody }: KeyedRequest): string => {
   const [path, query = ''] = url.split('?');
   const sorted = [...new URLSearchParams(query)].map(String).sort();
-  return canonical([route.method, path, sorted, asking.version, [...asking.who.roles].sort(), rawBody ?? null]);
+  return canonical([route.method, path, sorted, request.version, [...request.who.roles].sort(), rawBody ?? null]);
 };
 
 const callerDigest = (who: Caller): Buffer => createHash('sha256').update(callerKey(who)).digest();
@@ -76,14 +76,14 @@ const keptText = (answer: Answer): string | null =>
  * @returns what does the work of a request at most once per caller and key. Throws IdempotencyUnderWay, IdempotencyKeyReused,
  *   InvalidInput, and what the work throws
  */
-export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
-  const { idempotency } = rooms.inventory;
-  const keptForHours = rooms.settings.idempotencyHours ?? 24;
+export const createOnce = (ctx: ApiContext, routes: readonly Route[]) => {
+  const { idempotency } = ctx.inventory;
+  const keptForHours = ctx.settings.idempotencyHours ?? 24;
 
   const keep = (request_id: string, answer: Answer): Promise<void> =>
     idempotency
       .answered(request_id, { status: answer.status, headers: answer.headers ?? {}, body: keptText(answer) })
-      .catch((thrown) => rooms.log.warn('answer not kept', { request_id, reason: String(thrown) }));
+      .catch((thrown) => ctx.log.warn('answer not kept', { request_id, reason: String(thrown) }));
 
   /** An error with nothing written down frees the key; one that came after the work is its answer. */
   const settle = async (request_id: string, thrown: unknown): Promise<void> => {
@@ -105,7 +105,7 @@ export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
     } catch (thrown) {
       if (isGivenUp(thrown)) return underWay();
       await settle(request_id, thrown).catch((reason) =>
-        rooms.log.warn('idempotency key not settled', { request_id, reason: String(reason) }),
+        ctx.log.warn('idempotency key not settled', { request_id, reason: String(reason) }),
       );
       throw thrown;
     } finally {
@@ -117,7 +117,7 @@ export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
   const finish = async (row: KeyRow, asked: KeyedRequest, work: Work): Promise<Answer> => {
     if (!(await idempotency.revive(row.request_id))) return underWay();
     if (asked.route.cutOff === 'again') return perform(row.request_id, work);
-    const answer = await cutOffAnswer(row, asked, rooms, routes);
+    const answer = await cutOffAnswer(row, asked, ctx, routes);
     await keep(row.request_id, answer);
     return answer;
   };
@@ -131,10 +131,10 @@ export const createOnce = (rooms: Rooms, routes: readonly Route[]) => {
   };
 
   return async (asked: KeyedRequest, work: Work): Promise<Once> => {
-    const { requestId, who } = asked.asking;
-    const key = honoursKey(asked.route) ? keyOf(asked.asking) : undefined;
+    const { requestId, who } = asked.request;
+    const key = honoursKey(asked.route) ? keyOf(asked.request) : undefined;
     if (key === undefined) return { answer: await work(requestId), repeated: false };
-    const [digest, ...older] = rooms.vault.digests(whatIsAsked(asked));
+    const [digest, ...older] = ctx.vault.digests(whatIsAsked(asked));
     const keyAsked = { request_id: requestId, caller: callerDigest(who), key, asked: digest, keptForHours };
     const row = await idempotency.begin(keyAsked);
     if (!row) return { answer: await perform(requestId, work), repeated: false };

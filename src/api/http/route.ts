@@ -2,11 +2,11 @@
 import type { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import type { Origin } from '../../model/resources/audit';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import type { Stream } from './sse';
 
 /** What a handler is asked: parsed, and from a caller who is known. */
-export type Asking<Params, Query, Body> = {
+export type ApiRequest<Params, Query, Body> = {
   readonly who: Caller;
   readonly params: Params;
   readonly query: Query;
@@ -62,7 +62,7 @@ type Definition<Params, Query, Body> = {
    * Throws where the caller may not do this, whatever the body says. Run where a request is refused with 400, so that such a
    * caller is answered 403 or 404 all the same, and nothing of what a good body would be; other requests cost nothing by it.
    */
-  readonly requireAllowed?: (request: Unread, rooms: Rooms) => Promise<void>;
+  readonly requireAllowed?: (request: Unread, ctx: ApiContext) => Promise<void>;
   /** Minor version from which it exists; default 1. */
   readonly since?: number;
   /** What an older request gets; default 404. */
@@ -101,7 +101,7 @@ type Definition<Params, Query, Body> = {
   readonly cutOff?: 'again';
   /** For the API's description, where it does not follow from method, path and resource table: description/answers.ts. */
   readonly answers?: Answers;
-  handler(asking: Asking<Params, Query, Body>, rooms: Rooms): Promise<Answer>;
+  handler(request: ApiRequest<Params, Query, Body>, ctx: ApiContext): Promise<Answer>;
 };
 
 /** A route whose types have been forgotten, as the server keeps it. */

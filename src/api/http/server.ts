@@ -4,7 +4,7 @@ import { presentedFrom } from '../../identity';
 import type { Caller } from '../../model/access/callers';
 import { raise, TemperError } from '../../model/errors';
 import { createTrail, type Followed, type Trail } from '../audit/middleware';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { routes as allRoutes } from '../routes';
 import { admitted, countedRefusal, isOpen, originFrom } from './admission';
 import { createCors } from './cors';
@@ -34,18 +34,18 @@ const suffixes = new WeakMap<Request, string | null>();
  * @param trail its creator closes it, so that nothing it has counted is lost
  */
 export const createApi = (
-  rooms: Rooms,
+  ctx: ApiContext,
   routes: readonly Route[] = allRoutes,
-  trail: Trail = createTrail(rooms),
+  trail: Trail = createTrail(ctx),
 ): Express => {
-  const serve = serving(rooms, trail, routes);
+  const serve = serving(ctx, trail, routes);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  app.set('trust proxy', trustIn(rooms.settings.trustedProxies ?? []));
-  const cors = createCors(rooms.settings.corsOrigins ?? []);
+  app.set('trust proxy', trustIn(ctx.settings.trustedProxies ?? []));
+  const cors = createCors(ctx.settings.corsOrigins ?? []);
   if (cors) app.use(cors);
   app.use(normalise);
   const dispatch = createDispatch(app);
@@ -103,11 +103,11 @@ const undecodable = (_thrown: unknown, request: Request, response: Response, _ne
   write(response, { status: error.status, text: replyFor(error).text }, requestId, spokenHeaders(request.headers));
 };
 
-const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
-  const once = createOnce(rooms, routes);
-  const { rateLimitPerMinute: caller, addressLimitPerMinute: address } = rooms.settings;
+const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[]) => {
+  const once = createOnce(ctx, routes);
+  const { rateLimitPerMinute: caller, addressLimitPerMinute: address } = ctx.settings;
   const limits = createLimits({ caller, address });
-  const budget = createOpenBudget(rooms.settings.openBudget);
+  const budget = createOpenBudget(ctx.settings.openBudget);
   /** @param here every route at this path, for an answer that says what is offered */
   return (route: Route, app: Express, here: readonly Route[]) => async (request: Request, response: Response) => {
     const count = {
@@ -121,37 +121,37 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
     try {
       // What an unknown credential costs is counted by address before it is looked at.
       const again = () =>
-        rooms.identity.identify({
+        ctx.identity.identify({
           ...presentedFrom(request),
           sender: () => senderOf(request),
           spend: count.address,
         });
       const who = await admitted(route, again, count);
-      refuseRecovering(route, rooms);
+      refuseRecovering(route, ctx);
       const origin = originFrom(request);
       followed = trail.follow({ route, params: request.params, who, requestId, origin });
       const version = negotiate(request.headers);
       versions = versionHeaders(version);
       if (!route.gatesItself) refuseOld(route, version, request.method, here);
-      if (route.asks) (followed?.rooms ?? rooms).policy().require(route.asks, who);
+      if (route.asks) (followed?.ctx ?? ctx).policy().require(route.asks, who);
       if (route.requireAllowed) unread = { who, params: request.params as Record<string, string>, version };
       // Before a byte of it is read: any sender may reach this.
       const giveBack = route.open && route.body ? budget.spend(request) : () => {};
       const { rawBody, ...given } = await read(route, request, response, version).finally(giveBack);
-      const base = rooms.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
+      const base = ctx.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
       const header = (name: string) => request.get(name);
       const leavesRow = followed?.leavesRow;
       const asking = { ...given, who, version, requestId, origin, base, header, again, leavesRow };
-      const { answer, repeated } = await once({ route, asking, url: request.url, rawBody }, (id) =>
+      const { answer, repeated } = await once({ route, request: asking, url: request.url, rawBody }, (id) =>
         waitForLock(
-          () => route.handler({ ...asking, requestId: id } as never, followed?.rooms ?? rooms),
-          rooms.settings.lockWaitMs ?? 0,
+          () => route.handler({ ...asking, requestId: id } as never, followed?.ctx ?? ctx),
+          ctx.settings.lockWaitMs ?? 0,
         ),
       );
       await followed?.granted(repeated ? 'Repeated' : undefined);
       if (answer.stream) {
         const early = await stream(request, response, answer, requestId, versions);
-        if (early) rooms.log.warn('a stream ended early', { request_id: requestId, reason: String(early) });
+        if (early) ctx.log.warn('a stream ended early', { request_id: requestId, reason: String(early) });
         return;
       }
       write(
@@ -162,7 +162,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
       );
     } catch (thrown) {
       const refusal = asTemperError(thrown, requestId);
-      const byRule = unread && (await deniedInstead(route, refusal, { ...unread, request }, followed?.rooms ?? rooms));
+      const byRule = unread && (await deniedInstead(route, refusal, { ...unread, request }, followed?.ctx ?? ctx));
       const error = await countedRefusal(byRule ?? refusal, count.address);
       const suffixed = suffixes.get(request);
       if (error.status === 404 && suffixed) {
@@ -171,7 +171,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
         app(request, response);
         return;
       }
-      report(rooms, error, request, requestId);
+      report(ctx, error, request, requestId);
       await followed?.ended(error);
       const reply = replyFor(error);
       write(response, reply, requestId, reply.versioned ? versions : {});
@@ -180,7 +180,7 @@ const serving = (rooms: Rooms, trail: Trail, routes: readonly Route[]) => {
 };
 
 /** During a recovery only reading goes on. Throws Recovering. */
-const refuseRecovering = (route: Route, { recovery }: Rooms): void => {
+const refuseRecovering = (route: Route, { recovery }: ApiContext): void => {
   if (route.method === 'GET' || route.duringRecovery) return;
   const standing = recovery?.();
   if (standing) raise('Recovering', { reason: standing.reason });
@@ -204,10 +204,10 @@ const offeredAt = (here: readonly Route[], version: number): string[] =>
     .filter((one) => version >= (one.since ?? 1))
     .flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
 
-const report = (rooms: Rooms, error: TemperError, request: Request, requestId: string): void => {
+const report = (ctx: ApiContext, error: TemperError, request: Request, requestId: string): void => {
   if (error.status < 500) return;
   const cause = error.cause instanceof Error ? error.cause.stack : error.cause;
-  rooms.log.error('request failed', {
+  ctx.log.error('request failed', {
     request_id: requestId,
     global_request_id: globalRequestId(request.headers),
     method: request.method,

@@ -6,7 +6,7 @@ import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { NodeOfStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { actRow, maxSteps, nameOf } from '../../model/lifecycle/steps';
 import { nodeTarget, stepTarget } from '../../policy';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { visibleNode } from '../resource/visibility';
 import { checkWorkable } from './orders';
 import { requireStepRules, stepRules, type WireStep } from './steps';
@@ -21,7 +21,7 @@ export const placeOf = ({ uuid, name, conductor_group }: NodeRow): NodeOfStep =>
 });
 
 /** What raw steps need on the node itself they need on each child. Throws PolicyDenied. */
-const requireOn = ({ policy }: Rooms, { who }: Asking, child: NodeRow, step: WireStep, verb: StepVerb): void => {
+const requireOn = ({ policy }: ApiContext, { who }: Asking, child: NodeRow, step: WireStep, verb: StepVerb): void => {
   const target = nodeTarget(child);
   for (const rule of ['baremetal:node:set_provision_state', stepRules[`${verb}_steps`]])
     policy().require(rule, who, target);
@@ -30,20 +30,20 @@ const requireOn = ({ policy }: Rooms, { who }: Asking, child: NodeRow, step: Wir
 
 /** The children that a step names, or all of them. Throws NodeNotFound alike for hidden nodes and for those of another parent. */
 const childrenOf = async (
-  rooms: Rooms,
-  asking: Asking,
+  ctx: ApiContext,
+  request: Asking,
   parent: NodeRow,
   step: WireStep,
   verb: StepVerb,
 ): Promise<NodeRow[]> => {
-  const all = await rooms.inventory.nodes.children(parent.uuid);
+  const all = await ctx.inventory.nodes.children(parent.uuid);
   const wanted = step.limit_child_node_execution;
   const chosen = wanted?.length
     ? wanted.map((uuid) => all.find((child) => child.uuid === uuid) ?? raise('NodeNotFound', { node: uuid }))
     : all;
   for (const child of chosen) {
-    await visibleNode(rooms, asking, child.uuid);
-    requireOn(rooms, asking, child, step, verb);
+    await visibleNode(ctx, request, child.uuid);
+    requireOn(ctx, request, child, step, verb);
   }
   return chosen;
 };
@@ -62,8 +62,8 @@ const onChild = (step: WireStep, verb: StepVerb, child: NodeRow): PlannedStep =>
 
 /** The caller's steps as a plan, those for children once for each child, in their place. Throws as planning does. */
 export const planWithChildren = async (
-  rooms: Rooms,
-  asking: Asking,
+  ctx: ApiContext,
+  request: Asking,
   node: NodeRow,
   steps: readonly WireStep[],
   verb: StepVerb,
@@ -74,7 +74,7 @@ export const planWithChildren = async (
   const planned: PlannedStep[] = [];
   for (const { step } of ordered)
     if (step.execute_on_child_nodes)
-      planned.push(...(await childrenOf(rooms, asking, node, step, verb)).map((child) => onChild(step, verb, child)));
+      planned.push(...(await childrenOf(ctx, request, node, step, verb)).map((child) => onChild(step, verb, child)));
     else planned.push(planSteps([step], verb, node)[0]!);
   if (planned.length > maxSteps)
     raise('InvalidSteps', {

@@ -13,7 +13,7 @@ import { ownValue } from '../../model/own';
 import { inOrder } from '../../model/resources/runbook-steps';
 import type { Runbook } from '../../model/resources/runbooks';
 import type { RunOrder } from '../../runs/contract';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { requireKnown } from './origins';
 
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
@@ -110,7 +110,7 @@ const needs: Readonly<Record<string, Needs>> = {
 };
 
 /** The instance that is to be deployed is described well enough. Throws InstanceInfoInvalid, OriginRefused. */
-export const checkInstance = (rooms: Rooms, node: NodeRow, ident: string): void => {
+export const checkInstance = (ctx: ApiContext, node: NodeRow, ident: string): void => {
   const info = node.instance_info;
   const needed = needs[interfaceOf(node, 'deploy')];
   const fault = needed?.fault(info);
@@ -119,24 +119,24 @@ export const checkInstance = (rooms: Rooms, node: NodeRow, ident: string): void 
     (trait) => !node.traits.includes(trait),
   );
   if (lacking.length > 0) refuse(ident, `traits: the node lacks ${lacking.join(', ')}`);
-  for (const fetched of needed?.fetched(info) ?? []) requireKnown(rooms, fetched);
+  for (const fetched of needed?.fetched(info) ?? []) requireKnown(ctx, fetched);
 };
 
-const lesseeOf = (rooms: Rooms, who: Caller, node: NodeRow): ProjectId | undefined =>
+const lesseeOf = (ctx: ApiContext, who: Caller, node: NodeRow): ProjectId | undefined =>
   ({
     instance: textOf(node.instance_info, 'project_id') as ProjectId | undefined,
     request: who.project_id ?? undefined,
     off: undefined,
-  })[rooms.settings.automaticLessee];
+  })[ctx.settings.automaticLessee];
 
 /** What a deployment writes to the node as it is accepted. A rebuild is the same lease as before, so it names no lessee. */
 export const deploymentFacts = (
-  rooms: Rooms,
+  ctx: ApiContext,
   { who, body }: { readonly who: Caller; readonly body: { readonly configdrive?: Configdrive | null } },
   node: NodeRow,
   row: VerbRow,
 ): Pick<RunOrder, 'instance_info' | 'lessee'> => {
-  const lessee = row.event === 'deploy' && node.lessee === null ? lesseeOf(rooms, who, node) : undefined;
+  const lessee = row.event === 'deploy' && node.lessee === null ? lesseeOf(ctx, who, node) : undefined;
   return {
     ...(body.configdrive && { instance_info: { ...node.instance_info, configdrive: body.configdrive } }),
     ...(lessee && { lessee }),
@@ -153,11 +153,11 @@ export const hashedPassword = async (password: string): Promise<string> => {
  * The runbook by which a node is cleaned of itself: by its resource class, or for all; none where the node's own list is meant.
  * Throws Conflict where the one that is meant is gone or not the system's: no node goes uncleaned for that.
  */
-export const cleaningRunbook = async (rooms: Rooms, node: NodeRow): Promise<Runbook | undefined> => {
-  const { cleaningRunbooks } = rooms.settings;
+export const cleaningRunbook = async (ctx: ApiContext, node: NodeRow): Promise<Runbook | undefined> => {
+  const { cleaningRunbooks } = ctx.settings;
   const name = ownValue(cleaningRunbooks, node.resource_class ?? '') ?? cleaningRunbooks['*'];
   if (name === undefined) return undefined;
-  const runbook = await rooms.inventory.runbooks.find(name);
+  const runbook = await ctx.inventory.runbooks.find(name);
   if (!runbook)
     return raise('Conflict', {
       reason: `Runbook ${name}, by which this node is cleaned, does not exist; the operator named it in TEMPER_CLEANING_RUNBOOKS.`,

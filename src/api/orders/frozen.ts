@@ -2,7 +2,7 @@
 import type { Freeze } from '../../inventory/nodes/freezes';
 import { raise } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 
 const whoOf = ({ requester }: Freeze): string => requester.user_name ?? requester.user_id ?? 'an unnamed caller';
 
@@ -11,11 +11,11 @@ const whoOf = ({ requester }: Freeze): string => requester.user_name ?? requeste
  * Asked after the caller's rights and before the request is accepted; a run that is accepted all the same waits by itself.
  */
 export const refuseFrozen = async (
-  rooms: Pick<Rooms, 'inventory'>,
+  ctx: Pick<ApiContext, 'inventory'>,
   node: { readonly uuid: NodeUuid },
   ident: string,
 ): Promise<void> => {
-  const freeze = await rooms.inventory.freezes.active(node.uuid);
+  const freeze = await ctx.inventory.freezes.active(node.uuid);
   if (!freeze) return;
   raise('NodeFrozen', {
     node: ident,

@@ -26,11 +26,11 @@ export const orderedNode = ({
 /** Who asked by which rule, and by a second one with a reason where it took one. */
 export const askedBy = (
   policy: Policy,
-  asking: AuditContext,
+  request: AuditContext,
   rule: string,
   also?: { readonly rule: string; readonly reason: string },
 ): RunAudit => ({
-  ...auditedBy(asking),
+  ...auditedBy(request),
   rule: also ? `${rule}, ${also.rule}` : rule,
   ...(also && { reason: also.reason }),
   rule_set: policy.hash,

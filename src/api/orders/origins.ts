@@ -4,13 +4,13 @@ import { type Fetched, fetchedBy, requireFetched, requireOrigin } from '../../mo
 import { isSecretRef } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 
 /**
  * Refuses a URL outside the allowed origins. One with a password in it is kept sealed: where only some origins are allowed
  * it is refused, because the API cannot read where it points. Throws OriginRefused.
  */
-const requireKnownOrigin = ({ settings: { imageOrigins } }: Rooms, url: unknown): void => {
+const requireKnownOrigin = ({ settings: { imageOrigins } }: ApiContext, url: unknown): void => {
   if (typeof url === 'string') requireOrigin(imageOrigins, url);
   if (isSecretRef(url) && imageOrigins.length > 0)
     raise('OriginRefused', {
@@ -21,16 +21,16 @@ const requireKnownOrigin = ({ settings: { imageOrigins } }: Rooms, url: unknown)
 };
 
 /** As above, for what is fetched in any way. Throws OriginRefused. */
-export const requireKnown = (rooms: Rooms, fetched: Fetched): void => {
-  if (isSecretRef(fetched.value)) requireKnownOrigin(rooms, fetched.value);
-  else requireFetched(rooms.settings.imageOrigins, fetched);
+export const requireKnown = (ctx: ApiContext, fetched: Fetched): void => {
+  if (isSecretRef(fetched.value)) requireKnownOrigin(ctx, fetched.value);
+  else requireFetched(ctx.settings.imageOrigins, fetched);
 };
 
 type Step = Pick<PlannedStep, 'interface' | 'step' | 'acts' | 'args'>;
 
 /** Refuses steps that fetch from elsewhere; what instance_info names is looked at as a deployment is asked. Throws OriginRefused. */
-export const requireStepOrigins = (rooms: Rooms, steps: readonly Step[]): void => {
+export const requireStepOrigins = (ctx: ApiContext, steps: readonly Step[]): void => {
   for (const step of steps)
     for (const { act } of step.acts)
-      for (const fetched of fetchedBy(act, step, step.args, {})) requireKnown(rooms, fetched);
+      for (const fetched of fetchedBy(act, step, step.args, {})) requireKnown(ctx, fetched);
 };

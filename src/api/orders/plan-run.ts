@@ -6,7 +6,7 @@ import { type ProvisionState, states } from '../../model/lifecycle/states';
 import type { Equipment } from '../../model/lifecycle/step-types';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
 import type { RunAudit, RunOrder } from '../../runs/contract';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { checkInstance } from './deploy';
 import { checkWorkable, orderedNode } from './orders';
 import { requireStepOrigins } from './origins';
@@ -33,20 +33,20 @@ type RunRequest = {
  * The order that starts the run. Throws what planning throws, InstanceInfoInvalid, OriginRefused, InvalidInput,
  * DriverInfoInvalid, NoWorker.
  */
-export const planRun = async (rooms: Rooms, request: RunRequest): Promise<RunOrder> => {
+export const planRun = async (ctx: ApiContext, request: RunRequest): Promise<RunOrder> => {
   const { verb, row, node, ident, to, asked, more } = request;
-  if (row.story === 'deploy') checkInstance(rooms, node, ident);
-  const ready = await equipped(rooms, node);
+  if (row.story === 'deploy') checkInstance(ctx, node, ident);
+  const ready = await equipped(ctx, node);
   const { steps: listed, runbook = null, automatic = false, args = {} } = await request.steps(ready);
   const { steps, ...ramdisk } = planFor(row.story!, { node: ready, steps: listed, automatic, args });
-  requireStepOrigins(rooms, steps);
+  requireStepOrigins(ctx, steps);
   if (request.disableRamdisk && ramdisk.boot)
     raise('InvalidInput', {
       field: 'disable_ramdisk',
       reason: 'these steps run in the ramdisk; leave it out, or use out-of-band steps only',
     });
   checkWorkable(node, ident);
-  const limit = row.counts && rooms.settings.concurrency[row.counts];
+  const limit = row.counts && ctx.settings.concurrency[row.counts];
   return {
     node: orderedNode(node),
     verb,

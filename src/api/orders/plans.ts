@@ -5,7 +5,7 @@ import { automaticPlan, planDeploySteps } from '../../model/lifecycle/plans';
 import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { Runbook } from '../../model/resources/runbooks';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { planWithChildren } from './children';
 import { cleaningRunbook, hashedPassword } from './deploy';
 import type { ProvisionRequest, WantedVerb } from './request';
@@ -15,34 +15,34 @@ import { templateSteps } from './templates';
 const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
 type Planning = {
-  readonly rooms: Rooms;
+  readonly ctx: ApiContext;
   readonly want: WantedVerb;
-  readonly asking: ProvisionRequest;
+  readonly request: ProvisionRequest;
   readonly node: NodeRow & Equipment;
 };
 
 /** The node with the steps that its ramdisk has reported, which differ with its hardware. */
-export const equipped = async (rooms: Rooms, node: NodeRow): Promise<NodeRow & Equipment> => {
-  const reported_steps = await rooms.inventory.details.reported(node.uuid);
+export const equipped = async (ctx: ApiContext, node: NodeRow): Promise<NodeRow & Equipment> => {
+  const reported_steps = await ctx.inventory.details.reported(node.uuid);
   return reported_steps.length > 0 ? { ...node, reported_steps } : node;
 };
 
-const rawSteps = async ({ rooms, want: { verb, row }, asking, node }: Planning): Promise<PlannedStep[]> => {
+const rawSteps = async ({ ctx, want: { verb, row }, request, node }: Planning): Promise<PlannedStep[]> => {
   const key = row.stepsKey!;
-  const steps: readonly WireStep[] | undefined = asking.body[key];
+  const steps: readonly WireStep[] | undefined = request.body[key];
   if (steps === undefined) return invalid(key, `is missing; ${verb} needs ${key} or a runbook`);
   if (steps.length === 0) return invalid(key, 'must hold at least one step');
   checkRawSteps(steps);
-  refuseDisallowed(rooms, steps);
-  return planWithChildren(rooms, asking, node, steps, row.story as StepVerb);
+  refuseDisallowed(ctx, steps);
+  return planWithChildren(ctx, request, node, steps, row.story as StepVerb);
 };
 
 /** What joins a deployment: what templates bring, and the caller's own. */
-const deploySteps = async ({ rooms, want: { row }, asking, node }: Planning): Promise<PlannedStep[]> => {
-  const own: readonly WireStep[] = (row.stepsKey && asking.body[row.stepsKey]) || [];
+const deploySteps = async ({ ctx, want: { row }, request, node }: Planning): Promise<PlannedStep[]> => {
+  const own: readonly WireStep[] = (row.stepsKey && request.body[row.stepsKey]) || [];
   checkRawSteps(own);
-  refuseDisallowed(rooms, own);
-  return [...(await templateSteps(rooms, asking, node, own.map(nameOf))), ...planDeploySteps(own, node)];
+  refuseDisallowed(ctx, own);
+  return [...(await templateSteps(ctx, request, node, own.map(nameOf))), ...planDeploySteps(own, node)];
 };
 
 /** Planned steps, and what else the plan of their run is made of. */
@@ -56,20 +56,20 @@ export type PlanListed = {
 };
 
 /** Whether a node is cleaned by itself: its own word, or else the installation's. */
-const cleansItself = (rooms: Rooms, node: NodeRow): boolean => node.automated_clean ?? rooms.settings.automatedClean;
+const cleansItself = (ctx: ApiContext, node: NodeRow): boolean => node.automated_clean ?? ctx.settings.automatedClean;
 
-const automatic = async ({ rooms, node }: Planning): Promise<PlanListed> => {
-  if (!cleansItself(rooms, node)) return { steps: [] };
-  const runbook = await cleaningRunbook(rooms, node);
+const automatic = async ({ ctx, node }: Planning): Promise<PlanListed> => {
+  if (!cleansItself(ctx, node)) return { steps: [] };
+  const runbook = await cleaningRunbook(ctx, node);
   return runbook
     ? { steps: planStored(runbook.steps, 'clean', node), runbook }
     : { steps: automaticPlan(node), automatic: true };
 };
 
 const listed = async (planning: Planning, runbook: Runbook | null): Promise<PlanListed> => {
-  const { rooms, want, node } = planning;
+  const { ctx, want, node } = planning;
   if (runbook) {
-    refuseDisallowed(rooms, runbook.steps);
+    refuseDisallowed(ctx, runbook.steps);
     return { steps: planStored(runbook.steps, want.row.story as StepVerb, node), runbook };
   }
   if (want.row.steps === 'automatic') return automatic(planning);
@@ -79,8 +79,8 @@ const listed = async (planning: Planning, runbook: Runbook | null): Promise<Plan
 
 /** The steps that a request brings, chooses by a runbook, or leaves to the node's own list. Throws what planning throws. */
 export const requestedSteps = async (planning: Planning, given: Runbook | null): Promise<PlanListed> => {
-  const { want, asking } = planning;
+  const { want, request } = planning;
   const steps = await listed(planning, given);
   if (!want.row.rescuePassword) return steps;
-  return { ...steps, args: { rescue_password: await hashedPassword(asking.body.rescue_password!) } };
+  return { ...steps, args: { rescue_password: await hashedPassword(request.body.rescue_password!) } };
 };

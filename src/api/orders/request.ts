@@ -1,7 +1,7 @@
 /** A provision request as the orders see it: its parsed body, and the verb that it comes to. */
 import { z } from 'zod';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
-import type { Asking } from '../http/route';
+import type { ApiRequest } from '../http/route';
 import { flag } from '../resource/validation';
 import type { NodeParams } from '../v1/nodes/nodes';
 import { configdrive } from './deploy';
@@ -19,7 +19,7 @@ export const provisionBody = z.strictObject({
   rescue_password: z.string().max(512).optional(),
 });
 
-export type ProvisionRequest = Asking<NodeParams, unknown, z.output<typeof provisionBody>>;
+export type ProvisionRequest = ApiRequest<NodeParams, unknown, z.output<typeof provisionBody>>;
 
 /** A request, resolved: the verb, its row, and the rule that decides about it. */
 export type WantedVerb = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };

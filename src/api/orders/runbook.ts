@@ -5,7 +5,7 @@ import { raise } from '../../model/errors';
 import { inOrder } from '../../model/resources/runbook-steps';
 import { type Runbook, runbookApproval } from '../../model/resources/runbooks';
 import { nodeTarget, runbookTarget, type Target } from '../../policy';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { requireStepRules } from './steps';
 
@@ -44,14 +44,14 @@ const isPrivate = ({ owner, public: open }: Runbook): boolean => owner !== null 
  * its own and a reason. Throws PolicyDenied, InvalidInput.
  */
 const requireHome = (
-  rooms: Rooms,
+  ctx: ApiContext,
   { who, reason = '' }: RunbookRequest,
   node: NodeRow,
   runbook: Runbook,
   target: Target,
 ): Usable['crossing'] => {
   if (!isPrivate(runbook) || runbook.owner === node.owner || runbook.owner === node.lessee) return undefined;
-  const policy = rooms.policy();
+  const policy = ctx.policy();
   if (policy.allows(crossSilently, who, target)) return undefined;
   policy.require(cross, who, target);
   const said = reason.trim();
@@ -65,13 +65,13 @@ const requireHome = (
 
 /** Throws RunbookTraitMissing. */
 const requireApproval = (
-  rooms: Rooms,
+  ctx: ApiContext,
   { who, version }: RunbookRequest,
   node: NodeRow,
   runbook: Runbook,
   target: Target,
 ): void => {
-  const byName = runbook.traits.length === 0 && rooms.policy().allows(matchName, who, target);
+  const byName = runbook.traits.length === 0 && ctx.policy().allows(matchName, who, target);
   const approval = runbookApproval(runbook, node.traits, version, byName);
   if (!approval.ok)
     raise('RunbookTraitMissing', { runbook: runbook.name, node: node.name ?? node.uuid, wanted: approval.wanted });
@@ -82,17 +82,17 @@ const requireApproval = (
  * PolicyDenied, InvalidInput, RunbookTraitMissing.
  */
 export const usableRunbook = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   asked: RunbookRequest,
   node: NodeRow,
   ident: string,
 ): Promise<Usable> => {
-  const runbook = await findVisibleRunbook(rooms, asked.who, ident);
-  const policy = rooms.policy();
+  const runbook = await findVisibleRunbook(ctx, asked.who, ident);
+  const policy = ctx.policy();
   policy.require(useRule, asked.who, runbookTarget(runbook));
   const target = { ...nodeTarget(node), ...runbookTarget(runbook) };
-  const crossing = requireHome(rooms, asked, node, runbook, target);
-  requireApproval(rooms, asked, node, runbook, target);
+  const crossing = requireHome(ctx, asked, node, runbook, target);
+  requireApproval(ctx, asked, node, runbook, target);
   // What a project wrote for itself is bound by the rules of single steps; what an operator published is not.
   if (isPrivate(runbook)) requireStepRules(policy, asked.who, target, runbook.steps);
   return { runbook: { ...runbook, steps: inOrder(runbook.steps) }, ...(crossing && { crossing }) };

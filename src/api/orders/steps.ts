@@ -7,7 +7,7 @@ import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { Equipment, GivenStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import { type Policy, ruleNames, stepRulePrefix, type Target } from '../../policy';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import type { requestStep } from './step-schema';
 
 export type WireStep = z.output<typeof requestStep>;
@@ -51,8 +51,8 @@ export const requireStepRules = (
 };
 
 /** Refuses what the operator forbids to all callers. Throws InvalidSteps. */
-export const refuseDisallowed = (rooms: Rooms, steps: readonly { interface: string; step: string }[]): void => {
-  const wrong = steps.map(nameOf).filter((name) => rooms.settings.disallowedSteps.includes(name));
+export const refuseDisallowed = (ctx: ApiContext, steps: readonly { interface: string; step: string }[]): void => {
+  const wrong = steps.map(nameOf).filter((name) => ctx.settings.disallowedSteps.includes(name));
   if (wrong.length > 0)
     raise('InvalidSteps', { reason: `The operator does not allow ${[...new Set(wrong)].join(', ')} here.` });
 };

@@ -6,11 +6,11 @@ import type { Equipment, PlannedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { DeployTemplate, TemplateStep } from '../../model/resources/deploy-templates';
 import { nodeTarget, stepTarget } from '../../policy';
-import type { Rooms } from '../context';
-import type { Asking } from '../http/route';
+import type { ApiContext } from '../context';
+import type { ApiRequest } from '../http/route';
 import { readable, refuseDisallowed, requireStepRules, stepRules } from './steps';
 
-type TemplateRequest = Pick<Asking<unknown, unknown, unknown>, 'who'>;
+type TemplateRequest = Pick<ApiRequest<unknown, unknown, unknown>, 'who'>;
 
 const traitsOf = (node: NodeRow): string[] => {
   const { traits } = node.instance_info;
@@ -19,13 +19,13 @@ const traitsOf = (node: NodeRow): string[] => {
 
 /** Steps that were not written with system scope count as the caller's own choice. Throws PolicyDenied. */
 const requireUnvouched = (
-  rooms: Rooms,
+  ctx: ApiContext,
   { who }: TemplateRequest,
   node: NodeRow,
   { vouched, steps }: DeployTemplate,
 ): void => {
   if (vouched) return;
-  const policy = rooms.policy();
+  const policy = ctx.policy();
   policy.require(stepRules.deploy_steps, who, nodeTarget(node));
   requireStepRules(policy, who, stepTarget(node), steps);
 };
@@ -56,15 +56,15 @@ const planned = (steps: readonly TemplateStep[], node: NodeRow & Equipment): Pla
  * @param own names of the caller's steps
  */
 export const templateSteps = async (
-  rooms: Rooms,
-  asking: TemplateRequest,
+  ctx: ApiContext,
+  request: TemplateRequest,
   node: NodeRow & Equipment,
   own: readonly string[],
 ): Promise<PlannedStep[]> => {
-  const templates = await rooms.inventory.deployTemplates.named(traitsOf(node));
+  const templates = await ctx.inventory.deployTemplates.named(traitsOf(node));
   checkOnce(templates);
-  for (const template of templates) requireUnvouched(rooms, asking, node, template);
+  for (const template of templates) requireUnvouched(ctx, request, node, template);
   const steps = templates.flatMap((template) => template.steps).filter((step) => !own.includes(nameOf(step)));
-  refuseDisallowed(rooms, steps);
+  refuseDisallowed(ctx, steps);
   return planned(steps, node);
 };

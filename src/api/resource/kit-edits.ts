@@ -7,8 +7,8 @@ import { patchable } from '../../model/resources/fields';
 import { checkHomeFree, type HomeNode } from '../../model/resources/node-resources';
 import { nodeTarget } from '../../policy';
 import { type AuditedAct, auditAndEvent, resourceChange } from '../audit/record';
-import type { Rooms } from '../context';
-import { type Answer, type Asking, created, noContent, ok, type Route, route, type Unread } from '../http/route';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, created, noContent, ok, type Route, route, type Unread } from '../http/route';
 import { refusingDuplicates } from './duplicates';
 import {
   type AnyRow,
@@ -28,12 +28,12 @@ import { type Context, type FoundRow, findVisible, reachOf, requireOnHome, visib
 import { createGate, createSchema } from './validation';
 import { dropSecrets, keepSecrets, type StoredValues, sealedValues, withDefaults, withId } from './values';
 
-type Request = Asking<PathParams, unknown, unknown>;
+type Request = ApiRequest<PathParams, unknown, unknown>;
 /** A request in its transaction. */
-type Transaction = Context & { readonly rooms: Rooms; readonly request: Request };
+type Transaction = Context & { readonly ctx: ApiContext; readonly request: Request };
 
-const within = <T>(rooms: Rooms, request: Request, work: (context: Transaction) => Promise<T>): Promise<T> =>
-  rooms.inventory.transaction((inventory) => work({ policy: rooms.policy, inventory, rooms, request }));
+const within = <T>(ctx: ApiContext, request: Request, work: (context: Transaction) => Promise<T>): Promise<T> =>
+  ctx.inventory.transaction((inventory) => work({ policy: ctx.policy, inventory, ctx, request }));
 
 const check = async (resource: Resource, write: Write<AnyRow>): Promise<void> => {
   for (const row of resource.before ?? []) if (row.on.includes(write.act)) await row.check(write);
@@ -57,20 +57,20 @@ type Written = {
 
 const record = (
   { what, recorded }: Resource,
-  { rooms, inventory, request }: Transaction,
+  { ctx, inventory, request }: Transaction,
   { act, rules, row, node, values }: Written,
 ): Promise<void> => {
   const write = { resource: what, act, rule: rules.join(', '), uuid: row.uuid, node, values };
   const change = resourceChange({ ...write, ...recorded?.(row, { act, body: request.body, values }) });
-  return auditAndEvent(inventory, rooms.policy(), request, change);
+  return auditAndEvent(inventory, ctx.policy(), request, change);
 };
 
 const writeOf = (
-  { rooms, inventory, request }: Transaction,
+  { ctx, inventory, request }: Transaction,
   part: Pick<Write<AnyRow>, 'act' | 'row' | 'values' | 'named'>,
   node?: HomeNode,
   to = node,
-): Write<AnyRow> => ({ ...part, rooms, inventory, request, node: node!, to: to! });
+): Write<AnyRow> => ({ ...part, ctx, inventory, request, node: node!, to: to! });
 
 /** The node that a new row is to belong to, once the rule admits. Throws PolicyDenied, InvalidInput, NodeLocked. */
 const homeFor = async (
@@ -91,16 +91,16 @@ const homeFor = async (
 };
 
 const create = async (resource: Resource, context: Transaction, body: StoredValues): Promise<FoundRow> => {
-  const { rooms, inventory, request } = context;
+  const { ctx, inventory, request } = context;
   const rule = ruleOf(resource, 'create');
   const node = await homeFor(resource, context, rule, body);
   const named = Object.keys(body);
   const given = { ...withDefaults(resource.table, body), ...(node && { node_uuid: node.uuid }) };
-  const whole = resource.checked?.(given, { rooms, request, named }) ?? given;
+  const whole = resource.checked?.(given, { ctx, request, named }) ?? given;
   const write = writeOf(context, { act: 'create', row: whole as AnyRow & StoredValues, values: whole, named }, node);
   await check(resource, write);
   const made = withId(resource.sealing, whole);
-  const { values, secrets } = sealedValues(rooms, resource.sealing, made, {}, made.uuid);
+  const { values, secrets } = sealedValues(ctx, resource.sealing, made, {}, made.uuid);
   if (node) await stampLessee(inventory, request.who, node);
   const row = await resource.store(inventory).insert!(values);
   await keepSecrets(inventory, resource.sealing, row, secrets);
@@ -109,8 +109,8 @@ const create = async (resource: Resource, context: Transaction, body: StoredValu
   return { row, node };
 };
 
-const answerOf = (resource: Resource, rooms: Rooms, request: Request, found: FoundRow): StoredValues =>
-  resource.shown.full(request.version).represent(asShown(found), shownTo(resource, rooms, request));
+const answerOf = (resource: Resource, ctx: ApiContext, request: Request, found: FoundRow): StoredValues =>
+  resource.shown.full(request.version).represent(asShown(found), shownTo(resource, ctx, request));
 
 const withHeaders = (answer: Answer, more: Readonly<Record<string, string>> | undefined): Answer =>
   more ? { ...answer, headers: { ...answer.headers, ...more } } : answer;
@@ -126,25 +126,25 @@ const createRoute = (resource: Resource): Route => {
     ...(resource.bodyValues && { bodyValues: resource.bodyValues }),
     ...(home
       ? {
-          requireAllowed: ({ who, field }: Unread, rooms: Rooms) =>
-            requireOnHome(rooms, who, rule, field('node_uuid') ?? field('node_ident')),
+          requireAllowed: ({ who, field }: Unread, ctx: ApiContext) =>
+            requireOnHome(ctx, who, rule, field('node_uuid') ?? field('node_ident')),
         }
       : { asks: rule }),
     rules: [...(home ? reachOf(resource).seeing : []), rule, ...asks, ...redacting],
     body: parse ? z.unknown() : createSchema(resource.table),
     ...(!parse && { gate: createGate(resource.table) }),
-    handler: async (request, rooms) => {
-      if (!home) rooms.policy().require(rule, request.who);
+    handler: async (request, ctx) => {
+      if (!home) ctx.policy().require(rule, request.who);
       const body = parse?.(request.body, request.version) ?? (request.body as StoredValues);
       const found = await refusingDuplicates(resource.table, body, () =>
-        within(rooms, request, (context) => create(resource, context, body)),
+        within(ctx, request, (context) => create(resource, context, body)),
       );
       const { uuid } = found.row;
       const answer = created(
-        answerOf(resource, rooms, request, found),
+        answerOf(resource, ctx, request, found),
         `${request.base}${collectionPath(resource)}/${uuid}`,
       );
-      return withHeaders(answer, resource.headers?.(rooms, found.row, Object.keys(body)));
+      return withHeaders(answer, resource.headers?.(ctx, found.row, Object.keys(body)));
     },
   });
 };
@@ -174,11 +174,11 @@ const changesOf = async (
   context: Transaction,
   { row, node }: FoundRow,
 ): Promise<{ readonly values: StoredValues; readonly to?: HomeNode }> => {
-  const { rooms, request } = context;
+  const { ctx, request } = context;
   const patch = request.body as Operation[];
   const before = row as unknown as StoredValues;
   const given = resource.patch?.(patched, row, patch) ?? patched(before, patch);
-  const whole = resource.checked?.(given, { rooms, request, named: attributesOf(patch) }, row) ?? given;
+  const whole = resource.checked?.(given, { ctx, request, named: attributesOf(patch) }, row) ?? given;
   const { node_uuid, ...others } = differing(before, whole);
   if (!node) return { values: differing(before, whole) };
   const moves = node_uuid !== undefined;
@@ -192,7 +192,7 @@ const rulesOf = (resource: Resource, patch: readonly Operation[]): readonly stri
   patch.length === 0 ? [ruleOf(resource, 'update')] : rulesFor(resource.table, patch);
 
 const update = async (resource: Resource, patched: Patcher, context: Transaction): Promise<FoundRow> => {
-  const { rooms, inventory, request } = context;
+  const { ctx, inventory, request } = context;
   const { who, version } = request;
   const patch = request.body as Operation[];
   const named = attributesOf(patch);
@@ -206,7 +206,7 @@ const update = async (resource: Resource, patched: Patcher, context: Transaction
   const write = writeOf(context, { act: 'update', row, values: given, named }, node, to);
   await check(resource, write);
   const before = row as unknown as StoredValues;
-  const { values, secrets } = sealedValues(rooms, resource.sealing, given, before, row.uuid);
+  const { values, secrets } = sealedValues(ctx, resource.sealing, given, before, row.uuid);
   if (to) await stampLessee(inventory, who, to);
   const stored = await refusingDuplicates(resource.table, { ...before, ...values }, () =>
     resource.store(inventory).update(row.uuid, values),
@@ -237,19 +237,19 @@ const patchRoute = (resource: Resource): Route => {
     tooOld: resource.tooOld,
     ...(resource.bodyValues && { bodyValues: resource.bodyValues }),
     rules: [...seeing, ...rules, ...asks, ...redacting],
-    requireAllowed: async ({ who, params, version }, rooms) => {
-      if (ruleFirst) return rooms.policy().require(rule, who);
-      const found = await findVisible(resource, rooms, who, identIn(resource, params), { version, act: 'update' });
-      rooms.policy().require(rule, who, target(found));
+    requireAllowed: async ({ who, params, version }, ctx) => {
+      if (ruleFirst) return ctx.policy().require(rule, who);
+      const found = await findVisible(resource, ctx, who, identIn(resource, params), { version, act: 'update' });
+      ctx.policy().require(rule, who, target(found));
     },
     params: paramsOf(resource.param),
     body: patchBody,
-    handler: async (request, rooms) => {
-      if (ruleFirst) rooms.policy().require(rule, request.who);
+    handler: async (request, ctx) => {
+      if (ruleFirst) ctx.policy().require(rule, request.who);
       checkAttributes(resource.tableAt?.(request.version) ?? table, request.body, request.version);
-      const found = await within(rooms, request, (context) => update(resource, patched, context));
-      const answer = ok(answerOf(resource, rooms, request, found));
-      return withHeaders(answer, resource.headers?.(rooms, found.row, attributesOf(request.body)));
+      const found = await within(ctx, request, (context) => update(resource, patched, context));
+      const answer = ok(answerOf(resource, ctx, request, found));
+      return withHeaders(answer, resource.headers?.(ctx, found.row, attributesOf(request.body)));
     },
   });
 };
@@ -280,9 +280,9 @@ const deleteRoute = (resource: Resource): Route => {
     tooOld: resource.tooOld,
     rules: [...seeing, rule],
     params: paramsOf(resource.param),
-    handler: async (request, rooms) => {
-      if (ruleFirst) rooms.policy().require(rule, request.who);
-      await within(rooms, request, (context) => remove(resource, context));
+    handler: async (request, ctx) => {
+      if (ruleFirst) ctx.policy().require(rule, request.who);
+      await within(ctx, request, (context) => remove(resource, context));
       return noContent();
     },
   });

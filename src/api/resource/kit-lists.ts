@@ -4,8 +4,8 @@ import { raise } from '../../model/errors';
 import { always, and, or, type Predicate } from '../../model/predicates';
 import { isMac } from '../../model/resources/ports';
 import { nodeTarget } from '../../policy';
-import type { Rooms } from '../context';
-import { type Answer, type Asking, ok, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import {
   type AnyRow,
   type Below,
@@ -38,11 +38,11 @@ export const asShown = ({ row, node }: FoundRow): StoredValues =>
 /** How rows are shown to a caller. */
 export const shownTo = (
   { redacting }: Pick<Shows, 'redacting'>,
-  rooms: Rooms,
+  ctx: ApiContext,
   { who, base }: Pick<ListRequest, 'who' | 'base'>,
 ): Shown => {
   if (!redacting) return { base };
-  const policy = rooms.policy();
+  const policy = ctx.policy();
   return { base, hides: (rule, row) => !policy.allows(rule, who, nodeTarget(row as Parameters<typeof nodeTarget>[0])) };
 };
 
@@ -61,7 +61,7 @@ const checkPlaces = (filters: ListAsked['filters'], nested: boolean): void => {
 /** Of the columns of nodes: whose the filters and the path ask for. Throws NodeNotFound alike for missing and hidden ones. */
 const homeOf = async (
   { home }: Shows,
-  rooms: Rooms,
+  ctx: ApiContext,
   { who }: ListRequest,
   filters: ListAsked['filters'],
   parent: Parent | undefined,
@@ -71,7 +71,7 @@ const homeOf = async (
   const within = and(anyOf('shard', filters.shard), anyOf('conductor_group', filters.conductor_groups));
   const ident = parent?.of === 'nodes' ? parent.ident : (filters.node ?? filters.node_uuid);
   if (ident === undefined) return within;
-  const node = await visibleHome(rooms, who, String(ident));
+  const node = await visibleHome(ctx, who, String(ident));
   return and(
     within,
     node ? { is: 'equals', column: 'uuid', value: node.uuid } : raise('NodeNotFound', { node: ident }),
@@ -92,24 +92,24 @@ type Listing = { readonly whole: boolean; readonly path: string; readonly parent
 const answerList = async (
   kind: Shows,
   request: ListRequest,
-  rooms: Rooms,
+  ctx: ApiContext,
   { whole, path, parent }: Listing,
 ): Promise<Answer> => {
   const { who, query, version } = request;
   const reach = reachOf(kind);
-  if (reach.ruleFirst) for (const rule of listRulesOf(kind)) rooms.policy().require(rule, who);
+  if (reach.ruleFirst) for (const rule of listRulesOf(kind)) ctx.policy().require(rule, who);
   const table = kind.tableAt?.(version) ?? kind.table;
   const since = kind.detailSince === 'never' ? undefined : kind.detailSince;
-  const asked = askedList(table, query, version, rooms.settings.maxLimit, since);
+  const asked = askedList(table, query, version, ctx.settings.maxLimit, since);
   if (whole && asked.fields) raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail' });
-  const home = await homeOf(kind, rooms, request, asked.filters, parent);
-  const wanted = (await kind.wanted?.(rooms, request, asked.filters, parent)) ?? always;
-  const visible = reach.visible(rooms.policy(), who, asked.filters);
+  const home = await homeOf(kind, ctx, request, asked.filters, parent);
+  const wanted = (await kind.wanted?.(ctx, request, asked.filters, parent)) ?? always;
+  const visible = reach.visible(ctx.policy(), who, asked.filters);
   const filter = and(filterPredicate(kind.table, lowered(asked.filters)), wanted);
   const projection = kind.shown.ofList(version, { fields: asked.fields, detail: whole || asked.detail });
   const page = pageAsked(asked, kind.badMarker);
-  return answerPage(kind.table, asked, { projection, shown: shownTo(kind, rooms, request), path }, (columns, take) =>
-    kind.store(rooms.inventory).list(columns, { visible, home, filter }, page, take),
+  return answerPage(kind.table, asked, { projection, shown: shownTo(kind, ctx, request), path }, (columns, take) =>
+    kind.store(ctx.inventory).list(columns, { visible, home, filter }, page, take),
   );
 };
 
@@ -128,28 +128,28 @@ const listRoute = (kind: Shows, whole: boolean, below?: Below): Route => {
     rules: listRulesOf(kind),
     ...(below && { params: paramsOf(below.param) }),
     query: kind.detailSince === 'never' ? query.omit({ detail: true }) : query,
-    handler: (request, rooms) => {
-      if (!below) return answerList(kind, request, rooms, { whole, path: own });
+    handler: (request, ctx) => {
+      if (!below) return answerList(kind, request, ctx, { whole, path: own });
       const ident = identIn(below, request.params);
       const path = `${below.parent}/${ident}/${own}`;
-      return answerList(kind, request, rooms, { whole, path, parent: { of: below.parent, ident } });
+      return answerList(kind, request, ctx, { whole, path, parent: { of: below.parent, ident } });
     },
   });
 };
 
 const show = async (
   kind: Shows,
-  request: Asking<PathParams, z.output<typeof showQuery>, unknown>,
-  rooms: Rooms,
+  request: ApiRequest<PathParams, z.output<typeof showQuery>, unknown>,
+  ctx: ApiContext,
 ): Promise<Answer> => {
   const { who, params, query, version } = request;
   const reach = reachOf(kind);
   const rule = ruleOf(kind, 'get');
-  if (reach.ruleFirst) rooms.policy().require(rule, who);
+  if (reach.ruleFirst) ctx.policy().require(rule, who);
   const fields = chosenFields(kind.tableAt?.(version) ?? kind.table, query.fields, version);
-  const found = await findVisible(kind, rooms, who, identIn(kind, params), { version });
-  if (!reach.ruleFirst && !reach.seeing.includes(rule)) rooms.policy().require(rule, who, reach.target(found));
-  return ok(kind.shown.ofOne(version, fields).represent(asShown(found), shownTo(kind, rooms, request)));
+  const found = await findVisible(kind, ctx, who, identIn(kind, params), { version });
+  if (!reach.ruleFirst && !reach.seeing.includes(rule)) ctx.policy().require(rule, who, reach.target(found));
+  return ok(kind.shown.ofOne(version, fields).represent(asShown(found), shownTo(kind, ctx, request)));
 };
 
 const showRoute = (kind: Shows): Route =>
@@ -160,7 +160,7 @@ const showRoute = (kind: Shows): Route =>
     rules: [...new Set([...reachOf(kind).seeing, ruleOf(kind, 'get'), ...(kind.redacting ?? [])])],
     params: paramsOf(kind.param),
     query: showQuery,
-    handler: (request, rooms) => show(kind, request, rooms),
+    handler: (request, ctx) => show(kind, request, ctx),
   });
 
 /** The routes that show it. */

@@ -9,8 +9,8 @@ import type { ResourceTable } from '../../model/resources/fields';
 import type { HomeNode } from '../../model/resources/node-resources';
 import type { Target } from '../../policy';
 import type { AuditContext, AuditedAct, ResourceWrite } from '../audit/record';
-import type { Rooms } from '../context';
-import type { Asking } from '../http/route';
+import type { ApiContext } from '../context';
+import type { ApiRequest } from '../http/route';
 import type { ListAsked } from './lists';
 import type { Operation, Patcher } from './patch';
 import type { projections } from './representation';
@@ -77,7 +77,7 @@ export type Kind<Row extends AnyRow = AnyRow> = {
 /** A list below another resource: `/v1/nodes/:ident/portgroups`. */
 export type Below = { readonly parent: 'nodes' | 'portgroups'; readonly param: string; readonly since?: number };
 
-export type ListRequest = Asking<unknown, StoredValues, unknown>;
+export type ListRequest = ApiRequest<unknown, StoredValues, unknown>;
 
 /** What of a kind is shown, and how it is listed. */
 export type Shows<Row extends AnyRow = AnyRow> = Kind<Row> & {
@@ -95,7 +95,7 @@ export type Shows<Row extends AnyRow = AnyRow> = Kind<Row> & {
   readonly below?: readonly Below[];
   /** Which rows are wanted beside the filters that name a column. Throws what is wrong with those. */
   readonly wanted?: (
-    rooms: Rooms,
+    ctx: ApiContext,
     request: ListRequest,
     filters: ListAsked['filters'],
     parent: { readonly of: Below['parent']; readonly ident: string } | undefined,
@@ -105,7 +105,7 @@ export type Shows<Row extends AnyRow = AnyRow> = Kind<Row> & {
 /** A write in its transaction, as the checks of a kind see it. */
 export type Write<Row extends AnyRow> = {
   readonly act: AuditedAct;
-  readonly rooms: Rooms;
+  readonly ctx: ApiContext;
   readonly inventory: Queries;
   readonly request: AuditContext & { readonly version: number };
   /** The row before the write; what is to be stored on create. */
@@ -149,7 +149,7 @@ export type Resource<Row extends AnyRow = AnyRow> = Shows<Row> & {
   /** The values to store, made of those that came, parsed; `stored` on an update. Throws what is wrong with them. */
   readonly checked?: (
     values: StoredValues,
-    write: Pick<Write<Row>, 'rooms' | 'request' | 'named'>,
+    write: Pick<Write<Row>, 'ctx' | 'request' | 'named'>,
     stored?: Row,
   ) => StoredValues;
   readonly before?: readonly Check<Row>[];
@@ -160,7 +160,7 @@ export type Resource<Row extends AnyRow = AnyRow> = Shows<Row> & {
     write: { readonly act: AuditedAct; readonly body: unknown; readonly values: StoredValues },
   ) => Partial<Pick<ResourceWrite, 'values' | 'facts' | 'project'>>;
   /** Headers of the answer to a write. */
-  readonly headers?: (rooms: Rooms, row: Row, named: readonly string[]) => Readonly<Record<string, string>>;
+  readonly headers?: (ctx: ApiContext, row: Row, named: readonly string[]) => Readonly<Record<string, string>>;
 };
 
 export const ruleOf = ({ rules }: Pick<Kind, 'rules'>, act: string): string => `${rules}:${act}`;

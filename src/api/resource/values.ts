@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Queries } from '../../inventory';
 import { secretRefs } from '../../model/access/secrets';
 import { emptyValue, type ResourceTable } from '../../model/resources/fields';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { restoreSecrets, type Sealed, sealAll } from './document-secrets';
 
 export type StoredValues = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export const withId = (sealing: Sealing | undefined, values: StoredValues): Stor
  * Values with their secrets sealed; a mask that came back keeps what it hides. Throws InvalidInput where it hides nothing.
  */
 export const sealedValues = (
-  rooms: Rooms,
+  ctx: ApiContext,
   sealing: Sealing | undefined,
   values: StoredValues,
   stored: StoredValues,
@@ -39,7 +39,7 @@ export const sealedValues = (
   const kept = Object.fromEntries(given.map((name) => [name, restoreSecrets(name, values[name], stored[name])]));
   // Rows of the installation, and volumes, which change nodes: workers of any conductor group may need them.
   const of = { holder: sealing.holder, holder_id: String(uuid), groups: 'all' } as const;
-  return sealAll(rooms.vault, { ...values, ...kept }, given, of);
+  return sealAll(ctx.vault, { ...values, ...kept }, given, of);
 };
 
 /** Stores what was sealed, and drops what the row no longer refers to. */

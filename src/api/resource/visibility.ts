@@ -7,7 +7,7 @@ import { asUuid, isLogicalName } from '../../model/ids';
 import { and, type Predicate } from '../../model/predicates';
 import { isSubresource, nameFormFault } from '../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../policy';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 
 /** Minor version from which names are identifiers of nodes. */
 const namesSince = 5;
@@ -31,12 +31,12 @@ export const identOf = (ident: string, minor: number): NodeIdent => {
 
 /** The node that a caller names and may see. Throws NodeNotFound alike for missing and hidden ones. */
 export const visibleNode = async (
-  rooms: Rooms,
-  asking: { readonly who: Caller; readonly version: number },
+  ctx: ApiContext,
+  request: { readonly who: Caller; readonly version: number },
   ident: string,
 ): Promise<NodeRow> => {
-  const node = await rooms.inventory.nodes.find(identOf(ident, asking.version));
-  if (!node || !rooms.policy().allows('baremetal:node:get', asking.who, nodeTarget(node)))
+  const node = await ctx.inventory.nodes.find(identOf(ident, request.version));
+  if (!node || !ctx.policy().allows('baremetal:node:get', request.who, nodeTarget(node)))
     return raise('NodeNotFound', { node: ident });
   return node;
 };

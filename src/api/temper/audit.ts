@@ -6,8 +6,8 @@ import { raise } from '../../model/errors';
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import { verdicts } from '../../model/resources/audit';
 import { auditRow } from '../audit/record';
-import type { Rooms } from '../context';
-import { type Asking, ok, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type ApiRequest, ok, route } from '../http/route';
 import { uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
@@ -73,14 +73,14 @@ const nextLink = (base: string, asked: AuditQuery, marker: number): string => {
 };
 
 /** The row of a reading comes after its page was read, and before it is answered: what cannot be recorded is not shown. */
-const recordReading = (asking: Asking<unknown, AuditQuery, unknown>, { policy, inventory }: Rooms) =>
+const recordReading = (request: ApiRequest<unknown, AuditQuery, unknown>, { policy, inventory }: ApiContext) =>
   inventory.audit.write(
-    auditRow(policy(), asking, {
+    auditRow(policy(), request, {
       action: 'audit.read',
       rule: auditRule,
       resource: 'audit',
       resource_id: '',
-      data: asking.query,
+      data: request.query,
     }),
   );
 
@@ -91,16 +91,16 @@ const list = route<unknown, AuditQuery>({
   rules: [auditRule],
   audited: true,
   query: auditQuery,
-  async handler(asking, rooms) {
-    const { policy, inventory } = rooms;
-    const { who, query: asked, base } = asking;
+  async handler(request, ctx) {
+    const { policy, inventory } = ctx;
+    const { who, query: asked, base } = request;
     policy().require(auditRule, who);
     const { marker, ...filters } = asked;
     const after = marker === undefined ? undefined : Number(marker);
     if (after !== undefined && !(await inventory.auditList.has(after))) raise('MarkerNotFound', { marker });
     const ids = { node: asked.node as NodeUuid | undefined, run: asked.run as RunUuid | undefined };
     const rows = await inventory.auditList.page({ ...filters, ...ids, after });
-    await recordReading(asking, rooms);
+    await recordReading(request, ctx);
     const last = rows.length === asked.limit ? rows.at(-1) : undefined;
     return ok({ audit: rows.map(auditView), ...(last && { next: nextLink(base, asked, last.seq) }) });
   },

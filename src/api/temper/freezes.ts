@@ -9,8 +9,8 @@ import { and } from '../../model/predicates';
 import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget } from '../../policy';
 import { auditAndEvent, requesterOf } from '../audit/record';
-import type { Rooms } from '../context';
-import { type Answer, type Asking, created, noContent, ok, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, created, noContent, ok, type Route, route } from '../http/route';
 import { flag, uuid } from '../resource/validation';
 import { nodeColumns, visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
@@ -59,49 +59,46 @@ const freezeView = (freeze: Freeze, node_name: string | null) => ({
   ended_by: freeze.ended_by,
 });
 
-const shownNode = (rooms: Rooms, asking: Asking<OfNode, unknown, unknown>): Promise<NodeRow> =>
-  visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
+const shownNode = (ctx: ApiContext, request: ApiRequest<OfNode, unknown, unknown>): Promise<NodeRow> =>
+  visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
 
 /** The rows a caller may see: freezes are as visible as their nodes, by rules of their own. */
-const visible = (rooms: Rooms, who: Caller) =>
-  and(
-    rooms.policy().filter(freezeRules.node, who, nodeColumns),
-    rooms.policy().filter(freezeRules.get, who, nodeColumns),
-  );
+const visible = (ctx: ApiContext, who: Caller) =>
+  and(ctx.policy().filter(freezeRules.node, who, nodeColumns), ctx.policy().filter(freezeRules.get, who, nodeColumns));
 
-const findFreeze = async (rooms: Rooms, who: Caller, ident: string): Promise<ListedFreeze | undefined> => {
+const findFreeze = async (ctx: ApiContext, who: Caller, ident: string): Promise<ListedFreeze | undefined> => {
   const id = asUuid(ident) as FreezeUuid | undefined;
-  const freeze = id && (await rooms.inventory.freezes.find(id));
+  const freeze = id && (await ctx.inventory.freezes.find(id));
   const seen =
-    freeze && [freezeRules.node, freezeRules.get].every((rule) => rooms.policy().allows(rule, who, nodeTarget(freeze)));
+    freeze && [freezeRules.node, freezeRules.get].every((rule) => ctx.policy().allows(rule, who, nodeTarget(freeze)));
   return seen ? freeze : undefined;
 };
 
 /** The freeze that a caller names and may see. Throws FreezeNotFound alike for missing and hidden ones. */
-const visibleFreeze = async (rooms: Rooms, who: Caller, ident: string): Promise<ListedFreeze> =>
-  (await findFreeze(rooms, who, ident)) ?? raise('FreezeNotFound', { freeze: ident });
+const visibleFreeze = async (ctx: ApiContext, who: Caller, ident: string): Promise<ListedFreeze> =>
+  (await findFreeze(ctx, who, ident)) ?? raise('FreezeNotFound', { freeze: ident });
 
 /** The freeze after which the page begins, if the list may hold it. Throws MarkerNotFound. */
 const markerOf = async (
-  rooms: Rooms,
-  asking: Asking<unknown, ListQuery, unknown>,
+  ctx: ApiContext,
+  request: ApiRequest<unknown, ListQuery, unknown>,
   node: NodeUuid | undefined,
 ): Promise<FreezeUuid | undefined> => {
-  const { marker } = asking.query;
+  const { marker } = request.query;
   if (marker === undefined) return undefined;
-  const found = await findFreeze(rooms, asking.who, marker);
+  const found = await findFreeze(ctx, request.who, marker);
   return found && (!node || found.node_uuid === node) ? found.id : raise('MarkerNotFound', { marker });
 };
 
 const answerList = async (
-  rooms: Rooms,
-  asking: Asking<unknown, ListQuery, unknown>,
+  ctx: ApiContext,
+  request: ApiRequest<unknown, ListQuery, unknown>,
   node?: NodeUuid,
 ): Promise<Answer> => {
-  const { limit: most, all } = asking.query;
-  const after = await markerOf(rooms, asking, node);
-  const rows = await rooms.inventory.freezes.list({
-    visible: visible(rooms, asking.who),
+  const { limit: most, all } = request.query;
+  const after = await markerOf(ctx, request, node);
+  const rows = await ctx.inventory.freezes.list({
+    visible: visible(ctx, request.who),
     node,
     all,
     limit: most,
@@ -110,23 +107,23 @@ const answerList = async (
   return ok({ freezes: rows.map((row) => freezeView(row, row.node_name)) });
 };
 
-const listOfNode = async (asking: Asking<OfNode, ListQuery, unknown>, rooms: Rooms): Promise<Answer> => {
-  const node = await shownNode(rooms, asking);
-  rooms.policy().require(freezeRules.get, asking.who, nodeTarget(node));
-  return answerList(rooms, asking, node.uuid);
+const listOfNode = async (request: ApiRequest<OfNode, ListQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const node = await shownNode(ctx, request);
+  ctx.policy().require(freezeRules.get, request.who, nodeTarget(node));
+  return answerList(ctx, request, node.uuid);
 };
 
-const create = async (asking: Asking<OfNode, unknown, FreezeBody>, rooms: Rooms): Promise<Answer> => {
-  const node = await shownNode(rooms, asking);
-  const policy = rooms.policy();
-  policy.require(freezeRules.create, asking.who, nodeTarget(node));
-  const { reason, until = null } = asking.body;
+const create = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ctx: ApiContext): Promise<Answer> => {
+  const node = await shownNode(ctx, request);
+  const policy = ctx.policy();
+  policy.require(freezeRules.create, request.who, nodeTarget(node));
+  const { reason, until = null } = request.body;
   // The store's clock also decides when it ends; this process's may be another.
-  if (until && until.getTime() <= (await rooms.inventory.clock()))
+  if (until && until.getTime() <= (await ctx.inventory.clock()))
     raise('InvalidInput', { field: 'until', reason: 'is over already; give a time to come, or none' });
-  const freeze = await rooms.inventory.transaction(async (store) => {
-    const made = await store.freezes.create({ node_uuid: node.uuid, reason, until, requester: requesterOf(asking) });
-    await auditAndEvent(store, policy, asking, {
+  const freeze = await ctx.inventory.transaction(async (store) => {
+    const made = await store.freezes.create({ node_uuid: node.uuid, reason, until, requester: requesterOf(request) });
+    await auditAndEvent(store, policy, request, {
       action: 'freeze.create',
       kind: 'node.frozen',
       rule: freezeRules.create,
@@ -137,24 +134,24 @@ const create = async (asking: Asking<OfNode, unknown, FreezeBody>, rooms: Rooms)
     });
     return made;
   });
-  return created(freezeView(freeze, node.name), `${asking.base}/temper/v1/freezes/${freeze.id}`);
+  return created(freezeView(freeze, node.name), `${request.base}/temper/v1/freezes/${freeze.id}`);
 };
 
 /** Notifies the run that waits for it. The request does not wait for that: a run that misses it reads for itself. */
-const thawed = (rooms: Rooms, node: NodeUuid): void => {
-  rooms.runs
+const thawed = (ctx: ApiContext, node: NodeUuid): void => {
+  ctx.runs
     .agentContact({ node, kind: 'thaw' })
-    .catch((thrown) => rooms.log.warn('freeze ended, run not notified', { node_uuid: node, reason: String(thrown) }));
+    .catch((thrown) => ctx.log.warn('freeze ended, run not notified', { node_uuid: node, reason: String(thrown) }));
 };
 
-const end = async (asking: Asking<OfFreeze, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
-  const freeze = await visibleFreeze(rooms, asking.who, asking.params.freeze);
-  const policy = rooms.policy();
-  policy.require(freezeRules.delete, asking.who, nodeTarget(freeze));
-  await rooms.inventory.transaction(async (store) => {
-    if (!(await store.freezes.end(freeze.id, requesterOf(asking))))
+const end = async (request: ApiRequest<OfFreeze, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const freeze = await visibleFreeze(ctx, request.who, request.params.freeze);
+  const policy = ctx.policy();
+  policy.require(freezeRules.delete, request.who, nodeTarget(freeze));
+  await ctx.inventory.transaction(async (store) => {
+    if (!(await store.freezes.end(freeze.id, requesterOf(request))))
       raise('Conflict', { reason: `Freeze ${freeze.id} is no longer active.` });
-    await auditAndEvent(store, policy, asking, {
+    await auditAndEvent(store, policy, request, {
       action: 'freeze.delete',
       kind: 'node.thawed',
       rule: freezeRules.delete,
@@ -164,7 +161,7 @@ const end = async (asking: Asking<OfFreeze, unknown, unknown>, rooms: Rooms): Pr
       data: { node_uuid: freeze.node_uuid, reason: freeze.reason },
     });
   });
-  thawed(rooms, freeze.node_uuid);
+  thawed(ctx, freeze.node_uuid);
   return noContent();
 };
 
@@ -191,15 +188,15 @@ export const freezeRoutes: Route[] = [
     answers: { 200: shapes.freezes },
     rules: [freezeRules.node, freezeRules.get],
     query: listQuery,
-    handler: (asking, rooms) => answerList(rooms, asking),
+    handler: (request, ctx) => answerList(ctx, request),
   }),
   route<OfFreeze>({
     method: 'GET',
     path: '/temper/v1/freezes/:freeze',
     answers: { 200: shapes.freeze },
     rules: [freezeRules.node, freezeRules.get],
-    handler: async (asking, rooms) => {
-      const freeze = await visibleFreeze(rooms, asking.who, asking.params.freeze);
+    handler: async (request, ctx) => {
+      const freeze = await visibleFreeze(ctx, request.who, request.params.freeze);
       return ok(freezeView(freeze, freeze.node_name));
     },
   }),

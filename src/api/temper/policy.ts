@@ -4,8 +4,8 @@ import { type Caller, expandRoles, nobody } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { maxMinor } from '../../model/resources/microversions';
 import { allocationTarget, explainAnswer, nodeTarget, runbookTarget, type Target } from '../../policy';
-import type { Rooms } from '../context';
-import { type Asking, ok, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type ApiRequest, ok, type Route, route } from '../http/route';
 import { flag } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { findVisibleAllocation } from '../v1/allocations/visibility';
@@ -31,22 +31,22 @@ const policyQuery = z
     error: 'name one of node, runbook and allocation',
   });
 type PolicyQuery = z.output<typeof policyQuery>;
-type PolicyRequest = Asking<unknown, PolicyQuery, unknown>;
+type PolicyRequest = ApiRequest<unknown, PolicyQuery, unknown>;
 
 type Kind = 'node' | 'runbook' | 'allocation';
-type Find = (rooms: Rooms, asking: PolicyRequest, ident: string) => Promise<Target>;
+type Find = (ctx: ApiContext, request: PolicyRequest, ident: string) => Promise<Target>;
 
 /** How the target of each kind of object is found. Throws its NotFound for a hidden one as for a missing one. */
 const finds: Readonly<Record<Kind, Find>> = {
-  node: async (rooms, { who }, ident) => nodeTarget(await visibleNode(rooms, { who, version: maxMinor }, ident)),
-  runbook: async (rooms, { who }, ident) => runbookTarget(await findVisibleRunbook(rooms, who, ident)),
-  allocation: async (rooms, { who }, ident) => allocationTarget(await findVisibleAllocation(rooms, who, ident)),
+  node: async (ctx, { who }, ident) => nodeTarget(await visibleNode(ctx, { who, version: maxMinor }, ident)),
+  runbook: async (ctx, { who }, ident) => runbookTarget(await findVisibleRunbook(ctx, who, ident)),
+  allocation: async (ctx, { who }, ident) => allocationTarget(await findVisibleAllocation(ctx, who, ident)),
 };
 
-const targetOf = async (rooms: Rooms, asking: PolicyRequest): Promise<Target> => {
+const targetOf = async (ctx: ApiContext, request: PolicyRequest): Promise<Target> => {
   for (const kind of ['node', 'runbook', 'allocation'] as const) {
-    const ident = asking.query[kind];
-    if (ident !== undefined) return finds[kind](rooms, asking, ident);
+    const ident = request.query[kind];
+    if (ident !== undefined) return finds[kind](ctx, request, ident);
   }
   return {};
 };
@@ -68,12 +68,12 @@ const explain = route<unknown, PolicyQuery>({
   answers: { 200: shapes.explanation },
   rules: [policyRule, 'baremetal:node:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
   query: policyQuery,
-  async handler(asking, rooms) {
-    const target = await targetOf(rooms, asking);
-    const policy = rooms.policy();
-    policy.require(policyRule, asking.who, target);
-    const explanation = explainAnswer(policy, asking.query.rule, askedAbout(asking), target);
-    return ok({ ...explanationFor(asking.who, explanation, target), rule_set: policy.hash });
+  async handler(request, ctx) {
+    const target = await targetOf(ctx, request);
+    const policy = ctx.policy();
+    policy.require(policyRule, request.who, target);
+    const explanation = explainAnswer(policy, request.query.rule, askedAbout(request), target);
+    return ok({ ...explanationFor(request.who, explanation, target), rule_set: policy.hash });
   },
 });
 
@@ -82,9 +82,9 @@ const shadow = route({
   path: '/temper/v1/policy/shadow',
   answers: { 200: shapes.shadow },
   rules: [policyRule],
-  async handler({ who }, rooms) {
-    rooms.policy().require(policyRule, who);
-    return ok(rooms.shadow?.() ?? raise('NoShadowPolicy'));
+  async handler({ who }, ctx) {
+    ctx.policy().require(policyRule, who);
+    return ok(ctx.shadow?.() ?? raise('NoShadowPolicy'));
   },
 });
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Recovered } from '../../runs/contract';
 import { auditRow } from '../audit/record';
-import { type Asking, ok, type Route, route } from '../http/route';
+import { type ApiRequest, ok, type Route, route } from '../http/route';
 import * as shapes from './shapes';
 
 const recoveryPath = '/temper/v1/recovery';
@@ -36,12 +36,12 @@ const end = route<unknown, unknown, RecoveryBody>({
   rules: [recoveryRules.end],
   duringRecovery: true,
   body: recoveryBody,
-  async handler(asking: Asking<unknown, unknown, RecoveryBody>, { policy, inventory, runs }) {
-    const { who, body: given } = asking;
+  async handler(request: ApiRequest<unknown, unknown, RecoveryBody>, { policy, inventory, runs }) {
+    const { who, body: given } = request;
     policy().require(recoveryRules.end, who);
     const recovered = await runs.recover(given.yes);
     await inventory.audit.write(
-      auditRow(policy(), asking, {
+      auditRow(policy(), request, {
         action: given.yes ? 'recovery.end' : 'recovery.look',
         rule: recoveryRules.end,
         resource: 'recovery',

@@ -9,8 +9,8 @@ import { isVerb, verbRow } from '../../model/lifecycle/verbs';
 import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget, stepTarget } from '../../policy';
 import { type Delivered, type RunAct, runActs } from '../../runs/contract';
-import type { Rooms } from '../context';
-import { type Asking, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type ApiRequest, type Route, route } from '../http/route';
 import { askedBy } from '../orders/orders';
 import { requireStepOrigins } from '../orders/origins';
 import { equipped } from '../orders/plans';
@@ -27,14 +27,14 @@ const runActBody = z.strictObject({
   /** With retry: the step's arguments from now on. */
   args: document.optional(),
 });
-type ActRequest = Asking<{ run: string }, unknown, z.output<typeof runActBody>>;
+type ActRequest = ApiRequest<{ run: string }, unknown, z.output<typeof runActBody>>;
 
 const rulesOfArgs = Object.values(stepRules);
 
 /** What will happen, sent with the acceptance. */
-const tells: Readonly<Record<RunAct, (run: RunRow, rooms: Rooms) => Promise<string>>> = {
-  abort: async (run, rooms) => {
-    const step = (await rooms.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor);
+const tells: Readonly<Record<RunAct, (run: RunRow, ctx: ApiContext) => Promise<string>>> = {
+  abort: async (run, ctx) => {
+    const step = (await ctx.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor);
     if (!step || run.state === 'waiting' || run.state === 'parked' || run.state === 'paused')
       return 'The run ends now.';
     return step.abortable
@@ -61,45 +61,45 @@ const tellsOf: Readonly<Partial<Record<Delivered, string>>> = {
  */
 const checkedArgs = async (
   { who, body: { args, step: at } }: ActRequest,
-  rooms: Rooms,
+  ctx: ApiContext,
   act: RunAct,
   run: RunRow,
 ): Promise<Readonly<Record<string, unknown>> | undefined> => {
   if (args === undefined) return undefined;
   if (act !== 'retry')
     return raise('InvalidInput', { field: 'args', reason: `is only possible with retry, not with ${act}` });
-  const step = (await rooms.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === (at ?? run.cursor));
+  const step = (await ctx.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === (at ?? run.cursor));
   const row = isVerb(run.verb) ? verbRow(run.verb) : undefined;
   if (!step || step.system || !row?.stepsKey)
     return raise('InvalidInput', {
       field: 'args',
       reason: 'the step is not one whose arguments a caller gives',
     });
-  const node = await visibleNode(rooms, { who, version: maxMinor }, run.node_uuid);
-  rooms.policy().require(stepRules[row.stepsKey], who, nodeTarget(node));
+  const node = await visibleNode(ctx, { who, version: maxMinor }, run.node_uuid);
+  ctx.policy().require(stepRules[row.stepsKey], who, nodeTarget(node));
   const given = { interface: step.interface as StepInterface, step: step.step, args };
-  requireStepRules(rooms.policy(), who, stepTarget(node), [given]);
-  refuseDisallowed(rooms, [given]);
+  requireStepRules(ctx.policy(), who, stepTarget(node), [given]);
+  refuseDisallowed(ctx, [given]);
   checkRawSteps([given]);
-  requireStepOrigins(rooms, planSteps([given], row.story as StepVerb, await equipped(rooms, node)));
+  requireStepOrigins(ctx, planSteps([given], row.story as StepVerb, await equipped(ctx, node)));
   return args;
 };
 
-const perform = (act: RunAct) => async (asking: ActRequest, rooms: Rooms) => {
-  const { who, params, body: given } = asking;
-  const { run, node } = await visibleRun(rooms, who, params.run);
+const perform = (act: RunAct) => async (request: ActRequest, ctx: ApiContext) => {
+  const { who, params, body: given } = request;
+  const { run, node } = await visibleRun(ctx, who, params.run);
   const rule = `temper:run:${act}`;
-  rooms.policy().require(rule, who, targetOfRun(run, node));
+  ctx.policy().require(rule, who, targetOfRun(run, node));
   if (run.finished_at) raise('Conflict', { reason: `Run ${run.id} has ended: ${run.state}.` });
-  const args = await checkedArgs(asking, rooms, act, run);
-  const will = await tells[act](run, rooms);
-  const delivered = await rooms.runs.operate({
+  const args = await checkedArgs(request, ctx, act, run);
+  const will = await tells[act](run, ctx);
+  const delivered = await ctx.runs.operate({
     run: run.id,
     act,
     cursor: given.step ?? run.cursor,
     reason: given.reason,
     ...(args && { args }),
-    asked: askedBy(rooms.policy(), asking, rule),
+    asked: askedBy(ctx.policy(), request, rule),
   });
   return { status: 202, body: { will: tellsOf[delivered] ?? will } };
 };

@@ -6,9 +6,9 @@ import { maskSecrets } from '../../model/access/secrets';
 import { isTemperError, raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
 import { endedStates } from '../../model/runs/runs';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import type { Ear } from '../http/event-streams';
-import { type Answer, type Asking, noContent, route } from '../http/route';
+import { type Answer, type ApiRequest, noContent, route } from '../http/route';
 import type { Sink } from '../http/sse';
 import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../resource/bmc-texts';
 import { visibleRun } from './runs';
@@ -39,14 +39,14 @@ type RunEventObserved = { readonly run: RunRow; readonly text: BmcText };
 
 /** The run while this caller may see it; undefined when it may not, or no longer is who it was. */
 const stillSeen = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   again: () => Promise<Caller>,
   id: RunUuid,
 ): Promise<RunEventObserved | undefined> => {
   try {
     const who = await again();
-    const { run, node } = await visibleRun(rooms, who, id);
-    return { run, text: bmcTextFor(rooms.policy(), who, node) };
+    const { run, node } = await visibleRun(ctx, who, id);
+    return { run, text: bmcTextFor(ctx.policy(), who, node) };
   } catch (thrown) {
     if (isTemperError(thrown, 'RunNotFound') || isTemperError(thrown, 'Unauthenticated')) return undefined;
     throw thrown;
@@ -61,15 +61,15 @@ type Following = {
 };
 
 /** Writes events until the run has ended, the caller may no longer see it, the client leaves or the API ends. */
-const follow = async (rooms: Rooms, { run, after, again, ear }: Following, sink: Sink): Promise<void> => {
+const follow = async (ctx: ApiContext, { run, after, again, ear }: Following, sink: Sink): Promise<void> => {
   let place = after;
   let spoke = Date.now();
   await sink.write('retry: 2000\n\n');
   while (!sink.signal.aborted && !ear.closing.aborted) {
-    const { rows, unsettled } = await rooms.inventory.feed.ofRun(run, place, pageSize);
+    const { rows, unsettled } = await ctx.inventory.feed.ofRun(run, place, pageSize);
     const silent = Date.now() - spoke >= keepAliveMs;
     if (rows.length > 0 || silent) {
-      const seen = await stillSeen(rooms, again, run);
+      const seen = await stillSeen(ctx, again, run);
       if (!seen) return;
       await sink.write(rows.length > 0 ? rows.map((row) => written(row, seen.text)).join('') : ': keep-alive\n\n');
       spoke = Date.now();
@@ -84,9 +84,9 @@ const follow = async (rooms: Rooms, { run, after, again, ear }: Following, sink:
 const over = (run: RunRow, rows: readonly FeedEvent[]): boolean => run.finished_at !== null && rows.length === 0;
 
 /** Where the client left off: the header that browsers send by themselves. Throws InvalidInput. */
-const placeAfter = async (rooms: Rooms, run: RunUuid, last: string | undefined): Promise<FeedPlace> => {
+const placeAfter = async (ctx: ApiContext, run: RunUuid, last: string | undefined): Promise<FeedPlace> => {
   if (last === undefined || last === '') return feedStart;
-  const place = /^\d{1,15}$/.test(last) ? await rooms.inventory.feed.placeOf(run, Number(last)) : undefined;
+  const place = /^\d{1,15}$/.test(last) ? await ctx.inventory.feed.placeOf(run, Number(last)) : undefined;
   return (
     place ??
     raise('InvalidInput', { field: 'Last-Event-ID', reason: 'is no event of this run; leave it out to get all events' })
@@ -96,15 +96,15 @@ const placeAfter = async (rooms: Rooms, run: RunUuid, last: string | undefined):
 const callerKey = ({ strategy, user_id, user_name, project_id }: Caller): string =>
   JSON.stringify([strategy, user_id ?? user_name, project_id]);
 
-const handler = async (asking: Asking<{ run: string }, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
-  const { run } = await visibleRun(rooms, asking.who, asking.params.run);
-  const after = await placeAfter(rooms, run.id, asking.header('last-event-id'));
-  const waiting = await rooms.inventory.feed.ofRun(run.id, after, 1);
+const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const { run } = await visibleRun(ctx, request.who, request.params.run);
+  const after = await placeAfter(ctx, run.id, request.header('last-event-id'));
+  const waiting = await ctx.inventory.feed.ofRun(run.id, after, 1);
   // To a client that reconnects by itself, 204 means that nothing will come any more.
   if (run.finished_at && waiting.rows.length === 0 && !waiting.unsettled) return noContent();
-  const ear = await rooms.streams.open(run.id, callerKey(asking.who), quotaProject(asking.who));
-  const following = { run: run.id, after, again: asking.again, ear };
-  return { status: 200, stream: (sink) => follow(rooms, following, sink).finally(() => ear.close()) };
+  const ear = await ctx.streams.open(run.id, callerKey(request.who), quotaProject(request.who));
+  const following = { run: run.id, after, again: request.again, ear };
+  return { status: 200, stream: (sink) => follow(ctx, following, sink).finally(() => ear.close()) };
 };
 
 export const runEventRoutes = [

@@ -6,8 +6,8 @@ import { isTemperError, raise } from '../../model/errors';
 import { asUuid, type NodeUuid, type RunUuid } from '../../model/ids';
 import { maxMinor } from '../../model/resources/microversions';
 import type { RunState } from '../../model/runs/runs';
-import type { Rooms } from '../context';
-import { type Answer, type Asking, ok, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, ok, route } from '../http/route';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../resource/bmc-texts';
 import { uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
@@ -81,20 +81,20 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
 });
 
 /** The run after which the page begins. Throws MarkerNotFound alike for missing and hidden ones. */
-const markerOf = async (rooms: Rooms, who: Caller, marker: string | undefined): Promise<RunUuid | undefined> => {
+const markerOf = async (ctx: ApiContext, who: Caller, marker: string | undefined): Promise<RunUuid | undefined> => {
   if (marker === undefined) return undefined;
   try {
-    return (await visibleRun(rooms, who, marker)).run.id;
+    return (await visibleRun(ctx, who, marker)).run.id;
   } catch (thrown) {
     return isTemperError(thrown, 'RunNotFound') ? raise('MarkerNotFound', { marker }) : Promise.reject(thrown);
   }
 };
 
 /** A node by its name is one that the caller may see; by its UUID it may be one that is gone. Throws NodeNotFound. */
-const nodeOf = async (rooms: Rooms, who: Caller, ident: string | undefined): Promise<NodeUuid | undefined> => {
+const nodeOf = async (ctx: ApiContext, who: Caller, ident: string | undefined): Promise<NodeUuid | undefined> => {
   if (ident === undefined) return undefined;
   const known = asUuid(ident);
-  return known ? (known as NodeUuid) : (await visibleNode(rooms, { who, version: maxMinor }, ident)).uuid;
+  return known ? (known as NodeUuid) : (await visibleNode(ctx, { who, version: maxMinor }, ident)).uuid;
 };
 
 const runbookOf = (ident: string | undefined): RunSelection['runbook'] => {
@@ -103,9 +103,12 @@ const runbookOf = (ident: string | undefined): RunSelection['runbook'] => {
   return known ? { uuid: known } : { name: ident };
 };
 
-const list = async (asking: Asking<unknown, z.output<typeof runListQuery>, unknown>, rooms: Rooms): Promise<Answer> => {
-  const { limit: most, marker, state, verb, node, runbook, since, run } = asking.query;
-  const visible = rooms.policy().filter(runListRule, asking.who, columns);
+const list = async (
+  request: ApiRequest<unknown, z.output<typeof runListQuery>, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const { limit: most, marker, state, verb, node, runbook, since, run } = request.query;
+  const visible = ctx.policy().filter(runListRule, request.who, columns);
   const between = run === undefined ? undefined : startingWith(run);
   if (run !== undefined && !between) return ok({ runs: [] });
   const selection: RunSelection = {
@@ -113,16 +116,16 @@ const list = async (asking: Asking<unknown, z.output<typeof runListQuery>, unkno
     state,
     limit: most,
     ...(verb !== undefined && { verb }),
-    node: await nodeOf(rooms, asking.who, node),
+    node: await nodeOf(ctx, request.who, node),
     runbook: runbookOf(runbook),
     ...(since !== undefined && { since: new Date(since) }),
     ...(between && { between }),
-    after: await markerOf(rooms, asking.who, marker),
+    after: await markerOf(ctx, request.who, marker),
   };
-  const rows = await rooms.inventory.runList.page(selection);
+  const rows = await ctx.inventory.runList.page(selection);
   const textOf = ({ now_owner, now_lessee }: RunListing) =>
-    bmcTextFor(rooms.policy(), asking.who, { owner: now_owner, lessee: now_lessee });
-  return ok({ runs: rows.map((row) => runListView(row, asking.base, textOf(row))) });
+    bmcTextFor(ctx.policy(), request.who, { owner: now_owner, lessee: now_lessee });
+  return ok({ runs: rows.map((row) => runListView(row, request.base, textOf(row))) });
 };
 
 export const runListRoutes = [

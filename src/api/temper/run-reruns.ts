@@ -10,8 +10,8 @@ import { insteadOf, isVerb, type VerbRow, verbRow } from '../../model/lifecycle/
 import { maxMinor } from '../../model/resources/microversions';
 import type { RunInput } from '../../model/runs/runs';
 import { nodeTarget, stepTarget } from '../../policy';
-import type { Rooms } from '../context';
-import { type Asking, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type ApiRequest, type Route, route } from '../http/route';
 import { wayOutOfMaintenance } from '../orders/maintenance-remedy';
 import { askedBy } from '../orders/orders';
 import { planRun } from '../orders/plan-run';
@@ -28,7 +28,7 @@ const runRerunBody = z.strictObject({
   /** Index of the step to begin with; the one that the run stopped in when absent. */
   from: z.int().min(0).optional(),
 });
-type RerunRequest = Asking<{ run: string }, unknown, z.output<typeof runRerunBody>>;
+type RerunRequest = ApiRequest<{ run: string }, unknown, z.output<typeof runRerunBody>>;
 
 /** The run's verb, where its steps are a list that can be taken up. Throws Conflict. */
 const listedVerb = (run: RunRow): { verb: 'clean' | 'service'; row: VerbRow } => {
@@ -53,9 +53,9 @@ const refuseElsewhere = ({ id }: RunRow, input: RunInput | undefined, from: numb
 };
 
 /** Secrets outlive a run by a week only. Throws Conflict. */
-const requireSecrets = async (rooms: Rooms, run: RunRow, steps: readonly GivenStep[]): Promise<void> => {
+const requireSecrets = async (ctx: ApiContext, run: RunRow, steps: readonly GivenStep[]): Promise<void> => {
   const wanted = new Set(secretRefs(steps.map(({ args }) => args)));
-  if ((await rooms.inventory.secrets.count([...wanted])) < wanted.size)
+  if ((await ctx.inventory.secrets.count([...wanted])) < wanted.size)
     raise('Conflict', {
       reason: `Secrets in the arguments of run ${run.id} are no longer kept; give the steps again.`,
     });
@@ -65,8 +65,8 @@ const requireSecrets = async (rooms: Rooms, run: RunRow, steps: readonly GivenSt
  * The caller's own steps of the old run that are still to do. Those of a runbook as they were accepted: a retry may have had
  * other arguments, which were not approved for the runbook's users. Free steps with the arguments they had last.
  */
-const stepsLeft = async (rooms: Rooms, run: RunRow, from: number): Promise<GivenStep[]> => {
-  const [rows, input] = await Promise.all([rooms.inventory.runSteps.ofRun(run.id), rooms.inventory.runs.input(run.id)]);
+const stepsLeft = async (ctx: ApiContext, run: RunRow, from: number): Promise<GivenStep[]> => {
+  const [rows, input] = await Promise.all([ctx.inventory.runSteps.ofRun(run.id), ctx.inventory.runs.input(run.id)]);
   refuseElsewhere(run, input, from);
   const all: readonly (Left & { readonly system?: boolean })[] =
     run.runbook_uuid === null ? rows : (input?.steps ?? []);
@@ -79,7 +79,7 @@ const stepsLeft = async (rooms: Rooms, run: RunRow, from: number): Promise<Given
     args: step.args,
     ...settingsOf(input, step.index),
   }));
-  await requireSecrets(rooms, run, steps);
+  await requireSecrets(ctx, run, steps);
   return steps;
 };
 
@@ -97,24 +97,24 @@ const settingsOf = (input: RunInput | undefined, index: number): Pick<GivenStep,
 
 /** Who may run these steps is asked anew: an approved runbook that has changed since is not what failed. */
 const requireAgain = async (
-  rooms: Rooms,
-  asking: RerunRequest,
+  ctx: ApiContext,
+  request: RerunRequest,
   run: RunRow,
   node: NodeRow,
   row: VerbRow,
   steps: readonly GivenStep[],
 ) => {
-  const policy = rooms.policy();
+  const policy = ctx.policy();
   const target = nodeTarget(node);
   if (run.runbook_uuid === null) {
-    policy.require('baremetal:node:set_provision_state', asking.who, target);
-    policy.require(stepRules[row.stepsKey!], asking.who, target);
-    requireStepRules(policy, asking.who, stepTarget(node), steps);
+    policy.require('baremetal:node:set_provision_state', request.who, target);
+    policy.require(stepRules[row.stepsKey!], request.who, target);
+    requireStepRules(policy, request.who, stepTarget(node), steps);
     return { rule: 'baremetal:node:set_provision_state', runbook: null, crossing: undefined };
   }
-  policy.require(runRunbook, asking.who, target);
-  const asked = { who: asking.who, version: maxMinor, reason: asking.body.reason };
-  const { runbook, crossing } = await usableRunbook(rooms, asked, node, run.runbook_uuid);
+  policy.require(runRunbook, request.who, target);
+  const asked = { who: request.who, version: maxMinor, reason: request.body.reason };
+  const { runbook, crossing } = await usableRunbook(ctx, asked, node, run.runbook_uuid);
   if (runbook.updated_at && runbook.updated_at > run.created_at)
     raise('Conflict', { reason: `Runbook ${runbook.name} was changed after the run; run it as it is now.` });
   return { rule: runRunbook, runbook, crossing };
@@ -122,42 +122,42 @@ const requireAgain = async (
 
 /** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with what can be done about it. */
 const requirePossible = (
-  rooms: Rooms,
+  ctx: ApiContext,
   { who }: RerunRequest,
   { verb, row }: { readonly verb: string; readonly row: VerbRow },
   node: NodeRow,
 ): ProvisionState => {
   const [ident, state] = [node.name ?? node.uuid, node.provision_state];
-  const way = node.maintenance ? wayOutOfMaintenance(rooms.policy(), who, node) : undefined;
+  const way = node.maintenance ? wayOutOfMaintenance(ctx.policy(), who, node) : undefined;
   const instead = [insteadOf(verb, state), way].filter(Boolean).join(' ') || undefined;
   const to = next(state, row.event) ?? raise('InvalidState', { verb, node: ident, state, instead });
   if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way });
   return to;
 };
 
-const rerun = async (asking: RerunRequest, rooms: Rooms) => {
-  const { run, node: standing } = await visibleRun(rooms, asking.who, asking.params.run);
-  rooms.policy().require(runRerunRule, asking.who, targetOfRun(run, standing));
+const rerun = async (request: RerunRequest, ctx: ApiContext) => {
+  const { run, node: standing } = await visibleRun(ctx, request.who, request.params.run);
+  ctx.policy().require(runRerunRule, request.who, targetOfRun(run, standing));
   const { verb, row } = listedVerb(run);
-  const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, run.node_uuid);
+  const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, run.node_uuid);
   const ident = node.name ?? node.uuid;
-  const from = asking.body.from ?? run.cursor;
-  const steps = await stepsLeft(rooms, run, from);
-  const { rule: asked, runbook, crossing } = await requireAgain(rooms, asking, run, node, row, steps);
+  const from = request.body.from ?? run.cursor;
+  const steps = await stepsLeft(ctx, run, from);
+  const { rule: asked, runbook, crossing } = await requireAgain(ctx, request, run, node, row, steps);
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
-  const to = requirePossible(rooms, asking, { verb, row }, node);
-  refuseDisallowed(rooms, steps);
-  const order = await planRun(rooms, {
+  const to = requirePossible(ctx, request, { verb, row }, node);
+  refuseDisallowed(ctx, steps);
+  const order = await planRun(ctx, {
     verb,
     row,
     node,
     ident,
     to,
-    asked: askedBy(rooms.policy(), asking, asked, crossing),
+    asked: askedBy(ctx.policy(), request, asked, crossing),
     steps: async (ready) => ({ steps: planStored(steps, verb as StepVerb, ready), runbook }),
     more: { resumes: { run: run.id, from } },
   });
-  const started = await rooms.runs.start(order);
+  const started = await ctx.runs.start(order);
   return { status: 202, body: { run: started.run, resumes: run.id, from } };
 };
 

@@ -13,8 +13,8 @@ import {
 import { inOrder, type RunbookStep } from '../../model/resources/runbook-steps';
 import { type Runbook, runbookApproval } from '../../model/resources/runbooks';
 import { nodeTarget } from '../../policy';
-import type { Rooms } from '../context';
-import { type Answer, type Asking, ok, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { equipped } from '../orders/plans';
 import { runbookStep } from '../orders/step-schema';
 import { readable } from '../orders/steps';
@@ -53,15 +53,15 @@ const rulesOfNodes = [
 ] as const;
 
 const seenOf = async (
-  rooms: Rooms,
-  asking: Pick<Asking<unknown, unknown, unknown>, 'who'>,
+  ctx: ApiContext,
+  request: Pick<ApiRequest<unknown, unknown, unknown>, 'who'>,
   node: Node,
 ): Promise<LastSeen> => {
-  const [policy, target] = [rooms.policy(), nodeTarget(node)];
-  const { details } = rooms.inventory;
+  const [policy, target] = [ctx.policy(), nodeTarget(node)];
+  const { details } = ctx.inventory;
   return {
-    ...(policy.allows('baremetal:node:bios:get', asking.who, target) && { bios: await details.bios(node.uuid) }),
-    ...(policy.allows('baremetal:node:firmware:get', asking.who, target) && {
+    ...(policy.allows('baremetal:node:bios:get', request.who, target) && { bios: await details.bios(node.uuid) }),
+    ...(policy.allows('baremetal:node:firmware:get', request.who, target) && {
       firmware: await details.firmware(node.uuid),
     }),
   };
@@ -76,8 +76,8 @@ const unapproved = (runbook: Approved, node: Node, ident: string): RunbookFindin
 };
 
 const onNodes = async (
-  rooms: Rooms,
-  { who, body: { nodes, verb } }: Asking<unknown, unknown, Where>,
+  ctx: ApiContext,
+  { who, body: { nodes, verb } }: ApiRequest<unknown, unknown, Where>,
   steps: readonly RunbookStep[],
   runbook?: Approved,
 ): Promise<RunbookFinding[]> => {
@@ -85,12 +85,12 @@ const onNodes = async (
   const findings: RunbookFinding[] = [];
   const suggest = createSuggest();
   for (const ident of new Set(nodes)) {
-    const node = await visibleNode(rooms, { who, version: maxMinor }, ident);
-    rooms.policy().require('temper:node:steps', who, nodeTarget(node));
-    const seen = await seenOf(rooms, { who }, node);
+    const node = await visibleNode(ctx, { who, version: maxMinor }, ident);
+    ctx.policy().require('temper:node:steps', who, nodeTarget(node));
+    const seen = await seenOf(ctx, { who }, node);
     findings.push(
       ...(runbook ? unapproved(runbook, node, ident) : []),
-      ...checkOnNode(steps, { name: ident, verbs, equipment: await equipped(rooms, node), seen, suggest }),
+      ...checkOnNode(steps, { name: ident, verbs, equipment: await equipped(ctx, node), seen, suggest }),
     );
   }
   return findings;
@@ -105,22 +105,25 @@ const answer = (findings: readonly RunbookFinding[]): Answer => {
 const readableSteps = (steps: readonly RunbookStep[]): RunbookStep[] =>
   inOrder(steps).map((step) => ({ ...step, args: readable(step.args) as RunbookStep['args'] }));
 
-const checkStored = async (asking: Asking<{ runbook: string }, unknown, Where>, rooms: Rooms): Promise<Answer> => {
-  const runbook = await findVisibleRunbook(rooms, asking.who, asking.params.runbook);
+const checkStored = async (
+  request: ApiRequest<{ runbook: string }, unknown, Where>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const runbook = await findVisibleRunbook(ctx, request.who, request.params.runbook);
   const steps = readableSteps(runbook.steps);
   return answer([
-    ...checkRunbook(steps, (step) => anywhere(rooms, step)),
-    ...(await onNodes(rooms, asking, steps, runbook)),
+    ...checkRunbook(steps, (step) => anywhere(ctx, step)),
+    ...(await onNodes(ctx, request, steps, runbook)),
   ]);
 };
 
 const checkGiven = async (
-  asking: Asking<unknown, unknown, z.output<typeof ofGiven>>,
-  rooms: Rooms,
+  request: ApiRequest<unknown, unknown, z.output<typeof ofGiven>>,
+  ctx: ApiContext,
 ): Promise<Answer> => {
-  rooms.policy().require('baremetal:runbook:create', asking.who);
-  const steps = inOrder<RunbookStep>(asking.body.steps);
-  return answer([...checkRunbook(steps, (step) => anywhere(rooms, step)), ...(await onNodes(rooms, asking, steps))]);
+  ctx.policy().require('baremetal:runbook:create', request.who);
+  const steps = inOrder<RunbookStep>(request.body.steps);
+  return answer([...checkRunbook(steps, (step) => anywhere(ctx, step)), ...(await onNodes(ctx, request, steps))]);
 };
 
 export const runbookCheckRoutes: Route[] = [

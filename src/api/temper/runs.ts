@@ -10,7 +10,7 @@ import { maxMinor } from '../../model/resources/microversions';
 import { endedStates } from '../../model/runs/runs';
 import { runTarget, type Target } from '../../policy';
 import type { LiveRun } from '../../runs/contract';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { ok, route } from '../http/route';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../resource/bmc-texts';
 import { uuid } from '../resource/validation';
@@ -20,15 +20,19 @@ import * as shapes from './shapes';
 
 const runRule = 'temper:run:get';
 
-type Standing = NonNullable<Awaited<ReturnType<Rooms['inventory']['runs']['standingOf']>>>;
+type Standing = NonNullable<Awaited<ReturnType<ApiContext['inventory']['runs']['standingOf']>>>;
 
 /**
  * Which runs of a node a caller may see. The node's present owner decides, not the one at acceptance; a lessee sees what was
  * accepted under its present lease, until that lease ends: leasing the node again does not bring old runs back.
  */
-const visibleRuns = (rooms: Rooms, who: Caller, node: Standing | undefined): 'all' | { lease: LeaseUuid } | 'none' => {
+const visibleRuns = (
+  ctx: ApiContext,
+  who: Caller,
+  node: Standing | undefined,
+): 'all' | { lease: LeaseUuid } | 'none' => {
   const { owner = null, lessee = null, lease_id = null } = node ?? {};
-  const allows = (tenant: string | null) => rooms.policy().allows(runRule, who, runTarget({ owner, lessee, tenant }));
+  const allows = (tenant: string | null) => ctx.policy().allows(runRule, who, runTarget({ owner, lessee, tenant }));
   if (allows(null)) return 'all';
   return lease_id !== null && allows(lessee) ? { lease: lease_id } : 'none';
 };
@@ -43,13 +47,13 @@ const listQuery = z.strictObject({ limit: limit.default(100), marker: uuid.optio
 
 /** The run after which the page begins, if it is one that the list may hold. Throws MarkerNotFound. */
 const markerOf = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   marker: string | undefined,
   node: string,
   may: 'all' | { lease: LeaseUuid },
 ): Promise<RunUuid | undefined> => {
   if (marker === undefined) return undefined;
-  const run = await rooms.inventory.runs.find(marker as RunUuid);
+  const run = await ctx.inventory.runs.find(marker as RunUuid);
   const listed = run?.node_uuid === node && (may === 'all' || run.lease_id === may.lease);
   return listed ? run.id : raise('MarkerNotFound', { marker });
 };
@@ -60,24 +64,24 @@ const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
   answers: { 200: shapes.runsOfNode },
   rules: ['baremetal:node:get', runRule, seesBmcRule],
   query: listQuery,
-  async handler(asking, rooms) {
-    const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
-    const may = visibleRuns(rooms, asking.who, await rooms.inventory.runs.standingOf(node.uuid));
+  async handler(request, ctx) {
+    const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
+    const may = visibleRuns(ctx, request.who, await ctx.inventory.runs.standingOf(node.uuid));
     if (may === 'none') return raise('PolicyDenied', { rule: runRule });
-    const after = await markerOf(rooms, asking.query.marker, node.uuid, may);
-    const rows = await rooms.inventory.runs.ofNode(node.uuid, {
-      limit: asking.query.limit,
+    const after = await markerOf(ctx, request.query.marker, node.uuid, may);
+    const rows = await ctx.inventory.runs.ofNode(node.uuid, {
+      limit: request.query.limit,
       after,
       ...(may !== 'all' && may),
     });
-    const steps = await rooms.inventory.runSteps.ofRuns(rows.map(({ id }) => id));
+    const steps = await ctx.inventory.runSteps.ofRuns(rows.map(({ id }) => id));
     const stepsOf = (run: RunUuid) => steps.filter(({ run_id }) => run_id === run);
-    const policy = rooms.policy();
+    const policy = ctx.policy();
     const view = {
-      rooms,
-      base: asking.base,
-      links: readsEverything(policy, asking.who),
-      text: bmcTextFor(policy, asking.who, node),
+      ctx,
+      base: request.base,
+      links: readsEverything(policy, request.who),
+      text: bmcTextFor(policy, request.who, node),
     };
     const runs = rows.map((run) => textsOf(runView(run, stepsOf(run.id), view), view.text));
     return ok({ runs: runs.map((run) => ({ ...run, phase: phaseOf(run) })), sources: ['store'] });
@@ -96,15 +100,15 @@ export const targetOfRun = (run: RunRow, node: Standing | undefined): Target => 
 
 /** The run that a caller names and may see. Throws RunNotFound alike for missing and hidden ones. */
 export const visibleRun = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   who: Caller,
   ident: string,
 ): Promise<{ run: RunRow; node: Standing | undefined }> => {
   const id = asUuid(ident) as RunUuid | undefined;
-  const run = id && (await rooms.inventory.runs.find(id));
+  const run = id && (await ctx.inventory.runs.find(id));
   if (!run) return raise('RunNotFound', { run: ident });
-  const node = await rooms.inventory.runs.standingOf(run.node_uuid);
-  if (!rooms.policy().allows(runRule, who, targetOfRun(run, node))) raise('RunNotFound', { run: ident });
+  const node = await ctx.inventory.runs.standingOf(run.node_uuid);
+  if (!ctx.policy().allows(runRule, who, targetOfRun(run, node))) raise('RunNotFound', { run: ident });
   return { run, node };
 };
 
@@ -113,20 +117,20 @@ const one = route<{ run: string }>({
   path: '/temper/v1/runs/:run',
   answers: { 200: shapes.run },
   rules: [runRule, seesBmcRule],
-  async handler({ params, who, base }, rooms) {
-    const { run, node } = await visibleRun(rooms, who, params.run);
+  async handler({ params, who, base }, ctx) {
+    const { run, node } = await visibleRun(ctx, who, params.run);
     const view = {
-      rooms,
+      ctx,
       base,
-      links: readsEverything(rooms.policy(), who),
-      text: bmcTextFor(rooms.policy(), who, node),
+      links: readsEverything(ctx.policy(), who),
+      text: bmcTextFor(ctx.policy(), who, node),
     };
     const [steps, outlook] = await Promise.all([
-      rooms.inventory.runSteps.ofRun(run.id),
-      rooms.inventory.expectations.ofRun(run.id),
+      ctx.inventory.runSteps.ofRun(run.id),
+      ctx.inventory.expectations.ofRun(run.id),
     ]);
     // An ended run has nothing to add that the store does not know.
-    const live = endedStates.includes(run.state) ? { sources: [] } : await rooms.runs.look(run.id);
+    const live = endedStates.includes(run.state) ? { sources: [] } : await ctx.runs.look(run.id);
     return ok({
       ...withOutlook(textsOf(withLive(runView(run, steps, view), live), view.text), outlook),
       sources: ['store', ...live.sources.map((source) => `temporal:${source}`)],
@@ -159,9 +163,9 @@ const shownStep = (step: StepRow) => ({
 });
 
 /** How a run is shown to one caller: with a link into the engine's own pages for those alone who read everything. */
-type View = { readonly rooms: Rooms; readonly base: string; readonly links: boolean; readonly text: BmcText };
+type View = { readonly ctx: ApiContext; readonly base: string; readonly links: boolean; readonly text: BmcText };
 
-const runView = (run: RunRow, steps: readonly StepRow[], { rooms, base, links }: View) => ({
+const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: View) => ({
   uuid: run.id,
   node_uuid: run.node_uuid,
   node_name: run.node_name,
@@ -187,7 +191,7 @@ const runView = (run: RunRow, steps: readonly StepRow[], { rooms, base, links }:
   finished_at: iso(run.finished_at),
   updated_at: iso(run.updated_at),
   steps: steps.map(shownStep),
-  links: { self: `${base}/temper/v1/runs/${run.id}`, ...(links && uiLink(run, rooms)) },
+  links: { self: `${base}/temper/v1/runs/${run.id}`, ...(links && uiLink(run, ctx)) },
 });
 
 type Shown = ReturnType<typeof runView>;
@@ -205,7 +209,7 @@ const textsOf = (run: Shown, text: BmcText): Shown => ({
   })),
 });
 
-const uiLink = (run: RunRow, { settings }: Rooms): { temporal_ui?: string } =>
+const uiLink = (run: RunRow, { settings }: ApiContext): { temporal_ui?: string } =>
   settings.temporalUi
     ? {
         temporal_ui: `${settings.temporalUi}/namespaces/${settings.temporalNamespace}/workflows/${encodeURIComponent(run.workflow_id)}${run.workflow_run_id ? `/${run.workflow_run_id}` : ''}/history`,

@@ -12,7 +12,7 @@ import {
 } from '../../model/lifecycle/steps';
 import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget } from '../../policy';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { ok, route } from '../http/route';
 import { equipped } from '../orders/plans';
 import { visibleNode } from '../resource/visibility';
@@ -44,7 +44,7 @@ const actsOf = (names: readonly ActName[]) => {
   };
 };
 
-const stepView = (row: StepRow, { settings }: Rooms) => ({
+const stepView = (row: StepRow, { settings }: ApiContext) => ({
   interface: row.interface,
   step: row.step,
   description: row.says,
@@ -83,11 +83,11 @@ export const stepRoutes = [
     path: '/temper/v1/nodes/:node/steps',
     answers: { 200: shapes.steps },
     rules: ['baremetal:node:get', stepsRule],
-    async handler(asking, rooms) {
-      const node = await visibleNode(rooms, { who: asking.who, version: maxMinor }, asking.params.node);
-      rooms.policy().require(stepsRule, asking.who, nodeTarget(node));
-      const rows = stepsOf(await equipped(rooms, node));
-      return ok({ driver: node.driver, steps: [...rows.map((row) => stepView(row, rooms)), ...reserved] });
+    async handler(request, ctx) {
+      const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
+      ctx.policy().require(stepsRule, request.who, nodeTarget(node));
+      const rows = stepsOf(await equipped(ctx, node));
+      return ok({ driver: node.driver, steps: [...rows.map((row) => stepView(row, ctx)), ...reserved] });
     },
   }),
 ];

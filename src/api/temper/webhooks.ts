@@ -6,7 +6,7 @@ import { masked } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { allowedTarget, eventKindFault, requireFarAway } from '../../model/resources/webhooks';
 import { auditAndEvent, type Change } from '../audit/record';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { created, noContent, ok, route } from '../http/route';
 import { uuid } from '../resource/validation';
 import * as shapes from './shapes';
@@ -63,19 +63,19 @@ const shownDelivery = (row: DeliveryRow) => ({
 });
 
 /** Refuses early what the control worker would refuse at every delivery; a name that does not resolve now may later. */
-const checkTarget = async ({ settings }: Rooms, text: string): Promise<void> => {
+const checkTarget = async ({ settings }: ApiContext, text: string): Promise<void> => {
   const host = allowedTarget(settings.webhookOrigins, text).hostname.replace(/^\[|\]$/g, '');
   if (isIP(host)) return;
   requireFarAway(host, await settings.lookup(host).catch(() => []));
 };
 
-const vaultOf = ({ webhookVault }: Rooms) =>
+const vaultOf = ({ webhookVault }: ApiContext) =>
   webhookVault ?? raise('Conflict', { reason: 'Webhooks are off: TEMPER_WEBHOOK_KEYS is not set.' });
 
-const sealed = (rooms: Rooms, secret: string) => vaultOf(rooms).seal({ secret }).secrets[0]!;
+const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal({ secret }).secrets[0]!;
 
-const found = async (rooms: Rooms, webhook: string): Promise<WebhookRow> =>
-  (await rooms.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
+const found = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
+  (await ctx.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
 
 const webhookActs = { create: 'created', update: 'updated', delete: 'deleted' } as const;
 
@@ -94,9 +94,9 @@ const listWebhooks = route({
   path: base,
   answers: { 200: shapes.webhooks },
   rules: ['temper:webhook:get'],
-  async handler({ who, base: link }, rooms) {
-    rooms.policy().require('temper:webhook:get', who);
-    const rows = await rooms.inventory.webhooks.list();
+  async handler({ who, base: link }, ctx) {
+    ctx.policy().require('temper:webhook:get', who);
+    const rows = await ctx.inventory.webhooks.list();
     return ok({ webhooks: rows.map((row) => webhookView(row, link)) });
   },
 });
@@ -107,18 +107,18 @@ const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
   answers: { 201: shapes.webhook },
   rules: ['temper:webhook:create'],
   body: creation,
-  async handler(asking, rooms) {
-    rooms.policy().require('temper:webhook:create', asking.who);
-    const { secret, ...values } = asking.body;
-    await checkTarget(rooms, values.url);
-    const seal = sealed(rooms, secret);
-    const row = await rooms.inventory.transaction(async (store) => {
+  async handler(request, ctx) {
+    ctx.policy().require('temper:webhook:create', request.who);
+    const { secret, ...values } = request.body;
+    await checkTarget(ctx, values.url);
+    const seal = sealed(ctx, secret);
+    const row = await ctx.inventory.transaction(async (store) => {
       const made = await store.webhooks.create(values);
       await store.webhooks.setSecret(made.uuid, seal);
-      await auditAndEvent(store, rooms.policy(), asking, changeOf('create', made, true));
+      await auditAndEvent(store, ctx.policy(), request, changeOf('create', made, true));
       return made;
     });
-    return created(webhookView(row, asking.base), `${asking.base}${base}/${row.uuid}`);
+    return created(webhookView(row, request.base), `${request.base}${base}/${row.uuid}`);
   },
 });
 
@@ -128,9 +128,9 @@ const showWebhook = route<One>({
   answers: { 200: shapes.webhook },
   rules: ['temper:webhook:get'],
   params: webhookParams,
-  async handler({ who, params: { webhook }, base: link }, rooms) {
-    rooms.policy().require('temper:webhook:get', who);
-    return ok(webhookView(await found(rooms, webhook), link));
+  async handler({ who, params: { webhook }, base: link }, ctx) {
+    ctx.policy().require('temper:webhook:get', who);
+    return ok(webhookView(await found(ctx, webhook), link));
   },
 });
 
@@ -141,22 +141,22 @@ const updateWebhook = route<One, unknown, z.output<typeof change>>({
   rules: ['temper:webhook:update'],
   params: webhookParams,
   body: change,
-  async handler(asking, rooms) {
-    rooms.policy().require('temper:webhook:update', asking.who);
-    const { secret, ...values } = asking.body;
-    const { url, kinds, enabled, description } = await found(rooms, asking.params.webhook);
+  async handler(request, ctx) {
+    ctx.policy().require('temper:webhook:update', request.who);
+    const { secret, ...values } = request.body;
+    const { url, kinds, enabled, description } = await found(ctx, request.params.webhook);
     const next: WebhookValues = { url, kinds, enabled, description, ...values };
     // Switching one off must be possible also where its target is no longer allowed.
-    if (next.enabled || values.url !== undefined) await checkTarget(rooms, next.url);
-    const seal = secret === undefined ? undefined : sealed(rooms, secret);
-    const row = await rooms.inventory.transaction(async (store) => {
-      const { webhook } = asking.params;
+    if (next.enabled || values.url !== undefined) await checkTarget(ctx, next.url);
+    const seal = secret === undefined ? undefined : sealed(ctx, secret);
+    const row = await ctx.inventory.transaction(async (store) => {
+      const { webhook } = request.params;
       const changed = (await store.webhooks.update(webhook, next)) ?? raise('WebhookNotFound', { webhook });
       if (seal) await store.webhooks.setSecret(changed.uuid, seal);
-      await auditAndEvent(store, rooms.policy(), asking, changeOf('update', changed, seal !== undefined));
+      await auditAndEvent(store, ctx.policy(), request, changeOf('update', changed, seal !== undefined));
       return changed;
     });
-    return ok(webhookView(row, asking.base));
+    return ok(webhookView(row, request.base));
   },
 });
 
@@ -165,13 +165,13 @@ const deleteWebhook = route<One>({
   path: `${base}/:webhook`,
   rules: ['temper:webhook:delete'],
   params: webhookParams,
-  async handler(asking, rooms) {
-    const { webhook } = asking.params;
-    rooms.policy().require('temper:webhook:delete', asking.who);
-    const row = await found(rooms, webhook);
-    await rooms.inventory.transaction(async (store) => {
+  async handler(request, ctx) {
+    const { webhook } = request.params;
+    ctx.policy().require('temper:webhook:delete', request.who);
+    const row = await found(ctx, webhook);
+    await ctx.inventory.transaction(async (store) => {
       if (!(await store.webhooks.delete(webhook))) raise('WebhookNotFound', { webhook });
-      await auditAndEvent(store, rooms.policy(), asking, changeOf('delete', row, false));
+      await auditAndEvent(store, ctx.policy(), request, changeOf('delete', row, false));
     });
     return noContent();
   },
@@ -194,12 +194,12 @@ const listDeliveries = route<One, z.output<typeof page>>({
   rules: ['temper:webhook:get'],
   params: webhookParams,
   query: page,
-  async handler({ who, params: { webhook }, query: { limit, marker } }, rooms) {
-    rooms.policy().require('temper:webhook:get', who);
-    await found(rooms, webhook);
-    if (marker !== undefined && !(await rooms.inventory.webhooks.hasDelivery(webhook, marker)))
+  async handler({ who, params: { webhook }, query: { limit, marker } }, ctx) {
+    ctx.policy().require('temper:webhook:get', who);
+    await found(ctx, webhook);
+    if (marker !== undefined && !(await ctx.inventory.webhooks.hasDelivery(webhook, marker)))
       raise('MarkerNotFound', { marker });
-    const rows = await rooms.inventory.webhooks.deliveries(webhook, { limit, after: marker });
+    const rows = await ctx.inventory.webhooks.deliveries(webhook, { limit, after: marker });
     return ok({ deliveries: rows.map(shownDelivery) });
   },
 });

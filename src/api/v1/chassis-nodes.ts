@@ -3,21 +3,21 @@ import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
 import { nodeTable } from '../../model/resources/nodes';
-import type { Rooms } from '../context';
-import { type Answer, type Asking, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, type Route, route } from '../http/route';
 import { listQuery } from '../resource/lists';
 import { answerNodes, listRules, redactRules } from './nodes/nodes';
 
 const chassisNodeParams = z.object({ ident: z.string() });
-type ChassisNodesRequest = Asking<z.output<typeof chassisNodeParams>, Readonly<Record<string, unknown>>, unknown>;
+type ChassisNodesRequest = ApiRequest<z.output<typeof chassisNodeParams>, Readonly<Record<string, unknown>>, unknown>;
 
-const answerChassis = (asking: ChassisNodesRequest, rooms: Rooms, all: boolean): Promise<Answer> => {
-  const { ident } = asking.params;
+const answerChassis = (request: ChassisNodesRequest, ctx: ApiContext, all: boolean): Promise<Answer> => {
+  const { ident } = request.params;
   const chassis_uuid = asUuid(ident) ?? raise('InvalidInput', { field: 'chassis', reason: 'must be a UUID' });
-  if (asking.query.chassis_uuid !== undefined)
+  if (request.query.chassis_uuid !== undefined)
     raise('InvalidInput', { field: 'chassis_uuid', reason: 'is named by the path already' });
   const path = `chassis/${chassis_uuid}/nodes${all ? '/detail' : ''}`;
-  return answerNodes({ ...asking, query: { ...asking.query, chassis_uuid } }, rooms, { path, all, within: true });
+  return answerNodes({ ...request, query: { ...request.query, chassis_uuid } }, ctx, { path, all, within: true });
 };
 
 export const chassisNodeRoutes: Route[] = [false, true].map((all) =>
@@ -27,6 +27,6 @@ export const chassisNodeRoutes: Route[] = [false, true].map((all) =>
     rules: [...listRules, ...redactRules],
     params: chassisNodeParams,
     query: listQuery(nodeTable),
-    handler: (asking, rooms) => answerChassis(asking, rooms, all),
+    handler: (request, ctx) => answerChassis(request, ctx, all),
   }),
 );

@@ -40,11 +40,11 @@ const listConductors = route<unknown, Record<string, unknown>>({
   since: conductorsSince,
   rules: [conductorRule],
   query: listQuery(conductorTable),
-  handler: async ({ who, query, version, base }, rooms) => {
-    const asked = askedList(conductorTable, query, version, rooms.settings.maxLimit);
-    rooms.policy().require(conductorRule, who);
+  handler: async ({ who, query, version, base }, ctx) => {
+    const asked = askedList(conductorTable, query, version, ctx.settings.maxLimit);
+    ctx.policy().require(conductorRule, who);
     const { represent } = conductorView.ofList(version, asked);
-    const rows = pageOf(await rooms.inventory.workers.list(), asked);
+    const rows = pageOf(await ctx.inventory.workers.list(), asked);
     const next = () => nextLink(base, 'conductors', asked, rows.at(-1)!.hostname);
     return ok(
       collection(
@@ -66,10 +66,10 @@ const showConductor = route<z.output<typeof conductorParams>, z.output<typeof sh
   rules: [conductorRule],
   params: conductorParams,
   query: showQuery,
-  handler: async ({ who, params, query, version, base }, rooms) => {
+  handler: async ({ who, params, query, version, base }, ctx) => {
     const fields = chosenFields(conductorTable, query.fields, version);
-    rooms.policy().require(conductorRule, who);
-    const found = (await rooms.inventory.workers.list()).find((row) => row.hostname === params.hostname);
+    ctx.policy().require(conductorRule, who);
+    const found = (await ctx.inventory.workers.list()).find((row) => row.hostname === params.hostname);
     const row = found ?? raise('ConductorNotFound', { conductor: params.hostname });
     const { represent } = conductorView.ofOne(version, fields);
     return ok(represent(row, { base }));

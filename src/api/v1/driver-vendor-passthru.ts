@@ -1,8 +1,8 @@
 /** /v1/drivers/{name}/vendor_passthru: methods that need no node. The drivers here have none, and say so. */
 import { z } from 'zod';
 import { driverMethods, shownMethods } from '../../model/lifecycle/vendor-methods';
-import type { Rooms } from '../context';
-import { type Asking, ok, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type ApiRequest, ok, type Route, route } from '../http/route';
 import { document } from '../resource/validation';
 import { liveDriver } from './drivers';
 import { methodsShape, offered, verbs } from './nodes/vendor-passthru';
@@ -14,11 +14,11 @@ type DriverVendorPassthruParams = z.output<typeof driverVendorPassthruParams> & 
 const named = driverVendorPassthruParams.extend({ method: z.string() });
 
 const requireDriver = async (
-  { who, params: { driver_name } }: Asking<DriverVendorPassthruParams, unknown, unknown>,
-  rooms: Rooms,
+  { who, params: { driver_name } }: ApiRequest<DriverVendorPassthruParams, unknown, unknown>,
+  ctx: ApiContext,
 ) => {
-  rooms.policy().require(driverVendorPassthruRule, who);
-  await liveDriver(rooms, driver_name);
+  ctx.policy().require(driverVendorPassthruRule, who);
+  await liveDriver(ctx, driver_name);
 };
 
 const driverVendorPassthruPath = '/v1/drivers/:driver_name/vendor_passthru';
@@ -30,8 +30,8 @@ export const driverVendorPassthruRoutes: Route[] = [
     answers: { 200: methodsShape },
     rules: [driverVendorPassthruRule],
     params: driverVendorPassthruParams,
-    handler: async (asking, rooms) => {
-      await requireDriver(asking, rooms);
+    handler: async (request, ctx) => {
+      await requireDriver(request, ctx);
       return ok(shownMethods(driverMethods));
     },
   }),
@@ -48,9 +48,9 @@ export const driverVendorPassthruRoutes: Route[] = [
         params: at.params,
         body: document,
         arguments: true,
-        handler: async (asking, rooms) => {
-          await requireDriver(asking, rooms);
-          const given = asking.params.method ?? asking.body.method;
+        handler: async (request, ctx) => {
+          await requireDriver(request, ctx);
+          const given = request.params.method ?? request.body.method;
           offered(driverMethods, given === undefined ? undefined : String(given), method);
           return ok(null);
         },

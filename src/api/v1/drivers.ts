@@ -9,7 +9,7 @@ import {
   interfacesSince,
   logicalDiskProperties,
 } from '../../model/resources/driver-fields';
-import type { Rooms } from '../context';
+import type { ApiContext } from '../context';
 import { ok, route } from '../http/route';
 import { requireMinor } from '../http/versions';
 import { chosenFields } from '../resource/lists';
@@ -27,7 +27,7 @@ const driverView = projections(driverTable, {
 const names = Object.keys(drivers).sort() as DriverName[];
 
 /** Hosts of live workers by driver; a driver without any is left out. */
-const hostsByDriver = async ({ inventory }: Rooms): Promise<Map<DriverName, string[]>> => {
+const hostsByDriver = async ({ inventory }: ApiContext): Promise<Map<DriverName, string[]>> => {
   const alive = (await inventory.workers.list()).filter((worker) => worker.alive);
   const hosts = names.map(
     (name) => [name, alive.filter((one) => one.drivers.includes(name)).map((one) => one.hostname)] as const,
@@ -36,8 +36,8 @@ const hostsByDriver = async ({ inventory }: Rooms): Promise<Map<DriverName, stri
 };
 
 /** A driver that some live worker serves, and where. Throws DriverNotFound. */
-export const liveDriver = async (rooms: Rooms, name: string): Promise<{ name: DriverName; hosts: string[] }> => {
-  const hosts = isDriver(name) ? (await hostsByDriver(rooms)).get(name) : undefined;
+export const liveDriver = async (ctx: ApiContext, name: string): Promise<{ name: DriverName; hosts: string[] }> => {
+  const hosts = isDriver(name) ? (await hostsByDriver(ctx)).get(name) : undefined;
   return hosts ? { name: name as DriverName, hosts } : raise('DriverNotFound', { driver: name });
 };
 
@@ -52,15 +52,15 @@ const listDrivers = route<unknown, z.output<typeof listQuery>>({
   path: '/v1/drivers',
   rules: ['baremetal:driver:get'],
   query: listQuery,
-  handler: async ({ who, query, version, base }, rooms) => {
+  handler: async ({ who, query, version, base }, ctx) => {
     if (query.type !== undefined) requireMinor(version, interfacesSince, 'the parameter type');
     if (query.detail !== undefined) requireMinor(version, interfacesSince, 'the parameter detail');
     if (query.detail && query.fields)
       raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail=true' });
     const fields = chosenFields(driverTable, query.fields, version, fieldsSince);
-    rooms.policy().require('baremetal:driver:get', who);
+    ctx.policy().require('baremetal:driver:get', who);
     // Classic drivers ended long ago; the word is still a valid question.
-    const live = query.type === 'classic' ? new Map<DriverName, string[]>() : await hostsByDriver(rooms);
+    const live = query.type === 'classic' ? new Map<DriverName, string[]>() : await hostsByDriver(ctx);
     const { represent } = driverView.ofList(version, { fields, detail: query.detail });
     return ok({ drivers: [...live].map(([name, hosts]) => represent(driverValues(name, hosts), { base })) });
   },
@@ -76,10 +76,10 @@ const showDriver = route<DriverParams, z.output<typeof showQuery>>({
   rules: ['baremetal:driver:get'],
   params: driverParams,
   query: showQuery,
-  handler: async ({ who, params, query, version, base }, rooms) => {
+  handler: async ({ who, params, query, version, base }, ctx) => {
     const fields = chosenFields(driverTable, query.fields, version, fieldsSince);
-    rooms.policy().require('baremetal:driver:get', who);
-    const { name, hosts } = await liveDriver(rooms, params.driver_name);
+    ctx.policy().require('baremetal:driver:get', who);
+    const { name, hosts } = await liveDriver(ctx, params.driver_name);
     const { represent } = driverView.ofOne(version, fields);
     return ok(represent(driverValues(name, hosts), { base }));
   },
@@ -91,9 +91,9 @@ const showProperties = route<DriverParams>({
   answers: { 200: shapes.properties },
   rules: ['baremetal:driver:get_properties'],
   params: driverParams,
-  handler: async ({ who, params }, rooms) => {
-    rooms.policy().require('baremetal:driver:get_properties', who);
-    return ok(driverProperties((await liveDriver(rooms, params.driver_name)).name));
+  handler: async ({ who, params }, ctx) => {
+    ctx.policy().require('baremetal:driver:get_properties', who);
+    return ok(driverProperties((await liveDriver(ctx, params.driver_name)).name));
   },
 });
 
@@ -107,9 +107,9 @@ const showRaidProperties = route<DriverParams>({
   tooOld: 406,
   rules: [raidRule],
   params: driverParams,
-  handler: async ({ who, params }, rooms) => {
-    rooms.policy().require(raidRule, who);
-    const { name } = await liveDriver(rooms, params.driver_name);
+  handler: async ({ who, params }, ctx) => {
+    ctx.policy().require(raidRule, who);
+    const { name } = await liveDriver(ctx, params.driver_name);
     return ok(logicalDiskProperties(name) ?? raise('DriverWithoutRaid', { driver: name }));
   },
 });

@@ -33,10 +33,10 @@ export const eventRoutes: Route[] = [
     since: 54,
     rules: [eventRule],
     body: eventBody,
-    handler: async ({ who, body: { events }, requestId }, rooms) => {
-      rooms.policy().require(eventRule, who);
+    handler: async ({ who, body: { events }, requestId }, ctx) => {
+      ctx.policy().require(eventRule, who);
       for (const { event, ...facts } of events)
-        rooms.log.info('external event', { request_id: requestId, event, ...facts });
+        ctx.log.info('external event', { request_id: requestId, event, ...facts });
       return noContent();
     },
   }),

@@ -3,28 +3,28 @@ import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { nestedPortgroupsSince } from '../../model/resources/portgroups';
 import { volumesSince } from '../../model/resources/volumes';
-import type { Rooms } from '../context';
-import { type Asking, type Method, type Route, route } from '../http/route';
+import type { ApiContext } from '../context';
+import { type ApiRequest, type Method, type Route, route } from '../http/route';
 import { findVisible } from '../resource/reach';
 import { visibleNode } from '../resource/visibility';
 import { portgroup } from './ports/portgroups';
 
-type NestedRequest = Asking<Readonly<Record<string, string>>, unknown, unknown>;
+type NestedRequest = ApiRequest<Readonly<Record<string, string>>, unknown, unknown>;
 
 /** To a caller who may not see the parent, everything below it is missing. */
-type See = { readonly rule: string; see(asking: NestedRequest, rooms: Rooms, parent: string): Promise<unknown> };
+type See = { readonly rule: string; see(request: NestedRequest, ctx: ApiContext, parent: string): Promise<unknown> };
 
 const node: See = {
   rule: 'baremetal:node:get',
-  see: (asking, rooms, parent) => visibleNode(rooms, asking, parent),
+  see: (request, ctx, parent) => visibleNode(ctx, request, parent),
 };
 const group: See = {
   rule: 'baremetal:node:get',
-  see: (asking, rooms, parent) => findVisible(portgroup, rooms, asking.who, parent),
+  see: (request, ctx, parent) => findVisible(portgroup, ctx, request.who, parent),
 };
 const chassis: See = {
   rule: 'baremetal:chassis:get',
-  see: async ({ who }, rooms) => rooms.policy().require('baremetal:chassis:get', who),
+  see: async ({ who }, ctx) => ctx.policy().require('baremetal:chassis:get', who),
 };
 
 type NestedRow = {
@@ -56,9 +56,9 @@ const refusal = ({ since, parent, use }: NestedRow, method: Method, path: string
     rules: [parent.rule],
     params: nestedParams,
     body: z.unknown(),
-    handler: async (asking, rooms) => {
-      const { node_ident, ident } = asking.params;
-      await parent.see(asking, rooms, (node_ident ?? ident)!);
+    handler: async (request, ctx) => {
+      const { node_ident, ident } = request.params;
+      await parent.see(request, ctx, (node_ident ?? ident)!);
       const reason = `here they are only listed; to make, show, change or delete one use /v1/${use}`;
       return raise('InvalidInput', { field: 'path', reason });
     },

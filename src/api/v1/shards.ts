@@ -15,10 +15,10 @@ export const shardRoutes: Route[] = [
     answers: { 200: shapes.shards },
     since: 82,
     rules: [shardRule, 'baremetal:node:get'],
-    handler: async ({ who }, rooms) => {
-      rooms.policy().require(shardRule, who);
-      const seen = rooms.policy().filter('baremetal:node:get', who, nodeColumns);
-      const rows = await rooms.inventory.shards.list(seen);
+    handler: async ({ who }, ctx) => {
+      ctx.policy().require(shardRule, who);
+      const seen = ctx.policy().filter('baremetal:node:get', who, nodeColumns);
+      const rows = await ctx.inventory.shards.list(seen);
       return ok({ shards: rows.map(({ name, count }) => ({ name: name ?? unsharded, count })) });
     },
   }),

@@ -74,8 +74,8 @@ const rootRoute = route({
   answers: { 200: shapes.volume },
   since: volumesSince,
   rules: [volumeRule],
-  handler: async ({ who, base }, rooms) => {
-    rooms.policy().require(volumeRule, who, nobodys);
+  handler: async ({ who, base }, ctx) => {
+    ctx.policy().require(volumeRule, who, nobodys);
     return ok(below(base, 'volume'));
   },
 });
@@ -87,10 +87,10 @@ const nodeRoute = route<NodeParams>({
   since: volumesSince,
   rules: ['baremetal:node:get', volumeRule],
   params: nodeParams,
-  handler: async (asking, rooms) => {
-    const node = await visibleNode(rooms, asking, asking.params.node_ident);
-    rooms.policy().require(volumeRule, asking.who, nodeTarget(node));
-    return ok(below(asking.base, `nodes/${node.uuid}/volume`));
+  handler: async (request, ctx) => {
+    const node = await visibleNode(ctx, request, request.params.node_ident);
+    ctx.policy().require(volumeRule, request.who, nodeTarget(node));
+    return ok(below(request.base, `nodes/${node.uuid}/volume`));
   },
 });
 

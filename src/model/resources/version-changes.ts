@@ -494,7 +494,7 @@ const rows: readonly ChangeRow[] = [
 ];
 
 /** Every minor version from 1.1 on, in order. */
-export const versionChanges: readonly ChangeRow[] = rows.map(([minor, says, changes, outOfScope]) => ({
+export const versionChanges: readonly VersionRow[] = rows.map(([minor, says, changes, outOfScope]) => ({
   minor,
   says,
   changes,

@@ -25,10 +25,10 @@ const allocation: Resource<Allocation> = {
   // There is one form of the list only.
   detailSince: 'never',
   /** The allocation of one node. A hidden node is missing here too. */
-  wanted: async (rooms, request, { node }) =>
+  wanted: async (ctx, request, { node }) =>
     node === undefined
       ? always
-      : { is: 'equals', column: 'node_uuid', value: (await visibleNode(rooms, request, String(node))).uuid },
+      : { is: 'equals', column: 'node_uuid', value: (await visibleNode(ctx, request, String(node))).uuid },
   recorded: ({ owner }, { values }) => {
     const named = { changed: Object.keys(values), ...values };
     return { project: owner, values: named, facts: named };

@@ -13,7 +13,7 @@ import {
   allocationTable,
 } from '../../../model/resources/allocations';
 import { type AuditContext, changeRows } from '../../audit/record';
-import { quotasOf, type Rooms } from '../../context';
+import { type ApiContext, quotasOf } from '../../context';
 import { created, route } from '../../http/route';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { collectionPath } from '../../resource/kit';
@@ -39,7 +39,7 @@ const refuseNode = ({ body }: { readonly body: unknown }, minor: number): void =
 };
 
 /** Stores it with its record, which the owner's project reads. */
-const insert = (inventory: Queries, rooms: Rooms, asking: AuditContext, rule: string, values: NewAllocation) => {
+const insert = (inventory: Queries, ctx: ApiContext, request: AuditContext, rule: string, values: NewAllocation) => {
   const change = {
     action: 'allocation.create',
     kind: 'allocation.created',
@@ -49,18 +49,18 @@ const insert = (inventory: Queries, rooms: Rooms, asking: AuditContext, rule: st
     project: values.owner,
     data: { ...values },
   };
-  return inventory.allocations.insertRecorded(values, changeRows(rooms.policy(), asking, change));
+  return inventory.allocations.insertRecorded(values, changeRows(ctx.policy(), request, change));
 };
 
 /** Records an allocation for a node that is in use already, in one transaction with the node. Throws NodeLocked, Duplicate. */
-const storeFor = async (rooms: Rooms, asking: AuditContext, rule: string, node: NodeRow, values: NewAllocation) => {
+const storeFor = async (ctx: ApiContext, request: AuditContext, rule: string, node: NodeRow, values: NewAllocation) => {
   const { uuid, traits } = values;
   try {
-    return await rooms.inventory.transaction(async (inventory) => {
+    return await ctx.inventory.transaction(async (inventory) => {
       const instance_info = traits.length > 0 ? { ...node.instance_info, traits } : node.instance_info;
       const held = { instance_uuid: uuid, allocation_uuid: uuid, instance_info };
       if (!(await inventory.nodes.update(node, held))) raise('NodeLocked', { node: node.uuid });
-      return insert(inventory, rooms, asking, rule, values);
+      return insert(inventory, ctx, request, rule, values);
     });
   } catch (thrown) {
     if (brokenUnique(thrown) !== 'nodes_instance_uuid_key') throw thrown;
@@ -69,24 +69,24 @@ const storeFor = async (rooms: Rooms, asking: AuditContext, rule: string, node: 
 };
 
 const store = async (
-  rooms: Rooms,
-  asking: AuditContext & { readonly body: AllocationBody },
+  ctx: ApiContext,
+  request: AuditContext & { readonly body: AllocationBody },
   admitted: Admitted,
 ): Promise<Allocation> => {
-  const { who, body } = asking;
-  await rooms.inventory.quotas.require('allocations', quotaProject(who), quotasOf(rooms).allocations);
-  const asked = await newAllocation(rooms, who, body, admitted);
+  const { who, body } = request;
+  await ctx.inventory.quotas.require('allocations', quotaProject(who), quotasOf(ctx).allocations);
+  const asked = await newAllocation(ctx, who, body, admitted);
   if (body.node) {
-    const node = await namedNode(rooms, who, body.node, admitted);
+    const node = await namedNode(ctx, who, body.node, admitted);
     const values = backfilled(asked, body, node);
-    return refusingDuplicates(allocationTable, values, () => storeFor(rooms, asking, admitted.rule, node, values));
+    return refusingDuplicates(allocationTable, values, () => storeFor(ctx, request, admitted.rule, node, values));
   }
   if (asked.resource_class === null)
     raise('InvalidInput', { field: 'resource_class', reason: 'is required; say which kind of node is wanted' });
   const allocation = await refusingDuplicates(allocationTable, asked, () =>
-    insert(rooms.inventory, rooms, asking, admitted.rule, asked),
+    insert(ctx.inventory, ctx, request, admitted.rule, asked),
   );
-  void rooms.inventory.allocationBell.ring(); // the caller need not wait for it
+  void ctx.inventory.allocationBell.ring(); // the caller need not wait for it
   return allocation;
 };
 
@@ -96,15 +96,15 @@ export const createAllocation = route<unknown, unknown, AllocationBody>({
   since: allocationsSince,
   tooOld: 405,
   rules: [create, createRestricted, 'baremetal:node:get'],
-  requireAllowed: async ({ who }, rooms) => void admit(rooms.policy(), who, null),
+  requireAllowed: async ({ who }, ctx) => void admit(ctx.policy(), who, null),
   body: createSchema(allocationTable) as z.ZodType<AllocationBody>,
   gate: (given, minor) => {
     refuseNode(given, minor);
     gate(given, minor);
   },
-  handler: async (asking, rooms) => {
-    const { who, body, version, base } = asking;
-    const allocation = await store(rooms, asking, admit(rooms.policy(), who, body.owner ?? null));
+  handler: async (request, ctx) => {
+    const { who, body, version, base } = request;
+    const allocation = await store(ctx, request, admit(ctx.policy(), who, body.owner ?? null));
     const shown = allocationKind.shown.full(version).represent(allocation, { base });
     return created(shown, `${base}${collectionPath(allocationKind)}/${allocation.uuid}`);
   },

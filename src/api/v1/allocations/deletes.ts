@@ -4,7 +4,7 @@ import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, isReleasable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
 import { type AuditContext, auditRow } from '../../audit/record';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 import { type Answer, noContent, route } from '../../http/route';
 import { identIn, onePath, type PathParams, paramsOf } from '../../resource/kit';
 import { allocationKind, findVisibleAllocation } from './visibility';
@@ -32,20 +32,20 @@ export const deleteRule = 'baremetal:allocation:delete';
  * @param find reads it anew; throws the error for a caller who may not see or delete it
  */
 export const deallocate = async (
-  rooms: Rooms,
-  asking: AuditContext,
+  ctx: ApiContext,
+  request: AuditContext,
   find: () => Promise<Allocation>,
 ): Promise<Answer> => {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const allocation = await find();
-    const gone = await rooms.inventory.transaction(async (inventory) => {
+    const gone = await ctx.inventory.transaction(async (inventory) => {
       const { uuid, node_uuid, name } = allocation;
       const ended =
         node_uuid === null ? await inventory.allocations.remove(uuid) : await release(inventory, allocation);
       // The event is the store's own: allocations end in other ways too.
       const row = { action: 'allocation.delete', rule: deleteRule, resource: 'allocation', resource_id: uuid };
       const data = { name, node_uuid };
-      if (ended) await inventory.audit.write(auditRow(rooms.policy(), asking, { ...row, data }));
+      if (ended) await inventory.audit.write(auditRow(ctx.policy(), request, { ...row, data }));
       return ended;
     });
     if (gone) return noContent();
@@ -60,10 +60,10 @@ export const deleteAllocation = route<PathParams>({
   tooOld: 405,
   rules: ['baremetal:allocation:get', deleteRule],
   params: paramsOf(allocationKind.param),
-  handler: (asking, rooms) =>
-    deallocate(rooms, asking, async () => {
-      const allocation = await findVisibleAllocation(rooms, asking.who, identIn(allocationKind, asking.params));
-      rooms.policy().require(deleteRule, asking.who, allocationTarget(allocation));
+  handler: (request, ctx) =>
+    deallocate(ctx, request, async () => {
+      const allocation = await findVisibleAllocation(ctx, request.who, identIn(allocationKind, request.params));
+      ctx.policy().require(deleteRule, request.who, allocationTarget(allocation));
       return allocation;
     }),
 });

@@ -88,7 +88,7 @@ const checkTraits = (traits: readonly string[]): void => {
 
 /** The allocation that a request describes, but for a node it may name. Throws InvalidInput. */
 export const newAllocation = async (
-  rooms: AllocationWriteContext,
+  ctx: AllocationWriteContext,
   who: Caller,
   body: AllocationBody,
   admitted: Admitted,
@@ -96,7 +96,7 @@ export const newAllocation = async (
   const traits = [...new Set(body.traits ?? [])];
   checkTraits(traits);
   const idents = [...new Set(body.candidate_nodes ?? [])];
-  const candidates = idents.length > 0 ? await namedNodes(rooms, who, 'candidate_nodes', idents, admitted) : [];
+  const candidates = idents.length > 0 ? await namedNodes(ctx, who, 'candidate_nodes', idents, admitted) : [];
   return {
     uuid: (body.uuid ?? randomUUID()) as AllocationUuid,
     name: body.name ?? null,
@@ -110,13 +110,13 @@ export const newAllocation = async (
 
 /** The node that is in use already and is to be recorded as allocated. Throws InvalidInput. */
 export const namedNode = async (
-  rooms: AllocationWriteContext & { readonly inventory: Pick<Inventory, 'nodes'> },
+  ctx: AllocationWriteContext & { readonly inventory: Pick<Inventory, 'nodes'> },
   who: Caller,
   ident: string,
   admitted: Admitted,
 ): Promise<NodeRow> => {
-  const [named] = await namedNodes(rooms, who, 'node', [ident], admitted);
-  return (await rooms.inventory.nodes.find({ uuid: named!.uuid })) ?? raise('NodeNotFound', { node: ident });
+  const [named] = await namedNodes(ctx, who, 'node', [ident], admitted);
+  return (await ctx.inventory.nodes.find({ uuid: named!.uuid })) ?? raise('NodeNotFound', { node: ident });
 };
 
 /** The allocation of a node in use: what it does not say is as the node has it. Throws InvalidInput, Conflict, NodeAssociated. */

@@ -3,8 +3,8 @@ import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, allocationTable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
-import type { Rooms } from '../../context';
-import { type Asking, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type ApiRequest, ok, type Route, route } from '../../http/route';
 import { chosenFields, showQuery } from '../../resource/lists';
 import { visibleNode } from '../../resource/visibility';
 import { deallocate, deleteRule } from '../allocations/deletes';
@@ -16,23 +16,27 @@ const nodeAllocationGetRule = 'baremetal:allocation:get';
 
 /** The allocation of a visible node. One that is hidden from the caller is missing. Throws NodeUnallocated, PolicyDenied. */
 const allocationOf = async (
-  rooms: Rooms,
-  asking: Asking<NodeParams, unknown, unknown>,
+  ctx: ApiContext,
+  request: ApiRequest<NodeParams, unknown, unknown>,
   rule: string,
 ): Promise<Allocation> => {
-  const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  const allocation = await rooms.inventory.allocations.ofNode(node.uuid);
-  const policy = rooms.policy();
-  if (!allocation || !policy.allows(nodeAllocationGetRule, asking.who, allocationTarget(allocation)))
-    return raise('NodeUnallocated', { node: asking.params.node_ident });
-  if (rule !== nodeAllocationGetRule) policy.require(rule, asking.who, allocationTarget(allocation));
+  const node = await visibleNode(ctx, request, request.params.node_ident);
+  const allocation = await ctx.inventory.allocations.ofNode(node.uuid);
+  const policy = ctx.policy();
+  if (!allocation || !policy.allows(nodeAllocationGetRule, request.who, allocationTarget(allocation)))
+    return raise('NodeUnallocated', { node: request.params.node_ident });
+  if (rule !== nodeAllocationGetRule) policy.require(rule, request.who, allocationTarget(allocation));
   return allocation;
 };
 
 /** The owner of an allocation was given a node of its own; whose the node is stays so until it is given back. Throws Conflict. */
-export const checkAllocatedOwner = async (rooms: Rooms, node: NodeRow, changed: readonly string[]): Promise<void> => {
+export const checkAllocatedOwner = async (
+  ctx: ApiContext,
+  node: NodeRow,
+  changed: readonly string[],
+): Promise<void> => {
   if (node.allocation_uuid === null || !changed.includes('owner')) return;
-  const allocation = await rooms.inventory.allocations.ofNode(node.uuid);
+  const allocation = await ctx.inventory.allocations.ofNode(node.uuid);
   if (allocation && allocation.owner !== null)
     raise('Conflict', {
       reason: `The owner of node ${node.uuid} cannot change while allocation ${allocation.uuid} of a project holds it; delete the allocation first.`,
@@ -47,10 +51,10 @@ export const nodeAllocationRoutes: Route[] = [
     rules: ['baremetal:node:get', nodeAllocationGetRule],
     params: nodeParams,
     query: showQuery,
-    handler: async (asking, rooms) => {
-      const { version, base } = asking;
-      const fields = chosenFields(allocationTable, asking.query.fields, version);
-      const allocation = await allocationOf(rooms, asking, nodeAllocationGetRule);
+    handler: async (request, ctx) => {
+      const { version, base } = request;
+      const fields = chosenFields(allocationTable, request.query.fields, version);
+      const allocation = await allocationOf(ctx, request, nodeAllocationGetRule);
       const { represent } = allocationKind.shown.ofOne(version, fields);
       return ok(represent(allocation, { base }));
     },
@@ -61,6 +65,6 @@ export const nodeAllocationRoutes: Route[] = [
     since: allocationsSince,
     rules: ['baremetal:node:get', nodeAllocationGetRule, deleteRule],
     params: nodeParams,
-    handler: (asking, rooms) => deallocate(rooms, asking, () => allocationOf(rooms, asking, deleteRule)),
+    handler: (request, ctx) => deallocate(ctx, request, () => allocationOf(ctx, request, deleteRule)),
   }),
 ];

@@ -5,54 +5,54 @@ import { planSteps } from '../../../model/lifecycle/plan-steps';
 import type { GivenStep } from '../../../model/lifecycle/step-types';
 import type { ActName } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
-import type { Rooms } from '../../context';
-import type { Asking } from '../../http/route';
+import type { ApiContext } from '../../context';
+import type { ApiRequest } from '../../http/route';
 import { refuseFrozen } from '../../orders/frozen';
 import { askedBy, checkWorkable, orderedNode } from '../../orders/orders';
 import { bmcTextFor } from '../../resource/bmc-texts';
 import { visibleNode } from '../../resource/visibility';
 
-type BmcCallRequest = Asking<{ readonly node_ident: string }, unknown, unknown>;
+type BmcCallRequest = ApiRequest<{ readonly node_ident: string }, unknown, unknown>;
 type BmcCallArgs = Readonly<Record<string, unknown>>;
 
 /** The node of the path, if the caller may see it and the rule admits. Throws NodeNotFound, PolicyDenied. */
-export const allowed = async (asking: BmcCallRequest, rooms: Rooms, rule: string): Promise<NodeRow> => {
-  const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  rooms.policy().require(rule, asking.who, nodeTarget(node));
+export const allowed = async (request: BmcCallRequest, ctx: ApiContext, rule: string): Promise<NodeRow> => {
+  const node = await visibleNode(ctx, request, request.params.node_ident);
+  ctx.policy().require(rule, request.who, nodeTarget(node));
   return node;
 };
 
 /** Reads from the BMC now, even while a run holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
-export const lookAt = async (asking: BmcCallRequest, rooms: Rooms, rule: string, act: ActName): Promise<unknown> =>
-  lookAtNode(asking, rooms, await allowed(asking, rooms, rule), { rule, act });
+export const lookAt = async (request: BmcCallRequest, ctx: ApiContext, rule: string, act: ActName): Promise<unknown> =>
+  lookAtNode(request, ctx, await allowed(request, ctx, rule), { rule, act });
 
 /** The same on a node that was asked for already. */
 export const lookAtNode = async (
-  asking: BmcCallRequest,
-  rooms: Rooms,
+  request: BmcCallRequest,
+  ctx: ApiContext,
   node: NodeRow,
   { rule, act, args = {} }: { readonly rule: string; readonly act: ActName; readonly args?: BmcCallArgs },
 ): Promise<unknown> => {
-  checkWorkable(node, asking.params.node_ident);
-  return called(asking, rooms, node, {
+  checkWorkable(node, request.params.node_ident);
+  return called(request, ctx, node, {
     node: orderedNode(node),
     act,
     args,
-    asked: askedBy(rooms.policy(), asking, rule),
+    asked: askedBy(ctx.policy(), request, rule),
   });
 };
 
 /** The call, its refusal in words that this caller may read: where the BMC is goes by the rule of driver_info. */
 const called = async (
   { who }: BmcCallRequest,
-  rooms: Rooms,
+  ctx: ApiContext,
   node: NodeRow,
-  order: Parameters<Rooms['runs']['call']>[0],
+  order: Parameters<ApiContext['runs']['call']>[0],
 ): Promise<unknown> => {
   try {
-    return await rooms.runs.call(order);
+    return await ctx.runs.call(order);
   } catch (thrown) {
-    if (isTemperError(thrown)) thrown.message = bmcTextFor(rooms.policy(), who, node)(thrown.message);
+    if (isTemperError(thrown)) thrown.message = bmcTextFor(ctx.policy(), who, node)(thrown.message);
     throw thrown;
   }
 };
@@ -78,21 +78,26 @@ const actOf = (node: NodeRow, { step, act, args }: Deed): ActName => {
 };
 
 /** Acts on the node as a run of its own. Throws what `Runs.call` throws, and what stands in the way of any run. */
-export const actOn = async (asking: BmcCallRequest, rooms: Rooms, deed: Deed): Promise<unknown> =>
-  actOnNode(asking, rooms, await allowed(asking, rooms, deed.rule), deed);
+export const actOn = async (request: BmcCallRequest, ctx: ApiContext, deed: Deed): Promise<unknown> =>
+  actOnNode(request, ctx, await allowed(request, ctx, deed.rule), deed);
 
 /** The same on a node that was asked for already. */
-export const actOnNode = async (asking: BmcCallRequest, rooms: Rooms, node: NodeRow, deed: Deed): Promise<unknown> => {
-  const ident = asking.params.node_ident;
+export const actOnNode = async (
+  request: BmcCallRequest,
+  ctx: ApiContext,
+  node: NodeRow,
+  deed: Deed,
+): Promise<unknown> => {
+  const ident = request.params.node_ident;
   const act = actOf(node, deed);
-  await refuseFrozen(rooms, node, ident);
+  await refuseFrozen(ctx, node, ident);
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   checkWorkable(node, ident);
-  return called(asking, rooms, node, {
+  return called(request, ctx, node, {
     node: orderedNode(node),
     act,
     args: { ...deed.args, ...deed.more },
-    asked: askedBy(rooms.policy(), asking, deed.rule),
+    asked: askedBy(ctx.policy(), request, deed.rule),
     ...(deed.background && { background: true as const }),
   });
 };

@@ -7,8 +7,8 @@ import { states } from '../../../model/lifecycle/states';
 import { bootModes } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, accepted, noContent, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, accepted, noContent, type Route, route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { document, flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
@@ -25,42 +25,42 @@ const bootStateRules = {
 /** Asked for below it, the rules answer first: openstack/ironic:ironic/api/controllers/v1/node.py (NodeStatesController.boot_mode). */
 const bootStatesSince = 76;
 
-type BootStateRequest = Asking<NodeParams, unknown, unknown>;
+type BootStateRequest = ApiRequest<NodeParams, unknown, unknown>;
 
 /** Refuses a node that is on its way somewhere: whatever works on it decides what it boots with. */
-const inBackground = async (asking: BootStateRequest, rooms: Rooms, deed: Deed): Promise<Answer> => {
-  const ident = asking.params.node_ident;
-  const node = await visibleNode(rooms, asking, ident);
-  rooms.policy().require(deed.rule, asking.who, nodeTarget(node));
-  if (asking.version < bootStatesSince) raise('PathNotFound');
+const inBackground = async (request: BootStateRequest, ctx: ApiContext, deed: Deed): Promise<Answer> => {
+  const ident = request.params.node_ident;
+  const node = await visibleNode(ctx, request, ident);
+  ctx.policy().require(deed.rule, request.who, nodeTarget(node));
+  if (request.version < bootStatesSince) raise('PathNotFound');
   if (states[node.provision_state].kind === 'transient')
     raise('Conflict', {
       reason: `Node ${ident} is in state "${node.provision_state}"; try again when it has left it.`,
     });
-  await actOn(asking, rooms, { ...deed, background: true });
-  return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+  await actOn(request, ctx, { ...deed, background: true });
+  return accepted(`${request.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };
 
 const raidBody = document;
 
 const setRaid = async (
-  asking: Asking<NodeParams, unknown, z.output<typeof raidBody>>,
-  rooms: Rooms,
+  request: ApiRequest<NodeParams, unknown, z.output<typeof raidBody>>,
+  ctx: ApiContext,
 ): Promise<Answer> => {
-  const ident = asking.params.node_ident;
-  const policy = rooms.policy();
-  const node = await visibleNode(rooms, asking, ident);
-  policy.require(bootStateRules.raid, asking.who, nodeTarget(node));
+  const ident = request.params.node_ident;
+  const policy = ctx.policy();
+  const node = await visibleNode(ctx, request, ident);
+  policy.require(bootStateRules.raid, request.who, nodeTarget(node));
   if (interfaceOf(node, 'raid') === 'no-raid') raise('DriverWithoutRaid', { driver: node.driver });
-  const wanted = asking.body;
+  const wanted = request.body;
   const fault = Object.keys(wanted).length === 0 ? undefined : raidFault(wanted);
   if (fault) raise('InvalidInput', { field: 'body', reason: fault });
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
-  await rooms.inventory.transaction(async (inventory) => {
-    await stampLessee(inventory, asking.who, node, { lock: true });
+  await ctx.inventory.transaction(async (inventory) => {
+    await stampLessee(inventory, request.who, node, { lock: true });
     const written = await inventory.nodes.update(node, { target_raid_config: wanted });
     if (!written) raise('NodeLocked', { node: ident });
-    await auditAndEvent(inventory, policy, asking, {
+    await auditAndEvent(inventory, policy, request, {
       action: 'node.raid',
       kind: 'node.updated',
       rule: bootStateRules.raid,
@@ -88,11 +88,11 @@ export const nodeBootStateRoutes: Route[] = [
     params: nodeParams,
     body: bootMode,
     arguments: true,
-    handler: (asking, rooms) =>
-      inBackground(asking, rooms, {
+    handler: (request, ctx) =>
+      inBackground(request, ctx, {
         rule: bootStateRules.boot_mode,
         step: 'set_boot_mode',
-        args: { boot_mode: asking.body.target },
+        args: { boot_mode: request.body.target },
       }),
   }),
   route<NodeParams, unknown, z.output<typeof secureBoot>>({
@@ -105,11 +105,11 @@ export const nodeBootStateRoutes: Route[] = [
     params: nodeParams,
     body: secureBoot,
     arguments: true,
-    handler: (asking, rooms) =>
-      inBackground(asking, rooms, {
+    handler: (request, ctx) =>
+      inBackground(request, ctx, {
         rule: bootStateRules.secure_boot,
         step: 'set_secure_boot',
-        args: { enabled: asking.body.target },
+        args: { enabled: request.body.target },
       }),
   }),
   route<NodeParams, unknown, z.output<typeof raidBody>>({

@@ -11,8 +11,8 @@ import {
   offered,
   propertiesFault,
 } from '../../../model/resources/nodes';
-import type { Rooms } from '../../context';
-import type { Asking } from '../../http/route';
+import type { ApiContext } from '../../context';
+import type { ApiRequest } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { visibleNode } from '../../resource/visibility';
 
@@ -113,12 +113,12 @@ export const checkDriverInfo = (
  * text, so that it does not distinguish them.
  */
 export const parentUuid = async (
-  rooms: Rooms,
-  asking: Pick<Asking<unknown, unknown, unknown>, 'who' | 'version'>,
+  ctx: ApiContext,
+  request: Pick<ApiRequest<unknown, unknown, unknown>, 'who' | 'version'>,
   ident: string,
   child: { readonly uuid?: string; readonly owner: string | null },
 ): Promise<string> => {
-  const parent: NodeRow | undefined = await visibleNode(rooms, asking, ident).catch(() => undefined);
+  const parent: NodeRow | undefined = await visibleNode(ctx, request, ident).catch(() => undefined);
   if (!parent || parent.owner !== child.owner || parent.uuid === child.uuid)
     return raise('InvalidInput', {
       field: 'parent_node',

@@ -18,14 +18,14 @@ export const childrenRoutes: Route[] = [
     since: 83,
     rules: [childGetRule, 'baremetal:node:list_all', 'baremetal:node:list'],
     params: nodeParams,
-    handler: async (asking, rooms) => {
-      const { uuid } = await visibleNode(rooms, asking, asking.params.node_ident);
-      const policy = rooms.policy();
-      visibleNodes(policy, asking.who); // whether a list of nodes is theirs to ask for
-      const all = await rooms.inventory.nodes.children(uuid);
-      const children = all.filter((child) => policy.allows(childGetRule, asking.who, nodeTarget(child)));
+    handler: async (request, ctx) => {
+      const { uuid } = await visibleNode(ctx, request, request.params.node_ident);
+      const policy = ctx.policy();
+      visibleNodes(policy, request.who); // whether a list of nodes is theirs to ask for
+      const all = await ctx.inventory.nodes.children(uuid);
+      const children = all.filter((child) => policy.allows(childGetRule, request.who, nodeTarget(child)));
       // One link here, not a list of them; openstack/ironic:ironic/api/controllers/v1/node.py.
-      const links = { href: `${asking.base}/v1/nodes?parent_node=${uuid}`, rel: 'children' };
+      const links = { href: `${request.base}/v1/nodes?parent_node=${uuid}`, rel: 'children' };
       return ok({ children: children.map((child) => child.uuid), links });
     },
   }),

@@ -5,8 +5,8 @@ import { raise } from '../../../model/errors';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
-import type { Rooms } from '../../context';
-import { type Asking, accepted, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type ApiRequest, accepted, ok, type Route, route } from '../../http/route';
 import { flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
@@ -25,24 +25,24 @@ const consoles: Readonly<Record<string, { readonly type: string; readonly url: s
 };
 
 /** The node, if the caller sees it, the rule admits and its driver has a console. Throws also DriverUnsupported. */
-const nodeFor = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms, rule: string) => {
-  const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  rooms.policy().require(rule, asking.who, nodeTarget(node));
+const nodeFor = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext, rule: string) => {
+  const node = await visibleNode(ctx, request, request.params.node_ident);
+  ctx.policy().require(rule, request.who, nodeTarget(node));
   const info = consoles[interfaceOf(node, 'console')];
   if (!info) return raise('DriverUnsupported', { driver: node.driver, what: 'consoles' });
   return { node, info };
 };
 
 const setConsole = async (
-  asking: Asking<NodeParams, unknown, ConsoleBody>,
-  rooms: Rooms,
+  request: ApiRequest<NodeParams, unknown, ConsoleBody>,
+  ctx: ApiContext,
   node: NodeRow,
 ): Promise<void> => {
-  const { enabled } = asking.body;
-  await rooms.inventory.transaction(async (inventory) => {
+  const { enabled } = request.body;
+  await ctx.inventory.transaction(async (inventory) => {
     const updated = await inventory.nodes.update(node, { console_enabled: enabled });
-    if (!updated) raise('NodeLocked', { node: asking.params.node_ident });
-    await auditAndEvent(inventory, rooms.policy(), asking, {
+    if (!updated) raise('NodeLocked', { node: request.params.node_ident });
+    await auditAndEvent(inventory, ctx.policy(), request, {
       action: 'node.console',
       kind: 'node.console.set',
       rule: setRule,
@@ -61,8 +61,8 @@ export const nodeConsoleRoutes: Route[] = [
     answers: { 200: shapes.consoleState },
     rules: ['baremetal:node:get', getRule],
     params: nodeParams,
-    handler: async (asking, rooms) => {
-      const { node, info } = await nodeFor(asking, rooms, getRule);
+    handler: async (request, ctx) => {
+      const { node, info } = await nodeFor(request, ctx, getRule);
       return ok({ console_enabled: node.console_enabled, console_info: node.console_enabled ? info : null });
     },
   }),
@@ -74,10 +74,10 @@ export const nodeConsoleRoutes: Route[] = [
     params: nodeParams,
     body: consoleBody,
     arguments: true,
-    handler: async (asking, rooms) => {
-      const { node } = await nodeFor(asking, rooms, setRule);
-      await setConsole(asking, rooms, node);
-      return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(asking.params.node_ident)}/states/console`);
+    handler: async (request, ctx) => {
+      const { node } = await nodeFor(request, ctx, setRule);
+      await setConsole(request, ctx, node);
+      return accepted(`${request.base}/v1/nodes/${encodeURIComponent(request.params.node_ident)}/states/console`);
     },
   }),
 ];

@@ -8,8 +8,8 @@ import { emptyValue } from '../../../model/resources/fields';
 import { displayName, firstState, nodeTable } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { changeRows } from '../../audit/record';
-import type { Rooms } from '../../context';
-import { type Asking, created, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type ApiRequest, created, type Route, route } from '../../http/route';
 import { restoreSecrets, type Sealed, sealAll, type ValuesOf } from '../../resource/document-secrets';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { createGate, createSchema } from '../../resource/validation';
@@ -28,7 +28,7 @@ import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';
 import { nodeProjections, shownTo } from './representation';
 
 type CreateBody = Readonly<Record<string, unknown>>;
-type CreateRequest = Asking<unknown, unknown, CreateBody>;
+type CreateRequest = ApiRequest<unknown, unknown, CreateBody>;
 
 const create = 'baremetal:node:create';
 const setChassis = 'baremetal:node:update:chassis_uuid';
@@ -67,8 +67,8 @@ export const checkReasons = (values: CreateBody): void => {
 /** The name that an instance shows, where the node has none of its own. */
 const instanceName = (values: CreateBody): unknown => values.instance_name ?? displayName(values.instance_info);
 
-const completed = async (rooms: Rooms, asking: CreateRequest, owner: unknown): Promise<NodeValues> => {
-  const { body, version } = asking;
+const completed = async (ctx: ApiContext, request: CreateRequest, owner: unknown): Promise<NodeValues> => {
+  const { body, version } = request;
   checkName(body.name, version);
   const driver = requireDriver(body.driver);
   checkForms(body);
@@ -77,10 +77,10 @@ const completed = async (rooms: Rooms, asking: CreateRequest, owner: unknown): P
   const info = (body.driver_info ?? {}) as CreateBody;
   checkDriverInfo(String(body.name ?? body.uuid ?? 'of this request'), driver, info, { missing: false });
   const home = { owner: (owner as string | null) ?? null, lessee: (body.lessee as string | null) ?? null };
-  requireKeys(rooms, asking.who, { driver, ...home }, body);
-  const may = () => rooms.policy().allows(moveCredentials, asking.who, nodeTarget(home));
+  requireKeys(ctx, request.who, { driver, ...home }, body);
+  const may = () => ctx.policy().allows(moveCredentials, request.who, nodeTarget(home));
   checkCaPath(may, undefined, { driver, driver_info: info });
-  await checkBmcAddress(rooms.settings, driver, info);
+  await checkBmcAddress(ctx.settings, driver, info);
   const values: CreateBody = { ...defaults, ...body, owner: owner ?? null };
   for (const name of sealedFields) restoreSecrets(name, values[name], {});
   return {
@@ -88,7 +88,7 @@ const completed = async (rooms: Rooms, asking: CreateRequest, owner: unknown): P
     ...defaultInterfaces(driver, body),
     uuid: body.uuid ?? randomUUID(),
     parent_node: body.parent_node
-      ? await parentUuid(rooms, asking, String(body.parent_node), { owner: (owner as string | null) ?? null })
+      ? await parentUuid(ctx, request, String(body.parent_node), { owner: (owner as string | null) ?? null })
       : null,
     instance_name: instanceName(values),
     provision_state: firstState(version),
@@ -106,23 +106,23 @@ export const holdingOf = (node: NodeValues): ValuesOf => ({
 });
 
 const store = async (
-  rooms: Rooms,
-  asking: CreateRequest,
+  ctx: ApiContext,
+  request: CreateRequest,
   rule: string,
   { values, secrets }: { values: NodeValues; secrets: Sealed },
 ): Promise<NodeRow> => {
   const { uuid, name, driver, owner, lessee } = values as Record<string, string | null>;
-  const rows = changeRows(rooms.policy(), asking, {
+  const rows = changeRows(ctx.policy(), request, {
     action: 'node.create',
     kind: 'node.created',
     rule,
     resource: 'node',
     resource_id: uuid!,
     node: { uuid: uuid!, owner: owner ?? null, lessee: lessee ?? null },
-    data: { name, driver, given: asking.body },
+    data: { name, driver, given: request.body },
   });
   return refusingDuplicates(nodeTable, values, () =>
-    rooms.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...rows, secrets }),
+    ctx.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...rows, secrets }),
   );
 };
 
@@ -131,27 +131,27 @@ export const nodeCreateRoutes: Route[] = [
     method: 'POST',
     path: '/v1/nodes',
     rules: [selfOwned, create, setChassis, ...allKeyRules, moveCredentials],
-    requireAllowed: async ({ who }, rooms) =>
-      void admit(rooms.policy(), who, rooms.settings.projectAdminCanManageOwnNodes, undefined),
+    requireAllowed: async ({ who }, ctx) =>
+      void admit(ctx.policy(), who, ctx.settings.projectAdminCanManageOwnNodes, undefined),
     body: createSchema(nodeTable),
     gate: createGate(nodeTable),
-    handler: async (asking, rooms) => {
-      const policy = rooms.policy();
+    handler: async (request, ctx) => {
+      const policy = ctx.policy();
       const { rule, owner } = admit(
         policy,
-        asking.who,
-        rooms.settings.projectAdminCanManageOwnNodes,
-        asking.body.owner,
+        request.who,
+        ctx.settings.projectAdminCanManageOwnNodes,
+        request.body.owner,
       );
       // Whether a chassis exists is not revealed to a project that could not put its node there by a patch.
-      if (rule === selfOwned && asking.body.chassis_uuid)
-        policy.require(setChassis, asking.who, nodeTarget({ owner: owner as string, lessee: null }));
-      const values = await completed(rooms, asking, owner);
-      const node = await store(rooms, asking, rule, sealAll(rooms.vault, values, sealedFields, holdingOf(values)));
-      const shown = shownTo(policy, asking);
+      if (rule === selfOwned && request.body.chassis_uuid)
+        policy.require(setChassis, request.who, nodeTarget({ owner: owner as string, lessee: null }));
+      const values = await completed(ctx, request, owner);
+      const node = await store(ctx, request, rule, sealAll(ctx.vault, values, sealedFields, holdingOf(values)));
+      const shown = shownTo(policy, request);
       return created(
-        nodeProjections.full(asking.version).represent(node, shown),
-        `${asking.base}/v1/nodes/${node.uuid}`,
+        nodeProjections.full(request.version).represent(node, shown),
+        `${request.base}/v1/nodes/${node.uuid}`,
       );
     },
   }),

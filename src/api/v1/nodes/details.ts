@@ -12,8 +12,8 @@ import {
   registrySince,
 } from '../../../model/resources/node-details';
 import { nodeTarget } from '../../../policy';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../../http/route';
 import { chosenFields } from '../../resource/lists';
 import { type Extra, links, type Projection, projections } from '../../resource/representation';
 import { fieldNames, flag } from '../../resource/validation';
@@ -44,19 +44,19 @@ type Node = { readonly node_ident: string };
 
 /** The node, if this caller may see it and this part of it. Throws NodeNotFound, PolicyDenied. */
 const nodeFor = async (
-  asking: Asking<Node, unknown, unknown>,
-  rooms: Rooms,
+  request: ApiRequest<Node, unknown, unknown>,
+  ctx: ApiContext,
   part: keyof typeof detailRules,
 ): Promise<NodeRow> => {
-  const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  rooms.policy().require(detailRules[part], asking.who, nodeTarget(node));
+  const node = await visibleNode(ctx, request, request.params.node_ident);
+  ctx.policy().require(detailRules[part], request.who, nodeTarget(node));
   return node;
 };
 
 const projectionOf = (
   table: ResourceTable,
   shown: ReturnType<typeof projections>,
-  { query: { fields, detail }, version }: Asking<Node, DetailQuery, unknown>,
+  { query: { fields, detail }, version }: ApiRequest<Node, DetailQuery, unknown>,
   since: number,
 ): Projection => {
   const early =
@@ -70,41 +70,41 @@ const projectionOf = (
 const showAll = (rows: readonly object[], node: NodeRow, { represent }: Projection, base: string): unknown[] =>
   rows.map((row) => maskSecrets(represent({ ...row, node_uuid: node.uuid }, { base })));
 
-const listBios = async (asking: Asking<Node, DetailQuery, unknown>, rooms: Rooms): Promise<Answer> => {
-  const projection = projectionOf(biosTable, shownBios, asking, registrySince);
-  const node = await nodeFor(asking, rooms, 'bios');
-  return ok({ bios: showAll(await rooms.inventory.details.bios(node.uuid), node, projection, asking.base) });
+const listBios = async (request: ApiRequest<Node, DetailQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const projection = projectionOf(biosTable, shownBios, request, registrySince);
+  const node = await nodeFor(request, ctx, 'bios');
+  return ok({ bios: showAll(await ctx.inventory.details.bios(node.uuid), node, projection, request.base) });
 };
 
 const biosParams = nodeParams.extend({ setting: z.string() });
 
 const showBios = async (
-  asking: Asking<z.output<typeof biosParams>, unknown, unknown>,
-  rooms: Rooms,
+  request: ApiRequest<z.output<typeof biosParams>, unknown, unknown>,
+  ctx: ApiContext,
 ): Promise<Answer> => {
-  const { node_ident, setting } = asking.params;
-  const node = await nodeFor(asking, rooms, 'bios');
-  const found = (await rooms.inventory.details.bios(node.uuid)).find(({ name }) => name === setting);
+  const { node_ident, setting } = request.params;
+  const node = await nodeFor(request, ctx, 'bios');
+  const found = (await ctx.inventory.details.bios(node.uuid)).find(({ name }) => name === setting);
   if (!found) return raise('BiosSettingNotFound', { node: node_ident, setting });
-  const [shown] = showAll([found], node, shownBios.full(asking.version), asking.base);
+  const [shown] = showAll([found], node, shownBios.full(request.version), request.base);
   return ok({ [setting]: shown });
 };
 
 const firmwareSince = 86;
 
-const listFirmware = async (asking: Asking<Node, DetailQuery, unknown>, rooms: Rooms): Promise<Answer> => {
-  const early = asking.query.fields?.find((name) => identityFields.includes(name));
-  if (early !== undefined && asking.version < identitySince)
+const listFirmware = async (request: ApiRequest<Node, DetailQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const early = request.query.fields?.find((name) => identityFields.includes(name));
+  if (early !== undefined && request.version < identitySince)
     raise('InvalidInput', { field: 'fields', reason: `${early} needs API version 1.${identitySince}` });
-  const projection = projectionOf(firmwareTable, shownFirmware, asking, firmwareSince);
-  const node = await nodeFor(asking, rooms, 'firmware');
-  return ok({ firmware: showAll(await rooms.inventory.details.firmware(node.uuid), node, projection, asking.base) });
+  const projection = projectionOf(firmwareTable, shownFirmware, request, firmwareSince);
+  const node = await nodeFor(request, ctx, 'firmware');
+  return ok({ firmware: showAll(await ctx.inventory.details.firmware(node.uuid), node, projection, request.base) });
 };
 
-const showInventory = async (asking: Asking<Node, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
-  const node = await nodeFor(asking, rooms, 'inventory');
-  const found = await rooms.inventory.details.inventory(node.uuid);
-  if (!found) return raise('InventoryNotFound', { node: asking.params.node_ident });
+const showInventory = async (request: ApiRequest<Node, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const node = await nodeFor(request, ctx, 'inventory');
+  const found = await ctx.inventory.details.inventory(node.uuid);
+  if (!found) return raise('InventoryNotFound', { node: request.params.node_ident });
   const { inventory, plugin_data } = found;
   return ok(maskSecrets({ inventory, plugin_data }));
 };

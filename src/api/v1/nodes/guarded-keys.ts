@@ -4,7 +4,7 @@ import { keyedFields, keyRules, ruleOfKey, rulesOfFields } from '../../../model/
 import { interfaceOf } from '../../../model/lifecycle/drivers';
 import type { Equipment } from '../../../model/lifecycle/step-types';
 import { nodeTarget } from '../../../policy';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 
 /** The rule by which a project enrols nodes of its own, where a setting allows that. */
 export const selfOwned = 'baremetal:node:create:self_owned_node';
@@ -32,7 +32,7 @@ const rulesOfChange = (before: GuardedKeyValues, after: GuardedKeyValues): strin
 };
 
 /** Who may enrol a node for its project may say of one that it has what it could say of a new one. */
-const enrolsOwn = ({ settings, policy }: Rooms, who: Caller, owner: string | null): boolean =>
+const enrolsOwn = ({ settings, policy }: ApiContext, who: Caller, owner: string | null): boolean =>
   settings.projectAdminCanManageOwnNodes &&
   who.system_scope === null &&
   owner !== null &&
@@ -46,13 +46,13 @@ const enrolsOwn = ({ settings, policy }: Rooms, who: Caller, owner: string | nul
  * @returns the rules that admitted the change
  */
 export const requireKeys = (
-  rooms: Rooms,
+  ctx: ApiContext,
   who: Caller,
   before: GuardedKeyValues & { readonly owner: string | null; readonly lessee: string | null },
   after: GuardedKeyValues,
 ): string[] => {
   const rules = rulesOfChange(before, after);
-  if (rules.length === 0 || enrolsOwn(rooms, who, before.owner)) return [];
-  for (const rule of rules) rooms.policy().require(rule, who, nodeTarget(before));
+  if (rules.length === 0 || enrolsOwn(ctx, who, before.owner)) return [];
+  for (const rule of rules) ctx.policy().require(rule, who, nodeTarget(before));
   return rules;
 };

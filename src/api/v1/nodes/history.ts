@@ -14,8 +14,8 @@ import {
   shortEvent,
 } from '../../../model/resources/history';
 import { nodeTarget } from '../../../policy';
-import type { Rooms } from '../../context';
-import { type Asking, ok, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type ApiRequest, ok, route } from '../../http/route';
 import { byLeaseAlone } from '../../orders/leases';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { askedList, collection, listQuery, nextLink } from '../../resource/lists';
@@ -46,26 +46,26 @@ const wireRow = (row: HistoryEventRow, whole: boolean, text: BmcText): Record<st
 type Part = { readonly node: NodeUuid; readonly lease?: LeaseUuid; readonly text: BmcText };
 
 /** What of a node's history a caller may see: by its lease alone, only that lease's. Throws NodeNotFound, PolicyDenied. */
-const nodeOf = async (rooms: Rooms, asking: Asking<{ node: string }, unknown, unknown>): Promise<Part> => {
-  const node = await visibleNode(rooms, asking, asking.params.node);
-  rooms.policy().require(historyRule, asking.who, nodeTarget(node));
+const nodeOf = async (ctx: ApiContext, request: ApiRequest<{ node: string }, unknown, unknown>): Promise<Part> => {
+  const node = await visibleNode(ctx, request, request.params.node);
+  ctx.policy().require(historyRule, request.who, nodeTarget(node));
   const { lease_id } = node;
-  const text = bmcTextFor(rooms.policy(), asking.who, node);
+  const text = bmcTextFor(ctx.policy(), request.who, node);
   return {
     node: node.uuid,
     text,
-    ...(lease_id && byLeaseAlone(rooms, historyRule, asking.who, node) && { lease: lease_id }),
+    ...(lease_id && byLeaseAlone(ctx, historyRule, request.who, node) && { lease: lease_id }),
   };
 };
 
 const markerSeq = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   { node, lease }: Part,
   marker: string | undefined,
 ): Promise<number | undefined> => {
   if (marker === undefined) return undefined;
   const seq = historySeq(node, marker.toLowerCase());
-  const known = seq !== undefined && (await rooms.inventory.history.find(node, seq, lease));
+  const known = seq !== undefined && (await ctx.inventory.history.find(node, seq, lease));
   return known ? known.seq : raise('MarkerNotFound', { marker });
 };
 
@@ -75,13 +75,13 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
   since: historySince,
   rules: ['baremetal:node:get', historyRule, seesBmcRule],
   query: listQuery(historyTable),
-  async handler(asking, rooms) {
-    const { version, base } = asking;
-    const asked = askedList(historyTable, asking.query, version, rooms.settings.maxLimit);
-    const part = await nodeOf(rooms, asking);
+  async handler(request, ctx) {
+    const { version, base } = request;
+    const asked = askedList(historyTable, request.query, version, ctx.settings.maxLimit);
+    const part = await nodeOf(ctx, request);
     const { node, lease } = part;
-    const after = await markerSeq(rooms, part, asked.marker);
-    const rows = await rooms.inventory.history.ofNode(node, {
+    const after = await markerSeq(ctx, part, asked.marker);
+    const rows = await ctx.inventory.history.ofNode(node, {
       limit: asked.limit,
       sort_dir: asked.sort_dir,
       after,
@@ -103,13 +103,13 @@ const showHistory = route<z.output<typeof historyParams>>({
   since: historySince,
   rules: ['baremetal:node:get', historyRule, seesBmcRule],
   params: historyParams,
-  async handler(asking, rooms) {
-    const { node, lease, text } = await nodeOf(rooms, asking);
-    const { event } = asking.params;
+  async handler(request, ctx) {
+    const { node, lease, text } = await nodeOf(ctx, request);
+    const { event } = request.params;
     const seq = historySeq(node, event.toLowerCase());
-    const row = seq === undefined ? undefined : await rooms.inventory.history.find(node, seq, lease);
-    if (!row) return raise('HistoryNotFound', { node: asking.params.node, event });
-    return ok(historyView.full(asking.version).represent(wireRow(row, true, text), { base: asking.base }));
+    const row = seq === undefined ? undefined : await ctx.inventory.history.find(node, seq, lease);
+    if (!row) return raise('HistoryNotFound', { node: request.params.node, event });
+    return ok(historyView.full(request.version).represent(wireRow(row, true, text), { base: request.base }));
   },
 });
 

@@ -1,8 +1,8 @@
 /** /v1/nodes/{ident}/management/indicators: the lights of a node, each named `name@component`. */
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
 import { links } from '../../resource/representation';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
@@ -24,15 +24,15 @@ const light = z.object({
 type Light = z.output<typeof light>;
 const lights = z.array(light).catch([]);
 
-const seen = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Light[]> =>
-  lights.parse(await lookAt(asking, rooms, indicatorRules.get, 'read_indicators'));
+const seen = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Light[]> =>
+  lights.parse(await lookAt(request, ctx, indicatorRules.get, 'read_indicators'));
 
-const listIndicators = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
-  const found = await seen(asking, rooms);
-  const below = `nodes/${encodeURIComponent(asking.params.node_ident)}/management/indicators`;
+const listIndicators = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const found = await seen(request, ctx);
+  const below = `nodes/${encodeURIComponent(request.params.node_ident)}/management/indicators`;
   const indicators = found.map(({ name: plain, component, readonly, states }) => {
     const name = `${plain}@${component}`;
-    return { name, component, readonly, states, links: links(asking.base, `${below}/${encodeURIComponent(name)}`) };
+    return { name, component, readonly, states, links: links(request.base, `${below}/${encodeURIComponent(name)}`) };
   });
   return ok({ indicators });
 };
@@ -48,9 +48,12 @@ const parsed = ({ indicator }: IndicatorParams): { name: string; component: stri
   return { name, component };
 };
 
-const showIndicator = async (asking: Asking<IndicatorParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
-  const { name, component } = parsed(asking.params);
-  const found = (await seen(asking, rooms)).find((one) => one.name === name && one.component === component);
+const showIndicator = async (
+  request: ApiRequest<IndicatorParams, unknown, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const { name, component } = parsed(request.params);
+  const found = (await seen(request, ctx)).find((one) => one.name === name && one.component === component);
   if (!found)
     return raise('InvalidInput', { field: 'indicator', reason: 'the node has none of this name; see the list' });
   return ok({ state: found.state ?? 'unknown' });
@@ -59,14 +62,14 @@ const showIndicator = async (asking: Asking<IndicatorParams, unknown, unknown>, 
 const indicatorBody = z.strictObject({ state: z.string() });
 
 const setIndicator = async (
-  asking: Asking<IndicatorParams, unknown, z.output<typeof indicatorBody>>,
-  rooms: Rooms,
+  request: ApiRequest<IndicatorParams, unknown, z.output<typeof indicatorBody>>,
+  ctx: ApiContext,
 ): Promise<Answer> => {
-  const more = parsed(asking.params);
-  await actOn(asking, rooms, {
+  const more = parsed(request.params);
+  await actOn(request, ctx, {
     rule: indicatorRules.set,
     step: 'set_indicator',
-    args: { state: asking.body.state },
+    args: { state: request.body.state },
     more,
   });
   return noContent();

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, accepted, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, accepted, type Route, route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
 import { type NodeParams, nodeParams } from './nodes';
@@ -16,18 +16,18 @@ const maintenanceActs = {
 } as const;
 
 const change = async (
-  asking: Asking<NodeParams, unknown, unknown>,
-  rooms: Rooms,
+  request: ApiRequest<NodeParams, unknown, unknown>,
+  ctx: ApiContext,
   { rule, maintenance, kind }: (typeof maintenanceActs)[keyof typeof maintenanceActs],
   reason: string | null,
 ): Promise<Answer> => {
-  const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  const policy = rooms.policy();
-  policy.require(rule, asking.who, nodeTarget(node));
-  await rooms.inventory.transaction(async (inventory) => {
-    await stampLessee(inventory, asking.who, node, { lock: true });
+  const node = await visibleNode(ctx, request, request.params.node_ident);
+  const policy = ctx.policy();
+  policy.require(rule, request.who, nodeTarget(node));
+  await ctx.inventory.transaction(async (inventory) => {
+    await stampLessee(inventory, request.who, node, { lock: true });
     await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason });
-    await auditAndEvent(inventory, policy, asking, {
+    await auditAndEvent(inventory, policy, request, {
       action: 'node.maintenance',
       kind,
       rule,
@@ -51,7 +51,7 @@ export const nodeMaintenanceRoutes: Route[] = [
     params: nodeParams,
     body: maintenanceBody,
     arguments: true,
-    handler: (asking, rooms) => change(asking, rooms, maintenanceActs.set, asking.body.reason ?? null),
+    handler: (request, ctx) => change(request, ctx, maintenanceActs.set, request.body.reason ?? null),
   }),
   route<NodeParams>({
     method: 'DELETE',
@@ -59,6 +59,6 @@ export const nodeMaintenanceRoutes: Route[] = [
     answers: { 202: null },
     rules: ['baremetal:node:get', maintenanceActs.clear.rule],
     params: nodeParams,
-    handler: (asking, rooms) => change(asking, rooms, maintenanceActs.clear, null),
+    handler: (request, ctx) => change(request, ctx, maintenanceActs.clear, null),
   }),
 ];

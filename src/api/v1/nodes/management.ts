@@ -1,7 +1,7 @@
 /** /v1/nodes/{ident}/management: boot device and interrupt, answered when the BMC has. */
 import { z } from 'zod';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
 import { flag } from '../../resource/validation';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
@@ -22,11 +22,11 @@ const bootDevices = z.object({ supported_boot_devices: z.array(z.string()) }).ca
 const managementBody = z.strictObject({ boot_device: z.string(), persistent: flag.nullish() });
 
 const setBootDevice = async (
-  asking: Asking<NodeParams, unknown, z.output<typeof managementBody>>,
-  rooms: Rooms,
+  request: ApiRequest<NodeParams, unknown, z.output<typeof managementBody>>,
+  ctx: ApiContext,
 ): Promise<Answer> => {
-  const { boot_device, persistent } = asking.body;
-  await actOn(asking, rooms, {
+  const { boot_device, persistent } = request.body;
+  await actOn(request, ctx, {
     rule: managementRules.set,
     step: 'set_boot_device',
     args: { boot_device, persistent: persistent ?? false },
@@ -43,8 +43,8 @@ export const nodeManagementRoutes: Route[] = [
     answers: { 200: shapes.bootDevice },
     rules: [managementGetRule, managementRules.get],
     params: nodeParams,
-    handler: async (asking, rooms) =>
-      ok(bootDevice.parse(await lookAt(asking, rooms, managementRules.get, 'read_boot_device'))),
+    handler: async (request, ctx) =>
+      ok(bootDevice.parse(await lookAt(request, ctx, managementRules.get, 'read_boot_device'))),
   }),
   route<NodeParams>({
     method: 'GET',
@@ -52,8 +52,8 @@ export const nodeManagementRoutes: Route[] = [
     answers: { 200: shapes.bootDevices },
     rules: [managementGetRule, managementRules.get],
     params: nodeParams,
-    handler: async (asking, rooms) =>
-      ok(bootDevices.parse(await lookAt(asking, rooms, managementRules.get, 'list_boot_devices'))),
+    handler: async (request, ctx) =>
+      ok(bootDevices.parse(await lookAt(request, ctx, managementRules.get, 'list_boot_devices'))),
   }),
   route<NodeParams, unknown, z.output<typeof managementBody>>({
     method: 'PUT',
@@ -72,8 +72,8 @@ export const nodeManagementRoutes: Route[] = [
     params: nodeParams,
     body: z.strictObject({}),
     arguments: true,
-    handler: async (asking, rooms) => {
-      await actOn(asking, rooms, { rule: managementRules.nmi, act: 'inject_nmi' });
+    handler: async (request, ctx) => {
+      await actOn(request, ctx, { rule: managementRules.nmi, act: 'inject_nmi' });
       return noContent();
     },
   }),

@@ -10,8 +10,8 @@ import { fieldOf } from '../../../model/resources/fields';
 import { nodeTable } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
 import {
   answerPage,
   askedList,
@@ -44,10 +44,10 @@ export const redactRules = [
 ];
 
 /** Children are shown only to those who ask for them. */
-const family = async (rooms: Rooms, filters: ListAsked['filters'], minor: number): Promise<Predicate> => {
+const family = async (ctx: ApiContext, filters: ListAsked['filters'], minor: number): Promise<Predicate> => {
   const { parent_node: parent, include_children: included } = filters;
   if (typeof parent === 'string') {
-    const uuid = asUuid(parent) ?? (await rooms.inventory.nodes.find(identOf(parent, minor)))?.uuid;
+    const uuid = asUuid(parent) ?? (await ctx.inventory.nodes.find(identOf(parent, minor)))?.uuid;
     return uuid ? { is: 'equals', column: 'parent_node', value: uuid } : never;
   }
   return included ? { is: 'true' } : { is: 'null', column: 'parent_node' };
@@ -60,45 +60,48 @@ const text = (value: ListAsked['filters'][string] | undefined): string | undefin
  * Refuses a filter by a chassis that is not there, for callers who may look at chassis; others would learn of one so.
  * Throws ChassisNotFound.
  */
-const checkChassis = async (rooms: Rooms, { who }: { readonly who: Caller }, filters: ListAsked['filters']) => {
+const checkChassis = async (ctx: ApiContext, { who }: { readonly who: Caller }, filters: ListAsked['filters']) => {
   const chassis = text(filters.chassis_uuid);
-  if (chassis === undefined || !rooms.policy().allows(seeChassis, who)) return;
-  if (!(await rooms.inventory.chassis.find(chassis))) raise('ChassisNotFound', { chassis });
+  if (chassis === undefined || !ctx.policy().allows(seeChassis, who)) return;
+  if (!(await ctx.inventory.chassis.find(chassis))) raise('ChassisNotFound', { chassis });
 };
 
 const selection = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   policy: Policy,
-  asking: Asking<unknown, NodeQuery, unknown>,
+  request: ApiRequest<unknown, NodeQuery, unknown>,
   { filters }: ListAsked,
 ): Promise<NodeSelection> => ({
-  visible: visibleNodes(policy, asking.who, text(filters.project)),
-  filter: and(filterPredicate(nodeTable, filters), await family(rooms, filters, asking.version)),
+  visible: visibleNodes(policy, request.who, text(filters.project)),
+  filter: and(filterPredicate(nodeTable, filters), await family(ctx, filters, request.version)),
   description_contains: text(filters.description_contains),
   conductor: text(filters.conductor),
 });
 
 /** A list of nodes. `within`: the path names the chassis, so that no filter of the next page does. */
 export const answerNodes = async (
-  asking: Asking<unknown, NodeQuery, unknown>,
-  rooms: Rooms,
+  request: ApiRequest<unknown, NodeQuery, unknown>,
+  ctx: ApiContext,
   { path, all, within }: { path: string; all: boolean; within?: true },
 ): Promise<Answer> => {
-  const policy = rooms.policy();
-  const asked = askedList(nodeTable, asking.query, asking.version, rooms.settings.maxLimit);
-  requireSortable(policy, asking);
-  const selected = await selection(rooms, policy, asking, asked);
-  await checkChassis(rooms, asking, asked.filters);
-  const projection = nodeProjections.ofList(asking.version, { fields: asked.fields, detail: all || asked.detail });
+  const policy = ctx.policy();
+  const asked = askedList(nodeTable, request.query, request.version, ctx.settings.maxLimit);
+  requireSortable(policy, request);
+  const selected = await selection(ctx, policy, request, asked);
+  await checkChassis(ctx, request, asked.filters);
+  const projection = nodeProjections.ofList(request.version, { fields: asked.fields, detail: all || asked.detail });
   const { chassis_uuid: _, ...others } = asked.filters;
   const repeated = within ? { ...asked, filters: others } : asked;
-  return answerPage(nodeTable, repeated, { projection, shown: shownTo(policy, asking), path }, (columns, take) =>
-    rooms.inventory.nodes.list(columns, selected, pageAsked(asked), take),
+  return answerPage(nodeTable, repeated, { projection, shown: shownTo(policy, request), path }, (columns, take) =>
+    ctx.inventory.nodes.list(columns, selected, pageAsked(asked), take),
   );
 };
 
 /** An order reveals what it sorts by: only callers who see a field of every node sort by a field that may be hidden. Throws PolicyDenied. */
-const requireSortable = (policy: Policy, { who, query: { sort_key } }: Asking<unknown, NodeQuery, unknown>): void => {
+const requireSortable = (
+  policy: Policy,
+  { who, query: { sort_key } }: ApiRequest<unknown, NodeQuery, unknown>,
+): void => {
   const row = sort_key === undefined ? undefined : fieldOf(nodeTable, String(sort_key));
   const rule = row?.redact?.rule ?? row?.withoutBmc?.rule;
   if (rule !== undefined) policy.require(rule, who, nodeTarget({ owner: null, lessee: null }));
@@ -106,38 +109,38 @@ const requireSortable = (policy: Policy, { who, query: { sort_key } }: Asking<un
 
 /** Which rule lets this caller delete the node. Throws PolicyDenied. */
 const deleteRule = (
-  rooms: Rooms,
+  ctx: ApiContext,
   policy: Policy,
-  asking: Asking<NodeParams, unknown, unknown>,
+  request: ApiRequest<NodeParams, unknown, unknown>,
   node: { owner: string | null; lessee: string | null },
 ): string => {
   const own = 'baremetal:node:delete:self_owned_node';
-  if (policy.allows('baremetal:node:delete', asking.who, nodeTarget(node))) return 'baremetal:node:delete';
-  if (rooms.settings.projectAdminCanManageOwnNodes && policy.allows(own, asking.who, nodeTarget(node))) return own;
+  if (policy.allows('baremetal:node:delete', request.who, nodeTarget(node))) return 'baremetal:node:delete';
+  if (ctx.settings.projectAdminCanManageOwnNodes && policy.allows(own, request.who, nodeTarget(node))) return own;
   return raise('PolicyDenied', { rule: 'baremetal:node:delete' });
 };
 
-const remove = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
-  const ident = asking.params.node_ident;
-  const node = await visibleNode(rooms, asking, ident);
-  const policy = rooms.policy();
-  const rule = deleteRule(rooms, policy, asking, node);
+const remove = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const ident = request.params.node_ident;
+  const node = await visibleNode(ctx, request, ident);
+  const policy = ctx.policy();
+  const rule = deleteRule(ctx, policy, request, node);
   if (node.protected) raise('NodeProtected', { node: ident });
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   if (node.instance_uuid !== null && !node.maintenance)
     raise('NodeAssociated', { node: ident, instance: node.instance_uuid });
   const deletable =
     states[node.provision_state].delete &&
-    (node.provision_state !== 'available' || rooms.settings.allowDeletingAvailableNodes);
+    (node.provision_state !== 'available' || ctx.settings.allowDeletingAvailableNodes);
   if (!deletable && !node.maintenance)
     raise('Conflict', {
       reason: `Node ${ident} cannot be deleted while it is in state "${node.provision_state}"; set it to maintenance first.`,
     });
-  await rooms.inventory.transaction(async (inventory) => {
+  await ctx.inventory.transaction(async (inventory) => {
     if (!(await inventory.nodes.remove(node))) raise('NodeLocked', { node: ident });
     await Promise.all([
       inventory.secrets.prune('node', node.uuid, []),
-      auditAndEvent(inventory, policy, asking, {
+      auditAndEvent(inventory, policy, request, {
         action: 'node.delete',
         kind: 'node.deleted',
         rule,
@@ -157,14 +160,14 @@ export const nodeRoutes: Route[] = [
     path: '/v1/nodes',
     rules: [...listRules, ...redactRules],
     query: listQuery(nodeTable),
-    handler: (asking, rooms) => answerNodes(asking, rooms, { path: 'nodes', all: false }),
+    handler: (request, ctx) => answerNodes(request, ctx, { path: 'nodes', all: false }),
   }),
   route({
     method: 'GET',
     path: '/v1/nodes/detail',
     rules: [...listRules, ...redactRules],
     query: listQuery(nodeTable),
-    handler: (asking, rooms) => answerNodes(asking, rooms, { path: 'nodes/detail', all: true }),
+    handler: (request, ctx) => answerNodes(request, ctx, { path: 'nodes/detail', all: true }),
   }),
   route({
     method: 'GET',
@@ -172,11 +175,11 @@ export const nodeRoutes: Route[] = [
     rules: ['baremetal:node:get', ...redactRules],
     params: nodeParams,
     query: showQuery,
-    handler: async (asking, rooms) => {
-      const fields = chosenFields(nodeTable, asking.query.fields, asking.version);
-      const node = await visibleNode(rooms, asking, asking.params.node_ident);
-      const projection = nodeProjections.ofOne(asking.version, fields);
-      return ok(projection.represent(node, shownTo(rooms.policy(), asking)));
+    handler: async (request, ctx) => {
+      const fields = chosenFields(nodeTable, request.query.fields, request.version);
+      const node = await visibleNode(ctx, request, request.params.node_ident);
+      const projection = nodeProjections.ofOne(request.version, fields);
+      return ok(projection.represent(node, shownTo(ctx.policy(), request)));
     },
   }),
   route({

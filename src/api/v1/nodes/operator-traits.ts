@@ -2,7 +2,7 @@
 import type { Caller } from '../../../model/access/callers';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { runbookTarget, type Target } from '../../../policy';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 
 /** The rules that are asked beside those of the change itself. */
 export const operatorTraitRules = {
@@ -10,7 +10,7 @@ export const operatorTraitRules = {
   runbook: 'temper:runbook:operator_traits',
 } as const;
 
-type OperatorTraitContext = Pick<Rooms, 'policy' | 'settings'>;
+type OperatorTraitContext = Pick<ApiContext, 'policy' | 'settings'>;
 
 const marksAmong = (
   { settings: { operatorTraitPrefix: prefix } }: OperatorTraitContext,
@@ -19,7 +19,7 @@ const marksAmong = (
 
 /** Asks whether the caller may change operators' traits, where some come or go. Throws PolicyDenied. */
 export const requireOperatorTraits = (
-  rooms: OperatorTraitContext,
+  ctx: OperatorTraitContext,
   who: Caller,
   { of, target }: { readonly of: keyof typeof operatorTraitRules; readonly target: Target },
   { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },
@@ -28,7 +28,7 @@ export const requireOperatorTraits = (
     ...before.filter((trait) => !after.includes(trait)),
     ...after.filter((trait) => !before.includes(trait)),
   ];
-  if (marksAmong(rooms, changed).length > 0) rooms.policy().require(operatorTraitRules[of], who, target);
+  if (marksAmong(ctx, changed).length > 0) ctx.policy().require(operatorTraitRules[of], who, target);
 };
 
 type Approved = Pick<Runbook, 'name' | 'traits' | 'owner' | 'public'>;
@@ -41,7 +41,7 @@ const approvedFields = ['steps', 'disable_ramdisk'];
  * what it does while it bears such a mark, for that is what was approved. Throws PolicyDenied.
  */
 export const requireOperatorMarks = (
-  rooms: OperatorTraitContext,
+  ctx: OperatorTraitContext,
   who: Caller,
   runbook: Approved,
   { name, changes = [] }: { readonly name?: string; readonly changes?: readonly string[] } = {},
@@ -49,6 +49,6 @@ export const requireOperatorMarks = (
   const names = [runbook.name, ...runbook.traits];
   const touched = changes.some((field) => approvedFields.includes(field)) ? names : [];
   const renamed = name !== undefined && name !== runbook.name ? [name, runbook.name] : [];
-  if (marksAmong(rooms, [...touched, ...renamed]).length > 0)
-    rooms.policy().require(operatorTraitRules.runbook, who, runbookTarget(runbook));
+  if (marksAmong(ctx, [...touched, ...renamed]).length > 0)
+    ctx.policy().require(operatorTraitRules.runbook, who, runbookTarget(runbook));
 };

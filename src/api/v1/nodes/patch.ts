@@ -7,9 +7,9 @@ import type { DriverName } from '../../../model/lifecycle/drivers';
 import { nodeTable, ownerGuardedIn } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 import { raceLost } from '../../http/lock-wait';
-import { type Answer, type Asking, ok, type Route, route, type Unread } from '../../http/route';
+import { type Answer, type ApiRequest, ok, type Route, route, type Unread } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { restoreSecrets, sealAll } from '../../resource/document-secrets';
 import { refusingDuplicates } from '../../resource/duplicates';
@@ -36,7 +36,7 @@ import { type NodeParams, nodeParams } from './nodes';
 import { nodeProjections, shownTo } from './representation';
 
 const patchQuery = z.strictObject({ reset_interfaces: flag.optional() });
-type PatchRequest = Asking<NodeParams, z.output<typeof patchQuery>, readonly Operation[]>;
+type PatchRequest = ApiRequest<NodeParams, z.output<typeof patchQuery>, readonly Operation[]>;
 
 const update = 'baremetal:node:update';
 const disableCleaning = 'baremetal:node:disable_cleaning';
@@ -72,9 +72,9 @@ const checkPatch = ({ body, query, version }: PatchRequest): void => {
   if (unsets) requireMinor(version, 25, 'removing chassis_uuid');
 };
 
-const checkOwner = (policy: Policy, asking: PatchRequest, node: NodeRow): void => {
-  if (!attributesOf(asking.body).includes('owner') || !ownerGuardedIn.includes(node.provision_state)) return;
-  if (!policy.allows(updateProvisioned, asking.who, nodeTarget(node)))
+const checkOwner = (policy: Policy, request: PatchRequest, node: NodeRow): void => {
+  if (!attributesOf(request.body).includes('owner') || !ownerGuardedIn.includes(node.provision_state)) return;
+  if (!policy.allows(updateProvisioned, request.who, nodeTarget(node)))
     raise('Conflict', {
       reason: `The owner of node ${node.uuid} cannot change while it is in state "${node.provision_state}" without the permission ${updateProvisioned}.`,
     });
@@ -83,39 +83,39 @@ const checkOwner = (policy: Policy, asking: PatchRequest, node: NodeRow): void =
 type Next = { readonly values: NodeValues; readonly whole: NodeValues; readonly rules: readonly string[] };
 
 /** The new values of a node: applied, checked, completed. `whole` is the node as it would be, `rules` what admitted it. */
-const nextValues = async (rooms: Rooms, asking: PatchRequest, node: NodeRow): Promise<Next> => {
-  const given = patched(node, asking.body);
+const nextValues = async (ctx: ApiContext, request: PatchRequest, node: NodeRow): Promise<Next> => {
+  const given = patched(node, request.body);
   for (const name of sealedFields) if (name in given) given[name] = restoreSecrets(name, given[name], node[name]);
-  checkName(given.name, asking.version);
+  checkName(given.name, request.version);
   checkForms(given);
   const driver = requireDriver(given.driver ?? node.driver);
-  if (asking.query.reset_interfaces) Object.assign(given, resetInterfaces(driver, asking.body));
-  if (given.parent_node) given.parent_node = await parentUuid(rooms, asking, String(given.parent_node), node);
+  if (request.query.reset_interfaces) Object.assign(given, resetInterfaces(driver, request.body));
+  if (given.parent_node) given.parent_node = await parentUuid(ctx, request, String(given.parent_node), node);
   const values = withDefaults(driver, followed(node, given));
   const whole: NodeValues = { ...node, ...values };
   const rules = [
-    ...rulesOf(asking.body),
-    ...requireKeys(rooms, asking.who, node, whole),
-    ...requireCleaning(rooms, asking, node, whole),
+    ...rulesOf(request.body),
+    ...requireKeys(ctx, request.who, node, whole),
+    ...requireCleaning(ctx, request, node, whole),
   ];
   checkReasons(whole);
   if ('driver' in given || Object.keys(values).some((name) => name.endsWith('_interface')))
     checkInterfaces(driver, whole);
   if ('driver_info' in given || 'driver' in given) {
     const info = whole.driver_info as Record<string, unknown>;
-    checkDriverInfo(asking.params.node_ident, driver, info, { missing: false });
-    if (checkCredentials(rooms.policy(), asking, node, { driver, driver_info: info })) rules.push(moveCredentials);
-    await checkBmcAddress(rooms.settings, driver, info, asking.params.node_ident);
+    checkDriverInfo(request.params.node_ident, driver, info, { missing: false });
+    if (checkCredentials(ctx.policy(), request, node, { driver, driver_info: info })) rules.push(moveCredentials);
+    await checkBmcAddress(ctx.settings, driver, info, request.params.node_ident);
   }
   return { values, whole, rules };
 };
 
 /** A node that goes back to what the installation does may lose its cleaning by that; it asks the same rule. */
-const requireCleaning = (rooms: Rooms, { who, body }: PatchRequest, node: NodeRow, after: NodeValues): string[] => {
-  const cleaned = (value: unknown): boolean => (value ?? rooms.settings.automatedClean) === true;
+const requireCleaning = (ctx: ApiContext, { who, body }: PatchRequest, node: NodeRow, after: NodeValues): string[] => {
+  const cleaned = (value: unknown): boolean => (value ?? ctx.settings.automatedClean) === true;
   if (!attributesOf(body).includes('automated_clean') || !cleaned(node.automated_clean)) return [];
   if (cleaned(after.automated_clean)) return [];
-  rooms.policy().require(disableCleaning, who, nodeTarget(node));
+  ctx.policy().require(disableCleaning, who, nodeTarget(node));
   return [disableCleaning];
 };
 
@@ -139,18 +139,18 @@ const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<s
   return values;
 };
 
-const store = async (rooms: Rooms, policy: Policy, asking: PatchRequest, node: NodeRow, next: Next) => {
-  const { values, secrets } = sealAll(rooms.vault, next.values, sealedFields, holdingOf(next.whole));
+const store = async (ctx: ApiContext, policy: Policy, request: PatchRequest, node: NodeRow, next: Next) => {
+  const { values, secrets } = sealAll(ctx.vault, next.values, sealedFields, holdingOf(next.whole));
   return refusingDuplicates(nodeTable, values, () =>
-    rooms.inventory.transaction(async (inventory) => {
-      await stampLessee(inventory, asking.who, node, { lock: true });
+    ctx.inventory.transaction(async (inventory) => {
+      await stampLessee(inventory, request.who, node, { lock: true });
       const updated = await inventory.nodes.update(node, values, { held: true });
       if (!updated) return undefined;
       const keep = [...sealedFields, 'of_lease'].flatMap((name) => secretRefs(updated[name as keyof NodeRow]));
       await inventory.secrets.insert(secrets);
       await Promise.all([
         sealedFields.some((name) => name in values) ? inventory.secrets.prune('node', node.uuid, keep) : undefined,
-        auditAndEvent(inventory, policy, asking, {
+        auditAndEvent(inventory, policy, request, {
           action: 'node.update',
           kind: 'node.updated',
           rule: next.rules.join(', '),
@@ -165,26 +165,29 @@ const store = async (rooms: Rooms, policy: Policy, asking: PatchRequest, node: N
   );
 };
 
-const patchNode = async (asking: PatchRequest, rooms: Rooms): Promise<Answer> => {
-  checkPatch(asking);
-  const policy = rooms.policy();
-  const ident = asking.params.node_ident;
-  const node = await visibleNode(rooms, asking, ident);
-  for (const rule of rulesOf(asking.body)) policy.require(rule, asking.who, nodeTarget(node));
-  checkIdle(node, ident, asking.body, asking.version);
-  checkOwner(policy, asking, node);
-  await checkAllocatedOwner(rooms, node, attributesOf(asking.body));
-  const next = await nextValues(rooms, asking, node);
+const patchNode = async (request: PatchRequest, ctx: ApiContext): Promise<Answer> => {
+  checkPatch(request);
+  const policy = ctx.policy();
+  const ident = request.params.node_ident;
+  const node = await visibleNode(ctx, request, ident);
+  for (const rule of rulesOf(request.body)) policy.require(rule, request.who, nodeTarget(node));
+  checkIdle(node, ident, request.body, request.version);
+  checkOwner(policy, request, node);
+  await checkAllocatedOwner(ctx, node, attributesOf(request.body));
+  const next = await nextValues(ctx, request, node);
   checkConflicts(node, next.values);
   const unchanged = Object.keys(next.values).length === 0;
-  const updated = unchanged ? node : ((await store(rooms, policy, asking, node, next)) ?? raceLost(ident));
-  return ok(nodeProjections.full(asking.version).represent(updated, shownTo(policy, asking)));
+  const updated = unchanged ? node : ((await store(ctx, policy, request, node, next)) ?? raceLost(ident));
+  return ok(nodeProjections.full(request.version).represent(updated, shownTo(policy, request)));
 };
 
 /** A patch that cannot be read names no field; a caller whom every field refuses is refused. Throws PolicyDenied, NodeNotFound. */
-const requireAnyField = async ({ who, params: { node_ident = '' }, version }: Unread, rooms: Rooms): Promise<void> => {
-  const node = await visibleNode(rooms, { who, version }, node_ident);
-  const policy = rooms.policy();
+const requireAnyField = async (
+  { who, params: { node_ident = '' }, version }: Unread,
+  ctx: ApiContext,
+): Promise<void> => {
+  const node = await visibleNode(ctx, { who, version }, node_ident);
+  const policy = ctx.policy();
   if (![...patchRules, disableCleaning].some((rule) => policy.allows(rule, who, nodeTarget(node))))
     policy.require(update, who, nodeTarget(node));
 };

@@ -6,7 +6,7 @@ import { type PowerTarget, powerRefusedIn } from '../../../model/lifecycle/state
 import type { PlannedStep } from '../../../model/lifecycle/step-types';
 import { powerSteps } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 import { placeOf } from '../../orders/children';
 import { refuseFrozen } from '../../orders/frozen';
 import { checkWorkable } from '../../orders/orders';
@@ -27,12 +27,12 @@ const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => 
  * @param ident what the caller calls the node
  */
 export const requirePowerable = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   node: NodeRow,
   ident: string,
   target: PowerTarget,
 ): Promise<void> => {
-  await refuseFrozen(rooms, node, ident);
+  await refuseFrozen(ctx, node, ident);
   checkPower(node, ident, target);
   checkWorkable(node, ident);
 };
@@ -45,7 +45,7 @@ const offTargets: readonly PowerTarget[] = ['power off', 'soft power off'];
 type Related = { readonly row: NodeRow; readonly target: PowerTarget };
 
 /** The nodes that must be switched before this one: a parent that is off, or children that are not. */
-const relatedTo = async ({ inventory }: Rooms, node: NodeRow, target: PowerTarget): Promise<Related[]> => {
+const relatedTo = async ({ inventory }: ApiContext, node: NodeRow, target: PowerTarget): Promise<Related[]> => {
   if (offTargets.includes(target))
     return (await inventory.nodes.children(node.uuid))
       .filter((child) => !hasOwnSupply(child) && child.power_state !== 'power off')
@@ -56,8 +56,8 @@ const relatedTo = async ({ inventory }: Rooms, node: NodeRow, target: PowerTarge
 };
 
 /** What a related node may be called before this caller. Throws PolicyDenied where the caller may not switch it. */
-const labelFor = (rooms: Rooms, who: Caller, row: NodeRow): string => {
-  const policy = rooms.policy();
+const labelFor = (ctx: ApiContext, who: Caller, row: NodeRow): string => {
+  const policy = ctx.policy();
   const target = nodeTarget(row);
   const label = policy.allows('baremetal:node:get', who, target) ? (row.name ?? row.uuid) : undefined;
   if (!policy.allows(setPower, who, target))
@@ -74,14 +74,14 @@ const labelFor = (rooms: Rooms, who: Caller, row: NodeRow): string => {
  * named it. Throws PolicyDenied and what requirePowerable throws.
  */
 export const powerPlan = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   who: Caller,
   node: NodeRow,
   target: PowerTarget,
 ): Promise<PlannedStep[]> => {
-  const related = await relatedTo(rooms, node, target);
-  const labels = related.map(({ row }) => labelFor(rooms, who, row));
-  for (const [at, one] of related.entries()) await requirePowerable(rooms, one.row, labels[at]!, one.target);
+  const related = await relatedTo(ctx, node, target);
+  const labels = related.map(({ row }) => labelFor(ctx, who, row));
+  for (const [at, one] of related.entries()) await requirePowerable(ctx, one.row, labels[at]!, one.target);
   const before = related.map((one) => ({ ...powerSteps(one.target)[0]!, on: placeOf(one.row) }));
   return [...before, ...powerSteps(target)].map((step, index) => ({ ...step, index }));
 };

@@ -7,7 +7,7 @@ import { type ProvisionState, states } from '../../../model/lifecycle/states';
 import { isVerb, type Verb, verbRow, verbs } from '../../../model/lifecycle/verbs';
 import { runbooksSince } from '../../../model/resources/runbooks';
 import { nodeTarget, type Policy, stepTarget } from '../../../policy';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 import { type Answer, accepted, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { checkConfigdrive, deploymentFacts } from '../../orders/deploy';
@@ -61,35 +61,35 @@ const requireSteps = (policy: Policy, { who, body }: ProvisionRequest, node: Nod
 };
 
 const act = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   want: WantedVerb,
   {
-    asking,
+    request,
     node,
     to,
     given,
     disable,
-  }: { asking: ProvisionRequest; node: NodeRow; to: ProvisionState; given: Usable | null; disable: boolean },
+  }: { request: ProvisionRequest; node: NodeRow; to: ProvisionState; given: Usable | null; disable: boolean },
 ): Promise<void> => {
   const { verb, row, rule } = want;
-  const asked = askedBy(rooms.policy(), asking, rule, given?.crossing);
+  const asked = askedBy(ctx.policy(), request, rule, given?.crossing);
   const resting = states[to].kind === 'stable';
   if (resting && row.does === 'message' && node.maintenance)
-    raise('Conflict', { reason: `Node ${asking.params.node_ident} is in maintenance; clear that before ${verb}.` });
+    raise('Conflict', { reason: `Node ${request.params.node_ident} is in maintenance; clear that before ${verb}.` });
   const seen = orderedNode(node);
-  if (resting) return rooms.runs.move({ node: seen, event: row.event, asked });
-  if (row.does === 'message') return rooms.runs.send({ node: seen, kind: verb as 'abort' | 'unhold', asked });
-  await rooms.runs.start(
-    await planRun(rooms, {
+  if (resting) return ctx.runs.move({ node: seen, event: row.event, asked });
+  if (row.does === 'message') return ctx.runs.send({ node: seen, kind: verb as 'abort' | 'unhold', asked });
+  await ctx.runs.start(
+    await planRun(ctx, {
       verb,
       row,
       node,
-      ident: asking.params.node_ident,
+      ident: request.params.node_ident,
       to,
       asked,
-      steps: (ready) => requestedSteps({ rooms, want, asking, node: ready }, given?.runbook ?? null),
+      steps: (ready) => requestedSteps({ ctx, want, request, node: ready }, given?.runbook ?? null),
       disableRamdisk: disable,
-      more: row.story === 'deploy' ? deploymentFacts(rooms, asking, node, row) : {},
+      more: row.story === 'deploy' ? deploymentFacts(ctx, request, node, row) : {},
     }),
   );
 };
@@ -101,31 +101,31 @@ const reasoned = ({ who, version, header }: ProvisionRequest) => ({
   reason: header(reasonHeader.toLowerCase()),
 });
 
-const setProvisionState = async (asking: ProvisionRequest, rooms: Rooms): Promise<Answer> => {
-  const ident = asking.params.node_ident;
-  const policy = rooms.policy();
-  const node = await visibleNode(rooms, asking, ident);
-  const want = wanted(asking.body);
-  const way = () => wayOutOfMaintenance(policy, asking.who, node);
-  policy.require(want.rule, asking.who, nodeTarget(node));
-  checkVersions(want, asking);
-  requireSteps(policy, asking, node);
+const setProvisionState = async (request: ProvisionRequest, ctx: ApiContext): Promise<Answer> => {
+  const ident = request.params.node_ident;
+  const policy = ctx.policy();
+  const node = await visibleNode(ctx, request, ident);
+  const want = wanted(request.body);
+  const way = () => wayOutOfMaintenance(policy, request.who, node);
+  policy.require(want.rule, request.who, nodeTarget(node));
+  checkVersions(want, request);
+  requireSteps(policy, request, node);
   if (want.row.story === 'deploy') checkMaintenance(want, node, ident, way);
   const to = reachable(want, node, ident);
-  requireOwnRun(rooms, want.rule, asking.who, node, ident);
-  if (asking.body.configdrive) {
-    checkConfigdrive(asking.body.configdrive, want.verb, want.row, asking.version);
-    for (const fetched of fetchedByInstance({ configdrive: asking.body.configdrive })) requireKnown(rooms, fetched);
+  requireOwnRun(ctx, want.rule, request.who, node, ident);
+  if (request.body.configdrive) {
+    checkConfigdrive(request.body.configdrive, want.verb, want.row, request.version);
+    for (const fetched of fetchedByInstance({ configdrive: request.body.configdrive })) requireKnown(ctx, fetched);
   }
-  const named = asking.body.runbook;
-  const use = named === undefined ? null : await usableRunbook(rooms, reasoned(asking), node, named);
+  const named = request.body.runbook;
+  const use = named === undefined ? null : await usableRunbook(ctx, reasoned(request), node, named);
   const runbook = use?.runbook ?? null;
   // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
-  const disable = runbook ? runbook.disable_ramdisk || null : (asking.body.disable_ramdisk ?? null);
-  checkArguments(want, asking, node, disable);
+  const disable = runbook ? runbook.disable_ramdisk || null : (request.body.disable_ramdisk ?? null);
+  checkArguments(want, request, node, disable);
   checkCondition(want, node, ident, way);
-  await act(rooms, want, { asking, node, to, given: use, disable: disable === true });
-  return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+  await act(ctx, want, { request, node, to, given: use, disable: disable === true });
+  return accepted(`${request.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };
 
 export const nodeProvisionRoutes: Route[] = [

@@ -43,8 +43,8 @@ export const nodeProjections = projections(nodeTable, extras, ['uuid'], {
 });
 
 /** The context of nodes shown to one caller: the four sensitive fields are decided per owner and lessee, once each. */
-export const shownTo = (policy: Policy, asking: { readonly who: Caller; readonly base: string }): Shown => {
-  const { who, base } = asking;
+export const shownTo = (policy: Policy, request: { readonly who: Caller; readonly base: string }): Shown => {
+  const { who, base } = request;
   if (policy.allows('baremetal:node:get:filter_threshold', who)) return { base };
   const decided = new Map<string, boolean>();
   return {

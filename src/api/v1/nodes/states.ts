@@ -5,8 +5,8 @@ import { raise } from '../../../model/errors';
 import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states';
 import { shownState, stateFields } from '../../../model/resources/nodes';
 import { nodeTarget } from '../../../policy';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, accepted, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, accepted, ok, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { byLeaseAlone } from '../../orders/leases';
 import { askedBy, orderedNode } from '../../orders/orders';
@@ -26,21 +26,25 @@ const stateView = (node: NodeRow, name: string, minor: number): unknown => {
 };
 
 /** The error of a run of another lease is not for a caller who sees the node by that lease alone. */
-const hidesError = async (rooms: Rooms, { who }: Pick<Asking<unknown, unknown, unknown>, 'who'>, node: NodeRow) =>
+const hidesError = async (
+  ctx: ApiContext,
+  { who }: Pick<ApiRequest<unknown, unknown, unknown>, 'who'>,
+  node: NodeRow,
+) =>
   node.last_error !== null &&
-  byLeaseAlone(rooms, 'baremetal:node:get_states', who, node) &&
-  (await rooms.inventory.runs.lastIsForeign(node.uuid, node.lease_id));
+  byLeaseAlone(ctx, 'baremetal:node:get_states', who, node) &&
+  (await ctx.inventory.runs.lastIsForeign(node.uuid, node.lease_id));
 
-const showStates = async (asking: Asking<NodeParams, unknown, unknown>, rooms: Rooms): Promise<Answer> => {
-  const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  rooms.policy().require('baremetal:node:get_states', asking.who, nodeTarget(node));
-  const text = bmcTextFor(rooms.policy(), asking.who, node);
-  const seen = { ...node, last_error: (await hidesError(rooms, asking, node)) ? null : text(node.last_error) };
+const showStates = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const node = await visibleNode(ctx, request, request.params.node_ident);
+  ctx.policy().require('baremetal:node:get_states', request.who, nodeTarget(node));
+  const text = bmcTextFor(ctx.policy(), request.who, node);
+  const seen = { ...node, last_error: (await hidesError(ctx, request, node)) ? null : text(node.last_error) };
   return ok(
     Object.fromEntries(
       stateFields
-        .filter(({ since }) => since <= asking.version)
-        .map(({ name }) => [name, stateView(seen, name, asking.version)]),
+        .filter(({ since }) => since <= request.version)
+        .map(({ name }) => [name, stateView(seen, name, request.version)]),
     ),
   );
 };
@@ -61,7 +65,7 @@ const powerBody = z.strictObject({
     .nullish(),
 });
 type PowerBody = z.output<typeof powerBody>;
-type PowerAsk = Asking<NodeParams, unknown, PowerBody>;
+type PowerAsk = ApiRequest<NodeParams, unknown, PowerBody>;
 
 const isTarget = (text: string): text is PowerTarget => Object.hasOwn(powerTargets, text);
 
@@ -77,15 +81,15 @@ const powerTarget = ({ body, version }: PowerAsk): PowerTarget => {
   return body.target;
 };
 
-const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => {
-  const ident = asking.params.node_ident;
-  const policy = rooms.policy();
-  const node = await visibleNode(rooms, asking, ident);
-  policy.require(setPower, asking.who, nodeTarget(node));
-  const target = powerTarget(asking);
-  await requirePowerable(rooms, node, ident, target);
-  const { timeout } = asking.body;
-  await rooms.runs.start({
+const requestPower = async (request: PowerAsk, ctx: ApiContext): Promise<Answer> => {
+  const ident = request.params.node_ident;
+  const policy = ctx.policy();
+  const node = await visibleNode(ctx, request, ident);
+  policy.require(setPower, request.who, nodeTarget(node));
+  const target = powerTarget(request);
+  await requirePowerable(ctx, node, ident, target);
+  const { timeout } = request.body;
+  await ctx.runs.start({
     node: orderedNode(node),
     verb: 'power',
     story: 'power',
@@ -93,12 +97,12 @@ const requestPower = async (asking: PowerAsk, rooms: Rooms): Promise<Answer> => 
     ends: null,
     target: null,
     fault: null,
-    steps: await powerPlan(rooms, asking.who, node, target),
+    steps: await powerPlan(ctx, request.who, node, target),
     power: { target, ...(typeof timeout === 'number' ? { timeoutMs: timeout * 1000 } : {}) },
     runbook: null,
-    asked: askedBy(policy, asking, setPower),
+    asked: askedBy(policy, request, setPower),
   });
-  return accepted(`${asking.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+  return accepted(`${request.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };
 
 export const nodeStateRoutes: Route[] = [

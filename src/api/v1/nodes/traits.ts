@@ -5,9 +5,9 @@ import { raise } from '../../../model/errors';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 import { raceLost } from '../../http/lock-wait';
-import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
@@ -21,27 +21,27 @@ const remove = 'baremetal:node:traits:delete';
 const nodeTraitBody = z.strictObject({ traits: z.array(z.string()) });
 const traitParams = nodeParams.extend({ trait: z.string() });
 type TraitParams = z.output<typeof traitParams>;
-type TraitRequest = Asking<NodeParams, unknown, unknown>;
+type TraitRequest = ApiRequest<NodeParams, unknown, unknown>;
 
 /** Writes what `next` makes of the node's traits. Throws NodeLocked where another caller wrote the node meanwhile. */
 const change = async (
-  asking: TraitRequest,
-  rooms: Rooms,
+  request: TraitRequest,
+  ctx: ApiContext,
   rule: string,
   next: (node: NodeRow) => readonly string[],
 ): Promise<void> => {
-  const policy = rooms.policy();
-  const ident = asking.params.node_ident;
-  const node = await visibleNode(rooms, asking, ident);
-  policy.require(rule, asking.who, nodeTarget(node));
+  const policy = ctx.policy();
+  const ident = request.params.node_ident;
+  const node = await visibleNode(ctx, request, ident);
+  policy.require(rule, request.who, nodeTarget(node));
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   const traits = checked(next(node));
   const of = { of: 'node', target: nodeTarget(node) } as const;
-  requireOperatorTraits(rooms, asking.who, of, { before: node.traits, after: traits });
-  await rooms.inventory.transaction(async (inventory) => {
-    await stampLessee(inventory, asking.who, node, { lock: true });
+  requireOperatorTraits(ctx, request.who, of, { before: node.traits, after: traits });
+  await ctx.inventory.transaction(async (inventory) => {
+    await stampLessee(inventory, request.who, node, { lock: true });
     if (!(await inventory.nodes.update(node, { traits }))) raceLost(ident);
-    await auditAndEvent(inventory, policy, asking, {
+    await auditAndEvent(inventory, policy, request, {
       action: 'node.traits',
       kind: 'node.traits.set',
       rule,
@@ -62,9 +62,9 @@ const checked = (given: readonly string[]): string[] => {
   return traits;
 };
 
-const list = async (asking: TraitRequest, rooms: Rooms): Promise<Answer> => {
-  const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  rooms.policy().require('baremetal:node:traits:list', asking.who, nodeTarget(node));
+const list = async (request: TraitRequest, ctx: ApiContext): Promise<Answer> => {
+  const node = await visibleNode(ctx, request, request.params.node_ident);
+  ctx.policy().require('baremetal:node:traits:list', request.who, nodeTarget(node));
   return ok({ traits: node.traits });
 };
 
@@ -90,8 +90,8 @@ export const nodeTraitRoutes: Route[] = [
     rules: ['baremetal:node:get', set, operatorTraitRules.node],
     params: nodeParams,
     body: nodeTraitBody,
-    handler: async (asking, rooms) => {
-      await change(asking, rooms, set, () => asking.body.traits);
+    handler: async (request, ctx) => {
+      await change(request, ctx, set, () => request.body.traits);
       return noContent();
     },
   }),
@@ -102,10 +102,10 @@ export const nodeTraitRoutes: Route[] = [
     tooOld: 405,
     rules: ['baremetal:node:get', set, operatorTraitRules.node],
     params: traitParams,
-    handler: async (asking, rooms) => {
-      const { node_ident, trait } = asking.params;
-      await change(asking, rooms, set, (node) => [...node.traits, trait]);
-      return noContent(`${asking.base}/v1/nodes/${encodeURIComponent(node_ident)}/traits/${trait}`);
+    handler: async (request, ctx) => {
+      const { node_ident, trait } = request.params;
+      await change(request, ctx, set, (node) => [...node.traits, trait]);
+      return noContent(`${request.base}/v1/nodes/${encodeURIComponent(node_ident)}/traits/${trait}`);
     },
   }),
   route<NodeParams>({
@@ -114,8 +114,8 @@ export const nodeTraitRoutes: Route[] = [
     since,
     rules: ['baremetal:node:get', remove, operatorTraitRules.node],
     params: nodeParams,
-    handler: async (asking, rooms) => {
-      await change(asking, rooms, remove, () => []);
+    handler: async (request, ctx) => {
+      await change(request, ctx, remove, () => []);
       return noContent();
     },
   }),
@@ -125,9 +125,9 @@ export const nodeTraitRoutes: Route[] = [
     since,
     rules: ['baremetal:node:get', remove, operatorTraitRules.node],
     params: traitParams,
-    handler: async (asking, rooms) => {
-      const { node_ident, trait } = asking.params;
-      await change(asking, rooms, remove, (node) =>
+    handler: async (request, ctx) => {
+      const { node_ident, trait } = request.params;
+      await change(request, ctx, remove, (node) =>
         node.traits.includes(trait)
           ? node.traits.filter((one) => one !== trait)
           : raise('TraitNotFound', { node: node_ident, trait }),

@@ -8,8 +8,8 @@ import { planFor } from '../../../model/lifecycle/plans';
 import { type InterfaceName, interfaceNames } from '../../../model/lifecycle/step-types';
 import type { Story } from '../../../model/lifecycle/verbs';
 import { nodeTarget } from '../../../policy';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { checkInstance } from '../../orders/deploy';
 import { requireStepOrigins } from '../../orders/origins';
@@ -21,7 +21,7 @@ import { nodeParams } from './nodes';
 const validate = 'baremetal:node:validate';
 
 type Result = { readonly result: boolean | null; readonly reason?: string };
-type Check = (node: NodeRow, rooms: Rooms, name: InterfaceName) => void;
+type Check = (node: NodeRow, ctx: ApiContext, name: InterfaceName) => void;
 
 const identOf = (node: NodeRow): string => node.name ?? node.uuid;
 
@@ -33,23 +33,23 @@ const byBmc: Check = (node) => {
 /** A verb can run: its ramdisk has an image to boot from, which may be fetched. */
 const canPlan =
   (story: Story): Check =>
-  (node, rooms) =>
-    requireStepOrigins(rooms, planFor(story, { node, steps: [], automatic: true, args: {} }).steps);
+  (node, ctx) =>
+    requireStepOrigins(ctx, planFor(story, { node, steps: [], automatic: true, args: {} }).steps);
 
-const canBoot: Check = (node, rooms, name) => {
-  byBmc(node, rooms, name);
-  if (bootsRamdisk(node)) canPlan('clean')(node, rooms, name);
+const canBoot: Check = (node, ctx, name) => {
+  byBmc(node, ctx, name);
+  if (bootsRamdisk(node)) canPlan('clean')(node, ctx, name);
 };
 
-const byRamdisk: Check = (node, rooms, name) => {
-  if (bootsRamdisk(node)) return canPlan('clean')(node, rooms, name);
+const byRamdisk: Check = (node, ctx, name) => {
+  if (bootsRamdisk(node)) return canPlan('clean')(node, ctx, name);
   const reason = `${name}_interface agent works in the ramdisk, which deploy interface ${interfaceOf(node, 'deploy')} does not boot`;
   raise('InvalidSteps', { reason: `${reason}.` });
 };
 
-const deploys: Check = (node, rooms, name) => {
-  checkInstance(rooms, node, identOf(node));
-  canPlan('deploy')(node, rooms, name);
+const deploys: Check = (node, ctx, name) => {
+  checkInstance(ctx, node, identOf(node));
+  canPlan('deploy')(node, ctx, name);
 };
 
 const nothing: Check = () => {};
@@ -81,21 +81,25 @@ const reasonOf = (work: () => void): string | undefined => {
   }
 };
 
-const resultOf = (node: NodeRow, rooms: Rooms, name: InterfaceName): Result => {
+const resultOf = (node: NodeRow, ctx: ApiContext, name: InterfaceName): Result => {
   const implementation = interfaceOf(node, name);
   if (!isDriver(node.driver)) return { result: false, reason: `Driver ${node.driver} is not enabled here.` };
   if (implementation.startsWith('no-'))
     return { result: null, reason: `not supported: ${name}_interface is ${implementation}` };
   const check = checks[name][implementation] ?? checks[name]['*']!;
-  const reason = reasonOf(() => check(node, rooms, name));
+  const reason = reasonOf(() => check(node, ctx, name));
   return reason === undefined ? { result: true } : { result: false, reason };
 };
 
-const answer = async (asking: Asking<unknown, unknown, unknown>, rooms: Rooms, ident: string): Promise<Answer> => {
-  const node = await visibleNode(rooms, asking, ident);
-  rooms.policy().require(validate, asking.who, nodeTarget(node));
+const answer = async (
+  request: ApiRequest<unknown, unknown, unknown>,
+  ctx: ApiContext,
+  ident: string,
+): Promise<Answer> => {
+  const node = await visibleNode(ctx, request, ident);
+  ctx.policy().require(validate, request.who, nodeTarget(node));
   const shown = interfaceNames.filter((name) => name !== 'vendor');
-  return ok(Object.fromEntries(shown.map((name) => [name, resultOf(node, rooms, name)])));
+  return ok(Object.fromEntries(shown.map((name) => [name, resultOf(node, ctx, name)])));
 };
 
 const validateQuery = z.strictObject({ node: z.string().optional(), node_uuid: z.string().optional() });
@@ -107,7 +111,7 @@ export const nodeValidateRoutes: Route[] = [
     answers: { 200: shapes.validation },
     rules: ['baremetal:node:get', validate],
     params: nodeParams,
-    handler: (asking, rooms) => answer(asking, rooms, asking.params.node_ident),
+    handler: (request, ctx) => answer(request, ctx, request.params.node_ident),
   }),
   route({
     method: 'GET',
@@ -115,11 +119,11 @@ export const nodeValidateRoutes: Route[] = [
     answers: { 200: shapes.validation },
     rules: ['baremetal:node:get', validate],
     query: validateQuery,
-    handler: (asking, rooms) => {
-      const ident = asking.query.node_uuid ?? asking.query.node;
+    handler: (request, ctx) => {
+      const ident = request.query.node_uuid ?? request.query.node;
       if (ident === undefined) return raise('InvalidInput', { field: 'node', reason: 'is missing' });
-      if (asUuid(ident) === undefined) requireMinor(asking.version, 5, 'a node by name');
-      return answer(asking, rooms, ident);
+      if (asUuid(ident) === undefined) requireMinor(request.version, 5, 'a node by name');
+      return answer(request, ctx, ident);
     },
   }),
 ];

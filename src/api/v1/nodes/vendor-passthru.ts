@@ -11,9 +11,9 @@ import {
   type VendorMethods,
   vendorMethodsOf,
 } from '../../../model/lifecycle/vendor-methods';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 import { schemaError } from '../../http/errors';
-import { type Answer, type Asking, accepted, type Method, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, accepted, type Method, ok, type Route, route } from '../../http/route';
 import { document } from '../../resource/validation';
 import { actOnNode, allowed, lookAtNode } from './bmc-calls';
 import { type NodeParams, nodeParams } from './nodes';
@@ -94,20 +94,20 @@ const parsed = (name: string, given: VendorPassthruArgs): VendorPassthruArgs => 
   return result.data;
 };
 
-type PassthruRequest = Asking<NodeParams & { readonly method?: string }, unknown, VendorPassthruArgs>;
+type PassthruRequest = ApiRequest<NodeParams & { readonly method?: string }, unknown, VendorPassthruArgs>;
 
-const call = async (asking: PassthruRequest, rooms: Rooms, verb: Method): Promise<Answer> => {
-  const node = await allowed(asking, rooms, vendorPassthruRule);
-  const { method: named, ...given } = asking.body;
-  const name = asking.params.method ?? (typeof named === 'string' ? named : undefined);
+const call = async (request: PassthruRequest, ctx: ApiContext, verb: Method): Promise<Answer> => {
+  const node = await allowed(request, ctx, vendorPassthruRule);
+  const { method: named, ...given } = request.body;
+  const name = request.params.method ?? (typeof named === 'string' ? named : undefined);
   const row = offered(vendorMethodsOf(node), name, verb);
   const deed = {
     rule: vendorPassthruRule,
     act: row.act,
-    args: parsed(name!, asking.params.method ? asking.body : given),
+    args: parsed(name!, request.params.method ? request.body : given),
   };
-  if (actRow(row.act).effect === 'read') return ok((await lookAtNode(asking, rooms, node, deed)) ?? null);
-  const said = await actOnNode(asking, rooms, node, { ...deed, ...(row.async && { background: true as const }) });
+  if (actRow(row.act).effect === 'read') return ok((await lookAtNode(request, ctx, node, deed)) ?? null);
+  const said = await actOnNode(request, ctx, node, { ...deed, ...(row.async && { background: true as const }) });
   return row.async ? accepted() : ok(said ?? null);
 };
 
@@ -121,8 +121,7 @@ export const vendorPassthruRoutes: Route[] = [
     answers: { 200: methodsShape },
     rules: [vendorPassthruGetRule, vendorPassthruRule],
     params: nodeParams,
-    handler: async (asking, rooms) =>
-      ok(shownMethods(vendorMethodsOf(await allowed(asking, rooms, vendorPassthruRule)))),
+    handler: async (request, ctx) => ok(shownMethods(vendorMethodsOf(await allowed(request, ctx, vendorPassthruRule)))),
   }),
   ...verbs.flatMap((method) =>
     [
@@ -137,7 +136,7 @@ export const vendorPassthruRoutes: Route[] = [
         params: at.params,
         body: document,
         arguments: true,
-        handler: (asking, rooms) => call(asking, rooms, method),
+        handler: (request, ctx) => call(request, ctx, method),
       }),
     ),
   ),

@@ -8,8 +8,8 @@ import { raise } from '../../../model/errors';
 import { asUuid, isLogicalName } from '../../../model/ids';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
-import type { Rooms } from '../../context';
-import { type Asking, noContent, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { stampLessee } from '../../resource/lease-writes';
 import { uuid } from '../../resource/validation';
@@ -37,12 +37,12 @@ const vifBody = z
   .catchall(z.unknown());
 type VifBody = z.output<typeof vifBody>;
 
-type VifRequest<Given = unknown> = Asking<NodeParams, unknown, Given>;
+type VifRequest<Given = unknown> = ApiRequest<NodeParams, unknown, Given>;
 
 /** The node, if the caller sees it and the rule admits. Throws NodeNotFound, PolicyDenied. */
-const nodeFor = async (asking: VifRequest, rooms: Rooms, rule: string): Promise<NodeRow> => {
-  const node = await visibleNode(rooms, asking, asking.params.node_ident);
-  rooms.policy().require(rule, asking.who, nodeTarget(node));
+const nodeFor = async (request: VifRequest, ctx: ApiContext, rule: string): Promise<NodeRow> => {
+  const node = await visibleNode(ctx, request, request.params.node_ident);
+  ctx.policy().require(rule, request.who, nodeTarget(node));
   return node;
 };
 
@@ -77,13 +77,13 @@ const attached = async (inventory: Queries, node: NodeRow, vif: NewVif): Promise
 
 const recordAttachment = (
   inventory: Queries,
-  asking: VifRequest,
-  rooms: Rooms,
+  request: VifRequest,
+  ctx: ApiContext,
   node: NodeRow,
   act: 'attach' | 'detach',
   vif: string,
 ) =>
-  auditAndEvent(inventory, rooms.policy(), asking, {
+  auditAndEvent(inventory, ctx.policy(), request, {
     action: `node.vif.${act}`,
     kind: `node.vif.${act}ed`,
     rule: vifRules[act],
@@ -93,31 +93,31 @@ const recordAttachment = (
     data: { vif },
   });
 
-const attach = async (asking: VifRequest<VifBody>, rooms: Rooms) => {
-  const node = await nodeFor(asking, rooms, vifRules.attach);
-  const { id, port_uuid, portgroup_uuid } = asking.body;
+const attach = async (request: VifRequest<VifBody>, ctx: ApiContext) => {
+  const node = await nodeFor(request, ctx, vifRules.attach);
+  const { id, port_uuid, portgroup_uuid } = request.body;
   if (port_uuid !== undefined || portgroup_uuid !== undefined)
-    requireMinor(asking.version, placesSince, 'naming a port or portgroup');
-  await rooms.inventory.transaction(async (inventory) => {
-    await checkPlace(inventory, node, asking.body);
-    await stampLessee(inventory, asking.who, node);
+    requireMinor(request.version, placesSince, 'naming a port or portgroup');
+  await ctx.inventory.transaction(async (inventory) => {
+    await checkPlace(inventory, node, request.body);
+    await stampLessee(inventory, request.who, node);
     const vif = { vif: id, port_uuid: port_uuid ?? null, portgroup_uuid: portgroup_uuid ?? null };
-    if (!(await attached(inventory, node, vif))) raise('NodeLocked', { node: asking.params.node_ident });
-    await recordAttachment(inventory, asking, rooms, node, 'attach', id);
+    if (!(await attached(inventory, node, vif))) raise('NodeLocked', { node: request.params.node_ident });
+    await recordAttachment(inventory, request, ctx, node, 'attach', id);
   });
   return noContent();
 };
 
 const oneParams = nodeParams.extend({ vif: z.string() });
 
-const detach = async (asking: Asking<z.output<typeof oneParams>, unknown, unknown>, rooms: Rooms) => {
-  const node = await nodeFor(asking, rooms, vifRules.detach);
-  if (node.reservation !== null) raise('NodeLocked', { node: asking.params.node_ident });
-  const { vif } = asking.params;
-  await rooms.inventory.transaction(async (inventory) => {
+const detach = async (request: ApiRequest<z.output<typeof oneParams>, unknown, unknown>, ctx: ApiContext) => {
+  const node = await nodeFor(request, ctx, vifRules.detach);
+  if (node.reservation !== null) raise('NodeLocked', { node: request.params.node_ident });
+  const { vif } = request.params;
+  await ctx.inventory.transaction(async (inventory) => {
     if (!(await inventory.vifs.detach(node.uuid, vif)))
       raise('InvalidInput', { field: 'vif', reason: `${vif.slice(0, 80)} is not attached to node ${node.uuid}` });
-    await recordAttachment(inventory, asking, rooms, node, 'detach', vif);
+    await recordAttachment(inventory, request, ctx, node, 'detach', vif);
   });
   return noContent();
 };
@@ -130,9 +130,9 @@ export const nodeVifRoutes: Route[] = [
     since,
     rules: ['baremetal:node:get', vifRules.list],
     params: nodeParams,
-    handler: async (asking, rooms) => {
-      const node = await nodeFor(asking, rooms, vifRules.list);
-      const rows = await rooms.inventory.vifs.list(node.uuid);
+    handler: async (request, ctx) => {
+      const node = await nodeFor(request, ctx, vifRules.list);
+      const rows = await ctx.inventory.vifs.list(node.uuid);
       return ok({ vifs: rows.map(({ vif }) => ({ id: vif })) });
     },
   }),

@@ -4,8 +4,8 @@ import { requireOrigin } from '../../../model/access/origins';
 import { maskSecrets } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import { mediaTypes } from '../../../model/lifecycle/steps';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, noContent, ok, type Route, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeParams } from './nodes';
@@ -25,17 +25,17 @@ const attachment = z.strictObject({
 });
 
 const attach = async (
-  asking: Asking<NodeParams, unknown, z.output<typeof attachment>>,
-  rooms: Rooms,
+  request: ApiRequest<NodeParams, unknown, z.output<typeof attachment>>,
+  ctx: ApiContext,
 ): Promise<Answer> => {
-  const { device_type, image_url, image_download_source: source } = asking.body;
+  const { device_type, image_url, image_download_source: source } = request.body;
   if (source && source !== 'http')
     raise('InvalidInput', {
       field: 'image_download_source',
       reason: 'only http is offered: BMCs fetch images themselves',
     });
-  requireOrigin(rooms.settings.imageOrigins, image_url);
-  await actOn(asking, rooms, {
+  requireOrigin(ctx.settings.imageOrigins, image_url);
+  await actOn(request, ctx, {
     rule: vmediaRules.attach,
     step: 'attach_virtual_media',
     args: { image_url, device_type },
@@ -49,14 +49,14 @@ const someTypes = z
 const detachment = z.strictObject({ device_types: someTypes.nullish() });
 
 const detach = async (
-  asking: Asking<NodeParams, unknown, z.output<typeof detachment>>,
-  rooms: Rooms,
+  request: ApiRequest<NodeParams, unknown, z.output<typeof detachment>>,
+  ctx: ApiContext,
 ): Promise<Answer> => {
-  const types = [...new Set(asking.body.device_types ?? [])];
+  const types = [...new Set(request.body.device_types ?? [])];
   // All kinds of drives is what no kind at all means, and one run instead of three.
   const wanted = types.length === 0 || types.length === mediaTypes.length ? [undefined] : types;
   for (const device_type of wanted)
-    await actOn(asking, rooms, {
+    await actOn(request, ctx, {
       rule: vmediaRules.detach,
       step: 'detach_virtual_media',
       args: device_type ? { device_type } : {},
@@ -75,8 +75,7 @@ export const nodeVmediaRoutes: Route[] = [
     rules: [vmediaGetRule, vmediaRules.get],
     params: nodeParams,
     // A list of its own, as clients of the original read it; an image's URL may carry an account.
-    handler: async (asking, rooms) =>
-      ok(maskSecrets((await lookAt(asking, rooms, vmediaRules.get, 'read_media')) ?? [])),
+    handler: async (request, ctx) => ok(maskSecrets((await lookAt(request, ctx, vmediaRules.get, 'read_media')) ?? [])),
   }),
   route<NodeParams, unknown, z.output<typeof attachment>>({
     method: 'POST',

@@ -12,10 +12,10 @@ import { before, checked, home, patch } from './checks';
 import { portgroup } from './portgroups';
 
 /** The members of the portgroup that the path or a filter names. Throws PortgroupNotFound alike for missing and hidden ones. */
-const wanted: Resource<Port>['wanted'] = async (rooms, { who }, filters, parent) => {
+const wanted: Resource<Port>['wanted'] = async (ctx, { who }, filters, parent) => {
   const ident = parent?.of === 'portgroups' ? parent.ident : filters.portgroup;
   if (ident === undefined) return always;
-  const { row } = await findVisible(portgroup, rooms, who, String(ident));
+  const { row } = await findVisible(portgroup, ctx, who, String(ident));
   return { is: 'equals', column: 'portgroup_uuid', value: row.uuid };
 };
 

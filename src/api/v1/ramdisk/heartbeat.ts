@@ -7,8 +7,8 @@ import { maskText } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { heartbeatFields, isHeardIn } from '../../../model/lifecycle/agents';
-import type { ContextSettings, Rooms } from '../../context';
-import { type Answer, type Asking, accepted, route } from '../../http/route';
+import type { ApiContext, ContextSettings } from '../../context';
+import { type Answer, type ApiRequest, accepted, route } from '../../http/route';
 import { identOf } from '../../resource/visibility';
 import { type NodeParams, nodeParams } from '../nodes/nodes';
 import { hashOf } from './lookup';
@@ -84,7 +84,7 @@ const checkCertificate = (pem: string): void => {
 };
 
 /** Throws InvalidInput where it is not the ramdisk on record, or where that would listen elsewhere than it said first. */
-const checkBeat = async (rooms: Rooms, agent: AgentRow, beat: Beat, peer: string): Promise<void> => {
+const checkBeat = async (ctx: ApiContext, agent: AgentRow, beat: Beat, peer: string): Promise<void> => {
   const { callback_url: url, agent_verify_ca: pem } = beat;
   if (!beat.agent_version) invalid('agent_version', 'is missing');
   if (agent.url !== null && url !== '' && url !== agent.url)
@@ -92,13 +92,13 @@ const checkBeat = async (rooms: Rooms, agent: AgentRow, beat: Beat, peer: string
   if (agent.url !== null && pem && pem !== agent.verify_ca)
     invalid('agent_verify_ca', 'is not the one that this ramdisk gave first');
   if (agent.url !== null || url === '') return;
-  await checkUrl(rooms.settings, url, peer);
+  await checkUrl(ctx.settings, url, peer);
   if (pem) checkCertificate(pem);
 };
 
-const write = async (rooms: Rooms, node: NodeUuid, beat: Beat): Promise<void> => {
+const write = async (ctx: ApiContext, node: NodeUuid, beat: Beat): Promise<void> => {
   const message = beat.agent_status_message;
-  const known = await rooms.inventory.agents.beat(node, {
+  const known = await ctx.inventory.agents.beat(node, {
     token_hash: hashOf(beat.agent_token),
     url: beat.callback_url || null,
     version: beat.agent_version!,
@@ -109,25 +109,25 @@ const write = async (rooms: Rooms, node: NodeUuid, beat: Beat): Promise<void> =>
   if (!known) raise('Conflict', { reason: 'The ramdisk on record has changed meanwhile; try again.' });
 };
 
-const heartbeat = async (asking: Asking<NodeParams, unknown, Beat>, rooms: Rooms): Promise<Answer> => {
-  rooms.policy().require(heartbeatRule, asking.who);
-  const ident = asking.params.node_ident;
-  const node = await rooms.inventory.nodes.find(identOf(ident, asking.version));
-  const agent = node && (await rooms.inventory.agents.find(node.uuid));
+const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: ApiContext): Promise<Answer> => {
+  ctx.policy().require(heartbeatRule, request.who);
+  const ident = request.params.node_ident;
+  const node = await ctx.inventory.nodes.find(identOf(ident, request.version));
+  const agent = node && (await ctx.inventory.agents.find(node.uuid));
   // A node that no ramdisk has looked up is as unknown to a ramdisk as one that does not exist.
   if (!node || !agent) return raise('NodeNotFound', { node: ident });
-  if (!isToken(agent, asking.body.agent_token)) invalid('agent_token', 'is not the one of the ramdisk on record');
+  if (!isToken(agent, request.body.agent_token)) invalid('agent_token', 'is not the one of the ramdisk on record');
   if (!isHeardIn(node.provision_state)) {
-    rooms.log.info('heartbeat ignored', { node_uuid: node.uuid, provision_state: node.provision_state });
+    ctx.log.info('heartbeat ignored', { node_uuid: node.uuid, provision_state: node.provision_state });
     return accepted();
   }
-  const peer = peerOf(asking);
+  const peer = peerOf(request);
   // Only who has the token is taken for a second ramdisk: any other request with a node's name in it is refused above.
-  if (node.reservation !== null && !(await isOwnRamdisk(rooms, node, peer)))
+  if (node.reservation !== null && !(await isOwnRamdisk(ctx, node, peer)))
     return raise('Conflict', { reason: 'No ramdisk is expected at this address.' });
-  await checkBeat(rooms, agent, asking.body, peer);
-  await write(rooms, node.uuid, asking.body);
-  if (node.reservation !== null && !node.maintenance) notifyRun(rooms, node.uuid, 'heartbeat');
+  await checkBeat(ctx, agent, request.body, peer);
+  await write(ctx, node.uuid, request.body);
+  if (node.reservation !== null && !node.maintenance) notifyRun(ctx, node.uuid, 'heartbeat');
   return accepted();
 };
 

@@ -6,8 +6,8 @@ import { isTemperError, raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { inspectionStates } from '../../../model/lifecycle/agents';
 import { interfaceOf, isDriver } from '../../../model/lifecycle/drivers';
-import type { Rooms } from '../../context';
-import { type Answer, type Asking, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type Answer, type ApiRequest, route } from '../../http/route';
 import { uuid } from '../../resource/validation';
 import * as shapes from '../shapes';
 import { lookupBody, macsAmong, nodeAt } from './lookup';
@@ -40,7 +40,7 @@ const inspectionBody = z.looseObject({
 });
 const inspectionQuery = z.strictObject({ node_uuid: uuid.optional() });
 type InspectionFound = z.output<typeof inspectionBody>;
-type InspectionRequest = Asking<unknown, z.output<typeof inspectionQuery>, InspectionFound>;
+type InspectionRequest = ApiRequest<unknown, z.output<typeof inspectionQuery>, InspectionFound>;
 
 const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>): string | undefined => {
   try {
@@ -52,46 +52,46 @@ const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>):
 };
 
 /** The one node under inspection, without ports, whose BMC has such an address; none where several have. */
-const nodeByBmc = async (rooms: Rooms, { inventory }: InspectionFound): Promise<NodeUuid | undefined> => {
+const nodeByBmc = async (ctx: ApiContext, { inventory }: InspectionFound): Promise<NodeUuid | undefined> => {
   const given = [inventory.bmc_address, inventory.bmc_v6address].filter(
     (text): text is string => typeof text === 'string' && isIpAddress(text) && !/^[0.:]*$/.test(text),
   );
   if (given.length === 0) return undefined;
-  const waiting = await rooms.inventory.agents.bmcsIn(inspectionStates);
+  const waiting = await ctx.inventory.agents.bmcsIn(inspectionStates);
   const fitting = waiting.filter(({ driver, driver_info }) => {
     const host = hostOf(driver, driver_info);
     return host !== undefined && given.some((address) => cidrContains(address, host));
   });
   const [only, ...others] = fitting;
   // Where there are ports, the addresses of the ramdisk must be among them: that of a BMC is easily guessed.
-  if (!only || others.length > 0 || (await rooms.inventory.agents.hasPorts(only.uuid))) return undefined;
+  if (!only || others.length > 0 || (await ctx.inventory.agents.hasPorts(only.uuid))) return undefined;
   return only.uuid;
 };
 
-const inspected = async (rooms: Rooms, asking: InspectionRequest): Promise<NodeRow> => {
-  const macs = macsAmong(asking.body.inventory.interfaces.map((one) => one.mac_address));
-  const named = asking.query.node_uuid as NodeUuid | undefined;
-  const byPorts = await nodeAt(rooms, macs, named);
+const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<NodeRow> => {
+  const macs = macsAmong(request.body.inventory.interfaces.map((one) => one.mac_address));
+  const named = request.query.node_uuid as NodeUuid | undefined;
+  const byPorts = await nodeAt(ctx, macs, named);
   const nobodys =
-    byPorts === undefined && named === undefined && (await rooms.inventory.agents.withPorts(macs)).length === 0;
-  const found = byPorts ?? (nobodys ? await nodeByBmc(rooms, asking.body) : undefined);
-  const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
+    byPorts === undefined && named === undefined && (await ctx.inventory.agents.withPorts(macs)).length === 0;
+  const found = byPorts ?? (nobodys ? await nodeByBmc(ctx, request.body) : undefined);
+  const node = found && (await ctx.inventory.nodes.find({ uuid: found }));
   const awaited = node && inspectionStates.includes(node.provision_state) && interfaceOf(node, 'inspect') === 'agent';
   return awaited ? node : raise('NodeNotFound', { node: named ?? macs.join(', ') });
 };
 
-const continueInspection = async (asking: InspectionRequest, rooms: Rooms): Promise<Answer> => {
-  rooms.policy().require(inspectionRule, asking.who);
-  if (asking.version !== 1 && asking.version < since) raise('PathNotFound');
-  const node = await inspected(rooms, asking);
+const continueInspection = async (request: InspectionRequest, ctx: ApiContext): Promise<Answer> => {
+  ctx.policy().require(inspectionRule, request.who);
+  if (request.version !== 1 && request.version < since) raise('PathNotFound');
+  const node = await inspected(ctx, request);
   // The ramdisk sends what it found once, and again only after a 5xx: one that is quick may come before its power-on has ended.
-  if (!(await isOwnRamdisk(rooms, node, peerOf(asking)))) return raise('RamdiskTooEarly');
-  const { inventory, ...plugin_data } = asking.body;
-  await rooms.inventory.details.write(node.uuid, { inventory, plugin_data });
-  if (!node.maintenance) notifyRun(rooms, node.uuid, 'inspection');
+  if (!(await isOwnRamdisk(ctx, node, peerOf(request)))) return raise('RamdiskTooEarly');
+  const { inventory, ...plugin_data } = request.body;
+  await ctx.inventory.details.write(node.uuid, { inventory, plugin_data });
+  if (!node.maintenance) notifyRun(ctx, node.uuid, 'inspection');
   return {
     status: 202,
-    body: asking.version === 1 ? { uuid: node.uuid } : await lookupBody(rooms, asking, node),
+    body: request.version === 1 ? { uuid: node.uuid } : await lookupBody(ctx, request, node),
   };
 };
 

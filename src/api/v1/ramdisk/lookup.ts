@@ -8,8 +8,8 @@ import type { NodeUuid } from '../../../model/ids';
 import { agentConfig, lookupFields, shownToRamdisk, tokenSince } from '../../../model/lifecycle/agents';
 import { states } from '../../../model/lifecycle/states';
 import { isMac } from '../../../model/resources/ports';
-import type { Rooms } from '../../context';
-import { type Asking, ok, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type ApiRequest, ok, route } from '../../http/route';
 import { uuid } from '../../resource/validation';
 import { nodeProjections } from '../nodes/representation';
 import * as shapes from '../shapes';
@@ -31,54 +31,54 @@ export const macsAmong = (texts: readonly string[]): string[] => [
  * more than one.
  */
 export const nodeAt = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   macs: readonly string[],
   named: NodeUuid | undefined,
 ): Promise<NodeUuid | undefined> => {
-  const homes = await rooms.inventory.agents.withPorts(macs);
+  const homes = await ctx.inventory.agents.withPorts(macs);
   if (named === undefined || homes.length > 0)
     return homes.length === 1 && homes[0] === (named ?? homes[0]) ? homes[0] : undefined;
-  return (await rooms.inventory.agents.hasPorts(named)) ? undefined : named;
+  return (await ctx.inventory.agents.hasPorts(named)) ? undefined : named;
 };
 
 /** The token of a ramdisk that has none yet; the mask where the node has one already. */
-const tokenOf = async (rooms: Rooms, node: NodeRow): Promise<string> => {
+const tokenOf = async (ctx: ApiContext, node: NodeRow): Promise<string> => {
   const agent_token = randomBytes(32).toString('base64url');
-  const { secrets } = rooms.vault.seal(
+  const { secrets } = ctx.vault.seal(
     { agent_token },
     { holder: 'agent', holder_id: node.uuid, field: 'agent', groups: [node.conductor_group] },
   );
-  return (await rooms.inventory.agents.meet(node.uuid, hashOf(agent_token), secrets[0]!)) ? agent_token : masked;
+  return (await ctx.inventory.agents.meet(node.uuid, hashOf(agent_token), secrets[0]!)) ? agent_token : masked;
 };
 
 /** What a ramdisk is sent about its node and itself. */
 export const lookupBody = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   { version, base }: { readonly version: number; readonly base: string },
   node: NodeRow,
 ): Promise<object> => ({
   node: shownToRamdisk(nodeProjections.ofOne(version, lookupFields).represent(node, { base }), node.provision_state),
   config: {
     ...agentConfig,
-    heartbeat_timeout: rooms.settings.heartbeatTimeoutS,
-    ...(version >= tokenSince && { agent_token: await tokenOf(rooms, node) }),
+    heartbeat_timeout: ctx.settings.heartbeatTimeoutS,
+    ...(version >= tokenSince && { agent_token: await tokenOf(ctx, node) }),
   },
 });
 
 const lookupQuery = z.strictObject({ addresses: z.string().optional(), node_uuid: uuid.optional() });
 
-const lookUp = async (asking: Asking<unknown, z.output<typeof lookupQuery>, unknown>, rooms: Rooms) => {
-  rooms.policy().require(lookupRule, asking.who);
-  const { addresses, node_uuid } = asking.query;
+const lookUp = async (request: ApiRequest<unknown, z.output<typeof lookupQuery>, unknown>, ctx: ApiContext) => {
+  ctx.policy().require(lookupRule, request.who);
+  const { addresses, node_uuid } = request.query;
   const macs = macsAmong((addresses ?? '').split(','));
   if (macs.length === 0 && node_uuid === undefined)
     raise('InvalidInput', { field: 'addresses', reason: 'must hold a MAC address, unless node_uuid is given' });
-  const found = await nodeAt(rooms, macs, node_uuid as NodeUuid | undefined);
-  const node = found && (await rooms.inventory.nodes.find({ uuid: found }));
+  const found = await nodeAt(ctx, macs, node_uuid as NodeUuid | undefined);
+  const node = found && (await ctx.inventory.nodes.find({ uuid: found }));
   // Who only knows an address must not learn more from a refusal than that no run waits for it.
-  if (!node || !states[node.provision_state].lookup || !(await isOwnRamdisk(rooms, node, peerOf(asking))))
+  if (!node || !states[node.provision_state].lookup || !(await isOwnRamdisk(ctx, node, peerOf(request))))
     return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
-  return ok(await lookupBody(rooms, asking, node));
+  return ok(await lookupBody(ctx, request, node));
 };
 
 export const lookupRoute = route<unknown, z.output<typeof lookupQuery>>({

@@ -2,12 +2,12 @@
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { TemperError } from '../../../model/errors';
-import type { ContextSettings, Rooms } from '../../context';
-import type { Asking } from '../../http/route';
+import type { ApiContext, ContextSettings } from '../../context';
+import type { ApiRequest } from '../../http/route';
 import { notifyRun } from './notify-run';
 
 /** The address that a request comes from, as the listener sees it through trusted proxies; empty where there is none. */
-export const peerOf = ({ origin }: Pick<Asking<unknown, unknown, unknown>, 'origin'>): string =>
+export const peerOf = ({ origin }: Pick<ApiRequest<unknown, unknown, unknown>, 'origin'>): string =>
   (origin.address ?? '').replace(/%.*$/, '');
 
 /** Whether two texts are one address; an IPv4 address mapped into IPv6 is itself. */
@@ -17,23 +17,23 @@ const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) && cidrC
  * Whether a request about a node comes from the ramdisk that its run has booted: the first address that asked since. At
  * another address there are two, and it cannot be known which is the node's own: the run fails and the node goes to maintenance.
  */
-export const isOwnRamdisk = async (rooms: Rooms, node: NodeRow, peer: string): Promise<boolean> => {
+export const isOwnRamdisk = async (ctx: ApiContext, node: NodeRow, peer: string): Promise<boolean> => {
   if (peer === '') return false;
-  const first = await rooms.inventory.ramdiskBoots.claim(node.uuid, peer);
+  const first = await ctx.inventory.ramdiskBoots.claim(node.uuid, peer);
   if (first === undefined || isSameAddress(peer, first)) return first !== undefined;
-  await contest(rooms, node, { first, second: peer });
+  await contest(ctx, node, { first, second: peer });
   return false;
 };
 
 const contest = async (
-  rooms: Rooms,
+  ctx: ApiContext,
   node: NodeRow,
   { first, second }: { readonly first: string; readonly second: string },
 ): Promise<void> => {
   const { message } = new TemperError('RamdiskConflict', { node: node.name ?? node.uuid });
-  if (!(await rooms.inventory.ramdiskBoots.contest(node.uuid, second, message))) return;
-  rooms.log.warn('two ramdisks answer for one node', { node_uuid: node.uuid, first, second });
-  for (const kind of ['heartbeat', 'inspection'] as const) notifyRun(rooms, node.uuid, kind);
+  if (!(await ctx.inventory.ramdiskBoots.contest(node.uuid, second, message))) return;
+  ctx.log.warn('two ramdisks answer for one node', { node_uuid: node.uuid, first, second });
+  for (const kind of ['heartbeat', 'inspection'] as const) notifyRun(ctx, node.uuid, kind);
 };
 
 /** Whether a URL's host is the address that the request came from; a name has to resolve to it and to nothing else. */

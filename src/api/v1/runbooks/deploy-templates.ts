@@ -48,14 +48,14 @@ const checkedSteps = (
  * A caller who may choose steps for all nodes approves these; a project's caller, were one admitted, does not: neither
  * by other steps nor by another name, which is the trait of the nodes they are meant for.
  */
-const checked: Resource<DeployTemplate>['checked'] = (values, { rooms, request: { who } }, stored) => {
+const checked: Resource<DeployTemplate>['checked'] = (values, { ctx, request: { who } }, stored) => {
   const ofSystem = who.system_scope !== null || who.all_powerful;
   const renamed = values.name !== undefined && values.name !== stored?.name;
   if (values.steps === undefined) return renamed && !ofSystem ? { ...values, vouched: false } : values;
   const before = stored?.steps ?? [];
   return {
     ...values,
-    steps: checkedSteps(values.steps, before, rooms.settings.disallowedSteps),
+    steps: checkedSteps(values.steps, before, ctx.settings.disallowedSteps),
     vouched: ofSystem,
   };
 };

@@ -46,12 +46,12 @@ const traitsOf = (name: string, minor: number): readonly string[] => {
 };
 
 /** Throws InvalidInput, InvalidSteps, PolicyDenied. */
-const checked: Resource<Runbook>['checked'] = (values, { rooms, request, named }, stored) => {
+const checked: Resource<Runbook>['checked'] = (values, { ctx, request, named }, stored) => {
   const given = values as StoredValues & Partial<Runbook>;
   if (stored) checkOwnership(named, { ...stored, ...given });
   const traits = stored ? undefined : traitsOf(given.name!, request.version);
   const asked = { owner: given.owner ?? null, public: given.public ?? false };
-  const steps = given.steps && checkedSteps(given.steps, stored?.steps ?? [], rooms.settings.disallowedSteps);
+  const steps = given.steps && checkedSteps(given.steps, stored?.steps ?? [], ctx.settings.disallowedSteps);
   return {
     ...given,
     ...(steps && { steps }),
@@ -62,27 +62,27 @@ const checked: Resource<Runbook>['checked'] = (values, { rooms, request, named }
 const before: readonly Check<Runbook>[] = [
   {
     on: ['create', 'update'],
-    check: ({ rooms, request: { who }, row, values, named }) => {
-      if (named.includes('steps')) requireSteps(rooms.policy(), who, { ...row, ...values });
+    check: ({ ctx, request: { who }, row, values, named }) => {
+      if (named.includes('steps')) requireSteps(ctx.policy(), who, { ...row, ...values });
     },
   },
   {
     on: ['create', 'update'],
-    check: ({ rooms, request: { who }, row, values, named }) =>
-      requireOperatorMarks(rooms, who, row, { name: values.name as string | undefined, changes: named }),
+    check: ({ ctx, request: { who }, row, values, named }) =>
+      requireOperatorMarks(ctx, who, row, { name: values.name as string | undefined, changes: named }),
   },
   {
     on: ['create'],
-    check: ({ rooms, inventory, request: { who } }) =>
-      inventory.quotas.require('runbooks', quotaProject(who), quotasOf(rooms).runbooks),
+    check: ({ ctx, inventory, request: { who } }) =>
+      inventory.quotas.require('runbooks', quotaProject(who), quotasOf(ctx).runbooks),
   },
 ];
 
 const after: readonly Consequence<Runbook>[] = [
   {
     on: ['create', 'update'],
-    follow: ({ act, rooms, inventory, request: { who }, row, stored }) =>
-      claimMarks({ rooms, inventory, who }, act === 'create' ? undefined : row, stored),
+    follow: ({ act, ctx, inventory, request: { who }, row, stored }) =>
+      claimMarks({ ctx, inventory, who }, act === 'create' ? undefined : row, stored),
   },
 ];
 
@@ -102,7 +102,7 @@ const runbook: Resource<Runbook> = {
   before,
   after,
   recorded: (row, { act }) => ({ ...factsOf(row), ...(act === 'create' && { values: row }) }),
-  headers: (rooms, { steps }, named) => (named.includes('steps') ? warningHeaders(rooms, steps) : {}),
+  headers: (ctx, { steps }, named) => (named.includes('steps') ? warningHeaders(ctx, steps) : {}),
 };
 
 export const runbookRoutes: Route[] = [...shownRoutes(runbook), ...editRoutes(runbook)];

@@ -4,12 +4,12 @@ import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { marksOf, type Runbook } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 
 /** The rule by which a trait that belongs to another owner is put on a runbook. */
 export const shareTrait = 'temper:runbook:share_trait';
 
-type Claiming = { readonly rooms: Pick<Rooms, 'policy'>; readonly inventory: Queries; readonly who: Caller };
+type Claiming = { readonly ctx: Pick<ApiContext, 'policy'>; readonly inventory: Queries; readonly who: Caller };
 
 /**
  * Takes what a runbook newly bears for its owner: traits, and a name that could be one. With another owner it bears all of it
@@ -18,7 +18,7 @@ type Claiming = { readonly rooms: Pick<Rooms, 'policy'>; readonly inventory: Que
  * @returns the rules that admitted it
  */
 export const claimMarks = async (
-  { rooms, inventory, who }: Claiming,
+  { ctx, inventory, who }: Claiming,
   before: Runbook | undefined,
   after: Runbook,
 ): Promise<string[]> => {
@@ -26,7 +26,7 @@ export const claimMarks = async (
   const added = marksOf(after).filter((mark) => !known.includes(mark));
   const others = await inventory.runbookTraits.claim(after.uuid, after.owner, added);
   if (others.length === 0) return [];
-  if (!rooms.policy().allows(shareTrait, who, runbookTarget(after)))
+  if (!ctx.policy().allows(shareTrait, who, runbookTarget(after)))
     return raise('Conflict', {
       reason: `${others.join(', ')}: on runbooks, ${others.length === 1 ? 'this trait belongs' : 'these traits belong'} to another project or to the system, which approves its own runbooks by it. Use another; whom ${shareTrait} admits may share it.`,
     });

@@ -5,8 +5,8 @@ import { runbookTraitsSince } from '../../../model/resources/runbooks';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
 import { runbookTarget } from '../../../policy';
 import { auditAndEvent, resourceChange } from '../../audit/record';
-import type { Rooms } from '../../context';
-import { type Asking, noContent, ok, route } from '../../http/route';
+import type { ApiContext } from '../../context';
+import { type ApiRequest, noContent, ok, route } from '../../http/route';
 import { operatorTraitRules, requireOperatorTraits } from '../nodes/operator-traits';
 import * as shapes from '../shapes';
 import { factsOf } from './runbooks';
@@ -32,21 +32,21 @@ const checkTraits = (traits: readonly string[]): void => {
 
 /** Changes the trait set of a visible runbook in one transaction, which keeps two callers from undoing each other. */
 const change = async (
-  asking: Asking<RunbookTraitParams, unknown, unknown>,
-  rooms: Rooms,
+  request: ApiRequest<RunbookTraitParams, unknown, unknown>,
+  ctx: ApiContext,
   next: (traits: readonly string[]) => readonly string[],
 ): Promise<void> => {
-  const { who, params } = asking;
-  await rooms.inventory.transaction(async (inventory) => {
-    const runbook = await findVisibleRunbook({ ...rooms, inventory }, who, params.runbook_ident, { lock: true });
-    rooms.policy().require(runbookTraitRule, who, runbookTarget(runbook));
+  const { who, params } = request;
+  await ctx.inventory.transaction(async (inventory) => {
+    const runbook = await findVisibleRunbook({ ...ctx, inventory }, who, params.runbook_ident, { lock: true });
+    ctx.policy().require(runbookTraitRule, who, runbookTarget(runbook));
     const traits = [...new Set(next(runbook.traits))];
     if (traits.length > maxTraits)
       raise('InvalidInput', { field: 'traits', reason: `a runbook has at most ${maxTraits} traits` });
     const of = { of: 'runbook', target: runbookTarget(runbook) } as const;
-    requireOperatorTraits(rooms, who, of, { before: runbook.traits, after: traits });
+    requireOperatorTraits(ctx, who, of, { before: runbook.traits, after: traits });
     await inventory.runbooks.setTraits(runbook.uuid, traits);
-    const claimed = await claimMarks({ rooms, inventory, who }, runbook, { ...runbook, traits });
+    const claimed = await claimMarks({ ctx, inventory, who }, runbook, { ...runbook, traits });
     const admitted = [runbookTraitRule, ...claimed].join(', ');
     const write = {
       resource: 'runbook',
@@ -55,7 +55,7 @@ const change = async (
       uuid: runbook.uuid,
       values: { traits },
     } as const;
-    await auditAndEvent(inventory, rooms.policy(), asking, resourceChange({ ...write, ...factsOf(runbook) }));
+    await auditAndEvent(inventory, ctx.policy(), request, resourceChange({ ...write, ...factsOf(runbook) }));
   });
 };
 
@@ -66,10 +66,10 @@ const listTraits = route<RunbookTraitParams>({
   since,
   rules: ['baremetal:runbook:get'],
   params: runbookParams,
-  handler: async ({ who, params }, rooms) => {
-    const runbook = await findVisibleRunbook(rooms, who, params.runbook_ident);
+  handler: async ({ who, params }, ctx) => {
+    const runbook = await findVisibleRunbook(ctx, who, params.runbook_ident);
     // Being public shows the runbook itself; its traits alone are asked for by the rule.
-    rooms.policy().require('baremetal:runbook:get', who, runbookTarget(runbook));
+    ctx.policy().require('baremetal:runbook:get', who, runbookTarget(runbook));
     return ok({ traits: runbook.traits });
   },
 });
@@ -81,9 +81,9 @@ const setTraits = route<RunbookTraitParams, unknown, z.output<typeof traitsBody>
   rules: changing,
   params: runbookParams,
   body: traitsBody,
-  handler: async (asking, rooms) => {
-    checkTraits(asking.body.traits);
-    await change(asking, rooms, () => asking.body.traits);
+  handler: async (request, ctx) => {
+    checkTraits(request.body.traits);
+    await change(request, ctx, () => request.body.traits);
     return noContent();
   },
 });
@@ -94,11 +94,11 @@ const addTrait = route<OneParams>({
   since,
   rules: changing,
   params: oneParams,
-  handler: async (asking, rooms) => {
-    const { runbook_ident, trait } = asking.params;
+  handler: async (request, ctx) => {
+    const { runbook_ident, trait } = request.params;
     checkTraits([trait]);
-    await change(asking, rooms, (traits) => [...traits, trait]);
-    return noContent(`${asking.base}/v1/runbooks/${runbook_ident}/traits/${trait}`);
+    await change(request, ctx, (traits) => [...traits, trait]);
+    return noContent(`${request.base}/v1/runbooks/${runbook_ident}/traits/${trait}`);
   },
 });
 
@@ -108,8 +108,8 @@ const clearTraits = route<RunbookTraitParams>({
   since,
   rules: changing,
   params: runbookParams,
-  handler: async (asking, rooms) => {
-    await change(asking, rooms, () => []);
+  handler: async (request, ctx) => {
+    await change(request, ctx, () => []);
     return noContent();
   },
 });
@@ -120,8 +120,8 @@ const removeTrait = route<OneParams>({
   since,
   rules: changing,
   params: oneParams,
-  handler: async (asking, rooms) => {
-    await change(asking, rooms, (traits) => traits.filter((one) => one !== asking.params.trait));
+  handler: async (request, ctx) => {
+    await change(request, ctx, (traits) => traits.filter((one) => one !== request.params.trait));
     return noContent();
   },
 });

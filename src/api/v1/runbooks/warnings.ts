@@ -3,18 +3,18 @@
 import { planActs } from '../../../model/lifecycle/steps';
 import { catalogueRows, checkRunbook, faultOf, type StepFault } from '../../../model/resources/runbook-check';
 import type { RunbookStep } from '../../../model/resources/runbook-steps';
-import type { Rooms } from '../../context';
+import type { ApiContext } from '../../context';
 import { requireStepOrigins } from '../../orders/origins';
 import { readable, refuseDisallowed } from '../../orders/steps';
 
 /** What the installation allows of a step, whatever node it runs on. */
-export const anywhere = (rooms: Rooms, step: RunbookStep): StepFault[] => {
+export const anywhere = (ctx: ApiContext, step: RunbookStep): StepFault[] => {
   // Rows of one step differ by driver, never by what they fetch.
   const [row] = catalogueRows(step);
   const planned = row
     ? [{ interface: step.interface, step: step.step, acts: planActs(row.acts), args: step.args }]
     : [];
-  return [...faultOf(() => refuseDisallowed(rooms, [step])), ...faultOf(() => requireStepOrigins(rooms, planned))];
+  return [...faultOf(() => refuseDisallowed(ctx, [step])), ...faultOf(() => requireStepOrigins(ctx, planned))];
 };
 
 /** Characters of the header at most; a proxy's own limit for all headers together is 8 KiB. */
@@ -30,9 +30,9 @@ const asHeader = (texts: readonly string[]): string => {
 };
 
 /** The header of a runbook that was stored: a JSON list of texts; no header where nothing is to be said. */
-export const warningHeaders = (rooms: Rooms, steps: readonly RunbookStep[]): Readonly<Record<string, string>> => {
+export const warningHeaders = (ctx: ApiContext, steps: readonly RunbookStep[]): Readonly<Record<string, string>> => {
   const readables = steps.map((step) => ({ ...step, args: readable(step.args) as RunbookStep['args'] }));
-  const texts = checkRunbook(readables, (step) => anywhere(rooms, step)).map(({ index, step, says }) =>
+  const texts = checkRunbook(readables, (step) => anywhere(ctx, step)).map(({ index, step, says }) =>
     index === null || says.includes(String(step)) ? says : `Step ${step}: ${says}`,
   );
   return texts.length === 0 ? {} : { 'X-Temper-Warnings': asHeader(texts) };
