@@ -8,11 +8,11 @@ const freezes = '/temper/v1/nodes/:node_ident/freezes';
 const createdAnswer = (routes: readonly unknown[]) =>
   cutOffAnswer(
     { action: 'freeze.create', resource_id: 'f1', run_id: null } as never,
-    { route: { method: 'POST', path: freezes }, asking: { params: { node_ident: 'n1' }, base: 'http://x' } } as never,
+    { route: { method: 'POST', path: freezes }, request: { params: { node_ident: 'n1' }, base: 'http://x' } } as never,
     {} as never,
     routes as Route[],
   );
-const show = (handler: (asking: { params: object }) => Promise<object>, path = '/temper/v1/freezes/:freeze') => ({
+const show = (handler: (request: { params: object }) => Promise<object>, path = '/temper/v1/freezes/:freeze') => ({
   method: 'GET',
   path,
   handler,
@@ -46,7 +46,7 @@ test('a failure of ours while it is shown is not taken for a resource that is go
 
 const statusOf = async (answers: object | undefined) => {
   const route = { method: 'PUT', path: '/v1/nodes/:node_ident/maintenance', answers } as unknown as Route;
-  const asked = { route, asking: { params: { node_ident: 'n1' }, base: 'http://x' } };
+  const asked = { route, request: { params: { node_ident: 'n1' }, base: 'http://x' } };
   return (await cutOffAnswer({ action: null, run_id: null } as never, asked as never, {} as never, [])).status;
 };
 
