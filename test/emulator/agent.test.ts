@@ -146,7 +146,8 @@ describe('commands', () => {
   });
 
   test('run one at a time; another one is told that the ramdisk is busy', async () => {
-    const { send, agents } = await served();
+    // Long enough that the second command meets the first on a busy machine too.
+    const { send, agents } = await served({ timing: { stepMs: 5_000 } });
     const first = await send('clean.execute_clean_step', erase);
     expect(first.body).toMatchObject({
       command_name: 'execute_clean_step',

@@ -194,16 +194,21 @@ describe('a look', () => {
   test('where no worker answers, the caller is told so in time', async () => {
     await stopBmc();
     stopBmc = async () => {};
-    const order = await orderFor(await world.node(), 'read_boot_device');
-    const late = await failure(runsWith(1_000).call(order));
+    const node = await world.node();
+    // A start that a busy engine does not take in time is another answer; it is asked for again.
+    const answered = async (runs: ReturnType<typeof runsWith>) => {
+      for (;;) {
+        const thrown = await failure(runs.call(await orderFor(node, 'read_boot_device')));
+        if (thrown.code !== 'EngineUnavailable') return thrown;
+      }
+    };
+    const late = await answered(runsWith(1_000));
     expect([late.code, late.status, late.facts.outcome]).toEqual([
       'CallTimeout',
       504,
       expect.stringContaining('nothing was changed'),
     ]);
-    const nobody = await failure(
-      runsWith(1_000, `${world.prefix}-nobody`).call(await orderFor(order.node.uuid, 'read_boot_device')),
-    );
+    const nobody = await answered(runsWith(1_000, `${world.prefix}-nobody`));
     expect(nobody).toMatchObject({ code: 'CallTimeout' });
   });
 });
