@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -223,6 +223,12 @@ describe('an upgrade of a running system', () => {
     await reaches('upgraded', 'clean hold');
     const uuid = await newestRunOf('upgraded');
     expect(await buildsOf('upgraded', 'clean')).toEqual(['1.3.0']);
+    // Step 2 of the list, typed as it stands there: the new build replays a run that is open.
+    expect(listed).toContain('`temper replay`');
+    expect(await typed(`temper replay ${uuid}`)).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(/^This build replays all \d+ events\.$/m),
+    });
     await makeCurrent('1.4.0');
     // The server tells its queues one after the other; runs of another node show when new tasks go to the new build.
     await until('tasks to go to 1.4.0', withinMs, async () => {
@@ -241,8 +247,29 @@ describe('an upgrade of a running system', () => {
     await reaches('upgraded', 'manageable');
     expect((await ask(replicas, 'GET', `/temper/v1/runs/${uuid}`)).body).toMatchObject({ state: 'succeeded' });
     expect(await buildsOf('upgraded', 'clean')).toEqual(['1.3.0', '1.4.0']);
+    // Step 5: migrations, search attributes, workers.
+    expect(listed).toContain('`temper doctor`');
+    const { status, out } = await typed('temper doctor');
+    for (const part of ['API', 'access', 'workers', 'database', 'Temporal', 'control workers'])
+      expect(out).toMatch(new RegExp(`^ok +${part}: `, 'm'));
+    expect(status).toBe(0);
   });
 });
+
+/** The list of docs/production.md, and its commands with the settings that an operator has beside a control worker. */
+const listed = /## Upgrades of a running system([^]*?)\n## /.exec(
+  readFileSync(join(__dirname, '../../docs/production.md'), 'utf8'),
+)![1]!;
+const typed = (command: string) => {
+  const { TEMPER_DATABASE_URL, TEMPER_TEMPORAL_ADDRESS } = environmentsOf(system).control;
+  return run(command, {
+    TEMPER_URL: replicas.url,
+    TEMPER_TOKEN: token,
+    TEMPER_DATABASE_URL: TEMPER_DATABASE_URL!,
+    TEMPER_TEMPORAL_ADDRESS: TEMPER_TEMPORAL_ADDRESS!,
+    TEMPER_WORKFLOW_BUNDLE: join(__dirname, '../../dist/workflow-bundle.js'),
+  });
+};
 
 /** Temporal's own command on the system's server, as docs/changing-workflows.md has it. */
 const temporal = async (...args: readonly string[]): Promise<string> => {
