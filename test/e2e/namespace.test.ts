@@ -60,7 +60,7 @@ test('runs wait for the namespace, go on from their record when it is there agai
   await temporal('operator', 'namespace', 'delete', '--namespace', 'temper', '--yes');
   await comes('doctor to say so', async () => {
     const { status, out } = await doctor();
-    return status !== 0 && /^FAILED +Temporal: .*[Nn]amespace[^]*-> .*namespace temper/m.test(out);
+    return status !== 0 && /^FAILED +Temporal: .*[Nn]amespace[\s\S]*-> .*namespace temper/m.test(out);
   });
 
   // Reading goes on, and what is asked for is accepted and waits, with the reason shown.

@@ -257,7 +257,7 @@ describe('an upgrade of a running system', () => {
 });
 
 /** The list of docs/production.md, and its commands with the settings that an operator has beside a control worker. */
-const listed = /## Upgrades of a running system([^]*?)\n## /.exec(
+const listed = /## Upgrades of a running system([\s\S]*?)\n## /.exec(
   readFileSync(join(__dirname, '../../docs/production.md'), 'utf8'),
 )![1]!;
 const typed = (command: string) => {
