@@ -1,6 +1,7 @@
 /**
  * A program: adds up Jest's reports for `.ci/run`. Arguments are files of `jest --json`, and words `failed:<what>` for
- * checks that are no tests. Its last line is `N passed, N failed`; it exits with 1 when anything failed or a core suite was skipped.
+ * checks that are no tests. Its last line is `N passed, N failed`, and `, N skipped` where something was; it exits with 1
+ * when anything failed or a core suite was skipped.
  */
 
 const fs = require('node:fs');
@@ -49,6 +50,7 @@ function tally(reports, failures) {
     problems,
     passed: tests.filter(({ status }) => status === 'passed').length,
     failed: tests.filter(({ status }) => status === 'failed').length + problems.length,
+    skipped: tests.filter(isSkipped).length,
   };
 }
 
@@ -59,9 +61,9 @@ function main(args) {
     .filter((file) => !fs.existsSync(file))
     .map((file) => `${path.basename(file, '.json')} left no report`);
   const reports = files.map((file) => readJson(file)).filter(Boolean);
-  const { notes, problems, passed, failed } = tally(reports, [...failures, ...silent]);
+  const { notes, problems, passed, failed, skipped } = tally(reports, [...failures, ...silent]);
   for (const line of [...notes, ...problems.map((problem) => `failed: ${problem}`)]) process.stdout.write(`${line}\n`);
-  process.stdout.write(`${passed} passed, ${failed} failed\n`);
+  process.stdout.write(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 }
 

@@ -145,7 +145,18 @@ class Walk:
         self.check('chassis leads to system and manager', lambda: chassis.systems[0].path == self.system.path and len(chassis.managers) == 1)
         self.check('power supplies', lambda: len(chassis.power.power_supplies) == 2)
         self.check('temperatures and fans', lambda: len(chassis.thermal.temperatures) == 2 and len(chassis.thermal.fans) == 4)
-        self.check('network adapter has a version', lambda: bool(chassis.network_adapters.get_members()[0].controllers[0].firmware_package_version))
+        # Some vendors list the adapters of a host only while it runs.
+        was_off = self.state() == sushy.POWER_STATE_OFF
+        if was_off:
+            self.reset(sushy.RESET_ON, sushy.POWER_STATE_ON)
+        self.check('network adapter has a version', self.adapter_version)
+        if was_off:
+            self.reset(sushy.RESET_FORCE_OFF, sushy.POWER_STATE_OFF)
+
+    def adapter_version(self):
+        # By a connection of its own: at each refresh sushy reads again all that it has seen below a system.
+        system = connect(self.address, auth.BasicAuth(self.user, self.password)).get_system()
+        return bool(system.chassis[0].network_adapters.get_members()[0].controllers[0].firmware_package_version)
 
     def state(self):
         self.system.refresh()

@@ -12,7 +12,7 @@ const suite = (folder: string, ...statuses: string[]) => ({
 const green = core.map((folder) => suite(folder, 'passed'));
 
 test('a run in which all is well counts its tests and finds no problem', () => {
-  expect(tally([{ testResults: green }], [])).toEqual({ notes: [], problems: [], passed: 7, failed: 0 });
+  expect(tally([{ testResults: green }], [])).toEqual({ notes: [], problems: [], passed: 7, failed: 0, skipped: 0 });
 });
 
 test.each(core)('a core suite that did not run fails the whole run: %s', (folder) => {
@@ -25,7 +25,8 @@ test.each(core)('a core suite that did not run fails the whole run: %s', (folder
 
 test('one skipped test of a core suite fails the whole run, of another suite it is only told', () => {
   const withSkips = [...green.slice(1), suite(core[0]!, 'passed', 'pending'), suite('clients', 'pending')];
-  const { problems, notes } = tally([{ testResults: withSkips }], []);
+  const { problems, notes, skipped } = tally([{ testResults: withSkips }], []);
+  expect(skipped).toBe(2);
   expect(problems).toEqual([expect.stringContaining('test/policy')]);
   expect(notes).toEqual(['skipped: test/policy/some.test.ts (1)', 'skipped: test/clients/some.test.ts (1)']);
 });
