@@ -3,8 +3,6 @@
  * up in recovery: marks do not reveal a backup that is younger than they are.
  */
 import { parseArgs } from 'node:util';
-import { Connection } from '@temporalio/client';
-import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes';
 import { connect } from '../inventory/database';
 import { migrate } from '../inventory/migrate';
 import { recovery } from '../inventory/runs/recovery';
@@ -12,25 +10,7 @@ import { fileFault } from '../model/file-faults';
 import { type Restorable, restorable, restored } from '../model/runs/recovery';
 import { createLog } from '../observe/log';
 import { readConfig } from '../process/settings/config';
-import { connectionOptions, type TemporalSettings } from '../process/temporal/client';
-import { attributes } from '../workflows/contract';
-
-const registerAttributes = async (settings: TemporalSettings): Promise<string[]> => {
-  const namespace = settings.TEMPER_TEMPORAL_NAMESPACE;
-  const connection = await Connection.connect(connectionOptions(settings));
-  try {
-    const known = await connection.operatorService.listSearchAttributes({ namespace });
-    const missing = Object.values(attributes).filter(({ name }) => !known.customAttributes?.[name]);
-    for (const { name, type } of missing)
-      await connection.operatorService.addSearchAttributes({
-        namespace,
-        searchAttributes: { [name]: encodeSearchAttributeIndexedValueType(type)! },
-      });
-    return missing.map(({ name }) => name);
-  } finally {
-    await connection.close();
-  }
-};
+import { registerSearchAttributes } from '../process/temporal/search-attributes';
 
 /** Throws where it is none of those that can be restored. */
 const restoredOf = (args: readonly string[]): Restorable | undefined => {
@@ -54,7 +34,7 @@ const main = async (): Promise<void> => {
     };
     const applied = await migrate(sql, passwords, { auditMinimumMonths: config.TEMPER_AUDIT_MINIMUM_MONTHS });
     const registered = config.TEMPER_TEMPORAL_ADDRESS
-      ? await registerAttributes({ ...config, TEMPER_TEMPORAL_ADDRESS: config.TEMPER_TEMPORAL_ADDRESS })
+      ? await registerSearchAttributes({ ...config, TEMPER_TEMPORAL_ADDRESS: config.TEMPER_TEMPORAL_ADDRESS })
       : [];
     const recovering = what && (await recovery(sql).enter(restored(what)));
     log.info('migrated', { applied, registered, ...(what && { restored: what, recovering }) });
