@@ -29,8 +29,10 @@ export const createEffects = (run: RunInput, state: ExecutionState, journal: Jou
     },
     at(index, next, waitingFor) {
       // The first step is where the attribute begins.
-      if (index !== state.cursor) state.attempt = 1;
-      if (index !== state.cursor) upsertSearchAttributes([{ key: attributes.stepIndex, value: index }]);
+      if (index !== state.cursor) {
+        state.attempt = 1;
+        upsertSearchAttributes([{ key: attributes.stepIndex, value: index }]);
+      }
       Object.assign(state, { cursor: index, state: next, waitingFor, error: null, unheld: false, decision: null });
       setCurrentDetails(details(run, state));
     },

@@ -22,6 +22,15 @@ import { type ExecutionState, initialState } from './state';
 import { waitForTurn } from './turns';
 
 export type RunResult = { readonly outcome: 'succeeded' | 'aborted' };
+
+/** One execution of a run: what it was started with, where it is, and what it does and writes. */
+type Execution = {
+  readonly run: RunInput;
+  readonly state: ExecutionState;
+  readonly journal: Journal;
+  readonly effects: Effects;
+};
+
 /** Makes a workflow type: claims the run, registers its handlers, runs its plan, and ends it well or badly. */
 export const runWorkflow =
   (name: Story) =>
@@ -32,9 +41,10 @@ export const runWorkflow =
     registerHandlers(run, state);
     const journal = createJournal(run, state);
     const effects = createEffects(run, state, journal);
+    const execution: Execution = { run, state, journal, effects };
     const turn = await journal.claim();
     try {
-      if (run.carries?.ending) return await endAgain(run.carries.ending, run, state, journal, effects);
+      if (run.carries?.ending) return await endAgain(run.carries.ending, execution);
       const scope = new CancellationScope();
       noticeCancellation(scope, state);
       await scope.run(async () => {
@@ -51,7 +61,7 @@ export const runWorkflow =
       return { outcome: 'succeeded' };
     } catch (thrown) {
       if (thrown instanceof ContinueAsNew) throw thrown;
-      return await CancellationScope.nonCancellable(() => endBadly(thrown, run, state, journal, effects));
+      return await CancellationScope.nonCancellable(() => endBadly(thrown, execution));
     } finally {
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     }
@@ -71,67 +81,49 @@ const noticeCancellation = (scope: CancellationScope, state: ExecutionState): vo
 };
 
 /** The engine lost the run while it was tidying up: it is tidied again, which is harmless, and ends as it was about to. */
-const endAgain = (
-  ending: RunEnding,
-  run: RunInput,
-  state: ExecutionState,
-  journal: Journal,
-  effects: Effects,
-): Promise<RunResult> =>
-  CancellationScope.nonCancellable(async () => {
-    const { outcome, error, cursor } = ending;
-    const fault = await tidyUp(run, ending, state, journal, effects);
-    if (outcome === 'aborted') {
-      await journal.finish('aborted', withFault(error, fault), cursor, fault !== undefined);
-      return { outcome };
-    }
-    await journal.finish('failed', error, cursor);
-    throw ApplicationFailure.nonRetryable(error, 'RunFailed');
-  });
+const endAgain = (ending: RunEnding, execution: Execution): Promise<RunResult> =>
+  CancellationScope.nonCancellable(async () =>
+    ending.outcome === 'aborted' ? endAborted(ending, execution) : endFailed(ending, execution),
+  );
 
-const endBadly = async (
-  thrown: unknown,
-  run: RunInput,
-  state: ExecutionState,
-  journal: Journal,
-  effects: Effects,
-): Promise<RunResult> => {
+const endBadly = async (thrown: unknown, execution: Execution): Promise<RunResult> => {
+  const { state, effects } = execution;
   if (codeOf(thrown) === 'StaleOperation') throw thrown; // fenced off: the node belongs to another run now
-  const cursor = state.cursor;
-  const unknown = thrown instanceof Aborted && thrown.message !== '' ? ` ${thrown.message}` : '';
-  if (state.aborted && (thrown instanceof Aborted || isCancellation(thrown))) {
-    await journal.record();
-    const says = `By request, the run was aborted.${unknown}`;
-    const fault = await tidyUp(run, { outcome: 'aborted', error: says, cursor }, state, journal, effects);
-    await journal.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
-    return { outcome: 'aborted' };
-  }
+  const { cursor, aborted } = state;
   if (thrown instanceof Aborted || isCancellation(thrown)) {
-    state.unrecorded.push({ act: 'cancel', by: '', reason: '' });
-    await journal.record();
-    const says = `The run was cancelled in the workflow engine.${unknown}`;
-    const fault = await tidyUp(run, { outcome: 'aborted', error: says, cursor }, state, journal, effects);
-    await journal.finish('aborted', withFault(says, fault), cursor, fault !== undefined);
-    throw isCancellation(thrown) ? thrown : new CancelledFailure(says);
+    const unknown = thrown instanceof Aborted && thrown.message !== '' ? ` ${thrown.message}` : '';
+    const why = aborted ? 'By request, the run was aborted.' : 'The run was cancelled in the workflow engine.';
+    const error = `${why}${unknown}`;
+    if (!aborted) state.unrecorded.push({ act: 'cancel', by: '', reason: '' });
+    const ended = await endAborted({ outcome: 'aborted', error, cursor }, execution);
+    if (aborted) return ended;
+    throw isCancellation(thrown) ? thrown : new CancelledFailure(error);
   }
   if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
-  const reason = effects.describe(thrown);
-  await tidyUp(run, { outcome: 'failed', error: reason, cursor }, state, journal, effects);
-  await journal.finish('failed', reason, cursor);
-  throw ApplicationFailure.nonRetryable(reason, 'RunFailed');
+  return endFailed({ outcome: 'failed', error: effects.describe(thrown), cursor }, execution);
+};
+
+/** Who asked for the end is on record before anything follows from it; then the node is tidied, then the run ends. */
+const endAborted = async (ending: RunEnding, execution: Execution): Promise<RunResult> => {
+  const { journal } = execution;
+  await journal.record();
+  const fault = await tidyUp(ending, execution);
+  await journal.finish('aborted', withFault(ending.error, fault), ending.cursor, fault !== undefined);
+  return { outcome: 'aborted' };
+};
+
+const endFailed = async (ending: RunEnding, execution: Execution): Promise<never> => {
+  const { error, cursor } = ending;
+  await tidyUp(ending, execution);
+  await execution.journal.finish('failed', error, cursor);
+  throw ApplicationFailure.nonRetryable(error, 'RunFailed');
 };
 
 const withFault = (says: string, fault: string | undefined): string =>
   fault === undefined ? says : `${says} What it left on the node could not be tidied: ${fault}`;
 
 /** Takes the ramdisk off a node whose run ends early. @returns what went wrong with that */
-const tidyUp = async (
-  run: RunInput,
-  ending: RunEnding,
-  state: ExecutionState,
-  journal: Journal,
-  effects: Effects,
-): Promise<string | undefined> => {
+const tidyUp = async (ending: RunEnding, { run, state, journal, effects }: Execution): Promise<string | undefined> => {
   const steps: readonly PlannedStep[] | undefined = state.booted ? run.tidy?.[ending.outcome] : run.tidy?.unbooted;
   if (!steps || steps.length === 0) return undefined;
   if (ending.outcome === 'aborted') state.tidyBy = Date.now() + patienceOf(run);

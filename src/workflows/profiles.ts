@@ -1,41 +1,15 @@
-/** How each class of act is tried again; the one place where retries are decided. */
+/**
+ * How each class of act is tried again: how often, how long, with what pauses. What no repeat can cure is not listed: a
+ * failure says so itself, as its row of model/errors.ts has it (activities/failures.ts).
+ */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import { type ActName, actRow, type Effect, type Patience } from '../model/lifecycle/steps';
 import type { Timing } from '../model/runs/runs';
 
-// Codes of model/errors.ts that no repeat can cure.
-const final = [
-  'BmcAuthFailed',
-  'BmcUnsupported',
-  'BmcRejected',
-  'BmcTlsFailed',
-  'BmcAddressRefused',
-  'InvalidStepArgs',
-  'StepRejected',
-  'StepOutcomeUnknown',
-  'StaleOperation',
-  'DriverInfoInvalid',
-  'SecretMissing',
-  'NodeFrozen',
-  'RecoveryPending',
-  'BmcStuck',
-  'BmcJobFailed',
-  'BmcJobEndless',
-  'BmcWrongSystem',
-  'AgentAuthFailed',
-  'AgentGone',
-  'AgentRejected',
-  'AgentTlsFailed',
-  'AgentAddressRefused',
-  'ConfigDriveFailed',
-  'OriginRefused',
-  'InvalidSteps',
-];
-
 /** Single statements on the store: repeated until it answers. */
 export const onStore: Pick<ActivityOptions, 'startToCloseTimeout' | 'retry'> = {
   startToCloseTimeout: '10s',
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s', nonRetryableErrorTypes: final },
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
 };
 
 /** The same, within the workflow task; a store that is away for longer is waited for by the engine's timers. */
@@ -103,7 +77,6 @@ export const onBmc = (act: ActName, effect: Effect, taskQueue: string, timing: T
       initialInterval: profile.retryMs,
       backoffCoefficient: 2,
       maximumInterval: Math.max(profile.maxRetryMs, profile.retryMs),
-      nonRetryableErrorTypes: final,
     },
   };
 };

@@ -1,4 +1,6 @@
 /** Retries by class of act: what the engine is told, in numbers, so that a changed one is a changed line here. */
+import { toFailure } from '../../src/activities/failures';
+import { type ErrorCode, errors, TemperError } from '../../src/model/errors';
 import { onBmc } from '../../src/workflows/profiles';
 
 const timing = { powerTimeoutMs: 120_000, softPowerTimeoutMs: 600_000, settleMs: 30_000, pollMs: 1_000 };
@@ -23,7 +25,6 @@ test.each([
         initialInterval,
         backoffCoefficient: 2,
         maximumInterval,
-        nonRetryableErrorTypes: expect.arrayContaining(['StaleOperation', 'StepOutcomeUnknown', 'BmcAuthFailed']),
       },
     });
   },
@@ -51,4 +52,8 @@ test('what a run was accepted with wins over today’s defaults, for its class a
     retry: { initialInterval: 600_000, maximumInterval: 600_000 },
   });
   expect(onBmc('read_bios', 'read', 'q', { ...timing, limits })).toMatchObject({ heartbeatTimeout: 20_000 });
+});
+
+test.each(Object.keys(errors) as ErrorCode[])('the engine tries %s again exactly where its row says so', (code) => {
+  expect(toFailure(new TemperError(code, {}))).toMatchObject({ type: code, nonRetryable: !errors[code].retry });
 });
