@@ -1,7 +1,7 @@
 /** Acts of a run on its own plan: it grows when the ramdisk reports what it has, and when a run ends early. */
 import type { Inventory } from '../inventory';
 import { raise } from '../model/errors';
-import { joined } from '../model/lifecycle/plans';
+import { joined } from '../model/lifecycle/plan-reported';
 import type { Joins, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
 import type { Lock, RunEnding } from '../model/runs/runs';
 import { guarded } from './failures';

@@ -6,7 +6,7 @@ import { type BmcSide, bmcSideOf } from '../model/access/bmc-sides';
 import { holdsSecrets, maskSecrets } from '../model/access/secrets';
 import { raise } from '../model/errors';
 import type { NodeUuid, RunUuid } from '../model/ids';
-import type { Plan } from '../model/lifecycle/plans';
+import type { Plan } from '../model/lifecycle/plan-parts';
 import { next, type ProvisionState, powerTargets, states } from '../model/lifecycle/states';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { Lock, RunInput, Timing } from '../model/runs/runs';

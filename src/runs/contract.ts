@@ -2,7 +2,7 @@
 
 import type { Recovery } from '../inventory/runs/recovery';
 import type { NodeUuid, ProjectId, RunbookUuid, RunUuid } from '../model/ids';
-import type { Plan } from '../model/lifecycle/plans';
+import type { Plan } from '../model/lifecycle/plan-parts';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../model/lifecycle/states';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { ActName } from '../model/lifecycle/steps';

@@ -9,7 +9,8 @@ import {
   interfaceOf,
   ownKey,
 } from '../../src/model/lifecycle/drivers';
-import { planDeploySteps, planFor } from '../../src/model/lifecycle/plans';
+import { planDeploySteps } from '../../src/model/lifecycle/plan-deploy';
+import { planFor } from '../../src/model/lifecycle/plans';
 import { nameOf, stepsOf } from '../../src/model/lifecycle/steps';
 import { vendorMethodsOf } from '../../src/model/lifecycle/vendor-methods';
 

@@ -1,7 +1,8 @@
 /** What a provision request makes a run do: from its own steps, a runbook, or the node's own list. What, and can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
-import { automaticPlan, planDeploySteps } from '../../model/lifecycle/plans';
+import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
+import { automaticPlan } from '../../model/lifecycle/plans';
 import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { Runbook } from '../../model/resources/runbooks';

@@ -1,7 +1,7 @@
 /** The deploy templates that an instance asks for by its traits: their steps join the deployment. May I do it, can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
-import { planDeploySteps } from '../../model/lifecycle/plans';
+import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
 import type { Equipment, PlannedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { DeployTemplate, TemplateStep } from '../../model/resources/deploy-templates';

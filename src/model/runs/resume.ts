@@ -1,5 +1,5 @@
 /** Where a run goes on when the engine has lost its workflow: decided from the store's record alone. */
-import { asReported } from '../lifecycle/plans';
+import { asReported } from '../lifecycle/plan-reported';
 import type { PlannedStep } from '../lifecycle/step-types';
 import { actRow, nameOf } from '../lifecycle/steps';
 import type { Carried, RunEnding, RunInput, RunState, StepState } from './runs';

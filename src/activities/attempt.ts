@@ -1,0 +1,153 @@
+/** One attempt of an act: begun under the fence, in the BMC's lane, its outcome kept before it counts as done. */
+import type { Act, ActContext, AgentContact, BmcNode, Driver } from '../bmc/contract';
+import type { ActedNode, ActKey } from '../inventory/runs/run-steps';
+import { fetchedBy, requireFetched } from '../model/access/origins';
+import { resolveSecrets, secretTexts } from '../model/access/secrets';
+import { raise } from '../model/errors';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { actRow, nameOf } from '../model/lifecycle/steps';
+import type { ActOutcome, RunObserved } from '../model/runs/runs';
+import { type Attempted, type Beating, contextOf } from './act-context';
+import { bootsRamdisk, hiddenError, hiddenOutcome, keep } from './act-outcome';
+import type { BmcHands } from './bmc-deps';
+import { withLease } from './lease';
+import { whileOneRamdisk } from './one-ramdisk';
+import { searched, startTalk, type Talk } from './ramdisk-silence';
+import { openSecrets } from './secrets';
+
+const defaultLeaseMs = 15_000;
+
+export const attempt = async (
+  input: Attempted,
+  key: ActKey,
+  hands: BmcHands,
+  holder: string,
+  beating: Beating,
+): Promise<ActOutcome> => {
+  const { lock, step, act, last } = input;
+  const row = actRow(act);
+  if (row.effect !== 'read') await refuseFrozen(input, key, hands);
+  const before = await hands.inventory.runSteps.endedBefore(
+    { run: lock.run, node_uuid: lock.node_uuid, fence: lock.fence },
+    key,
+  );
+  if (before) return before;
+  const found = await hands.inventory.runSteps.begin(lock, key, step);
+  if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  const driver =
+    hands.driverOf(found.driver) ??
+    raise('DriverUnsupported', { driver: found.driver, what: 'anything here: no such driver on this worker' });
+  const byAgent = row.by === 'agent' ? hands.agentActs?.[act] : undefined;
+  const perform: Act =
+    byAgent ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
+  const { node, args, texts } = await unlocked(found, step, hands);
+  // Once more with the secrets in place: a URL that carries a password was sealed before it could be checked.
+  for (const one of fetchedBy(act, step, args, node.instance_info ?? {})) requireFetched(hands.imageOrigins ?? [], one);
+  const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
+  const { doubted } = found;
+  const context = { ...contextOf(input, key, hands, beating, texts), answered: talk.answered, doubted };
+  const lane = byAgent ? null : driver.laneKey(node);
+  const at = `${step.index}.${act}`;
+  const work = () =>
+    row.by === 'agent'
+      ? whileOneRamdisk(hands, { lock, at, node: found.name ?? found.uuid }, context, (watched) =>
+          perform(node, args, watched),
+        )
+      : perform(node, args, context);
+  const outcome = await hands.lanes
+    .run(lane, context.signal, () =>
+      lane === null
+        ? work()
+        : withLease(hands.inventory.bmcLeases, lane, holder, hands.leaseMs ?? defaultLeaseMs, work),
+    )
+    .then(
+      (done) => hiddenOutcome(done, texts),
+      async (thrown: unknown) => {
+        const why =
+          row.by === 'agent'
+            ? await lostRamdisk(thrown, { input, hands, holder, driver, node, context, talk })
+            : thrown;
+        throw hiddenError(why, texts);
+      },
+    );
+  await keep(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, hands);
+  const stepDone = (last && outcome.follows === undefined) || outcome.rest === 'skip';
+  if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
+    raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  return outcome;
+};
+
+type Lost = {
+  readonly input: Attempted;
+  readonly hands: BmcHands;
+  readonly holder: string;
+  readonly driver: Driver;
+  readonly node: BmcNode;
+  readonly context: ActContext;
+  readonly talk: Talk;
+};
+
+/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long. */
+const lostRamdisk = async (thrown: unknown, { input, hands, holder, driver, node, context, talk }: Lost) => {
+  if (context.signal.aborted) return thrown;
+  const { inventory, lanes, leaseMs = defaultLeaseMs } = hands;
+  const { story: _, ...rest } = context;
+  const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
+  const look = async (): Promise<RunObserved | undefined> => {
+    const lane = driver.laneKey(node);
+    const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
+    const inLane = () => (lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work));
+    return lanes.run(lane, context.signal, inLane).catch((error: unknown) => {
+      context.log.warn('a silent ramdisk could not be looked for', { reason: String(error) });
+      return undefined;
+    });
+  };
+  const { step, act, timing } = input;
+  return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look });
+};
+
+/**
+ * What an operator's freeze of the node, or a recovery of all nodes, holds back: no command leaves meanwhile. An act that was
+ * under way before a recovery is asked for anew after it, so that what an earlier attempt may have sent is noted here. Throws
+ * NodeFrozen, RecoveryPending.
+ */
+const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }: BmcHands): Promise<void> => {
+  const recovery = await inventory.recovery.current();
+  if (recovery && recovery.side !== 'engine' && key.attempt > 1 && actRow(act).effect === 'once')
+    await inventory.runSteps.doubt(lock, key);
+  if (recovery)
+    raise('RecoveryPending', {
+      node: (await inventory.runs.find(lock.run))?.node_name ?? lock.node_uuid,
+      reason: recovery.reason,
+    });
+  const freeze = await inventory.freezes.active(lock.node_uuid);
+  if (freeze)
+    raise('NodeFrozen', {
+      node: (await inventory.runs.find(lock.run))?.node_name ?? lock.node_uuid,
+      who: freeze.requester.user_name ?? freeze.requester.user_id ?? 'an unnamed caller',
+      until: freeze.until ? `until ${freeze.until.toISOString()}` : 'until an operator ends it',
+      reason: freeze.reason,
+      freeze: freeze.id,
+    });
+};
+
+/** The node and arguments with their secrets in place; nothing of this leaves the worker. */
+const unlocked = async (
+  found: ActedNode,
+  step: PlannedStep,
+  hands: BmcHands,
+): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
+  const { doubted: _, ...known } = found;
+  const { driver_info, instance_info, agent } = known;
+  const values = await openSecrets(found, step.args, hands);
+  return {
+    node: {
+      ...known,
+      driver_info: resolveSecrets(driver_info, values) as Record<string, unknown>,
+      instance_info: resolveSecrets(instance_info, values) as Record<string, unknown>,
+      agent: agent ? (resolveSecrets(agent, values) as AgentContact) : undefined,
+    },
+    args: resolveSecrets(step.args, values) as Record<string, unknown>,
+    texts: secretTexts(values.values(), [found.name, found.uuid]),
+  };
+};

@@ -1,0 +1,99 @@
+/** How a node is started from a ramdisk, an image or its own disk, and how the ramdisk is taken off it again. */
+import { raise } from '../errors';
+import { bootRow } from './drivers';
+import { type PlannedNode, type PlanRow, planned } from './plan-parts';
+import type { Awaited, PlannedStep } from './step-types';
+import type { ActName } from './steps';
+
+export const byMedia = (node: PlannedNode): boolean => bootRow(node).from === 'media';
+
+/** The image that a node starts from for a purpose. Throws DriverInfoInvalid where none is on record. */
+const imageOf = (node: PlannedNode, keys: readonly string[]): unknown => {
+  const found = keys.map((key) => node.driver_info[key]).find((value) => value !== undefined && value !== null);
+  return (
+    found ??
+    raise('DriverInfoInvalid', {
+      node: node.name ?? node.uuid,
+      field: keys.at(-1),
+      reason:
+        'is missing: the ramdisk is booted from it; set it, or choose a boot_interface that boots from the network (ipxe, pxe), or do without the ramdisk',
+    })
+  );
+};
+
+const fromMedia = (image_url: unknown): Pick<PlanRow, 'acts' | 'args'> => ({
+  acts: ['power_off', 'insert_media', 'set_boot_device', 'power_on'],
+  args: { image_url, device_type: 'cdrom', boot_device: 'cdrom', persistent: false },
+});
+
+/** A node started once from a device; from `image_url` where the firmware itself fetches the image. */
+const fromDevice = (boot_device: string | null, image_url?: unknown): Pick<PlanRow, 'acts' | 'args'> => ({
+  acts: ['power_off', 'set_boot_device', 'power_on'],
+  args: { boot_device, persistent: false, ...(image_url !== undefined && { image_url }) },
+});
+
+/** A node started from an image by its boot interface, or as that interface does by itself. */
+export const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<PlanRow, 'acts' | 'args'> => {
+  const { from, device } = bootRow(node);
+  switch (from) {
+    case 'media':
+      return fromMedia(image_url());
+    case 'url':
+      return fromDevice(device, image_url());
+    case 'network':
+      return fromDevice(device);
+    case 'nowhere':
+      return { acts: ['power_off', 'power_on'] };
+  }
+};
+
+export const toRamdisk = (node: PlannedNode, purpose: 'deploy' | 'rescue' = 'deploy'): Pick<PlanRow, 'acts' | 'args'> =>
+  fromImage(node, () => imageOf(node, purpose === 'rescue' ? ['rescue_iso', 'deploy_iso'] : ['deploy_iso']));
+
+export const eject = (node: PlannedNode): readonly ActName[] => (byMedia(node) ? ['eject_media'] : []);
+export const toDisk: Readonly<Record<string, unknown>> = {
+  device_type: 'cdrom',
+  boot_device: 'disk',
+  persistent: true,
+};
+export const diskActs = (node: PlannedNode): readonly ActName[] =>
+  bootRow(node).from === 'nowhere' ? [] : [...eject(node), 'set_boot_device'];
+
+export const bootRamdisk = (node: PlannedNode, awaits: Awaited = 'heartbeat'): PlannedStep =>
+  planned({ interface: 'deploy', step: 'boot_ramdisk', ...toRamdisk(node), awaits, hidden: true });
+export const listSteps = planned({
+  interface: 'deploy',
+  step: 'list_steps',
+  acts: ['agent_steps'],
+  abortable: true,
+  hidden: true,
+});
+export const removeRamdisk = (node: PlannedNode, step = 'remove_ramdisk'): PlannedStep =>
+  planned({
+    interface: 'deploy',
+    step,
+    acts: ['power_off', ...eject(node)],
+    args: { device_type: 'cdrom' },
+    hidden: true,
+  });
+/** The drive alone, a step of its own: a power state that cannot be reached must not keep the disc in it. */
+export const emptied = (node: PlannedNode): readonly PlannedStep[] =>
+  byMedia(node)
+    ? [
+        planned({
+          interface: 'deploy',
+          step: 'eject_media',
+          acts: ['eject_media'],
+          args: { device_type: 'cdrom' },
+          hidden: true,
+        }),
+      ]
+    : [];
+export const backToInstance = (node: PlannedNode): PlannedStep =>
+  planned({
+    interface: 'deploy',
+    step: 'boot_instance',
+    acts: ['power_off', ...diskActs(node), 'power_on'],
+    args: toDisk,
+    hidden: true,
+  });

@@ -1,0 +1,83 @@
+/** What plans are made of: rows that become steps, steps in their places, and the whole of them. */
+import { raise } from '../errors';
+import type { Event } from './states';
+import type { Awaited, Equipment, Joins, PlannedStep, StepInterface, Tidying } from './step-types';
+import { type ActName, actRow, maxSteps, planActs } from './steps';
+
+/** A node as a plan needs it. */
+export type PlannedNode = Equipment & {
+  readonly uuid: string;
+  readonly name: string | null;
+  readonly driver_info: Readonly<Record<string, unknown>>;
+  readonly instance_info: Readonly<Record<string, unknown>>;
+  readonly automated_clean?: boolean | null;
+  readonly retired?: boolean;
+};
+
+/** What a run does: its steps, how to bring the ramdisk back after a restart, and what is tidied when it ends before its time. */
+export type Plan = {
+  readonly steps: readonly PlannedStep[];
+  /** The step that boots the ramdisk; some steps restart the node and need it again. */
+  readonly boot?: PlannedStep;
+  readonly tidy?: Tidying;
+  /** How the ramdisk's own list joins the plan once it is known. */
+  readonly joins?: Joins;
+};
+export type PlanRow = {
+  readonly interface: StepInterface;
+  readonly step: string;
+  readonly acts: readonly ActName[];
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly awaits?: Awaited;
+  readonly event?: Event;
+  readonly priority?: number;
+  readonly abortable?: boolean;
+  /** Not shown as the node's running step. */
+  readonly hidden?: true;
+};
+
+export const planned = (row: PlanRow): PlannedStep => ({
+  index: 0,
+  interface: row.interface,
+  step: row.step,
+  args: row.args ?? {},
+  acts: planActs(row.acts),
+  waits: null,
+  abortable: row.abortable ?? false,
+  parks: false,
+  ...(row.hidden && { system: true as const }),
+  ...(row.awaits && { awaits: row.awaits }),
+  ...(row.event && { event: row.event }),
+  ...(row.priority !== undefined && { priority: row.priority }),
+});
+
+/** Steps in their places. Throws InvalidSteps where a run would be too long. */
+export const numbered = (steps: readonly PlannedStep[], from = 0): PlannedStep[] => {
+  if (from + steps.length > 2 * maxSteps)
+    raise('InvalidSteps', { reason: `A run has at most ${2 * maxSteps} steps, those of the ramdisk included.` });
+  return steps.map((step, position) => ({ ...step, index: from + position }));
+};
+
+export const needsRamdisk = (steps: readonly PlannedStep[]): boolean =>
+  steps.some((step) => step.awaits !== undefined || step.acts.some(({ act }) => actRow(act).by === 'agent'));
+
+export const plan = (steps: readonly PlannedStep[], rest: Omit<Plan, 'steps' | 'boot'> = {}): Plan => {
+  const all = numbered(steps);
+  const boot = all.find((step) => step.awaits !== undefined && step.acts.length > 0);
+  return {
+    steps: all,
+    ...(boot && { boot }),
+    ...(rest.tidy && (boot || rest.tidy.unbooted) && { tidy: rest.tidy }),
+    ...(rest.joins && { joins: rest.joins }),
+  };
+};
+
+export type PlanWanted = {
+  readonly node: PlannedNode;
+  /** The caller's steps, checked. */
+  readonly steps: readonly PlannedStep[];
+  /** Whether the caller gave none, so that the node's own list is meant. */
+  readonly automatic: boolean;
+  /** What a deployment or a rescue was asked with. */
+  readonly args: Readonly<Record<string, unknown>>;
+};
