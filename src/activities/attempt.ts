@@ -42,7 +42,8 @@ export const attempt = async (
     byAgent ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
   const { node, args, texts } = await unlocked(found, step, hands);
   // Once more with the secrets in place: a URL that carries a password was sealed before it could be checked.
-  for (const one of fetchedBy(act, step, args, node.instance_info ?? {})) requireFetched(hands.imageOrigins ?? [], one);
+  for (const one of fetchedBy(act, step, args, node.instance_info ?? {}, node.driver_info))
+    requireFetched(hands.imageOrigins ?? [], one);
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
   const { doubted } = found;
   const context = { ...contextOf(input, key, hands, beating, texts), answered: talk.answered, doubted };

@@ -71,7 +71,7 @@ const noteFailure = async (
   thrown: unknown,
   { inventory, log }: BmcHands,
 ): Promise<void> => {
-  const failure = toFailure(thrown);
+  const failure = toFailure(thrown, { attempt: key.attempt });
   const code = isTemperError(thrown) ? thrown.code : failure.name;
   log.warn('act failed', {
     node_uuid: lock.node_uuid,

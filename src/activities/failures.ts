@@ -18,7 +18,10 @@ const plain = (facts: Facts): Record<string, unknown> =>
       .map(([key, value]) => [key, typeof value === 'string' ? value.slice(0, longestFact) : value]),
   );
 
-/** An error as the engine understands it: `type` is the code, retryable as its row says, no secret and no stack of ours in it; `more` goes to its facts. */
+/**
+ * An error as the engine understands it: `type` is the code, retryable as its row says, no secret and no stack of ours in it; `more`
+ * goes to its facts, and its `attempt` says how often the activity was tried.
+ */
 export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
   if (thrown instanceof CancelledFailure || thrown instanceof ApplicationFailure) return thrown;
   if (!isTemperError(thrown)) {
@@ -30,7 +33,7 @@ export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
     message: maskText(thrown.message).slice(0, longest),
     type: thrown.code,
     details: [plain({ ...thrown.facts, ...more })],
-    nonRetryable: !thrown.retry,
+    nonRetryable: !thrown.retryAfter(typeof more.attempt === 'number' ? more.attempt : 1),
     ...(wait !== undefined && { nextRetryDelay: wait }),
     ...(benign.has(thrown.code) && { category: ApplicationFailureCategory.BENIGN }),
   });

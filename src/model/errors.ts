@@ -5,6 +5,8 @@ type ErrorRow = {
   readonly status: number;
   /** Whether an activity that fails so is tried again. */
   readonly retry: boolean;
+  /** The attempt at which it is final all the same: what answers wrongly for so long goes on doing so. */
+  readonly attempts?: number;
   /** Text for the caller: never a secret, never a stack. `{name}` is filled from the facts. */
   readonly says: string;
 };
@@ -281,6 +283,7 @@ export const errors = {
   AgentServerError: {
     status: 502,
     retry: true,
+    attempts: 6,
     says: 'The ramdisk of node {node} at {agent} answered {status}: {reason}',
   },
   AgentBusy: { status: 502, retry: true, says: 'The ramdisk of node {node} at {agent} is busy: {reason}' },
@@ -367,6 +370,11 @@ export class TemperError extends Error {
   }
   get retry(): boolean {
     return errors[this.code].retry;
+  }
+  /** Whether an activity that fails so at an attempt, counted from 1, is tried once more. */
+  retryAfter(attempt: number): boolean {
+    const { retry, attempts }: ErrorRow = errors[this.code];
+    return retry && (attempts === undefined || attempt < attempts);
   }
 }
 

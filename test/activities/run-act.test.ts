@@ -185,6 +185,15 @@ test('a busy BMC is tried again when it asked for, with what it said kept in the
   expect(await stepOf(input)).toMatchObject({ state: 'running', last_error: expect.stringContaining('booting') });
 });
 
+test('a ramdisk that answers with errors of its own is asked six times, and the last failure is final', async () => {
+  const input = await held();
+  const { perform } = withDriver({
+    power_on: async () => raise('AgentServerError', { node: 'n', agent: 'a', status: 500, reason: 'no list' }),
+  });
+  await expect(perform(input, 5)).rejects.toMatchObject({ type: 'AgentServerError', nonRetryable: false });
+  await expect(perform(input, 6)).rejects.toMatchObject({ type: 'AgentServerError', nonRetryable: true });
+});
+
 test('a failure’s text never carries a password', async () => {
   const input = await held();
   const { perform } = withDriver({
@@ -280,13 +289,18 @@ describe('where something is fetched from is looked at once more as the act begi
   const begin = async (
     act: RunActInput['act'],
     args: Record<string, unknown>,
-    { step = {}, instance_info = {} }: { step?: object; instance_info?: Record<string, unknown> } = {},
+    {
+      step = {},
+      instance_info = {},
+      driver_info = {},
+    }: { step?: object; instance_info?: Record<string, unknown>; driver_info?: Record<string, unknown> } = {},
   ) => {
     const input = await held({}, args);
     const holder = { holder: 'node', holder_id: input.lock.node_uuid, field: 'instance_info', groups: [''] } as const;
     const sealed = vault.seal(instance_info, holder);
     await api.secrets.insert(sealed.secrets);
-    await owner`update nodes set instance_info = ${owner.json(sealed.document as never)} where uuid = ${input.lock.node_uuid}`;
+    await owner`update nodes set instance_info = ${owner.json(sealed.document as never)},
+      driver_info = driver_info || ${owner.json(driver_info as never)} where uuid = ${input.lock.node_uuid}`;
     const { calls, perform } = withDriver({}, null, ['https://images.example.org']);
     const ended = await perform({ ...input, act, step: { ...input.step, ...step } }).catch((thrown) => thrown.type);
     return { ended, calls };
@@ -304,7 +318,7 @@ describe('where something is fetched from is looked at once more as the act begi
     ['agent_write_image', {}, { instance_info: { ...instance, image_source: evil } }],
     ['agent_write_image', {}, { instance_info: { ...instance, image_url: evil } }],
     ['agent_write_image', {}, { instance_info: { ...instance, image_url: 'https://user:hunter2@elsewhere.net/x' } }],
-    ['agent_write_image', {}, { instance_info: { ...instance, image_http_proxy: evil } }],
+    ['agent_write_image', {}, { instance_info: instance, driver_info: { image_http_proxy: evil } }],
     ['agent_write_image', {}, { instance_info: { ...instance, configdrive: evil } }],
   ] as const)('%s with %j, %j sends nothing', async (act, args, more) => {
     expect(await begin(act, args, more)).toEqual({ ended: 'OriginRefused', calls: [] });

@@ -45,6 +45,17 @@ describe('the image', () => {
     });
   });
 
+  test('is fetched through the proxies of driver_info, and not through what instance_info names', () => {
+    const driver_info = { image_http_proxy: 'http://proxy.example.org:3128', image_no_proxy: 'images.example.org' };
+    expect(imageInfo(nodeOf(whole, { driver_info }))).toMatchObject({
+      proxies: { http: 'http://proxy.example.org:3128' },
+      no_proxy: 'images.example.org',
+    });
+    const told = imageInfo(nodeOf({ ...whole, ...driver_info }));
+    expect(told).not.toHaveProperty('proxies');
+    expect(told).not.toHaveProperty('no_proxy');
+  });
+
   test('of one partition is told with the sizes of all, in MiB', () => {
     expect(imageInfo(nodeOf(partition, { boot_mode: 'bios' }))).toMatchObject({
       image_type: 'partition',

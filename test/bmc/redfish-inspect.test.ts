@@ -165,6 +165,21 @@ describe('what is missing', () => {
     expect(await failure('inspect')).toMatchObject({ code: 'BmcServerError', retry: true });
   });
 
+  test('but not for ever: a part that errs at the sixth look is one that the BMC does not report', async () => {
+    const { failure } = await host({ [`${system}/Processors`]: { status: 500 } });
+    expect(await failure('inspect', {}, {}, { attempt: 5 })).toMatchObject({ code: 'BmcServerError', retry: true });
+    expect(await failure('inspect', {}, {}, { attempt: 6 })).toMatchObject({
+      code: 'StepRejected',
+      message: expect.stringMatching(/does not report cpu_arch.*500.*inspect by the ramdisk/),
+    });
+  });
+
+  test('and is done all the same where the operator has recorded what it would say', async () => {
+    const { run } = await host({ [`${system}/Processors`]: { status: 500 } });
+    const properties = { cpu_arch: 'x86_64', cpus: 4 };
+    expect(await run('inspect', { properties })).toMatchObject({ is: 'done' });
+  });
+
   test('inspection is not tried again for one part while another will never be told', async () => {
     const { failure } = await host({ ...noMemory, [`${system}/Processors`]: { status: 500 } });
     expect(await failure('inspect')).toMatchObject({

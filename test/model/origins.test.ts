@@ -78,21 +78,17 @@ describe('what acts let be fetched', () => {
         requireFetched(['http://images.example.org'], one);
     });
 
-  test.each([
-    'image_source',
-    'image_url',
-    'image_http_proxy',
-    'image_https_proxy',
-    'kernel',
-    'ramdisk',
-    'image_checksum',
-    'configdrive',
-  ])('instance_info %s', (key) => {
-    const info = { image_source: good, image_url: good };
-    expect(refused('deploy.write_image', {}, 'agent_write_image', info)).toBeUndefined();
-    expect(refused('deploy.write_image', {}, 'agent_write_image', { ...info, [key]: evil })).toContain('elsewhere.net');
-    expect(refused('deploy.write_image', {}, 'agent_write_image', { ...info, [key]: good })).toBeUndefined();
-  });
+  test.each(['image_source', 'image_url', 'kernel', 'ramdisk', 'image_checksum', 'configdrive'])(
+    'instance_info %s',
+    (key) => {
+      const info = { image_source: good, image_url: good };
+      expect(refused('deploy.write_image', {}, 'agent_write_image', info)).toBeUndefined();
+      expect(refused('deploy.write_image', {}, 'agent_write_image', { ...info, [key]: evil })).toContain(
+        'elsewhere.net',
+      );
+      expect(refused('deploy.write_image', {}, 'agent_write_image', { ...info, [key]: good })).toBeUndefined();
+    },
+  );
 
   test.each([
     ['deploy.generic_container_step', { container_url: 'elsewhere.net/team/tool:1' }],

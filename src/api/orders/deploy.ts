@@ -90,12 +90,12 @@ const refuse = (node: string, reason: string): never => raise('InstanceInfoInval
 type Needs = {
   readonly fault: (info: Info) => string | undefined;
   /** What the ramdisk or the BMC fetches. */
-  readonly fetched: (info: Info) => readonly Fetched[];
+  readonly fetched: (info: Info, driver: Info) => readonly Fetched[];
 };
 
 /** A stored config drive is sealed, whatever it is: the worker looks at it before the image is written. */
-const fetchedBeforeStart = ({ configdrive, image_checksum, ...info }: Info): readonly Fetched[] => [
-  ...fetchedByInstance({ ...info, image_checksum, ...(!isSecretRef(configdrive) && { configdrive }) }),
+const fetchedBeforeStart = ({ configdrive, image_checksum, ...info }: Info, driver: Info): readonly Fetched[] => [
+  ...fetchedByInstance({ ...info, image_checksum, ...(!isSecretRef(configdrive) && { configdrive }) }, driver),
   // A checksum may be the address of a file of checksums, and one that is sealed is one with a password in it.
   ...(isSecretRef(image_checksum) ? [{ value: image_checksum, as: 'http' as const }] : []),
 ];
@@ -119,7 +119,7 @@ export const checkInstance = (ctx: ApiContext, node: NodeRow, ident: string): vo
     (trait) => !node.traits.includes(trait),
   );
   if (lacking.length > 0) refuse(ident, `traits: the node lacks ${lacking.join(', ')}`);
-  for (const fetched of needed?.fetched(info) ?? []) requireKnown(ctx, fetched);
+  for (const fetched of needed?.fetched(info, node.driver_info) ?? []) requireKnown(ctx, fetched);
 };
 
 const lesseeOf = (ctx: ApiContext, who: Caller, node: NodeRow): ProjectId | undefined =>

@@ -4,17 +4,45 @@ import type { BmcNode } from '../contract';
 // Credentials and large things have commands of their own, or no business in a ramdisk.
 const withheld = /passw|secret|token|configdrive|auth|pull_secret/i;
 
+type Info = Readonly<Record<string, unknown>>;
+
 /** instance_info without what is `withheld`. */
-const openInfo = (info: BmcNode['instance_info'] = {}): Record<string, unknown> =>
+const openInfo = (info: Info = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries(info).filter(([key]) => !withheld.test(key)));
+
+/** What driver_info says to the ramdisk's hardware managers (`agent_burnin_cpu_timeout` and its like), and nothing of the BMC. */
+const agentInfo = (info: Info): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(openInfo(info)).filter(([key]) => key.startsWith('agent_')));
+
+/**
+ * How disks are erased: keys that the agent reads in driver_internal_info, each with the original's default; a node's driver_info
+ * overrides them by the same names.
+ * https://docs.openstack.org/ironic/latest/admin/cleaning.html
+ */
+const erasure: Info = {
+  agent_erase_devices_iterations: 1,
+  agent_erase_devices_zeroize: true,
+  agent_continue_if_secure_erase_failed: false,
+  agent_continue_if_ata_erase_failed: false,
+  agent_enable_nvme_secure_erase: true,
+  agent_enable_ata_secure_erase: true,
+  agent_erase_skip_read_only: false,
+  disk_erasure_concurrency: 4,
+};
+
+const erasureOf = (info: Info): Info =>
+  Object.fromEntries(Object.entries(erasure).map(([key, usual]) => [key, info[key] ?? usual]));
 
 export const nodeDocument = (node: BmcNode): Record<string, unknown> => ({
   uuid: node.uuid,
   name: node.name,
   properties: node.properties,
   instance_info: openInfo(node.instance_info),
-  driver_info: {},
-  driver_internal_info: node.boot_mode ? { deploy_boot_mode: node.boot_mode } : {},
+  driver_info: agentInfo(node.driver_info),
+  driver_internal_info: {
+    ...erasureOf(node.driver_info),
+    ...(node.boot_mode && { deploy_boot_mode: node.boot_mode }),
+  },
   target_raid_config: node.target_raid_config ?? {},
   raid_config: {},
 });

@@ -1,4 +1,4 @@
-/** What the ramdisk is sent about the image to write, made of instance_info. */
+/** What the ramdisk is sent about the image to write, made of instance_info and driver_info. */
 import { raise } from '../../model/errors';
 import type { BmcNode } from '../contract';
 
@@ -35,7 +35,6 @@ const checksums = (info: Info): Record<string, string> => {
 const renamed: Readonly<Record<string, string>> = {
   image_disk_format: 'disk_format',
   image_container_format: 'container_format',
-  image_no_proxy: 'no_proxy',
   image_server_auth_strategy: 'image_server_auth_strategy',
   image_server_user: 'image_server_user',
   image_server_password: 'image_server_password',
@@ -48,9 +47,10 @@ const present = (info: Info, names: Readonly<Record<string, string>>): Record<st
       .map(([from, to]) => [to, info[from]]),
   );
 
+/** Of driver_info, as the original has it: how a machine reaches images is the operator's to say. */
 const proxiesOf = (info: Info): Record<string, unknown> => {
   const proxies = present(info, { image_http_proxy: 'http', image_https_proxy: 'https' });
-  return Object.keys(proxies).length > 0 ? { proxies } : {};
+  return Object.keys(proxies).length > 0 ? { proxies, ...present(info, { image_no_proxy: 'no_proxy' }) } : {};
 };
 
 const inMb = (info: Info, what: 'root' | 'swap' | 'ephemeral'): number =>
@@ -84,7 +84,7 @@ export const imageInfo = (node: BmcNode): Record<string, unknown> => {
     urls: [url],
     ...checksums(info),
     ...present(info, renamed),
-    ...proxiesOf(info),
+    ...proxiesOf(node.driver_info),
     stream_raw_images: true,
     node_uuid: node.uuid,
     ...(isWholeDisk(node) ? { image_type: 'whole-disk-image' } : partitions(node, info)),

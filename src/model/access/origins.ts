@@ -131,17 +131,23 @@ const inBand: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
 const ofInstance: Readonly<Record<string, Read>> = {
   image_source: http,
   image_url: http,
-  image_http_proxy: http,
-  image_https_proxy: http,
   kernel: perhaps,
   ramdisk: perhaps,
   image_checksum: perhaps,
   configdrive: perhaps,
 };
 
-/** What a deployment fetches of what its instance_info names. */
-export const fetchedByInstance = (instance: Document): Fetched[] =>
-  Object.entries(ofInstance).flatMap(([key, read]) => read(instance[key]));
+/** Keys of driver_info through which the ramdisk fetches the image. */
+const ofDriver: Readonly<Record<string, Read>> = { image_http_proxy: http, image_https_proxy: http };
+
+const readBy = (rows: Readonly<Record<string, Read>>, document: Document): Fetched[] =>
+  Object.entries(rows).flatMap(([key, read]) => read(document[key]));
+
+/** What a deployment fetches of what its instance_info names, and through which of the proxies in its driver_info. */
+export const fetchedByInstance = (instance: Document, driver: Document = {}): Fetched[] => [
+  ...readBy(ofInstance, instance),
+  ...readBy(ofDriver, driver),
+];
 
 type Step = { readonly interface: string; readonly step: string };
 
@@ -151,14 +157,21 @@ const fetchedInBand = ({ interface: of, step }: Step, args: Document): Fetched[]
 };
 
 /** Where acts hand a URL on to a BMC or to the ramdisk. */
-const fetched: Partial<Record<ActName, (step: Step, args: Document, instance: Document) => Fetched[]>> = {
+const fetched: Partial<
+  Record<ActName, (step: Step, args: Document, instance: Document, driver: Document) => Fetched[]>
+> = {
   insert_media: (_, { image_url }) => http(image_url),
   set_boot_device: (_, { image_url }) => http(image_url),
   update_firmware: (_, { settings }) => eachOf(settings).flatMap(({ url }) => http(url)),
-  agent_write_image: (_, __, instance) => fetchedByInstance(instance),
+  agent_write_image: (_, __, instance, driver) => fetchedByInstance(instance, driver),
   agent_step: (step, args) => fetchedInBand(step, args),
 };
 
-/** Everything that an act lets be fetched, by its arguments and the instance_info of its node; `{}` where that does not count. */
-export const fetchedBy = (act: ActName, step: Step, args: Document, instance: Document): Fetched[] =>
-  fetched[act]?.(step, args, instance) ?? [];
+/** Everything that an act lets be fetched, by its arguments and its node's instance_info and driver_info; `{}` where these do not count. */
+export const fetchedBy = (
+  act: ActName,
+  step: Step,
+  args: Document,
+  instance: Document,
+  driver: Document = {},
+): Fetched[] => fetched[act]?.(step, args, instance, driver) ?? [];

@@ -27,6 +27,9 @@ const diskless = ({ inventory, troubles }: InventoryFound): Properties =>
 const troublesWith = ({ troubles }: InventoryFound, name: string): readonly TemperError[] =>
   Object.entries(troubles).find(([property]) => property === name)?.[1] ?? [];
 
+// About half a minute of looks: a part that errs for longer than a start of the BMC lasts is broken.
+const looks = 6;
+
 /**
  * Throws when an essential property is neither found nor recorded: as the BMC's own error where a later look may find
  * all of them, otherwise StepRejected naming them.
@@ -35,7 +38,8 @@ const requireEssential = (client: Client, properties: Properties, found: Invento
   const missing = missingFacts({ properties: { ...client.node.properties, ...properties } });
   if (missing.length === 0) return;
   const passing = missing.map((name) => troublesWith(found, name).find((trouble) => trouble.retry));
-  if (passing[0] && passing.every((trouble) => trouble !== undefined)) throw passing[0];
+  if (client.context.attempt < looks && passing[0] && passing.every((trouble) => trouble !== undefined))
+    throw passing[0];
   const [trouble] = missing.flatMap((name) => troublesWith(found, name));
   const why = trouble ? ` (${trouble.message})` : '';
   raise(
