@@ -36,6 +36,11 @@ const stepName = ({ step }: Params): string | null => {
   return what === undefined ? null : `${name}.${what}`;
 };
 
+const formatGiven = ({ image_info }: Params): { format?: string } => {
+  const format = (image_info as Params | undefined)?.disk_format;
+  return typeof format === 'string' ? { format } : {};
+};
+
 const given = (params: Params): string[] =>
   Object.keys(params).filter((name) => params[name] !== null && params[name] !== undefined);
 
@@ -117,6 +122,7 @@ export const createExecutor = (hands: ExecutorHands): Executor => {
       const about = {
         ...{ id: command.id, command: name, step: stepName(params), given: given(params) },
         destructive: row.destructive ?? false,
+        ...formatGiven(params),
       };
       const entry = hands.journal({ ...about, status: null });
       const work = () => end(command, entry, row, params, `${name} ${about.step ?? ''}`);

@@ -55,6 +55,8 @@ export type AgentEntry = {
   readonly step: string | null;
   /** Names of the parameters that came with a value; the values may be secrets. */
   readonly given: readonly string[];
+  /** `disk_format` of the image that is to be written; a raw one is streamed, every other one is kept in memory first. */
+  readonly format?: string;
   /** Whether doing it twice may harm. */
   readonly destructive: boolean;
   /** How it ended; null while it runs, and for ever when the machine went down. */

@@ -151,7 +151,12 @@ const bmc = (): void => {
     );
     life.onEnd(() => inventory.close());
     watchSkew({ inventory, log, metrics }, life);
-    const doors = { log, networks: config.TEMPER_BMC_NETWORKS, agentNetworks: config.TEMPER_AGENT_NETWORKS };
+    const doors = {
+      log,
+      networks: config.TEMPER_BMC_NETWORKS,
+      agentNetworks: config.TEMPER_AGENT_NETWORKS,
+      imageOrigins: config.TEMPER_IMAGE_ORIGINS,
+    };
     const bmcs = createDrivers({ ...doors, fakeDelayMs: config.TEMPER_FAKE_DELAY_MS });
     life.onEnd(() => bmcs.close());
     const connection = await workerConnection(config);

@@ -119,6 +119,8 @@ export type DriverHands = {
   readonly networks: readonly string[];
   /** The same for ramdisks; those of the BMCs when absent. */
   readonly agentNetworks?: readonly string[];
+  /** Origins that images may come from; only of these does a worker read the first bytes of an image. */
+  readonly imageOrigins?: readonly string[];
   /** How long acts of fake-hardware take where a node does not say; default 0. */
   readonly fakeDelayMs?: number;
   /** For tests: replaces the system's name resolution. */

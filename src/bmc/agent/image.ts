@@ -76,7 +76,7 @@ export const bootModeOf = ({ boot_mode, instance_info: info = {} }: BmcNode): st
   boot_mode ?? text(info.deploy_boot_mode) ?? 'uefi';
 
 /** `image_info` of prepare_image. Throws StepRejected that names the key of instance_info. */
-export const imageInfo = (node: BmcNode): Record<string, unknown> => {
+export const imageInfo = (node: BmcNode): Readonly<Record<string, unknown>> & { readonly urls: readonly [string] } => {
   const info = node.instance_info ?? {};
   const url = urlOf(info);
   return {

@@ -6,7 +6,11 @@ import { type AgentClient, withAgent } from './client';
 import { finalizeRescue, installBootloader, powerOffByAgent, writeImage } from './standby';
 import { agentStep, agentSteps } from './steps';
 
-type AgentAct = (client: AgentClient, args: Readonly<Record<string, unknown>>) => Promise<ActOutcome>;
+type AgentAct = (
+  client: AgentClient,
+  args: Readonly<Record<string, unknown>>,
+  hands: DriverHands,
+) => Promise<ActOutcome>;
 type ByAgent = { [name in ActName]: (typeof known)[name] extends { by: 'agent' } ? name : never }[ActName];
 
 const agentActs: Record<ByAgent, AgentAct> = {
@@ -26,6 +30,6 @@ export const createAgentActs = (hands: DriverHands): Readonly<Partial<Record<Act
   const bound =
     (act: AgentAct): Act =>
     (node, args, context) =>
-      withAgent(hands, node, context, (client) => act(client, args));
+      withAgent(hands, node, context, (client) => act(client, args, hands));
   return Object.fromEntries(Object.entries(agentActs).map(([name, act]) => [name, bound(act)]));
 };

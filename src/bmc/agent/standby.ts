@@ -1,11 +1,13 @@
 /** What the ramdisk does for deploying and rescuing: write the image, make it boot, set the password, go down. */
 import { isTemperError } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
+import type { DriverHands } from '../contract';
 import { pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
 import { askAgent, runCommand } from './command';
 import { configDrive } from './config-drive';
 import { bootModeOf, imageInfo, isWholeDisk } from './image';
+import { sampledFormat } from './image-format';
 import { type Command, tidy } from './replies';
 
 type AgentStandbyArgs = Readonly<Record<string, unknown>>;
@@ -14,8 +16,13 @@ const wordsOf = ({ command_result }: Command): string =>
   typeof command_result?.result === 'string' ? tidy(command_result.result) : 'the ramdisk says it is done';
 
 /** Writes the image of instance_info, with its config drive. */
-export const writeImage = async (client: AgentClient): Promise<ActOutcome> => {
-  const { node, context } = client;
+export const writeImage = async (
+  client: AgentClient,
+  _: AgentStandbyArgs,
+  { imageOrigins: origins = [] }: Pick<DriverHands, 'imageOrigins'>,
+): Promise<ActOutcome> => {
+  const { node } = client;
+  const { signal, log } = client.context;
   const image_info = imageInfo(node);
   const command = await runCommand(client, {
     name: 'standby.prepare_image',
@@ -24,8 +31,12 @@ export const writeImage = async (client: AgentClient): Promise<ActOutcome> => {
     identity: [image_info, node.instance_info?.configdrive],
     effect: 'converge',
     params: async () => {
-      const configdrive = await configDrive(node, { signal: context.signal });
-      return { image_info, ...(configdrive !== undefined && { configdrive }) };
+      const configdrive = await configDrive(node, { signal });
+      const disk_format = image_info.disk_format ?? (await sampledFormat(image_info.urls[0], { origins, signal, log }));
+      return {
+        image_info: { ...image_info, ...(disk_format !== undefined && { disk_format }) },
+        ...(configdrive !== undefined && { configdrive }),
+      };
     },
   });
   return { is: 'done', note: wordsOf(command) };

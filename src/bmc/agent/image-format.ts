@@ -1,0 +1,60 @@
+/** The format of an image, by its first bytes, so that the ramdisk streams a raw one to the disk instead of into its memory. */
+import { request } from 'undici';
+import { requireOrigin } from '../../model/access/origins';
+import type { Log } from '../contract';
+
+/** As ironic-python-agent calls them. */
+type ImageFormat = 'raw' | 'qcow2';
+
+const sampleBytes = 1_024;
+const sampleMs = 10_000;
+
+/** https://www.qemu.org/docs/master/interop/qcow2.html; a raw image of a whole disk begins with an MBR, a protective one included. */
+export const formatOf = (bytes: Buffer): ImageFormat | undefined => {
+  if (bytes.subarray(0, 4).equals(Buffer.from('QFI\xfb', 'latin1'))) return 'qcow2';
+  return bytes.length >= 512 && bytes.readUInt16LE(510) === 0xaa55 ? 'raw' : undefined;
+};
+
+const firstBytes = async (url: string, signal: AbortSignal): Promise<Buffer | undefined> => {
+  const answer = await request(url, {
+    headers: { range: `bytes=0-${sampleBytes - 1}`, 'accept-encoding': 'identity' },
+    signal,
+    maxRedirections: 0,
+  });
+  // A server that does not know ranges sends all of it: the connection is closed after the first of its bytes.
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    if (![200, 206].includes(answer.statusCode)) return undefined;
+    for await (const chunk of answer.body) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size >= sampleBytes) break;
+    }
+  } finally {
+    answer.body.on('error', () => {}).destroy();
+  }
+  return Buffer.concat(chunks).subarray(0, sampleBytes);
+};
+
+/**
+ * The format of the image behind a URL; undefined where it is none of these or cannot be known. Best effort: never throws,
+ * but for what `signal` aborts with.
+ *
+ * @param origins from where this worker may read; nothing is asked of any other, nor where the operator has named none
+ */
+export const sampledFormat = async (
+  url: string,
+  { origins, signal, log }: { readonly origins: readonly string[]; readonly signal: AbortSignal; readonly log: Log },
+): Promise<ImageFormat | undefined> => {
+  if (origins.length === 0) return undefined;
+  try {
+    requireOrigin(origins, url);
+    const bytes = await firstBytes(url, AbortSignal.any([signal, AbortSignal.timeout(sampleMs)]));
+    return bytes && formatOf(bytes);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    log.warn('the format of an image could not be read from its first bytes', { reason: (thrown as Error).message });
+    return undefined;
+  }
+};
