@@ -110,6 +110,9 @@ describe('CVE-2026-44917; CVE-2026-46447, OSSA-2026-017: what boots a node is no
     ['instance_info', 'kernel_append_params', 'quiet\nchain http://192.0.2.9/x'],
     ['driver_info', 'deploy_kernel', 'http://192.0.2.9/x\nboot'],
     ['driver_info', 'external_http_url', 'http://192.0.2.9'],
+    ['driver_info', 'agent_erase_devices_zeroize', false],
+    ['driver_info', 'disk_erasure_concurrency', 0],
+    ['driver_info', 'image_http_proxy', 'http://192.0.2.9'],
   ])('%s %s is 403 for owner and lessee', async (field, key, value) => {
     for (const who of ['owner-manager', 'lessee-manager'] as const)
       expect(

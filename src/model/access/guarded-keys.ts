@@ -32,7 +32,8 @@ const rows: readonly GuardRow[] = [
   { fields: keyedFields, keys: /^kernel_append_params$/, rule: keyRules.kernelParams },
   {
     fields: ['driver_info'],
-    keys: /^(?:(?:deploy|rescue)_(?:iso|kernel|ramdisk)|bootloader)(?:_by_arch)?$|^(?:external_http_url|agent_verify_ca)$/,
+    // Which ramdisk it is, how thoroughly that erases, and through what it fetches images.
+    keys: /^(?:(?:deploy|rescue)_(?:iso|kernel|ramdisk)|bootloader)(?:_by_arch)?$|^(?:external_http_url|agent_.*|disk_erasure_concurrency|image_(?:https?|no)_proxy)$/,
     rule: keyRules.ramdisk,
   },
   {
