@@ -83,6 +83,7 @@ async function migrate(url, rolePassword, temporal) {
     TEMPER_API_DB_PASSWORD: rolePassword,
     TEMPER_CONTROL_DB_PASSWORD: rolePassword,
     TEMPER_BMC_DB_PASSWORD: rolePassword,
+    TEMPER_BOOT_DB_PASSWORD: rolePassword,
     TEMPER_TEMPORAL_ADDRESS: temporal,
     TEMPER_TEMPORAL_NAMESPACE: namespace,
   };
@@ -94,7 +95,7 @@ async function migrate(url, rolePassword, temporal) {
 async function migrateByHand(url, password) {
   const { migrate: apply } = require(path.join(dist, 'inventory', 'migrate.js'));
   const sql = require('postgres')(url, { max: 1, onnotice() {} });
-  await apply(sql, { temper_api: password, temper_control: password, temper_bmc: password });
+  await apply(sql, { temper_api: password, temper_control: password, temper_bmc: password, temper_boot: password });
   await sql.end();
 }
 

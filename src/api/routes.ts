@@ -4,6 +4,7 @@ import { auditRoutes } from './temper/audit';
 import { descriptionRoutes } from './temper/description';
 import { freezeRoutes } from './temper/freezes';
 import { policyRoutes } from './temper/policy';
+import { ramdiskRecordRoutes } from './temper/ramdisks';
 import { recoveryRoutes } from './temper/recovery';
 import { runActRoutes } from './temper/run-acts';
 import { runEventRoutes } from './temper/run-events';
@@ -81,6 +82,7 @@ export const routes: readonly Route[] = [
   ...stepRoutes,
   ...ramdiskRoutes,
   ...webhookRoutes,
+  ...ramdiskRecordRoutes,
   ...freezeRoutes,
   ...policyRoutes,
   ...recoveryRoutes,

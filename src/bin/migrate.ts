@@ -31,6 +31,7 @@ const main = async (): Promise<void> => {
       temper_api: config.TEMPER_API_DB_PASSWORD,
       temper_control: config.TEMPER_CONTROL_DB_PASSWORD,
       temper_bmc: config.TEMPER_BMC_DB_PASSWORD,
+      temper_boot: config.TEMPER_BOOT_DB_PASSWORD,
     };
     const applied = await migrate(sql, passwords, { auditMinimumMonths: config.TEMPER_AUDIT_MINIMUM_MONTHS });
     const registered = config.TEMPER_TEMPORAL_ADDRESS

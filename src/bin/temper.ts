@@ -64,6 +64,8 @@ const replay: CliDeps['replay'] = (of) =>
 
 const sealing = () => require('../process/command/secrets') as typeof import('../process/command/secrets');
 
+const imaging = () => require('../process/command/ramdisks') as typeof import('../process/command/ramdisks');
+
 /** A reader that has closed the pipe wanted the first lines only; what cannot be written for another reason is lost. */
 const endOfOutput = (thrown: NodeJS.ErrnoException): never => {
   if (thrown.code === 'EPIPE') return process.exit(0);
@@ -101,6 +103,7 @@ const main = async (): Promise<number> => {
     replay,
     newKeys: () => sealing().newKeys(),
     secrets: () => sealing().secretsOf(process.env),
+    storeRamdisk: (given) => imaging().makeBootImage(process.env, given),
   };
   const status = await runCli(process.argv.slice(2), hands);
   return ending.signal.aborted ? interrupted : status;

@@ -1,4 +1,5 @@
 /** What the command is given: the world it runs in, so that tests can give it another. */
+import type { RamdiskValues } from '../model/boot/ramdisks';
 
 /** How a server is trusted beyond the system's own certificates. */
 export type Trust = { readonly caFile?: string; readonly insecure?: boolean };
@@ -30,6 +31,11 @@ export type SecretsTool = {
   close(): Promise<void>;
 };
 
+/** The files of a ramdisk: a kernel with its initramfs, or an image that holds both. */
+type RamdiskFiles =
+  | { readonly kernel: string; readonly initrd: string; readonly arch: string }
+  | { readonly iso: string };
+
 export type CliDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
   fetchWith(trust: Trust): typeof fetch;
@@ -54,6 +60,8 @@ export type CliDeps = {
   replay(of: RunName | string): Promise<Replayed>;
   /** A new pair of keys, each half in base64. */
   newKeys(): { readonly public: string; readonly private: string };
+  /** Makes and stores a boot image in a folder, that of the settings when absent. @returns what its record holds. Throws CliFault */
+  storeRamdisk(given: RamdiskFiles & { readonly dir?: string }): Promise<Omit<RamdiskValues, 'name' | 'arch' | 'args'>>;
   /** Opens the store of sealed secrets as the environment's settings say. Throws CliFault (usage). */
   secrets(): SecretsTool;
 };

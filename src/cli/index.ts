@@ -6,6 +6,7 @@ import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
 import type { CliDeps } from './hands';
 import { addPolicy } from './policy';
+import { addRamdisks } from './ramdisks';
 import { addRecover } from './recover';
 import { addReplay } from './replay';
 import { addRunbooks } from './runbooks';
@@ -34,6 +35,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addRuns(program, acting);
   addRunbooks(program, acting);
   addFreezes(program, acting);
+  addRamdisks(program, acting);
   addDoctor(program, acting);
   addRecover(program, acting);
   addReplay(program, acting);

@@ -13,6 +13,7 @@ import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
 import { levels } from './levels';
 import { agents } from './nodes/agents';
+import { bootCapabilities } from './nodes/boot-capabilities';
 import { chassis } from './nodes/chassis';
 import { details } from './nodes/details';
 import { freezes } from './nodes/freezes';
@@ -30,6 +31,7 @@ import { vifs } from './nodes/vifs';
 import { volumeConnectors, volumeTargets } from './nodes/volumes';
 import { policyLoads } from './policy-loads';
 import { quotas } from './quotas';
+import { ramdisks } from './ramdisks';
 import { runbookTraits } from './runbook-traits';
 import { runbooks } from './runbooks';
 import { calls } from './runs/calls';
@@ -76,6 +78,8 @@ const queries = (sql: Db) => ({
   quotas: quotas(sql),
   agents: agents(sql),
   ramdiskBoots: ramdiskBoots(sql),
+  ramdisks: ramdisks(sql),
+  bootCapabilities: bootCapabilities(sql),
   details: details(sql),
   calls: calls(sql),
   freezes: freezes(sql),

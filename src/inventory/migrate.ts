@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import type { Db, Sql } from './database';
 import { placeRestored } from './runs/restored';
 
-export type RolePasswords = Readonly<Record<'temper_api' | 'temper_control' | 'temper_bmc', string | undefined>>;
+const roles = ['temper_api', 'temper_control', 'temper_bmc', 'temper_boot'] as const;
+
+/** A role without a password here is made, and cannot log in. */
+export type RolePasswords = Readonly<Partial<Record<(typeof roles)[number], string>>>;
 
 // Any number will do; it must only be the same for all processes that migrate.
 const migrationLock = 7_241_386;
@@ -21,7 +24,7 @@ export const migrate = async (
 ): Promise<string[]> =>
   sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${migrationLock})`;
-    for (const [role, password] of Object.entries(passwords)) await makeRole(tx as unknown as Sql, role, password);
+    for (const role of roles) await makeRole(tx as unknown as Sql, role, passwords[role]);
     await tx`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
     const applied = new Set((await tx<{ name: string }[]>`select name from migrations`).map((row) => row.name));
     const missing = migrationFiles().filter((name) => !applied.has(name));

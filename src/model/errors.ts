@@ -312,6 +312,18 @@ export const errors = {
     retry: false,
     says: 'Two ramdisks answered for node {node}: while one had its token, another spoke for it from another address. Nothing that either said counts. Find out which machine uses the addresses of the ports of the node, then clear its maintenance and start it again.',
   },
+  RamdiskNotFound: { status: 404, retry: false, says: 'Ramdisk {ramdisk} could not be found.' },
+  RamdiskInUse: {
+    status: 409,
+    retry: false,
+    says: 'Ramdisk {ramdisk} is being booted from by node {node}; remove it once that run has ended.',
+  },
+  RamdiskNotServed: {
+    status: 503,
+    retry: false,
+    says: 'Ramdisk {ramdisk} cannot be booted from: {reason}.',
+  },
+  KernelArgumentsRefused: { status: 400, retry: false, says: 'The kernel arguments of the ramdisk {reason}.' },
   RamdiskTooEarly: {
     status: 503,
     retry: true,

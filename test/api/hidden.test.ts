@@ -48,6 +48,15 @@ const world = async (): Promise<Record<string, string>> => {
       kinds: ['*'],
       secret: 'x'.repeat(32),
     }),
+    ramdisks: await make('/temper/v1/ramdisks', {
+      name: 'hidden',
+      iso_sha256: 'a'.repeat(64),
+      iso_bytes: 2_048,
+      arguments_at: 0,
+      arguments_bytes: 1_024,
+      files_at: 1_024,
+      files_bytes: 1_024,
+    }),
     drivers: 'fake-hardware',
     conductors: 'worker-1',
   };

@@ -139,6 +139,7 @@ test.each([
   ['api', good.api],
   ['worker control', good.control],
   ['worker bmc', good.bmc],
+  ['boot', good.boot],
   ['demo-identity', good['demo-identity']],
 ])('%s names a health port that is taken', async (command, env) => {
   expectPlain(await run(command, { ...env, TEMPER_HEALTH_PORT: takenPort }), [
@@ -150,6 +151,12 @@ test.each<[command: string, text: string, env: Env]>([
   ['worker control', 'TEMPER_TEMPORAL_ADDRESS must be', { ...good.control, TEMPER_TEMPORAL_ADDRESS: 'temporal' }],
   ['worker control', 'TEMPER_WORKFLOW_BUNDLE: none.js', { ...good.control, TEMPER_WORKFLOW_BUNDLE: 'none.js' }],
   ['worker bmc', 'TEMPER_BMC_NETWORKS has "10.0.0.0/33", "x"', { ...good.bmc, TEMPER_BMC_NETWORKS: '10.0.0.0/33,x' }],
+  ['boot', 'TEMPER_BOOT_DIR is not set', { TEMPER_DATABASE_URL: 'postgres://temper@127.0.0.1:9/temper' }],
+  [
+    'boot',
+    'TEMPER_BOOT_CA_FILE: /nonexistent/ca.pem could not be read (ENOENT)',
+    { ...good.boot, TEMPER_BOOT_CA_FILE: '/nonexistent/ca.pem' },
+  ],
   ['migrate', 'TEMPER_DATABASE_URL must be', { TEMPER_DATABASE_URL: 'mysql://x' }],
   ['rack', 'TEMPER_RACK_DIR is not set', good.rack],
   ['demo-identity', 'TEMPER_API_PUBLIC_URL is not set', {}],

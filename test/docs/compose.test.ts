@@ -243,6 +243,7 @@ describe('the image', () => {
     expect(copied.filter((one) => !one.includes('.')).sort()).toEqual(['LICENSE', 'scripts/lib', 'src']);
     expect(readdirSync(join(root, 'src/bin')).sort()).toEqual([
       'api.ts',
+      'boot.ts',
       'migrate.ts',
       'ramdisk-thread.ts',
       'temper.ts',

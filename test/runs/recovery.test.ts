@@ -45,6 +45,7 @@ const copyOf = async (from: TestDatabase): Promise<TestDatabase> => {
     apiUrl: named(from.apiUrl, name),
     controlUrl: named(from.controlUrl, name),
     bmcUrl: named(from.bmcUrl, name),
+    bootUrl: named(from.bootUrl, name),
     drop,
   };
   databases.push(copy);

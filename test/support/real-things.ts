@@ -17,6 +17,7 @@ const things: Readonly<Record<string, string>> = {
   inspection_rules: '{inspection}',
   runs: '{running}',
   webhooks: '{webhook}',
+  ramdisks: '{ramdisk}',
   freezes: '{freeze}',
   vifs: '{vif}',
   drivers: 'redfish',

@@ -188,6 +188,15 @@ const runRows = (['abort', 'pause', 'resume', 'fail', 'retry'] as const).map((ac
   row(`temper:run:${act}`, `POST /temper/v1/runs/{parked}/${act}`, 'owner-member', 'owner-reader', { body: reason }),
 );
 
+const ramdisk = {
+  name: 'rules-new',
+  iso_sha256: 'a'.repeat(64),
+  iso_bytes: 2_048,
+  arguments_at: 0,
+  arguments_bytes: 1_024,
+  files_at: 1_024,
+  files_bytes: 1_024,
+};
 const webhook = { url: 'https://hooks.example.org/y', kinds: ['*'], secret: 'y'.repeat(32) };
 
 const networkEvent = {
@@ -510,6 +519,9 @@ export const ruleRows: readonly RuleRow[] = [
     body: { enabled: false },
   }),
   row('temper:webhook:delete', 'DELETE /temper/v1/webhooks/{webhook}', 'operator', 'system-member'),
+  row('temper:ramdisk:get', 'GET /temper/v1/ramdisks', 'system-reader', 'owner-admin'),
+  row('temper:ramdisk:create', 'POST /temper/v1/ramdisks', 'operator', 'system-member', { body: ramdisk }),
+  row('temper:ramdisk:delete', 'DELETE /temper/v1/ramdisks/{ramdisk}', 'operator', 'system-member'),
   row('temper:audit:get', 'GET /temper/v1/audit', 'system-reader', 'owner-admin'),
   row('temper:recovery:get', 'GET /temper/v1/recovery', 'system-reader', 'owner-admin'),
   row('temper:recovery:end', 'POST /temper/v1/recovery', 'operator', 'system-member', { body: {} }),

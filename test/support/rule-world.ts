@@ -139,6 +139,12 @@ const makes: Readonly<Record<string, Make>> = {
   freeze: async (api, the) => posted(api, `/temper/v1/nodes/${await the('node')}/freezes`, { reason: 'x' }),
   webhook: async (api) =>
     posted(api, '/temper/v1/webhooks', { url: 'https://hooks.example.org/x', kinds: ['*'], secret: 'x'.repeat(32) }),
+  ramdisk: async (api) => {
+    const name = fresh('ramdisk');
+    const area = { arguments_at: 0, arguments_bytes: 1_024, files_at: 1_024, files_bytes: 1_024 };
+    await posted(api, '/temper/v1/ramdisks', { name, iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area });
+    return name;
+  },
   running: async (api, the) => runOf(api, await the('node'), 'running'),
   parked: async (api, the) => runOf(api, await the('node'), 'parked'),
   failed: async (api, the) => runOf(api, await the('node'), 'failed'),

@@ -9,6 +9,7 @@ export type TestDatabase = {
   readonly apiUrl: string;
   readonly controlUrl: string;
   readonly bmcUrl: string;
+  readonly bootUrl: string;
   /** Removes the database, ending sessions that are still open. */
   drop(): Promise<void>;
 };
@@ -23,6 +24,7 @@ export const testDatabase = async (): Promise<TestDatabase> => {
     apiUrl: databaseUrl(name, 'temper_api'),
     controlUrl: databaseUrl(name, 'temper_control'),
     bmcUrl: databaseUrl(name, 'temper_bmc'),
+    bootUrl: databaseUrl(name, 'temper_boot'),
     drop: () => administer(`drop database if exists ${name} with (force)`),
   };
 };

@@ -308,6 +308,10 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/\/freezes$/, 'keeps the workers away'],
   [/^POST \/temper\/v1\/recovery$/, 'compares after a restore, and lets go on what was asked for before'],
   [/\/webhooks\b/, 'tells of events'],
+  [
+    /\/temper\/v1\/ramdisks\b/,
+    'a record of system administrators; a node boots from it by its own driver_info, which is guarded',
+  ],
   [/^POST \/v1\/events$/, 'tells of networks'],
   [/^\w+ \/v1\/nodes\/:\w+\/(ports|portgroups|volume)\b/, 'refused to everybody: there they are only listed'],
   [/^(PUT|PATCH) \S+\/vendor_passthru\b/, 'asks what POST asks'],

@@ -144,6 +144,23 @@ export const webhook = z.strictObject({
 });
 export const webhooks = list('webhooks', webhook);
 
+export const ramdisk = z.strictObject({
+  uuid: id,
+  name: text,
+  arch: text,
+  args: text,
+  kernel_sha256: maybe,
+  initrd_sha256: maybe,
+  iso_sha256: text,
+  iso_bytes: count,
+  arguments_at: count,
+  arguments_bytes: count,
+  files_at: count,
+  files_bytes: count,
+  created_at: time,
+});
+export const ramdisks = list('ramdisks', ramdisk);
+
 export const deliveries = list(
   'deliveries',
   z.strictObject({

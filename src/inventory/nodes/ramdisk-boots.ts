@@ -14,7 +14,18 @@ export const ramdiskBoots = (sql: Db) => ({
       insert into ramdisk_boots (node_uuid, run_id)
       select uuid, ${lock.run} from held
       on conflict (node_uuid) do update
-        set run_id = excluded.run_id, booted_at = now(), address = null, conflict = null, noticed = null`;
+        set run_id = excluded.run_id, booted_at = now(), address = null, conflict = null, noticed = null, inspection_hash = null`;
+  },
+
+  /**
+   * What an inspection by the ramdisk that a node's run has booted bears, as a hash: it brought its token with it. Null where it
+   * brought none, undefined where no ramdisk is expected.
+   */
+  async brings(node: NodeUuid): Promise<string | null | undefined> {
+    const [row] = await sql<{ inspection_hash: string | null }[]>`
+      select b.inspection_hash from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
+      where b.node_uuid = ${node}`;
+    return row?.inspection_hash;
   },
 
   /**

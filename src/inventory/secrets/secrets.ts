@@ -47,7 +47,8 @@ export const secrets = (sql: Db) => ({
           select 1 from runs where runs.id = secrets.holder_id
             and (finished_at is null or (state in ('failed', 'aborted') and finished_at > now() - interval '7 days')))
           and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))
-        or (holder = 'agent' and not exists (select 1 from agents where agents.token_secret = secrets.id))
+        or (holder = 'agent' and not exists (select 1 from agents where agents.token_secret = secrets.id)
+          and not exists (select 1 from boot_capabilities b where secrets.id in (b.url_secret, b.token_secret)))
         or (holder = 'volume_target'
           and not exists (select 1 from volume_targets t where t.uuid = secrets.holder_id and strpos(t::text, secrets.id::text) > 0)
           and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0))

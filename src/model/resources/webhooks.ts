@@ -18,6 +18,7 @@ export const eventFamilies = [
   'deploy_template',
   'inspection_rule',
   'webhook',
+  'ramdisk',
 ] as const;
 
 const changes = ['created', 'updated', 'deleted'];
@@ -33,6 +34,7 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
     // What people do to it.
     'abort', 'pause', 'resume', 'retry', 'skip', 'fail',
   ], // biome-ignore format: one row of names
+  ramdisk: ['created', 'deleted'],
   allocation: [...changes, 'reserved', 'failed'],
   step: ['begun', 'tried', 'waiting', 'parked', 'done', 'skipped', 'failed'],
 };

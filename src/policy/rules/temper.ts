@@ -285,6 +285,11 @@ export const addedRules: readonly TemperRuleRow[] = [
     check: systemAdmin,
     says: `${act === 'get' ? 'See' : `${act[0]!.toUpperCase()}${act.slice(1)}`} webhooks, which report on all nodes: system administrators.`,
   })),
+  ...['get', 'create', 'delete'].map((act) => ({
+    name: `temper:ramdisk:${act}`,
+    check: act === 'get' ? systemReader : systemAdmin,
+    says: `${act === 'get' ? 'See the ramdisks that nodes can be booted from: readers' : `${act[0]!.toUpperCase()}${act.slice(1)} ramdisks, from which all nodes can be booted: administrators`} of the system.`,
+  })),
   ...['node', 'runbook'].map((resource) => ({
     name: `temper:${resource}:operator_traits`,
     check: operators,

@@ -166,6 +166,25 @@ const tracing = {
     .describe('OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318; no traces when unset.'),
 };
 
+const booting = {
+  TEMPER_BOOT_HOST: text.default('127.0.0.1').describe('Address that the boot service listens on.'),
+  TEMPER_BOOT_PORT: port.default(6386).describe('Its port.'),
+  TEMPER_BOOT_DIR: text.describe(
+    'Folder of boot images, which `temper ramdisk add` writes and the boot service reads. No default: it holds what machines are booted from.',
+  ),
+  TEMPER_BOOT_CA_FILE: text
+    .optional()
+    .describe(
+      'File with the certificates (PEM) that ramdisks trust their own API by; it is put into every boot image. None when unset.',
+    ),
+  TEMPER_BOOT_PIECE_MS: milliseconds
+    .default(30_000)
+    .describe('How long a BMC may take to read 64 KiB of an image before its connection is closed.'),
+  TEMPER_BOOT_CONNECTIONS_PER_ADDRESS: count(1)
+    .default(256)
+    .describe('Connections of one address to the boot service at most; further ones are closed.'),
+};
+
 const webhooks = {
   TEMPER_WEBHOOK_ORIGINS: origins
     .default([])
@@ -384,6 +403,7 @@ const migrate = {
   TEMPER_API_DB_PASSWORD: text.optional().describe('Lets role temper_api log in with this password.'),
   TEMPER_CONTROL_DB_PASSWORD: text.optional().describe('Lets role temper_control log in with this password.'),
   TEMPER_BMC_DB_PASSWORD: text.optional().describe('Lets role temper_bmc log in with this password.'),
+  TEMPER_BOOT_DB_PASSWORD: text.optional().describe('Lets role temper_boot log in with this password.'),
   TEMPER_AUDIT_MINIMUM_MONTHS: count(0, 1_200)
     .optional()
     .describe(
@@ -429,12 +449,21 @@ export const processes = {
     ...worker,
     ...powerSync,
   }),
+  boot: z.object({
+    ...common,
+    ...store,
+    ...booting,
+    TEMPER_HEADERS_TIMEOUT_MS: served.TEMPER_HEADERS_TIMEOUT_MS,
+    TEMPER_KEEP_ALIVE_TIMEOUT_MS: served.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+    TEMPER_MAX_CONNECTIONS: served.TEMPER_MAX_CONNECTIONS,
+  }),
   migrate: z.object({ ...common, ...store, ...migrate }),
 } as const;
 
 export type ApiConfig = z.infer<typeof processes.api>;
 export type ControlConfig = z.infer<typeof processes.control>;
 export type BmcConfig = z.infer<typeof processes.bmc>;
+export type BootConfig = z.infer<typeof processes.boot>;
 
 // The schema's own words for a value that is none of several.
 const sentence = (message: string): string =>

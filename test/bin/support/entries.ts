@@ -110,6 +110,7 @@ export const good = {
   },
   control: { ...store, ...engine },
   bmc: { ...store, ...engine, ...opening, ...networks },
+  boot: { ...store, TEMPER_BOOT_PORT: '0', TEMPER_BOOT_DIR: '/nonexistent' },
   migrate: { ...store },
   rack: {},
   'demo-identity': { TEMPER_DEMO_IDENTITY_PORT: '0', TEMPER_API_PUBLIC_URL: 'http://127.0.0.1:6385' },

@@ -1,0 +1,68 @@
+/** The boot service: sends nodes the images that their runs boot them from. It reads the store, and writes nothing. */
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { bootListener, boundConnections, createImages, type SmallFile } from '../boot';
+import { createInventory } from '../inventory';
+import { connect } from '../inventory/database';
+import { fileReason } from '../model/file-faults';
+import { createLog } from '../observe/log';
+import { createMetrics } from '../observe/metrics';
+import { gentleEnd, listen, patientServer } from '../process/listen';
+import { live } from '../process/process';
+import { type BootConfig, readConfig } from '../process/settings/config';
+import { ConfigFault } from '../process/settings/fault';
+
+const config = readConfig('boot');
+const log = createLog('boot', config.TEMPER_LOG_LEVEL);
+const metrics = createMetrics('boot');
+
+// Where openstack/ironic:ironic/drivers/modules/image_utils.py puts the authorities of an API whose certificate they signed.
+const certificatePath = 'etc/ironic-python-agent/ironic.crt';
+const certificateConfig = `[DEFAULT]\ncafile = /${certificatePath}\n`;
+
+const certificatesIn = (file: string): Buffer => {
+  try {
+    return readFileSync(file);
+  } catch (thrown) {
+    throw new ConfigFault([`TEMPER_BOOT_CA_FILE: ${file} could not be read${fileReason(thrown)}.`]);
+  }
+};
+
+const smallFiles = ({ TEMPER_BOOT_CA_FILE: file }: BootConfig): SmallFile[] =>
+  file === undefined
+    ? []
+    : [
+        { path: certificatePath, content: certificatesIn(file) },
+        { path: 'etc/ironic-python-agent.d/temper-tls.conf', content: Buffer.from(certificateConfig) },
+      ];
+
+live('boot', config, { log, metrics }, async (life) => {
+  const files = smallFiles(config);
+  const inventory = createInventory(
+    connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-boot' }),
+  );
+  life.onEnd(() => inventory.close());
+  const images = createImages(config.TEMPER_BOOT_DIR, (reason, facts) =>
+    log.warn('boot image cannot be served', { ...facts, reason }),
+  );
+  life.onEnd(() => images.close());
+  const listener = bootListener({ inventory, images, files, log, pieceMs: config.TEMPER_BOOT_PIECE_MS });
+  const patience = {
+    headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
+    requestMs: config.TEMPER_HEADERS_TIMEOUT_MS,
+    keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+    connections: config.TEMPER_MAX_CONNECTIONS,
+  };
+  const server = patientServer(patience, (request, response) => {
+    const stop = metrics.requests.startTimer();
+    response.on('close', () => stop({ method: request.method, route: 'boot image', status: response.statusCode }));
+    listener(request, response);
+  });
+  boundConnections(server, config.TEMPER_BOOT_CONNECTIONS_PER_ADDRESS);
+  life.onEnd(gentleEnd(server));
+  const at = { host: config.TEMPER_BOOT_HOST, port: config.TEMPER_BOOT_PORT };
+  const names = { hostSetting: 'TEMPER_BOOT_HOST', portSetting: 'TEMPER_BOOT_PORT' };
+  await listen(server, { ...at, ...names }, (error) => log.warn('boot socket', { error }));
+  log.info('listening', { host: at.host, port: (server.address() as AddressInfo).port });
+  life.ready(() => inventory.ping());
+});

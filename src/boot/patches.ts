@@ -1,0 +1,28 @@
+/** What is laid over an image for one boot: its kernel arguments with the token, and its small files. */
+import type { Served } from '../inventory/nodes/boot-capabilities';
+import { agentTokenOf } from '../inventory/secrets/boot-tokens';
+import { argumentsFault, tokenArgument } from '../model/boot/kernel-arguments';
+import { cpioOf, type SmallFile } from './cpio';
+import type { Patch } from './overlay';
+
+/**
+ * The patches of a boot. The argument line fills its area with blanks, so that nothing of the image's own text is left in it.
+ * Throws where arguments or files do not fit, or the arguments do not keep to the grammar.
+ */
+export const patchesOf = (
+  { arguments: line, ramdisk }: Served,
+  urlToken: string,
+  files: readonly SmallFile[],
+): Patch[] => {
+  const text = `${line} ${tokenArgument(agentTokenOf(urlToken))}`;
+  const fault = argumentsFault(text, ramdisk.arguments_bytes);
+  if (fault !== undefined) throw new Error(`kernel arguments: ${fault}`);
+  const archive = Buffer.alloc(ramdisk.files_bytes);
+  const packed = files.length > 0 ? cpioOf(files) : Buffer.alloc(0);
+  if (packed.length > archive.length) throw new Error(`small files take ${packed.length} bytes of ${archive.length}`);
+  packed.copy(archive);
+  return [
+    { at: ramdisk.arguments_at, bytes: Buffer.from(text.padEnd(ramdisk.arguments_bytes), 'latin1') },
+    { at: ramdisk.files_at, bytes: archive },
+  ];
+};

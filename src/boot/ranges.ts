@@ -1,0 +1,26 @@
+/** The Range header of a request, as RFC 9110 section 14 reads it. */
+
+/** Which bytes to send, both ends included; `all` where the header is none, or one that a server may pass over. */
+export type Span =
+  | { readonly is: 'all' }
+  | { readonly is: 'part'; readonly from: number; readonly to: number }
+  | { readonly is: 'none' };
+
+const all: Span = { is: 'all' };
+
+/**
+ * Reads a Range header for a file of `size` bytes. Units that are unknown, malformed sets and sets of several ranges count as no
+ * header, which the RFC allows (14.2); a range that begins beyond the end is `none`, and is answered 416.
+ */
+export const spanOf = (header: string | undefined, size: number): Span => {
+  const [, first, last] = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header ?? '') ?? [];
+  if (first === undefined || last === undefined || (first === '' && last === '')) return all;
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? { is: 'none' } : { is: 'part', from: size - length, to: size - 1 };
+  }
+  const from = Number(first);
+  if (last !== '' && Number(last) < from) return all;
+  if (from >= size) return { is: 'none' };
+  return { is: 'part', from, to: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
+};

@@ -1,0 +1,30 @@
+/** Ramdisk records: what is known of a boot image, and how a node names one in place of a URL. */
+
+/** A stretch of an image, in bytes from its beginning. */
+export type Area = { readonly at: number; readonly bytes: number };
+
+/** What is stored of a ramdisk: its files are known by their digests, SHA-256 in hexadecimal. */
+export type RamdiskValues = {
+  readonly name: string;
+  readonly arch: string;
+  /** Kernel arguments of every boot from it. */
+  readonly args: string;
+  readonly kernel_sha256: string | null;
+  readonly initrd_sha256: string | null;
+  readonly iso_sha256: string;
+  readonly iso_bytes: number;
+  /** Where a boot's kernel arguments are laid over the image. */
+  readonly arguments_at: number;
+  readonly arguments_bytes: number;
+  /** Where a boot's small files are laid over it. */
+  readonly files_at: number;
+  readonly files_bytes: number;
+};
+
+export const ramdiskArchitectures = ['x86_64', 'aarch64'] as const;
+
+/** What a name of a ramdisk must be like; the name stands in URLs and commands. */
+export const ramdiskNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+// Marks within an image: what follows them is room. Found once, when a ramdisk is added.
+export const areaMarks = { arguments: '@@TEMPER-KERNEL-ARGUMENTS@@', files: '@@TEMPER-SMALL-FILES@@' } as const;

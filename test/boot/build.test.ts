@@ -1,0 +1,96 @@
+/** A boot image made by the tools themselves, and what is refused before or after they run. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { storeImage } from '../../src/boot';
+import { areaMarks } from '../../src/model/boot/ramdisks';
+
+const searched = process.env.PATH ?? '';
+const tools = ['grub-mkrescue', 'xorriso', 'mformat'].every((name) =>
+  searched.split(':').some((folder) => existsSync(join(folder, name))),
+);
+const modules = ['x86_64-efi', 'i386-pc'].every((name) => existsSync(join('/usr/lib/grub', name)));
+const made = tools && modules ? it : it.skip;
+const why = tools && modules ? '' : ' (skipped: no grub-mkrescue, xorriso and mtools here)';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'build-'));
+  writeFileSync(join(folder, 'kernel'), Buffer.alloc(300_000, 1));
+  writeFileSync(join(folder, 'initrd'), Buffer.alloc(500_000, 2));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const given = () => ({ kernel: join(folder, 'kernel'), initrd: join(folder, 'initrd'), arch: 'x86_64' });
+
+made(`makes one hybrid image with room for arguments and files${why}`, async () => {
+  const images = join(folder, 'images');
+  const stored = await storeImage(images, given(), searched);
+  const path = join(images, `${stored.iso_sha256}.iso`);
+  expect(readdirSync(images)).toEqual([`${stored.iso_sha256}.iso`]);
+  const bytes = readFileSync(path);
+  expect(bytes).toHaveLength(stored.iso_bytes);
+  expect(stored).toMatchObject({ arguments_bytes: 2_048, files_bytes: 65_536 });
+  const area = bytes.subarray(stored.arguments_at, stored.arguments_at + stored.arguments_bytes).toString();
+  expect(area).toBe(areaMarks.arguments.padEnd(2_048));
+  // What stands right before and after is the rest of the line: a boot's arguments are laid within it.
+  expect(bytes.subarray(stored.arguments_at - 20, stored.arguments_at).toString()).toContain('linux /boot/vmlinuz ');
+  expect(bytes.subarray(stored.arguments_at + 2_048, stored.arguments_at + 2_049).toString()).toBe('\n');
+  const report = execFileSync('xorriso', ['-indev', path, '-report_el_torito', 'plain'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  expect(report).toMatch(/El Torito boot img[^\n]*BIOS/);
+  expect(report).toMatch(/El Torito boot img[^\n]*UEFI/);
+});
+
+it('names the packages of what is missing', async () => {
+  const building = storeImage(join(folder, 'images'), given(), '/nonexistent');
+  await expect(building).rejects.toThrow(/install grub-common, xorriso, mtools/);
+});
+
+it('takes an image that has its room already, and leaves it where it was', async () => {
+  const iso = join(folder, 'own.iso');
+  const bytes = Buffer.alloc(300_000, 7);
+  bytes.write(areaMarks.arguments.padEnd(1_024), 5_000);
+  bytes.fill(0, 100_000, 110_000);
+  bytes.write(areaMarks.files, 100_000);
+  writeFileSync(iso, bytes);
+  const stored = await storeImage(join(folder, 'images'), { iso }, searched);
+  expect(stored).toEqual({
+    kernel_sha256: null,
+    initrd_sha256: null,
+    iso_sha256: stored.iso_sha256,
+    iso_bytes: 300_000,
+    arguments_at: 5_000,
+    arguments_bytes: 1_024,
+    files_at: 100_000,
+    files_bytes: 10_000,
+  });
+  expect(existsSync(iso)).toBe(true);
+});
+
+it.each([
+  ['no room', Buffer.alloc(3_000_000), /holds no @@TEMPER-KERNEL-ARGUMENTS@@/],
+  [
+    'its room twice',
+    Buffer.concat([Buffer.from(areaMarks.arguments), Buffer.alloc(1 << 20), Buffer.from(areaMarks.arguments)]),
+    /holds more than one/,
+  ],
+  ['no room for files', Buffer.from(areaMarks.arguments.padEnd(4_000)), /holds no @@TEMPER-SMALL-FILES@@/],
+])('refuses an image with %s, and stores nothing', async (_, bytes, says) => {
+  writeFileSync(join(folder, 'own.iso'), bytes);
+  await expect(storeImage(join(folder, 'images'), { iso: join(folder, 'own.iso') }, searched)).rejects.toThrow(says);
+  expect(readdirSync(join(folder, 'images'))).toEqual([]);
+});
+
+it('finds a mark that lies across two pieces of what it reads', async () => {
+  const bytes = Buffer.alloc(3 << 20, 7);
+  bytes.write(areaMarks.arguments.padEnd(1_024), (1 << 20) - 5);
+  bytes.fill(0, (2 << 20) - 3, (2 << 20) + 2_000);
+  bytes.write(areaMarks.files, (2 << 20) - 3);
+  writeFileSync(join(folder, 'own.iso'), bytes);
+  const stored = await storeImage(join(folder, 'images'), { iso: join(folder, 'own.iso') }, searched);
+  expect(stored).toMatchObject({ arguments_at: (1 << 20) - 5, files_at: (2 << 20) - 3, files_bytes: 2_003 });
+});

@@ -1,0 +1,182 @@
+/** A boot's URL in a real store: made by a worker under the fence, worth something only while its run has the node. */
+import { randomUUID } from 'node:crypto';
+import { createInventory, type Inventory } from '../../src/inventory';
+import type { Sql } from '../../src/inventory/database';
+import { connect } from '../../src/inventory/database';
+import type { NewCapability } from '../../src/inventory/nodes/boot-capabilities';
+import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
+import { newPair } from '../../src/inventory/secrets/sealed-box';
+import { createSealer } from '../../src/inventory/secrets/sealing';
+import type { NodeUuid, RunUuid } from '../../src/model/ids';
+import { type TestDatabase, testDatabase } from '../support/servers';
+
+let database: TestDatabase;
+let owner: Sql;
+let api: Inventory;
+let bmc: Inventory;
+let boot: Inventory;
+let bootSql: Sql;
+
+const sealer = createSealer([{ id: 'k1', group: null, raw: newPair().publicRaw }]);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  owner = connect(database.ownerUrl, { max: 1 });
+  api = createInventory(connect(database.apiUrl, { max: 2 }));
+  bmc = createInventory(connect(database.bmcUrl, { max: 2 }));
+  bootSql = connect(database.bootUrl, { max: 2 });
+  boot = createInventory(bootSql);
+});
+afterAll(async () => {
+  await Promise.all([api.close(), bmc.close(), boot.close(), owner.end()]);
+  await database.drop();
+});
+
+const area = { arguments_at: 0, arguments_bytes: 1_024, files_at: 1_024, files_bytes: 1_024 };
+const ramdiskOf = async () =>
+  (await api.ramdisks.create({
+    name: `r-${randomUUID().slice(0, 8)}`,
+    arch: 'x86_64',
+    args: '',
+    kernel_sha256: null,
+    initrd_sha256: null,
+    iso_sha256: 'a'.repeat(64),
+    iso_bytes: 2_048,
+    ...area,
+  }))!;
+
+/** A node that a run holds. */
+const heldNode = async () => {
+  const [run, node_uuid] = [randomUUID() as RunUuid, randomUUID() as NodeUuid];
+  await owner`insert into nodes (uuid, driver, provision_state, reservation, fence) values (${node_uuid}, 'redfish', 'deploying', ${run}, 3)`;
+  await owner`
+    insert into runs (id, node_uuid, fence, story, verb, state, workflow_id, requester, input, rule_set)
+    values (${run}, ${node_uuid}, 3, 'deploy', 'active', 'running', ${`w-${run}`}, '{}', '{}', 'test')`;
+  return { run, node_uuid, fence: 3 };
+};
+
+const capability = (node_uuid: NodeUuid, ramdisk_uuid: string, act: string, token = newUrlToken()) => {
+  const seal = (value: string) =>
+    sealer.sealAgain(
+      value,
+      { id: randomUUID(), holder: 'agent', holder_id: node_uuid, path: '/agent/x', bound: null },
+      'all',
+    );
+  const made: NewCapability = {
+    act,
+    ramdisk_uuid,
+    arguments: 'quiet',
+    url_hash: hashOf(token),
+    token_hash: hashOf(agentTokenOf(token)),
+    inspection_hash: hashOf(inspectionTokenOf(token)),
+    url: seal(token),
+    token: seal(agentTokenOf(token)),
+  };
+  return { token, made };
+};
+
+it('is served while its run has the node, and not after', async () => {
+  const ramdisk = await ramdiskOf();
+  const lock = await heldNode();
+  const { token, made } = capability(lock.node_uuid, ramdisk.uuid, 'one/1');
+  expect(await bmc.transaction((store) => store.bootCapabilities.make(lock, made))).toBe(true);
+  expect(await boot.bootCapabilities.served(hashOf(token))).toEqual({
+    node_uuid: lock.node_uuid,
+    run_id: lock.run,
+    arguments: 'quiet',
+    ramdisk: { iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area },
+  });
+  expect(await boot.bootCapabilities.served(hashOf('another'))).toBeUndefined();
+  expect(await bmc.bootCapabilities.made(lock, 'one/1')).toBe(made.url.id);
+  expect(await bmc.bootCapabilities.made(lock, 'one/2')).toBeUndefined();
+  expect(await bmc.bootCapabilities.made({ ...lock, fence: 4 }, 'one/1')).toBeUndefined();
+
+  await owner`update nodes set fence = 4 where uuid = ${lock.node_uuid}`;
+  expect(await boot.bootCapabilities.served(hashOf(token))).toBeUndefined();
+  await owner`update nodes set fence = 3, reservation = null where uuid = ${lock.node_uuid}`;
+  expect(await boot.bootCapabilities.served(hashOf(token))).toBeUndefined();
+});
+
+it('takes the place of the one before it, and is made by no worker that has lost the node', async () => {
+  const ramdisk = await ramdiskOf();
+  const lock = await heldNode();
+  const first = capability(lock.node_uuid, ramdisk.uuid, 'one/1');
+  const second = capability(lock.node_uuid, ramdisk.uuid, 'one/2');
+  await bmc.transaction((store) => store.bootCapabilities.make(lock, first.made));
+  await bmc.transaction((store) => store.bootCapabilities.make(lock, second.made));
+  expect(await boot.bootCapabilities.served(hashOf(first.token))).toBeUndefined();
+  expect(await boot.bootCapabilities.served(hashOf(second.token))).toBeDefined();
+  const late = capability(lock.node_uuid, ramdisk.uuid, 'one/3');
+  expect(await bmc.transaction((store) => store.bootCapabilities.make({ ...lock, fence: 2 }, late.made))).toBe(false);
+  expect(await boot.bootCapabilities.served(hashOf(second.token))).toBeDefined();
+  await bmc.bootCapabilities.end(lock.node_uuid);
+  expect(await boot.bootCapabilities.served(hashOf(second.token))).toBeUndefined();
+});
+
+it('puts the ramdisk on record when its node is powered on, so that a lookup has no token to hand out', async () => {
+  const ramdisk = await ramdiskOf();
+  const lock = await heldNode();
+  const { token, made } = capability(lock.node_uuid, ramdisk.uuid, 'one/1');
+  await bmc.transaction((store) => store.bootCapabilities.make(lock, made));
+  expect(await api.ramdiskBoots.brings(lock.node_uuid)).toBeUndefined();
+  await bmc.transaction(async (store) => {
+    await store.ramdiskBoots.expect(lock);
+    await store.bootCapabilities.meet(lock);
+  });
+  expect(await api.ramdiskBoots.brings(lock.node_uuid)).toBe(hashOf(inspectionTokenOf(token)));
+  expect(await api.agents.find(lock.node_uuid)).toMatchObject({ token_hash: hashOf(agentTokenOf(token)), url: null });
+  expect(await api.agents.meet(lock.node_uuid, 'x', { ...made.token, id: randomUUID() })).toBe(false);
+  // A repeat of the act leaves what the ramdisk has said since.
+  await owner`update agents set url = 'https://192.0.2.7:9999' where node_uuid = ${lock.node_uuid}`;
+  await bmc.transaction(async (store) => {
+    await store.ramdiskBoots.expect(lock);
+    await store.bootCapabilities.meet(lock);
+  });
+  expect(await api.agents.find(lock.node_uuid)).toMatchObject({ url: 'https://192.0.2.7:9999' });
+  const kept = [made.url.id, made.token.id];
+  const control = createInventory(connect(database.controlUrl, { max: 1 }));
+  await control.secrets.sweep();
+  await control.close();
+  expect(await api.secrets.count(kept)).toBe(2);
+});
+
+it('expects a boot without a URL as before: its ramdisk looks itself up', async () => {
+  const lock = await heldNode();
+  await bmc.transaction(async (store) => {
+    await store.ramdiskBoots.expect(lock);
+    await store.bootCapabilities.meet(lock);
+  });
+  expect(await api.ramdiskBoots.brings(lock.node_uuid)).toBeNull();
+  expect(await api.agents.find(lock.node_uuid)).toBeUndefined();
+});
+
+it('keeps a ramdisk from being removed while a run boots from it', async () => {
+  const ramdisk = await ramdiskOf();
+  const lock = await heldNode();
+  await bmc.transaction((store) =>
+    store.bootCapabilities.make(lock, capability(lock.node_uuid, ramdisk.uuid, 'a').made),
+  );
+  expect(await api.ramdisks.user(ramdisk.uuid)).toBe(lock.node_uuid);
+  await owner`update nodes set reservation = null where uuid = ${lock.node_uuid}`;
+  expect(await api.ramdisks.user(ramdisk.uuid)).toBeUndefined();
+  expect(await api.ramdisks.delete(ramdisk.uuid)).toBe(true);
+});
+
+it.each([
+  ['the nodes', 'select driver_info from nodes'],
+  ['the sealed secrets', 'select id from secrets'],
+  ['the ids of sealed URLs', 'select url_secret from boot_capabilities'],
+  ['the ramdisks on record', 'select token_hash from agents'],
+  ['runs', 'select input from runs'],
+  ['and writes no URL', `update boot_capabilities set arguments = 'x'`],
+  ['and writes no ramdisk', `update ramdisks set args = 'x'`],
+])('the boot service does not read %s', async (_, statement) => {
+  await expect(bootSql.unsafe(statement)).rejects.toThrow(/permission denied/);
+});
+
+it('the API reads of URLs neither what they are compared with nor what is sent', async () => {
+  const sql = connect(database.apiUrl, { max: 1 });
+  for (const column of ['url_hash', 'arguments', 'token_hash', 'inspection_hash'])
+    await expect(sql.unsafe(`select ${column} from boot_capabilities`)).rejects.toThrow(/permission denied/);
+  await sql.end();
+});
