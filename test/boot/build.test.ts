@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storeImage } from '../../src/boot';
 import { areaMarks } from '../../src/model/boot/ramdisks';
+import { makeBootImage } from '../../src/process/command/ramdisks';
 
 const searched = process.env.PATH ?? '';
 const tools = ['grub-mkrescue', 'xorriso', 'mformat'].every((name) =>
@@ -93,4 +94,21 @@ it('finds a mark that lies across two pieces of what it reads', async () => {
   writeFileSync(join(folder, 'own.iso'), bytes);
   const stored = await storeImage(join(folder, 'images'), { iso: join(folder, 'own.iso') }, searched);
   expect(stored).toMatchObject({ arguments_at: (1 << 20) - 5, files_at: (2 << 20) - 3, files_bytes: 2_003 });
+});
+
+it('says in one sentence what the command cannot use', async () => {
+  const missing = { iso: join(folder, 'missing.iso'), dir: join(folder, 'images') };
+  await expect(makeBootImage({ PATH: searched }, missing)).rejects.toMatchObject({
+    exit: 'refused',
+    message: `${missing.iso} could not be used (ENOENT).`,
+  });
+  await expect(makeBootImage({ PATH: searched }, { iso: missing.iso })).rejects.toMatchObject({
+    exit: 'usage',
+    message: 'Give --dir, or set TEMPER_BOOT_DIR: the folder that the boot service reads.',
+  });
+  const unequipped = makeBootImage({ PATH: '' }, { ...given(), dir: missing.dir });
+  await expect(unequipped).rejects.toMatchObject({
+    exit: 'refused',
+    message: expect.stringContaining('apt-get install'),
+  });
 });
