@@ -64,109 +64,144 @@ const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy
 /** A failed look while waiting says nothing; only one that no later look can mend ends the act. */
 const isPassing = (error: unknown): error is TemperError => isTemperError(error) && passing.includes(error.code);
 
+/** How far one attempt at a goal has come. */
+type Attempt<State> = {
+  readonly client: Converging;
+  readonly goal: Goal<State>;
+  readonly intents: ReturnType<typeof announcements>;
+  readonly deadline: number;
+  readonly nextPause: () => number;
+  announced: Announced | undefined;
+  acceptedNow: boolean;
+  sent: boolean;
+  movingSince: number | undefined;
+  /** What the last read that came through showed. */
+  seen: string;
+  trouble: TemperError | undefined;
+};
+
+/** What an error or a heartbeat says of it. */
+type Progress = Pick<Attempt<unknown>, 'client' | 'seen'> & { readonly goal: Pick<Goal<unknown>, 'what'> };
+
+const beatAs = ({ client, goal, seen }: Progress, doing: string) =>
+  client.context.beat({ what: goal.what, doing, seen });
+
+/** Undefined when the read failed in passing; the engine's retries space those of the very first read better. */
+const look = async <State>(attempt: Attempt<State>): Promise<{ state: State } | undefined> => {
+  try {
+    const state = await attempt.goal.look();
+    attempt.seen = attempt.goal.show(state);
+    attempt.trouble = undefined;
+    return { state };
+  } catch (error) {
+    attempt.client.context.signal.throwIfAborted();
+    if (!isPassing(error) || attempt.seen === 'nothing') throw error;
+    attempt.trouble = error;
+    return undefined;
+  }
+};
+
+const outcomeUnknown = ({ client, goal, seen }: Progress): never =>
+  raise(
+    'StepOutcomeUnknown',
+    client.facts({ step: goal.what, reason: `the BMC shows ${seen}, as it would either way` }),
+  );
+
+const mayAct = <State>(attempt: Attempt<State>, state: State): boolean => {
+  const { goal, announced } = attempt;
+  const settled = (since: number) => performance.now() - since >= attempt.client.context.timing.settleMs;
+  // What has been on its way for longer than it may take is no longer believed to arrive.
+  const arrives = announced === undefined || performance.now() - announced.sentAt < goal.timeoutMs;
+  const moving = goal.moving?.(state, announced);
+  if (moving === undefined) attempt.movingSince = undefined;
+  else attempt.movingSince ??= performance.now();
+  const { movingSince } = attempt;
+  if ((moving === 'towards' && arrives) || (movingSince !== undefined && !settled(movingSince))) return false;
+  if (attempt.acceptedNow && goal.again !== 'now') return false;
+  if (announced === undefined) return true;
+  if (!settled(announced.sentAt)) return false;
+  return goal.again !== 'never' || outcomeUnknown(attempt);
+};
+
+const afterRefusal = async <State>(
+  attempt: Attempt<State>,
+  refusal: Extract<Sent, { is: 'refused' }>,
+): Promise<void> => {
+  await attempt.intents.withdraw();
+  attempt.announced = undefined;
+  // It may be refused because the state is there already.
+  const now = await look(attempt);
+  if (now && attempt.goal.reached(now.state, undefined)) return;
+  const isLast = performance.now() >= attempt.deadline;
+  if (!refusal.transient || refusal.reply?.status === 503 || isLast) throw refusal.error;
+  await pause(attempt.nextPause(), attempt.client.context.signal);
+};
+
+const send = async <State>(attempt: Attempt<State>, state: State): Promise<void> => {
+  const { client, goal, intents } = attempt;
+  const { signal, log } = client.context;
+  signal.throwIfAborted();
+  if (goal.again === 'never') refuseDoubted(client);
+  attempt.announced = await intents.announce(goal.show(state));
+  beatAs(attempt, 'sending');
+  const outcome = await goal.act(state).catch(async (error: unknown) => {
+    // Thrown means that nothing was sent, unless we were stopped in the middle: then the intent must stand.
+    if (!signal.aborted) await intents.withdraw();
+    throw error;
+  });
+  attempt.sent = true;
+  switch (outcome.is) {
+    case 'accepted':
+      attempt.acceptedNow = true;
+      if (goal.trusts) attempt.announced = await intents.confirm(attempt.announced);
+      return;
+    case 'refused':
+      return afterRefusal(attempt, outcome);
+    case 'unknown':
+      attempt.trouble = outcome.error;
+      log.warn('a command got no answer', { node_uuid: client.node.uuid, what: goal.what, why: outcome.error.message });
+  }
+};
+
+const isThere = <State>({ goal, announced }: Attempt<State>, state: State): boolean =>
+  goal.reached(state, announced) || (goal.trusts === true && announced?.accepted === true);
+
 /**
  * Throws BmcTimeout when the state is not reached in time, BmcStuck when it was not in an attempt before this one either,
  * StepOutcomeUnknown, or what the BMC's refusal amounts to.
  */
 export const converge = async <State>(client: Converging, goal: Goal<State>): Promise<Reached<State>> => {
-  const { timing, signal, beat, log } = client.context;
+  const { timing, signal } = client.context;
   const intents = announcements(client.context, goal.desired);
   const deadline = performance.now() + goal.timeoutMs;
-  const nextPause = backOff(timing.pollMs);
-  let announced = await intents.last();
-  const late = announced !== undefined || goal.endsInTime === true ? 'BmcStuck' : 'BmcTimeout';
-  let acceptedNow = false;
-  let sent = false;
+  const attempt: Attempt<State> = {
+    client,
+    goal,
+    intents,
+    deadline,
+    nextPause: backOff(timing.pollMs),
+    announced: await intents.last(),
+    acceptedNow: false,
+    sent: false,
+    movingSince: undefined,
+    seen: 'nothing',
+    trouble: undefined,
+  };
+  const late = attempt.announced !== undefined || goal.endsInTime === true ? 'BmcStuck' : 'BmcTimeout';
   let agreeing = 0;
-  let movingSince: number | undefined;
-  let seen = 'nothing';
-  let trouble: TemperError | undefined;
-
-  const beatAs = (doing: string) => beat({ what: goal.what, doing, seen });
-
-  /** Undefined when the look failed in passing; the engine's retries space those of the very first look better. */
-  const look = async (): Promise<{ state: State } | undefined> => {
-    try {
-      const state = await goal.look();
-      seen = goal.show(state);
-      trouble = undefined;
-      return { state };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isPassing(error) || seen === 'nothing') throw error;
-      trouble = error;
-      return undefined;
-    }
-  };
-
-  const settled = (since: number): boolean => performance.now() - since >= timing.settleMs;
-
-  /** What has been on its way for longer than it may take is no longer believed to arrive. */
-  const arrives = (): boolean => announced === undefined || performance.now() - announced.sentAt < goal.timeoutMs;
-
-  const mayAct = (state: State): boolean => {
-    const moving = goal.moving?.(state, announced);
-    if (moving === undefined) movingSince = undefined;
-    else movingSince ??= performance.now();
-    if ((moving === 'towards' && arrives()) || (movingSince !== undefined && !settled(movingSince))) return false;
-    if (acceptedNow && goal.again !== 'now') return false;
-    if (announced === undefined) return true;
-    if (!settled(announced.sentAt)) return false;
-    return goal.again !== 'never' || outcomeUnknown();
-  };
-
-  const outcomeUnknown = (): never =>
-    raise(
-      'StepOutcomeUnknown',
-      client.facts({ step: goal.what, reason: `the BMC shows ${seen}, as it would either way` }),
-    );
-
-  const refused = async (refusal: Extract<Sent, { is: 'refused' }>): Promise<void> => {
-    await intents.withdraw();
-    announced = undefined;
-    // It may be refused because the state is there already.
-    const now = await look();
-    if (now && goal.reached(now.state, undefined)) return;
-    if (!refusal.transient || refusal.reply?.status === 503 || performance.now() >= deadline) throw refusal.error;
-    await pause(nextPause(), signal);
-  };
-
-  const send = async (state: State): Promise<void> => {
-    signal.throwIfAborted();
-    if (goal.again === 'never') refuseDoubted(client);
-    announced = await intents.announce(goal.show(state));
-    beatAs('sending');
-    const outcome = await goal.act(state).catch(async (error: unknown) => {
-      // Thrown means that nothing was sent, unless we were stopped in the middle: then the intent must stand.
-      if (!signal.aborted) await intents.withdraw();
-      throw error;
-    });
-    sent = true;
-    switch (outcome.is) {
-      case 'accepted':
-        acceptedNow = true;
-        if (goal.trusts) announced = await intents.confirm(announced);
-        return;
-      case 'refused':
-        return refused(outcome);
-      case 'unknown':
-        trouble = outcome.error;
-        log.warn('a command got no answer', { node_uuid: client.node.uuid, what: goal.what, why: trouble.message });
-    }
-  };
-
   for (;;) {
-    const now = await look();
+    const now = await look(attempt);
     if (now) {
-      agreeing = goal.reached(now.state, announced) || (goal.trusts && announced?.accepted) ? agreeing + 1 : 0;
-      if (agreeing >= (goal.proof ?? 1)) return { state: now.state, sent };
-      if (agreeing === 0 && mayAct(now.state)) {
-        await send(now.state);
+      agreeing = isThere(attempt, now.state) ? agreeing + 1 : 0;
+      if (agreeing >= (goal.proof ?? 1)) return { state: now.state, sent: attempt.sent };
+      if (agreeing === 0 && mayAct(attempt, now.state)) {
+        await send(attempt, now.state);
         continue;
       }
     }
-    beatAs('waiting');
+    beatAs(attempt, 'waiting');
+    const { trouble, seen } = attempt;
     if (performance.now() >= deadline) throw trouble ?? raise(late, client.facts({ what: goal.what, seen }));
-    await pause(agreeing > 0 ? timing.pollMs : nextPause(), signal);
+    await pause(agreeing > 0 ? timing.pollMs : attempt.nextPause(), signal);
   }
 };

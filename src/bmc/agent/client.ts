@@ -99,101 +99,120 @@ export const withAgent = async <T>(
 type Connector = buildConnector.connector;
 type Sockets = (guard?: (connector: Connector) => Connector) => Agent;
 
+/** What every request of one act shares. */
+type Peer = {
+  readonly contact: Contact;
+  readonly sockets: Agent;
+  readonly open: Sockets;
+  readonly context: ActContext;
+  /** The node in errors: by its name where it has one. */
+  readonly called: string;
+};
+
+const factsOf = ({ called, contact }: Peer, what: string) => ({ node: called, agent: contact.label, what });
+
+/** A ramdisk may quote the request, and with it the token. */
+const masked = ({ contact }: Peer, error: TemperError): TemperError =>
+  new TemperError(error.code, {
+    ...error.facts,
+    ...(typeof error.facts.reason === 'string' && { reason: hideSecrets(error.facts.reason, [contact.token]) }),
+  });
+
+const exchange = async (peer: Peer, { method, path, body, what, mayStillSend }: AgentRequest): Promise<Answer> => {
+  const { contact, context, sockets, open } = peer;
+  context.signal.throwIfAborted();
+  const url = new URL(`${contact.base}${path}`);
+  if (path !== '/v1/status') url.searchParams.set('agent_token', contact.token);
+  // A command has a connection of its own: its window is checked once that is open.
+  const late = () => lateError(factsOf(peer, what));
+  const own = mayStillSend && open((connector) => whileOpen(connector, mayStillSend, late));
+  try {
+    const answer = await request(url, {
+      dispatcher: own ?? sockets,
+      method,
+      signal: context.signal,
+      headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const bytes = await answer.body.bytes();
+    context.answered?.();
+    return { status: answer.statusCode, body: parsedOrText(bytes) };
+  } catch (thrown) {
+    context.signal.throwIfAborted();
+    throw new Silence(errorOfSilence(thrown, factsOf(peer, what)));
+  } finally {
+    void own?.destroy();
+  }
+};
+
+const parsed = <T>(peer: Peer, { status, body }: Answer, schema: z.ZodType<T>, what: string): T => {
+  const facts = factsOf(peer, what);
+  if (status >= 300) throw masked(peer, errorOfStatus(status, body, facts));
+  const result = schema.safeParse(storable(body));
+  if (result.success) return result.data;
+  const where =
+    body === undefined
+      ? 'it is not JSON'
+      : `it makes no sense at ${result.error.issues[0]?.path.join('.') || 'the top'}`;
+  throw new TemperError('AgentServerError', { ...facts, status, reason: `of its reply to ${what}, ${where}` });
+};
+
+/** A read's silence is an error like any other: nothing was to happen. */
+const reading = async (peer: Peer, path: string, what: string): Promise<Answer> => {
+  try {
+    return await exchange(peer, { method: 'GET', path, what });
+  } catch (thrown) {
+    throw thrown instanceof Silence ? thrown.failed.error : thrown;
+  }
+};
+
+const get = async <T>(peer: Peer, path: string, schema: z.ZodType<T>, what: string): Promise<T> =>
+  parsed(peer, await reading(peer, path, what), schema, what);
+
+const findCommand = async (peer: Peer, id: string): Promise<Command | undefined> => {
+  const what = 'the question for a command';
+  const answer = await reading(peer, `/v1/commands/${encodeURIComponent(id)}`, what);
+  return answer.status === 404 ? undefined : parsed(peer, answer, Command, what);
+};
+
+const post = async (
+  peer: Peer,
+  name: string,
+  params: Readonly<Record<string, unknown>>,
+  mayStillSend?: () => boolean,
+): Promise<Posted> => {
+  const path = '/v1/commands/?wait=false';
+  try {
+    const answer = await exchange(peer, { method: 'POST', path, body: { name, params }, what: name, mayStillSend });
+    return { is: 'taken', command: parsed(peer, answer, Command, name) };
+  } catch (thrown) {
+    if (thrown instanceof Silence) {
+      const { error, neverSent } = thrown.failed;
+      if (neverSent || lasting.includes(error.code)) throw error;
+      return { is: 'unknown', error };
+    }
+    if (!isTemperError(thrown)) throw thrown;
+    return { is: thrown.code === 'AgentServerError' ? 'unknown' : 'refused', error: thrown };
+  }
+};
+
 const createClient = (
   contact: Contact,
-  { sockets, open }: { readonly sockets: Agent; readonly open: Sockets },
+  sockets: { readonly sockets: Agent; readonly open: Sockets },
   node: BmcNode,
   context: ActContext,
 ): AgentClient => {
   const called = node.name ?? node.uuid;
-  const factsOf = (what: string) => ({ node: called, agent: contact.label, what });
-  // A ramdisk may quote the request, and with it the token.
-  const masked = (error: TemperError): TemperError =>
-    new TemperError(error.code, {
-      ...error.facts,
-      ...(typeof error.facts.reason === 'string' && { reason: hideSecrets(error.facts.reason, [contact.token]) }),
-    });
-
-  const ask = async ({ method, path, body, what, mayStillSend }: AgentRequest): Promise<Answer> => {
-    context.signal.throwIfAborted();
-    const url = new URL(`${contact.base}${path}`);
-    if (path !== '/v1/status') url.searchParams.set('agent_token', contact.token);
-    // A command has a connection of its own: its window is looked at once that is there.
-    const own = mayStillSend && open((connector) => whileOpen(connector, mayStillSend, () => lateError(factsOf(what))));
-    try {
-      const answer = await request(url, {
-        dispatcher: own ?? sockets,
-        method,
-        signal: context.signal,
-        headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
-        body: body === undefined ? undefined : JSON.stringify(body),
-      });
-      const bytes = await answer.body.bytes();
-      context.answered?.();
-      return { status: answer.statusCode, body: parsedOrText(bytes) };
-    } catch (thrown) {
-      context.signal.throwIfAborted();
-      throw new Silence(errorOfSilence(thrown, factsOf(what)));
-    } finally {
-      void own?.destroy();
-    }
-  };
-
-  const parsed = <T>({ status, body }: Answer, schema: z.ZodType<T>, what: string): T => {
-    if (status >= 300) throw masked(errorOfStatus(status, body, factsOf(what)));
-    const result = schema.safeParse(storable(body));
-    if (result.success) return result.data;
-    const where =
-      body === undefined
-        ? 'it is not JSON'
-        : `it makes no sense at ${result.error.issues[0]?.path.join('.') || 'the top'}`;
-    throw new TemperError('AgentServerError', {
-      ...factsOf(what),
-      status,
-      reason: `of its reply to ${what}, ${where}`,
-    });
-  };
-
-  const loud = (thrown: unknown): never => {
-    throw thrown instanceof Silence ? thrown.failed.error : thrown;
-  };
-  const get = async <T>(path: string, schema: z.ZodType<T>, what: string): Promise<T> =>
-    parsed(await ask({ method: 'GET', path, what }).catch(loud), schema, what);
-
-  const post = async (
-    name: string,
-    params: Readonly<Record<string, unknown>>,
-    mayStillSend?: () => boolean,
-  ): Promise<Posted> => {
-    const path = '/v1/commands/?wait=false';
-    try {
-      const answer = await ask({ method: 'POST', path, body: { name, params }, what: name, mayStillSend });
-      return { is: 'taken', command: parsed(answer, Command, name) };
-    } catch (thrown) {
-      if (thrown instanceof Silence) {
-        const { error, neverSent } = thrown.failed;
-        if (neverSent || lasting.includes(error.code)) throw error;
-        return { is: 'unknown', error };
-      }
-      if (!isTemperError(thrown)) throw thrown;
-      return { is: thrown.code === 'AgentServerError' ? 'unknown' : 'refused', error: thrown };
-    }
-  };
-
+  const peer: Peer = { contact, ...sockets, context, called };
   return {
     node,
     context,
     facts: (more) => ({ node: called, agent: contact.label, ...more }),
-    startedAt: async () => (await get('/v1/status', Status, 'the question for its status')).started_at,
-    commands: async () => (await get('/v1/commands/', Commands, 'the question for its commands')).commands,
-    async command(id) {
-      const what = 'the question for a command';
-      const path = `/v1/commands/${encodeURIComponent(id)}`;
-      const answer = await ask({ method: 'GET', path, what }).catch(loud);
-      return answer.status === 404 ? undefined : parsed(answer, Command, what);
-    },
-    post: (name, params) => post(name, params, context.mayStillSend),
-    ask: (name, params) => post(name, params),
+    startedAt: async () => (await get(peer, '/v1/status', Status, 'the question for its status')).started_at,
+    commands: async () => (await get(peer, '/v1/commands/', Commands, 'the question for its commands')).commands,
+    command: (id) => findCommand(peer, id),
+    post: (name, params) => post(peer, name, params, context.mayStillSend),
+    ask: (name, params) => post(peer, name, params),
   };
 };
 

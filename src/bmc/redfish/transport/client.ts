@@ -45,126 +45,131 @@ const strong = (etag: string): string => etag.replace(/^W\//, '');
 const isPrecondition = (reply: Reply): boolean =>
   reply.status === 412 || reply.status === 428 || /Precondition(Failed|HeaderMissing|Required)/.test(wordsOf(reply));
 
+/** What every request of one act shares. */
+type Peer = Pick<Client, 'node' | 'context' | 'connection' | 'label' | 'facts'> & {
+  /** The node in errors: by its name where it has one. */
+  readonly called: string;
+};
+
+/** A link stays at the BMC: whatever leads elsewhere is refused before anything is sent there. */
+const resolve = ({ connection, facts }: Peer, path: string, what: string): string => {
+  const { origin } = connection.settings.address;
+  const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
+  if (url?.origin !== origin)
+    return raise('BmcRejected', facts({ what, status: 'link', reason: 'it points to another host' }));
+  return `${url.pathname}${url.search}`;
+};
+
+const read = async (peer: Peer, path: string, large = false, follow = 3): Promise<Reply> => {
+  const what = `GET ${path}`;
+  const { connection, context, called: node } = peer;
+  const ask = { method: 'GET' as const, path: resolve(peer, path, what), large, signal: context.signal, node, what };
+  let answer = await connection.ask(ask);
+  // Some BMCs refuse uncompressed replies for their registries.
+  if ('reply' in answer && answer.reply.status === 406)
+    answer = await connection.ask({ ...ask, headers: { 'accept-encoding': '*' } });
+  if ('failed' in answer) throw answer.failed.error;
+  const { reply } = answer;
+  if (!redirects.includes(reply.status)) return reply;
+  const to = reply.headers.location;
+  if (to === undefined || follow === 0)
+    return raise('BmcRejected', peer.facts({ what, status: reply.status, reason: 'it redirects nowhere' }));
+  return read(peer, resolve(peer, to, what), large, follow - 1);
+};
+
+/** From the header, else from the document; an empty one is none. */
+const etagIn = ({ headers, body }: Reply): string | undefined => {
+  const inBody = (body as Record<string, unknown> | undefined)?.['@odata.etag'];
+  return headers.etag || (typeof inBody === 'string' && inBody !== '' ? inBody : undefined);
+};
+
+const parsed = <T>(peer: Peer, reply: Reply, schema: z.ZodType<T>, path: string): Read<T> => {
+  const what = `GET ${path}`;
+  if (reply.status >= 400 || reply.garbled) throw peer.connection.errorOf(reply, { node: peer.called, what });
+  const result = schema.safeParse(reply.body);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    const reason = `its reply to ${what} makes no sense at ${issue?.path.join('.') || 'the top'}`;
+    return raise('BmcServerError', peer.facts({ status: reply.status, reason, what }));
+  }
+  const etag = etagIn(reply);
+  return { value: result.data, etag: etag === '""' ? undefined : etag, headers: reply.headers };
+};
+
+const find = async <T>(peer: Peer, path: string, schema: z.ZodType<T>, large?: boolean) => {
+  const reply = await read(peer, path, large);
+  const absent = peer.connection.errorOf(reply, { node: peer.called, what: `GET ${path}` });
+  if (reply.status === 404 || (reply.status >= 400 && absent.code === 'BmcUnsupported')) return undefined;
+  return parsed(peer, reply, schema, path);
+};
+
+const settle = ({ connection, called }: Peer, answer: Answer, what: string): Sent => {
+  if ('failed' in answer) {
+    if (answer.failed.neverSent) throw answer.failed.error;
+    return { is: 'unknown', error: answer.failed.error };
+  }
+  const { reply } = answer;
+  if (reply.status < 300) return { is: 'accepted', reply };
+  const error = connection.errorOf(reply, { node: called, what });
+  if (redirects.includes(reply.status)) throw error;
+  const transient = isTransientRefusal(reply);
+  if (reply.status >= 500 && ![501, 503].includes(reply.status) && !transient) return { is: 'unknown', error };
+  return { is: 'refused', reply, error, transient };
+};
+
+type Write = {
+  readonly method: 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body: unknown;
+  readonly what: string;
+  readonly etag?: string;
+};
+
+const write = async (peer: Peer, { method, path, body, what, etag }: Write): Promise<Sent> => {
+  const headers = etag === undefined ? undefined : { 'if-match': etag };
+  const { signal, mayStillSend } = peer.context;
+  const to = resolve(peer, path, what);
+  return settle(
+    peer,
+    await peer.connection.ask({ method, path: to, body, headers, signal, mayStillSend, node: peer.called, what }),
+    what,
+  );
+};
+
+/**
+ * As given, again if it changed meanwhile (sensors in the same document), weak turned strong, without, and a last time as
+ * given. A refused precondition means that nothing was written, so each rung may send.
+ */
+const patch = async (peer: Peer, path: string, body: unknown, what: string): Promise<Sent> => {
+  let sent: Sent | undefined;
+  for (const rung of ['given', 'given', 'strong', 'none', 'any', 'given'] as const) {
+    if (rung === 'any' && sent?.is === 'refused' && sent.reply.status !== 428) continue;
+    const etag = rung === 'none' ? undefined : etagIn(await read(peer, path));
+    if (rung === 'strong' && (etag === undefined || strong(etag) === etag)) continue;
+    const match = { given: etag, strong: etag && strong(etag), none: undefined, any: '*' }[rung];
+    // Each rung is a request of its own, and with slow BMCs the ladder is long.
+    if (sent) await peer.context.intents.renew();
+    sent = await write(peer, { method: 'PATCH', path, body, what, etag: match });
+    if (sent.is !== 'refused' || !isPrecondition(sent.reply)) return sent;
+  }
+  return sent!;
+};
+
 export const createClient = (node: BmcNode, context: ActContext, connection: Connection): Client => {
-  const { address } = connection.settings;
-  const label = address.label;
+  const { label } = connection.settings.address;
   const called = node.name ?? node.uuid;
   const facts = (more?: Readonly<Record<string, unknown>>) => ({ node: called, bmc: label, ...more });
-
-  /** A link stays at the BMC: whatever leads elsewhere is refused before anything is sent there. */
-  const resolve = (path: string, what: string): string => {
-    const url = URL.canParse(path, address.origin) ? new URL(path, address.origin) : undefined;
-    if (url?.origin !== address.origin)
-      return raise('BmcRejected', facts({ what, status: 'link', reason: 'it points to another host' }));
-    return `${url.pathname}${url.search}`;
-  };
-
-  const read = async (path: string, large = false, follow = 3): Promise<Reply> => {
-    const what = `GET ${path}`;
-    const ask = {
-      method: 'GET' as const,
-      path: resolve(path, what),
-      large,
-      signal: context.signal,
-      node: called,
-      what,
-    };
-    let answer = await connection.ask(ask);
-    // Some BMCs refuse uncompressed replies for their registries.
-    if ('reply' in answer && answer.reply.status === 406)
-      answer = await connection.ask({ ...ask, headers: { 'accept-encoding': '*' } });
-    if ('failed' in answer) throw answer.failed.error;
-    const { reply } = answer;
-    if (!redirects.includes(reply.status)) return reply;
-    const to = reply.headers.location;
-    if (to === undefined || follow === 0)
-      return raise('BmcRejected', facts({ what, status: reply.status, reason: 'it redirects nowhere' }));
-    return read(resolve(to, what), large, follow - 1);
-  };
-
-  const parsed = <T>(reply: Reply, schema: z.ZodType<T>, path: string): Read<T> => {
-    const what = `GET ${path}`;
-    if (reply.status >= 400 || reply.garbled) throw connection.errorOf(reply, { node: called, what });
-    const result = schema.safeParse(reply.body);
-    if (!result.success) {
-      const [issue] = result.error.issues;
-      const reason = `its reply to ${what} makes no sense at ${issue?.path.join('.') || 'the top'}`;
-      return raise('BmcServerError', facts({ status: reply.status, reason, what }));
-    }
-    const inBody = (reply.body as Record<string, unknown>)['@odata.etag'];
-    const etag = reply.headers.etag || (typeof inBody === 'string' ? inBody : undefined);
-    return { value: result.data, etag: etag === '""' || etag === '' ? undefined : etag, headers: reply.headers };
-  };
-
-  const settle = (answer: Answer, what: string): Sent => {
-    if ('failed' in answer) {
-      if (answer.failed.neverSent) throw answer.failed.error;
-      return { is: 'unknown', error: answer.failed.error };
-    }
-    const { reply } = answer;
-    if (reply.status < 300) return { is: 'accepted', reply };
-    const error = connection.errorOf(reply, { node: called, what });
-    if (redirects.includes(reply.status)) throw error;
-    const transient = isTransientRefusal(reply);
-    if (reply.status >= 500 && ![501, 503].includes(reply.status) && !transient) return { is: 'unknown', error };
-    return { is: 'refused', reply, error, transient };
-  };
-
-  const write = async (
-    method: 'POST' | 'PATCH' | 'DELETE',
-    path: string,
-    body: unknown,
-    what: string,
-    etag?: string,
-  ) => {
-    const headers = etag === undefined ? undefined : { 'if-match': etag };
-    const { signal, mayStillSend } = context;
-    const asked = { method, path: resolve(path, what), body, headers, signal, mayStillSend, node: called, what };
-    return settle(await connection.ask(asked), what);
-  };
-
-  const etagOf = async (path: string): Promise<string | undefined> => {
-    const reply = await read(path);
-    const inBody = (reply.body as Record<string, unknown> | undefined)?.['@odata.etag'];
-    return reply.headers.etag || (typeof inBody === 'string' && inBody !== '' ? inBody : undefined);
-  };
-
-  /**
-   * As given, again if it changed meanwhile (sensors in the same document), weak turned strong, without, and a last time as
-   * given. A refused precondition means that nothing was written, so each rung may send.
-   */
-  const patch = async (path: string, body: unknown, what: string): Promise<Sent> => {
-    let sent: Sent | undefined;
-    // Each rung is a request of its own, and with slow BMCs the ladder is long.
-    const renew = async () => sent && context.intents.renew();
-    for (const rung of ['given', 'given', 'strong', 'none', 'any', 'given'] as const) {
-      if (rung === 'any' && sent?.is === 'refused' && sent.reply.status !== 428) continue;
-      const etag = rung === 'none' ? undefined : await etagOf(path);
-      if (rung === 'strong' && (etag === undefined || strong(etag) === etag)) continue;
-      const match = { given: etag, strong: etag && strong(etag), none: undefined, any: '*' }[rung];
-      await renew();
-      sent = await write('PATCH', path, body, what, match);
-      if (sent.is !== 'refused' || !isPrecondition(sent.reply)) return sent;
-    }
-    return sent!;
-  };
-
+  const peer = { node, context, connection, label, called, facts };
   return {
     node,
     context,
     connection,
     label,
     facts,
-    get: async (path, schema) => parsed(await read(path), schema, path),
-    async find(path, schema, how) {
-      if (path === undefined) return undefined;
-      const reply = await read(path, how?.large);
-      const absent = connection.errorOf(reply, { node: called, what: `GET ${path}` });
-      if (reply.status === 404 || (reply.status >= 400 && absent.code === 'BmcUnsupported')) return undefined;
-      return parsed(reply, schema, path);
-    },
-    post: (path, body, what) => write('POST', path, body, what),
-    remove: (path, body, what) => write('DELETE', path, body, what),
-    patch,
+    get: async (path, schema) => parsed(peer, await read(peer, path), schema, path),
+    find: async (path, schema, how) => (path === undefined ? undefined : find(peer, path, schema, how?.large)),
+    post: (path, body, what) => write(peer, { method: 'POST', path, body, what }),
+    remove: (path, body, what) => write(peer, { method: 'DELETE', path, body, what }),
+    patch: (path, body, what) => patch(peer, path, body, what),
   };
 };

@@ -9,7 +9,7 @@ import { pacedWire } from './paced-wire';
 import type { Pace } from './pacing';
 import { errorOf, type Reply } from './replies';
 import type { RedfishSettings } from './settings';
-import { type Answer, createWire, type WireRequest } from './wire';
+import { type Answer, createWire, type Wire, type WireRequest } from './wire';
 
 export type Connection = {
   readonly settings: RedfishSettings;
@@ -38,126 +38,145 @@ const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', stop));
 };
 
+/** What a connection knows and how far it has come; its functions are below. */
+type Account = {
+  readonly settings: RedfishSettings;
+  readonly wire: Wire;
+  readonly basic: string;
+  readonly openSession: (ask: WireRequest) => Promise<Auth>;
+  readonly closing: AbortController;
+  auth: Auth | undefined;
+  login: Promise<Auth> | undefined;
+  refused: { readonly error: TemperError; readonly until: number } | undefined;
+  closed: Promise<void> | undefined;
+};
+
+const errorFor = (
+  { settings: { address, password }, basic, auth }: Pick<Account, 'settings' | 'basic' | 'auth'>,
+  reply: Reply,
+  { node, what }: Pick<WireRequest, 'node' | 'what'>,
+): TemperError => {
+  const secrets = [password, basic.slice('Basic '.length), auth?.is === 'session' ? auth.token : undefined];
+  return errorOf(reply, { node, what, bmc: address.label }, (text) => hideSecrets(text, secrets));
+};
+
+const authFailed = ({ address }: RedfishSettings, ask: WireRequest, status: number): TemperError =>
+  new TemperError('BmcAuthFailed', { node: ask.node, bmc: address.label, what: ask.what, status });
+
+const headersOf = ({ basic }: Account, using: Auth): Record<string, string> => {
+  switch (using.is) {
+    case 'none':
+      return {};
+    case 'basic':
+      return { authorization: basic };
+    case 'session':
+      return { 'x-auth-token': using.token };
+  }
+};
+
+const refuse = (account: Account, error: TemperError): void => {
+  account.refused = { error, until: performance.now() + refusalMs };
+};
+
+const logIn = async (account: Account, ask: WireRequest): Promise<Auth> => {
+  try {
+    // Not the asker's signal: others may be waiting for the same login.
+    account.auth = await account.openSession({ ...ask, signal: account.closing.signal, mayStillSend: undefined });
+    return account.auth;
+  } catch (error) {
+    if (isTemperError(error, 'BmcAuthFailed')) refuse(account, error);
+    throw error;
+  } finally {
+    account.login = undefined;
+  }
+};
+
+/** Single-flight; a refused login is remembered for a while, so that many nodes behind one BMC do not lock its account. */
+const authenticate = async (account: Account, ask: WireRequest): Promise<Auth> => {
+  const { refused } = account;
+  if (refused && refused.until > performance.now()) {
+    const { code, facts } = refused.error;
+    throw new TemperError(code, { ...facts, node: ask.node });
+  }
+  account.login ??= logIn(account, ask);
+  return unlessAborted(account.login, ask.signal);
+};
+
+const statusOf = (answer: Answer): number => ('reply' in answer ? answer.reply.status : 0);
+
+/** Whether the credentials were not accepted; a missing licence is a 403 too, and has nothing to do with them. */
+const isDenied = (account: Account, answer: Answer): boolean =>
+  'reply' in answer &&
+  (answer.reply.status === 401 ||
+    (answer.reply.status === 403 && errorFor(account, answer.reply, { node: '', what: '' }).code !== 'BmcUnsupported'));
+
+/** Forgets a session only if it is still the one that was refused: another request may have renewed it meanwhile. */
+const forget = (account: Account, used: Auth): void => {
+  if (account.auth === used && used.is !== 'none') account.auth = undefined;
+};
+
+/** Best effort: a BMC that is gone forgets its sessions by itself. */
+const logOut = async (account: Account, used: Auth): Promise<void> => {
+  if (used.is !== 'session' || used.uri === undefined) return;
+  const signal = AbortSignal.timeout(logoutMs);
+  const what = 'the logout';
+  const bye = { method: 'DELETE' as const, kind: 'logout' as const, path: used.uri, node: '', what, signal };
+  await account.wire.send(bye, headersOf(account, used)).catch(() => undefined);
+};
+
+const send = async (account: Account, ask: WireRequest): Promise<Answer> => {
+  const using = account.auth ?? (await authenticate(account, ask));
+  const answer = await account.wire.send(ask, headersOf(account, using));
+  if (!isDenied(account, answer)) return answer;
+  const status = statusOf(answer);
+  forget(account, using);
+  if (using.is !== 'session') {
+    const error = authFailed(account.settings, ask, status);
+    if (using.is === 'basic') refuse(account, error);
+    throw error;
+  }
+  // A session that is still good for other things would be left behind, and BMCs have few.
+  if (status === 403) await logOut(account, using);
+  // A denied request was not carried out, so that even a write may be replayed, once.
+  const renewed = account.auth ?? (await authenticate(account, ask));
+  const replay = await account.wire.send(ask, headersOf(account, renewed));
+  if (!isDenied(account, replay)) return replay;
+  throw authFailed(account.settings, ask, statusOf(replay));
+};
+
+const closeAll = async (account: Account): Promise<void> => {
+  account.closing.abort();
+  await account.login?.catch(() => undefined);
+  if (account.auth) await logOut(account, account.auth);
+  await account.wire.close();
+};
+
 /** Opens nothing yet: the first request logs in. `pace` is that of the BMC, for all accounts. */
 export const createConnection = (settings: RedfishSettings, tls: Tls, hands: DriverHands, pace: Pace): Connection => {
   const { address, username, password } = settings;
   const wire = pacedWire(createWire(settings, tls, hands), pace, address.label, hands.observe);
-  const basic = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-
-  let auth: Auth | undefined = username === undefined ? { is: 'none' } : undefined;
-  let login: Promise<Auth> | undefined;
-  let refused: { error: TemperError; until: number } | undefined;
-  const closing = new AbortController();
-
-  const mask = (text: string): string =>
-    hideSecrets(text, [password, basic.slice('Basic '.length), auth?.is === 'session' ? auth.token : undefined]);
-  const errorFor: Connection['errorOf'] = (reply, { node, what }) =>
-    errorOf(reply, { node, what, bmc: address.label }, mask);
-
-  const headersOf = (using: Auth): Record<string, string> => {
-    switch (using.is) {
-      case 'none':
-        return {};
-      case 'basic':
-        return { authorization: basic };
-      case 'session':
-        return { 'x-auth-token': using.token };
-    }
+  const account: Account = {
+    settings,
+    wire,
+    basic: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+    openSession: createLogin(settings, wire, {
+      errorFor: (reply, ask) => errorFor(account, reply, ask),
+      authFailed: (ask, status) => authFailed(settings, ask, status),
+    }),
+    closing: new AbortController(),
+    auth: username === undefined ? { is: 'none' } : undefined,
+    login: undefined,
+    refused: undefined,
+    closed: undefined,
   };
-
-  const authFailed = (ask: WireRequest, status: number): TemperError =>
-    new TemperError('BmcAuthFailed', { node: ask.node, bmc: address.label, what: ask.what, status });
-
-  const openSession = createLogin(settings, wire, { errorFor, authFailed });
-
-  /** Single-flight; a refused login is remembered for a while, so that many nodes behind one BMC do not lock its account. */
-  const authenticate = async (ask: WireRequest): Promise<Auth> => {
-    if (refused && refused.until > performance.now()) {
-      const { code, facts } = refused.error;
-      throw new TemperError(code, { ...facts, node: ask.node });
-    }
-    // Not the asker's signal: others may be waiting for the same login.
-    login ??= openSession({ ...ask, signal: closing.signal, mayStillSend: undefined })
-      .then((using) => {
-        auth = using;
-        return using;
-      })
-      .catch((error: unknown) => {
-        if (isTemperError(error, 'BmcAuthFailed')) refuse(error);
-        throw error;
-      })
-      .finally(() => {
-        login = undefined;
-      });
-    return unlessAborted(login, ask.signal);
-  };
-
-  const refuse = (error: TemperError): void => {
-    refused = { error, until: performance.now() + refusalMs };
-  };
-
-  const denied = (answer: Answer): boolean =>
-    'reply' in answer && (answer.reply.status === 401 || answer.reply.status === 403);
-
-  /** Forgets a session only if it is still the one that was refused: another request may have renewed it meanwhile. */
-  const forget = (used: Auth): void => {
-    if (auth === used && used.is !== 'none') auth = undefined;
-  };
-
-  const licence = (answer: Answer): boolean =>
-    'reply' in answer &&
-    answer.reply.status === 403 &&
-    errorFor(answer.reply, { node: '', what: '' }).code === 'BmcUnsupported';
-
-  /** Best effort: a BMC that is gone forgets its sessions by itself. */
-  const logOut = async (used: Auth): Promise<void> => {
-    if (used.is !== 'session' || used.uri === undefined) return;
-    const signal = AbortSignal.timeout(logoutMs);
-    const bye = {
-      method: 'DELETE' as const,
-      kind: 'logout' as const,
-      path: used.uri,
-      node: '',
-      what: 'the logout',
-      signal,
-    };
-    await wire.send(bye, headersOf(used)).catch(() => undefined);
-  };
-
-  let closed: Promise<void> | undefined;
-  const closeAll = async (): Promise<void> => {
-    closing.abort();
-    await login?.catch(() => undefined);
-    if (auth) await logOut(auth);
-    await wire.close();
-  };
-
   return {
     settings,
-    errorOf: errorFor,
-    session: () => (auth?.is === 'session' ? auth.uri : undefined),
-    async ask(ask) {
-      const using = auth ?? (await authenticate(ask));
-      const answer = await wire.send(ask, headersOf(using));
-      if (!denied(answer) || licence(answer)) return answer;
-      const status = 'reply' in answer ? answer.reply.status : 0;
-      forget(using);
-      if (using.is !== 'session') {
-        const error = authFailed(ask, status);
-        if (using.is === 'basic') refuse(error);
-        throw error;
-      }
-      // A session that is still good for other things would be left behind, and BMCs have few.
-      if (status === 403) await logOut(using);
-      // A denied request was not carried out, so that even a write may be replayed, once.
-      const renewed = auth ?? (await authenticate(ask));
-      const replay = await wire.send(ask, headersOf(renewed));
-      if (!denied(replay) || licence(replay)) return replay;
-      throw authFailed(ask, 'reply' in replay ? replay.reply.status : 0);
-    },
+    errorOf: (reply, ask) => errorFor(account, reply, ask),
+    session: () => (account.auth?.is === 'session' ? account.auth.uri : undefined),
+    ask: (ask) => send(account, ask),
     close() {
-      closed ??= closeAll();
-      return closed;
+      account.closed ??= closeAll(account);
+      return account.closed;
     },
   };
 };

@@ -74,67 +74,73 @@ const lasting = (error: TemperError): boolean =>
   isTemperError(error, 'BmcTlsFailed') ||
   isTemperError(error, 'CommandLate');
 
-export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: DriverHands): Wire => {
-  const limitMs = hands.limits?.answerMs ?? answerMs;
-  const connect = guardedConnector(hands, tls, hands.limits?.connectMs ?? connectMs);
-  const options = {
+type Connector = ReturnType<typeof guardedConnector>;
+type Credentials = Readonly<Record<string, string>>;
+
+const agentOf = (connect: Connector, limitMs: number): Agent =>
+  new Agent({
+    connect,
     // No keep-alive: several BMCs drop the connection after a reply, and the next request on it fails.
     pipelining: 0,
     headersTimeout: limitMs,
     bodyTimeout: limitMs,
     maxResponseSize: large.bytes,
     maxRedirections: 0,
-  };
-  const agent = new Agent({ connect, ...options });
+  });
 
-  /** Sockets of its own for a command, which looks at its window once it is connected. */
-  const withSockets = async <T>(ask: WireRequest, facts: object, work: (sockets: Agent) => Promise<T>): Promise<T> => {
+/** Runs `work` with these sockets and closes them. */
+const withSockets = async <T>(sockets: Agent, work: (sockets: Agent) => Promise<T>): Promise<T> => {
+  try {
+    return await work(sockets);
+  } finally {
+    void sockets.destroy();
+  }
+};
+
+const exchange = async (sockets: Agent, url: URL, ask: WireRequest, credentials: Credentials): Promise<Answer> => {
+  const { method, signal, body, headers } = ask;
+  const answer = await request(url, {
+    dispatcher: sockets,
+    method,
+    signal,
+    reset: true,
+    headers: {
+      ...always,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...credentials,
+      ...headers,
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = textWithin(await answer.body.bytes(), ask.large ? large : ordinary);
+  return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parse(text) } };
+};
+
+export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: DriverHands): Wire => {
+  const limitMs = hands.limits?.answerMs ?? answerMs;
+  const connect = guardedConnector(hands, tls, hands.limits?.connectMs ?? connectMs);
+  const agent = agentOf(connect, limitMs);
+
+  /** A command has sockets of its own, which check its window once they are connected. */
+  const sendOne = (ask: WireRequest, url: URL, credentials: Credentials, facts: object): Promise<Answer> => {
     const { mayStillSend } = ask;
-    if (!mayStillSend) return work(agent);
-    const sockets = new Agent({ connect: whileOpen(connect, mayStillSend, () => lateError({ ...facts })), ...options });
-    try {
-      return await work(sockets);
-    } finally {
-      void sockets.destroy();
-    }
-  };
-
-  const ask = async (
-    asked: WireRequest,
-    url: URL,
-    credentials: Readonly<Record<string, string>>,
-    sockets: Agent,
-  ): Promise<Answer> => {
-    const { method, signal, body, headers } = asked;
-    const answer = await request(url, {
-      dispatcher: sockets,
-      method,
-      signal,
-      reset: true,
-      headers: {
-        ...always,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...credentials,
-        ...headers,
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    const text = textWithin(await answer.body.bytes(), asked.large ? large : ordinary);
-    return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parse(text) } };
+    if (!mayStillSend) return exchange(agent, url, ask, credentials);
+    const guarded = whileOpen(connect, mayStillSend, () => lateError({ ...facts }));
+    return withSockets(agentOf(guarded, limitMs), (sockets) => exchange(sockets, url, ask, credentials));
   };
 
   return {
-    async send(asked, credentials) {
-      const facts = { node: asked.node, bmc: address.label, what: asked.what };
-      asked.signal.throwIfAborted();
-      const url = new URL(asked.path, address.origin);
+    async send(ask, credentials) {
+      const facts = { node: ask.node, bmc: address.label, what: ask.what };
+      ask.signal.throwIfAborted();
+      const url = new URL(ask.path, address.origin);
       // The last line of defence: credentials go to the node's BMC and nowhere else, whatever a link says.
       if (url.origin !== address.origin)
         raise('BmcRejected', { ...facts, status: 'link', reason: 'it points to another host' });
       try {
-        return await withSockets(asked, facts, (sockets) => ask(asked, url, credentials, sockets));
+        return await sendOne(ask, url, credentials, facts);
       } catch (thrown) {
-        asked.signal.throwIfAborted();
+        ask.signal.throwIfAborted();
         const failed = errorOfFailure(thrown, facts);
         if (lasting(failed.error)) throw failed.error;
         return { failed };
