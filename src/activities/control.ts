@@ -50,8 +50,6 @@ export type ClaimInput = { readonly lock: Lock; readonly previous?: string; read
 /** Whether it is the run's turn. */
 export type Turn = { readonly turn: boolean };
 
-export type ControlActivities = ReturnType<typeof createControlActivities>;
-
 /** Thousands may ask while all turns are taken: they cost one statement each, and only those that may get one wait for each other. */
 const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise<boolean> => {
   const { has, full } = await inventory.turns.look(lock.run, limit);
@@ -59,8 +57,8 @@ const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise
   return inventory.transaction((store) => store.turns.give(lock, limit));
 };
 
-/** @returns the activities of the control queue */
-export const createControlActivities = ({ inventory, client, log, auditMonths }: ControlHands) => ({
+/** The run's claim on its node and on a slot of its limit. */
+const claimActivities = ({ inventory, client }: ControlHands) => ({
   /** Makes the run this workflow's own. A forged or fenced-off start ends here. */
   claim: guarded(async ({ lock, previous, limit }: ClaimInput): Promise<Turn> => {
     const { runId } = activityInfo().workflowExecution!;
@@ -83,7 +81,10 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
   displace: guarded(async ({ displaced }: { lock: Lock; displaced: Displaced }): Promise<void> => {
     await endWorkflow(client, displaced.workflow_id, cancellationSignal(), () => heartbeat());
   }),
+});
 
+/** What the store shows of a run while it works. */
+const journalActivities = ({ inventory }: ControlHands) => ({
   /** Moves the node along the state table. @returns where it is now */
   move: guarded(
     async ({ lock, seq, event, state, waiting_for }: MoveInput): Promise<{ provision_state: ProvisionState }> =>
@@ -123,32 +124,42 @@ export const createControlActivities = ({ inventory, client, log, auditMonths }:
   cutAct: guarded(
     async ({ lock, ...act }: CutInput): Promise<Cut> => inventory.transaction((store) => store.runSteps.cut(lock, act)),
   ),
-
-  ...contactActivities(inventory, log),
-  ...planActivities(inventory),
-
-  /** Whether an operator's freeze still holds the node back, or a recovery all of them. */
-  frozen: guarded(
-    async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<{ frozen: boolean }> => ({
-      frozen:
-        (await inventory.recovery.current()) !== undefined ||
-        (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined,
-    }),
-  ),
-
-  /** Records what was done to the run by the engine's own tools, which know no caller of Temper's. */
-  recordAct: guarded(
-    async ({ lock, act, by, reason }: { lock: Lock; act: string; by: string; reason: string }): Promise<void> =>
-      inventory.transaction((store) => recordEngineAct(store, lock, { act, by, reason })),
-  ),
-
-  /** Ends the run and frees the node. @returns where the node rests; null when the run had nothing to change */
-  finish: guarded(
-    async (input: FinishInput): Promise<{ provision_state: ProvisionState | null }> => ({
-      provision_state: await inventory.transaction((store) => endRun(store, input)),
-    }),
-  ),
-
-  /** Starts what was accepted and ends what is gone. */
-  reconcile: guarded(() => reconcileOnce({ inventory, client, log, auditMonths }, { beat: () => heartbeat() })),
 });
+
+/** @returns the activities of the control queue */
+export const createControlActivities = (deps: ControlHands) => {
+  const { inventory, client, log, auditMonths } = deps;
+  return {
+    ...claimActivities(deps),
+    ...journalActivities(deps),
+    ...contactActivities(inventory, log),
+    ...planActivities(inventory),
+
+    /** Whether an operator's freeze still holds the node back, or a recovery all of them. */
+    frozen: guarded(
+      async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<{ frozen: boolean }> => ({
+        frozen:
+          (await inventory.recovery.current()) !== undefined ||
+          (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined,
+      }),
+    ),
+
+    /** Records what was done to the run by the engine's own tools, which know no caller of Temper's. */
+    recordAct: guarded(
+      async ({ lock, act, by, reason }: { lock: Lock; act: string; by: string; reason: string }): Promise<void> =>
+        inventory.transaction((store) => recordEngineAct(store, lock, { act, by, reason })),
+    ),
+
+    /** Ends the run and frees the node. @returns where the node rests; null when the run had nothing to change */
+    finish: guarded(
+      async (input: FinishInput): Promise<{ provision_state: ProvisionState | null }> => ({
+        provision_state: await inventory.transaction((store) => endRun(store, input)),
+      }),
+    ),
+
+    /** Starts what was accepted and ends what is gone. */
+    reconcile: guarded(() => reconcileOnce({ inventory, client, log, auditMonths }, { beat: () => heartbeat() })),
+  };
+};
+
+export type ControlActivities = ReturnType<typeof createControlActivities>;

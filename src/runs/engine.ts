@@ -28,6 +28,7 @@ import {
   unholdSignal,
 } from '../workflows/contract';
 import type { LiveRun, RunAct } from './contract';
+import { pendingOf } from './engine-pending';
 
 /** Who a run is for, as search attributes and summary show it. */
 export type RunFacts = {
@@ -71,8 +72,6 @@ const tooLarge = /too large|larger than max|size exceeds|exceeds size/i;
 
 /** Whether a refusal is of this very request for ever, not of what the server lacks or is busy with now. */
 export const isTooLarge = (refusal: string): boolean => tooLarge.test(refusal);
-
-export type Engine = ReturnType<typeof createEngine>;
 
 /** The client, and a way to call it that gives up after so many milliseconds. */
 type Reach = { readonly client: Client; within<T>(ms: number, work: () => Promise<T>): Promise<T> };
@@ -168,11 +167,11 @@ const readRun = async ({ client, within }: Reach, workflowId: string): Promise<L
   };
 };
 
-/** @param client may be lazy: the API boots without Temporal */
-export const createEngine = (client: Client) => {
-  const reach: Reach = { client, within: (ms, work) => client.withDeadline(Date.now() + ms, work) };
+/** What changes a workflow. */
+const commandsOf = (reach: Reach) => {
+  const { client, within } = reach;
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
-  const sent = (work: () => Promise<unknown>) => found(() => reach.within(startWithin, work));
+  const sent = (work: () => Promise<unknown>) => found(() => within(startWithin, work));
   return {
     /** Starts the workflow of an accepted run; one that runs or has ended already is as good. */
     start: (workflowId: string, run: RunInput, facts: RunFacts): Promise<void> =>
@@ -198,23 +197,37 @@ export const createEngine = (client: Client) => {
       await sent(() => handleOf(workflowId).cancel());
     },
 
-    /** Ids of open workflows on an installation's control queue, as the engine's visibility store has them: late, perhaps. */
-    async *open(queuePrefix?: string): AsyncGenerator<string> {
-      const query = `ExecutionStatus = 'Running' and TaskQueue = '${controlQueue(queuePrefix)}'`;
-      for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
-    },
+    /** Terminates a workflow, which is not asked; false when there is no open one. */
+    terminate: (workflowId: string, reason: string): Promise<boolean> =>
+      sent(() => handleOf(workflowId).terminate(reason)),
+  };
+};
 
-    /** Ids of workflows on an installation's control queue that have closed, of those that began after a time. */
-    async *closed(queuePrefix: string | undefined, since: Date): AsyncGenerator<string> {
-      const queue = `TaskQueue = '${controlQueue(queuePrefix)}'`;
-      const query = `ExecutionStatus != 'Running' and ${queue} and StartTime > '${since.toISOString()}'`;
-      for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
-    },
+/** What lists workflows, as the engine's visibility store has them: late, perhaps. */
+const listsOf = ({ client }: Reach) => ({
+  /** Ids of open workflows on an installation's control queue. */
+  async *open(queuePrefix?: string): AsyncGenerator<string> {
+    const query = `ExecutionStatus = 'Running' and TaskQueue = '${controlQueue(queuePrefix)}'`;
+    for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
+  },
 
+  /** Ids of workflows on an installation's control queue that have closed, of those that began after a time. */
+  async *closed(queuePrefix: string | undefined, since: Date): AsyncGenerator<string> {
+    const queue = `TaskQueue = '${controlQueue(queuePrefix)}'`;
+    const query = `ExecutionStatus != 'Running' and ${queue} and StartTime > '${since.toISOString()}'`;
+    for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
+  },
+});
+
+/** What asks the engine about one workflow. */
+const readsOf = (reach: Reach) => {
+  const { client, within } = reach;
+  const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
+  return {
     /** How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. */
     async ending(workflowId: string): Promise<SaidEnding | undefined> {
       try {
-        const result: unknown = await reach.within(answerWithin, () => handleOf(workflowId).result());
+        const result: unknown = await within(answerWithin, () => handleOf(workflowId).result());
         const { outcome } = result as { outcome?: unknown };
         if (outcome === 'aborted') return { outcome, says: 'By request, the run was aborted.' };
         return outcome === 'succeeded' ? { outcome, says: null } : undefined;
@@ -226,21 +239,17 @@ export const createEngine = (client: Client) => {
 
     /** Acts of an open workflow of which a worker has had an attempt, as `execution/activity`. */
     async begunActs(workflowId: string): Promise<string[]> {
-      const { raw, runId } = await reach.within(startWithin, () => handleOf(workflowId).describe());
+      const { raw, runId } = await within(startWithin, () => handleOf(workflowId).describe());
       return (raw.pendingActivities ?? [])
         .filter(({ attempt, state }) => (attempt ?? 1) > 1 || state !== scheduled)
         .map(({ activityId }) => `${runId}/${activityId}`);
     },
 
-    /** Terminates a workflow, which is not asked; false when there is no open one. */
-    terminate: (workflowId: string, reason: string): Promise<boolean> =>
-      sent(() => handleOf(workflowId).terminate(reason)),
-
     /** Whether a workflow is open, closed (with its status), or unknown to the engine. */
     async status(workflowId: string): Promise<string> {
       let name = 'UNKNOWN';
       await found(async () => {
-        ({ name } = (await reach.within(5_000, () => handleOf(workflowId).describe())).status);
+        ({ name } = (await within(5_000, () => handleOf(workflowId).describe())).status);
       });
       return name;
     },
@@ -249,6 +258,14 @@ export const createEngine = (client: Client) => {
     read: (workflowId: string): Promise<LiveRun> => readRun(reach, workflowId),
   };
 };
+
+/** @param client may be lazy: the API boots without Temporal */
+export const createEngine = (client: Client) => {
+  const reach: Reach = { client, within: (ms, work) => client.withDeadline(Date.now() + ms, work) };
+  return { ...commandsOf(reach), ...listsOf(reach), ...readsOf(reach) };
+};
+
+export type Engine = ReturnType<typeof createEngine>;
 
 const titleOf = (run: RunInput): string =>
   run.power ? `${run.power.target}` : run.runbook ? `${run.verb} with runbook ${run.runbook}` : run.verb;
@@ -276,40 +293,3 @@ const attributesOf = (run: RunInput, facts: RunFacts): TypedSearchAttributes =>
     ...(facts.state ? [{ key: attributes.provisionState, value: facts.state }] : []),
     ...(run.runbook ? [{ key: attributes.runbook, value: run.runbook }] : []),
   ]);
-
-type Described = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>['raw'];
-
-type Failure = { message?: string | null; timeoutFailureInfo?: unknown; cause?: Failure | null } | null | undefined;
-
-/** The last attempt's failure in words of ours: the engine's timers say nothing to an operator of nodes. */
-const lastErrorOf = (failure: Failure): string | null => {
-  if (!failure?.timeoutFailureInfo) return failure?.message ?? null;
-  return failure.cause?.message ?? 'The worker that carried out the last attempt gave no more sign of life.';
-};
-
-const pendingOf = (raw: Described): NonNullable<LiveRun['pending']> =>
-  (raw.pendingActivities ?? []).map((activity) => ({
-    activity: activity.activityId ?? '',
-    attempt: activity.attempt ?? 1,
-    last_error: lastErrorOf(activity.lastFailure),
-    next_retry_at: isoOf(activity.nextAttemptScheduleTime ?? (activity.state === 1 ? activity.scheduledTime : null)),
-    last_heartbeat_at: isoOf(activity.lastHeartbeatTime),
-    heartbeat: heartbeatOf(activity.heartbeatDetails),
-    paused: activity.paused ?? false,
-  }));
-
-type Stamp = { seconds?: unknown; nanos?: number | null } | null | undefined;
-const isoOf = (time: Stamp): string | null =>
-  time?.seconds === undefined || time.seconds === null
-    ? null
-    : new Date(Number(time.seconds) * 1_000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString();
-
-const heartbeatOf = (details: { payloads?: { data?: Uint8Array | null }[] | null } | null | undefined): unknown => {
-  const data = details?.payloads?.[0]?.data;
-  if (!data) return null;
-  try {
-    return JSON.parse(Buffer.from(data).toString('utf8'));
-  } catch {
-    return null; // encoded by a payload codec: not ours to read here
-  }
-};

@@ -15,6 +15,7 @@ const honouring = ['POST', 'PUT'] as const satisfies readonly Route['method'][];
 /** Whether a route honours the key; ramdisks have no login, and discovery changes nothing. */
 export const honoursKey = ({ method, rules, open }: Route): boolean =>
   honouring.includes(method as 'POST') && rules !== 'public' && rules.length > 0 && !open;
+
 /** Does the work under the id that its records are to carry. */
 type Work = (requestId: string) => Promise<Answer>;
 
@@ -71,74 +72,83 @@ const saysNothing = ['StoreUnavailable', 'Unexpected'] as const satisfies readon
 const keptText = (answer: Answer): string | null =>
   answer.text ?? (answer.body === undefined ? null : JSON.stringify(answer.body));
 
+/** What the functions below work with. */
+type Keys = {
+  readonly ctx: ApiContext;
+  /** Where a created resource is shown. */
+  readonly routes: readonly Route[];
+};
+
+const keep = ({ ctx }: Keys, request_id: string, answer: Answer): Promise<void> =>
+  ctx.inventory.idempotency
+    .answered(request_id, { status: answer.status, headers: answer.headers ?? {}, body: keptText(answer) })
+    .catch((thrown) => ctx.log.warn('answer not kept', { request_id, reason: String(thrown) }));
+
+/** An error with nothing written down frees the key; one that came after the work is its answer. */
+const settle = async (keys: Keys, request_id: string, thrown: unknown): Promise<void> => {
+  const { idempotency } = keys.ctx.inventory;
+  const error = asTemperError(thrown, request_id);
+  if (saysNothing.includes(error.code as 'Unexpected')) return idempotency.abandon(request_id);
+  if (await idempotency.forget(request_id)) return;
+  const { status, headers, text } = replyFor(error);
+  await keep(keys, request_id, { status, headers, text });
+};
+
+/** Says that this process still serves it, for as long as it does. */
+const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answer> => {
+  const { inventory, log } = keys.ctx;
+  const beat = setInterval(() => void inventory.idempotency.renew(request_id).catch(() => {}), livesForMs / 3);
+  beat.unref();
+  try {
+    const answer = await work(request_id);
+    await keep(keys, request_id, answer);
+    return answer;
+  } catch (thrown) {
+    if (isGivenUp(thrown)) return underWay();
+    await settle(keys, request_id, thrown).catch((reason) =>
+      log.warn('idempotency key not settled', { request_id, reason: String(reason) }),
+    );
+    throw thrown;
+  } finally {
+    clearInterval(beat);
+  }
+};
+
+/** The first request was cut off when its work was written down: what follows is the answer that it would have had. */
+const finish = async (keys: Keys, row: KeyRow, asked: KeyedRequest, work: Work): Promise<Answer> => {
+  const { ctx, routes } = keys;
+  if (!(await ctx.inventory.idempotency.revive(row.request_id))) return underWay();
+  if (asked.route.cutOff === 'again') return perform(keys, row.request_id, work);
+  const answer = await cutOffAnswer(row, asked, ctx, routes);
+  await keep(keys, row.request_id, answer);
+  return answer;
+};
+
+const repeat = async (keys: Keys, row: KeyRow, keyAsked: KeyAsked, asked: KeyedRequest, work: Work): Promise<Once> => {
+  if (row.status !== null) return { answer: replay(row), repeated: true };
+  if (row.alive) return underWay();
+  if (row.changed) return { answer: await finish(keys, row, asked, work), repeated: true };
+  if (!(await keys.ctx.inventory.idempotency.takeOver(row.request_id, keyAsked))) return underWay();
+  return { answer: await perform(keys, keyAsked.request_id, work), repeated: false };
+};
+
 /**
  * @param routes where a created resource is shown
  * @returns what does the work of a request at most once per caller and key. Throws IdempotencyUnderWay, IdempotencyKeyReused,
  *   InvalidInput, and what the work throws
  */
 export const createOnce = (ctx: ApiContext, routes: readonly Route[]) => {
-  const { idempotency } = ctx.inventory;
+  const keys: Keys = { ctx, routes };
   const keptForHours = ctx.settings.idempotencyHours ?? 24;
-
-  const keep = (request_id: string, answer: Answer): Promise<void> =>
-    idempotency
-      .answered(request_id, { status: answer.status, headers: answer.headers ?? {}, body: keptText(answer) })
-      .catch((thrown) => ctx.log.warn('answer not kept', { request_id, reason: String(thrown) }));
-
-  /** An error with nothing written down frees the key; one that came after the work is its answer. */
-  const settle = async (request_id: string, thrown: unknown): Promise<void> => {
-    const error = asTemperError(thrown, request_id);
-    if (saysNothing.includes(error.code as 'Unexpected')) return idempotency.abandon(request_id);
-    if (await idempotency.forget(request_id)) return;
-    const { status, headers, text } = replyFor(error);
-    await keep(request_id, { status, headers, text });
-  };
-
-  /** Says that this process still serves it, for as long as it does. */
-  const perform = async (request_id: string, work: Work): Promise<Answer> => {
-    const beat = setInterval(() => void idempotency.renew(request_id).catch(() => {}), livesForMs / 3);
-    beat.unref();
-    try {
-      const answer = await work(request_id);
-      await keep(request_id, answer);
-      return answer;
-    } catch (thrown) {
-      if (isGivenUp(thrown)) return underWay();
-      await settle(request_id, thrown).catch((reason) =>
-        ctx.log.warn('idempotency key not settled', { request_id, reason: String(reason) }),
-      );
-      throw thrown;
-    } finally {
-      clearInterval(beat);
-    }
-  };
-
-  /** The first request was cut off when its work was written down: what follows is the answer that it would have had. */
-  const finish = async (row: KeyRow, asked: KeyedRequest, work: Work): Promise<Answer> => {
-    if (!(await idempotency.revive(row.request_id))) return underWay();
-    if (asked.route.cutOff === 'again') return perform(row.request_id, work);
-    const answer = await cutOffAnswer(row, asked, ctx, routes);
-    await keep(row.request_id, answer);
-    return answer;
-  };
-
-  const repeat = async (row: KeyRow, keyAsked: KeyAsked, asked: KeyedRequest, work: Work): Promise<Once> => {
-    if (row.status !== null) return { answer: replay(row), repeated: true };
-    if (row.alive) return underWay();
-    if (row.changed) return { answer: await finish(row, asked, work), repeated: true };
-    if (!(await idempotency.takeOver(row.request_id, keyAsked))) return underWay();
-    return { answer: await perform(keyAsked.request_id, work), repeated: false };
-  };
-
   return async (asked: KeyedRequest, work: Work): Promise<Once> => {
     const { requestId, who } = asked.request;
     const key = honoursKey(asked.route) ? keyOf(asked.request) : undefined;
     if (key === undefined) return { answer: await work(requestId), repeated: false };
     const [digest, ...older] = ctx.vault.digests(whatIsAsked(asked));
     const keyAsked = { request_id: requestId, caller: callerDigest(who), key, asked: digest, keptForHours };
-    const row = await idempotency.begin(keyAsked);
-    if (!row) return { answer: await perform(requestId, work), repeated: false };
+    const row = await ctx.inventory.idempotency.begin(keyAsked);
+    if (!row) return { answer: await perform(keys, requestId, work), repeated: false };
     if (![digest, ...older].some((one) => one.equals(row.asked))) raise('IdempotencyKeyReused');
-    return repeat(row, keyAsked, asked, work);
+    return repeat(keys, row, keyAsked, asked, work);
   };
 };
