@@ -23,3 +23,6 @@ export const asUuid = (text: string): string | undefined => {
 
 /** A logical name as the wire allows it: 1-255 characters of the unreserved URL set. */
 export const isLogicalName = (text: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(text);
+
+/** Whether a text is a MAC address with colons, in any case. */
+export const isMac = (text: string): boolean => /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text);

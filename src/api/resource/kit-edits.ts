@@ -134,7 +134,6 @@ const createRoute = (resource: Resource): Route => {
     body: parse ? z.unknown() : createSchema(resource.table),
     ...(!parse && { gate: createGate(resource.table) }),
     handler: async (request, ctx) => {
-      if (!home) ctx.policy().require(rule, request.who);
       const body = parse?.(request.body, request.version) ?? (request.body as StoredValues);
       const found = await refusingDuplicates(resource.table, body, () =>
         within(ctx, request, (context) => create(resource, context, body)),

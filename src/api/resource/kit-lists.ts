@@ -1,8 +1,8 @@
 /** The routes that show a kind of resource: its lists, those below other resources, and one of it. */
 import type { z } from 'zod';
 import { raise } from '../../model/errors';
+import { isMac } from '../../model/ids';
 import { always, and, or, type Predicate } from '../../model/predicates';
-import { isMac } from '../../model/resources/ports';
 import { nodeTarget } from '../../policy';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';

@@ -1,6 +1,6 @@
 /** POST /v1/events: what other services report of ports of networks. Checked and written to the log; nothing here waits for it yet. */
 import { z } from 'zod';
-import { isMac } from '../../model/resources/ports';
+import { isMac } from '../../model/ids';
 import { noContent, type Route, route } from '../http/route';
 import { uuid } from '../resource/validation';
 

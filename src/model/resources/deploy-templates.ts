@@ -2,6 +2,7 @@
 import { raise } from '../errors';
 import type { StepInterface, StepSettings } from '../lifecycle/step-types';
 import { maxSteps, nameOf } from '../lifecycle/steps';
+import { extraField, optionalText, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 import { isTrait, maxTraitLength } from './traits';
 
@@ -15,7 +16,7 @@ export const templateTable: ResourceTable = {
   resource: 'deploy template',
   collection: 'deploy_templates',
   fields: [
-    { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
+    uuidField,
     {
       name: 'name',
       type: 'text',
@@ -26,21 +27,10 @@ export const templateTable: ResourceTable = {
       form: { is: isTrait, says: 'a trait: CUSTOM_ or a standard namespace, then capitals, digits and underscores' },
     },
     { name: 'steps', type: 'list', create: 'required', patch: updateRule, secret: true },
-    { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    extraField(updateRule),
     // The wire takes one and keeps nothing of it.
-    {
-      name: 'description',
-      type: 'text',
-      nullable: true,
-      create: 'optional',
-      patch: updateRule,
-      max: 255,
-      hidden: true,
-      column: null,
-    },
-    { name: 'created_at', type: 'timestamp' },
-    { name: 'updated_at', type: 'timestamp' },
-    { name: 'links', type: 'links', column: null, always: true },
+    optionalText('description', updateRule, { hidden: true, column: null }),
+    ...recordFields(),
   ],
   filters: [],
 };

@@ -1,5 +1,6 @@
 /** Inspection rules: what is to be done with what an inspection found, as the wire stores and shows it. */
 import { raise } from '../errors';
+import { optionalText, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 
 const updateRule = 'baremetal:inspection_rule:update';
@@ -12,27 +13,9 @@ export const inspectionRuleTable: ResourceTable = {
   resource: 'inspection rule',
   collection: 'inspection_rules',
   fields: [
-    { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
-    {
-      name: 'description',
-      type: 'text',
-      nullable: true,
-      inList: true,
-      create: 'optional',
-      patch: updateRule,
-      max: 255,
-    },
-    {
-      name: 'phase',
-      type: 'text',
-      nullable: true,
-      inList: true,
-      create: 'optional',
-      patch: updateRule,
-      min: 1,
-      max: 255,
-      default: 'main',
-    },
+    uuidField,
+    optionalText('description', updateRule, { inList: true }),
+    optionalText('phase', updateRule, { inList: true, min: 1, default: 'main' }),
     {
       name: 'priority',
       type: 'integer',
@@ -54,9 +37,7 @@ export const inspectionRuleTable: ResourceTable = {
       shownNull: true,
     },
     { name: 'actions', type: 'list', create: 'required', patch: updateRule, secret: true, shownNull: true },
-    { name: 'created_at', type: 'timestamp' },
-    { name: 'updated_at', type: 'timestamp' },
-    { name: 'links', type: 'links', column: null, always: true },
+    ...recordFields(),
   ],
   filters: [{ name: 'phase', type: 'text', column: 'phase' }],
 };

@@ -1,7 +1,8 @@
 /** When a port may change: what its switch connection must say, and which states of its node forbid what. */
 import { raise } from '../errors';
+import { isMac } from '../ids';
 import type { ProvisionState } from '../lifecycle/states';
-import { isMac, type Port, type PortNode } from './ports';
+import type { Port, PortNode } from './ports';
 
 type Connection = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 /** Portgroups: ports of a node that work as one, what the wire shows of one, and what it demands of its members. */
 import { raise } from '../errors';
 import { asUuid, isLogicalName } from '../ids';
+import { extraField, macField, optionalText, physicalNetwork, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 import type { NodeResourceRow } from './node-resources';
-import { isMac } from './ports';
 
 const updateRule = 'baremetal:portgroup:update';
 
@@ -21,29 +21,11 @@ export const portgroupTable: ResourceTable = {
   resource: 'portgroup',
   collection: 'portgroups',
   fields: [
-    { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
-    {
-      name: 'address',
-      type: 'text',
-      nullable: true,
-      inList: true,
-      create: 'optional',
-      patch: updateRule,
-      lower: true,
-      form: { is: isMac, says: 'a MAC address such as 52:54:00:12:34:56' },
-    },
-    {
-      name: 'name',
-      type: 'text',
-      nullable: true,
-      inList: true,
-      create: 'optional',
-      patch: updateRule,
-      max: 255,
-      form: nameForm,
-    },
+    uuidField,
+    macField(updateRule, { nullable: true, create: 'optional' }),
+    optionalText('name', updateRule, { inList: true, form: nameForm }),
     { name: 'node_uuid', type: 'uuid', create: 'required', patch: updateRule },
-    { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    extraField(updateRule),
     { name: 'internal_info', type: 'object' },
     {
       name: 'standalone_ports_supported',
@@ -64,22 +46,11 @@ export const portgroupTable: ResourceTable = {
       kept: true,
     },
     { name: 'properties', since: 26, type: 'object', nullable: true, create: 'optional', patch: updateRule },
-    {
-      name: 'physical_network',
-      since: 102,
-      type: 'text',
-      nullable: true,
-      create: 'optional',
-      patch: updateRule,
-      min: 1,
-      max: 64,
-    },
-    { name: 'category', since: 103, type: 'text', nullable: true, create: 'optional', patch: updateRule, max: 80 },
+    physicalNetwork(updateRule, 102),
+    optionalText('category', updateRule, { since: 103, max: 80 }),
     { name: 'dynamic_portgroup', since: 111, type: 'boolean' },
     { name: 'ports', since: nestedPortgroupsSince, type: 'links', column: null, unlessFields: true },
-    { name: 'created_at', type: 'timestamp' },
-    { name: 'updated_at', type: 'timestamp' },
-    { name: 'links', type: 'links', column: null, always: true },
+    ...recordFields(),
   ],
   filters: [
     { name: 'node', type: 'text' },

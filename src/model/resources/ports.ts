@@ -1,6 +1,7 @@
 /** Ports: the network interfaces of a node, what the wire shows of one, and when one may change. */
 
 import { isLogicalName, type NodeUuid, type PortUuid } from '../ids';
+import { extraField, macField, optionalText, physicalNetwork, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 import type { HomeNode } from './node-resources';
 
@@ -10,19 +11,11 @@ export const portTable: ResourceTable = {
   resource: 'port',
   collection: 'ports',
   fields: [
-    { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
-    {
-      name: 'address',
-      type: 'text',
-      inList: true,
-      create: 'required',
-      patch: updateRule,
-      lower: true,
-      form: { is: (text) => isMac(text), says: 'a MAC address such as 52:54:00:12:34:56' },
-    },
+    uuidField,
+    macField(updateRule, { create: 'required' }),
     { name: 'node_uuid', type: 'uuid', create: 'optional', patch: updateRule },
     { name: 'node_ident', since: 94, type: 'text', create: 'optional', patch: updateRule, hidden: true, column: null },
-    { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    extraField(updateRule),
     { name: 'internal_info', since: 18, type: 'object' },
     {
       name: 'local_link_connection',
@@ -34,38 +27,15 @@ export const portTable: ResourceTable = {
     },
     { name: 'pxe_enabled', since: 19, type: 'boolean', create: 'optional', patch: updateRule, default: true },
     { name: 'portgroup_uuid', since: 24, type: 'uuid', nullable: true, create: 'optional', patch: updateRule },
-    {
-      name: 'physical_network',
-      since: 34,
-      type: 'text',
-      nullable: true,
-      create: 'optional',
-      patch: updateRule,
-      min: 1,
-      max: 64,
-    },
+    physicalNetwork(updateRule, 34),
     { name: 'is_smartnic', since: 53, type: 'boolean', create: 'optional', patch: updateRule, default: false },
-    {
-      name: 'name',
+    optionalText('name', updateRule, {
       since: 88,
-      type: 'text',
-      nullable: true,
-      create: 'optional',
-      patch: updateRule,
-      max: 255,
       form: { is: isLogicalName, says: '1-255 letters, digits and - . _ ~' },
-    },
-    {
-      name: 'description',
-      since: 97,
-      type: 'text',
-      nullable: true,
-      create: 'optional',
-      patch: updateRule,
-      max: 255,
-    },
-    { name: 'vendor', since: 100, type: 'text', nullable: true, create: 'optional', patch: updateRule, max: 32 },
-    { name: 'category', since: 101, type: 'text', nullable: true, create: 'optional', patch: updateRule, max: 80 },
+    }),
+    optionalText('description', updateRule, { since: 97 }),
+    optionalText('vendor', updateRule, { since: 100, max: 32 }),
+    optionalText('category', updateRule, { since: 101, max: 80 }),
     {
       name: 'available_for_dynamic_portgroup',
       since: 111,
@@ -74,9 +44,7 @@ export const portTable: ResourceTable = {
       patch: updateRule,
       default: true,
     },
-    { name: 'created_at', type: 'timestamp' },
-    { name: 'updated_at', type: 'timestamp' },
-    { name: 'links', type: 'links', column: null, always: true },
+    ...recordFields(),
   ],
   filters: [
     { name: 'node', type: 'text' },
@@ -112,9 +80,6 @@ export type Port = {
 
 /** What decisions about a port need to know of its node. */
 export type PortNode = Omit<HomeNode, 'power_state'>;
-
-/** Whether a text is a MAC address with colons, in any case. */
-export const isMac = (text: string): boolean => /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text);
 
 /** Filters that name the ports' home; the wire takes one of them at a time. */
 export const homeFilters = ['node', 'node_uuid', 'portgroup', 'shard'] as const;

@@ -1,6 +1,7 @@
 /** Runbooks: ordered lists of steps under a name, what the wire shows of one, and on which nodes one is approved. */
 
 import { isLogicalName, type RunbookUuid } from '../ids';
+import { extraField, optionalText, recordFields, uuidField } from './common-fields';
 import { type ResourceTable, sinceOf } from './fields';
 import type { RunbookStep } from './runbook-steps';
 import { isTrait } from './traits';
@@ -17,7 +18,7 @@ export const runbookTable: ResourceTable = {
   resource: 'runbook',
   collection: 'runbooks',
   fields: [
-    { name: 'uuid', since: 92, type: 'uuid', inList: true, create: 'optional' },
+    { ...uuidField, since: 92 },
     {
       name: 'name',
       since: 92,
@@ -38,7 +39,7 @@ export const runbookTable: ResourceTable = {
       patch: updateRule,
       default: false,
     },
-    { name: 'extra', since: 92, type: 'object', nullable: true, create: 'optional', patch: updateRule },
+    extraField(updateRule, { since: 92 }),
     {
       name: 'public',
       since: 92,
@@ -48,29 +49,10 @@ export const runbookTable: ResourceTable = {
       patch: 'baremetal:runbook:update:public',
       default: false,
     },
-    {
-      name: 'owner',
-      since: 92,
-      type: 'text',
-      nullable: true,
-      create: 'optional',
-      patch: 'baremetal:runbook:update:owner',
-      min: 1,
-      max: 255,
-    },
-    {
-      name: 'description',
-      since: runbookTraitsSince,
-      type: 'text',
-      nullable: true,
-      create: 'optional',
-      patch: updateRule,
-      max: 255,
-    },
+    optionalText('owner', 'baremetal:runbook:update:owner', { since: 92, min: 1 }),
+    optionalText('description', updateRule, { since: runbookTraitsSince }),
     { name: 'traits', since: runbookTraitsSince, type: 'texts' },
-    { name: 'created_at', since: 92, type: 'timestamp' },
-    { name: 'updated_at', since: 92, type: 'timestamp' },
-    { name: 'links', since: 92, type: 'links', column: null, always: true },
+    ...recordFields(92),
   ],
   filters: [{ name: 'project', since: 92, type: 'text', column: 'owner' }],
 };

@@ -1,4 +1,5 @@
 /** Volumes: how a node reaches them (connectors) and which they are (targets), as the wire shows them. */
+import { extraField, recordFields, uuidField } from './common-fields';
 import type { FieldRow, ResourceTable } from './fields';
 import type { NodeResourceRow } from './node-resources';
 
@@ -11,16 +12,11 @@ export const volumesSince = 32;
 export const viewProperties = 'baremetal:volume:view_target_properties';
 
 const before: readonly FieldRow[] = [
-  { name: 'uuid', type: 'uuid', inList: true, create: 'optional' },
+  uuidField,
   { name: 'node_uuid', type: 'uuid', inList: true, create: 'required', patch: updateRule },
 ];
 
-const after: readonly FieldRow[] = [
-  { name: 'extra', type: 'object', nullable: true, create: 'optional', patch: updateRule },
-  { name: 'created_at', type: 'timestamp' },
-  { name: 'updated_at', type: 'timestamp' },
-  { name: 'links', type: 'links', column: null, always: true },
-];
+const after: readonly FieldRow[] = [extraField(updateRule), ...recordFields()];
 
 const text = (name: string, max: number): FieldRow => ({
   name,

@@ -48,7 +48,8 @@ const credentialsCache = (elevated: string | null): ((who: Caller) => Credential
 };
 
 /** The first 64 bits of SHA-256: the text itself names projects, and is not for every reader of the hash. */
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+/** The short form in which a rule set, or the text of its files, is named and compared. */
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Makes an immutable policy. Raises PolicyInvalid with every faulty rule and its fix; a faulty file is never half used. */
 export const createPolicy = (options: PolicyOptions): Policy => {

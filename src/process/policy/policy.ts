@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import type { PolicyLoad } from '../../model/access/policy-loads';
 import { isTemperError } from '../../model/errors';
 import type { Logger } from '../../observe/log';
-import { createPolicy, membersWith, type Policy, type PolicyOptions, type RuleSetName, reviewOf } from '../../policy';
+import {
+  createPolicy,
+  digestOf,
+  membersWith,
+  type Policy,
+  type PolicyOptions,
+  type RuleSetName,
+  reviewOf,
+} from '../../policy';
 import { ConfigFault } from '../settings/fault';
 import {
   type PolicyPlaces,
@@ -16,7 +24,6 @@ import {
 } from './policy-files';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const digest = (text: string): string => sha256(text).slice(0, 16);
 const lookEveryMs = 2_000;
 
 /** Options of the policy that no file holds. */
@@ -61,7 +68,7 @@ type Read = { readonly fingerprint: string } & ({ readonly texts: Texts } | { re
 const read = (places: PolicyPlaces): Read => {
   try {
     const texts = readTexts(places);
-    return { texts, fingerprint: digest(JSON.stringify(texts.files.map(({ path, text }) => [path, text]))) };
+    return { texts, fingerprint: digestOf(JSON.stringify(texts.files.map(({ path, text }) => [path, text]))) };
   } catch (thrown) {
     return { thrown, fingerprint: String((thrown as Error).message) };
   }

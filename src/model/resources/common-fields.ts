@@ -1,0 +1,50 @@
+/** Rows of the fields that most kinds of resource have. */
+import { isMac } from '../ids';
+import type { FieldRow } from './fields';
+
+type More = Partial<FieldRow>;
+
+export const uuidField: FieldRow = { name: 'uuid', type: 'uuid', inList: true, create: 'optional' };
+
+/** An object of the caller's own. @param patch the rule that its change needs */
+export const extraField = (patch: string, more: More = {}): FieldRow => ({
+  name: 'extra',
+  type: 'object',
+  nullable: true,
+  create: 'optional',
+  patch,
+  ...more,
+});
+
+/** A text that may be missing, of at most 255 characters. @param patch the rule that its change needs */
+export const optionalText = (name: string, patch: string, more: More = {}): FieldRow => ({
+  name,
+  type: 'text',
+  nullable: true,
+  create: 'optional',
+  patch,
+  max: 255,
+  ...more,
+});
+
+/** A MAC address. @param patch the rule that its change needs */
+export const macField = (patch: string, more: More): FieldRow => ({
+  name: 'address',
+  type: 'text',
+  inList: true,
+  patch,
+  lower: true,
+  form: { is: isMac, says: 'a MAC address such as 52:54:00:12:34:56' },
+  ...more,
+});
+
+/** The physical network of a port or portgroup. @param patch the rule that its change needs */
+export const physicalNetwork = (patch: string, since: number): FieldRow =>
+  optionalText('physical_network', patch, { since, min: 1, max: 64 });
+
+/** What the store keeps of every row, and the links to it. @param since minor version of the resource */
+export const recordFields = (since?: number): readonly FieldRow[] => [
+  { name: 'created_at', since, type: 'timestamp' },
+  { name: 'updated_at', since, type: 'timestamp' },
+  { name: 'links', since, type: 'links', column: null, always: true },
+];
