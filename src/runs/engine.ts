@@ -39,7 +39,7 @@ export type RunFacts = {
 };
 
 /** How a run ended by the word of its workflow; `says` is null where it went well. */
-export type SaidEnding = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
+type SaidEnding = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
 
 // temporal.api.enums.v1.PendingActivityState: waiting for a worker, and for its next attempt.
 const scheduled = 1;
