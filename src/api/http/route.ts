@@ -52,7 +52,7 @@ export type Unread = {
   readonly version: number;
 };
 
-type Definition<Params, Query, Body> = {
+export type RouteDefinition<Params, Query, Body> = {
   readonly method: Method;
   /** With its version prefix, parameters as `:name`. */
   readonly path: string;
@@ -105,11 +105,11 @@ type Definition<Params, Query, Body> = {
 };
 
 /** A route whose types have been forgotten, as the server keeps it. */
-export type Route = Definition<never, never, never>;
+export type Route = RouteDefinition<never, never, never>;
 
 /** Defines a route; only there for its types. */
 export const route = <Params = unknown, Query = unknown, Body = unknown>(
-  definition: Definition<Params, Query, Body>,
+  definition: RouteDefinition<Params, Query, Body>,
 ): Route => definition as unknown as Route;
 
 export const ok = (body: unknown): Answer => ({ status: 200, body });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
 import type { ApiRequest } from '../http/route';
 import { flag } from '../resource/validation';
-import type { NodeParams } from '../v1/nodes/nodes';
+import type { NodeParams } from '../v1/nodes/node-route';
 import { configdrive } from './deploy';
 import { deployStep, requestStep } from './step-schema';
 

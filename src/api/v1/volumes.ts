@@ -15,7 +15,7 @@ import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
 import { links, projections } from '../resource/representation';
 import { visibleNode } from '../resource/visibility';
-import { type NodeParams, nodeParams } from './nodes/nodes';
+import { nodeRoute } from './nodes/node-route';
 import * as shapes from './shapes';
 
 const volumeRule = 'baremetal:volume:get';
@@ -80,13 +80,12 @@ const rootRoute = route({
   },
 });
 
-const nodeRoute = route<NodeParams>({
+const volumesOfNode = nodeRoute({
   method: 'GET',
-  path: '/v1/nodes/:node_ident/volume',
+  below: '/volume',
   answers: { 200: shapes.volume },
   since: volumesSince,
-  rules: ['baremetal:node:get', volumeRule],
-  params: nodeParams,
+  rules: [volumeRule],
   handler: async (request, ctx) => {
     const node = await visibleNode(ctx, request, request.params.node_ident);
     ctx.policy().require(volumeRule, request.who, nodeTarget(node));
@@ -96,7 +95,7 @@ const nodeRoute = route<NodeParams>({
 
 export const volumeRoutes: Route[] = [
   rootRoute,
-  nodeRoute,
+  volumesOfNode,
   ...shownRoutes(connector),
   ...editRoutes(connector),
   ...shownRoutes(target),

@@ -4,14 +4,13 @@ import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, allocationTable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type ApiRequest, ok, type Route, route } from '../../http/route';
+import { type ApiRequest, ok, type Route } from '../../http/route';
 import { chosenFields, showQuery } from '../../resource/lists';
 import { visibleNode } from '../../resource/visibility';
 import { deallocate, deleteRule } from '../allocations/deletes';
 import { allocationKind } from '../allocations/visibility';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeRoute } from './node-route';
 
-const nodeAllocationPath = '/v1/nodes/:node_ident/allocation';
 const nodeAllocationGetRule = 'baremetal:allocation:get';
 
 /** The allocation of a visible node. One that is hidden from the caller is missing. Throws NodeUnallocated, PolicyDenied. */
@@ -44,12 +43,11 @@ export const checkAllocatedOwner = async (
 };
 
 export const nodeAllocationRoutes: Route[] = [
-  route({
+  nodeRoute({
     method: 'GET',
-    path: nodeAllocationPath,
+    below: '/allocation',
     since: allocationsSince,
-    rules: ['baremetal:node:get', nodeAllocationGetRule],
-    params: nodeParams,
+    rules: [nodeAllocationGetRule],
     query: showQuery,
     handler: async (request, ctx) => {
       const { version, base } = request;
@@ -59,12 +57,11 @@ export const nodeAllocationRoutes: Route[] = [
       return ok(represent(allocation, { base }));
     },
   }),
-  route({
+  nodeRoute({
     method: 'DELETE',
-    path: nodeAllocationPath,
+    below: '/allocation',
     since: allocationsSince,
-    rules: ['baremetal:node:get', nodeAllocationGetRule, deleteRule],
-    params: nodeParams,
+    rules: [nodeAllocationGetRule, deleteRule],
     handler: (request, ctx) => deallocate(ctx, request, () => allocationOf(ctx, request, deleteRule)),
   }),
 ];

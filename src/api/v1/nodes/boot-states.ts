@@ -8,14 +8,13 @@ import { bootModes } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, accepted, noContent, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, accepted, noContent, type Route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { document, flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import { actOn, type Deed } from './bmc-calls';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeRoute } from './node-route';
 
-const bootStateGetRule = 'baremetal:node:get';
 const bootStateRules = {
   boot_mode: 'baremetal:node:set_boot_mode',
   secure_boot: 'baremetal:node:set_secure_boot',
@@ -72,20 +71,17 @@ const setRaid = async (
   });
   return noContent();
 };
-
-const bootStatePath = '/v1/nodes/:node_ident/states';
 const bootMode = z.strictObject({ target: z.enum(bootModes) });
 const secureBoot = z.strictObject({ target: flag });
 
 export const nodeBootStateRoutes: Route[] = [
-  route<NodeParams, unknown, z.output<typeof bootMode>>({
+  nodeRoute<unknown, z.output<typeof bootMode>>({
     method: 'PUT',
-    path: `${bootStatePath}/boot_mode`,
+    below: '/states/boot_mode',
     answers: { 202: null },
     since: bootStatesSince,
     gatesItself: true,
-    rules: [bootStateGetRule, bootStateRules.boot_mode],
-    params: nodeParams,
+    rules: [bootStateRules.boot_mode],
     body: bootMode,
     arguments: true,
     handler: (request, ctx) =>
@@ -95,14 +91,13 @@ export const nodeBootStateRoutes: Route[] = [
         args: { boot_mode: request.body.target },
       }),
   }),
-  route<NodeParams, unknown, z.output<typeof secureBoot>>({
+  nodeRoute<unknown, z.output<typeof secureBoot>>({
     method: 'PUT',
-    path: `${bootStatePath}/secure_boot`,
+    below: '/states/secure_boot',
     answers: { 202: null },
     since: bootStatesSince,
     gatesItself: true,
-    rules: [bootStateGetRule, bootStateRules.secure_boot],
-    params: nodeParams,
+    rules: [bootStateRules.secure_boot],
     body: secureBoot,
     arguments: true,
     handler: (request, ctx) =>
@@ -112,13 +107,12 @@ export const nodeBootStateRoutes: Route[] = [
         args: { enabled: request.body.target },
       }),
   }),
-  route<NodeParams, unknown, z.output<typeof raidBody>>({
+  nodeRoute<unknown, z.output<typeof raidBody>>({
     method: 'PUT',
-    path: `${bootStatePath}/raid`,
+    below: '/states/raid',
     since: 12,
     tooOld: 406,
-    rules: [bootStateGetRule, bootStateRules.raid],
-    params: nodeParams,
+    rules: [bootStateRules.raid],
     body: raidBody,
     handler: setRaid,
   }),

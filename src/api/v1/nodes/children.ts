@@ -1,23 +1,22 @@
 /** GET /v1/nodes/{ident}/children: the nodes that name this one as their parent, as far as the caller may see them. */
 import { z } from 'zod';
 import { nodeTarget } from '../../../policy';
-import { ok, type Route, route } from '../../http/route';
+import { ok, type Route } from '../../http/route';
 import { visibleNode, visibleNodes } from '../../resource/visibility';
 import { link } from '../shapes';
-import { type NodeParams, nodeParams } from './nodes';
+import { nodeRoute } from './node-route';
 
 const childGetRule = 'baremetal:node:get';
 
 const shape = z.strictObject({ children: z.array(z.uuid()), links: link });
 
 export const childrenRoutes: Route[] = [
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: '/v1/nodes/:node_ident/children',
+    below: '/children',
     answers: { 200: shape },
     since: 83,
-    rules: [childGetRule, 'baremetal:node:list_all', 'baremetal:node:list'],
-    params: nodeParams,
+    rules: ['baremetal:node:list_all', 'baremetal:node:list'],
     handler: async (request, ctx) => {
       const { uuid } = await visibleNode(ctx, request, request.params.node_ident);
       const policy = ctx.policy();

@@ -6,13 +6,12 @@ import { interfaceOf } from '../../../model/lifecycle/drivers';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type ApiRequest, accepted, ok, type Route, route } from '../../http/route';
+import { type ApiRequest, accepted, ok, type Route } from '../../http/route';
 import { flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeRoute } from './node-route';
 
-const consolePath = '/v1/nodes/:node_ident/states/console';
 const getRule = 'baremetal:node:get_console';
 const setRule = 'baremetal:node:set_console_state';
 
@@ -55,23 +54,21 @@ const setConsole = async (
 };
 
 export const nodeConsoleRoutes: Route[] = [
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: consolePath,
+    below: '/states/console',
     answers: { 200: shapes.consoleState },
-    rules: ['baremetal:node:get', getRule],
-    params: nodeParams,
+    rules: [getRule],
     handler: async (request, ctx) => {
       const { node, info } = await nodeFor(request, ctx, getRule);
       return ok({ console_enabled: node.console_enabled, console_info: node.console_enabled ? info : null });
     },
   }),
-  route<NodeParams, unknown, ConsoleBody>({
+  nodeRoute<unknown, ConsoleBody>({
     method: 'PUT',
-    path: consolePath,
+    below: '/states/console',
     answers: { 202: null },
-    rules: ['baremetal:node:get', setRule],
-    params: nodeParams,
+    rules: [setRule],
     body: consoleBody,
     arguments: true,
     handler: async (request, ctx) => {

@@ -13,13 +13,13 @@ import {
 } from '../../../model/resources/node-details';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, ok, type Route } from '../../http/route';
 import { chosenFields } from '../../resource/lists';
 import { type Extra, links, type Projection, projections } from '../../resource/representation';
 import { fieldNames, flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
-import { nodeParams } from './nodes';
+import { nodeParams, nodeRoute } from './node-route';
 
 const detailRules = {
   bios: 'baremetal:node:bios:get',
@@ -108,44 +108,38 @@ const showInventory = async (request: ApiRequest<Node, unknown, unknown>, ctx: A
   const { inventory, plugin_data } = found;
   return ok(maskSecrets({ inventory, plugin_data }));
 };
-
-const detailGetRule = 'baremetal:node:get';
-
 export const nodeDetailRoutes: Route[] = [
-  route<Node, DetailQuery>({
+  nodeRoute<DetailQuery>({
     method: 'GET',
-    path: '/v1/nodes/:node_ident/bios',
+    below: '/bios',
     since: 40,
-    rules: [detailGetRule, detailRules.bios],
-    params: nodeParams,
+    rules: [detailRules.bios],
     query: detailQuery,
     handler: listBios,
   }),
-  route({
+  nodeRoute({
     method: 'GET',
-    path: '/v1/nodes/:node_ident/bios/:setting',
+    below: '/bios/:setting',
     answers: { 200: shapes.biosSetting },
     since: 40,
-    rules: [detailGetRule, detailRules.bios],
+    rules: [detailRules.bios],
     params: biosParams,
     handler: showBios,
   }),
-  route<Node, DetailQuery>({
+  nodeRoute<DetailQuery>({
     method: 'GET',
-    path: '/v1/nodes/:node_ident/firmware',
+    below: '/firmware',
     since: firmwareSince,
-    rules: [detailGetRule, detailRules.firmware],
-    params: nodeParams,
+    rules: [detailRules.firmware],
     query: detailQuery,
     handler: listFirmware,
   }),
-  route<Node>({
+  nodeRoute({
     method: 'GET',
-    path: '/v1/nodes/:node_ident/inventory',
+    below: '/inventory',
     answers: { 200: shapes.inventory },
     since: 81,
-    rules: [detailGetRule, detailRules.inventory],
-    params: nodeParams,
+    rules: [detailRules.inventory],
     handler: showInventory,
   }),
 ];

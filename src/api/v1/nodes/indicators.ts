@@ -2,13 +2,12 @@
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import { links } from '../../resource/representation';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
-const indicatorGetRule = 'baremetal:node:get';
 const indicatorRules = {
   get: 'baremetal:node:get_indicator_state',
   set: 'baremetal:node:set_indicator_state',
@@ -74,30 +73,26 @@ const setIndicator = async (
   });
   return noContent();
 };
-
-const indicatorPath = '/v1/nodes/:node_ident/management/indicators';
-
 export const nodeIndicatorRoutes: Route[] = [
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: indicatorPath,
+    below: '/management/indicators',
     answers: { 200: shapes.indicators },
-    rules: [indicatorGetRule, indicatorRules.get],
-    params: nodeParams,
+    rules: [indicatorRules.get],
     handler: listIndicators,
   }),
-  route<IndicatorParams>({
+  nodeRoute<unknown, unknown, IndicatorParams>({
     method: 'GET',
-    path: `${indicatorPath}/:indicator`,
+    below: '/management/indicators/:indicator',
     answers: { 200: shapes.indicator },
-    rules: [indicatorGetRule, indicatorRules.get],
+    rules: [indicatorRules.get],
     params: indicatorParams,
     handler: showIndicator,
   }),
-  route<IndicatorParams, unknown, z.output<typeof indicatorBody>>({
+  nodeRoute<unknown, z.output<typeof indicatorBody>, IndicatorParams>({
     method: 'PUT',
-    path: `${indicatorPath}/:indicator`,
-    rules: [indicatorGetRule, indicatorRules.set],
+    below: '/management/indicators/:indicator',
+    rules: [indicatorRules.set],
     params: indicatorParams,
     body: indicatorBody,
     arguments: true,

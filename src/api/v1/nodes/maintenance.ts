@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, accepted, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, accepted, type Route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeRoute } from './node-route';
 
 const maintenanceBody = z.strictObject({ reason: z.string().nullish() });
 
@@ -39,26 +39,21 @@ const change = async (
   });
   return accepted();
 };
-
-const maintenancePath = '/v1/nodes/:node_ident/maintenance';
-
 export const nodeMaintenanceRoutes: Route[] = [
-  route<NodeParams, unknown, z.output<typeof maintenanceBody>>({
+  nodeRoute<unknown, z.output<typeof maintenanceBody>>({
     method: 'PUT',
-    path: maintenancePath,
+    below: '/maintenance',
     answers: { 202: null },
-    rules: ['baremetal:node:get', maintenanceActs.set.rule],
-    params: nodeParams,
+    rules: [maintenanceActs.set.rule],
     body: maintenanceBody,
     arguments: true,
     handler: (request, ctx) => change(request, ctx, maintenanceActs.set, request.body.reason ?? null),
   }),
-  route<NodeParams>({
+  nodeRoute({
     method: 'DELETE',
-    path: maintenancePath,
+    below: '/maintenance',
     answers: { 202: null },
-    rules: ['baremetal:node:get', maintenanceActs.clear.rule],
-    params: nodeParams,
+    rules: [maintenanceActs.clear.rule],
     handler: (request, ctx) => change(request, ctx, maintenanceActs.clear, null),
   }),
 ];

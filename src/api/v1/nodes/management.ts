@@ -1,13 +1,12 @@
 /** /v1/nodes/{ident}/management: boot device and interrupt, answered when the BMC has. */
 import { z } from 'zod';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import { flag } from '../../resource/validation';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeRoute } from './node-route';
 
-const managementGetRule = 'baremetal:node:get';
 const managementRules = {
   get: 'baremetal:node:get_boot_device',
   set: 'baremetal:node:set_boot_device',
@@ -33,43 +32,36 @@ const setBootDevice = async (
   });
   return noContent();
 };
-
-const managementPath = '/v1/nodes/:node_ident/management';
-
 export const nodeManagementRoutes: Route[] = [
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: `${managementPath}/boot_device`,
+    below: '/management/boot_device',
     answers: { 200: shapes.bootDevice },
-    rules: [managementGetRule, managementRules.get],
-    params: nodeParams,
+    rules: [managementRules.get],
     handler: async (request, ctx) =>
       ok(bootDevice.parse(await lookAt(request, ctx, managementRules.get, 'read_boot_device'))),
   }),
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: `${managementPath}/boot_device/supported`,
+    below: '/management/boot_device/supported',
     answers: { 200: shapes.bootDevices },
-    rules: [managementGetRule, managementRules.get],
-    params: nodeParams,
+    rules: [managementRules.get],
     handler: async (request, ctx) =>
       ok(bootDevices.parse(await lookAt(request, ctx, managementRules.get, 'list_boot_devices'))),
   }),
-  route<NodeParams, unknown, z.output<typeof managementBody>>({
+  nodeRoute<unknown, z.output<typeof managementBody>>({
     method: 'PUT',
-    path: `${managementPath}/boot_device`,
-    rules: [managementGetRule, managementRules.set],
-    params: nodeParams,
+    below: '/management/boot_device',
+    rules: [managementRules.set],
     body: managementBody,
     arguments: true,
     handler: setBootDevice,
   }),
-  route<NodeParams, unknown, object>({
+  nodeRoute<unknown, object>({
     method: 'PUT',
-    path: `${managementPath}/inject_nmi`,
+    below: '/management/inject_nmi',
     since: 29,
-    rules: [managementGetRule, managementRules.nmi],
-    params: nodeParams,
+    rules: [managementRules.nmi],
     body: z.strictObject({}),
     arguments: true,
     handler: async (request, ctx) => {

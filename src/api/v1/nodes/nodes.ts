@@ -1,5 +1,4 @@
 /** /v1/nodes: lists, one node, and its removal. */
-import { z } from 'zod';
 import type { NodeSelection } from '../../../inventory/nodes/nodes';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
@@ -23,11 +22,8 @@ import {
   showQuery,
 } from '../../resource/lists';
 import { identOf, visibleNode, visibleNodes } from '../../resource/visibility';
+import { type NodeParams, nodeRoute } from './node-route';
 import { nodeProjections, shownTo } from './representation';
-
-/** Path of everything below one node. */
-export const nodeParams = z.object({ node_ident: z.string() });
-export type NodeParams = z.output<typeof nodeParams>;
 
 type NodeQuery = Readonly<Record<string, unknown>>;
 
@@ -154,26 +150,22 @@ const remove = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: Ap
   return noContent();
 };
 
+const listRoute = (path: string, all: boolean): Route =>
+  route({
+    method: 'GET',
+    path: `/v1/${path}`,
+    rules: [...listRules, ...redactRules],
+    query: listQuery(nodeTable),
+    handler: (request, ctx) => answerNodes(request, ctx, { path, all }),
+  });
+
 export const nodeRoutes: Route[] = [
-  route({
+  listRoute('nodes', false),
+  listRoute('nodes/detail', true),
+  nodeRoute({
     method: 'GET',
-    path: '/v1/nodes',
-    rules: [...listRules, ...redactRules],
-    query: listQuery(nodeTable),
-    handler: (request, ctx) => answerNodes(request, ctx, { path: 'nodes', all: false }),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/nodes/detail',
-    rules: [...listRules, ...redactRules],
-    query: listQuery(nodeTable),
-    handler: (request, ctx) => answerNodes(request, ctx, { path: 'nodes/detail', all: true }),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/nodes/:node_ident',
-    rules: ['baremetal:node:get', ...redactRules],
-    params: nodeParams,
+    below: '',
+    rules: redactRules,
     query: showQuery,
     handler: async (request, ctx) => {
       const fields = chosenFields(nodeTable, request.query.fields, request.version);
@@ -182,11 +174,10 @@ export const nodeRoutes: Route[] = [
       return ok(projection.represent(node, shownTo(ctx.policy(), request)));
     },
   }),
-  route({
+  nodeRoute({
     method: 'DELETE',
-    path: '/v1/nodes/:node_ident',
-    rules: ['baremetal:node:get', 'baremetal:node:delete', 'baremetal:node:delete:self_owned_node'],
-    params: nodeParams,
+    below: '',
+    rules: ['baremetal:node:delete', 'baremetal:node:delete:self_owned_node'],
     handler: remove,
   }),
 ];

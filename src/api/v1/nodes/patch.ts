@@ -9,7 +9,7 @@ import { nodeTarget, type Policy } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { raceLost } from '../../http/lock-wait';
-import { type Answer, type ApiRequest, ok, type Route, route, type Unread } from '../../http/route';
+import { type Answer, type ApiRequest, ok, type Route, type Unread } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { restoreSecrets, sealAll } from '../../resource/document-secrets';
 import { refusingDuplicates } from '../../resource/duplicates';
@@ -32,7 +32,7 @@ import {
 import { checkReasons, holdingOf, sealedFields } from './create';
 import { checkCaPath, checkMove, moveCredentials } from './credentials';
 import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeRoute } from './node-route';
 import { nodeProjections, shownTo } from './representation';
 
 const patchQuery = z.strictObject({ reset_interfaces: flag.optional() });
@@ -193,20 +193,11 @@ const requireAnyField = async (
 };
 
 export const nodePatchRoutes: Route[] = [
-  route<NodeParams, z.output<typeof patchQuery>, Operation[]>({
+  nodeRoute<z.output<typeof patchQuery>, Operation[]>({
     method: 'PATCH',
-    path: '/v1/nodes/:node_ident',
-    rules: [
-      'baremetal:node:get',
-      ...patchRules,
-      disableCleaning,
-      updateProvisioned,
-      ...allKeyRules,
-      selfOwned,
-      moveCredentials,
-    ],
+    below: '',
+    rules: [...patchRules, disableCleaning, updateProvisioned, ...allKeyRules, selfOwned, moveCredentials],
     requireAllowed: requireAnyField,
-    params: nodeParams,
     query: patchQuery,
     gate,
     body: patchBody,

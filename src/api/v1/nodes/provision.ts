@@ -8,7 +8,7 @@ import { isVerb, type Verb, verbRow, verbs } from '../../../model/lifecycle/verb
 import { runbooksSince } from '../../../model/resources/runbooks';
 import { nodeTarget, type Policy, stepTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type Answer, accepted, type Route, route } from '../../http/route';
+import { type Answer, accepted, type Route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { checkConfigdrive, deploymentFacts } from '../../orders/deploy';
 import { requireOwnRun } from '../../orders/leases';
@@ -23,7 +23,7 @@ import { requireStepRules, stepRuleNames, stepRules } from '../../orders/steps';
 import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from '../../orders/verbs';
 import { came } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
-import { type NodeParams, nodeParams } from './nodes';
+import { nodeRoute } from './node-route';
 
 type ProvisionBody = z.output<typeof provisionBody>;
 
@@ -129,12 +129,11 @@ const setProvisionState = async (request: ProvisionRequest, ctx: ApiContext): Pr
 };
 
 export const nodeProvisionRoutes: Route[] = [
-  route<NodeParams, unknown, ProvisionBody>({
+  nodeRoute<unknown, ProvisionBody>({
     method: 'PUT',
-    path: '/v1/nodes/:node_ident/states/provision',
+    below: '/states/provision',
     answers: { 202: null },
-    rules: ['baremetal:node:get', provision, runRunbook, ...useRules, ...stepRuleNames, ...Object.values(stepRules)],
-    params: nodeParams,
+    rules: [provision, runRunbook, ...useRules, ...stepRuleNames, ...Object.values(stepRules)],
     body: provisionBody,
     arguments: true,
     handler: setProvisionState,

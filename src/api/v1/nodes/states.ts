@@ -6,7 +6,7 @@ import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states'
 import { shownState, stateFields } from '../../../model/resources/nodes';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, accepted, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, accepted, ok, type Route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { byLeaseAlone } from '../../orders/leases';
 import { askedBy, orderedNode } from '../../orders/orders';
@@ -15,7 +15,7 @@ import { timestamp } from '../../resource/representation';
 import { came } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeRoute } from './node-route';
 import { powerPlan, requirePowerable, setPower } from './power';
 
 const documents: readonly string[] = ['raid_config', 'target_raid_config'];
@@ -106,20 +106,18 @@ const requestPower = async (request: PowerAsk, ctx: ApiContext): Promise<Answer>
 };
 
 export const nodeStateRoutes: Route[] = [
-  route({
+  nodeRoute({
     method: 'GET',
-    path: '/v1/nodes/:node_ident/states',
+    below: '/states',
     answers: { 200: shapes.states },
-    rules: ['baremetal:node:get', 'baremetal:node:get_states', seesBmcRule],
-    params: nodeParams,
+    rules: ['baremetal:node:get_states', seesBmcRule],
     handler: showStates,
   }),
-  route<NodeParams, unknown, PowerBody>({
+  nodeRoute<unknown, PowerBody>({
     method: 'PUT',
-    path: '/v1/nodes/:node_ident/states/power',
+    below: '/states/power',
     answers: { 202: null },
-    rules: ['baremetal:node:get', setPower],
-    params: nodeParams,
+    rules: [setPower],
     body: powerBody,
     arguments: true,
     handler: requestPower,

@@ -7,11 +7,11 @@ import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { raceLost } from '../../http/lock-wait';
-import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 import { operatorTraitRules, requireOperatorTraits } from './operator-traits';
 
 const since = 37;
@@ -67,40 +67,35 @@ const list = async (request: TraitRequest, ctx: ApiContext): Promise<Answer> => 
   ctx.policy().require('baremetal:node:traits:list', request.who, nodeTarget(node));
   return ok({ traits: node.traits });
 };
-
-const nodeTraitPath = '/v1/nodes/:node_ident/traits';
-
 // An older version is refused in three ways; openstack/ironic:ironic/api/controllers/v1/node.py (NodeTraitsController).
 export const nodeTraitRoutes: Route[] = [
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: nodeTraitPath,
+    below: '/traits',
     answers: { 200: shapes.traits },
     since,
     tooOld: 406,
-    rules: ['baremetal:node:get', 'baremetal:node:traits:list'],
-    params: nodeParams,
+    rules: ['baremetal:node:traits:list'],
     handler: list,
   }),
-  route<NodeParams, unknown, z.output<typeof nodeTraitBody>>({
+  nodeRoute<unknown, z.output<typeof nodeTraitBody>>({
     method: 'PUT',
-    path: nodeTraitPath,
+    below: '/traits',
     since,
     tooOld: 405,
-    rules: ['baremetal:node:get', set, operatorTraitRules.node],
-    params: nodeParams,
+    rules: [set, operatorTraitRules.node],
     body: nodeTraitBody,
     handler: async (request, ctx) => {
       await change(request, ctx, set, () => request.body.traits);
       return noContent();
     },
   }),
-  route<TraitParams>({
+  nodeRoute<unknown, unknown, TraitParams>({
     method: 'PUT',
-    path: `${nodeTraitPath}/:trait`,
+    below: '/traits/:trait',
     since,
     tooOld: 405,
-    rules: ['baremetal:node:get', set, operatorTraitRules.node],
+    rules: [set, operatorTraitRules.node],
     params: traitParams,
     handler: async (request, ctx) => {
       const { node_ident, trait } = request.params;
@@ -108,22 +103,21 @@ export const nodeTraitRoutes: Route[] = [
       return noContent(`${request.base}/v1/nodes/${encodeURIComponent(node_ident)}/traits/${trait}`);
     },
   }),
-  route<NodeParams>({
+  nodeRoute({
     method: 'DELETE',
-    path: nodeTraitPath,
+    below: '/traits',
     since,
-    rules: ['baremetal:node:get', remove, operatorTraitRules.node],
-    params: nodeParams,
+    rules: [remove, operatorTraitRules.node],
     handler: async (request, ctx) => {
       await change(request, ctx, remove, () => []);
       return noContent();
     },
   }),
-  route<TraitParams>({
+  nodeRoute<unknown, unknown, TraitParams>({
     method: 'DELETE',
-    path: `${nodeTraitPath}/:trait`,
+    below: '/traits/:trait',
     since,
-    rules: ['baremetal:node:get', remove, operatorTraitRules.node],
+    rules: [remove, operatorTraitRules.node],
     params: traitParams,
     handler: async (request, ctx) => {
       const { node_ident, trait } = request.params;

@@ -16,7 +16,7 @@ import { requireStepOrigins } from '../../orders/origins';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
 import { checkDriverInfo } from './checks';
-import { nodeParams } from './nodes';
+import { nodeRoute } from './node-route';
 
 const validate = 'baremetal:node:validate';
 
@@ -105,12 +105,11 @@ const answer = async (
 const validateQuery = z.strictObject({ node: z.string().optional(), node_uuid: z.string().optional() });
 
 export const nodeValidateRoutes: Route[] = [
-  route({
+  nodeRoute({
     method: 'GET',
-    path: '/v1/nodes/:node_ident/validate',
+    below: '/validate',
     answers: { 200: shapes.validation },
-    rules: ['baremetal:node:get', validate],
-    params: nodeParams,
+    rules: [validate],
     handler: (request, ctx) => answer(request, ctx, request.params.node_ident),
   }),
   route({

@@ -13,12 +13,11 @@ import {
 } from '../../../model/lifecycle/vendor-methods';
 import type { ApiContext } from '../../context';
 import { schemaError } from '../../http/errors';
-import { type Answer, type ApiRequest, accepted, type Method, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, accepted, type Method, ok, type Route } from '../../http/route';
 import { document } from '../../resource/validation';
 import { actOnNode, allowed, lookAtNode } from './bmc-calls';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
-const vendorPassthruGetRule = 'baremetal:node:get';
 const vendorPassthruRule = 'baremetal:node:vendor_passthru';
 
 /** Verbs under which a method may be called; which one it is the method's row says. */
@@ -111,29 +110,26 @@ const call = async (request: PassthruRequest, ctx: ApiContext, verb: Method): Pr
   return row.async ? accepted() : ok(said ?? null);
 };
 
-const vendorPassthruPath = '/v1/nodes/:node_ident/vendor_passthru';
 const named = nodeParams.extend({ method: z.string() });
 
 export const vendorPassthruRoutes: Route[] = [
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: `${vendorPassthruPath}/methods`,
+    below: '/vendor_passthru/methods',
     answers: { 200: methodsShape },
-    rules: [vendorPassthruGetRule, vendorPassthruRule],
-    params: nodeParams,
+    rules: [vendorPassthruRule],
     handler: async (request, ctx) => ok(shownMethods(vendorMethodsOf(await allowed(request, ctx, vendorPassthruRule)))),
   }),
   ...verbs.flatMap((method) =>
     [
-      { path: vendorPassthruPath, params: nodeParams },
-      { path: `${vendorPassthruPath}/:method`, params: named },
+      { below: '/vendor_passthru', params: nodeParams },
+      { below: '/vendor_passthru/:method', params: named },
     ].map((at) =>
-      route<NodeParams & { method?: string }, unknown, VendorPassthruArgs>({
+      nodeRoute<unknown, VendorPassthruArgs, NodeParams & { method?: string }>({
+        ...at,
         method,
-        path: at.path,
         answers: { 200: z.unknown(), 202: null },
-        rules: [vendorPassthruGetRule, vendorPassthruRule],
-        params: at.params,
+        rules: [vendorPassthruRule],
         body: document,
         arguments: true,
         handler: (request, ctx) => call(request, ctx, method),

@@ -9,15 +9,14 @@ import { asUuid, isLogicalName } from '../../../model/ids';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
+import { type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { stampLessee } from '../../resource/lease-writes';
 import { uuid } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
-const vifPath = '/v1/nodes/:node_ident/vifs';
 const since = 28;
 const vifRules = {
   list: 'baremetal:node:vif:list',
@@ -123,34 +122,32 @@ const detach = async (request: ApiRequest<z.output<typeof oneParams>, unknown, u
 };
 
 export const nodeVifRoutes: Route[] = [
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: vifPath,
+    below: '/vifs',
     answers: { 200: shapes.vifs },
     since,
-    rules: ['baremetal:node:get', vifRules.list],
-    params: nodeParams,
+    rules: [vifRules.list],
     handler: async (request, ctx) => {
       const node = await nodeFor(request, ctx, vifRules.list);
       const rows = await ctx.inventory.vifs.list(node.uuid);
       return ok({ vifs: rows.map(({ vif }) => ({ id: vif })) });
     },
   }),
-  route<NodeParams, unknown, VifBody>({
+  nodeRoute<unknown, VifBody>({
     method: 'POST',
-    path: vifPath,
+    below: '/vifs',
     answers: { 204: null },
     since,
-    rules: ['baremetal:node:get', vifRules.attach],
-    params: nodeParams,
+    rules: [vifRules.attach],
     body: vifBody,
     handler: attach,
   }),
-  route<z.output<typeof oneParams>>({
+  nodeRoute<unknown, unknown, z.output<typeof oneParams>>({
     method: 'DELETE',
-    path: `${vifPath}/:vif`,
+    below: '/vifs/:vif',
     since,
-    rules: ['baremetal:node:get', vifRules.detach],
+    rules: [vifRules.detach],
     params: oneParams,
     handler: detach,
   }),

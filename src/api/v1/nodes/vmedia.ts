@@ -5,12 +5,11 @@ import { maskSecrets } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import { mediaTypes } from '../../../model/lifecycle/steps';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
+import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
-import { type NodeParams, nodeParams } from './nodes';
+import { type NodeParams, nodeRoute } from './node-route';
 
-const vmediaGetRule = 'baremetal:node:get';
 const vmediaRules = {
   get: 'baremetal:node:vmedia:get',
   attach: 'baremetal:node:vmedia:attach',
@@ -63,37 +62,31 @@ const detach = async (
     });
   return noContent();
 };
-
-const vmediaPath = '/v1/nodes/:node_ident/vmedia';
-
 export const nodeVmediaRoutes: Route[] = [
-  route<NodeParams>({
+  nodeRoute({
     method: 'GET',
-    path: vmediaPath,
+    below: '/vmedia',
     answers: { 200: shapes.media },
     since: 93,
-    rules: [vmediaGetRule, vmediaRules.get],
-    params: nodeParams,
+    rules: [vmediaRules.get],
     // A list of its own, as clients of the original read it; an image's URL may carry an account.
     handler: async (request, ctx) => ok(maskSecrets((await lookAt(request, ctx, vmediaRules.get, 'read_media')) ?? [])),
   }),
-  route<NodeParams, unknown, z.output<typeof attachment>>({
+  nodeRoute<unknown, z.output<typeof attachment>>({
     method: 'POST',
-    path: vmediaPath,
+    below: '/vmedia',
     answers: { 204: null },
     since: 89,
-    rules: [vmediaGetRule, vmediaRules.attach],
-    params: nodeParams,
+    rules: [vmediaRules.attach],
     body: attachment,
     arguments: true,
     handler: attach,
   }),
-  route<NodeParams, unknown, z.output<typeof detachment>>({
+  nodeRoute<unknown, z.output<typeof detachment>>({
     method: 'DELETE',
-    path: vmediaPath,
+    below: '/vmedia',
     since: 89,
-    rules: [vmediaGetRule, vmediaRules.detach],
-    params: nodeParams,
+    rules: [vmediaRules.detach],
     body: detachment,
     arguments: true,
     handler: detach,

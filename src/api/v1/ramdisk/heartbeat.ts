@@ -10,7 +10,7 @@ import { heartbeatFields, isHeardIn } from '../../../model/lifecycle/agents';
 import type { ApiContext, ContextSettings } from '../../context';
 import { type Answer, type ApiRequest, accepted, route } from '../../http/route';
 import { identOf } from '../../resource/visibility';
-import { type NodeParams, nodeParams } from '../nodes/nodes';
+import { type NodeParams, nodeParams } from '../nodes/node-route';
 import { hashOf } from './lookup';
 import { notifyRun } from './notify-run';
 import { isOwnRamdisk, leadsTo, peerOf } from './peers';
