@@ -101,3 +101,13 @@ export const contextOf = (
       log.warn(message, { ...hideTexts(facts, texts), node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
   },
 });
+
+/** The context, and whether a command was announced in it: a store that was set back meanwhile has no record of that. */
+export const announcedIn = (given: ActContext): { readonly context: ActContext; readonly announced: () => boolean } => {
+  let announced = false;
+  const record: ActContext['intents']['record'] = async (detail) => {
+    announced = announced || detail.withdrawn !== true;
+    await given.intents.record(detail);
+  };
+  return { context: { ...given, intents: { ...given.intents, record } }, announced: () => announced };
+};

@@ -7,7 +7,7 @@ import { raise } from '../model/errors';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, RunObserved } from '../model/runs/runs';
-import { type Attempted, type Beating, contextOf } from './act-context';
+import { type Attempted, announcedIn, type Beating, contextOf } from './act-context';
 import { bootsRamdisk, hiddenError, hiddenOutcome, keep } from './act-outcome';
 import type { BmcHands } from './bmc-deps';
 import { withLease } from './lease';
@@ -46,7 +46,8 @@ export const attempt = async (
     requireFetched(hands.imageOrigins ?? [], one);
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
   const { doubted } = found;
-  const context = { ...contextOf(input, key, hands, beating, texts), answered: talk.answered, doubted };
+  const told = { answered: talk.answered, doubted };
+  const { context, announced } = announcedIn({ ...contextOf(input, key, hands, beating, texts), ...told });
   const lane = byAgent ? null : driver.laneKey(node);
   const at = `${step.index}.${act}`;
   const work = () =>
@@ -66,7 +67,7 @@ export const attempt = async (
       async (thrown: unknown) => {
         const why =
           row.by === 'agent'
-            ? await lostRamdisk(thrown, { input, hands, holder, driver, node, context, talk })
+            ? await lostRamdisk(thrown, { input, hands, holder, driver, node, context, talk, announced })
             : thrown;
         throw hiddenError(why, texts);
       },
@@ -86,10 +87,13 @@ type Lost = {
   readonly node: BmcNode;
   readonly context: ActContext;
   readonly talk: Talk;
+  /** Whether this attempt has announced a command. */
+  readonly announced: () => boolean;
 };
 
 /** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long. */
-const lostRamdisk = async (thrown: unknown, { input, hands, holder, driver, node, context, talk }: Lost) => {
+const lostRamdisk = async (thrown: unknown, lost: Lost) => {
+  const { input, hands, holder, driver, node, context, talk } = lost;
   if (context.signal.aborted) return thrown;
   const { inventory, lanes, leaseMs = defaultLeaseMs } = hands;
   const { story: _, ...rest } = context;
@@ -104,7 +108,12 @@ const lostRamdisk = async (thrown: unknown, { input, hands, holder, driver, node
     });
   };
   const { step, act, timing } = input;
-  return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look });
+  const mayHaveLeft = async (): Promise<boolean> => {
+    if (context.doubted || lost.announced()) return true;
+    const intent = await context.intents.last();
+    return intent !== undefined && intent.detail.withdrawn !== true;
+  };
+  return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look, mayHaveLeft });
 };
 
 /**

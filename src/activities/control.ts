@@ -50,6 +50,9 @@ export type ClaimInput = { readonly lock: Lock; readonly previous?: string; read
 /** Whether it is the run's turn. */
 export type Turn = { readonly turn: boolean };
 
+/** Why no command leaves for a node now; an older worker says nothing of recoveries. */
+type HeldBack = { readonly frozen: boolean; readonly recovering?: boolean };
+
 /** Thousands may ask while all turns are taken: they cost one statement each, and only those that may get one wait for each other. */
 const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise<boolean> => {
   const { has, full } = await inventory.turns.look(lock.run, limit);
@@ -135,14 +138,12 @@ export const createControlActivities = (deps: ControlHands) => {
     ...contactActivities(inventory, log),
     ...planActivities(inventory),
 
-    /** Whether an operator's freeze still holds the node back, or a recovery all of them. */
-    frozen: guarded(
-      async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<{ frozen: boolean }> => ({
-        frozen:
-          (await inventory.recovery.current()) !== undefined ||
-          (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined,
-      }),
-    ),
+    /** Whether an operator's freeze still holds the node back, or a recovery all of them (`recovering`). */
+    frozen: guarded(async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<HeldBack> => {
+      const recovering = (await inventory.recovery.current()) !== undefined;
+      const frozen = recovering || (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined;
+      return { frozen, recovering };
+    }),
 
     /** Records what was done to the run by the engine's own tools, which know no caller of Temper's. */
     recordAct: guarded(

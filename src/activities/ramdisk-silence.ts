@@ -38,6 +38,8 @@ export type Search = {
   readonly talk: Talk;
   /** A look at power and start through the BMC; undefined where the BMC does not say. */
   readonly look: () => Promise<RunObserved | undefined>;
+  /** Whether a command of the act may have left, in this attempt or another. */
+  readonly mayHaveLeft: () => Promise<boolean>;
 };
 
 const fiveMinutes = 5 * 60_000;
@@ -59,19 +61,21 @@ const withoutProof = (seen: RunObserved | undefined): string =>
   seen?.power_state === 'power on' ? 'the node is powered on, and nothing else' : 'nothing: it did not answer either';
 
 /**
- * What an attempt's failure amounts to: AgentGone, or StepOutcomeUnknown where the act must not be done twice, once the ramdisk
+ * What an attempt's failure amounts to: AgentGone, or StepOutcomeUnknown where the act must not be done twice and may have been begun, once the ramdisk
  * has been silent for long enough and its host is gone, or at once where it is not on record any more; otherwise the failure as it is.
  */
 export const searched = async (thrown: unknown, search: Search): Promise<unknown> => {
   if (!isTemperError(thrown, 'AgentUnreachable')) return thrown;
-  const { agents, node, step, act, timing, talk, look } = search;
+  const { agents, node, step, act, timing, talk, look, mayHaveLeft } = search;
   const silentMs = await agents.silent(node.uuid, talk.silentMs());
   const limitMs = timing.agentSilenceMs ?? fiveMinutes;
   const once = actRow(act).effect === 'once';
-  const gone = (seen: string): TemperError => {
+  const gone = async (seen: string): Promise<TemperError> => {
     const facts = { node: node.name ?? node.uuid, step: nameOf(step), seen };
     const error = new TemperError('AgentGone', facts);
-    return once ? new TemperError('StepOutcomeUnknown', { ...facts, reason: error.message }) : error;
+    return once && (await mayHaveLeft())
+      ? new TemperError('StepOutcomeUnknown', { ...facts, reason: error.message })
+      : error;
   };
   // Its token went with its record: nothing that it says is taken any more, and the next one looks the node up anew.
   if (silentMs === undefined) return gone('it is not on record any more');

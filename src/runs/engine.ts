@@ -21,7 +21,9 @@ import {
   controlQueue,
   failOperation,
   type Message,
+  type Projected,
   progressQuery,
+  projectedQuery,
   retryStep,
   setPaused,
   skipStep,
@@ -47,6 +49,8 @@ const scheduled = 1;
 const startWithin = 2_000;
 const answerWithin = 1_000;
 const updateWithin = 5_000;
+// A worker that has just started replays the whole history first.
+const queryWithin = 10_000;
 
 /** Acts that the run answers, as against signals, which it only receives. */
 export type UpdateAct = Exclude<RunAct, 'abort'>;
@@ -235,6 +239,17 @@ const readsOf = (reach: Reach) => {
         if (!(thrown instanceof WorkflowFailedError) || !(thrown.cause instanceof ApplicationFailure)) return undefined;
         return { outcome: 'failed', says: thrown.cause.message };
       }
+    },
+
+    /** What an open workflow has had recorded in the store; undefined where no worker answers, or one of before that. */
+    async projected(workflowId: string): Promise<Projected | undefined> {
+      const ask = () => reach.within(queryWithin, () => handleOf(workflowId).query(projectedQuery));
+      return ask().catch(() => undefined);
+    },
+
+    /** Id of a workflow's newest execution. */
+    async execution(workflowId: string): Promise<string> {
+      return (await reach.within(startWithin, () => handleOf(workflowId).describe())).runId;
     },
 
     /** Acts of an open workflow of which a worker has had an attempt, as `execution/activity`. */

@@ -175,6 +175,7 @@ const awaited: Readonly<Record<ContactKind, readonly (string | null)[]>> = {
   heartbeat: ['heartbeat'],
   inspection: ['inspection'],
   thaw: [null, 'heartbeat', 'inspection'],
+  lost: ['heartbeat', 'inspection'],
 };
 
 const tellContact = async (

@@ -1,9 +1,11 @@
 /** After a restore: what the comparison of store and engine asks for, said line by line, and done where an administrator wants it. */
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { RunRow } from '../inventory/runs/runs';
 import type { NodeUuid, RunUuid } from '../model/ids';
+import { catchUp, ramdiskOf } from './catching-up';
 import type { Recovered } from './contract';
 import { createEngine, type Engine } from './engine';
 import { endAs, type GoneVerdict } from './gone';
@@ -17,7 +19,12 @@ export type RecoveryHands = {
 };
 
 /** One thing that is done. Without `act` control workers do it by themselves once the recovery has ended. */
-type Line = { readonly says: string; readonly act?: () => Promise<unknown> };
+type Line = {
+  readonly says: string;
+  readonly act?: () => Promise<unknown>;
+  /** What follows once nothing is held back any more. */
+  readonly after?: () => Promise<unknown>;
+};
 const all = 100_000;
 // The clocks of database and engine may differ.
 const marginMs = 60 * 60_000;
@@ -56,6 +63,36 @@ const asItEnded = async (
   };
 };
 
+/** All that an inspection does is harmless to repeat, and what it has found since the backup is lost. */
+const inspectedAnew = (what: string, run: RunRow, engine: Engine, hands: RecoveryHands): Line => ({
+  says: `${what}: what it has found may not be in the database; it is terminated, and goes on from its record`,
+  async act() {
+    await engine.terminate(run.workflow_id, 'What it has found is not in the restored database.');
+    await resumeRun(run, 'The database was set back to a backup.', hands);
+  },
+});
+
+/** A run whose workflow knows more than its record. */
+const goesOn = async (what: string, run: RunRow, engine: Engine, hands: RecoveryHands): Promise<Line> => {
+  const { inventory } = hands;
+  const acts = await engine.begunActs(run.workflow_id);
+  const now = await engine.projected(run.workflow_id);
+  const ramdisk = now && (await ramdiskOf(run, now, inventory));
+  const contact = (kind: 'lost' | 'thaw') =>
+    engine.contact(run.workflow_id, { operationId: run.id, contactId: randomUUID(), kind });
+  const parks = acts.length > 0 ? '; a command that may have left is not sent again' : '';
+  const boots = ramdisk === 'lost' ? '; its ramdisk is booted again, for the database does not know it' : '';
+  return {
+    says: `${what}: its workflow goes on${parks}${boots}`,
+    async act() {
+      await inventory.recovery.doubt(run.id, acts);
+      if (now && ramdisk) await catchUp(run, now, ramdisk, inventory);
+      if (ramdisk === 'lost') await contact('lost');
+    },
+    after: () => contact('thaw'),
+  };
+};
+
 const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, hands: RecoveryHands): Promise<Line> => {
   const what = `run ${run.id} (${run.verb} of node ${run.node_name ?? run.node_uuid})`;
   const status = await engine.status(run.workflow_id);
@@ -74,19 +111,32 @@ const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, hands:
       },
     };
   if (status === 'UNKNOWN') return { says: `${what}: the engine does not know it; it goes on from its record` };
-  if (side === 'store') {
-    const acts = await engine.begunActs(run.workflow_id);
-    const parks = acts.length > 0 ? '; a command that may have left is not sent again' : '';
-    return {
-      says: `${what}: its workflow goes on${parks}`,
-      act: () => hands.inventory.recovery.doubt(run.id, acts),
-    };
-  }
+  if (side === 'store')
+    return run.verb === 'inspect' ? inspectedAnew(what, run, engine, hands) : goesOn(what, run, engine, hands);
   return {
     says: `${what}: its workflow may be older than the record; it is terminated, and the run goes on from its record`,
     async act() {
       await engine.terminate(run.workflow_id, 'An older state of this run, after a restore.');
       await resumeRun(run, 'Its workflow was older than its record.', hands);
+    },
+  };
+};
+
+/** A run whose workflow had begun after the backup; undefined for one that the relay is to start. */
+const ofAccepted = async (
+  run: RunRow,
+  side: Recovery['side'],
+  engine: Engine,
+  hands: RecoveryHands,
+): Promise<Line | undefined> => {
+  if ((await engine.status(run.workflow_id)) === 'UNKNOWN') return undefined;
+  const line = await ofRun(run, side, engine, hands);
+  const { id, node_uuid, fence } = run;
+  return {
+    ...line,
+    async act() {
+      await hands.inventory.runs.claim({ run: id, node_uuid, fence }, await engine.execution(run.workflow_id));
+      await line.act?.();
     },
   };
 };
@@ -155,6 +205,10 @@ const linesOf = async ({ side }: Recovery, engine: Engine, hands: RecoveryHands)
     }
   }
   for (const run of await hands.inventory.runs.quiet(0, all)) lines.push(await ofRun(run, side, engine, hands));
+  for (const run of await hands.inventory.runs.accepted()) {
+    const line = await ofAccepted(run, side, engine, hands);
+    if (line) lines.push(line);
+  }
   return lines;
 };
 
@@ -169,6 +223,8 @@ export const recover = async (hands: RecoveryHands, yes: boolean): Promise<Recov
   if (yes) {
     for (const { act } of lines) await act?.();
     await hands.inventory.recovery.leave();
+    // A run that misses it looks for itself within a minute.
+    for (const { after } of lines) await after?.().catch(() => {});
   }
   return { recovery, lines: lines.map(({ says }) => says) };
 };

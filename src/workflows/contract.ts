@@ -3,8 +3,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ProvisionState } from '../model/lifecycle/states';
-import type { PlannedStep } from '../model/lifecycle/step-types';
-import type { RunState } from '../model/runs/runs';
+import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
+import type { RunEnding, RunState } from '../model/runs/runs';
 
 /** First part of queue names; another one separates installations that share a namespace. */
 const defaultPrefix = 'temper';
@@ -65,6 +65,26 @@ export type Progress = {
   readonly attempt: number;
 };
 
+/** What the run has had recorded in the store so far: more than a store knows that was set back to a backup. */
+export type Projected = {
+  /** Counter of its last record that the store has confirmed. */
+  readonly seq: number;
+  readonly state: RunState;
+  readonly cursor: number;
+  readonly waitingFor: string | null;
+  /** Why it is parked. */
+  readonly error: string | null;
+  readonly provision_state: ProvisionState | null;
+  /** The plan as it is now, with what is tidied at the end. */
+  readonly steps: readonly PlannedStep[];
+  /** How it ends, once it tidies up. */
+  readonly ending: RunEnding | null;
+  /** What it waits for from the ramdisk now. */
+  readonly awaits: Awaited | null;
+  /** Counter of the record with which it last began to wait for the ramdisk: a store of before that knows another boot, or none. */
+  readonly contactSeq: number;
+};
+
 /** `operationId` is the run's id; a message for another run is ignored. `requestId` makes a repeat harmless. */
 export type Message = {
   readonly operationId: RunUuid;
@@ -86,11 +106,15 @@ export type Decision = {
 };
 export type Via = 'api';
 
-/** Something outside happened that a waiting run should look at: the ramdisk called back, or a freeze ended. */
+/**
+ * Something outside happened that a waiting run should look at: the ramdisk called back, a freeze ended, or the store has lost the
+ * ramdisk in a restore, so that nothing that it sends is taken any more.
+ */
 export type Contact = { readonly operationId: RunUuid; readonly contactId: string; readonly kind: ContactKind };
-export type ContactKind = 'heartbeat' | 'inspection' | 'thaw';
+export type ContactKind = 'heartbeat' | 'inspection' | 'thaw' | 'lost';
 
 export const progressQuery = defineQuery<Progress>('progress');
+export const projectedQuery = defineQuery<Projected>('projected');
 export const planQuery = defineQuery<readonly PlannedStep[]>('plan');
 export const abortSignal = defineSignal<[Message]>('abort');
 export const agentContact = defineSignal<[Contact]>('agentContact');

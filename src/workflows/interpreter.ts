@@ -52,8 +52,11 @@ export type Effects = {
   isFrozen(thrown: unknown): boolean;
   /** Resolves when no freeze holds the node any more; throws Aborted when abort comes first. */
   thawed(step: PlannedStep, why: string, options?: { readonly evenAborted?: boolean }): Promise<void>;
-  /** Rests in the wait state until the ramdisk has called back, then goes on. Throws where it never does. */
-  contacted(step: PlannedStep, awaits: Awaited): Promise<void>;
+  /**
+   * Rests in the wait state until the ramdisk has called back, then goes on. Throws where it never does. `lost` where what it sends
+   * is not taken any more, because the store was set back to before its boot.
+   */
+  contacted(step: PlannedStep, awaits: Awaited): Promise<'lost' | undefined>;
   /** The rest of the plan once the ramdisk has reported what it has. Throws what does not fit. */
   join(
     step: PlannedStep,
@@ -143,7 +146,7 @@ const runStep = async (step: PlannedStep, effects: Effects, within?: Within): Pr
     case null: {
       const end = await effects.scoped(step.abortable, () => actStep(step, effects, within));
       if (end.follows === 'reboot' || (within?.reboots && !end.left)) await rebooted(step, effects);
-      else if (step.awaits && !end.left) await effects.contacted(step, step.awaits);
+      else if (step.awaits && !end.left) await met(step, step.awaits, effects);
       return end.reported;
     }
   }
@@ -152,9 +155,23 @@ const runStep = async (step: PlannedStep, effects: Effects, within?: Within): Pr
 /** The node is restarted within a step, and the ramdisk comes back. */
 const rebooted = async (step: PlannedStep, effects: Effects): Promise<void> => {
   if (!effects.boot) return;
-  const again: PlannedStep = { ...effects.boot, index: step.index };
+  const again = await bootedFor(step, effects.boot, effects);
+  await met(again, 'heartbeat', effects);
+};
+
+/** The acts that boot the ramdisk, done in the place of a step. */
+const bootedFor = async (step: PlannedStep, boot: PlannedStep, effects: Effects): Promise<PlannedStep> => {
+  const again: PlannedStep = { ...boot, index: step.index };
   await effects.scoped(false, () => actStep(again, effects));
-  await effects.contacted(again, 'heartbeat');
+  return again;
+};
+
+/** Waits for the ramdisk, and boots another as often as the store has lost the one that was waited for. */
+const met = async (step: PlannedStep, awaits: Awaited, effects: Effects): Promise<void> => {
+  while ((await effects.contacted(step, awaits)) === 'lost' && effects.boot) {
+    await effects.move('resume');
+    await bootedFor(step, effects.boot, effects);
+  }
 };
 
 const waitStep = async (step: PlannedStep, seconds: number, effects: Effects, elapsedMs = 0): Promise<void> => {

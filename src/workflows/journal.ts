@@ -24,11 +24,13 @@ type Records = {
   readonly control: ReturnType<typeof proxyActivities<ControlActivities>>;
   readonly remote: ReturnType<typeof proxyActivities<ControlActivities>>;
   readonly options: typeof locally | typeof onStore;
-  /** The lock, and a number one higher than the record before: a late repeat finds no row. */
-  next(): { readonly lock: Lock; readonly seq: number };
+  /** A record under the lock, with a number one higher than the one before: a late repeat finds no row. */
+  project<T>(write: (next: Projection) => Promise<T>): Promise<T>;
   /** Shows where a record has moved the node. */
   moved(provision_state: ProvisionState | null): void;
 };
+
+type Projection = { readonly lock: Lock; readonly seq: number };
 
 export type Journal = ReturnType<typeof createJournal>;
 
@@ -38,14 +40,19 @@ export const createJournal = (run: RunInput, state: ExecutionState) => {
   // Each record is one short transaction: by a queue it would cost the engine six events and three writes.
   const local = run.store === 'local';
   const control = local ? proxyLocalActivities<ControlActivities>(locally) : remote;
-  let seq = run.carries?.seq ?? 0;
   const records: Records = {
     run,
     state,
     control,
     remote,
     options: local ? locally : onStore,
-    next: () => ({ lock: run.lock, seq: ++seq }),
+    async project(write) {
+      state.seq += 1;
+      const { seq } = state;
+      const written = await write({ lock: run.lock, seq });
+      state.projected = seq;
+      return written;
+    },
     moved(provision_state) {
       if (!provision_state) return;
       state.provision_state = provision_state;
@@ -59,7 +66,7 @@ export const createJournal = (run: RunInput, state: ExecutionState) => {
     ...endRecord(records),
     record: () => recordToolActs(records),
     get seq() {
-      return seq;
+      return state.seq;
     },
   };
 };
@@ -104,13 +111,16 @@ const claims = ({ run, control, remote, options }: Records) => ({
 });
 
 /** Waiting for the ramdisk, and the plan once its steps are known. */
-const ramdiskRecords = ({ run, state, control, options, next, moved }: Records) => ({
+const ramdiskRecords = ({ run, state, control, options, project, moved }: Records) => ({
   /** Into the wait state. @returns whether the ramdisk was quicker */
   async awaitContact(step: PlannedStep, awaits: Awaited): Promise<boolean> {
     const summary = `${label(state, step)}: wait for the ramdisk`;
-    const answer = await control.awaitContact.executeWithOptions({ ...options, summary }, [
-      { ...next(), index: step.index, awaits, waiting_for: state.waitingFor },
-    ]);
+    const answer = await project((next) =>
+      control.awaitContact.executeWithOptions({ ...options, summary }, [
+        { ...next, index: step.index, awaits, waiting_for: state.waitingFor },
+      ]),
+    );
+    state.contactSeq = state.seq;
     moved(answer.provision_state);
     return answer.contacted;
   },
@@ -121,9 +131,9 @@ const ramdiskRecords = ({ run, state, control, options, next, moved }: Records) 
       .then(({ contacted }) => contacted),
   async heard(step: PlannedStep): Promise<void> {
     const summary = `${label(state, step)}: the ramdisk has called back`;
-    const { provision_state } = await control.heard.executeWithOptions({ ...options, summary }, [
-      { ...next(), index: step.index },
-    ]);
+    const { provision_state } = await project((next) =>
+      control.heard.executeWithOptions({ ...options, summary }, [{ ...next, index: step.index }]),
+    );
     moved(provision_state);
   },
   /** The plan as it goes on once the ramdisk's steps are known. */
@@ -141,37 +151,45 @@ const ramdiskRecords = ({ run, state, control, options, next, moved }: Records) 
 });
 
 /** Moves of the node, and what the workflow itself does with steps. */
-const stepRecords = ({ run, state, control, options, next, moved }: Records) => ({
+const stepRecords = ({ run, state, control, options, project, moved }: Records) => ({
   async move(event: Event): Promise<void> {
     const summary = `node: ${event}`;
-    const { provision_state } = await control.move.executeWithOptions({ ...options, summary }, [
-      { ...next(), event, state: state.state, waiting_for: state.waitingFor },
-    ]);
+    const { provision_state } = await project((next) =>
+      control.move.executeWithOptions({ ...options, summary }, [
+        { ...next, event, state: state.state, waiting_for: state.waitingFor },
+      ]),
+    );
     moved(provision_state);
   },
   /** Shows a state that no move of the node and no step goes with. */
   show: () =>
-    control.show.executeWithOptions({ ...options, summary: `run: ${state.state}` }, [
-      {
-        ...next(),
-        state: state.state,
-        waiting_for: state.waitingFor,
-        ...(state.waitsOn && { waits_on: state.waitsOn }),
-      },
-    ]),
+    project((next) =>
+      control.show.executeWithOptions({ ...options, summary: `run: ${state.state}` }, [
+        {
+          ...next,
+          state: state.state,
+          waiting_for: state.waitingFor,
+          ...(state.waitsOn && { waits_on: state.waitsOn }),
+        },
+      ]),
+    ),
   mark: (step: PlannedStep, to: StepState, facts: { note?: string; error?: string } = {}) =>
-    control.mark.executeWithOptions({ ...options, summary: `${label(state, step)}: ${to}` }, [
-      { ...next(), index: step.index, state: to, ...facts },
-    ]),
+    project((next) =>
+      control.mark.executeWithOptions({ ...options, summary: `${label(state, step)}: ${to}` }, [
+        { ...next, index: step.index, state: to, ...facts },
+      ]),
+    ),
   /** Steps that were not part of the plan from the beginning. */
   add: (steps: readonly PlannedStep[], ending: RunEnding) =>
     control.addSteps.executeWithOptions({ ...options, summary: 'tidy up' }, [{ lock: run.lock, steps, ending }]),
   /** A person has decided that the step is tried again. */
   async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
     if (!patched('2026-11-retry-forgets-intents')) return;
-    await control.again.executeWithOptions({ ...options, summary: `${label(state, step)}: once more` }, [
-      { ...next(), index: step.index, ...(args && { args }) },
-    ]);
+    await project((next) =>
+      control.again.executeWithOptions({ ...options, summary: `${label(state, step)}: once more` }, [
+        { ...next, index: step.index, ...(args && { args }) },
+      ]),
+    );
   },
   /** Bars an act whose command has not left, or any with `force`. @returns when it left, if it did */
   cut: (lock: Lock, step: PlannedStep, act: { act: ActName; nth: number; force: boolean }) =>
@@ -184,10 +202,15 @@ const stepRecords = ({ run, state, control, options, next, moved }: Records) => 
         { lock: run.lock, node_uuid: on?.node_uuid },
       ])
       .then(({ frozen }) => frozen),
+  /** Whether a restore of the database or of the engine holds every run back. */
+  recovering: (): Promise<boolean> =>
+    control.frozen
+      .executeWithOptions({ ...options, summary: 'is there a recovery?' }, [{ lock: run.lock }])
+      .then(({ recovering = false }) => recovering),
 });
 
 /** The end of the run. */
-const endRecord = ({ run, state, control, options, next, moved }: Records) => ({
+const endRecord = ({ run, state, control, options, project, moved }: Records) => ({
   async finish(
     outcome: 'succeeded' | 'failed' | 'aborted',
     error?: string,
@@ -199,18 +222,20 @@ const endRecord = ({ run, state, control, options, next, moved }: Records) => ({
     const at = outcome === 'succeeded' ? state.steps.length : cursor;
     state.cursor = at;
     setCurrentDetails(details(run, state, error));
-    const { provision_state } = await control.finish.executeWithOptions({ ...options, summary: `end: ${outcome}` }, [
-      {
-        ...next(),
-        outcome,
-        ends: run.ends,
-        fault: state.steps[at]?.system ? null : run.fault,
-        error: error ?? null,
-        cursor: at,
-        power: run.power ?? null,
-        ...(untidy && { untidy }),
-      },
-    ]);
+    const { provision_state } = await project((next) =>
+      control.finish.executeWithOptions({ ...options, summary: `end: ${outcome}` }, [
+        {
+          ...next,
+          outcome,
+          ends: run.ends,
+          fault: state.steps[at]?.system ? null : run.fault,
+          error: error ?? null,
+          cursor: at,
+          power: run.power ?? null,
+          ...(untidy && { untidy }),
+        },
+      ]),
+    );
     moved(provision_state);
   },
 });

@@ -11,13 +11,14 @@ import {
   type Message,
   planQuery,
   progressQuery,
+  projectedQuery,
   retryStep,
   setPaused,
   skipStep,
   unholdSignal,
 } from './contract';
 import type { DecisionKind } from './interpreter';
-import { type ExecutionState, progressOf } from './state';
+import { type ExecutionState, progressOf, projectedOf } from './state';
 
 type Handled = {
   readonly run: RunInput;
@@ -47,6 +48,7 @@ export const registerHandlers = (run: RunInput, state: ExecutionState): void => 
     },
   };
   setHandler(progressQuery, () => progressOf(run, state), { description: 'Where the run is' });
+  setHandler(projectedQuery, () => projectedOf(state), { description: 'What it has had recorded in the store' });
   setHandler(planQuery, () => run.steps, { description: 'The steps as they were accepted' });
   registerSignals(handled);
   registerUpdates(handled);
@@ -79,6 +81,7 @@ const registerSignals = ({ run, state, fresh, unrecorded }: Handled): void => {
     ({ operationId, kind }: Contact) => {
       if (operationId !== run.lock.run) return;
       if (kind === 'thaw') state.thaw = true;
+      else if (kind === 'lost') state.ramdiskLost = true;
       else state.contact = true;
     },
     { description: 'Something outside happened: look whether what the run waits for is there' },

@@ -130,6 +130,7 @@ const tidyUp = async (ending: RunEnding, { run, state, journal, effects }: Execu
   const first = state.steps.length;
   const added = steps.map((step, position) => ({ ...step, index: first + position }));
   state.steps = [...state.steps, ...added];
+  state.ending = ending;
   await journal.add(added, ending);
   return tidy(added, effects);
 };

@@ -1,10 +1,10 @@
 /** Where a run is: the state that its messages and its steps share. */
 
 import type { ProvisionState } from '../model/lifecycle/states';
-import type { PlannedStep } from '../model/lifecycle/step-types';
+import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
-import type { RunInput, RunState, WaitsOn } from '../model/runs/runs';
-import type { Progress } from './contract';
+import type { RunEnding, RunInput, RunState, WaitsOn } from '../model/runs/runs';
+import type { Progress, Projected } from './contract';
 import type { Decided } from './interpreter';
 
 /** An act on the run that came by the engine's own tools. */
@@ -32,6 +32,17 @@ export type ExecutionState = {
   unrecorded: Unrecorded[];
   /** The ramdisk has called back since the run began to wait for it. */
   contact: boolean;
+  /** The store has lost the ramdisk that the run waits for. */
+  ramdiskLost: boolean;
+  /** What it waits for from the ramdisk. */
+  awaits: Awaited | null;
+  /** Counter of its records in the store; the last one may not be confirmed yet. */
+  seq: number;
+  /** The same of the last that was confirmed, and of the last with which it began to wait for the ramdisk. */
+  projected: number;
+  contactSeq: number;
+  /** How it ends, once it tidies up. */
+  ending: RunEnding | null;
   /** The ramdisk has been booted, or was about to be: what ends early must take it off the node again. */
   booted: boolean;
   /** A freeze may have ended. */
@@ -64,6 +75,12 @@ export const initialState = (run: RunInput): ExecutionState => ({
   decision: null,
   unrecorded: [],
   contact: false,
+  ramdiskLost: false,
+  awaits: null,
+  seq: run.carries?.seq ?? 0,
+  projected: run.carries?.seq ?? 0,
+  contactSeq: run.carries?.seq ?? 0,
+  ending: run.carries?.ending ?? null,
   booted: run.carries?.booted ?? false,
   thaw: false,
   steps: run.carries?.steps ?? run.steps,
@@ -87,4 +104,29 @@ export const progressOf = (run: RunInput, state: ExecutionState): Progress => ({
   provision_state: state.provision_state,
   target_provision_state: state.state === 'succeeded' ? null : run.target,
   attempt: state.attempt,
+});
+
+/** What the projected query answers. */
+export const projectedOf = ({
+  projected: seq,
+  state,
+  cursor,
+  waitingFor,
+  error,
+  provision_state,
+  steps,
+  ending,
+  awaits,
+  contactSeq,
+}: ExecutionState): Projected => ({
+  seq,
+  state,
+  cursor,
+  waitingFor,
+  error,
+  provision_state,
+  steps,
+  ending,
+  awaits,
+  contactSeq,
 });

@@ -92,23 +92,48 @@ const ramdiskTimeout = (step: PlannedStep, awaits: Awaited) =>
     'AgentTimeout',
   );
 
-const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited): Promise<void> => {
+/**
+ * Whether the end of a wait for the ramdisk counts from now: during a recovery the API takes nothing from it. Resolves when there
+ * is none any more.
+ */
+const waitsAnew = async ({ state, journal }: Waiting): Promise<boolean> => {
+  if (!patched('2026-11-recoveries-stop-the-clock') || !(await journal.recovering())) return false;
+  for (let pause = freezeReadMs, held = true; held; pause = Math.min(2 * pause, longestFreezeReadMs)) {
+    state.thaw = false;
+    await condition(() => state.thaw || state.ramdiskLost || endAsked(state), pause);
+    if (endAsked(state)) throw new Aborted();
+    held = await journal.recovering();
+  }
+  return true;
+};
+
+/** @returns `lost` where the store has lost the ramdisk, so that it has to be booted again */
+const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited): Promise<'lost' | undefined> => {
   const { run, state, journal } = waiting;
   const { agentTimeoutMs = halfAnHour, agentPollMs = callbackReadMs } = run.timing;
-  state.contact = false;
+  const limitMs = step.timeoutMs ?? agentTimeoutMs;
+  Object.assign(state, { contact: false, ramdiskLost: false, awaits });
   show(waiting, step, 'waiting', `the ramdisk to ${awaits === 'inspection' ? 'send what it found' : 'call back'}`);
-  const deadline = Date.now() + (step.timeoutMs ?? agentTimeoutMs);
+  let deadline = Date.now() + limitMs;
   let received = await journal.awaitContact(step, awaits);
   for (let pause = agentPollMs; !received; pause = Math.min(pause * 3, 6 * agentPollMs)) {
+    if (deadline <= Date.now() && !(await waitsAnew(waiting))) throw ramdiskTimeout(step, awaits);
+    if (deadline <= Date.now()) deadline = Date.now() + limitMs;
     const left = deadline - Date.now();
-    if (left <= 0) throw ramdiskTimeout(step, awaits);
-    const met = await condition(() => state.contact || endAsked(state), Math.min(pause, left));
+    const met = await condition(() => state.contact || state.ramdiskLost || endAsked(state), Math.min(pause, left));
     if (endAsked(state)) throw new Aborted();
+    if (state.ramdiskLost && !state.contact) {
+      Object.assign(state, { ramdiskLost: false, awaits: null });
+      show(waiting, step, 'running', null);
+      return 'lost';
+    }
     // A message is as good as a read: the API has checked who sent it.
     received = met || (await journal.contacted(awaits));
   }
+  state.awaits = null;
   show(waiting, step, 'running', null);
   await journal.heard(step);
+  return undefined;
 };
 
 /** The waits of one execution; each throws Aborted when the run's end is asked for first. */

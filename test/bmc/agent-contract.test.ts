@@ -155,7 +155,7 @@ describe('a ramdisk whose host hangs after it took a command', () => {
       expect(thrown).toMatchObject({ code: 'AgentUnreachable', retry: true });
       expect(await failure({ hands: { limits: { answerMs: 100 } } })).toMatchObject({ code: 'AgentUnreachable' });
       expect(sent()).toBe(1);
-      const judged = (silentMs: number | undefined) =>
+      const judged = (silentMs: number | undefined, left = true) =>
         searched(thrown, {
           agents: { silent: async () => silentMs },
           node: { uuid: 'n' as NodeUuid, name: null },
@@ -164,6 +164,7 @@ describe('a ramdisk whose host hangs after it took a command', () => {
           timing: { ...quickTiming, agentSilenceMs: 1_000 },
           talk: startTalk(async () => {}),
           look: async () => found,
+          mayHaveLeft: async () => left,
         });
       const once = actRow(act).effect === 'once';
       expect(await judged(999)).toBe(thrown);
@@ -172,6 +173,7 @@ describe('a ramdisk whose host hangs after it took a command', () => {
       const forgotten = await judged(undefined);
       expect(forgotten).toMatchObject({ code: once ? 'StepOutcomeUnknown' : 'AgentGone' });
       expect((forgotten as Error).message).toContain('it is not on record any more');
+      expect(await judged(undefined, false)).toMatchObject({ code: 'AgentGone' });
     },
   );
 });

@@ -218,6 +218,16 @@ describe('the boot loader', () => {
     expect(journal()).toEqual(['standby.get_partition_uuids', 'image.install_bootloader']);
   });
 
+  test('of a partition image is not installed by a ramdisk that does not know the partitions', async () => {
+    const { run, fault, journal } = await ramdisks.bench(partition);
+    fault({ kind: 'odd-result', match: 'get_partition_uuids' });
+    await expect(run('agent_install_bootloader')).rejects.toMatchObject({
+      code: 'StepRejected',
+      message: expect.stringContaining('another one wrote it'),
+    });
+    expect(journal()).toEqual(['standby.get_partition_uuids']);
+  });
+
   test('of a whole-disk image is installed under UEFI', async () => {
     const { run, journal } = await ramdisks.bench(whole);
     await run('agent_install_bootloader');

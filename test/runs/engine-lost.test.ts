@@ -5,7 +5,7 @@ import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { lookAtQuiet } from '../../src/runs/reconcile';
 import { relayOnce } from '../../src/runs/relay';
 import { startEngineWorld, type World } from '../support/engine';
-import { callBack, withRamdisk } from '../support/life-scenarios';
+import { callBack, found, sendInventory, withRamdisk } from '../support/life-scenarios';
 import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal';
 import { recordingDriver, step } from '../support/recording-driver';
 
@@ -31,7 +31,8 @@ beforeAll(async () => {
     power_on: async (node, _args, { signal }) => {
       calls.push(`${node.name} power_on`);
       // The first attempt is under way when the engine is lost.
-      if (node.name === 'acting' && calls.filter((call) => call === 'acting power_on').length === 1)
+      const first = calls.filter((call) => call === `${node.name} power_on`).length === 1;
+      if ((node.name === 'acting' || node.name === 'inspecting') && first)
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
       return { is: 'done' };
     },
@@ -98,7 +99,14 @@ test('every run goes on from where its record says, and only what cannot be know
     const node = await world.node({ name: 'joined', provision_state: 'manageable', ...withRamdisk });
     return { node, run: (await world.runs.start(await world.order(node, 'provide'))).run };
   })();
-  for (const one of [held, timed, told, deployed, joined]) await world.reaches(one.run, 'waiting');
+  const begun = async (name: string): Promise<Under> => {
+    const node = await world.node({ name, provision_state: 'manageable', ...withRamdisk });
+    return { node, run: (await world.runs.start(await world.order(node, 'inspect'))).run };
+  };
+  const inspected = await begun('inspected');
+  const inspecting = await begun('inspecting');
+  for (const one of [held, timed, told, deployed, joined, inspected]) await world.reaches(one.run, 'waiting');
+  await world.until(async () => (of('inspecting').includes('power_on') ? true : undefined));
   await world.reaches(parked.run, 'parked');
   await world.reaches(paused.run, 'waiting');
   await world.until(async () => (of('acting').includes('power_on') ? true : undefined));
@@ -106,6 +114,8 @@ test('every run goes on from where its record says, and only what cannot be know
   const before = await stateOf(held);
 
   await temporal.kill();
+  // What its ramdisk sends is on record, and no workflow learns of it.
+  await sendInventory(world, inspected.node, found);
   temporal.lose();
   await temporal.start();
 
@@ -162,6 +172,15 @@ test('every run goes on from where its record says, and only what cannot be know
   await callBack(world, joined.node);
   expect(await world.ended(joined.run)).toMatchObject({ state: 'succeeded' });
   expect(of('joined')).toContain('erase_devices');
+
+  // It goes on with what was sent, and is not booted again.
+  expect(await world.ended(inspected.run)).toMatchObject({ state: 'succeeded' });
+  expect(of('inspected')).toEqual(['power_off', 'power_on', 'power_off']);
+  // Its ramdisk may have been refused before its boot was on record, and sends nothing again: the node is booted from its first act.
+  await world.reaches(inspecting.run, 'waiting');
+  expect(of('inspecting')).toEqual(['power_off', 'power_on', 'power_off', 'power_on']);
+  await sendInventory(world, inspecting.node, found);
+  expect(await world.ended(inspecting.run)).toMatchObject({ state: 'succeeded' });
 
   const restarts = await world.sql`select run_id from events where kind = 'run.restarted'`;
   expect(restarts.length).toBeGreaterThanOrEqual(8);

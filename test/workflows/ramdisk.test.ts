@@ -12,6 +12,29 @@ test('a step that awaits the ramdisk is done when it has called back', async () 
   expect(told).toEqual(['at 0 running', ...bootedFor(0), 'at 1 running', 'act log', 'act agent_step']);
 });
 
+test('a ramdisk that the store has lost is booted again, as often as that happens, and then waited for again', async () => {
+  let lost = 2;
+  const { told, effects } = recording({
+    boot,
+    async contacted(step, awaits) {
+      told.push(`contacted ${step.index} ${awaits}`);
+      return lost-- > 0 ? 'lost' : undefined;
+    },
+  });
+  await runSteps([boot, inBand(1)], effects);
+  expect(told).toEqual([
+    'at 0 running',
+    ...bootedFor(0),
+    'move resume',
+    ...bootedFor(0),
+    'move resume',
+    ...bootedFor(0),
+    'at 1 running',
+    'act log',
+    'act agent_step',
+  ]);
+});
+
 test('a step that finds nothing to do awaits nothing', async () => {
   const { told, effects } = recording({ act: async () => ({ is: 'done', rest: 'skip' }) });
   await runSteps([boot], effects);

@@ -28,7 +28,10 @@ export const recording = (over: Partial<Effects> = {}) => {
     startsOver: () => false,
     isFrozen: () => false,
     thawed: async (step) => void told.push(`thawed ${step.index}`),
-    contacted: async (step, awaits) => void told.push(`contacted ${step.index} ${awaits}`),
+    async contacted(step, awaits) {
+      told.push(`contacted ${step.index} ${awaits}`);
+      return undefined;
+    },
     join: async (_step, rest) => rest,
     cutsHistory: () => false,
     queueOn: async () => {

@@ -1,5 +1,5 @@
 /** What the ramdisk does for deploying and rescuing: write the image, make it boot, set the password, go down. */
-import { isTemperError } from '../../model/errors';
+import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import type { DriverHands } from '../contract';
 import { pause } from '../wait';
@@ -63,9 +63,16 @@ export const installBootloader = async (client: AgentClient): Promise<ActOutcome
     effect: 'converge',
     params: async () => {
       const uuids = whole ? {} : await uuidsOf(client);
+      const root_uuid = idAt(uuids, 'root uuid');
+      // Another ramdisk than the one that wrote them does not know them, and would report success without a boot loader.
+      if (!whole && root_uuid === null)
+        raise('StepRejected', {
+          step: 'install the boot loader',
+          reason: 'this ramdisk does not know the partitions of the image: another one wrote it',
+        });
       const efi_system_part_uuid = idAt(uuids, 'efi system partition uuid');
       const prep_boot_part_uuid = idAt(uuids, 'PReP Boot partition uuid');
-      return { root_uuid: idAt(uuids, 'root uuid'), efi_system_part_uuid, prep_boot_part_uuid, target_boot_mode };
+      return { root_uuid, efi_system_part_uuid, prep_boot_part_uuid, target_boot_mode };
     },
   });
   return { is: 'done', note: 'the node boots what was written' };

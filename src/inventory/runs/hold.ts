@@ -46,6 +46,13 @@ export const heldRuns = (sql: Db) => ({
     return node;
   },
 
+  /** Counter of the last projection of a run that this lock holds; undefined where it holds none. */
+  async seqOf(lock: Lock): Promise<number | undefined> {
+    const [row] = await sql<{ seq: number }[]>`
+      with held as (${heldBy(sql, lock)}) select seq from runs where id = ${lock.run} and exists (select 1 from held)`;
+    return row?.seq;
+  },
+
   /** Whether a projection with this counter has been made already. */
   async advance(
     lock: Lock,

@@ -13,7 +13,10 @@ export const resumes = (sql: Db) => ({
     const { run } = lock;
     const [kept] = await sql<Kept[]>`
       with held as (${heldBy(sql, lock)})
-      select seq, state, waiting_for, plan, ending from runs
+      select seq, state, waiting_for, plan, ending, exists (
+        select 1 from node_details d join run_steps s on s.run_id = runs.id and s.index = runs.cursor
+        where d.node_uuid = runs.node_uuid and d.inventory_at >= s.started_at) as inspected
+      from runs
       where id = ${run} and state <> 'accepted' and exists (select 1 from held)`;
     if (!kept) return undefined;
     const steps = await sql<StepRecord[]>`

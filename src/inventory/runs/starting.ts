@@ -28,6 +28,13 @@ export const startingRuns = (sql: Db) => ({
       order by created_at limit ${limit}`;
   },
 
+  /** Runs that no workflow has begun, as far as the record says. */
+  async accepted(): Promise<RunRow[]> {
+    return sql<
+      RunRow[]
+    >`select ${sql(columns)} from runs where state = 'accepted' and finished_at is null order by created_at`;
+  },
+
   /** Locks a run that has not begun, for the rest of the transaction; false when it has. */
   async lockAccepted(id: RunUuid): Promise<boolean> {
     const locked = await sql`select 1 from runs where id = ${id} and state = 'accepted' for update`;

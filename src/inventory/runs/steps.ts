@@ -37,21 +37,34 @@ const showRunningStep = async (sql: Db, lock: Lock, index: number): Promise<void
     where uuid = ${lock.node_uuid}`;
 };
 
+const rowsOf = (run: RunUuid, steps: readonly PlannedStep[]) =>
+  steps.map(({ index, interface: of, step, args, system = false, abortable }) => ({
+    run_id: run,
+    index,
+    interface: of,
+    step,
+    args,
+    system,
+    abortable,
+  }));
+
 export const plannedSteps = (sql: Db) => ({
   async insert(run: RunUuid, steps: readonly PlannedStep[]): Promise<void> {
     if (steps.length === 0) return;
-    const rows = steps.map(({ index, interface: of, step, args, system = false, abortable }) => ({
-      run_id: run,
-      index,
-      interface: of,
-      step,
-      args,
-      system,
-      abortable,
-    }));
     await sql`
-    insert into run_steps ${columnsOf(sql, rows)}
+    insert into run_steps ${columnsOf(sql, rowsOf(run, steps))}
     on conflict (run_id, index) do nothing`;
+  },
+
+  /** The steps as the workflow has them, in the place of those that the record believes not to have begun. */
+  async renew(lock: Lock, steps: readonly PlannedStep[]): Promise<void> {
+    const [held] = await heldBy(sql, lock);
+    if (!held || steps.length === 0) return;
+    await sql`
+    insert into run_steps ${columnsOf(sql, rowsOf(lock.run, steps))}
+    on conflict (run_id, index) do update set interface = excluded.interface, step = excluded.step, args = excluded.args,
+      system = excluded.system, abortable = excluded.abortable
+    where run_steps.state = 'pending'`;
   },
 
   /** The rest of a plan in another shape: what has not begun gives way to it. */
@@ -89,6 +102,15 @@ export const plannedSteps = (sql: Db) => ({
     where run_id = ${run} and index = ${index}`;
     if (state === 'waiting' || state === 'parked') await showRunningStep(sql, lock, index);
     await sql`update runs set cursor = ${state === 'done' || state === 'skipped' ? index + 1 : index} where id = ${run}`;
+  },
+
+  /** Steps that the run has passed although their record says that they go on, or have not begun: it was set back to a backup. */
+  async passed(lock: Lock, before: number, note: string): Promise<void> {
+    await sql`
+    with held as (${heldBy(sql, lock)})
+    update run_steps set state = 'done', note = ${note}, started_at = coalesce(started_at, now()), finished_at = now()
+    where run_id = ${lock.run} and index < ${before} and state in ('pending', 'running', 'waiting', 'parked')
+      and exists (select 1 from held)`;
   },
 
   /** The step that a failed run stopped in. */

@@ -17,7 +17,10 @@ export type ActRow = {
   readonly by?: 'bmc' | 'agent';
   /** Whether the ramdisk on the node is gone once it has succeeded. */
   readonly endsAgent?: true;
-  /** Begun anew, once, in a ramdisk that is booted again, where its ramdisk was lost. */
+  /**
+   * Begun anew, once, in a ramdisk that is booted again, where its ramdisk was lost. What must not be done twice is so only where
+   * it is known that its command never left.
+   */
   readonly startsOver?: true;
   /** Keeps what it knows of its jobs even when a person has it tried again: it looks at them first. */
   readonly ledger?: true;
@@ -90,8 +93,8 @@ export const acts = {
     says: 'bring the RAID volumes to the configuration',
   },
   log: { effect: 'converge', says: 'write a line to the log' },
-  agent_steps: { effect: 'read', by: 'agent', says: 'ask the agent which steps it has' },
-  agent_step: { effect: 'once', patience: 'job', by: 'agent', says: 'run the step on the node' },
+  agent_steps: { effect: 'read', by: 'agent', startsOver: true, says: 'ask the agent which steps it has' },
+  agent_step: { effect: 'once', patience: 'job', by: 'agent', startsOver: true, says: 'run the step on the node' },
   agent_write_image: {
     effect: 'converge',
     patience: 'job',
@@ -99,9 +102,21 @@ export const acts = {
     startsOver: true,
     says: 'write the image to the disk',
   },
-  agent_install_bootloader: { effect: 'converge', patience: 'start', by: 'agent', says: 'install the boot loader' },
+  agent_install_bootloader: {
+    effect: 'converge',
+    patience: 'start',
+    by: 'agent',
+    startsOver: true,
+    says: 'install the boot loader',
+  },
   agent_finalize_rescue: { effect: 'converge', by: 'agent', startsOver: true, says: 'set the rescue password' },
-  agent_power_off: { effect: 'converge', patience: 'power', by: 'agent', says: 'let the agent shut the node down' },
+  agent_power_off: {
+    effect: 'converge',
+    patience: 'power',
+    by: 'agent',
+    startsOver: true,
+    says: 'let the agent shut the node down',
+  },
 } as const satisfies Record<string, ActRow>;
 
 export type ActName = keyof typeof acts;

@@ -27,6 +27,8 @@ export type RunRecord = {
   readonly paused: boolean;
   readonly plan: readonly PlannedStep[] | null;
   readonly ending: RunEnding | null;
+  /** The ramdisk has sent what it found since the step that waits for that began. */
+  readonly inspected?: boolean;
   readonly steps: readonly StepRecord[];
 };
 
@@ -63,6 +65,8 @@ const lacksRamdisk = (input: RunInput, step: PlannedStep, row: StepRecord, rest:
 };
 
 const placeIn = (step: PlannedStep, row: StepRecord, record: RunRecord): NonNullable<Carried['within']> => {
+  // A ramdisk sends what it found once, and takes a refusal from before its boot was on record for good: it is booted again.
+  if (step.awaits === 'inspection' && row.state !== 'parked' && !record.inspected) return { acts: 0 };
   const ended = step.acts.findIndex(({ act }) => !row.acts_ended.includes(act));
   const acts = ended < 0 ? step.acts.length : ended;
   if (row.state === 'parked') {
