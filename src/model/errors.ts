@@ -143,9 +143,10 @@ export const errors = {
   MarkerNotFound: { status: 404, retry: false, says: 'The marker {marker} could not be found.' },
   Duplicate: { status: 409, retry: false, says: 'A {resource} with {field} {value} already exists.' },
   NodeLocked: { status: 409, retry: true, says: 'Node {node} is busy; try again when its run ends.' },
+  // The run waits for the end of a freeze by itself; the engine does not try meanwhile.
   NodeFrozen: {
     status: 409,
-    retry: true,
+    retry: false,
     says: 'Node {node} is frozen by {who} {until}: {reason} (freeze {freeze}). Reading goes on; nothing is written to its BMC until the freeze ends.',
   },
   RecoveryPending: {

@@ -54,6 +54,12 @@ test('what a run was accepted with wins over today’s defaults, for its class a
   expect(onBmc('read_bios', 'read', 'q', { ...timing, limits })).toMatchObject({ heartbeatTimeout: 20_000 });
 });
 
+// The engine would go on trying against a freeze, and the run would never say what it waits for.
+test.each(['NodeFrozen', 'RecoveryPending', 'StaleOperation', 'StepOutcomeUnknown', 'BmcAuthFailed'] as const)(
+  '%s is not for the engine to try again',
+  (code) => expect(errors[code].retry).toBe(false),
+);
+
 test.each(Object.keys(errors) as ErrorCode[])('the engine tries %s again exactly where its row says so', (code) => {
   expect(toFailure(new TemperError(code, {}))).toMatchObject({ type: code, nonRetryable: !errors[code].retry });
 });
