@@ -1,5 +1,6 @@
 /** Acts on a run that came by the engine's own tools: recorded without a person, because the engine knows none. */
 import type { Queries } from '../inventory';
+import { raise } from '../model/errors';
 import type { Lock, Requester } from '../model/runs/runs';
 
 const nobody = (lock: Lock): Requester => ({
@@ -11,13 +12,17 @@ const nobody = (lock: Lock): Requester => ({
   request_id: `temporal-ui:${lock.run}`,
 });
 
-/** One row of audit and one event. `by` is what the sender wrote, not who it was. */
+/**
+ * One row of audit and one event, under the fence: a run whose node another one has taken is cancelled by that one, and not by
+ * an operator with those tools. `by` is what the sender wrote, not who it was. Throws StaleOperation.
+ */
 export const recordEngineAct = async (
   store: Queries,
   lock: Lock,
   { act, by, reason }: { act: string; by: string; reason: string },
 ): Promise<void> => {
   const { node_uuid, run: run_id } = lock;
+  if (!(await store.runs.held(lock))) raise('StaleOperation', { node: node_uuid, run: run_id });
   const data = { via: 'temporal-ui', ...(by && { by_claim: by }), ...(reason && { reason }) };
   await store.audit.write({
     requester: nobody(lock),

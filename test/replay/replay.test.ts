@@ -13,6 +13,10 @@ const folder = join(__dirname, 'histories');
 const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
 type Event = Record<string, unknown> & {
   readonly eventType?: string;
+  readonly markerRecordedEventAttributes?: {
+    readonly markerName?: string;
+    readonly details?: Readonly<Record<string, { readonly payloads: readonly { readonly data: string }[] }>>;
+  };
   readonly workflowExecutionCompletedEventAttributes?: {
     readonly result?: { readonly payloads: readonly { readonly data: string }[] };
   };
@@ -36,6 +40,23 @@ test.each(scenarios().map(({ story, ends }) => [`${story}.${ends}`]))(
     expect(names.some((name) => name.startsWith(`${ending}.`))).toBe(true);
   },
 );
+
+/** Gates that a history went through, as the engine recorded them. */
+const gatesOf = ({ events }: Recorded): string[] =>
+  events.flatMap(({ markerRecordedEventAttributes: marker }) => {
+    const data = marker?.markerName === 'core_patch' && marker.details?.['patch-data']?.payloads[0]?.data;
+    return data ? [JSON.parse(Buffer.from(data, 'base64').toString()).id as string] : [];
+  });
+
+const workflows = join(__dirname, '../../src/workflows');
+const gates = readdirSync(workflows).flatMap((name) =>
+  [...readFileSync(join(workflows, name), 'utf8').matchAll(/\bpatched\('([^']+)'\)/g)].map(([, gate]) => gate!),
+);
+const passed = new Set(names.flatMap((name) => gatesOf(read(name))));
+
+test.each(gates)('a history has gone through the gate %s', (gate) => {
+  expect(passed).toContain(gate);
+});
 
 test('a history of other code is noticed', async () => {
   const recorded = read('clean.succeeded.1.json');

@@ -6,6 +6,7 @@ import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import type { GivenStep, ReportedStep } from '../../src/model/lifecycle/step-types';
 import type { Verb } from '../../src/model/lifecycle/verbs';
 import type { Timing } from '../../src/model/runs/runs';
+import type { RunOrder } from '../../src/runs';
 import type { World } from './engine';
 import { type ActsOver, step } from './recording-driver';
 
@@ -367,6 +368,8 @@ export type Scenario = {
   /** What the request carries beside steps. */
   readonly args?: Readonly<Record<string, unknown>>;
   readonly timing?: Partial<Timing>;
+  /** How many of its kind may work at once. */
+  readonly limit?: RunOrder['limit'];
   /** Where the node comes to rest. */
   readonly rests?: string;
   /** Whether the workflow is red in the engine's UI. */

@@ -6,6 +6,7 @@ import { powerSteps } from '../../src/model/lifecycle/steps';
 import { failOperation, retryStep, setPaused, skipStep, workflowId } from '../../src/workflows/contract';
 import type { World } from './engine';
 import { lifeScenarios, type Scenario } from './life-scenarios';
+import { patientScenarios } from './patient-scenarios';
 import { step } from './recording-driver';
 
 const refused = async () => raise('BmcAuthFailed', { node: 'n', bmc: 'b' });
@@ -38,7 +39,7 @@ const decided =
   };
 
 /** Made anew for every use: some acts count their calls. */
-export const scenarios = (): readonly Scenario[] => [...engineScenarios(), ...lifeScenarios()];
+export const scenarios = (): readonly Scenario[] => [...engineScenarios(), ...lifeScenarios(), ...patientScenarios()];
 
 const engineScenarios = (): readonly Scenario[] => [
   { story: 'verify', ends: 'succeeded', verb: 'manage', from: 'enroll' },
@@ -223,7 +224,10 @@ export const begin = async (
           power: { target: 'rebooting' as const },
           steps: powerSteps('rebooting'),
         }
-      : await world.order(node, scenario.verb, scenario.steps, scenario.args);
+      : {
+          ...(await world.order(node, scenario.verb, scenario.steps, scenario.args)),
+          ...(scenario.limit && { limit: scenario.limit }),
+        };
   const { run } = await (scenario.timing ? world.runsWith(scenario.timing) : world.runs).start(order);
   return { node, run, handle: world.client.workflow.getHandle(workflowId(node, scenario.verb, run)) };
 };
