@@ -42,8 +42,10 @@ export const keep = async (
     if (seen?.inventory) await applyInspectionRules(store, lock, log);
     if (reported) await store.details.report(lock.node_uuid, reported);
     if (boots) await store.ramdiskBoots.expect(lock);
+    if (boots) await store.bootCapabilities.meet(lock);
     if (!ends) return false;
     await store.agents.forget(lock.node_uuid);
+    await store.bootCapabilities.end(lock.node_uuid);
     return store.ramdiskBoots.end(lock, at);
   });
   if (contested) raise('RamdiskConflict', { node: lock.node_uuid });

@@ -12,6 +12,7 @@ import { bootsRamdisk, hiddenError, hiddenOutcome, keep } from './act-outcome';
 import type { BmcHands } from './bmc-deps';
 import { withLease } from './lease';
 import { whileOneRamdisk } from './one-ramdisk';
+import { withRamdisk } from './ramdisk-image';
 import { searched, startTalk, type Talk } from './ramdisk-silence';
 import { openSecrets } from './secrets';
 
@@ -40,10 +41,12 @@ export const attempt = async (
   const byAgent = row.by === 'agent' ? hands.agentActs?.[act] : undefined;
   const perform: Act =
     byAgent ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
-  const { node, args, texts } = await unlocked(found, step, hands);
+  const { node, args: given, texts: hidden } = await unlocked(found, step, hands);
   // Once more with the secrets in place: a URL that carries a password was sealed before it could be checked.
-  for (const one of fetchedBy(act, step, args, node.instance_info ?? {}, node.driver_info))
+  for (const one of fetchedBy(act, step, given, node.instance_info ?? {}, node.driver_info))
     requireFetched(hands.imageOrigins ?? [], one);
+  const { args, secrets } = await withRamdisk(input, key, node, given, hands);
+  const texts = [...hidden, ...secrets];
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
   const { doubted } = found;
   const told = { answered: talk.answered, doubted };

@@ -3,8 +3,19 @@
 import type { Driver, Log } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
-import type { Opener } from '../inventory/secrets/sealing';
+import type { Opener, Sealer } from '../inventory/secrets/sealing';
 import type { ActName } from '../model/lifecycle/steps';
+
+/** How a worker composes a boot from a ramdisk record. */
+export type BootSettings = {
+  /** The boot service as BMCs reach it, without a slash at its end. */
+  readonly url: string;
+  /** The API as ramdisks reach it, likewise. */
+  readonly apiUrl: string;
+  readonly sealer: Sealer;
+  /** Conductor group whose workers may open the secrets of a boot. */
+  readonly group: string;
+};
 
 export type BmcHands = {
   readonly inventory: Inventory;
@@ -16,6 +27,8 @@ export type BmcHands = {
   readonly imageOrigins?: readonly string[];
   /** Counts acts as they end; `code` is the error's, or `done`. */
   readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
+  /** How nodes are booted from ramdisk records; absent where they cannot be. */
+  readonly boot?: BootSettings;
   readonly lanes: Lanes;
   readonly log: Log;
   /** How often an act of the ramdisk looks whether a second one has spoken for the node; default 5 s. */

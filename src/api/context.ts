@@ -42,6 +42,8 @@ export type ContextSettings = {
   readonly automatedClean: boolean;
   /** Who becomes lessee of a node that is deployed without one: the project that instance_info names, the caller's, or none. */
   readonly automaticLessee: 'instance' | 'request' | 'off';
+  /** The ramdisk record that nodes boot from which name no image; none when absent. */
+  readonly defaultRamdisk?: string;
   /** What the traits begin with that only the operator sets; empty for none. */
   readonly operatorTraitPrefix: string;
   /** Runbooks that stand in for a node's own list in automated cleaning, by resource class; `*` for all others. */

@@ -2,12 +2,14 @@
 import { hostname } from 'node:os';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createBmcActivities } from '../activities/bmc';
+import type { BootSettings } from '../activities/bmc-deps';
 import { createControlActivities } from '../activities/control';
 import { createDrivers, type Driver, type Drivers } from '../bmc';
 import { createAgentActs } from '../bmc/agent';
 import { createLanes } from '../bmc/lane';
 import { createInventory } from '../inventory';
 import { connect } from '../inventory/database';
+import type { Sealer } from '../inventory/secrets/sealing';
 import { type DriverName, drivers as driverTable } from '../model/lifecycle/drivers';
 import { countedDriver, countedLanes, countRequests, vendorLabels } from '../observe/hooks';
 import { createLog, type Logger } from '../observe/log';
@@ -16,7 +18,7 @@ import { allocationCounter, relayCounter } from '../observe/runs';
 import { watchSkew } from '../process/clock-skew';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from '../process/observing';
 import { type Life, live } from '../process/process';
-import { readConfig } from '../process/settings/config';
+import { type BmcConfig, readConfig } from '../process/settings/config';
 import { workflowsFrom } from '../process/temporal/bundle';
 import { lazyClient } from '../process/temporal/client';
 import { checkAttributes, ensureReconciler, workerConnection, workerIdentity } from '../process/temporal/temporal';
@@ -137,6 +139,13 @@ const control = (): void => {
   });
 };
 
+/** How nodes of this group are booted from ramdisk records; nothing where the settings do not say. */
+const bootFrom = (config: BmcConfig, sealer: Sealer): { readonly boot?: BootSettings } => {
+  const { TEMPER_BOOT_URL: url, TEMPER_RAMDISK_API_URL: apiUrl, TEMPER_CONDUCTOR_GROUP: group } = config;
+  if (url === undefined || apiUrl === undefined) return {};
+  return { boot: { url: url.replace(/\/+$/, ''), apiUrl: apiUrl.replace(/\/+$/, ''), sealer, group } };
+};
+
 const bmc = (): void => {
   const config = readConfig('bmc');
   const log = createLog('worker-bmc', config.TEMPER_LOG_LEVEL);
@@ -168,6 +177,7 @@ const bmc = (): void => {
       imageOrigins: config.TEMPER_IMAGE_ORIGINS,
       driverOf: countedDrivers(bmcs, metrics),
       agentActs: countedDriver({ name: 'agent', acts: createAgentActs(doors) }, metrics).acts,
+      ...bootFrom(config, vaults.sealer),
       lanes: countedLanes(createLanes(), metrics),
       log,
     };

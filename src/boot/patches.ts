@@ -1,7 +1,7 @@
 /** What is laid over an image for one boot: its kernel arguments with the token, and its small files. */
 import type { Served } from '../inventory/nodes/boot-capabilities';
-import { agentTokenOf } from '../inventory/secrets/boot-tokens';
-import { argumentsFault, tokenArgument } from '../model/boot/kernel-arguments';
+import { agentTokenOf, inspectionTokenOf } from '../inventory/secrets/boot-tokens';
+import { argumentsFault, sentArguments } from '../model/boot/kernel-arguments';
 import { cpioOf, type SmallFile } from './cpio';
 import type { Patch } from './overlay';
 
@@ -10,11 +10,12 @@ import type { Patch } from './overlay';
  * Throws where arguments or files do not fit, or the arguments do not keep to the grammar.
  */
 export const patchesOf = (
-  { arguments: line, ramdisk }: Served,
+  { arguments: line, inspection_url: url, ramdisk }: Served,
   urlToken: string,
   files: readonly SmallFile[],
 ): Patch[] => {
-  const text = `${line} ${tokenArgument(agentTokenOf(urlToken))}`;
+  const inspection = url === null ? null : { url, token: inspectionTokenOf(urlToken) };
+  const text = `${line} ${sentArguments({ token: agentTokenOf(urlToken), inspection })}`;
   const fault = argumentsFault(text, ramdisk.arguments_bytes);
   if (fault !== undefined) throw new Error(`kernel arguments: ${fault}`);
   const archive = Buffer.alloc(ramdisk.files_bytes);

@@ -324,7 +324,7 @@ export const errors = {
     retry: false,
     says: 'Ramdisk {ramdisk} cannot be booted from: {reason}.',
   },
-  KernelArgumentsRefused: { status: 400, retry: false, says: 'The kernel arguments of the ramdisk {reason}.' },
+  KernelArgumentsRefused: { status: 400, retry: false, says: 'The list of kernel arguments of the ramdisk {reason}.' },
   RamdiskTooEarly: {
     status: 503,
     retry: true,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { bootListener, boundConnections, createImages } from '../../src/boot';
 import { patchesOf } from '../../src/boot/patches';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
-import { agentTokenOf, hashOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
+import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { patientServer } from '../../src/process/listen';
 
 const size = 4 * 1024 * 1024;
@@ -21,6 +21,7 @@ const served: Served = {
   node_uuid: '11111111-2222-4333-8444-555555555555' as Served['node_uuid'],
   run_id: '11111111-2222-4333-8444-666666666666' as Served['run_id'],
   arguments: 'console=ttyS0 ipa-api-url=http://192.0.2.1:6387',
+  inspection_url: 'http://192.0.2.1:6387/v1/continue_inspection',
   ramdisk: { iso_sha256, iso_bytes: size, ...room },
 };
 
@@ -89,7 +90,9 @@ it('sends the image with the arguments, the token and the small files of this bo
   expect(answer.headers.get('accept-ranges')).toBe('bytes');
   expect(bytes.equals(changed())).toBe(true);
   const line = bytes.subarray(room.arguments_at, room.arguments_at + room.arguments_bytes).toString('latin1');
-  expect(line.trimEnd()).toBe(`${served.arguments} ipa-agent-token=${agentTokenOf(token)}`);
+  expect(line.trimEnd()).toBe(
+    `${served.arguments} ipa-agent-token=${agentTokenOf(token)} ipa-inspection-callback-url=${served.inspection_url}?boot=${inspectionTokenOf(token)}`,
+  );
   expect(bytes.subarray(room.files_at, room.files_at + 6).toString()).toBe('070701');
   expect(bytes.includes(token)).toBe(false);
 });

@@ -66,6 +66,7 @@ const capability = (node_uuid: NodeUuid, ramdisk_uuid: string, act: string, toke
     act,
     ramdisk_uuid,
     arguments: 'quiet',
+    inspection_url: null,
     url_hash: hashOf(token),
     token_hash: hashOf(agentTokenOf(token)),
     inspection_hash: hashOf(inspectionTokenOf(token)),
@@ -84,6 +85,7 @@ it('is served while its run has the node, and not after', async () => {
     node_uuid: lock.node_uuid,
     run_id: lock.run,
     arguments: 'quiet',
+    inspection_url: null,
     ramdisk: { iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area },
   });
   expect(await boot.bootCapabilities.served(hashOf('another'))).toBeUndefined();

@@ -7,5 +7,5 @@ export const bootRamdisks = async (sql: Sql, ...nodes: readonly string[]): Promi
   await sql`update nodes set reservation = coalesce(reservation, ${randomUUID()}) where uuid in ${sql(nodes)}`;
   await sql`
     insert into ramdisk_boots (node_uuid, run_id) select uuid, reservation from nodes where uuid in ${sql(nodes)}
-    on conflict (node_uuid) do update set run_id = excluded.run_id, address = null, conflict = null, noticed = null`;
+    on conflict (node_uuid) do update set run_id = excluded.run_id, address = null, conflict = null, noticed = null, inspection_hash = null`;
 };

@@ -11,6 +11,7 @@ import { checkInstance } from './deploy';
 import { checkWorkable, orderedNode } from './orders';
 import { requireStepOrigins } from './origins';
 import { equipped, type PlanListed } from './plans';
+import { requireRamdisks, withDefaultRamdisk } from './ramdisks';
 
 type RunRequest = {
   readonly verb: Verb;
@@ -36,10 +37,11 @@ type RunRequest = {
 export const planRun = async (ctx: ApiContext, request: RunRequest): Promise<RunOrder> => {
   const { verb, row, node, ident, to, asked, more } = request;
   if (row.story === 'deploy') checkInstance(ctx, node, ident);
-  const ready = await equipped(ctx, node);
+  const ready = withDefaultRamdisk(ctx, await equipped(ctx, node));
   const { steps: listed, runbook = null, automatic = false, args = {} } = await request.steps(ready);
   const { steps, ...ramdisk } = planFor(row.story!, { node: ready, steps: listed, automatic, args });
   requireStepOrigins(ctx, steps);
+  await requireRamdisks(ctx, node, steps);
   if (request.disableRamdisk && ramdisk.boot)
     raise('InvalidInput', {
       field: 'disable_ramdisk',

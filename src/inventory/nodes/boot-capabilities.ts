@@ -11,6 +11,7 @@ export type NewCapability = {
   readonly act: string;
   readonly ramdisk_uuid: string;
   readonly arguments: string;
+  readonly inspection_url: string | null;
   readonly url_hash: string;
   readonly token_hash: string;
   readonly inspection_hash: string;
@@ -23,6 +24,7 @@ export type Served = {
   readonly node_uuid: NodeUuid;
   readonly run_id: RunUuid;
   readonly arguments: string;
+  readonly inspection_url: string | null;
   readonly ramdisk: Pick<
     RamdiskRow,
     'iso_sha256' | 'iso_bytes' | 'arguments_at' | 'arguments_bytes' | 'files_at' | 'files_bytes'
@@ -30,6 +32,13 @@ export type Served = {
 };
 
 export const bootCapabilities = (sql: Db) => ({
+  /** MAC address of the one port that a node boots from; undefined where it has none, or several. */
+  async bootMac(node: NodeUuid): Promise<string | undefined> {
+    const found = await sql<{ address: string }[]>`
+      select address from ports where node_uuid = ${node} and pxe_enabled limit 2`;
+    return found.length === 1 ? found[0]!.address : undefined;
+  },
+
   /** The id of the sealed secret of the URL that this act of the run has made already; undefined where it has not. */
   async made(lock: Fenced, act: string): Promise<string | undefined> {
     const [row] = await sql<{ url_secret: string }[]>`
@@ -89,7 +98,7 @@ export const bootCapabilities = (sql: Db) => ({
   /** What a URL stands for, by the hash of its secret; undefined unless the run that made it still has the node. */
   async served(url_hash: string): Promise<Served | undefined> {
     const [row] = await sql<Served[]>`
-      select b.node_uuid, b.run_id, b.arguments,
+      select b.node_uuid, b.run_id, b.arguments, b.inspection_url,
         jsonb_build_object('iso_sha256', r.iso_sha256, 'iso_bytes', r.iso_bytes, 'arguments_at', r.arguments_at,
           'arguments_bytes', r.arguments_bytes, 'files_at', r.files_at, 'files_bytes', r.files_bytes) as ramdisk
       from boot_capabilities b join ramdisks r on r.uuid = b.ramdisk_uuid

@@ -28,6 +28,14 @@ export const ramdiskBoots = (sql: Db) => ({
     return row?.inspection_hash;
   },
 
+  /** The node whose expected ramdisk bears what has this hash; undefined where there is none. */
+  async broughtBy(inspection_hash: string): Promise<NodeUuid | undefined> {
+    const [row] = await sql<{ uuid: NodeUuid }[]>`
+      select n.uuid from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
+      where b.inspection_hash = ${inspection_hash}`;
+    return row?.uuid;
+  },
+
   /**
    * Takes note of the address from which a ramdisk speaks for a node; of several that are first at once, one is.
    * @returns the first since the boot; undefined where no run has powered the node on for one, or two have been seen

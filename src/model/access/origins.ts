@@ -1,5 +1,6 @@
 /** Where images and firmware may come from: a URL is held against the origins that an operator allows. */
 
+import { ramdiskNamed } from '../boot/ramdisks';
 import { raise, unreachable } from '../errors';
 import type { ActName } from '../lifecycle/acts';
 import { ownValue } from '../own';
@@ -149,7 +150,11 @@ export const fetchedByInstance = (instance: Document, driver: Document = {}): Fe
   ...readBy(ofDriver, driver),
 ];
 
-type Step = { readonly interface: string; readonly step: string };
+type Step = { readonly interface: string; readonly step: string; readonly awaits?: string };
+
+/** An image of a boot; that of a ramdisk record comes from the boot service, in a run that waits for its ramdisk. */
+const image = ({ awaits }: Step, value: unknown): Fetched[] =>
+  awaits !== undefined && ramdiskNamed(value) !== undefined ? [] : http(value);
 
 const fetchedInBand = ({ interface: of, step }: Step, args: Document): Fetched[] => {
   const row = ownValue(inBand, `${of}.${step}`) ?? {};
@@ -160,8 +165,8 @@ const fetchedInBand = ({ interface: of, step }: Step, args: Document): Fetched[]
 const fetched: Partial<
   Record<ActName, (step: Step, args: Document, instance: Document, driver: Document) => Fetched[]>
 > = {
-  insert_media: (_, { image_url }) => http(image_url),
-  set_boot_device: (_, { image_url }) => http(image_url),
+  insert_media: (step, { image_url }) => image(step, image_url),
+  set_boot_device: (step, { image_url }) => image(step, image_url),
   update_firmware: (_, { settings }) => eachOf(settings).flatMap(({ url }) => http(url)),
   agent_write_image: (_, __, instance, driver) => fetchedByInstance(instance, driver),
   agent_step: (step, args) => fetchedInBand(step, args),

@@ -43,8 +43,20 @@ export const givenArgumentsFault = (text: string, room?: number): string | undef
 /** How many characters a token takes that is put in at the moment of sending: base64url of 32 bytes. */
 const tokenLength = 43;
 
-/** The argument that bears the ramdisk's token. */
-export const tokenArgument = (token: string): string => `ipa-agent-token=${token}`;
+/** What is put in while an image is sent: the store keeps hashes of it. */
+export type SentFacts = {
+  /** The ramdisk's token. */
+  readonly token: string;
+  /** Where to send what an inspection finds, and what to bear with it; null unless one is under way. */
+  readonly inspection: { readonly url: string; readonly token: string } | null;
+};
+
+/** The arguments that are put in while an image is sent. */
+export const sentArguments = ({ token, inspection }: SentFacts): string =>
+  [
+    `ipa-agent-token=${token}`,
+    ...(inspection ? [`ipa-inspection-callback-url=${inspection.url}?boot=${inspection.token}`] : []),
+  ].join(' ');
 
 /** What a run says to its ramdisk, by the names that openstack/ironic-python-agent reads from /proc/cmdline. */
 type BootFacts = {
@@ -52,15 +64,14 @@ type BootFacts = {
   readonly apiUrl: string;
   /** MAC address of the port that the node boots from; absent where it has none, or several. */
   readonly mac?: string;
-  /** Where to send what an inspection finds; absent unless one is under way. */
-  readonly inspectionUrl?: string;
+  /** Where to send what an inspection finds; null unless one is under way. */
+  readonly inspection_url: string | null;
 };
 
-const bootArguments = ({ apiUrl, mac, inspectionUrl }: BootFacts): string[] => [
+const bootArguments = ({ apiUrl, mac }: BootFacts): string[] => [
   `ipa-api-url=${apiUrl}`,
   'boot_method=vmedia',
   ...(mac === undefined ? [] : [`BOOTIF=${mac}`]),
-  ...(inspectionUrl === undefined ? [] : [`ipa-inspection-callback-url=${inspectionUrl}`]),
 ];
 
 // What a node's own list takes over from the ramdisk's; openstack/ironic:ironic/common/utils.py spells it so.
@@ -77,13 +88,16 @@ type LineWanted = {
 };
 
 /**
- * The argument list of a boot, without the token, which is put in while the image is sent and for which there is room.
+ * The argument list of a boot, without what is put in while its image is sent, for which there is room.
  * Throws KernelArgumentsRefused.
  */
 export const argumentLine = ({ facts, ramdisk, node, room }: LineWanted): string => {
   const given = (node ?? placeholder).replaceAll(placeholder, ramdisk).trim();
   const line = [...(given === '' ? [] : [given]), ...bootArguments(facts)].join(' ');
-  const left = Math.min(room, longestArguments) - tokenArgument('').length - tokenLength - 1;
-  const reason = givenArgumentsFault(given) ?? argumentsFault(line, left);
+  const token = '-'.repeat(tokenLength);
+  const { inspection_url: url } = facts;
+  const sent = sentArguments({ token, inspection: url === null ? null : { url, token } });
+  const left = Math.min(room, longestArguments) - sent.length - 1;
+  const reason = givenArgumentsFault(given) ?? argumentsFault(sent) ?? argumentsFault(line, left);
   return reason === undefined ? line : raise('KernelArgumentsRefused', { reason });
 };

@@ -23,8 +23,17 @@ export type RamdiskValues = {
 
 export const ramdiskArchitectures = ['x86_64', 'aarch64'] as const;
 
+const prefix = 'ramdisk:';
+
 /** What a name of a ramdisk must be like; the name stands in URLs and commands. */
 export const ramdiskNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+/** The ramdisk that a value such as `ramdisk:debian` names; undefined where it is something else, a URL for instance. */
+export const ramdiskNamed = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length) : undefined;
+
+/** How a node names a ramdisk. */
+export const ramdiskReference = (name: string): string => `${prefix}${name}`;
 
 // Marks within an image: what follows them is room. Found once, when a ramdisk is added.
 export const areaMarks = { arguments: '@@TEMPER-KERNEL-ARGUMENTS@@', files: '@@TEMPER-SMALL-FILES@@' } as const;

@@ -33,7 +33,7 @@ const ramdiskProperties = {
     required: false,
     type: 'string',
     url: true,
-    says: 'URL of the ramdisk’s boot image, reachable by the BMC; its kernel arguments name this API as ipa-api-url.',
+    says: 'URL of the ramdisk’s boot image, reachable by the BMC, whose kernel arguments name this API as ipa-api-url; or ramdisk:<name>, a ramdisk record, whose image the boot service makes for each boot. TEMPER_DEFAULT_RAMDISK when absent.',
   },
   rescue_iso: { required: false, type: 'string', url: true, says: 'The same for rescue; deploy_iso when absent.' },
 } as const satisfies Record<string, PropertyRow>;

@@ -1,4 +1,5 @@
 /** How a node is started from a ramdisk, an image or its own disk, and how the ramdisk is taken off it again. */
+import { ramdiskReference } from '../boot/ramdisks';
 import { raise } from '../errors';
 import { bootRow } from './drivers';
 import { type PlannedNode, type PlanRow, planned } from './plan-parts';
@@ -10,15 +11,14 @@ export const byMedia = (node: PlannedNode): boolean => bootRow(node).from === 'm
 /** The image that a node starts from for a purpose. Throws DriverInfoInvalid where none is on record. */
 const imageOf = (node: PlannedNode, keys: readonly string[]): unknown => {
   const found = keys.map((key) => node.driver_info[key]).find((value) => value !== undefined && value !== null);
-  return (
-    found ??
-    raise('DriverInfoInvalid', {
-      node: node.name ?? node.uuid,
-      field: keys.at(-1),
-      reason:
-        'is missing: the ramdisk is booted from it; set it, or choose a boot_interface that boots from the network (ipxe, pxe), or do without the ramdisk',
-    })
-  );
+  if (found !== undefined) return found;
+  if (node.default_ramdisk !== undefined) return ramdiskReference(node.default_ramdisk);
+  return raise('DriverInfoInvalid', {
+    node: node.name ?? node.uuid,
+    field: keys.at(-1),
+    reason:
+      'is missing: the ramdisk is booted from it; set it, or choose a boot_interface that boots from the network (ipxe, pxe), or do without the ramdisk',
+  });
 };
 
 const fromMedia = (image_url: unknown): Pick<PlanRow, 'acts' | 'args'> => ({

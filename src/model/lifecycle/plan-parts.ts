@@ -10,6 +10,8 @@ export type PlannedNode = Equipment & {
   readonly name: string | null;
   readonly driver_info: Readonly<Record<string, unknown>>;
   readonly instance_info: Readonly<Record<string, unknown>>;
+  /** The ramdisk record that it boots from where it names no image. */
+  readonly default_ramdisk?: string;
   readonly automated_clean?: boolean | null;
   readonly retired?: boolean;
 };

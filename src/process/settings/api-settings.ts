@@ -23,6 +23,7 @@ export const settingsOf = (config: ApiConfig): Settings => ({
   concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
   automatedClean: config.TEMPER_AUTOMATED_CLEAN,
   automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
+  defaultRamdisk: config.TEMPER_DEFAULT_RAMDISK,
   operatorTraitPrefix: config.TEMPER_OPERATOR_TRAIT_PREFIX,
   cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
   webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,

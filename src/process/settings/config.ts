@@ -1,6 +1,7 @@
 /** Settings: every one with its meaning, read once at start, all faults reported together. */
 import { z } from 'zod';
 import { type Quota, quotaTable } from '../../model/access/quotas';
+import { ramdiskNamePattern } from '../../model/boot/ramdisks';
 import { nearest } from '../../model/nearest';
 import { ConfigFault, configStatus, tellFaults } from './fault';
 import {
@@ -185,6 +186,20 @@ const booting = {
     .describe('Connections of one address to the boot service at most; further ones are closed.'),
 };
 
+/** How a BMC worker composes a boot from a ramdisk that is served. */
+const booted = {
+  TEMPER_BOOT_URL: webUrl
+    .optional()
+    .describe(
+      'The boot service as BMCs reach it, such as http://192.0.2.1:6386; nodes cannot be booted from a ramdisk record when unset.',
+    ),
+  TEMPER_RAMDISK_API_URL: webUrl
+    .optional()
+    .describe(
+      'The API as ramdisks reach it (TEMPER_RAMDISK_LISTEN), without /v1: their ipa-api-url; nodes cannot be booted from a ramdisk record when unset.',
+    ),
+};
+
 const webhooks = {
   TEMPER_WEBHOOK_ORIGINS: origins
     .default([])
@@ -367,6 +382,13 @@ const api = {
     .describe(
       'Traits that begin so, such as CUSTOM_APPROVED_, are given to nodes and runbooks by members of the system only; none when unset.',
     ),
+  TEMPER_DEFAULT_RAMDISK: z
+    .string()
+    .regex(ramdiskNamePattern, 'must be the name of a ramdisk')
+    .optional()
+    .describe(
+      'Ramdisk record that nodes are booted from whose driver_info names no image; none when unset: such nodes are refused.',
+    ),
   TEMPER_PROJECTS_MAY_ENROL: flag.default(false).describe('Whether a project’s admins may enrol nodes of their own.'),
 };
 
@@ -446,6 +468,7 @@ export const processes = {
     ...images,
     ...timing,
     ...tracing,
+    ...booted,
     ...worker,
     ...powerSync,
   }),

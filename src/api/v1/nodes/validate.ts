@@ -13,6 +13,7 @@ import { type Answer, type ApiRequest, ok, type Route, route } from '../../http/
 import { requireMinor } from '../../http/versions';
 import { checkInstance } from '../../orders/deploy';
 import { requireStepOrigins } from '../../orders/origins';
+import { withDefaultRamdisk } from '../../orders/ramdisks';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
 import { checkDriverInfo } from './checks';
@@ -34,7 +35,10 @@ const byBmc: Check = (node) => {
 const canPlan =
   (story: Story): Check =>
   (node, ctx) =>
-    requireStepOrigins(ctx, planFor(story, { node, steps: [], automatic: true, args: {} }).steps);
+    requireStepOrigins(
+      ctx,
+      planFor(story, { node: withDefaultRamdisk(ctx, node), steps: [], automatic: true, args: {} }).steps,
+    );
 
 const canBoot: Check = (node, ctx, name) => {
   byBmc(node, ctx, name);

@@ -2,6 +2,7 @@
 import { timingSafeEqual, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentRow } from '../../../inventory/nodes/agents';
+import { hashOf } from '../../../inventory/secrets/boot-tokens';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { maskText } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
@@ -11,7 +12,6 @@ import type { ApiContext, ContextSettings } from '../../context';
 import { type Answer, type ApiRequest, accepted, route } from '../../http/route';
 import { identOf } from '../../resource/visibility';
 import { type NodeParams, nodeParams } from '../nodes/node-route';
-import { hashOf } from './lookup';
 import { notifyRun } from './notify-run';
 import { isOwnRamdisk, leadsTo, peerOf } from './peers';
 

@@ -1,6 +1,7 @@
 /** POST /v1/continue_inspection: a ramdisk sends what it found on its node, before it knows which node that is. */
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
+import { hashOf } from '../../../inventory/secrets/boot-tokens';
 import { cidrContains, isIpAddress, parseBmcAddress } from '../../../model/access/bmc-addresses';
 import { isTemperError, raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
@@ -38,7 +39,8 @@ const inspectionBody = z.looseObject({
     bmc_v6address: z.string().nullish(),
   }),
 });
-const inspectionQuery = z.strictObject({ node_uuid: uuid.optional() });
+/** `boot` is what a ramdisk bears that has its token from its boot image. */
+const inspectionQuery = z.strictObject({ node_uuid: uuid.optional(), boot: z.string().max(64).optional() });
 type InspectionFound = z.output<typeof inspectionBody>;
 type InspectionRequest = ApiRequest<unknown, z.output<typeof inspectionQuery>, InspectionFound>;
 
@@ -68,16 +70,33 @@ const nodeByBmc = async (ctx: ApiContext, { inventory }: InspectionFound): Promi
   return only.uuid;
 };
 
-const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<NodeRow> => {
-  const macs = macsAmong(request.body.inventory.interfaces.map((one) => one.mac_address));
+/** The node that the addresses which were found stand for. */
+const nodeByAddresses = async (
+  ctx: ApiContext,
+  request: InspectionRequest,
+  macs: readonly string[],
+): Promise<NodeUuid | undefined> => {
   const named = request.query.node_uuid as NodeUuid | undefined;
   const byPorts = await nodeAt(ctx, macs, named);
   const nobodys =
     byPorts === undefined && named === undefined && (await ctx.inventory.agents.withPorts(macs)).length === 0;
-  const found = byPorts ?? (nobodys ? await nodeByBmc(ctx, request.body) : undefined);
+  return byPorts ?? (nobodys ? nodeByBmc(ctx, request.body) : undefined);
+};
+
+/**
+ * The node that was inspected: by what its ramdisk bears where that came with its boot image, else by the addresses it found.
+ * Addresses alone are not believed of a node whose ramdisk bears something. Throws NodeNotFound.
+ */
+const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<NodeRow> => {
+  const macs = macsAmong(request.body.inventory.interfaces.map((one) => one.mac_address));
+  const { boot, node_uuid } = request.query;
+  const { ramdiskBoots } = ctx.inventory;
+  const found =
+    boot === undefined ? await nodeByAddresses(ctx, request, macs) : await ramdiskBoots.broughtBy(hashOf(boot));
   const node = found && (await ctx.inventory.nodes.find({ uuid: found }));
   const awaited = node && inspectionStates.includes(node.provision_state) && interfaceOf(node, 'inspect') === 'agent';
-  return awaited ? node : raise('NodeNotFound', { node: named ?? macs.join(', ') });
+  const proven = boot !== undefined || !found || typeof (await ramdiskBoots.brings(found)) !== 'string';
+  return awaited && proven ? node : raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
 };
 
 const continueInspection = async (request: InspectionRequest, ctx: ApiContext): Promise<Answer> => {

@@ -1,7 +1,8 @@
 /** GET /v1/lookup: a ramdisk asks which node it runs on, by its network addresses, and gets its token: once. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
+import { hashOf } from '../../../inventory/secrets/boot-tokens';
 import { masked } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import { isMac, type NodeUuid } from '../../../model/ids';
@@ -15,9 +16,6 @@ import * as shapes from '../shapes';
 import { isOwnRamdisk, peerOf } from './peers';
 
 const lookupRule = 'baremetal:driver:ipa_lookup';
-
-/** What a token is compared by: SHA-256, hexadecimal. */
-export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** The texts among these that are MAC addresses, in lower case, each once. */
 export const macsAmong = (texts: readonly string[]): string[] => [
@@ -64,6 +62,13 @@ export const lookupBody = async (
   },
 });
 
+/**
+ * Whether a node may be looked up from an address. Where its ramdisk brought a token with it, there is none to hand out, so that
+ * an address that asks counts for nothing: the first heartbeat with the token does.
+ */
+const mayLookUp = async (ctx: ApiContext, node: NodeRow, peer: string): Promise<boolean> =>
+  typeof (await ctx.inventory.ramdiskBoots.brings(node.uuid)) === 'string' || isOwnRamdisk(ctx, node, peer);
+
 const lookupQuery = z.strictObject({ addresses: z.string().optional(), node_uuid: uuid.optional() });
 
 const lookUp = async (request: ApiRequest<unknown, z.output<typeof lookupQuery>, unknown>, ctx: ApiContext) => {
@@ -75,7 +80,7 @@ const lookUp = async (request: ApiRequest<unknown, z.output<typeof lookupQuery>,
   const found = await nodeAt(ctx, macs, node_uuid as NodeUuid | undefined);
   const node = found && (await ctx.inventory.nodes.find({ uuid: found }));
   // Who only knows an address must not learn more from a refusal than that no run waits for it.
-  if (!node || !states[node.provision_state].lookup || !(await isOwnRamdisk(ctx, node, peerOf(request))))
+  if (!node || !states[node.provision_state].lookup || !(await mayLookUp(ctx, node, peerOf(request))))
     return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
   return ok(await lookupBody(ctx, request, node));
 };

@@ -1,5 +1,6 @@
 /** Looks at one thing for a caller who waits: boot devices and virtual drives. Nothing here changes anything. */
 
+import { masked } from '../../../model/access/secrets';
 import type { bootDevices } from '../../../model/lifecycle/steps';
 import { ownValue } from '../../../model/own';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -45,12 +46,12 @@ export const listBootDevices = async (client: Client): Promise<ActOutcome> => {
   return { is: 'done', value: { supported_boot_devices } };
 };
 
-/** An image's address without what may be a secret in it: credentials and query. */
+/** An image's address without what may be a secret in it: credentials, query, and the token of a URL of the boot service. */
 const shownImage = (image: string | undefined): string | null => {
   const tidy = tidyText(image, 2_000);
   if (tidy === undefined) return null;
   const [bare] = tidy.split(/[?#]/, 1);
-  return bare!.replace(/\/\/[^/@]*@/, '//');
+  return bare!.replace(/\/\/[^/@]*@/, '//').replace(/\/boot\/[\w-]{43}\//, `/boot/${masked}/`);
 };
 
 const mediaView = ({ media }: Slot) => ({

@@ -1,0 +1,100 @@
+/** Boots from a ramdisk record: the URL that takes the place of its name in an act's arguments, good for this boot alone. */
+import { randomUUID } from 'node:crypto';
+import type { ActKey } from '../inventory/runs/run-steps';
+import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../inventory/secrets/boot-tokens';
+import type { BoxedSecret } from '../inventory/secrets/sealing';
+import { argumentLine } from '../model/boot/kernel-arguments';
+import { ramdiskNamed } from '../model/boot/ramdisks';
+import { raise } from '../model/errors';
+import type { NodeUuid } from '../model/ids';
+import type { Attempted } from './act-context';
+import type { BmcHands, BootSettings } from './bmc-deps';
+
+type Arguments = Readonly<Record<string, unknown>>;
+type Booted = {
+  readonly uuid: NodeUuid;
+  readonly name: string | null;
+  readonly driver_info: Arguments;
+};
+/** The arguments to act with, and the secrets among them, which nothing may repeat. */
+type Composed = { readonly args: Record<string, unknown>; readonly secrets: readonly string[] };
+
+const isFetched = ({ act }: Attempted, args: Arguments): boolean =>
+  act === 'insert_media' || (act === 'set_boot_device' && args.boot_device === 'uefihttp');
+
+/**
+ * The arguments of an act with a URL of the boot service in place of a ramdisk's name; others as they are. A repeat of the act
+ * gets the same URL. Throws RamdiskNotServed, RamdiskNotFound, KernelArgumentsRefused, StaleOperation.
+ */
+export const withRamdisk = async (
+  input: Attempted,
+  key: ActKey,
+  node: Booted,
+  args: Record<string, unknown>,
+  hands: BmcHands,
+): Promise<Composed> => {
+  const ramdisk = ramdiskNamed(args.image_url);
+  if (ramdisk === undefined) return { args, secrets: [] };
+  const { image_url: _, ...rest } = args;
+  if (!isFetched(input, args)) return { args: rest, secrets: [] };
+  const { boot } = hands;
+  if (!boot)
+    return raise('RamdiskNotServed', {
+      ramdisk,
+      reason: 'TEMPER_BOOT_URL and TEMPER_RAMDISK_API_URL are not set on the worker of this node’s conductor group',
+    });
+  const token = (await madeBefore(input, key, hands)) ?? (await make(input, key, node, { ramdisk, boot }, hands));
+  const secrets = [token, agentTokenOf(token), inspectionTokenOf(token)];
+  return { args: { ...rest, image_url: `${boot.url}/boot/${token}/ramdisk.iso` }, secrets };
+};
+
+/** An act's name in the store: one for all its attempts, another for its next time in the same run. */
+const actIn = ({ execution, activity, nth, index }: ActKey): string => `${execution}/${index}/${nth ?? activity}`;
+
+const madeBefore = async ({ lock }: Attempted, key: ActKey, hands: BmcHands): Promise<string | undefined> => {
+  const id = await hands.inventory.bootCapabilities.made(lock, actIn(key));
+  const [row] = id === undefined ? [] : await hands.inventory.secrets.read([id]);
+  return row && String(hands.vault.open(row));
+};
+
+type Wanted = { readonly ramdisk: string; readonly boot: BootSettings };
+
+const make = async (
+  { lock, step }: Attempted,
+  key: ActKey,
+  node: Booted,
+  { ramdisk, boot }: Wanted,
+  { inventory }: BmcHands,
+): Promise<string> => {
+  const row = (await inventory.ramdisks.find(ramdisk)) ?? raise('RamdiskNotFound', { ramdisk });
+  const inspection_url = step.awaits === 'inspection' ? `${boot.apiUrl}/v1/continue_inspection` : null;
+  const line = argumentLine({
+    facts: { apiUrl: boot.apiUrl, mac: await inventory.bootCapabilities.bootMac(node.uuid), inspection_url },
+    ramdisk: row.args,
+    node: textOf(node.driver_info.kernel_append_params),
+    room: row.arguments_bytes,
+  });
+  const token = newUrlToken();
+  const sealed = (value: string, name: string): BoxedSecret =>
+    boot.sealer.sealAgain(
+      value,
+      { id: randomUUID(), holder: 'agent', holder_id: node.uuid, path: `/agent/${name}`, bound: null },
+      [boot.group],
+    );
+  const made = await inventory.transaction((store) =>
+    store.bootCapabilities.make(lock, {
+      act: actIn(key),
+      ramdisk_uuid: row.uuid,
+      arguments: line,
+      inspection_url,
+      url_hash: hashOf(token),
+      token_hash: hashOf(agentTokenOf(token)),
+      inspection_hash: hashOf(inspectionTokenOf(token)),
+      url: sealed(token, 'boot_url'),
+      token: sealed(agentTokenOf(token), 'agent_token'),
+    }),
+  );
+  return made ? token : raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+};
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -1,0 +1,37 @@
+/** Ramdisk records that a run boots its node from: they exist, and the node's own kernel arguments keep to the grammar. Can it happen. */
+import type { NodeRow } from '../../inventory/nodes/nodes';
+import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
+import { ramdiskNamed } from '../../model/boot/ramdisks';
+import { raise } from '../../model/errors';
+import type { PlannedStep } from '../../model/lifecycle/step-types';
+import type { ApiContext } from '../context';
+
+/** A node as it is planned with the installation's own ramdisk. */
+export const withDefaultRamdisk = <Node>(
+  { settings }: ApiContext,
+  node: Node,
+): Node & { default_ramdisk?: string } => ({
+  ...node,
+  ...(settings.defaultRamdisk !== undefined && { default_ramdisk: settings.defaultRamdisk }),
+});
+
+/** Asks the store nothing for steps that boot from no ramdisk record. Throws DriverInfoInvalid. */
+export const requireRamdisks = async (
+  ctx: ApiContext,
+  { name, uuid, driver_info }: NodeRow,
+  steps: readonly PlannedStep[],
+): Promise<void> => {
+  const named = steps.flatMap(({ awaits, args }) => (awaits && ramdiskNamed(args.image_url)) ?? []);
+  if (named.length === 0) return;
+  const node = name ?? uuid;
+  for (const ramdisk of new Set(named))
+    if (!(await ctx.inventory.ramdisks.find(ramdisk)))
+      raise('DriverInfoInvalid', {
+        node,
+        field: 'deploy_iso',
+        reason: `names ramdisk ${ramdisk}, which is not on record`,
+      });
+  const given = driver_info.kernel_append_params;
+  const reason = typeof given === 'string' ? givenArgumentsFault(given.replaceAll('%default%', '').trim()) : undefined;
+  if (reason !== undefined) raise('DriverInfoInvalid', { node, field: 'kernel_append_params', reason });
+};
