@@ -151,9 +151,10 @@ describe('a ramdisk whose host hangs after it took a command', () => {
     async (act, row) => {
       const { failure, fault, sent } = await trial(act, row);
       fault({ kind: 'gone', match: row.command });
-      const thrown = await failure({ hands: { limits: { answerMs: 100 } } });
+      const short = { hands: { limits: { answerMs: 100 } }, timing: { ...quickTiming, powerTimeoutMs: 500 } };
+      const thrown = await failure(short);
       expect(thrown).toMatchObject({ code: 'AgentUnreachable', retry: true });
-      expect(await failure({ hands: { limits: { answerMs: 100 } } })).toMatchObject({ code: 'AgentUnreachable' });
+      expect(await failure(short)).toMatchObject({ code: 'AgentUnreachable' });
       expect(sent()).toBe(1);
       const judged = (silentMs: number | undefined, left = true) =>
         searched(thrown, {

@@ -64,13 +64,16 @@ const cases: Partial<Record<ActName, Case>> = {
 /**
  * `lacks`: acts that this BMC does not offer, with the reason; each must then be refused as such.
  * `foreign`: acts that the driver does not have at all, because no step of its hardware type needs them.
+ * `concurrently`: several tests at a time, where each has a BMC to itself and waits for it most of the time.
  */
 export const driverContract = (
   name: string,
   setUp: () => Promise<Bench>,
   lacks: Partial<Record<ActName, string>> = {},
   foreign: readonly ActName[] = [],
+  { concurrently = false }: { readonly concurrently?: boolean } = {},
 ): void => {
+  const testAct = concurrently ? test.concurrent : test;
   const run = (bench: Bench, act: ActName, args: Args, intents: Intents, more: Partial<ActContext> = {}) =>
     bench.driver.acts[act]!(
       bench.node,
@@ -92,14 +95,15 @@ export const driverContract = (
   const commands = (bench: Bench): number => bench.proxy?.writes().length ?? 0;
 
   describe(`driver contract: ${name}`, () => {
-    test('verify tells the power state', () =>
+    testAct('verify tells the power state', () =>
       withBench('verify', async (bench) => {
         const outcome = await run(bench, 'verify', {}, intentsOf('verify'));
         expect(['power on', 'power off']).toContain(outcome.seen?.power_state);
         expect(commands(bench)).toBe(0);
-      }));
+      }),
+    );
 
-    test('every act of the table is there, or named as lacking', async () => {
+    testAct('every act of the table is there, or named as lacking', async () => {
       const bench = await setUp();
       // What the ramdisk does is nobody's driver's.
       const wanted = (Object.keys(acts) as ActName[]).filter((act) => actRow(act).by !== 'agent' && !lacks[act]);
@@ -109,7 +113,7 @@ export const driverContract = (
     });
 
     for (const [act, reason] of Object.entries(lacks) as [ActName, string][])
-      test(`${act} is refused as not offered: ${reason}`, () =>
+      testAct(`${act} is refused as not offered: ${reason}`, () =>
         withBench(
           act,
           async (bench, args) => {
@@ -118,11 +122,12 @@ export const driverContract = (
             expect(commands(bench)).toBe(0);
           },
           false,
-        ));
+        ),
+      );
 
     const offered = (Object.keys(cases) as ActName[]).filter((act) => !lacks[act] && !foreign.includes(act));
 
-    test.each(offered)('%s run twice sends its command once', (act) =>
+    testAct.each(offered)('%s run twice sends its command once', (act) =>
       withBench(act, async (bench, args) => {
         const intents = intentsOf(act);
         const before = commands(bench);
@@ -132,7 +137,7 @@ export const driverContract = (
       }),
     );
 
-    test.each(offered)(
+    testAct.each(offered)(
       '%s killed after its command was accepted is finished by the next attempt without a second one',
       (act) =>
         withBench(act, async (bench, args) => {
@@ -156,11 +161,12 @@ export const driverContract = (
         }),
     );
 
-    test('an act stops at once when its activity must stop', () =>
+    testAct('an act stops at once when its activity must stop', () =>
       withBench('verify', async (bench) => {
         const signal = AbortSignal.abort(new Error('stop'));
         await expect(run(bench, 'power_on', {}, intentsOf('power_on'), { signal })).rejects.toThrow('stop');
         expect(commands(bench)).toBe(0);
-      }));
+      }),
+    );
   });
 };

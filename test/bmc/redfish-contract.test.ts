@@ -71,7 +71,7 @@ const setUp = (profile: string) => async () => {
 };
 
 for (const profile of profileNames)
-  driverContract(`redfish on ${profile}`, setUp(profile), lacks[profile], ['send_raw']);
+  driverContract(`redfish on ${profile}`, setUp(profile), lacks[profile], ['send_raw'], { concurrently: true });
 
 test('every session that the contract opened was given back', () => {
   const open = rack.bmcs.filter(({ index }) => rack.state(index).sessions.length > 0);

@@ -33,7 +33,7 @@ const bios = { settings: [{ component: 'bios', url: image('bios-9.8.7.bin') }] }
 const bmc = { settings: [{ component: 'bmc', url: image('bmc-7.6.5.bin') }] };
 
 describe('updates', () => {
-  test.each(['idrac9', 'ilo5', 'xcc', 'supermicro-x12', 'ami', 'openbmc', 'ilo6', 'xcc-new'])(
+  test.concurrent.each(['idrac9', 'ilo5', 'xcc', 'supermicro-x12', 'ami', 'openbmc', 'ilo6', 'xcc-new'])(
     'the BIOS of %s gets its version by one command and one restart',
     async (profile) => {
       const { run, firmware, boots, updates } = benchOf(profile);
@@ -50,7 +50,7 @@ describe('updates', () => {
     },
   );
 
-  test.each(['idrac9', 'openbmc'])(
+  test.concurrent.each(['idrac9', 'openbmc'])(
     'the BMC of %s is waited for while it restarts, the host is left alone',
     async (profile) => {
       const { run, firmware, boots, state } = benchOf(profile);
@@ -60,7 +60,7 @@ describe('updates', () => {
     },
   );
 
-  test('several components are updated one after the other, each by its own command', async () => {
+  test.concurrent('several components are updated one after the other, each by its own command', async () => {
     const { bmc: seen, run, firmware, updates } = benchOf('ilo6');
     await run('power_on');
     const nic = { component: `nic:${seen.serial}N1`, url: image('nic-4.5.6.bin') };
@@ -69,14 +69,14 @@ describe('updates', () => {
     expect(updates()).toHaveLength(3);
   });
 
-  test('an image that is named after the version that runs is flashed again', async () => {
+  test.concurrent('an image that is named after the version that runs is flashed again', async () => {
     const { run, firmware, updates } = benchOf('ami');
     const settings = [{ component: 'bios', url: image(`bios-${firmware().bios}.bin`) }];
     await expect(run('update_firmware', { settings })).resolves.toMatchObject({ is: 'done' });
     expect(updates()).toHaveLength(1);
   });
 
-  test.each([
+  test.concurrent.each([
     ['a component that the node lacks', { component: 'nic:none', url: image('x') }, 'it has: bios, bmc, nic:'],
     ['a component of no known kind', { component: 'psu', url: image('x') }, 'psu is not known'],
     ['an address that is not http', { component: 'bios', url: 'ftp://images.example.org/x' }, 'http:// or https://'],
@@ -88,7 +88,7 @@ describe('updates', () => {
     expect(accepted()).toHaveLength(0);
   });
 
-  test('a BMC without an update service does not offer it', async () => {
+  test.concurrent('a BMC without an update service does not offer it', async () => {
     const root = {
       status: 200,
       body: { Systems: { '@odata.id': '/redfish/v1/Systems' }, Managers: { '@odata.id': '/m' } },
@@ -107,14 +107,14 @@ describe('updates', () => {
 });
 
 describe('BMCs that lie about updates', () => {
-  test('a version that shows long after its task is waited for', async () => {
+  test.concurrent('a version that shows long after its task is waited for', async () => {
     const { run, fault, updates } = benchOf('xcc');
     fault({ kind: 'version-late', ms: 400, seconds: 60 });
     await expect(run('update_firmware', bmc)).resolves.toMatchObject({ note: 'bmc 7.6.5' });
     expect(updates()).toHaveLength(1);
   });
 
-  test('a BIOS whose task ends with a reboot pending is restarted once', async () => {
+  test.concurrent('a BIOS whose task ends with a reboot pending is restarted once', async () => {
     const { run, fault, boots, updates } = benchOf('xcc');
     await run('power_on');
     fault({ kind: 'work-at-boot', seconds: 60 });
@@ -123,7 +123,7 @@ describe('BMCs that lie about updates', () => {
     expect([boots(), updates().length]).toEqual([2, 1]);
   });
 
-  test.each([
+  test.concurrent.each([
     ['task-fails', 'nothing was changed'],
     ['task-critical', 'Critical'],
     ['work-lost', 'its task ended well, but the BMC shows version'],
@@ -138,14 +138,14 @@ describe('BMCs that lie about updates', () => {
     expect(updates()).toHaveLength(1);
   });
 
-  test('a task that is forgotten with the restart of the BMC is made up for by the version', async () => {
+  test.concurrent('a task that is forgotten with the restart of the BMC is made up for by the version', async () => {
     const { run, fault, updates } = benchOf('openbmc');
     fault({ kind: 'task-forgotten', seconds: 60 });
     await expect(run('update_firmware', bmc)).resolves.toMatchObject({ note: 'bmc 7.6.5' });
     expect(updates()).toHaveLength(1);
   });
 
-  test('a task that never ends is given up with advice', async () => {
+  test.concurrent('a task that never ends is given up with advice', async () => {
     const { failure, fault, updates } = benchOf('openbmc');
     fault({ kind: 'task-stuck', seconds: 60 });
     const timing = { ...short, limits: { once: { startToCloseMs: 200 } } };
@@ -153,7 +153,7 @@ describe('BMCs that lie about updates', () => {
     expect(updates()).toHaveLength(1);
   });
 
-  test('a task that vanishes without effect is an outcome that cannot be known', async () => {
+  test.concurrent('a task that vanishes without effect is an outcome that cannot be known', async () => {
     const { failure, fault, updates } = benchOf('openbmc');
     fault({ kind: 'task-vanishes', seconds: 60 });
     fault({ kind: 'task-stuck', seconds: 60 });
@@ -165,7 +165,7 @@ describe('BMCs that lie about updates', () => {
 });
 
 describe('a worker killed in the middle of an update', () => {
-  test.each(['accepted', 'waiting', 'waiting for the BMC to settle'])(
+  test.concurrent.each(['accepted', 'waiting', 'waiting for the BMC to settle'])(
     'while %s leaves nothing to send',
     async (doing) => {
       const { run, firmware, updates } = benchOf('ilo5');
@@ -180,7 +180,7 @@ describe('a worker killed in the middle of an update', () => {
     },
   );
 
-  test('the next attempt may begin while the BMC is away', async () => {
+  test.concurrent('the next attempt may begin while the BMC is away', async () => {
     const { run, state, updates } = benchOf('openbmc');
     const intents = intentsOf('update_firmware');
     const worker = new AbortController();
@@ -192,7 +192,7 @@ describe('a worker killed in the middle of an update', () => {
     expect(updates()).toHaveLength(1);
   });
 
-  test('an update whose answer was lost is found by its task', async () => {
+  test.concurrent('an update whose answer was lost is found by its task', async () => {
     const { run, fault, updates } = benchOf('ami');
     fault({ kind: 'drop-after-write', path: 'SimpleUpdate' });
     await expect(run('update_firmware', bios)).resolves.toMatchObject({ note: 'bios 9.8.7' });
@@ -250,23 +250,26 @@ describe('the clock of the BMC', () => {
   const clockOf = (bench: ReturnType<typeof benchOf>) => bench.state().manager;
   const clocks = (bench: ReturnType<typeof benchOf>) => bench.accepted().filter(({ subject }) => subject === 'clock');
 
-  test.each(['idrac9', 'xcc', 'xcc-new', 'ami'])('is set to now after it fell back to 1970 on %s', async (profile) => {
-    const bench = benchOf(profile);
-    bench.fault({ kind: 'clock-lost', remaining: 1 });
-    await bench.run('reset_bmc');
-    expect(clockOf(bench).clockOffsetMs).toBeLessThan(-1e12);
-    await bench.run('set_bmc_clock');
-    expect(Math.abs(clockOf(bench).clockOffsetMs)).toBeLessThan(3_000);
-    expect(clocks(bench)).toHaveLength(1);
-  });
+  test.concurrent.each(['idrac9', 'xcc', 'xcc-new', 'ami'])(
+    'is set to now after it fell back to 1970 on %s',
+    async (profile) => {
+      const bench = benchOf(profile);
+      bench.fault({ kind: 'clock-lost', remaining: 1 });
+      await bench.run('reset_bmc');
+      expect(clockOf(bench).clockOffsetMs).toBeLessThan(-1e12);
+      await bench.run('set_bmc_clock');
+      expect(Math.abs(clockOf(bench).clockOffsetMs)).toBeLessThan(3_000);
+      expect(clocks(bench)).toHaveLength(1);
+    },
+  );
 
-  test('a clock that is right is left alone', async () => {
+  test.concurrent('a clock that is right is left alone', async () => {
     const bench = benchOf('openbmc');
     await expect(bench.run('set_bmc_clock')).resolves.toMatchObject({ note: 'the clock was right' });
     expect(clocks(bench)).toHaveLength(0);
   });
 
-  test('a given time and offset are set, and a later attempt finds them though time has gone on', async () => {
+  test.concurrent('a given time and offset are set, and a later attempt finds them though time has gone on', async () => {
     const bench = benchOf('openbmc');
     const args = { target_datetime: '2031-05-06T07:08:09Z', datetime_local_offset: '+02:00' };
     const intents = intentsOf('set_bmc_clock');
@@ -279,7 +282,7 @@ describe('the clock of the BMC', () => {
     expect(shows - Date.parse(args.target_datetime)).toBeLessThan(60_000);
   });
 
-  test.each([
+  test.concurrent.each([
     [{ target_datetime: 'noon' }, 'ISO 8601'],
     [{ datetime_local_offset: '2 hours' }, 'like +02:00'],
   ])('%p is refused before anything is sent', async (args, reason) => {
@@ -295,7 +298,7 @@ describe('a non-maskable interrupt', () => {
   const interrupts = (bench: ReturnType<typeof benchOf>) =>
     bench.accepted().filter(({ content }) => (content as { ResetType?: string } | null)?.ResetType === 'Nmi');
 
-  test('is sent once, also when its act is tried again', async () => {
+  test.concurrent('is sent once, also when its act is tried again', async () => {
     const bench = benchOf('openbmc');
     await bench.run('power_on');
     const intents = intentsOf('inject_nmi');
@@ -304,7 +307,7 @@ describe('a non-maskable interrupt', () => {
     expect(interrupts(bench)).toHaveLength(1);
   });
 
-  test('whose answer was lost is not sent again: nobody can know', async () => {
+  test.concurrent('whose answer was lost is not sent again: nobody can know', async () => {
     const bench = benchOf('openbmc');
     await bench.run('power_on');
     const intents = intentsOf('inject_nmi');
@@ -314,7 +317,7 @@ describe('a non-maskable interrupt', () => {
     expect(interrupts(bench)).toHaveLength(1);
   });
 
-  test('is refused while the node is off', async () => {
+  test.concurrent('is refused while the node is off', async () => {
     const bench = benchOf('openbmc');
     expect((await bench.failure('inject_nmi')).code).toBe('StepRejected');
     expect(interrupts(bench)).toHaveLength(0);
