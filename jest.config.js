@@ -1,3 +1,5 @@
+const os = require('node:os');
+
 /** Test tiers: which folders of test need what before they run. What is named nowhere needs nothing but Node. */
 const tiers = {
   bundle: { folders: ['layout', 'replay'], setup: 'bundle-setup' },
@@ -41,7 +43,8 @@ module.exports = {
     ),
   ],
   globalTeardown: '<rootDir>/test/support/global-teardown.js',
-  // Many tests wait for a run, a process or a client's next poll: a third fills the two cores of a small machine.
-  maxWorkers: 3,
+  testSequencer: '<rootDir>/test/support/sequencer.js',
+  // Many tests wait for a run, a process or a client's next poll: one more than there are cores fills them.
+  maxWorkers: os.availableParallelism() + 1,
   testTimeout: 60_000,
 };

@@ -16,8 +16,9 @@ beforeAll(async () => {
   await once(taken, 'listening');
   takenPort = String((taken.address() as AddressInfo).port);
 });
-afterEach(endAll);
-afterAll(() => {
+// At once: each is a process of its own, which ends by itself.
+afterAll(async () => {
+  await endAll();
   taken.close();
   rmSync(dir, { recursive: true, force: true });
 });
@@ -126,16 +127,16 @@ const cases: readonly (readonly [title: string, env: () => Env, texts: readonly 
   ],
 ];
 
-test.each(cases)('the api names %s', async (_, env, texts) => {
+test.concurrent.each(cases)('the api names %s', async (_, env, texts) => {
   expectPlain(await run('api', { ...good.api, ...env() }), texts);
 });
 
-test('noauth beside keystone is the only thing told of then', async () => {
+test.concurrent('noauth beside keystone is the only thing told of then', async () => {
   const { err } = await run('api', { ...good.api, TEMPER_AUTH_STRATEGY: 'noauth,keystone' });
   expect(err).not.toContain('TEMPER_IDENTITY');
 });
 
-test.each([
+test.concurrent.each([
   ['api', good.api],
   ['worker control', good.control],
   ['worker bmc', good.bmc],
@@ -147,7 +148,7 @@ test.each([
   ]);
 });
 
-test.each<[command: string, text: string, env: Env]>([
+test.concurrent.each<[command: string, text: string, env: Env]>([
   ['worker control', 'TEMPER_TEMPORAL_ADDRESS must be', { ...good.control, TEMPER_TEMPORAL_ADDRESS: 'temporal' }],
   ['worker control', 'TEMPER_WORKFLOW_BUNDLE: none.js', { ...good.control, TEMPER_WORKFLOW_BUNDLE: 'none.js' }],
   ['worker bmc', 'TEMPER_BMC_NETWORKS has "10.0.0.0/33", "x"', { ...good.bmc, TEMPER_BMC_NETWORKS: '10.0.0.0/33,x' }],
@@ -164,7 +165,7 @@ test.each<[command: string, text: string, env: Env]>([
   expectPlain(await run(command, env), [text]);
 });
 
-test('the rack and the demo identity service name the port of theirs that is taken', async () => {
+test.concurrent('the rack and the demo identity service name the port of theirs that is taken', async () => {
   const rack = { TEMPER_RACK_DIR: dir, TEMPER_RACK_SIZE: '1', TEMPER_RACK_CONTROL_PORT: takenPort };
   expectPlain(await run('rack', rack), [`TEMPER_RACK_CONTROL_PORT: port ${takenPort} of 127.0.0.1 is taken`]);
   const identity = { ...good['demo-identity'], TEMPER_DEMO_IDENTITY_PORT: takenPort };

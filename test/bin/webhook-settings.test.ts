@@ -1,7 +1,7 @@
 /** Webhooks that are allowed but cannot be signed are a fault of the settings, told before anything is served. */
 import { good, run } from './support/entries';
 
-test.each(['api', 'worker control'] as const)(
+test.concurrent.each(['api', 'worker control'] as const)(
   '%s refuses to start with origins of webhooks and no key',
   async (command) => {
     const env = command === 'api' ? good.api : good.control;

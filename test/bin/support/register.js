@@ -1,6 +1,12 @@
-/** Lets a child run src as it stands, without a build: loaded by --require in front of an entry. */
+/**
+ * Lets a child run src as it stands, without a build: loaded by --require in front of an entry. What was made of a text is
+ * kept by that text, because a hundred processes start from the same files.
+ */
 
-const { transformFileSync } = require('@swc/core');
+const { createHash } = require('node:crypto');
+const fs = require('node:fs');
+const path = require('node:path');
+const { transformSync, version } = require('@swc/core');
 
 const options = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
@@ -10,4 +16,34 @@ const options = {
   swcrc: false,
 };
 
-require.extensions['.ts'] = (module, file) => module._compile(transformFileSync(file, options).code, file);
+const kept = path.join(__dirname, '../../../.temper/registered');
+const salt = JSON.stringify([version, options]);
+
+/** Written whole or not at all, for several start at once; a child that may not write here goes without. */
+const keep = (file, code) => {
+  try {
+    fs.mkdirSync(kept, { recursive: true });
+    const own = `${file}.${process.pid}`;
+    fs.writeFileSync(own, code);
+    fs.renameSync(own, file);
+  } catch {}
+};
+
+const read = (file) => {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+const compiled = (source, filename) => {
+  const file = path.join(kept, createHash('sha1').update(salt).update(filename).update(source).digest('hex'));
+  const before = read(file);
+  if (before) return before;
+  const { code } = transformSync(source, { ...options, filename });
+  keep(file, code);
+  return code;
+};
+
+require.extensions['.ts'] = (module, file) => module._compile(compiled(fs.readFileSync(file, 'utf8'), file), file);
