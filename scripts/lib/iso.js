@@ -1,6 +1,10 @@
-/** A program that makes ISO images, which a BMC worker needs for config drives that are given as documents. */
+/**
+ * A program that makes ISO images, which a BMC worker needs for config drives that are given as documents. As a program it
+ * prints `{"programs": {...}}` or `{"missing": reason}`.
+ */
 
 const { ensurePrograms, unpackedBefore } = require('./debian');
+const { tell } = require('./told');
 
 // The names are those that `src/bmc/agent/config-drive.ts` tries.
 const wanted = {
@@ -20,5 +24,7 @@ const ensureIso = () => ensurePrograms(wanted);
 
 /** Where it was unpacked; undefined where it was not. */
 const isoFolder = () => unpackedBefore(wanted);
+
+if (require.main === module) tell(ensureIso().then((programs) => ({ programs })));
 
 module.exports = { ensureIso, isoFolder };

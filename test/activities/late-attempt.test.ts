@@ -1,34 +1,26 @@
 /** Workers that stand still and wake late: whatever line they stood at, what they send and write then does not count. */
 import { randomUUID } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
+import type { RunActInput } from '../../src/activities/bmc';
 import type { Act } from '../../src/bmc/contract';
-import { createLanes } from '../../src/bmc/lane';
 import { sendOnce } from '../../src/bmc/once';
-import { createInventory, type Inventory } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
-import { heldAct } from '../support/held-act';
+import type { Inventory } from '../../src/inventory';
+import type { Sql } from '../../src/inventory/database';
+import { heldAct, runActOf } from '../support/held-act';
 import { recordingDriver } from '../support/recording-driver';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { openStores } from '../support/stores';
 import { testVault } from '../support/vault';
 
-const quiet = { info() {}, warn() {} };
 const vault = testVault;
 
-let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let bmc: Inventory;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 2 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 4 }));
+  ({ owner, api, bmc, close } = await openStores());
 });
-afterAll(async () => {
-  await Promise.all([owner.end(), api.close(), bmc.close()]);
-  await database.drop();
-});
+afterAll(() => close());
 
 /** One attempt as the engine hands it out: numbered from 1, each scheduled after the one before. */
 const perform = (
@@ -38,13 +30,6 @@ const perform = (
   engine: { activityId?: string; runId?: string } = {},
 ) => {
   const { driver } = recordingDriver({ power_on: act });
-  const activities = createBmcActivities({
-    inventory: bmc,
-    vault,
-    driverOf: () => driver,
-    lanes: createLanes(),
-    log: quiet,
-  });
   const { activityId = 'step-00-power.power_on-power_on', runId = '11111111-1111-4111-8111-111111111111' } = engine;
   return new MockActivityEnvironment({
     attempt,
@@ -52,7 +37,7 @@ const perform = (
     workflowExecution: { workflowId: 'w', runId },
     heartbeatTimeoutMs: 3_000,
     currentAttemptScheduledTimestampMs: 1_000_000 * attempt,
-  }).run(activities.runAct, input);
+  }).run(runActOf(bmc, driver), input);
 };
 
 /** A line at which a worker stands until it is let go. */
@@ -195,20 +180,13 @@ test('an activity that an operator has reset in the engine counts anew, and goes
   const silent: Act = async () => Promise.reject(new Error('away'));
   await expect(perform(input, silent, 3)).rejects.toThrow('away');
   const { driver } = recordingDriver();
-  const activities = createBmcActivities({
-    inventory: bmc,
-    vault,
-    driverOf: () => driver,
-    lanes: createLanes(),
-    log: quiet,
-  });
   const reset = new MockActivityEnvironment({
     attempt: 1,
     activityId: 'step-00-power.power_on-power_on',
     workflowExecution: { workflowId: 'w', runId: '11111111-1111-4111-8111-111111111111' },
     currentAttemptScheduledTimestampMs: 9_000_000,
   });
-  await expect(reset.run(activities.runAct, input)).resolves.toMatchObject({ is: 'done' });
+  await expect(reset.run(runActOf(bmc, driver), input)).resolves.toMatchObject({ is: 'done' });
 });
 
 test('an engine whose clock was set back does not stop the run: attempts and acts are counted', async () => {
@@ -260,15 +238,8 @@ test.each([
       return { is: 'done' };
     },
   });
-  const activities = createBmcActivities({
-    inventory: bmc,
-    vault,
-    driverOf: () => driver,
-    lanes: createLanes(),
-    log: quiet,
-  });
   const late = new MockActivityEnvironment({ attempt: 1, currentAttemptScheduledTimestampMs: 1 }).run(
-    activities.runAct,
+    runActOf(bmc, driver),
     input,
   );
   await line.there;

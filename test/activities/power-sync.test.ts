@@ -6,34 +6,28 @@ import { runPowerSync, syncPowerOnce } from '../../src/activities/power-sync';
 import type { Act, Driver } from '../../src/bmc/contract';
 import { createFakeDriver } from '../../src/bmc/fake';
 import { createLanes } from '../../src/bmc/lane';
-import { createInventory, type Inventory } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
+import type { Inventory } from '../../src/inventory';
+import type { Sql } from '../../src/inventory/database';
 import type { DueNode } from '../../src/inventory/nodes/power-sync';
 import { raise } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
 import { type PowerState, powerSyncSkips } from '../../src/model/lifecycle/states';
 import { quickTiming } from '../support/engine';
 import { recordingDriver } from '../support/recording-driver';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { openStores } from '../support/stores';
 import { ofDriverInfo, testVault } from '../support/vault';
 
 const quiet = { info() {}, warn() {} };
 const vault = testVault;
 
-let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let bmc: Inventory;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 2 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 8 }));
+  ({ owner, api, bmc, close } = await openStores(8));
 });
-afterAll(async () => {
-  await Promise.all([owner.end(), api.close(), bmc.close()]);
-  await database.drop();
-});
+afterAll(() => close());
 
 /** A node in a group of its own, so that tests do not find each other's. */
 const newNode = async (values: Record<string, unknown> = {}) => {

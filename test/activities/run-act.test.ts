@@ -1,38 +1,29 @@
 /** The one activity that touches machines, against a real store: fence, lane, secrets, repeats, and being killed. */
 import { randomUUID } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
+import type { RunActInput } from '../../src/activities/bmc';
 import type { ActContext, Driver } from '../../src/bmc/contract';
-import { createLanes } from '../../src/bmc/lane';
 import { sendOnce } from '../../src/bmc/once';
-import { createInventory, type Inventory } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
+import type { Inventory } from '../../src/inventory';
+import type { Sql } from '../../src/inventory/database';
 import { raise } from '../../src/model/errors';
 import type { Lock } from '../../src/model/runs/runs';
-import { heldAct } from '../support/held-act';
+import { heldAct, runActOf } from '../support/held-act';
 import { type ActsOver, recordingDriver } from '../support/recording-driver';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { openStores } from '../support/stores';
 import { testVault } from '../support/vault';
 
-const quiet = { info() {}, warn() {} };
 const vault = testVault;
 
-let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let bmc: Inventory;
 let control: Inventory;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 2 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 4 }));
-  control = createInventory(connect(database.controlUrl, { max: 1 }));
+  ({ owner, api, bmc, control, close } = await openStores());
 });
-afterAll(async () => {
-  await Promise.all([owner.end(), api.close(), bmc.close(), control.close()]);
-  await database.drop();
-});
+afterAll(() => close());
 
 const held = (driver_info: Record<string, unknown> = {}, args: Record<string, unknown> = {}): Promise<RunActInput> =>
   heldAct({ api, owner, vault }, { driver_info, args });
@@ -40,19 +31,11 @@ const held = (driver_info: Record<string, unknown> = {}, args: Record<string, un
 const withDriver = (over: ActsOver, lane: string | null = null, imageOrigins: readonly string[] = []) => {
   const { driver, calls } = recordingDriver(over);
   const laned: Driver = { ...driver, laneKey: () => lane };
-  const activities = createBmcActivities({
-    inventory: bmc,
-    vault,
-    driverOf: () => laned,
-    lanes: createLanes(),
-    imageOrigins,
-    log: quiet,
-    leaseMs: 1_000,
-  });
+  const runAct = runActOf(bmc, laned, { imageOrigins, leaseMs: 1_000 });
   return {
     calls,
     perform: (input: RunActInput, attempt = 1) =>
-      new MockActivityEnvironment({ attempt, heartbeatTimeoutMs: 3_000 }).run(activities.runAct, input),
+      new MockActivityEnvironment({ attempt, heartbeatTimeoutMs: 3_000 }).run(runAct, input),
   };
 };
 const stepOf = async ({ lock }: { lock: Lock }) => (await api.runSteps.ofRun(lock.run))[0]!;
@@ -256,16 +239,9 @@ test('a secret that the BMC quotes in its refusal is hidden in failure, step, he
       });
     },
   });
-  const activities = createBmcActivities({
-    inventory: bmc,
-    vault,
-    driverOf: () => driver,
-    lanes: createLanes(),
-    log: quiet,
-  });
   const environment = new MockActivityEnvironment({ attempt: 1, heartbeatTimeoutMs: 3_000 });
   environment.on('heartbeat', (details) => beats.push(details));
-  const failure = await environment.run(activities.runAct, input).then(
+  const failure = await environment.run(runActOf(bmc, driver), input).then(
     () => undefined,
     (thrown: Error) => thrown,
   );

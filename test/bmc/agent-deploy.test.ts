@@ -1,5 +1,4 @@
 /** Deploying and rescuing by the ramdisk: what it is told of image and config drive, and that a repeat is harmless. */
-import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { configDrive } from '../../src/bmc/agent/config-drive';
 import { imageInfo } from '../../src/bmc/agent/image';
 import type { BmcNode } from '../../src/bmc/contract';
+import { foundBy } from '../support/found';
 import { intentsOf, nodeWith } from './support/context';
 import { type RamdiskBench, startRamdiskBench } from './support/ramdisk';
 
@@ -174,13 +174,13 @@ describe('the config drive', () => {
     expect(text).toContain('./openstack/2012-08-10/vendor_data.json:{"a":1}');
   });
 
-  const installed = ['genisoimage', 'mkisofs', 'xorrisofs'].filter((name) => !spawnSync(name, ['-version']).error);
-  (installed.length > 0 ? test : test.skip)(
-    `carries its label and files, made by ${installed.join(', ') || 'a real program'}`,
+  const makers = foundBy<{ programs: Readonly<Record<string, string>> }>('iso.js');
+  (makers.programs ? test : test.skip)(
+    `carries its label and files, made by a real program${makers.missing ? ` (skipped: ${makers.missing})` : ''}`,
     async () => {
       const node = nodeOf({ configdrive: { user_data: '#cloud-config of web-1' } });
-      for (const name of installed) {
-        const drive = await configDrive(node, { signal, programs: [name] });
+      for (const program of Object.values(makers.programs!)) {
+        const drive = await configDrive(node, { signal, programs: [program] });
         const iso = gunzipSync(Buffer.from(drive!, 'base64'));
         // ISO 9660: the primary volume descriptor is sector 16, the volume's name 40 bytes into it.
         expect(iso.toString('latin1', 32_808, 32_840).trim()).toBe('config-2');

@@ -10,14 +10,13 @@ import { bmcOf } from '../e2e/support/nodes';
 import { secondApi } from '../e2e/support/persona-api';
 import { type System, startSystem } from '../e2e/support/system';
 import { clientsMissing } from '../support/clients';
+import { suiteOf } from '../support/found';
 import { lines, withoutSuccess } from './cli-groups-lines';
 import { type Shell, startShell, walkLines } from './cli-groups-walk';
 
 jest.setTimeout(400_000);
 
-const missing = clientsMissing();
-if (missing) test.skip(`the baremetal command: ${missing}`, () => undefined);
-const whenThere = missing ? describe.skip : describe;
+const whenThere = suiteOf('the baremetal command', clientsMissing());
 
 whenThere('the baremetal command', () => {
   let system: System;

@@ -6,13 +6,13 @@ import { hashSync } from 'bcryptjs';
 import { endAll } from '../bin/support/entries';
 import { secondApi } from '../e2e/support/persona-api';
 import { type System, startSystem } from '../e2e/support/system';
+import { suiteOf } from '../support/found';
 import { type Door, goMissing, libraryCalls, type Walked, walkInGo } from '../support/go';
 import { machineOf, tell } from './go-machines';
 
 jest.setTimeout(300_000);
 
-if (goMissing) test.skip(`gophercloud: ${goMissing}`, () => undefined);
-const whenThere = goMissing ? describe.skip : describe;
+const whenThere = suiteOf('gophercloud', goMissing);
 
 whenThere('gophercloud', () => {
   let system: System;

@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import { startDemoIdentity } from '../../emulator/identity/index';
 import { clientsMissing } from '../support/clients';
+import { suiteOf } from '../support/found';
 import { judge } from '../support/python';
 
-const whenThere = clientsMissing() ? describe.skip : describe;
+const whenThere = suiteOf('keystoneauth', clientsMissing());
 
 whenThere('keystoneauth signs in at the demo identity service', () => {
   test('with password, system scope and application credential, and is refused where it should be', async () => {

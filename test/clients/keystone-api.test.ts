@@ -12,6 +12,7 @@ import { cliOf, refusal } from '../e2e/support/cli';
 import type { System } from '../e2e/support/system';
 import { startTestApi, type TestApi } from '../support/api';
 import { clientsMissing } from '../support/clients';
+import { suiteOf } from '../support/found';
 import {
   byPassword,
   inProject,
@@ -23,8 +24,7 @@ import {
 } from '../support/keystone';
 
 const missing = keystoneMissing ?? clientsMissing();
-if (missing) test.skip(`the API with a real Keystone: ${missing}`, () => undefined);
-const whenThere = missing ? describe.skip : describe;
+const whenThere = suiteOf('the API with a real Keystone', missing);
 
 whenThere('the API with a real Keystone', () => {
   let keystone: Keystone;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { createIdentity, createKeystone, type KeystoneOptions, presentedFrom } from '../../src/identity';
 import { clock, faultOf, presenting } from '../identity/support';
+import { suiteOf } from '../support/found';
 import {
   byPassword,
   inProject,
@@ -12,8 +13,7 @@ import {
   system,
 } from '../support/keystone';
 
-if (keystoneMissing) test.skip(`a real Keystone: ${keystoneMissing}`, () => undefined);
-const whenThere = keystoneMissing ? describe.skip : describe;
+const whenThere = suiteOf('a real Keystone', keystoneMissing);
 
 const cacheMs = 300_000;
 const temper = { username: 'temper', password: 'temper-secret', scope: { project: { name: 'service' } } } as const;

@@ -2,6 +2,7 @@
 import { endAll } from '../bin/support/entries';
 import { secondApi } from '../e2e/support/persona-api';
 import { type System, startSystem } from '../e2e/support/system';
+import { suiteOf } from '../support/found';
 import { goMissing, type Walked, walkInGo } from '../support/go';
 import { metal3Hosts } from '../support/metal3-hosts';
 import { machineOf, tell } from './go-machines';
@@ -9,8 +10,7 @@ import { machineOf, tell } from './go-machines';
 jest.setTimeout(300_000);
 
 const missing = goMissing ?? process.env.TEMPER_TEST_ISO_MISSING;
-if (missing) test.skip(`Metal3: ${missing}`, () => undefined);
-const whenThere = missing ? describe.skip : describe;
+const whenThere = suiteOf('Metal3', missing);
 
 const stages = [
   ...['starting', 'registering', 'inspecting', 'preparing', 'available', 'provisioning', 'provisioned', 'servicing'],

@@ -10,12 +10,11 @@ import { runClient, type Said } from '../e2e/support/cli';
 import { projects } from '../e2e/support/nodes';
 import { type System, startSystem } from '../e2e/support/system';
 import { clientCommand, clientsMissing } from '../support/clients';
+import { suiteOf } from '../support/found';
 
 jest.setTimeout(300_000);
 
-const missing = clientsMissing();
-if (missing) test.skip(`metalsmith: ${missing}`, () => undefined);
-const whenThere = missing ? describe.skip : describe;
+const whenThere = suiteOf('metalsmith', clientsMissing());
 
 /** A Networking service without networks: its version, and no ports. */
 const startNetworking = async (): Promise<{ server: Server; url: string }> => {

@@ -3,13 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { foundBy } from '../support/found';
+import { foundBy, suiteOf } from '../support/found';
 
 const { program, missing } = foundBy<{ program: string }>('go.js', 'prometheus-rules');
 const shipped = join(__dirname, '../../deploy/prometheus/temper-rules.yaml');
 
-if (missing) test.skip(`rules by Prometheus' parser: ${missing}`, () => undefined);
-const whenThere = missing ? describe.skip : describe;
+const whenThere = suiteOf("rules by Prometheus' parser", missing);
 
 const verdictOf = (file: string): { rules: number; faults: string[] } => {
   const { stdout, stderr } = spawnSync(program!, [file], { encoding: 'utf8' });

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { profileNames, type Rack, startRack } from '../../emulator/rack';
 import { clientsMissing } from '../support/clients';
+import { suiteOf } from '../support/found';
 import { judge } from '../support/python';
 
 const program = join(__dirname, 'sushy_walk.py');
-const missing = clientsMissing();
-const whenThere = missing ? describe.skip : describe;
+const whenThere = suiteOf('sushy', clientsMissing());
 // Long enough that a client which polls is sure to see a power state in between, HTTPS handshakes included.
 const timing = {
   powerOnMs: 2_000,

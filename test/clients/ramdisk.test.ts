@@ -11,11 +11,12 @@ import { contextWith, intentsOf, nodeWith, quiet } from '../bmc/support/context'
 import { inStep } from '../bmc/support/ramdisk';
 import { startTestApi, type TestApi } from '../support/api';
 import { clientCommand, clientsMissing } from '../support/clients';
+import { suiteOf } from '../support/found';
 import { judge } from '../support/python';
 import { startRamdiskApi } from '../support/ramdisk-api';
 import { bootRamdisks } from '../support/ramdisk-boots';
 
-const whenThere = clientsMissing() ? describe.skip : describe;
+const whenThere = suiteOf('the real ramdisk', clientsMissing());
 
 type Wire = Record<string, unknown>;
 type Shapes = { commands: Record<string, Wire>; busy: { status: number; text: string } };

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { describeApi } from '../../src/api';
 import { maxVersion } from '../../src/model/resources/microversions';
 import { startTestApi, type TestApi } from '../support/api';
+import { suiteOf } from '../support/found';
 import { realThings, thingsSettings, valuesOf } from '../support/real-things';
 import type { Fill } from '../support/rule-world';
 import { run, schemathesisMissing, statusesIn } from '../support/schemathesis';
 
-if (schemathesisMissing) test.skip(`the API by Schemathesis: ${schemathesisMissing}`, () => undefined);
-const whenThere = schemathesisMissing ? describe.skip : describe;
+const whenThere = suiteOf('the API by Schemathesis', schemathesisMissing);
 
 const checks = [
   'not_a_server_error',

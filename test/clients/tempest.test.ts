@@ -2,14 +2,14 @@
 import { dirname, join } from 'node:path';
 import { endAll } from '../bin/support/entries';
 import { type System, startSystem } from '../e2e/support/system';
+import { suiteOf } from '../support/found';
 import { type Keystone, keystoneMissing, startKeystone } from '../support/keystone';
 import { callsAnswered, endSuites, namesOf, runSuite, suitesMissing, summary, told } from '../support/suites';
 import { tempestFails, tempestSkips } from './tempest-known';
 import { prepareTempest } from './tempest-world';
 
 const missing = suitesMissing ?? keystoneMissing;
-if (missing) test.skip(`ironic-tempest-plugin: ${missing}`, () => undefined);
-const whenThere = missing ? describe.skip : describe;
+const whenThere = suiteOf('ironic-tempest-plugin', missing);
 
 const { freePort } = jest.requireActual('../../scripts/lib/ports') as { freePort(): Promise<number> };
 

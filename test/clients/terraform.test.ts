@@ -9,13 +9,13 @@ import { dirname, join } from 'node:path';
 import { endAll } from '../bin/support/entries';
 import { secondApi } from '../e2e/support/persona-api';
 import { type System, startSystem } from '../e2e/support/system';
+import { suiteOf } from '../support/found';
 import { goMissing, walkInGo } from '../support/go';
 import { tell } from './go-machines';
 
 jest.setTimeout(300_000);
 
-if (goMissing) test.skip(`Terraform's requests: ${goMissing}`, () => undefined);
-const whenThere = goMissing ? describe.skip : describe;
+const whenThere = suiteOf("Terraform's requests", goMissing);
 
 /** The provider's program, for whoever has it: its module is in no public proxy of Go modules (docs/clients.md). */
 const plugin = process.env.TEMPER_TERRAFORM_PROVIDER_IRONIC;

@@ -3,31 +3,25 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInventory, type Inventory, type Queries } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
+import type { Sql } from '../../src/inventory/database';
 import type { ActLock } from '../../src/inventory/fence';
 import type { ActKey } from '../../src/inventory/runs/run-steps';
 import type { RunUuid } from '../../src/model/ids';
 import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 import { heldAct } from '../support/held-act';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { openStores } from '../support/stores';
 import { testVault } from '../support/vault';
 
 const vault = testVault;
 
-let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let bmc: Inventory;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 4 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 2 }));
+  ({ owner, api, bmc, close } = await openStores());
 });
-afterAll(async () => {
-  await Promise.all([owner.end(), api.close(), bmc.close()]);
-  await database.drop();
-});
+afterAll(() => close());
 
 const execution = randomUUID();
 const keyOf = (attempt: number): ActKey => ({

@@ -1,26 +1,20 @@
 /** Turns: only so many runs of a class work at once, projects share them evenly, and those that wait for a person let others by. */
-import { createInventory, type Inventory } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
+import type { Inventory } from '../../src/inventory';
+import type { Sql } from '../../src/inventory/database';
 import type { Lock } from '../../src/model/runs/runs';
 import { heldAct } from '../support/held-act';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { openStores } from '../support/stores';
 import { testVault } from '../support/vault';
 
 const vault = testVault;
-let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let control: Inventory;
+let close: () => Promise<void>;
 beforeEach(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 2 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  control = createInventory(connect(database.controlUrl, { max: 4 }));
+  ({ owner, api, control, close } = await openStores());
 });
-afterEach(async () => {
-  await Promise.all([owner.end(), api.close(), control.close()]);
-  await database.drop();
-});
+afterEach(() => close());
 
 let accepted = 0;
 /** A run of the class on a node of this project, younger than all before it. */

@@ -5,16 +5,10 @@ import { workflowId } from '../../src/workflows/contract';
 import { startTestApi } from '../support/api';
 import { startEngineWorld, type World } from '../support/engine';
 import { withRamdisk } from '../support/life-scenarios';
-import { type ActsOver, recordingDriver, step } from '../support/recording-driver';
+import { type ActsOver, bmcWorker, step } from '../support/recording-driver';
 
 let world: World;
-let stopBmc: () => Promise<void> = async () => {};
-const withActs = async (over: ActsOver = {}): Promise<string[]> => {
-  await stopBmc();
-  const { driver, calls } = recordingDriver(over);
-  stopBmc = await world.bmc({ 'fake-hardware': driver });
-  return calls;
-};
+const { withActs } = bmcWorker(() => world);
 
 beforeAll(async () => {
   world = await startEngineWorld();

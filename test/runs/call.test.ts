@@ -13,7 +13,7 @@ import { createRuns, type Runs } from '../../src/runs';
 import type { CallOrder } from '../../src/runs/contract';
 import { callId, workflowId } from '../../src/workflows/contract';
 import { quickTiming, startEngineWorld, type World } from '../support/engine';
-import { type ActsOver, recordingDriver } from '../support/recording-driver';
+import { bmcWorker, recordingDriver } from '../support/recording-driver';
 import { workflowBundle } from '../support/servers';
 
 const folder = join(__dirname, '../replay/histories');
@@ -21,13 +21,7 @@ const recording = process.env.TEMPER_RECORD_HISTORIES === '1';
 const quiet = { info() {}, warn() {} };
 
 let world: World;
-let stopBmc: () => Promise<void> = async () => {};
-const with_ = async (over: ActsOver = {}): Promise<string[]> => {
-  await stopBmc();
-  const { driver, calls } = recordingDriver(over);
-  stopBmc = await world.bmc({ 'fake-hardware': driver });
-  return calls;
-};
+const { stop, startWith, withActs } = bmcWorker(() => world);
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
@@ -82,7 +76,7 @@ const kept = async (id: string, name: string): Promise<void> => {
 
 describe('a look', () => {
   test('answers what the BMC says, takes no lock, leaves no run, and replays', async () => {
-    const calls = await with_({ read_boot_device: async () => ({ is: 'done', value: { boot_device: 'pxe' } }) });
+    const calls = await withActs({ read_boot_device: async () => ({ is: 'done', value: { boot_device: 'pxe' } }) });
     const uuid = await world.node({ name: `look-${world.prefix}` });
     const before = await nodeOf(uuid);
     const order = await orderFor(uuid, 'read_boot_device');
@@ -95,7 +89,7 @@ describe('a look', () => {
 
   test('goes on while a run holds the node, and renews what the store knows of it', async () => {
     const bios = [{ name: 'Turbo', value: 'on' }];
-    await with_({ read_bios: async () => ({ is: 'done', value: null, seen: { bios, power_state: 'power on' } }) });
+    await withActs({ read_bios: async () => ({ is: 'done', value: null, seen: { bios, power_state: 'power on' } }) });
     const uuid = await world.node({ reservation: randomUUID(), maintenance: true, power_state: 'power off' });
     await world.runs.call(await orderFor(uuid, 'read_bios'));
     expect(await world.inventory.details.bios(uuid)).toEqual([expect.objectContaining(bios[0]!)]);
@@ -104,7 +98,7 @@ describe('a look', () => {
 
   test('what the BMC is asked with is resolved for the driver and hidden from everybody else', async () => {
     let seen: unknown;
-    await with_({
+    await withActs({
       read_media: async (node) => {
         seen = node.driver_info.password;
         return { is: 'done', value: [{ image: 'http://u:hunter2hunter2@images/a.iso' }] };
@@ -127,7 +121,7 @@ describe('a look', () => {
   });
 
   test('fails with the code, the facts and the text of what went wrong', async () => {
-    await with_({
+    await withActs({
       read_boot_device: async () => raise('BmcAuthFailed', { node: 'n-1', bmc: 'b-1', secret: { nested: 'x' } }),
     });
     const order = await orderFor(await world.node(), 'read_boot_device');
@@ -144,7 +138,7 @@ describe('a look', () => {
       if (failures-- > 0) raise('BmcServerError', { node: 'n', bmc: 'b', status: 500, reason: 'oops' });
       return { is: 'done' as const, value: 'well' };
     };
-    const calls = await with_({ read_boot_device: flaky });
+    const calls = await withActs({ read_boot_device: flaky });
     const uuid = await world.node();
     expect(await world.runs.call(await orderFor(uuid, 'read_boot_device'))).toBe('well');
     failures = 100;
@@ -155,7 +149,7 @@ describe('a look', () => {
   });
 
   test('an answer without end, an act that is no look, a node that is gone', async () => {
-    const calls = await with_({ read_media: async () => ({ is: 'done', value: 'x'.repeat(70_000) }) });
+    const calls = await withActs({ read_media: async () => ({ is: 'done', value: 'x'.repeat(70_000) }) });
     const uuid = await world.node();
     expect(await failure(world.runs.call(await orderFor(uuid, 'read_media')))).toMatchObject({ code: 'StepRejected' });
     const order = await orderFor(uuid, 'power_off');
@@ -184,16 +178,14 @@ describe('a look', () => {
 
   test('a BMC that is busy with somebody else says so', async () => {
     const { driver } = recordingDriver();
-    await stopBmc();
-    stopBmc = await world.bmc({ 'fake-hardware': { ...driver, laneKey: () => `lane-${world.prefix}` } });
+    await startWith({ ...driver, laneKey: () => `lane-${world.prefix}` });
     await world.sql`insert into bmc_leases (lane, holder, expires_at) values (${`lane-${world.prefix}`}, ${randomUUID()}, now() + interval '1 hour')`;
     const error = await failure(runsWith(20_000).call(await orderFor(await world.node(), 'read_boot_device')));
     expect(error).toMatchObject({ code: 'BmcLeaseHeld', status: 409 });
   });
 
   test('where no worker answers, the caller is told so in time', async () => {
-    await stopBmc();
-    stopBmc = async () => {};
+    await stop();
     const node = await world.node();
     // A start that a busy engine does not take in time is another answer; it is asked for again.
     const answered = async (runs: ReturnType<typeof runsWith>) => {
@@ -216,7 +208,7 @@ describe('a look', () => {
 describe('an act', () => {
   test('is a run of one step that is waited for, with its record, and the provision state stays', async () => {
     let args: unknown;
-    const calls = await with_({
+    const calls = await withActs({
       set_boot_device: async (_node, given) => {
         args = given;
         return { is: 'done' };
@@ -237,13 +229,13 @@ describe('an act', () => {
   test('answers what it made, without the secrets it was given', async () => {
     const secret_headers = [{ 'x-key': 'hunter2-in-a-header' }];
     const made = { Id: '7', Context: 'said by hunter2-in-a-header' };
-    await with_({ create_subscription: async () => ({ is: 'done', value: made }) });
+    await withActs({ create_subscription: async () => ({ is: 'done', value: made }) });
     const order = await orderFor(await world.node(), 'create_subscription', { secret_headers });
     expect(await world.runs.call(order)).toEqual({ Id: '7', Context: 'said by ******' });
   });
 
   test('fails with the code of the BMC, and the run and the node say why', async () => {
-    await with_({ inject_nmi: async () => raise('BmcUnsupported', { node: 'n', bmc: 'b', what: 'NMI' }) });
+    await withActs({ inject_nmi: async () => raise('BmcUnsupported', { node: 'n', bmc: 'b', what: 'NMI' }) });
     const uuid = await world.node({ provision_state: 'active' });
     const error = await failure(world.runs.call(await orderFor(uuid, 'inject_nmi')));
     expect(error).toMatchObject({ code: 'BmcUnsupported', status: 400 });
@@ -255,7 +247,7 @@ describe('an act', () => {
   });
 
   test('that must not happen twice is not sent again', async () => {
-    const calls = await with_({
+    const calls = await withActs({
       inject_nmi: async () => raise('StepOutcomeUnknown', { step: 'management.inject_nmi', reason: 'no record' }),
     });
     const error = await failure(world.runs.call(await orderFor(await world.node(), 'inject_nmi')));
@@ -263,7 +255,7 @@ describe('an act', () => {
   });
 
   test('a node that somebody holds is refused, and one that has changed meanwhile too', async () => {
-    const calls = await with_();
+    const calls = await withActs();
     const uuid = await world.node();
     const old = await orderFor(uuid, 'set_boot_device');
     await world.sql`update nodes set extra = '{"a": 1}' where uuid = ${uuid}`;
@@ -279,7 +271,7 @@ describe('an act', () => {
     const gate = new Promise<void>((resolve) => {
       go = resolve;
     });
-    await with_({
+    await withActs({
       set_boot_mode: async () => {
         await gate;
         return { is: 'done', seen: { boot_mode: 'uefi' } };
@@ -295,8 +287,7 @@ describe('an act', () => {
   });
 
   test('that outlasts its caller says which run goes on', async () => {
-    await stopBmc();
-    stopBmc = async () => {};
+    await stop();
     const uuid = await world.node();
     const late = await failure(runsWith(1_000, `${world.prefix}-nobody`).call(await orderFor(uuid, 'set_boot_device')));
     const [run] = await runsOf(uuid);
@@ -307,7 +298,7 @@ describe('an act', () => {
 
   test('secrets of its arguments are sealed in the run', async () => {
     let seen: unknown;
-    await with_({
+    await withActs({
       insert_media: async (_node, args) => {
         seen = args.image_url;
         return { is: 'done' };

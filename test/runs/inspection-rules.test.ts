@@ -3,14 +3,10 @@ import { matching } from '../../src/activities/inspection-rules';
 import type { RuleStep } from '../../src/model/inspection/rule-ops';
 import { startEngineWorld, type World } from '../support/engine';
 import { found, sendInventory, withRamdisk } from '../support/life-scenarios';
-import { type ActsOver, recordingDriver } from '../support/recording-driver';
+import { bmcWorker } from '../support/recording-driver';
 
 let world: World;
-let stopBmc: () => Promise<void> = async () => {};
-const with_ = async (over: ActsOver = {}): Promise<void> => {
-  await stopBmc();
-  stopBmc = await world.bmc({ 'fake-hardware': recordingDriver(over).driver });
-};
+const { withActs } = bmcWorker(() => world);
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
@@ -30,7 +26,7 @@ const nodeOf = async (uuid: string) => (await world.sql`select * from nodes wher
 /** How an inspection of each kind is brought to its end. */
 const kinds = {
   'by the ramdisk': async () => {
-    await with_();
+    await withActs();
     const node = await world.node({ ...withRamdisk });
     const { run } = await world.runs.start(await world.order(node, 'inspect'));
     await world.reaches(run, 'waiting');
@@ -40,7 +36,7 @@ const kinds = {
   'by the BMC': async () => {
     const properties = { cpu_arch: 'x86_64', memory_mb: 1, local_gb: 1 };
     const seen = { properties, macs: ['52:54:00:aa:bb:cc'], inventory: found };
-    await with_({ inspect: async () => ({ is: 'done', seen }) });
+    await withActs({ inspect: async () => ({ is: 'done', seen }) });
     const node = await world.node({ inspect_interface: 'fake' });
     const { run } = await world.runs.start(await world.order(node, 'inspect'));
     return { node, ended: await world.ended(run) };

@@ -9,16 +9,10 @@ import { reconcileOnce } from '../../src/runs/reconcile';
 import { retryStep, setPaused } from '../../src/workflows/contract';
 import { startEngineWorld, type World } from '../support/engine';
 import { callBack, found, sendInventory, withRamdisk } from '../support/life-scenarios';
-import { type ActsOver, recordingDriver, step } from '../support/recording-driver';
+import { bmcWorker, step } from '../support/recording-driver';
 
 let world: World;
-let stopBmc: () => Promise<void> = async () => {};
-const with_ = async (over: ActsOver = {}): Promise<string[]> => {
-  await stopBmc();
-  const { driver, calls } = recordingDriver(over);
-  stopBmc = await world.bmc({ 'fake-hardware': driver });
-  return calls;
-};
+const { withActs } = bmcWorker(() => world);
 const nodeOf = async (uuid: string) => (await world.sql`select * from nodes where uuid = ${uuid}`)[0]!;
 const statesOf = async (uuid: string): Promise<string[]> =>
   (
@@ -39,7 +33,7 @@ const tells =
   });
 
 test('a deployment boots the ramdisk, waits for it, writes the image and starts the node from its disk', async () => {
-  const calls = await with_({ agent_steps: tells(['erase_devices_metadata', 70]) });
+  const calls = await withActs({ agent_steps: tells(['erase_devices_metadata', 70]) });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
   await world.reaches(run, 'waiting');
@@ -69,7 +63,7 @@ test('a deployment boots the ramdisk, waits for it, writes the image and starts 
 });
 
 test('a ramdisk that is quicker than the run, once its power-on has ended, is not waited for', async () => {
-  await with_({ agent_steps: tells() });
+  await withActs({ agent_steps: tells() });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
   await world.until(async () => (await world.sql`select 1 from ramdisk_boots where node_uuid = ${node}`)[0]);
@@ -78,7 +72,7 @@ test('a ramdisk that is quicker than the run, once its power-on has ended, is no
 });
 
 test('a lost message of the ramdisk is made good by a look', async () => {
-  await with_({ agent_steps: tells() });
+  await withActs({ agent_steps: tells() });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
   await world.reaches(run, 'waiting');
@@ -90,7 +84,7 @@ test('a lost message of the ramdisk is made good by a look', async () => {
 });
 
 test('a tear-down forgets the instance and the lessee that came with it, and nothing else', async () => {
-  await with_();
+  await withActs();
   const node = await world.node({
     provision_state: 'available',
     automated_clean: false,
@@ -115,7 +109,7 @@ test('a tear-down forgets the instance and the lessee that came with it, and not
 });
 
 test('the configuration drive of a deployment is sealed, and gone after the tear-down', async () => {
-  await with_();
+  await withActs();
   const node = await world.node({
     provision_state: 'available',
     automated_clean: false,
@@ -131,7 +125,7 @@ test('the configuration drive of a deployment is sealed, and gone after the tear
 });
 
 test('a lessee that an operator gave stays through deployment and tear-down', async () => {
-  await with_();
+  await withActs();
   const node = await world.node({ provision_state: 'available', automated_clean: false, lessee: 'p-given' });
   await world.ended((await world.runs.start({ ...(await world.order(node, 'active')), lessee: 'p-tenant' })).run);
   await world.ended((await world.runs.start(await world.order(node, 'deleted'))).run);
@@ -139,7 +133,7 @@ test('a lessee that an operator gave stays through deployment and tear-down', as
 });
 
 test('an inspection by the ramdisk fills properties and ports, and leaves the node off', async () => {
-  const calls = await with_();
+  const calls = await withActs();
   const node = await world.node({ ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'inspect'));
   await world.reaches(run, 'waiting');
@@ -158,7 +152,7 @@ test('an inspection by the ramdisk fills properties and ports, and leaves the no
 });
 
 test('an error that the ramdisk met while inspecting fails the inspection in its words, and nothing it found is taken', async () => {
-  await with_();
+  await withActs();
   const node = await world.node({ ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'inspect'));
   await world.reaches(run, 'waiting');
@@ -178,7 +172,7 @@ test('an error that the ramdisk met while inspecting fails the inspection in its
 });
 
 test.each([null, ''])('an inspection whose ramdisk sends the error %j has none', async (error) => {
-  await with_();
+  await withActs();
   const node = await world.node({ ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'inspect'));
   await world.reaches(run, 'waiting');
@@ -187,7 +181,7 @@ test.each([null, ''])('an inspection whose ramdisk sends the error %j has none',
 });
 
 test('what the ramdisk does not send in time fails the run, which takes the ramdisk off the node', async () => {
-  const calls = await with_();
+  const calls = await withActs();
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world
     .runsWith({ agentTimeoutMs: 200, agentPollMs: 50 })
@@ -201,7 +195,7 @@ test('what the ramdisk does not send in time fails the run, which takes the ramd
 });
 
 test('a delete in the wait state fences the deployment off, waits for its end, and only then acts', async () => {
-  const calls = await with_();
+  const calls = await withActs();
   const node = await world.node({ provision_state: 'available', automated_clean: false, ...withRamdisk });
   const first = await world.runs.start(await world.order(node, 'active'));
   await world.reaches(first.run, 'waiting');
@@ -220,7 +214,7 @@ test('a delete in the wait state fences the deployment off, waits for its end, a
 
 test('a run that lets time pass lets the next one work, and goes on after it', async () => {
   const order: string[] = [];
-  await with_({
+  await withActs({
     power_off: async (node) => {
       order.push(`${node.name!.slice(0, 6)} off`);
       return { is: 'done' };
@@ -250,7 +244,7 @@ test('runs beyond a limit wait their turn and go in the order of their acceptanc
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await with_({
+  await withActs({
     power_off: async (node) => {
       order.push(node.name!);
       if (node.name!.startsWith('limit-0')) await gate;
@@ -277,7 +271,7 @@ test('runs beyond a limit wait their turn and go in the order of their acceptanc
 });
 
 test('a freeze lets reads go on and holds back every command, and a run goes on when it ends', async () => {
-  const calls = await with_();
+  const calls = await withActs();
   const node = await world.node({ provision_state: 'enroll' });
   const asked = (await world.order(node, 'manage')).asked;
   const freeze = await world.inventory.freezes.create({
@@ -306,7 +300,7 @@ test('a freeze lets reads go on and holds back every command, and a run goes on 
 
 test('steps on a child run under its own fence, and both nodes are free afterwards', async () => {
   const seen: string[] = [];
-  await with_({
+  await withActs({
     power_off: async (node) => {
       seen.push(node.name!);
       return { is: 'done', seen: { power_state: 'power off' } };
@@ -329,7 +323,7 @@ test('steps on a child run under its own fence, and both nodes are free afterwar
 });
 
 test('a run that needs a child which is held is refused, and holds neither', async () => {
-  await with_();
+  await withActs();
   const parent = await world.node();
   const child = await world.node({ name: `busy-${world.prefix}` });
   const holder = await world.runs.start(await world.order(child, 'clean', [step('power.hold')]));
@@ -348,12 +342,12 @@ test('a run that needs a child which is held is refused, and holds neither', asy
 });
 
 test('what is done by the engine’s own tools is recorded without a person', async () => {
-  await with_({ power_off: async () => Promise.reject(Object.assign(new Error('x'), { name: 'Error' })) });
+  await withActs({ power_off: async () => Promise.reject(Object.assign(new Error('x'), { name: 'Error' })) });
   const node = await world.node({ provision_state: 'active' });
   const parks = [{ ...step('power.power_off'), temper: { on_failure: 'park' as const, retry: { attempts: 1 } } }];
   const { run } = await world.runs.start(await world.order(node, 'service', parks));
   await world.reaches(run, 'parked');
-  await with_();
+  await withActs();
   const { workflow_id } = (await world.inventory.runs.find(run))!;
   await world.client.workflow
     .getHandle(workflow_id)
@@ -369,7 +363,7 @@ test('what is done by the engine’s own tools is recorded without a person', as
 });
 
 test('a run whose history grows long goes on in a new execution at the step it was in', async () => {
-  const calls = await with_();
+  const calls = await withActs();
   const node = await world.node();
   const steps = Array.from({ length: 12 }, (_, at) => step(at % 2 ? 'power.power_on' : 'power.power_off'));
   const { run } = await world.runsWith({ historyLength: 40 }).start(await world.order(node, 'clean', steps));
@@ -395,7 +389,7 @@ test('a pause that was asked for before the cut lasts beyond it', async () => {
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const calls = await with_({
+  const calls = await withActs({
     power_off: async () => {
       reached();
       await gate;
@@ -422,7 +416,7 @@ test('a pause that was asked for before the cut lasts beyond it', async () => {
 });
 
 test('an abort before anything was touched touches nothing', async () => {
-  const calls = await with_();
+  const calls = await withActs();
   const limit = { class: 'deploy' as const, max: 1 };
   const first = await world.node({ provision_state: 'available', ...withRamdisk });
   const holder = await world.runs.start({ ...(await world.order(first, 'active')), limit });
@@ -447,7 +441,7 @@ test('an act that must not happen twice and did not end in time parks, whatever 
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const calls = await with_({
+  const calls = await withActs({
     update_firmware: async (_node, _args, context) => {
       await Promise.race([gate, new Promise((resolve) => context.signal.addEventListener('abort', resolve))]);
       return { is: 'done' };
@@ -469,7 +463,7 @@ test('an act that must not happen twice and did not end in time parks, whatever 
 
 test('an aborted service whose ramdisk cannot be taken off the node stays failed and says why', async () => {
   let refuse = false;
-  await with_({
+  await withActs({
     power_off: async () =>
       refuse
         ? raise('BmcRejected', { node: 'n', bmc: 'b', what: 'power off', status: 400, reason: 'no' })
@@ -489,7 +483,7 @@ test('an aborted service whose ramdisk cannot be taken off the node stays failed
 });
 
 test('a queued takeover ends the run before it at once, even if it is aborted itself', async () => {
-  await with_();
+  await withActs();
   const limit = { class: 'clean' as const, max: 1 };
   const busy = await world.node();
   const holder = await world.runs.start({
@@ -514,7 +508,7 @@ test('a queued takeover ends the run before it at once, even if it is aborted it
 });
 
 test('a run that the engine has lost in a hold is held again, and ends by request', async () => {
-  await with_();
+  await withActs();
   const lost = await world.node();
   const inHold = await world.runs.start(await world.order(lost, 'clean', [step('power.hold')]));
   await world.reaches(inHold.run, 'waiting');
@@ -539,7 +533,7 @@ const withMedia = {
 };
 
 test('an undeploy that fails takes the disc out of the drive, whether or not the ramdisk was started', async () => {
-  const calls = await with_({
+  const calls = await withActs({
     power_off: async () => raise('BmcRejected', { node: 'n', bmc: 'b', what: 'power off', status: 400, reason: 'no' }),
   });
   const early = await world.node({ provision_state: 'active', ...withMedia });
@@ -547,7 +541,7 @@ test('an undeploy that fails takes the disc out of the drive, whether or not the
   expect(await world.ended(first.run)).toMatchObject({ state: 'failed' });
   expect(calls.filter((call) => call !== 'power_off')).toEqual(['eject_media']);
 
-  const later = await with_({
+  const later = await withActs({
     agent_steps: async () => raise('AgentRejected', { node: 'n', what: 'get_steps', reason: 'no', url: 'u' }),
   });
   const late = await world.node({ provision_state: 'active', ...withMedia });
@@ -572,7 +566,7 @@ describe('a second ramdisk that speaks for the node', () => {
   };
 
   test('while the run waits: the run fails with that reason, nothing is sent to either, the node goes to maintenance', async () => {
-    const calls = await with_({ agent_steps: tells() });
+    const calls = await withActs({ agent_steps: tells() });
     const node = await world.node({ provision_state: 'available', ...withRamdisk });
     const { run } = await world.runs.start(await world.order(node, 'active'));
     await world.reaches(run, 'waiting');
@@ -585,7 +579,7 @@ describe('a second ramdisk that speaks for the node', () => {
   test('while it writes the image: the act is cut short', async () => {
     let node: NodeUuid | undefined;
     let cut = false;
-    await with_({
+    await withActs({
       agent_steps: tells(),
       agent_write_image: async (_node, _args, { signal }) => {
         await second(node!);
@@ -606,7 +600,7 @@ describe('a second ramdisk that speaks for the node', () => {
   test('after its last word: what it said does not count, and the node does not become available', async () => {
     let node: NodeUuid | undefined;
     let erased = false;
-    const calls = await with_({
+    const calls = await withActs({
       agent_steps: tells(['erase_devices', 10]),
       agent_step: async () => {
         erased = true;
@@ -627,7 +621,7 @@ describe('a second ramdisk that speaks for the node', () => {
   });
 
   test('the next run that boots the node begins anew', async () => {
-    await with_({ agent_steps: tells() });
+    await withActs({ agent_steps: tells() });
     const node = await world.node({ provision_state: 'available', ...withRamdisk });
     const first = await world.runs.start(await world.order(node, 'active'));
     await world.reaches(first.run, 'waiting');
@@ -649,7 +643,7 @@ test('a ramdisk is expected from the end of the power-on act until the power goe
     await look(uuid);
     return { is: 'done' };
   };
-  await with_({ power_off: looks, set_boot_device: looks, power_on: looks, agent_steps: tells() });
+  await withActs({ power_off: looks, set_boot_device: looks, power_on: looks, agent_steps: tells() });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
   await world.reaches(run, 'waiting');

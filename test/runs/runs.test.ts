@@ -11,17 +11,11 @@ import { reconcileOnce } from '../../src/runs/reconcile';
 import { relayOnce } from '../../src/runs/relay';
 import { failOperation, planQuery, progressQuery, retryStep, skipStep, workflowId } from '../../src/workflows/contract';
 import { quickTiming, startEngineWorld, type World } from '../support/engine';
-import { type ActsOver, recordingDriver, step } from '../support/recording-driver';
+import { bmcWorker, step } from '../support/recording-driver';
 
 const quiet = { info() {}, warn() {} };
 let world: World;
-let stopBmc: () => Promise<void> = async () => {};
-const with_ = async (over: ActsOver = {}): Promise<string[]> => {
-  await stopBmc();
-  const { driver, calls } = recordingDriver(over);
-  stopBmc = await world.bmc({ 'fake-hardware': driver });
-  return calls;
-};
+const { withActs } = bmcWorker(() => world);
 const nodeOf = async (uuid: string) => (await world.sql`select * from nodes where uuid = ${uuid}`)[0]!;
 const handleOf = (node: string, verb: string, run: RunUuid) =>
   world.client.workflow.getHandle(workflowId(node as never, verb, run));
@@ -33,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 test('an accepted run shows its state and target before the caller has an answer, and runs its steps in order', async () => {
-  const calls = await with_();
+  const calls = await withActs();
   const node = await world.node({ name: 'n-1' });
   const order = await world.order(node, 'clean', [
     step('power.reboot'),
@@ -59,7 +53,7 @@ test('an accepted run shows its state and target before the caller has an answer
 });
 
 test('a node has one run however many callers there are', async () => {
-  await with_();
+  await withActs();
   const node = await world.node();
   const order = await world.order(node, 'clean', [step('power.hold')]);
   const tried = await Promise.allSettled([1, 2, 3, 4].map(() => world.runs.start(order)));
@@ -74,7 +68,7 @@ test('a node has one run however many callers there are', async () => {
 
 test('a retryable failure is tried again and shown while it lasts', async () => {
   let failures = 2;
-  await with_({
+  await withActs({
     power_on: async () => {
       if (failures-- > 0) raise('BmcBusy', { node: 'n', bmc: 'b', status: 503, reason: 'booting', retryAfterMs: 50 });
       return { is: 'done' };
@@ -95,7 +89,7 @@ test('a retryable failure is tried again and shown while it lasts', async () => 
 });
 
 test('a final failure ends the run at once, red in store and engine, with a fault and maintenance', async () => {
-  const calls = await with_({ power_on: async () => raise('BmcAuthFailed', { node: 'n-9', bmc: 'https://b9' }) });
+  const calls = await withActs({ power_on: async () => raise('BmcAuthFailed', { node: 'n-9', bmc: 'https://b9' }) });
   const node = await world.node({ name: 'n-9', provision_state: 'active' });
   const { run } = await world.runs.start(
     await world.order(node, 'service', [step('power.power_on'), step('power.power_off')]),
@@ -118,7 +112,7 @@ test('a final failure ends the run at once, red in store and engine, with a faul
 
 test('a run says as an event that it is tried again, once, and that it is parked', async () => {
   let failures = 2;
-  await with_({
+  await withActs({
     power_on: async () => {
       if (failures-- > 0) raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'it boots' });
       return { is: 'done' as const };
@@ -152,7 +146,7 @@ test.each([
     { maintenance: true, maintenance_reason: 'a broken fan', fault: 'service failure' },
   ],
 ])('maintenance %s', async (_, maintenance_reason, after) => {
-  await with_({ power_on: async () => raise('BmcAuthFailed', { node: 'n', bmc: 'https://b' }) });
+  await withActs({ power_on: async () => raise('BmcAuthFailed', { node: 'n', bmc: 'https://b' }) });
   const node = await world.node({ provision_state: 'active' });
   const { run } = await world.runs.start(await world.order(node, 'service', [step('power.power_on')]));
   await world.ended(run);
@@ -165,7 +159,7 @@ test.each([
 
 test('secrets of a step reach the driver and nobody else', async () => {
   let seen: unknown;
-  await with_({
+  await withActs({
     insert_media: async (_node, args) => {
       seen = args;
       return { is: 'done' };
@@ -201,7 +195,7 @@ test('the API’s own role can write secrets and cannot read them', async () => 
 
 describe('a run that waits', () => {
   test('sits in the hold state until unhold, and goes on in the active one', async () => {
-    const calls = await with_();
+    const calls = await withActs();
     const node = await world.node({ provision_state: 'active' });
     const { run } = await world.runs.start(
       await world.order(node, 'service', [step('power.hold'), step('power.power_off')]),
@@ -220,7 +214,7 @@ describe('a run that waits', () => {
   });
 
   test('is aborted in a wait: a service returns the node to its use', async () => {
-    const calls = await with_();
+    const calls = await withActs();
     const node = await world.node({ provision_state: 'active' });
     const { run } = await world.runs.start(
       await world.order(node, 'service', [step('power.wait', { seconds: 3600 }), step('power.power_off')]),
@@ -239,7 +233,7 @@ describe('a run that waits', () => {
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    await with_({
+    await withActs({
       power_off: async (_node, _args, { signal }) => {
         begin();
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
@@ -255,7 +249,7 @@ describe('a run that waits', () => {
   });
 
   test('is cancelled in the engine’s own UI: the node is freed and says so', async () => {
-    await with_();
+    await withActs();
     const node = await world.node();
     const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.hold')]));
     await world.reaches(run, 'waiting');
@@ -271,7 +265,7 @@ describe('a run that waits', () => {
 describe('a step whose effect cannot be known', () => {
   const unknownOnce = () => {
     let first = true;
-    return with_({
+    return withActs({
       reset_bmc: async () => {
         if (first) {
           first = false;
@@ -309,7 +303,7 @@ describe('a step whose effect cannot be known', () => {
   });
 
   test('tells by a query which node it works on, where that is and is to be, and how often the act was asked for', async () => {
-    await with_({
+    await withActs({
       reset_bmc: async () => raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'no record' }),
     });
     const name = `rack3-${randomUUID().slice(0, 8)}`;
@@ -370,7 +364,7 @@ describe('a step whose effect cannot be known', () => {
   });
 
   test('is not decided about while nothing is parked', async () => {
-    await with_();
+    await withActs();
     const node = await world.node();
     const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.hold')]));
     await world.reaches(run, 'waiting');
@@ -382,7 +376,7 @@ describe('a step whose effect cannot be known', () => {
 
 describe('what falls between store and engine', () => {
   test('a run accepted while the engine was away is started by the relay', async () => {
-    await with_();
+    await withActs();
     const node = await world.node();
     const order = await world.order(node, 'manage' as never);
     const broken = {
@@ -406,7 +400,7 @@ describe('what falls between store and engine', () => {
   });
 
   test('a run terminated in the engine is ended by the reconciler, and its node is free', async () => {
-    await with_();
+    await withActs();
     const node = await world.node();
     const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.hold')]));
     await world.reaches(run, 'waiting');
@@ -420,7 +414,7 @@ describe('what falls between store and engine', () => {
   });
 
   test('a workflow that nobody accepted does nothing', async () => {
-    const calls = await with_();
+    const calls = await withActs();
     const node = await world.node();
     const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_on')]));
     await world.ended(run);
@@ -437,7 +431,7 @@ describe('what falls between store and engine', () => {
 
 describe('a person who operates a run', () => {
   const waiting = async (steps = [step('power.hold'), step('power.power_on')]) => {
-    const calls = await with_();
+    const calls = await withActs();
     const node = await world.node({ provision_state: 'active' });
     const order = await world.order(node, 'service', steps);
     const { run } = await world.runs.start(order);
@@ -605,7 +599,7 @@ describe('what changed between decision and acceptance', () => {
 });
 
 test('secrets of a run are swept when it has ended well', async () => {
-  await with_();
+  await withActs();
   const node = await world.node();
   const order = await world.order(node, 'clean', [
     step('management.attach_virtual_media', { image_url: 'https://u:geheim@images/a.iso' }),

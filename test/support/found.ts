@@ -16,3 +16,10 @@ export const foundBy = <Found>(name: string, ...args: string[]): Partial<Found> 
   });
   return JSON.parse(answer.stdout || `{"missing":"scripts/lib/${name} said nothing"}`);
 };
+
+/** `describe` of a suite that needs them; where they are missing it is skipped, and a skipped test says why. */
+export const suiteOf = (what: string, missing: string | undefined): typeof describe => {
+  if (missing === undefined) return describe;
+  test.skip(`${what}: ${missing}`, () => undefined);
+  return describe.skip as typeof describe;
+};

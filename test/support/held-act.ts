@@ -1,13 +1,15 @@
 /** A node that an accepted run of one step holds, as an act finds it: in a real store, with its secrets sealed. */
 import { randomUUID } from 'node:crypto';
-import type { RunActInput } from '../../src/activities/bmc';
+import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
+import type { Driver } from '../../src/bmc/contract';
+import { createLanes } from '../../src/bmc/lane';
 import type { Inventory } from '../../src/inventory';
 import type { Sql } from '../../src/inventory/database';
 import type { Sealer } from '../../src/inventory/secrets/sealing';
 import type { NodeUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import { quickTiming } from './engine';
-import { ofDriverInfo, ofRun } from './vault';
+import { ofDriverInfo, ofRun, testVault } from './vault';
 
 type Store = { readonly api: Inventory; readonly owner: Sql; readonly vault: Sealer };
 type Wanted = { readonly driver_info?: Record<string, unknown>; readonly args?: Record<string, unknown> };
@@ -73,3 +75,16 @@ export const heldAct = async (store: Store, { driver_info = {}, args = {} }: Wan
   await api.secrets.insert(secrets);
   return { lock: taken!.lock, step: steps[0]!, act: 'power_on', last: true, timing: quickTiming, story: 'clean' };
 };
+
+type Deps = Parameters<typeof createBmcActivities>[0];
+
+/** The activity of a worker that has this driver for every node, and lanes of its own. */
+export const runActOf = (bmc: Inventory, driver: Driver, more: Partial<Deps> = {}) =>
+  createBmcActivities({
+    inventory: bmc,
+    vault: testVault,
+    driverOf: () => driver,
+    lanes: createLanes(),
+    log: { info() {}, warn() {} },
+    ...more,
+  }).runAct;

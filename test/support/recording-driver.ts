@@ -2,6 +2,7 @@
 import type { Act, Driver } from '../../src/bmc/contract';
 import type { GivenStep } from '../../src/model/lifecycle/step-types';
 import { type ActName, acts } from '../../src/model/lifecycle/steps';
+import type { World } from './engine';
 
 export type ActsOver = Partial<Record<ActName, Act>>;
 
@@ -21,6 +22,29 @@ export const recordingDriver = (over: ActsOver = {}): { driver: Driver; calls: s
     close: async () => {},
   };
   return { calls, driver };
+};
+
+/** The one BMC worker of a file's world, whose driver writes down its acts. */
+export const bmcWorker = (world: () => World) => {
+  let stopLast = async (): Promise<void> => {};
+  const stop = async (): Promise<void> => {
+    await stopLast();
+    stopLast = async () => {};
+  };
+  const startWith = async (driver: Driver): Promise<void> => {
+    await stop();
+    stopLast = await world().bmc({ 'fake-hardware': driver });
+  };
+  return {
+    stop,
+    startWith,
+    /** Starts it in place of the one before, with other acts. @returns the names of those that were called */
+    async withActs(over: ActsOver = {}): Promise<string[]> {
+      const { driver, calls } = recordingDriver(over);
+      await startWith(driver);
+      return calls;
+    },
+  };
 };
 
 /** A step as a caller writes it: `interface.step` and arguments. */

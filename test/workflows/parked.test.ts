@@ -22,18 +22,7 @@ const flash = stepAt(1, ['update_firmware', 'reset_bmc'], { parks: true, args: {
 test('tried again with other arguments, a step is done from its first act with those', async () => {
   const args = { version: '2' };
   const made = withArgs({ decided: async () => ({ kind: 'retry', args }) });
-  const { act } = made.effects;
-  let calls = 0;
-  const effects: Effects = {
-    ...made.effects,
-    act: async (step, index) => {
-      const outcome = await act(step, index);
-      calls += 1;
-      if (calls === 2) throw new Failed('refused');
-      return outcome;
-    },
-  };
-  await runSteps([flash], effects);
+  await runSteps([flash], throwingFirst(made, undefined, new Failed('refused')));
   expect(made.told).toContain('again 1 with others');
   expect(made.acts).toEqual([
     ['update_firmware', { version: '1' }],
@@ -45,18 +34,7 @@ test('tried again with other arguments, a step is done from its first act with t
 
 test('tried again as it was, only the act that failed is done again, with the same arguments', async () => {
   const made = withArgs({});
-  const { act } = made.effects;
-  let calls = 0;
-  const effects: Effects = {
-    ...made.effects,
-    act: async (step, index) => {
-      const outcome = await act(step, index);
-      calls += 1;
-      if (calls === 2) throw new Failed('refused');
-      return outcome;
-    },
-  };
-  await runSteps([flash], effects);
+  await runSteps([flash], throwingFirst(made, undefined, new Failed('refused')));
   expect(made.acts).toEqual([
     ['update_firmware', { version: '1' }],
     ['reset_bmc', { version: '1' }],

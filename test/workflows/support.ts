@@ -67,8 +67,11 @@ export const stepAt = (index: number, acts: readonly ActName[], more: Partial<Pl
 /** The step that boots the ramdisk, first in its plan. */
 export const boot = stepAt(0, ['power_off', 'power_on'], { step: 'boot_ramdisk', awaits: 'heartbeat' });
 
-/** Acting that throws each of these in turn, then does as it is told. */
-export const throwingFirst = ({ effects }: { effects: Effects }, ...failures: readonly Error[]): Effects => {
+/** Acting that throws each of these in turn, or ends well where there is none, then does as it is told. */
+export const throwingFirst = (
+  { effects }: { effects: Effects },
+  ...failures: readonly (Error | undefined)[]
+): Effects => {
   const left = [...failures];
   return {
     ...effects,

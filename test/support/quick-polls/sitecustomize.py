@@ -1,4 +1,4 @@
-"""Loaded by every Python of a test's clients: `baremetal ... --wait` asks twice a second, not every two or ten seconds.
+"""Loaded by every Python of a test's clients: `baremetal ... --wait` asks every second, not every two or ten.
 
 Nothing else of the client is changed. Of a life that is typed into it, most of the time passed in these pauses.
 """
@@ -10,4 +10,4 @@ if any(os.path.basename(word) == 'baremetal' for word in sys.orig_argv):
 
     for arguments in utils.PROVISION_ACTIONS.values():
         if arguments:
-            arguments['poll_interval'] = 0.5
+            arguments['poll_interval'] = 1
