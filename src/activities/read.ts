@@ -25,13 +25,13 @@ const defaultLeaseMs = 15_000;
 export const lookActivities = (hands: BmcHands) => {
   const holder = randomUUID();
   return {
-    /** Looks once and answers what was seen; what stands in the store of it is renewed. */
+    /** Looks once and answers what was seen, or the power where the look is for nothing else; what stands in the store of it is renewed. */
     look: guarded(async (input: LookInput): Promise<unknown> => {
       const beating = setInterval(() => heartbeat(), beatEveryMs);
       try {
         const outcome = await attempt(input, hands, holder);
         await keep(input, outcome, hands);
-        return bounded(outcome.value ?? null, input);
+        return bounded(outcome.value ?? outcome.seen?.power_state ?? null, input);
       } finally {
         clearInterval(beating);
       }

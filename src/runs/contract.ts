@@ -114,7 +114,7 @@ export type CallOrder = {
 };
 
 export type Runs = {
-  /** Compares store and engine during a recovery; with `yes` does what it says, and ends the recovery. */
+  /** Compares store, engine and BMCs (which are only read) during a recovery; with `yes` does what it says, and ends the recovery. */
   recover(yes: boolean): Promise<Recovered>;
   /**
    * Takes the node and starts a run in one acceptance transaction; the engine is called afterwards, by the relay if it is away.

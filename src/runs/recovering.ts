@@ -1,14 +1,16 @@
-/** After a restore: what the comparison of store and engine asks for, said line by line, and done where an administrator wants it. */
+/** After a restore: what the comparison of store, engine and BMCs asks for, said line by line, and done where an administrator wants it. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { RunRow } from '../inventory/runs/runs';
 import type { NodeUuid, RunUuid } from '../model/ids';
+import type { Timing } from '../model/runs/runs';
 import { catchUp, ramdiskOf } from './catching-up';
 import type { Recovered } from './contract';
 import { createEngine, type Engine } from './engine';
 import { endAs, type GoneVerdict } from './gone';
+import { powerLines } from './powers';
 import { type Log, resumeRun } from './resuming';
 
 export type RecoveryHands = {
@@ -16,11 +18,15 @@ export type RecoveryHands = {
   readonly client: Client;
   readonly log: Log;
   readonly queuePrefix?: string;
+  /** Durations of a look at a BMC. */
+  readonly timing: Timing;
 };
 
 /** One thing that is done. Without `act` control workers do it by themselves once the recovery has ended. */
 type Line = {
   readonly says: string;
+  /** Whose power is compared with what its BMC says. */
+  readonly node: NodeUuid;
   readonly act?: () => Promise<unknown>;
   /** What follows once nothing is held back any more. */
   readonly after?: () => Promise<unknown>;
@@ -54,10 +60,12 @@ const asItEnded = async (
   const end = (verdict: GoneVerdict) => () => endAs(run, verdict, hands);
   if (run.verb === 'inspect' && ending.outcome === 'succeeded')
     return {
+      node: run.node_uuid,
       says: `${what}: it has ended, and what it found is lost; it fails`,
       act: end({ outcome: 'failed', says: resultsLost }),
     };
   return {
+    node: run.node_uuid,
     says: `${what}: its workflow has ended, and so does the run: it ${outcomes[ending.outcome]}`,
     act: end(ending),
   };
@@ -65,6 +73,7 @@ const asItEnded = async (
 
 /** All that an inspection does is harmless to repeat, and what it has found since the backup is lost. */
 const inspectedAnew = (what: string, run: RunRow, engine: Engine, hands: RecoveryHands): Line => ({
+  node: run.node_uuid,
   says: `${what}: what it has found may not be in the database; it is terminated, and goes on from its record`,
   async act() {
     await engine.terminate(run.workflow_id, 'What it has found is not in the restored database.');
@@ -83,6 +92,7 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, hands: Recovery
   const parks = acts.length > 0 ? '; a command that may have left is not sent again' : '';
   const boots = ramdisk === 'lost' ? '; its ramdisk is booted again, for the database does not know it' : '';
   return {
+    node: run.node_uuid,
     says: `${what}: its workflow goes on${parks}${boots}`,
     async act() {
       await inventory.recovery.doubt(run.id, acts);
@@ -95,25 +105,29 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, hands: Recovery
 
 const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, hands: RecoveryHands): Promise<Line> => {
   const what = `run ${run.id} (${run.verb} of node ${run.node_name ?? run.node_uuid})`;
+  const { node_uuid: node } = run;
   const status = await engine.status(run.workflow_id);
   if (status !== 'UNKNOWN' && status !== 'RUNNING')
     return (
       (await asItEnded(what, run, engine, hands)) ?? {
+        node,
         says: `${what}: its workflow was ended (${status}) and says nothing; the run fails or is aborted`,
       }
     );
   if (side === 'unknown')
     return {
+      node,
       says: `${what}: record and workflow are both older than what was done; it is terminated, and the run fails`,
       async act() {
         await engine.terminate(run.workflow_id, unknowable);
         await endAs(run, { outcome: 'failed', says: unknowable }, hands);
       },
     };
-  if (status === 'UNKNOWN') return { says: `${what}: the engine does not know it; it goes on from its record` };
+  if (status === 'UNKNOWN') return { node, says: `${what}: the engine does not know it; it goes on from its record` };
   if (side === 'store')
     return run.verb === 'inspect' ? inspectedAnew(what, run, engine, hands) : goesOn(what, run, engine, hands);
   return {
+    node,
     says: `${what}: its workflow may be older than the record; it is terminated, and the run goes on from its record`,
     async act() {
       await engine.terminate(run.workflow_id, 'An older state of this run, after a restore.');
@@ -151,8 +165,11 @@ const ofWorkflow = async (
   const run = parts && (await inventory.runs.find(parts.run));
   if (!parts || (run && !run.finished_at)) return undefined;
   const end = () => engine.terminate(workflowId, 'The database has no open run for this workflow, after a restore.');
-  if (run) return { says: `workflow ${workflowId}: its run has ended (${run.state}); it is terminated`, act: end };
+  const { node } = parts;
+  if (run)
+    return { node, says: `workflow ${workflowId}: its run has ended (${run.state}); it is terminated`, act: end };
   return {
+    node,
     says: `workflow ${workflowId}: the database does not know its run; it is terminated, and its node goes into maintenance`,
     async act() {
       await end();
@@ -166,6 +183,7 @@ const ofClosed = async (workflowId: string, { inventory }: RecoveryHands): Promi
   const parts = partsOf(workflowId);
   if (!parts || (await inventory.runs.find(parts.run))) return undefined;
   return {
+    node: parts.node,
     says: `workflow ${workflowId}: it has ended, and the database does not know its run; its node goes into maintenance`,
     act: () => setAside(parts, inventory),
   };
@@ -213,18 +231,22 @@ const linesOf = async ({ side }: Recovery, engine: Engine, hands: RecoveryHands)
 };
 
 /**
- * Compares store and engine after a restore.
+ * Compares store, engine and BMCs after a restore.
  * @param yes does what the lines say and ends the recovery, where there is one; otherwise nothing is changed
  */
 export const recover = async (hands: RecoveryHands, yes: boolean): Promise<Recovered> => {
   const recovery = await hands.inventory.recovery.current();
   if (!recovery) return { recovery: null, lines: [] };
   const lines = await linesOf(recovery, createEngine(hands.client), hands);
+  const powers = await powerLines(
+    lines.map(({ node }) => node),
+    hands,
+  );
   if (yes) {
     for (const { act } of lines) await act?.();
     await hands.inventory.recovery.leave();
     // A run that misses it looks for itself within a minute.
     for (const { after } of lines) await after?.().catch(() => {});
   }
-  return { recovery, lines: lines.map(({ says }) => says) };
+  return { recovery, lines: [...lines.map(({ says }) => says), ...powers] };
 };

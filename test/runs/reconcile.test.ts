@@ -11,7 +11,7 @@ import { recover } from '../../src/runs/recovering';
 import { resumeRun } from '../../src/runs/resuming';
 import { endOrphans, runOfWorkflow, upkeepOnce } from '../../src/runs/upkeep';
 import { reconcileId } from '../../src/workflows/contract';
-import { startEngineWorld, type World } from '../support/engine';
+import { quickTiming, startEngineWorld, type World } from '../support/engine';
 import { step } from '../support/recording-driver';
 
 const quiet = { info() {}, warn() {} };
@@ -189,7 +189,8 @@ const engineClosed = (ending: () => Promise<unknown>, closed: readonly string[] 
     if (query.includes("!= 'Running'")) for (const workflowId of closed) yield { workflowId };
   }
   const client = { workflow: { getHandle, list }, withDeadline: (_: number, work: () => Promise<unknown>) => work() };
-  return { queries, hands: { inventory: createInventory(world.pools.api), client: client as never, log: quiet } };
+  const inventory = createInventory(world.pools.api);
+  return { queries, hands: { inventory, client: client as never, log: quiet, timing: quickTiming } };
 };
 const finishOthers = (run: RunUuid) =>
   world.sql`update runs set finished_at = now(), state = 'failed' where finished_at is null and id <> ${run}`;

@@ -105,16 +105,20 @@ const waiting = ({ run }: Under, times: number) =>
 const boots = ({ node }: Under): number => powered.filter((uuid) => uuid === node).length;
 const control = () => createInventory(world.pools.control);
 
-/** By the book: everything is held back, then `temper recover --yes`. @returns its lines for the run */
-const recovered = async ({ run }: Under): Promise<string> => {
+const heldBack = async () => {
   const owner = connect(world.database.ownerUrl, { max: 1 });
   await createInventory(owner).recovery.enter(restored('store'));
   await owner.end();
+};
+
+/** By the book: everything is held back, then `temper recover --yes`. @returns its lines for the run */
+const recovered = async ({ run, node }: Under): Promise<string> => {
+  await heldBack();
   const before = await world.runs.recover(false);
   const { lines } = await world.runs.recover(true);
   expect(lines).toEqual(before.lines);
   await relayOnce({ inventory: control(), client: world.client, log: quiet }, 0);
-  return lines.filter((line) => line.includes(run)).join('\n');
+  return lines.filter((line) => line.includes(run) || line.includes(node)).join('\n');
 };
 
 const namesOf = async ({ run }: Under) =>
@@ -138,6 +142,8 @@ test('a step that joined the plan since the backup is begun in a ramdisk that is
   await stopping;
   await world.until(async () => ((await namesOf(one)).includes('erase_devices_metadata done') ? true : undefined));
   await putBack();
+  await heldBack();
+  const { calls } = await bmc(byAgent);
   expect(await recovered(one)).toContain('its workflow goes on');
   expect(await namesOf(one)).toEqual([
     'boot_ramdisk done',
@@ -146,7 +152,6 @@ test('a step that joined the plan since the backup is begun in a ramdisk that is
     'erase_devices pending',
     'remove_ramdisk pending',
   ]);
-  const { calls } = await bmc(byAgent);
   await world.until(async () => (calls.includes('power_on') ? true : undefined));
   await world.until(async () => ((await world.inventory.runs.find(one.run))?.state === 'waiting' ? true : undefined));
   await callBack(world, one.node);
@@ -268,6 +273,33 @@ test('a run that has come to a hold since the backup is shown there, and can be 
   const order = await world.order(one.node, 'unhold');
   await world.runs.send({ node: order.node, kind: 'unhold', asked: order.asked });
   expect(await world.ended(one.run)).toMatchObject({ state: 'succeeded' });
+}, 40_000);
+
+test('the power of a concerned node is read from its BMC, and said where the record has another', async () => {
+  let answers = true;
+  const verify: Act = async () =>
+    answers
+      ? { is: 'done', seen: { power_state: 'power on' } }
+      : raise('BmcAuthFailed', { node: 'n', bmc: 'b', what: 'the look' });
+  const one = await begin('clean', 'manageable', { verify }, [step('power.hold')]);
+  await world.reaches(one.run, 'waiting');
+  const worker = { hostname: 'w', conductor_group: '', role: 'bmc' } as const;
+  const said = async (recorded: string, drivers = ['fake-hardware']) => {
+    await createInventory(world.pools.bmc).workers.beat({ ...worker, drivers });
+    await world.sql`update nodes set power_state = ${recorded} where uuid = ${one.node}`;
+    await heldBack();
+    const { lines } = await world.runs.recover(false);
+    return lines.filter((line) => line.startsWith(`node ${one.node}`));
+  };
+  expect(await said('power off')).toEqual([`node ${one.node}: its BMC says power on, the record says power off`]);
+  expect(await said('power on')).toEqual([]);
+  answers = false;
+  expect(await said('power on')).toEqual([
+    expect.stringContaining('could not be read from its BMC (the record says power on)'),
+  ]);
+  expect(await said('power off', [])).toEqual([expect.stringContaining('no worker of its group is there')]);
+  // A comparison changes nothing, of the record neither.
+  expect(await world.inventory.nodes.find({ uuid: one.node })).toMatchObject({ power_state: 'power off' });
 }, 40_000);
 
 test('an inspection under way is begun again from its record, for what it has found is lost', async () => {

@@ -1,0 +1,59 @@
+/** What BMCs say of the power of nodes that a restore concerns, where that is not what the record says. Read only. */
+import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import { raise } from '../model/errors';
+import type { NodeUuid } from '../model/ids';
+import { type CallHands, call } from './call';
+
+export type PowerHands = Omit<CallHands, 'start' | 'callTimeoutMs'>;
+
+const atOnce = 20;
+// A BMC that is silent for longer is named as such: a person waits for the whole list.
+const withinMs = 15_000;
+const allWithinMs = 45_000;
+
+const requester = {
+  user_id: null,
+  user_name: null,
+  project_id: null,
+  system_scope: 'all',
+  strategy: 'recovery',
+} as const;
+
+/** The power of a node as its BMC says it now, asked through a worker of its group. Throws what a call throws. */
+const powerOf = (node: NodeRow, hands: PowerHands): Promise<unknown> => {
+  // No id of a run: the workflow of a look is none that a restore could have lost.
+  const asked = { requester: { ...requester, request_id: `recovery-${randomUUID()}` }, rule: '', rule_set: '' };
+  const start = () => raise('Unexpected', { request_id: 'a look starts no run' });
+  return call({ node, act: 'verify', args: {}, asked }, { ...hands, start, callTimeoutMs: withinMs });
+};
+
+const lineOf = async (uuid: NodeUuid, hands: PowerHands): Promise<string | undefined> => {
+  const node = await hands.inventory.nodes.find({ uuid });
+  if (!node) return undefined;
+  const [what, recorded] = [`node ${node.name ?? uuid}`, node.power_state ?? 'nothing of it'];
+  const unread = (why: string) =>
+    `${what}: its power could not be read from its BMC (the record says ${recorded}): ${why}`;
+  if (!(await hands.inventory.workers.find(node.conductor_group, node.driver)))
+    return unread('no worker of its group is there');
+  try {
+    const seen = await powerOf(node, hands);
+    if (seen === node.power_state) return undefined;
+    return typeof seen === 'string'
+      ? `${what}: its BMC says ${seen}, the record says ${recorded}`
+      : `${what}: its BMC does not say whether it is on; the record says ${recorded}`;
+  } catch (thrown) {
+    return unread(thrown instanceof Error ? thrown.message : String(thrown));
+  }
+};
+
+/** Reads the power of each node anew. @returns a line for each whose BMC says something else than the record, or says nothing */
+export const powerLines = async (nodes: readonly NodeUuid[], hands: PowerHands): Promise<string[]> => {
+  const limit = pLimit(atOnce);
+  const deadline = performance.now() + allWithinMs;
+  const unasked = (uuid: NodeUuid) => `node ${uuid}: its BMC was not asked, for many others did not answer in time`;
+  const ask = (uuid: NodeUuid) => (performance.now() < deadline ? lineOf(uuid, hands) : Promise.resolve(unasked(uuid)));
+  const lines = await Promise.all([...new Set(nodes)].map((uuid) => limit(ask, uuid)));
+  return lines.filter((line) => line !== undefined);
+};
