@@ -25,13 +25,14 @@ const forgetful = {
 
 /**
  * Makes the cluster if there is none and stops a server that an earlier parent left behind.
- * @param {{dir: string, port: number, password: string, durable?: boolean}} wish `dir` is the cluster's folder.
+ * @param {{dir: string, port: number, password: string, durable?: boolean, bin?: string}} wish `dir` is the cluster's folder, `bin`
+ *   that of other programs than the embedded ones.
  * @returns {Promise<import('./child').ChildSpec & {url: string}>} what to spawn, and the owner's URL of its database `postgres`
  */
-async function preparePostgres({ dir, port, password, durable = true }) {
+async function preparePostgres({ dir, port, password, durable = true, bin: given }) {
   const user = serverUser();
   const cluster = clusterDir(dir, user);
-  const bin = await programs(user);
+  const bin = given ?? (await programs(user));
   const spawnOptions = {
     cwd: path.dirname(cluster),
     env: serverEnvironment(),

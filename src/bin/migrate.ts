@@ -1,10 +1,11 @@
 /**
  * `migrate`: roles, schema and search attributes, each brought to the newest; safe to repeat. With `--restored` the system comes
- * up in recovery: marks do not reveal a backup that is younger than they are.
+ * up in recovery: marks do not reveal a backup that is younger than they are. With `--roles` only the roles are made, before a dump is
+ * restored into a new cluster.
  */
 import { parseArgs } from 'node:util';
 import { connect } from '../inventory/database';
-import { migrate } from '../inventory/migrate';
+import { makeRoles, migrate } from '../inventory/migrate';
 import { recovery } from '../inventory/runs/recovery';
 import { fileFault } from '../model/file-faults';
 import { type Restorable, restorable, restored } from '../model/runs/recovery';
@@ -12,17 +13,20 @@ import { createLog } from '../observe/log';
 import { readConfig } from '../process/settings/config';
 import { registerSearchAttributes } from '../process/temporal/search-attributes';
 
-/** Throws where it is none of those that can be restored. */
-const restoredOf = (args: readonly string[]): Restorable | undefined => {
-  const { values } = parseArgs({ args: [...args], options: { restored: { type: 'string' } } });
-  if (values.restored === undefined) return undefined;
+type Asked = { readonly restored?: Restorable; readonly roles: boolean };
+
+/** Throws where what was restored is none of those that can be. */
+const askedOf = (args: readonly string[]): Asked => {
+  const options = { restored: { type: 'string' }, roles: { type: 'boolean', default: false } } as const;
+  const { values } = parseArgs({ args: [...args], options });
+  if (values.restored === undefined) return { roles: values.roles };
   const found = restorable.find((one) => one === values.restored);
   if (!found) throw new Error(`--restored is one of ${restorable.join(', ')}, not "${values.restored}"`);
-  return found;
+  return { restored: found, roles: values.roles };
 };
 
 const main = async (): Promise<void> => {
-  const what = restoredOf(process.argv.slice(2));
+  const { restored: what, roles } = askedOf(process.argv.slice(2));
   const config = readConfig('migrate');
   const log = createLog('migrate', config.TEMPER_LOG_LEVEL);
   const sql = connect(config.TEMPER_DATABASE_URL, { max: 1, name: 'temper-migrate' });
@@ -33,6 +37,11 @@ const main = async (): Promise<void> => {
       temper_bmc: config.TEMPER_BMC_DB_PASSWORD,
       temper_boot: config.TEMPER_BOOT_DB_PASSWORD,
     };
+    if (roles) {
+      await makeRoles(sql, passwords);
+      log.info('roles made');
+      return;
+    }
     const applied = await migrate(sql, passwords, { auditMinimumMonths: config.TEMPER_AUDIT_MINIMUM_MONTHS });
     const registered = config.TEMPER_TEMPORAL_ADDRESS
       ? await registerSearchAttributes({ ...config, TEMPER_TEMPORAL_ADDRESS: config.TEMPER_TEMPORAL_ADDRESS })

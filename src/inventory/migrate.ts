@@ -24,7 +24,7 @@ export const migrate = async (
 ): Promise<string[]> =>
   sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${migrationLock})`;
-    for (const role of roles) await makeRole(tx as unknown as Sql, role, passwords[role]);
+    await makeRolesIn(tx as unknown as Sql, passwords);
     await tx`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
     const applied = new Set((await tx<{ name: string }[]>`select name from migrations`).map((row) => row.name));
     const missing = migrationFiles().filter((name) => !applied.has(name));
@@ -36,6 +36,14 @@ export const migrate = async (
     if (auditMinimumMonths !== undefined) await keepAuditAtLeast(tx, auditMinimumMonths);
     return missing;
   }) as Promise<string[]>;
+
+const makeRolesIn = async (sql: Sql, passwords: RolePasswords): Promise<void> => {
+  for (const role of roles) await makeRole(sql, role, passwords[role]);
+};
+
+/** The roles alone, for a new cluster that a dump is restored into: what the dump grants them would be lost without them. */
+export const makeRoles = (sql: Sql, passwords: RolePasswords): Promise<void> =>
+  sql.begin((tx) => makeRolesIn(tx as unknown as Sql, passwords)) as Promise<unknown> as Promise<void>;
 
 /** Only the owner of the database may; that it was lowered stands in the trail. */
 const keepAuditAtLeast = async (tx: Db, months: number): Promise<void> => {
