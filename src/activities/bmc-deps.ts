@@ -1,10 +1,11 @@
 /** What the activities of a BMC worker are made with. */
 
-import type { Driver, Log } from '../bmc/contract';
+import type { Driver } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
 import type { Opener, Sealer } from '../inventory/secrets/sealing';
 import type { ActName } from '../model/lifecycle/steps';
+import type { Log } from '../model/log';
 
 /** How a worker composes a boot from a ramdisk record. */
 export type BootSettings = {

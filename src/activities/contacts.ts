@@ -1,10 +1,11 @@
 /** Acts of a run that waits for the ramdisk: into the wait state, a look whether it is there, and on again. */
-import type { Log } from '../bmc/contract';
+
 import type { Inventory, Queries } from '../inventory';
 import { raise } from '../model/errors';
 import { errorOf, factsOf, missingFacts } from '../model/inspection/inspection';
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { Awaited } from '../model/lifecycle/step-types';
+import type { Log } from '../model/log';
 import type { Lock } from '../model/runs/runs';
 import { guarded } from './failures';
 import { applyInspectionRules } from './inspection-rules';

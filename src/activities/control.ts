@@ -7,6 +7,7 @@ import type { Cut, CutAct } from '../inventory/runs/run-steps';
 import { raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import type { Event, ProvisionState } from '../model/lifecycle/states';
+import type { Log } from '../model/log';
 import type { Lock, RunInput, RunState, StepState, WaitsOn } from '../model/runs/runs';
 import { type Ending, endRun } from '../runs/ending';
 import { reconcileOnce } from '../runs/reconcile';
@@ -17,7 +18,6 @@ import { guarded } from './failures';
 import { heldNode, moveNode } from './moves';
 import { planActivities } from './plans';
 
-type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 export type ControlHands = {
   readonly inventory: Inventory;
   readonly client: Client;

@@ -1,11 +1,12 @@
 /** Inspection rules on what an inspection has found, in the transaction that takes it in: all of it, or nothing. */
+
 import { createContext, Script } from 'node:vm';
-import type { Log } from '../bmc/contract';
 import type { Queries } from '../inventory';
 import type { Fenced } from '../inventory/fence';
 import { raise } from '../model/errors';
 import type { Matching } from '../model/inspection/rule-conditions';
 import { rulePhase, runRules } from '../model/inspection/rule-run';
+import type { Log } from '../model/log';
 
 /** Milliseconds for one regular expression, and characters of the text that it is tried on: the findings are not trusted. */
 const patternLimitMs = 100;

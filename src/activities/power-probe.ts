@@ -1,5 +1,6 @@
 /** One look of power sync at one node: what the BMC says goes into the record; a BMC that stays silent takes its node out of use. */
-import type { ActContext, BmcNode, Driver, Log } from '../bmc/contract';
+
+import type { ActContext, BmcNode, Driver } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
 import type { DueNode, SyncedNode } from '../inventory/nodes/power-sync';
@@ -8,6 +9,7 @@ import { hideTexts, maskText, resolveSecrets, secretTexts } from '../model/acces
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import type { PowerState } from '../model/lifecycle/states';
+import type { Log } from '../model/log';
 import { withLease } from './lease';
 import { openSecrets } from './secrets';
 

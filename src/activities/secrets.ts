@@ -1,12 +1,13 @@
 /** Opens the secrets that an act needs, each only at the place that it was given for and, of a BMC, for that BMC alone. */
+
 import type { Inventory } from '../inventory';
 import { boundOf, type Opener, type StoredSecret } from '../inventory/secrets/sealing';
 import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
 import { secretPlaces } from '../model/access/secrets';
+import type { Document } from '../model/document';
 import { raise } from '../model/errors';
 import { driverRow, drivers, isDriver } from '../model/lifecycle/drivers';
 
-type Document = Readonly<Record<string, unknown>>;
 export type SecretHands = { readonly inventory: Pick<Inventory, 'secrets'>; readonly vault: Opener };
 
 /** A node whose documents hold references. */

@@ -1,15 +1,16 @@
 /** What the API is given: the other rooms it may ask, and the settings that change the wire. */
+
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { Digests, Sealer } from '../inventory/secrets/sealing';
 import type { Vault } from '../inventory/secrets/vault';
 import { defaultQuotas, type Quotas } from '../model/access/quotas';
+import type { ErrorLog } from '../model/log';
 import type { Policy, ShadowReport } from '../policy';
 import type { Runs } from '../runs/contract';
 import type { Streams } from './http/event-streams';
 import type { OpenBudget } from './http/open-budget';
-import type { Log } from './log';
 
 export type ContextSettings = {
   /** Absolute URL that links begin with, without a trailing slash; null takes the request's host. */
@@ -104,7 +105,7 @@ export type ApiContext = {
   readonly vault: Sealer & Digests;
   readonly runs: Runs;
   readonly streams: Streams;
-  readonly log: Log;
+  readonly log: ErrorLog;
   readonly settings: ContextSettings;
   /** What seals the secrets of webhooks; absent where the installation has none. */
   readonly webhookVault?: Vault;

@@ -1,6 +1,8 @@
 /** What a driver is to the rest: acts on a node, a lane key, and the hands it is given. */
+
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ActName } from '../model/lifecycle/steps';
+import type { Log } from '../model/log';
 import type { ActOutcome, Timing } from '../model/runs/runs';
 
 /** A node as a driver sees it: secrets of driver_info resolved, nothing else of the store. */
@@ -70,11 +72,6 @@ export type ActContext = {
   readonly mayStillSend: () => boolean;
   readonly timing: Timing;
   readonly log: Log;
-};
-
-export type Log = {
-  info(message: string, facts?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
 };
 
 /**

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AllocationUuid, NodeUuid } from '../model/ids';
 import type { Allocation, AllocationWish, Shortage } from '../model/resources/allocations';
-import { type Db, jsonOf } from './database';
+import { type Db, jsonOf, textArray, uuidArray } from './database';
 
 /** What a pass needs to know of an allocation. */
 export type WaitingAllocation = Pick<Allocation, 'uuid' | 'name' | 'created_at'> &
@@ -13,8 +13,6 @@ export type WaitingAllocation = Pick<Allocation, 'uuid' | 'name' | 'created_at'>
   };
 
 // Of Postgres' own types.
-const textArray = 1009;
-const uuidArray = 2951;
 
 export const allocationPasses = (sql: Db) => {
   // The first three as the index nodes_free has them, or it is not used.
@@ -25,11 +23,11 @@ export const allocationPasses = (sql: Db) => {
   /** The nodes that are wanted but for their traits. Children go with their parents and are not given. */
   const available = ({ resource_class, candidate_nodes, owner }: AllocationWish) => sql`
     resource_class = ${resource_class} and ${free}
-    ${candidate_nodes.length > 0 ? sql`and uuid = any (${sql.array([...candidate_nodes], uuidArray)})` : sql``}
+    ${candidate_nodes.length > 0 ? sql`and uuid = any (${uuidArray(sql, candidate_nodes)})` : sql``}
     ${owner === null ? sql`` : sql`and (owner = ${owner} or lessee = ${owner})`}`;
 
   const suited = ({ traits }: AllocationWish) =>
-    traits.length > 0 ? sql`traits @> ${sql.array([...traits], textArray)}` : sql`true`;
+    traits.length > 0 ? sql`traits @> ${textArray(sql, traits)}` : sql`true`;
 
   return {
     /** Allocations to be seen to, oldest first; kept from other passes for the rest of the transaction. */
@@ -38,7 +36,7 @@ export const allocationPasses = (sql: Db) => {
         select uuid, name, resource_class, traits, candidate_nodes, owner, tries, created_at,
           extract(epoch from now() - created_at)::float8 as age_s from allocations
         where state = 'allocating' and due_at <= now()
-          ${among ? sql`and uuid = any (${sql.array([...among], uuidArray)})` : sql``}
+          ${among ? sql`and uuid = any (${uuidArray(sql, among)})` : sql``}
         order by id limit ${limit} for update skip locked`;
     },
 

@@ -3,7 +3,7 @@
 import { type AllocationUuid, asUuid, type NodeUuid, type ProjectId } from '../model/ids';
 import { type Allocation, allocationTable } from '../model/resources/allocations';
 import { type AuditRow, auditInsert } from './audit';
-import { type Db, jsonOf, type Sql } from './database';
+import { type Db, jsonOf, type Sql, textArray, uuidArray } from './database';
 import { type EventRow, eventInsert } from './events';
 import { resource } from './resources';
 
@@ -24,14 +24,12 @@ export type NamedNode = {
 };
 
 // Of Postgres' own types.
-const textArray = 1009;
-const uuidArray = 2951;
 const channel = 'temper_allocations';
 
 const columnsOf = (sql: Db, { node_uuid, ...allocation }: NewAllocation) => ({
   ...allocation,
-  traits: sql.array([...allocation.traits], textArray),
-  candidate_nodes: sql.array([...allocation.candidate_nodes], uuidArray),
+  traits: textArray(sql, allocation.traits),
+  candidate_nodes: uuidArray(sql, allocation.candidate_nodes),
   extra: jsonOf(sql, allocation.extra),
   ...(node_uuid && { node_uuid, state: 'active' }),
 });
@@ -68,7 +66,7 @@ export const allocations = (sql: Db) => ({
     const names = idents.filter((ident) => asUuid(ident) === undefined);
     return sql<NamedNode[]>`
       select uuid, name, owner, lessee from nodes
-      where uuid = any (${sql.array(uuids, uuidArray)}) or name = any (${sql.array(names, textArray)})`;
+      where uuid = any (${uuidArray(sql, uuids)}) or name = any (${textArray(sql, names)})`;
   },
 });
 

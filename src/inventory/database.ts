@@ -88,3 +88,13 @@ export const clockOf = async (sql: Db): Promise<number> => {
   const [row] = await sql<{ ms: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
   return row!.ms;
 };
+
+// Types of Postgres' own: the client guesses one from the first element, and has none to go by in an empty list.
+const textArrayType = 1009;
+const uuidArrayType = 2951;
+
+/** A list as one parameter of type text[]. */
+export const textArray = (sql: Db, values: Iterable<string>) => sql.array([...values], textArrayType);
+
+/** A list as one parameter of type uuid[]. */
+export const uuidArray = (sql: Db, values: Iterable<string>) => sql.array([...values], uuidArrayType);

@@ -1,12 +1,11 @@
 /** Renders a predicate to SQL with the meaning that `matches` gives it: a null column equals nothing. */
 import type { PendingQuery, Row } from 'postgres';
 import type { Predicate } from '../model/predicates';
-import type { Db } from './database';
+import { type Db, textArray } from './database';
 
 type Fragment = PendingQuery<Row[]>;
 
 // Postgres' own type.
-const textArray = 1009;
 
 /**
  * A condition for `where`. Negation is pushed down to the columns, where SQL's third truth value is settled, so that
@@ -24,7 +23,7 @@ export const where = (sql: Db, predicate: Predicate, alias: string, negated = fa
     }
     case 'among': {
       const column = sql(`${alias}.${predicate.column}`);
-      const values = sql.array([...predicate.values], textArray);
+      const values = textArray(sql, predicate.values);
       return negated ? sql`(${column} is null or ${column} <> all (${values}))` : sql`${column} = any (${values})`;
     }
     case 'contains': {

@@ -1,8 +1,6 @@
 /** Queries of the traits of runbooks: whose each is. */
 import type { RunbookUuid } from '../model/ids';
-import type { Db } from './database';
-
-const textArray = 1009;
+import { type Db, textArray } from './database';
 
 export const runbookTraits = (sql: Db) => ({
   /**
@@ -13,7 +11,7 @@ export const runbookTraits = (sql: Db) => ({
    */
   async claim(runbook: RunbookUuid, owner: string | null, traits: readonly string[]): Promise<string[]> {
     if (traits.length === 0) return [];
-    const wanted = sql.array([...traits], textArray);
+    const wanted = textArray(sql, traits);
     await sql`
       insert into runbook_traits (trait, owner)
       select wanted.trait, case when bearer.uuid is null then ${owner}::text else bearer.owner end
@@ -41,6 +39,6 @@ export const runbookTraits = (sql: Db) => ({
 
   /** Makes traits the system's, whose ever they were. */
   async takeOver(traits: readonly string[]): Promise<void> {
-    await sql`update runbook_traits set owner = null where trait = any (${sql.array([...traits], textArray)})`;
+    await sql`update runbook_traits set owner = null where trait = any (${textArray(sql, traits)})`;
   },
 });

@@ -1,7 +1,7 @@
 /** Queries of the runbooks table. */
 import type { RunbookUuid } from '../model/ids';
 import { type Runbook, runbookTable } from '../model/resources/runbooks';
-import type { Db } from './database';
+import { type Db, textArray } from './database';
 import { resource } from './resources';
 
 export const runbooks = (sql: Db) => ({
@@ -22,6 +22,6 @@ export const runbooks = (sql: Db) => ({
 
   /** Replaces the trait set. */
   async setTraits(uuid: RunbookUuid, traits: readonly string[]): Promise<void> {
-    await sql`update runbooks set traits = ${sql.array([...traits], 1009)}, updated_at = now() where uuid = ${uuid}`;
+    await sql`update runbooks set traits = ${textArray(sql, traits)}, updated_at = now() where uuid = ${uuid}`;
   },
 });

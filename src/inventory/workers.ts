@@ -1,5 +1,5 @@
 /** Workers and what they can do, as they said last. */
-import type { Db } from './database';
+import { type Db, textArray } from './database';
 
 export type WorkerRow = {
   readonly hostname: string;
@@ -25,7 +25,7 @@ export const workers = (sql: Db) => ({
   }): Promise<void> {
     await sql`
       insert into workers (hostname, conductor_group, drivers, role)
-      values (${worker.hostname}, ${worker.conductor_group}, ${sql.array([...worker.drivers], 1009)}, ${worker.role})
+      values (${worker.hostname}, ${worker.conductor_group}, ${textArray(sql, worker.drivers)}, ${worker.role})
       on conflict (hostname) do update set
         conductor_group = excluded.conductor_group, drivers = excluded.drivers, role = excluded.role, updated_at = now()`;
   },

@@ -406,6 +406,9 @@ export const raise = (code: ErrorCode, facts: Facts = {}, options?: { cause?: un
   throw new TemperError(code, facts, options);
 };
 
+/** Throws InvalidInput: which field of a request is wrong, and how. */
+export const invalidInput = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
+
 /** Whether something thrown is an error of the list, and optionally this one. */
 export const isTemperError = (thrown: unknown, code?: ErrorCode): thrown is TemperError =>
   thrown instanceof Error &&

@@ -16,3 +16,6 @@ const clean = (value: unknown, depth: number): unknown => {
 
 /** A JSON document, its keys too, with the replacement character (U+FFFD) for what cannot be stored. */
 export const storable = <T>(document: T): T => clean(document, 0) as T;
+
+/** The names of a list with commas between them; empty ones are left out. */
+export const namesInList = (list = ''): string[] => list.split(',').filter((name) => name !== '');

@@ -1,12 +1,13 @@
 /** Levels that only the store knows, read from time to time: nodes and open runs. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../model/log';
 import type { Metrics } from './metrics';
 
 type Store = {
   nodes(): Promise<readonly { state: string; fault: string; maintenance: boolean; count: number }[]>;
   runs(): Promise<readonly { verb: string; state: string; count: number }[]>;
 };
-type Log = { warn(message: string, facts?: object): void };
 
 /** Reads both once. What is there no more is forgotten, not left at its last number. */
 export const readLevels = async (
@@ -27,7 +28,7 @@ const everyMs = 30_000;
 export const runLevels = async (
   store: Store,
   metrics: Metrics,
-  { log, signal }: { log: Log; signal: AbortSignal },
+  { log, signal }: { log: Pick<Log, 'warn'>; signal: AbortSignal },
 ): Promise<void> => {
   while (!signal.aborted) {
     await readLevels(store, metrics).catch((thrown) => {

@@ -1,11 +1,11 @@
 /** Gives nodes to allocations, pass by pass. No workflow: a pass that dies leaves its rows as they were, for the next one. */
+
 import type { Inventory, Queries } from '../inventory';
 import type { WaitingAllocation } from '../inventory/allocation-passes';
 import { brokenUnique, isStoreAway } from '../inventory/database';
 import type { AllocationUuid } from '../model/ids';
+import type { Log } from '../model/log';
 import { failureText, reservePauseMs, reserveTries } from '../model/resources/allocations';
-
-type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 
 /** How an allocation ended, and how many seconds after it was asked for. */
 export type Settled = { readonly outcome: 'active' | 'error'; readonly seconds: number };

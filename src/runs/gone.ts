@@ -1,9 +1,11 @@
 /** What becomes of a run that the store believes to be going on while the engine has no open workflow of it. */
+
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
+import type { Log } from '../model/log';
 import { endRun } from './ending';
 import type { Engine } from './engine';
-import { type Log, resumeRun } from './resuming';
+import { resumeRun } from './resuming';
 
 type GoneDeps = { readonly inventory: Inventory; readonly log: Log };
 

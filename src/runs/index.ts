@@ -1,4 +1,5 @@
 /** The room that accepts, starts and follows runs; the only one that holds a Temporal client. */
+
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Inventory, Queries } from '../inventory';
@@ -8,6 +9,7 @@ import { quotaProject } from '../model/access/callers';
 import { isTemperError, raise } from '../model/errors';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import { next, states } from '../model/lifecycle/states';
+import type { Log } from '../model/log';
 import type { Timing } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
 import { accept, sideOf } from './accept';
@@ -20,8 +22,6 @@ import { recover } from './recovering';
 import { endUnstarted } from './relay';
 
 export type { RunOrder, Runs } from './contract';
-
-type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 
 export type RunsHands = {
   readonly inventory: Inventory;

@@ -1,10 +1,11 @@
 /** The mark that database and engine both carry: compared, and moved on. */
+
 import { randomUUID } from 'node:crypto';
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import type { Inventory } from '../inventory';
+import type { Log } from '../model/log';
 import { type EngineMark, markIn, noteOf, suspicionOf } from '../model/runs/recovery';
 import { reconcileId } from '../workflows/contract';
-import type { Log } from './resuming';
 
 export type MarkHands = {
   readonly inventory: Inventory;

@@ -5,13 +5,14 @@ import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { RunRow } from '../inventory/runs/runs';
 import type { NodeUuid, RunUuid } from '../model/ids';
+import type { Log } from '../model/log';
 import type { Timing } from '../model/runs/runs';
 import { catchUp, ramdiskOf } from './catching-up';
 import type { Recovered } from './contract';
 import { createEngine, type Engine } from './engine';
 import { endAs, type GoneVerdict } from './gone';
 import { powerLines } from './powers';
-import { type Log, resumeRun } from './resuming';
+import { resumeRun } from './resuming';
 
 export type RecoveryHands = {
   readonly inventory: Inventory;

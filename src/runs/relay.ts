@@ -1,16 +1,17 @@
 /** Starts and delivers what was accepted while the engine was away. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
 import type { RunUuid } from '../model/ids';
+import type { Log } from '../model/log';
 import { endedStates, type RunInput } from '../model/runs/runs';
 import type { Contact, Message } from '../workflows/contract';
 import { endRun } from './ending';
 import { createEngine, type Engine, isRefusal, isTooLarge, refusalOf } from './engine';
 import { putRight } from './gone';
 
-type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 export type RelayHands = {
   readonly inventory: Inventory;
   readonly client: Client;

@@ -1,9 +1,9 @@
 /** A run whose workflow the engine has lost goes on from its record, in a new execution. */
+
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
+import type { Log } from '../model/log';
 import { carriedFrom, placeOf } from '../model/runs/resume';
-
-export type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 
 /**
  * Writes down that a run is to be started anew; the relay starts it. False where it has ended, or another pass has it by now.

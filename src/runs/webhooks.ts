@@ -6,11 +6,10 @@ import type { Vault } from '../inventory/secrets/vault';
 import type { Attempted, DueDelivery } from '../inventory/webhooks';
 import { maskSecrets } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
+import type { Log } from '../model/log';
 import { deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
 import { pause } from './relay';
 import { type SenderHands, send } from './webhook-sender';
-
-type Log = { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 
 export type TellHands = SenderHands & {
   readonly inventory: Inventory;

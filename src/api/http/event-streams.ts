@@ -1,11 +1,12 @@
 /** Who streams the events of which run: a bounded number, woken by one listening connection, with a slow look as fallback. */
+
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../../inventory';
 import type { Listening } from '../../inventory/runs/watches';
 import { quotaFacts } from '../../model/access/quotas';
 import { raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
-import type { Log } from '../log';
+import type { ErrorLog } from '../../model/log';
 /** One open stream's ear. */
 export type Ear = {
   /** Aborts when the API ends. */
@@ -26,7 +27,7 @@ export type Streams = {
 
 export type StreamsOptions = {
   readonly inventory: Inventory;
-  readonly log: Log;
+  readonly log: ErrorLog;
   /** Of all callers, and of one. */
   readonly limit?: number;
   readonly limitOfOne?: number;

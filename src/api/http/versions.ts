@@ -1,8 +1,7 @@
 /** The version headers of a request and an answer, and how a handler refuses what its version does not know yet. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { raise } from '../../model/errors';
 import { maxMinor, maxVersion, minVersion, wantedMinor } from '../../model/resources/microversions';
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 const text = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;
@@ -25,20 +24,20 @@ const headersOf: readonly Readonly<Record<string, string>>[] = Array.from({ leng
 export const versionHeaders = (minor: number): Readonly<Record<string, string>> => headersOf[minor]!;
 
 /** The minor version that a request asks for. Throws UnsupportedVersion. */
-export const negotiate = (headers: Headers): number => {
+export const negotiate = (headers: IncomingHttpHeaders): number => {
   const wanted = wantedMinor(text(headers['openstack-api-version']), text(headers[legacyHeader]));
   if (wanted.is === 'ok') return wanted.minor;
   return raise('UnsupportedVersion', { version: wanted.asked.slice(0, 40), min: minVersion, max: maxVersion });
 };
 
 /** The headers of an answer to what never reached a route: with the version that was asked for, if that is one. */
-export const spokenHeaders = (headers: Headers): Readonly<Record<string, string>> => {
+export const spokenHeaders = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> => {
   const wanted = wantedMinor(text(headers['openstack-api-version']), text(headers[legacyHeader]));
   return wanted.is === 'ok' ? versionHeaders(wanted.minor) : rangeHeaders;
 };
 
 /** Whether the version that the older header alone asks for still drops a `.json` suffix. */
-export const dropsJsonSuffix = (headers: Headers): boolean => {
+export const dropsJsonSuffix = (headers: IncomingHttpHeaders): boolean => {
   const wanted = wantedMinor(undefined, text(headers[legacyHeader]));
   return wanted.is === 'ok' && wanted.minor < 91;
 };

@@ -5,7 +5,8 @@ import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { type Fetched, fetchedByInstance } from '../../model/access/origins';
 import { isSecretRef } from '../../model/access/secrets';
-import { raise } from '../../model/errors';
+import type { Document } from '../../model/document';
+import { invalidInput, raise } from '../../model/errors';
 import type { ProjectId } from '../../model/ids';
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import type { VerbRow } from '../../model/lifecycle/verbs';
@@ -15,8 +16,6 @@ import type { Runbook } from '../../model/resources/runbooks';
 import type { RunOrder } from '../../runs/contract';
 import type { ApiContext } from '../context';
 import { requireKnown } from './origins';
-
-const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -34,24 +33,23 @@ type Configdrive = z.output<typeof configdrive>;
 
 /** Throws InvalidInput and NotAcceptable as the wire has them. */
 export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow, minor: number): void => {
-  if (row.configdriveSince === undefined) invalid('configdrive', `is not possible with ${verb}`);
+  if (row.configdriveSince === undefined) invalidInput('configdrive', `is not possible with ${verb}`);
   else if (minor < row.configdriveSince)
-    invalid('configdrive', `is possible with ${verb} from version 1.${row.configdriveSince} on`);
+    invalidInput('configdrive', `is possible with ${verb} from version 1.${row.configdriveSince} on`);
   if (typeof drive === 'string') {
     if (!drive.includes('://') && !/^[A-Za-z0-9+/=\s]+$/.test(drive))
-      invalid('configdrive', 'must be base64 text, a URL, or an object');
+      invalidInput('configdrive', 'must be base64 text, a URL, or an object');
     return;
   }
-  if (minor < 56) invalid('configdrive', 'may be an object from version 1.56 on');
+  if (minor < 56) invalidInput('configdrive', 'may be an object from version 1.56 on');
   if (drive.vendor_data !== undefined && minor < 59)
-    invalid('configdrive', 'vendor_data is possible from version 1.59 on');
+    invalidInput('configdrive', 'vendor_data is possible from version 1.59 on');
 };
 
-type Info = Readonly<Record<string, unknown>>;
-const textOf = (info: Info, key: string): string | undefined =>
+const textOf = (info: Document, key: string): string | undefined =>
   typeof info[key] === 'string' && info[key] !== '' ? info[key] : undefined;
 // A URL with a password in it is kept sealed, so that only a reference to it is seen here.
-const names = (info: Info, key: string): boolean => isSecretRef(info[key]) || textOf(info, key) !== undefined;
+const names = (info: Document, key: string): boolean => isSecretRef(info[key]) || textOf(info, key) !== undefined;
 
 /** Hexadecimal digits of a hash. */
 const checksums: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
@@ -60,14 +58,14 @@ const checksums: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
 const anyHash = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$/i;
 
 /** A hash, or the URL of a file of checksums. */
-const checksumFault = (info: Info): string | undefined => {
+const checksumFault = (info: Document): string | undefined => {
   const given = textOf(info, 'image_checksum');
   return given === undefined || anyHash.test(given) || /^https?:\/\//i.test(given)
     ? undefined
     : 'image_checksum must be a hash in hexadecimal digits (64 for sha256), or the http(s) URL of a file of checksums';
 };
 
-const hashFault = (info: Info): string | undefined => {
+const hashFault = (info: Document): string | undefined => {
   const [algorithm, value] = [textOf(info, 'image_os_hash_algo'), textOf(info, 'image_os_hash_value')];
   if (!algorithm || !value)
     return 'image_checksum is missing, or image_os_hash_algo with image_os_hash_value: an image is not written unchecked';
@@ -80,7 +78,7 @@ const hashFault = (info: Info): string | undefined => {
 };
 
 /** What is wrong with the image that a node's instance_info names; undefined where it can be written. */
-const imageFault = (info: Info): string | undefined => {
+const imageFault = (info: Document): string | undefined => {
   if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write';
   return names(info, 'image_checksum') ? checksumFault(info) : hashFault(info);
 };
@@ -88,13 +86,16 @@ const imageFault = (info: Info): string | undefined => {
 const refuse = (node: string, reason: string): never => raise('InstanceInfoInvalid', { node, reason });
 
 type Needs = {
-  readonly fault: (info: Info) => string | undefined;
+  readonly fault: (info: Document) => string | undefined;
   /** What the ramdisk or the BMC fetches. */
-  readonly fetched: (info: Info, driver: Info) => readonly Fetched[];
+  readonly fetched: (info: Document, driver: Document) => readonly Fetched[];
 };
 
 /** A stored config drive is sealed, whatever it is: the worker looks at it before the image is written. */
-const fetchedBeforeStart = ({ configdrive, image_checksum, ...info }: Info, driver: Info): readonly Fetched[] => [
+const fetchedBeforeStart = (
+  { configdrive, image_checksum, ...info }: Document,
+  driver: Document,
+): readonly Fetched[] => [
   ...fetchedByInstance({ ...info, image_checksum, ...(!isSecretRef(configdrive) && { configdrive }) }, driver),
   // A checksum may be the address of a file of checksums, and one that is sealed is one with a password in it.
   ...(isSecretRef(image_checksum) ? [{ value: image_checksum, as: 'http' as const }] : []),

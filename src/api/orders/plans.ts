@@ -1,6 +1,6 @@
 /** What a provision request makes a run do: from its own steps, a runbook, or the node's own list. What, and can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
-import { raise } from '../../model/errors';
+import { invalidInput } from '../../model/errors';
 import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
 import { automaticPlan } from '../../model/lifecycle/plans';
 import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
@@ -12,8 +12,6 @@ import { cleaningRunbook, hashedPassword } from './deploy';
 import type { ProvisionRequest, WantedVerb } from './request';
 import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './steps';
 import { templateSteps } from './templates';
-
-const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
 type Planning = {
   readonly ctx: ApiContext;
@@ -31,8 +29,8 @@ export const equipped = async (ctx: ApiContext, node: NodeRow): Promise<NodeRow 
 const rawSteps = async ({ ctx, want: { verb, row }, request, node }: Planning): Promise<PlannedStep[]> => {
   const key = row.stepsKey!;
   const steps: readonly WireStep[] | undefined = request.body[key];
-  if (steps === undefined) return invalid(key, `is missing; ${verb} needs ${key} or a runbook`);
-  if (steps.length === 0) return invalid(key, 'must hold at least one step');
+  if (steps === undefined) return invalidInput(key, `is missing; ${verb} needs ${key} or a runbook`);
+  if (steps.length === 0) return invalidInput(key, 'must hold at least one step');
   checkRawSteps(steps);
   refuseDisallowed(ctx, steps);
   return planWithChildren(ctx, request, node, steps, row.story as StepVerb);

@@ -1,6 +1,6 @@
 /** What a verb allows: from which state, with which arguments, on a node in which condition. What, and can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
-import { raise } from '../../model/errors';
+import { invalidInput, raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type ProvisionState, states } from '../../model/lifecycle/states';
 import { insteadOf } from '../../model/lifecycle/verbs';
@@ -8,8 +8,6 @@ import { requireMinor } from '../http/versions';
 import type { ProvisionRequest, WantedVerb } from './request';
 /** Keys of a request that carry steps. */
 export const stepKeys = ['clean_steps', 'service_steps', 'deploy_steps'] as const;
-
-const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
 // Abort became possible state by state; openstack/ironic:ironic/api/controllers/v1/node.py (provision).
 const messageSince: readonly { readonly state: ProvisionState; readonly since: number }[] = [
@@ -46,18 +44,18 @@ export const checkArguments = (
   disableRamdisk: boolean | null,
 ) => {
   if (disableRamdisk !== null) {
-    if (row.disableRamdiskSince === undefined) invalid('disable_ramdisk', `is not possible with ${verb}`);
+    if (row.disableRamdiskSince === undefined) invalidInput('disable_ramdisk', `is not possible with ${verb}`);
     else requireMinor(version, row.disableRamdiskSince, 'disable_ramdisk');
   }
   for (const key of stepKeys) {
     if (body[key] === undefined) continue;
-    if (row.stepsKey !== key) invalid(key, `is not possible with ${verb}`);
+    if (row.stepsKey !== key) invalidInput(key, `is not possible with ${verb}`);
     if (row.stepsSince) requireMinor(version, row.stepsSince, key);
   }
   if (body.rescue_password !== undefined && !row.rescuePassword)
-    invalid('rescue_password', `is not possible with ${verb}`);
+    invalidInput('rescue_password', `is not possible with ${verb}`);
   if (row.rescuePassword && !body.rescue_password?.trim())
-    invalid('rescue_password', 'is missing; it is the login to the rescue system, and must not be blank');
+    invalidInput('rescue_password', 'is missing; it is the login to the rescue system, and must not be blank');
   const late = messageSince.find((one) => one.state === node.provision_state);
   if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
 };

@@ -43,6 +43,14 @@ export const fieldNames = z
   .transform((given) => [...new Set(given.split(',').map((part) => part.trim().toLowerCase()))].filter(Boolean))
   .refine((names) => names.length > 0, { error: 'must name at least one field; leave it out for all of them' });
 
+/** The parameter `limit` of our own lists. */
+export const pageLimit = z
+  .string()
+  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' })
+  .default(100);
+
 /** A JSON object. */
 export const document = z.record(z.string(), z.unknown());
 

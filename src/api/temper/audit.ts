@@ -8,17 +8,11 @@ import { verdicts } from '../../model/resources/audit';
 import { auditRow } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type ApiRequest, ok, route } from '../http/route';
-import { uuid } from '../resource/validation';
+import { pageLimit, uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
 const auditRule = 'temper:audit:get';
 const auditPath = '/temper/v1/audit';
-
-const limit = z
-  .string()
-  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
 
 const time = z.iso
   .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
@@ -36,7 +30,7 @@ const auditQuery = z.strictObject({
   request: text.optional(),
   since: time.optional(),
   until: time.optional(),
-  limit: limit.default(100),
+  limit: pageLimit,
   marker: z
     .string()
     .regex(/^\d{1,15}$/, { error: 'must be the seq of an entry' })

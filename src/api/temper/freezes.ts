@@ -11,7 +11,7 @@ import { nodeTarget } from '../../policy';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, created, noContent, ok, type Route, route } from '../http/route';
-import { flag, uuid } from '../resource/validation';
+import { flag, pageLimit, uuid } from '../resource/validation';
 import { nodeColumns, visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
 
@@ -22,14 +22,8 @@ const freezeRules = {
   delete: 'temper:freeze:delete',
 } as const;
 
-const limit = z
-  .string()
-  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
-
 /** `all` also shows those that have ended or are over. */
-const listQuery = z.strictObject({ limit: limit.default(100), marker: uuid.optional(), all: flag.default(false) });
+const listQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional(), all: flag.default(false) });
 type ListQuery = z.output<typeof listQuery>;
 
 const freezeBody = z.strictObject({

@@ -1,8 +1,10 @@
 /** Policy on the wire: why a decision falls as it does, and where a second policy would decide otherwise. */
+
 import { z } from 'zod';
 import { type Caller, expandRoles, nobody } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { maxMinor } from '../../model/resources/microversions';
+import { namesInList } from '../../model/texts';
 import { allocationTarget, explainAnswer, nodeTarget, runbookTarget, type Target } from '../../policy';
 import type { ApiContext } from '../context';
 import { type ApiRequest, ok, type Route, route } from '../http/route';
@@ -51,13 +53,11 @@ const targetOf = async (ctx: ApiContext, request: PolicyRequest): Promise<Target
   return {};
 };
 
-const namesIn = (list = ''): string[] => list.split(',').filter((name) => name !== '');
-
 /** The caller, or the one that a system caller makes up. Throws PolicyDenied. */
 const askedAbout = ({ who, query: { roles, project_id, admin_projects, system } }: PolicyRequest): Caller => {
   if (roles === undefined && project_id === undefined && admin_projects === undefined && !system) return who;
   if (!who.system_scope && !who.all_powerful) raise('PolicyDenied', { rule: policyRule });
-  const known = { roles: expandRoles(namesIn(roles)), admin_projects: namesIn(admin_projects) };
+  const known = { roles: expandRoles(namesInList(roles)), admin_projects: namesInList(admin_projects) };
   const scope = system ? { system_scope: 'all' } : { project_id: project_id ?? null, project_name: project_id ?? null };
   return { ...nobody, ...known, strategy: who.strategy, ...scope };
 };

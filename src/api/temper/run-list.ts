@@ -9,7 +9,7 @@ import type { RunState } from '../../model/runs/runs';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, route } from '../http/route';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../resource/bmc-texts';
-import { uuid } from '../resource/validation';
+import { pageLimit, uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { visibleRun } from './runs';
 import * as shapes from './shapes';
@@ -19,19 +19,13 @@ const runListRule = 'temper:run:get';
 /** Columns behind the target keys of rules about runs. */
 const columns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee', 'run.tenant': 'tenant' } as const;
 
-const limit = z
-  .string()
-  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
-
 const runStates = [
   'accepted', 'running', 'paused', 'waiting', 'parked', 'succeeded', 'failed', 'aborted',
 ] as const satisfies readonly RunState[]; // biome-ignore format: one row of names
 const filters = ['open', 'ended', 'any', 'retrying', ...runStates] as const satisfies readonly RunFilter[];
 
 const runListQuery = z.strictObject({
-  limit: limit.default(100),
+  limit: pageLimit,
   marker: uuid.optional(),
   state: z.enum(filters, { error: `must be one of ${filters.join(', ')}` }).default('open'),
   verb: z

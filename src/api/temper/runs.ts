@@ -13,7 +13,7 @@ import type { LiveRun } from '../../runs/contract';
 import type { ApiContext } from '../context';
 import { ok, route } from '../http/route';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../resource/bmc-texts';
-import { uuid } from '../resource/validation';
+import { pageLimit, uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { phaseOf, withOutlook } from './run-outlook';
 import * as shapes from './shapes';
@@ -37,13 +37,7 @@ const visibleRuns = (
   return lease_id !== null && allows(lessee) ? { lease: lease_id } : 'none';
 };
 
-const limit = z
-  .string()
-  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
-
-const listQuery = z.strictObject({ limit: limit.default(100), marker: uuid.optional() });
+const listQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
 
 /** The run after which the page begins, if it is one that the list may hold. Throws MarkerNotFound. */
 const markerOf = async (

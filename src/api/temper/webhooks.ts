@@ -8,7 +8,7 @@ import { allowedTarget, eventKindFault, requireFarAway } from '../../model/resou
 import { auditAndEvent, type Change } from '../audit/record';
 import type { ApiContext } from '../context';
 import { created, noContent, ok, route } from '../http/route';
-import { uuid } from '../resource/validation';
+import { pageLimit, uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
 const base = '/temper/v1/webhooks';
@@ -178,12 +178,7 @@ const deleteWebhook = route<One>({
 });
 
 const page = z.strictObject({
-  limit: z
-    .string()
-    .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
-    .transform(Number)
-    .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' })
-    .default(100),
+  limit: pageLimit,
   marker: uuid.optional(),
 });
 

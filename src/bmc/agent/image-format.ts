@@ -1,7 +1,8 @@
 /** The format of an image, by its first bytes, so that the ramdisk streams a raw one to the disk instead of into its memory. */
+
 import { request } from 'undici';
 import { requireOrigin } from '../../model/access/origins';
-import type { Log } from '../contract';
+import type { Log } from '../../model/log';
 
 /** As ironic-python-agent calls them. */
 type ImageFormat = 'raw' | 'qcow2';

@@ -1,5 +1,7 @@
 /** `temper policy explain`: why a rule admits or refuses a caller, from files alone or asked of the API. */
+
 import { type Caller, expandRoles, nobody } from '../../model/access/callers';
+import { namesInList } from '../../model/texts';
 import { type Answered, explainAnswer, type PersonaName, personas, type Target } from '../../policy';
 import type { Context } from '../context';
 import { exits, stop } from '../faults';
@@ -24,18 +26,16 @@ export type ExplainOptions = Chosen & {
 
 const strategy = 'static_tokens';
 
-const namesIn = (list = ''): string[] => list.split(',').filter((name) => name !== '');
-
 /** Who is asked about. Personas are those of the matrix. */
 const callerOf = ({ as, roles, project, system, adminOf }: ExplainOptions): { who: Caller; name: string } => {
-  const admin_projects = namesIn(adminOf);
+  const admin_projects = namesInList(adminOf);
   if (as !== undefined) {
     if (!Object.hasOwn(personas, as))
       return stop('usage', `--as must be one of ${Object.keys(personas).join(', ')}; ${as} came.`);
     return { who: { ...personas[as as PersonaName], admin_projects }, name: as };
   }
   if (roles === undefined) return stop('usage', 'Say who: --as <persona>, or --roles with --project or --system.');
-  const given = namesIn(roles);
+  const given = namesInList(roles);
   const scope = system ? { system_scope: 'all' } : { project_id: project ?? null, project_name: project ?? null };
   const name = `${given.join(', ')} of ${system ? 'the system' : (project ?? 'no project')}`;
   return {

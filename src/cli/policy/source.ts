@@ -1,5 +1,7 @@
 /** Which policy a command line means: a set, files over a set, or what this environment's settings name. */
+
 import { isTemperError } from '../../model/errors';
+import { namesInList } from '../../model/texts';
 import {
   createPolicy,
   joinSources,
@@ -52,8 +54,6 @@ const orTell = <T>(work: () => T): T => {
   }
 };
 
-const namesIn = (list: string): string[] => list.split(',').filter((name) => name !== '');
-
 /** Files that a name stands for: itself, or those of a folder that the API would read. Throws CliFault for an empty folder. */
 export const filesOf = (hands: CliDeps, name: string): { files: string[]; passed: string[] } => {
   const names = hands.filesIn(name);
@@ -66,7 +66,7 @@ export const filesOf = (hands: CliDeps, name: string): { files: string[]; passed
 
 /** Files and folders of a comma-separated list, read and joined. Raises PolicyInvalid; throws CliFault for what is not there. */
 const readFiles = (hands: CliDeps, list: string): PolicySource & { readonly passed: readonly string[] } => {
-  const found = namesIn(list).map((name) => filesOf(hands, name));
+  const found = namesInList(list).map((name) => filesOf(hands, name));
   const files = found.flatMap((one) => one.files);
   return {
     ...joinSources(files.map((file) => readPolicy(textOf(hands, file), file))),

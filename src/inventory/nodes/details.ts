@@ -1,11 +1,10 @@
 /** Queries of what was last seen inside nodes: BIOS settings, firmware, inventory. Kept beside the node, under no lock. */
+import type { Document } from '../../model/document';
 import type { NodeUuid } from '../../model/ids';
 import type { ReportedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { BiosSetting, FirmwareComponent } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
-
-type Document = Readonly<Record<string, unknown>>;
 
 /** When it was first seen, and when it was seen to have changed. */
 type Dated = { readonly created_at: Date; readonly updated_at: Date | null };

@@ -2,7 +2,7 @@
 
 import type { LeaseUuid, NodeUuid, RunUuid } from '../../model/ids';
 import { historyKinds } from '../../model/resources/history';
-import type { Db } from '../database';
+import { type Db, textArray } from '../database';
 
 export type HistoryEventRow = {
   readonly seq: number;
@@ -30,10 +30,9 @@ export type HistoryPage = {
 };
 
 const kinds = Object.keys(historyKinds);
-const textArray = 1009; // of Postgres' own types
 
 export const history = (sql: Db) => {
-  const part = () => sql`(e.kind = any (${sql.array(kinds, textArray)}) or e.data->>'error' is not null)`;
+  const part = () => sql`(e.kind = any (${textArray(sql, kinds)}) or e.data->>'error' is not null)`;
   const within = (lease: LeaseUuid | undefined) =>
     lease === undefined
       ? sql``

@@ -1,4 +1,5 @@
 /** Queries of nodes: one by its identifier, a filtered page, and the writes of the API. */
+import type { Document } from '../../model/document';
 import type { LeaseUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Fault, PowerState, ProvisionState } from '../../model/lifecycle/states';
 import type { Predicate } from '../../model/predicates';
@@ -10,8 +11,6 @@ import { where } from '../predicates';
 import type { BoxedSecret } from '../secrets/sealing';
 import { secretsInsert } from '../secrets/secrets';
 import { silentAfter } from '../workers';
-
-type Document = Readonly<Record<string, unknown>>;
 
 export type NodeRow = {
   readonly id: number;

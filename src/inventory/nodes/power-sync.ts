@@ -1,7 +1,7 @@
 /** Queries of power sync: whose power is to be looked at now, and what a look changes. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../../model/lifecycle/states';
-import { columnsOf, type Db } from '../database';
+import { columnsOf, type Db, textArray } from '../database';
 
 /** A node whose power is due to be read, with what its driver needs. */
 export type DueNode = {
@@ -64,9 +64,9 @@ export const powerSync = (sql: Db) => ({
         select p.node_uuid, case when nodes.maintenance then ${recoverEveryMs}::float8 else ${everyMs}::float8 end as wait_ms
         from power_sync p join nodes on nodes.uuid = p.node_uuid
         where p.due_at <= now() and nodes.conductor_group = ${conductor_group}
-          and nodes.driver = any (${sql.array([...drivers], 1009)})
+          and nodes.driver = any (${textArray(sql, drivers)})
           and nodes.reservation is null and nodes.target_power_state is null
-          and nodes.provision_state <> all (${sql.array([...powerSyncSkips], 1009)})
+          and nodes.provision_state <> all (${textArray(sql, powerSyncSkips)})
           and (not nodes.maintenance or nodes.fault = 'power failure')
         order by p.due_at limit ${limit} for update of p skip locked
       ), taken as (

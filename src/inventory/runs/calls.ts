@@ -1,8 +1,7 @@
 /** Queries for calls whose caller waits: the node as a read needs it, without a lock, and why a run failed. */
+import type { Document } from '../../model/document';
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { Db } from '../database';
-
-type Document = Readonly<Record<string, unknown>>;
 
 /** What a look needs of its node; only the BMC workers' role asks. */
 export type CalledNode = {

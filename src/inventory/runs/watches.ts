@@ -1,9 +1,8 @@
 /** Which runs a stream watches, and the announcements that their events cause. */
 import type { RunUuid } from '../../model/ids';
-import type { Sql } from '../database';
+import { type Sql, uuidArray } from '../database';
 
 const channel = 'temper_events'; // as the trigger names it
-const uuidArray = 2951; // of Postgres' own types
 
 export type Listening = { close(): Promise<void> };
 
@@ -13,7 +12,7 @@ export const watches = (sql: Sql) => ({
     if (runs.length === 0) return;
     await sql`
       insert into run_watches (run_id, watcher, until)
-      select run, ${watcher}, now() + ${ms} * interval '1 millisecond' from unnest(${sql.array([...runs], uuidArray)}) run
+      select run, ${watcher}, now() + ${ms} * interval '1 millisecond' from unnest(${uuidArray(sql, runs)}) run
       on conflict (run_id, watcher) do update set until = excluded.until`;
   },
 

@@ -1,6 +1,6 @@
 /** Queries of the secrets table. The API's role may only add to it; reading and sealing again is for the BMC workers' role. */
 import type { NodeUuid } from '../../model/ids';
-import { type Db, jsonOf } from '../database';
+import { type Db, jsonOf, uuidArray } from '../database';
 import type { BoxedSecret, SecretHolder, StoredSecret } from './sealing';
 
 const columns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
@@ -24,7 +24,7 @@ export const secrets = (sql: Db) => ({
   async prune(holder: SecretHolder, holder_id: string, keep: readonly string[]): Promise<void> {
     await sql`
       delete from secrets
-      where holder = ${holder} and holder_id = ${holder_id} and id <> all (${sql.array([...keep], 2951)})
+      where holder = ${holder} and holder_id = ${holder_id} and id <> all (${uuidArray(sql, keep)})
         and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)`;
   },
 

@@ -1,12 +1,11 @@
 /** The part of a node that says where its BMC is and how far it is trusted: what stored credentials are bound to. */
 
+import type { Document } from '../document';
 import { isTemperError } from '../errors';
 import { type DriverName, driverRow, isDriver, ownKey, speaksOf } from '../lifecycle/drivers';
 import { parseBmcAddress } from './bmc-addresses';
 import { provesItself, wayOf } from './ipmi-info';
 import { trustOf } from './redfish-info';
-
-type Document = Readonly<Record<string, unknown>>;
 
 /** What decides where credentials go, as a value that is stored beside a sealed secret and compared with the node's present one. */
 export type BmcSide = {

@@ -1,6 +1,5 @@
 /** How single values of an ipmi node's driver_info are read, alike at the moment of writing and by the worker. */
-
-type Info = Readonly<Record<string, unknown>>;
+import type { Document } from '../document';
 
 /** Whether a value says anything; clients send an empty text for nothing. */
 export const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
@@ -10,18 +9,18 @@ export const bridgeHops = { no: [], single: ['target'], dual: ['transit', 'targe
 export type Bridging = keyof typeof bridgeHops;
 
 /** Reads `ipmi_bridging`; undefined for a text that is none of its values. */
-export const bridgingOf = ({ ipmi_bridging }: Info): Bridging | undefined => {
+export const bridgingOf = ({ ipmi_bridging }: Document): Bridging | undefined => {
   const kind = isGiven(ipmi_bridging) ? String(ipmi_bridging) : 'no';
   return Object.hasOwn(bridgeHops, kind) ? (kind as Bridging) : undefined;
 };
 
 /** The way from the BMC at the address to the node's own, as a text that is equal for equal ways. */
-export const wayOf = (info: Info): string => {
+export const wayOf = (info: Document): string => {
   const hops = bridgeHops[bridgingOf(info) ?? 'no'];
   const numberAt = (field: string) => (isGiven(info[field]) ? Number(info[field]) : null);
   return JSON.stringify(hops.map((hop) => [numberAt(`ipmi_${hop}_channel`), numberAt(`ipmi_${hop}_address`)]));
 };
 
 /** Whether the session is one of IPMI 2.0, whose BMC proves that it knows the password; one of 1.5 does not. */
-export const provesItself = ({ ipmi_protocol_version }: Info): boolean =>
+export const provesItself = ({ ipmi_protocol_version }: Document): boolean =>
   !isGiven(ipmi_protocol_version) || String(ipmi_protocol_version) === '2.0';

@@ -1,6 +1,7 @@
 /** Where images and firmware may come from: a URL is held against the origins that an operator allows. */
 
 import { ramdiskNamed } from '../boot/ramdisks';
+import type { Document } from '../document';
 import { raise, unreachable } from '../errors';
 import type { ActName } from '../lifecycle/acts';
 import { ownValue } from '../own';
@@ -35,8 +36,6 @@ export const requireOrigin = (origins: readonly string[], url: string): void => 
       reason: 'the operator does not allow it; ask for it to be added to TEMPER_IMAGE_ORIGINS',
     });
 };
-
-type Document = Readonly<Record<string, unknown>>;
 
 /**
  * Something that is fetched. `http`: a URL of http or https. `container`: the name of a container image, whose registry

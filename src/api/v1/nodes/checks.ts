@@ -1,7 +1,9 @@
 /** What must hold for a node's values, whichever caller writes them: driver, interfaces, driver_info, properties, names. */
+
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { systemIdFault, systemUuidFault } from '../../../model/access/redfish-info';
 import { isSecretRef } from '../../../model/access/secrets';
+import type { Document } from '../../../model/document';
 import { raise } from '../../../model/errors';
 import { type DriverName, driverRow, drivers, isDriver, type PropertyRow } from '../../../model/lifecycle/drivers';
 import {
@@ -17,7 +19,6 @@ import { requireMinor } from '../../http/versions';
 import { visibleNode } from '../../resource/visibility';
 
 type NodeCheckValues = Readonly<Record<string, unknown>>;
-type Document = Readonly<Record<string, unknown>>;
 
 const invalid = (field: string, reason: string | undefined): void => {
   if (reason !== undefined) raise('InvalidInput', { field, reason });

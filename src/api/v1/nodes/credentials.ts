@@ -1,14 +1,15 @@
 /** Keeps a stored BMC password from being sent elsewhere, or to less trust, by a caller who does not know it. */
+
 import { bmcSideOf, movedField } from '../../../model/access/bmc-sides';
 import { trustOf } from '../../../model/access/redfish-info';
 import { secretRefs } from '../../../model/access/secrets';
+import type { Document } from '../../../model/document';
 import { raise } from '../../../model/errors';
 import { type DriverName, ownKey } from '../../../model/lifecycle/drivers';
 
 /** The rule of those who may point stored credentials elsewhere, and name files of the workers. */
 export const moveCredentials = 'temper:node:move_credentials';
 
-type Document = Readonly<Record<string, unknown>>;
 /** The part of a node that says where its BMC is and whom to trust. */
 type BmcSide = { readonly driver: DriverName; readonly driver_info: Document };
 

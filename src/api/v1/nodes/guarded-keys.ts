@@ -1,6 +1,8 @@
 /** May I do it: a change of the parts of a node that have a rule beside that of their field. */
+
 import type { Caller } from '../../../model/access/callers';
 import { keyedFields, keyRules, ruleOfKey, rulesOfFields } from '../../../model/access/guarded-keys';
+import type { Document } from '../../../model/document';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
 import type { Equipment } from '../../../model/lifecycle/step-types';
 import { nodeTarget } from '../../../policy';
@@ -12,7 +14,6 @@ export const selfOwned = 'baremetal:node:create:self_owned_node';
 /** Every rule that a change of keys may ask. */
 export const allKeyRules: readonly string[] = Object.values(keyRules);
 
-type Document = Readonly<Record<string, unknown>>;
 type GuardedKeyValues = Readonly<Record<string, unknown>>;
 
 const changedKeys = (before: Document, after: Document): string[] =>

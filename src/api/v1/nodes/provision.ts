@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { fetchedByInstance } from '../../../model/access/origins';
-import { raise } from '../../../model/errors';
+import { invalidInput, raise } from '../../../model/errors';
 import { type ProvisionState, states } from '../../../model/lifecycle/states';
 import { isVerb, type Verb, verbRow, verbs } from '../../../model/lifecycle/verbs';
 import { runbooksSince } from '../../../model/resources/runbooks';
@@ -28,16 +28,15 @@ import { nodeRoute } from './node-route';
 type ProvisionBody = z.output<typeof provisionBody>;
 
 const provision = 'baremetal:node:set_provision_state';
-const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 const wanted = (body: ProvisionBody): WantedVerb => {
   if (!isVerb(body.target))
-    return invalid('target', `must be one of ${Object.keys(verbs).join(', ')}; ${came(body.target)} came`);
+    return invalidInput('target', `must be one of ${Object.keys(verbs).join(', ')}; ${came(body.target)} came`);
   const row = verbRow(body.target);
   if (body.runbook === undefined) return { verb: body.target, row, rule: provision };
   if (!row.runbook)
-    return invalid('runbook', `is only possible with ${withSteps.join(' or ')}, not with ${body.target}`);
+    return invalidInput('runbook', `is only possible with ${withSteps.join(' or ')}, not with ${body.target}`);
   const given = stepKeys.filter((key) => body[key] !== undefined);
-  if (given.length > 0) return invalid('runbook', `give either ${given.join(', ')} or a runbook, but not both`);
+  if (given.length > 0) return invalidInput('runbook', `give either ${given.join(', ')} or a runbook, but not both`);
   return { verb: body.target, row, rule: runRunbook };
 };
 

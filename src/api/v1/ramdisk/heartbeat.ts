@@ -5,7 +5,7 @@ import type { AgentRow } from '../../../inventory/nodes/agents';
 import { hashOf } from '../../../inventory/secrets/boot-tokens';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { maskText } from '../../../model/access/secrets';
-import { raise } from '../../../model/errors';
+import { invalidInput, raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { heartbeatFields, isHeardIn } from '../../../model/lifecycle/agents';
 import type { ApiContext, ContextSettings } from '../../context';
@@ -35,11 +35,9 @@ const heartbeatBody = z.strictObject({
 });
 type Beat = z.output<typeof heartbeatBody>;
 
-const invalid = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
-
 const refuseNewer = (given: Readonly<Record<string, unknown>>, minor: number): void => {
   for (const [name, since] of Object.entries(heartbeatFields))
-    if (given[name] !== undefined && minor < since) invalid(name, `needs API version 1.${since}`);
+    if (given[name] !== undefined && minor < since) invalidInput(name, `needs API version 1.${since}`);
 };
 
 const isToken = ({ token_hash }: AgentRow, token: string): boolean =>
@@ -49,21 +47,21 @@ const parseUrl = (text: string): URL => {
   try {
     return new URL(text);
   } catch {
-    return invalid('callback_url', 'must be a URL such as https://192.0.2.7:9999');
+    return invalidInput('callback_url', 'must be a URL such as https://192.0.2.7:9999');
   }
 };
 
 /** Throws InvalidInput for a URL that will not do, AgentAddressRefused for one outside the networks. */
 const checkUrl = async (settings: ContextSettings, text: string, peer: string): Promise<void> => {
   const url = parseUrl(text);
-  if (!/^https?:$/.test(url.protocol)) invalid('callback_url', 'must begin with http:// or https://');
+  if (!/^https?:$/.test(url.protocol)) invalidInput('callback_url', 'must begin with http:// or https://');
   if (url.protocol === 'http:' && settings.agentRequireTls)
-    invalid('callback_url', 'must begin with https:// here (TEMPER_AGENT_REQUIRE_TLS)');
+    invalidInput('callback_url', 'must begin with https:// here (TEMPER_AGENT_REQUIRE_TLS)');
   if (url.username || url.password || url.search || url.hash)
-    invalid('callback_url', 'must not hold credentials, a query or a fragment');
+    invalidInput('callback_url', 'must not hold credentials, a query or a fragment');
   await checkNetworks(settings, url);
   if (!(await leadsTo(settings, url, peer)))
-    invalid('callback_url', `must lead to ${peer}, where this request comes from (TEMPER_TRUSTED_PROXIES)`);
+    invalidInput('callback_url', `must lead to ${peer}, where this request comes from (TEMPER_TRUSTED_PROXIES)`);
 };
 
 const checkNetworks = async (settings: ContextSettings, url: URL): Promise<void> => {
@@ -79,18 +77,18 @@ const checkCertificate = (pem: string): void => {
   try {
     new X509Certificate(pem);
   } catch {
-    invalid('agent_verify_ca', 'must be a certificate in PEM form');
+    invalidInput('agent_verify_ca', 'must be a certificate in PEM form');
   }
 };
 
 /** Throws InvalidInput where it is not the ramdisk on record, or where that would listen elsewhere than it said first. */
 const checkBeat = async (ctx: ApiContext, agent: AgentRow, beat: Beat, peer: string): Promise<void> => {
   const { callback_url: url, agent_verify_ca: pem } = beat;
-  if (!beat.agent_version) invalid('agent_version', 'is missing');
+  if (!beat.agent_version) invalidInput('agent_version', 'is missing');
   if (agent.url !== null && url !== '' && url !== agent.url)
-    invalid('callback_url', 'is not the one that this ramdisk gave first');
+    invalidInput('callback_url', 'is not the one that this ramdisk gave first');
   if (agent.url !== null && pem && pem !== agent.verify_ca)
-    invalid('agent_verify_ca', 'is not the one that this ramdisk gave first');
+    invalidInput('agent_verify_ca', 'is not the one that this ramdisk gave first');
   if (agent.url !== null || url === '') return;
   await checkUrl(ctx.settings, url, peer);
   if (pem) checkCertificate(pem);
@@ -116,7 +114,7 @@ const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: Ap
   const agent = node && (await ctx.inventory.agents.find(node.uuid));
   // A node that no ramdisk has looked up is as unknown to a ramdisk as one that does not exist.
   if (!node || !agent) return raise('NodeNotFound', { node: ident });
-  if (!isToken(agent, request.body.agent_token)) invalid('agent_token', 'is not the one of the ramdisk on record');
+  if (!isToken(agent, request.body.agent_token)) invalidInput('agent_token', 'is not the one of the ramdisk on record');
   if (!isHeardIn(node.provision_state)) {
     ctx.log.info('heartbeat ignored', { node_uuid: node.uuid, provision_state: node.provision_state });
     return accepted();

@@ -1,9 +1,9 @@
 /** Firmware updates by SimpleUpdate: one component after the other, each done when its new version shows. */
 
-import { createHash } from 'node:crypto';
 import { isTemperError, raise, TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
 import type { ActOutcome, FirmwareComponent } from '../../../model/runs/runs';
+import { shortDigest } from '../../digest';
 import { pause } from '../../wait';
 import { allowableValues, findSystem, membersOf } from '../discovery/discovery';
 import { type Part, readParts } from '../discovery/firmware-parts';
@@ -38,9 +38,6 @@ const limitMs = 2 * 60 * 60_000;
 const goodLooks = 3;
 const looksApart = 30;
 const mostLooks = 16;
-
-/** URLs may carry a token: the ledger keeps a digest. */
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 const protocolOf = (url: string): 'HTTP' | 'HTTPS' | undefined => {
   const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: '' };
@@ -140,7 +137,7 @@ const flashed = (parts: readonly Part[], items: readonly Item[]): FirmwareCompon
   }));
 
 const updateAll = async (client: Client, items: readonly Item[]): Promise<ActOutcome> => {
-  const desired = { images: items.map(({ component, url }) => ({ component, image: digest(url) })) };
+  const desired = { images: items.map(({ component, url }) => ({ component, image: shortDigest(url) })) };
   const ledger = await openLedger(client.context, desired);
   // Looked up before anything is sent, and kept: a later attempt may begin while the BMC is away.
   const updater = await ledger.plan(async () => {

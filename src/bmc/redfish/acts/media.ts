@@ -1,9 +1,10 @@
 /** Virtual media: an image in a drive, and drives emptied. */
-import { createHash } from 'node:crypto';
+
 import { isTemperError } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
 import { standing } from '../../announce';
 import { converge } from '../../converge';
+import { shortDigest } from '../../digest';
 import {
   ejectFrom,
   findSlots,
@@ -15,9 +16,6 @@ import {
   takes,
 } from '../discovery/media-slots';
 import type { Client, Sent } from '../transport/client';
-
-/** Image URLs may carry a token, so an intent keeps a digest. */
-const digest = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 16);
 
 const holds = ({ media }: Slot): boolean => media.Inserted === true;
 
@@ -72,7 +70,7 @@ const empty = async (client: Client, paths: readonly string[]): Promise<{ sent: 
  */
 const insert = async (client: Client, slot: Slot, url: string): Promise<void> => {
   const what = 'insert virtual media';
-  const desired = { image: digest(url), path: slot.path };
+  const desired = { image: shortDigest(url), path: slot.path };
   if (!standing(await client.context.intents.last(), desired)) await empty(client, [slot.path]);
   await converge<Slot>(client, {
     what,

@@ -1,10 +1,11 @@
 /** Event subscriptions of a BMC: the receivers of its events. */
-import { createHash } from 'node:crypto';
+
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
 import { announcements } from '../../announce';
 import { converge } from '../../converge';
+import { shortDigest } from '../../digest';
 import { tidyText } from '../../texts';
 import { findChecked, membersOf, serviceRoot } from '../discovery/discovery';
 import { link, maybe, text, texts } from '../discovery/resources';
@@ -104,9 +105,6 @@ type SubscriptionObserved = {
   readonly made?: { readonly path: string; readonly is: Subscription };
 };
 
-/** A receiver's address may carry an account, so an intent keeps a digest. */
-const digest = (told: unknown): string => createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
-
 /** The list as it was when the command was announced; undefined where none was. */
 const announcedPaths = async (
   { context }: Client,
@@ -141,7 +139,7 @@ export const createSubscription = async (client: Client, args: SubscriptionArgs)
   const { list, types } = await find(client);
   requireTypes(client, args.event_types, types);
   const told = toldBy(args);
-  const desired = { subscription: digest(told) };
+  const desired = { subscription: shortDigest(JSON.stringify(told)) };
   let before = await announcedPaths(client, desired);
   const { state } = await converge<SubscriptionObserved>(client, {
     what,

@@ -1,10 +1,9 @@
 /** Resources that inspection and indicators read, as lenient as the others. */
 import { z } from 'zod';
 import { Drive, Storage } from '../jobs/job-resources';
-import { Chassis, flag, link, links, maybe, System, text } from './resources';
+import { Chassis, flag, link, links, maybe, System, status, text } from './resources';
 
 const number = maybe(z.number().nonnegative());
-const status = maybe(z.looseObject({ State: text, Health: text }));
 
 export const HostSystem = System.extend({
   SerialNumber: text,

@@ -12,6 +12,7 @@ export const link = z.looseObject({ '@odata.id': z.string() });
 export const text = maybe(z.string());
 export const flag = maybe(z.boolean());
 export const texts = maybe(z.array(z.string()));
+export const status = maybe(z.looseObject({ State: text, Health: text }));
 export const links = maybe(z.array(link));
 
 const action = maybe(

@@ -1,9 +1,8 @@
 /** Resources that long work reads: tasks, storage, volumes and the update service, as lenient as the others. */
 import { z } from 'zod';
-import { link, links, maybe, text, texts } from '../discovery/resources';
+import { link, links, maybe, status, text, texts } from '../discovery/resources';
 
 const number = maybe(z.number());
-const status = maybe(z.looseObject({ State: text, Health: text }));
 
 export const JobRoot = z.looseObject({
   Systems: maybe(link),

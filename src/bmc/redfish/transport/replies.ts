@@ -3,6 +3,7 @@
 import { type ErrorCode, TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
 import { busyKeys } from '../../quirks';
+import { tidyText } from '../../texts';
 
 /** An answer as it came. `body` is undefined when there is none or when it is not JSON (`garbled` distinguishes the two). */
 export type Reply = {
@@ -73,17 +74,14 @@ export const retryAfterMs = (reply: Reply, now = timeOf(reply)): number | undefi
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestWaitMs) : undefined;
 };
 
-/** One line of printable text. */
-const tidy = (text: string): string =>
-  text
-    .replace(/[^\x20-\x7e\u00a0-\uffff]+/g, ' ')
-    .trim()
-    .slice(0, 300);
+const longestReason = 300;
 
 const reasonOf = (reply: Reply): string => {
   if (reply.garbled) return 'its reply is not JSON';
   const [first] = messagesOf(reply.body);
-  return first ? tidy(first.text || first.key) : `status ${reply.status} without explanation`;
+  return first
+    ? (tidyText(first.text || first.key, longestReason) ?? '')
+    : `status ${reply.status} without explanation`;
 };
 
 /** Status to error; what is not listed here is decided by its hundred. */
