@@ -5,7 +5,7 @@ import { createMetrics } from '../src/observe/metrics';
 import { listenFault } from '../src/process/listen';
 import { live } from '../src/process/process';
 import { common, settingsOrEnd } from '../src/process/settings/config';
-import { port, text, webUrl } from '../src/process/settings/kinds';
+import { nonEmptyText, port, webUrl } from '../src/process/settings/kinds';
 import { startDemoIdentity } from './identity/index';
 
 const config = settingsOrEnd(
@@ -13,7 +13,7 @@ const config = settingsOrEnd(
   z.object({
     ...common,
     TEMPER_DEMO_IDENTITY_PORT: port.default(5000),
-    TEMPER_DEMO_IDENTITY_DIR: text.optional(),
+    TEMPER_DEMO_IDENTITY_DIR: nonEmptyText.optional(),
     TEMPER_API_PUBLIC_URL: webUrl,
   }),
 );

@@ -5,7 +5,7 @@ import { createMetrics } from '../src/observe/metrics';
 import { type Listening, listenFault } from '../src/process/listen';
 import { live } from '../src/process/process';
 import { common, settingsOrEnd } from '../src/process/settings/config';
-import { count, list, port, text, webUrl } from '../src/process/settings/kinds';
+import { commaList, count, nonEmptyText, port, webUrl } from '../src/process/settings/kinds';
 import { startRack } from './rack';
 
 const config = settingsOrEnd(
@@ -13,7 +13,7 @@ const config = settingsOrEnd(
   z.object({
     ...common,
     TEMPER_RACK_SIZE: count(0, 1_000).default(8),
-    TEMPER_RACK_DIR: text,
+    TEMPER_RACK_DIR: nonEmptyText,
     TEMPER_RACK_HTTP_PORT: port.default(0),
     TEMPER_RACK_HTTPS_PORT: port.default(0),
     TEMPER_RACK_CONTROL_PORT: port.default(0),
@@ -24,7 +24,7 @@ const config = settingsOrEnd(
     TEMPER_RACK_SPEED: count(1, 100)
       .default(1)
       .describe('How many times as fast as usual the emulated hardware works.'),
-    TEMPER_RACK_RAMDISK_IMAGES: list
+    TEMPER_RACK_RAMDISK_IMAGES: commaList
       .default([])
       .describe('URLs of discs that hold the ramdisk, separated by commas; any disc when empty.'),
   }),

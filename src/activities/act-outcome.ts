@@ -28,7 +28,7 @@ const hasDetails = (seen: RunObserved | undefined): boolean =>
   seen !== undefined && detailed.some((name) => seen[name] !== undefined);
 
 /** What an act saw and did, kept before it counts as done: a repeat writes the same. */
-export const keep = async (
+export const keepOutcome = async (
   lock: ActLock,
   { seen, reported }: ActOutcome,
   { ends, boots, at }: OfRamdisk,

@@ -8,7 +8,7 @@ import type { PlannedStep } from '../model/lifecycle/step-types';
 import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, RunObserved } from '../model/runs/runs';
 import { type Attempted, announcedIn, type Beating, contextOf } from './act-context';
-import { bootsRamdisk, hiddenError, hiddenOutcome, keep } from './act-outcome';
+import { bootsRamdisk, hiddenError, hiddenOutcome, keepOutcome } from './act-outcome';
 import type { BmcHands } from './bmc-deps';
 import { withLease } from './lease';
 import { whileOneRamdisk } from './one-ramdisk';
@@ -75,7 +75,7 @@ export const attempt = async (
         throw hiddenError(why, texts);
       },
     );
-  await keep(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, hands);
+  await keepOutcome(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, hands);
   const stepDone = (last && outcome.follows === undefined) || outcome.rest === 'skip';
   if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });

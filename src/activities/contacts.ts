@@ -11,19 +11,19 @@ import { guarded } from './failures';
 import { applyInspectionRules } from './inspection-rules';
 import { heldNode, moveNode } from './moves';
 
-type Projection = { readonly lock: Lock; readonly seq: number; readonly index: number };
-export type AwaitInput = Projection & { readonly awaits: Awaited; readonly waiting_for: string | null };
+type StepProjection = { readonly lock: Lock; readonly seq: number; readonly index: number };
+export type AwaitInput = StepProjection & { readonly awaits: Awaited; readonly waiting_for: string | null };
 
-const refuse = (reason: string) => raise('StepRejected', { step: 'management.inspect', reason });
+const refuseInspection = (reason: string) => raise('StepRejected', { step: 'management.inspect', reason });
 
 /** What the ramdisk found becomes properties and ports. Throws StepRejected where it failed, or something essential is missing. */
 const takeFindings = async (store: Queries, lock: Lock, log: Log): Promise<void> => {
   const found = await store.details.inventory(lock.node_uuid);
   const error = errorOf(found?.plugin_data ?? {});
-  if (error !== undefined) refuse(`the ramdisk reports: ${error}`);
+  if (error !== undefined) refuseInspection(`the ramdisk reports: ${error}`);
   const facts = factsOf(found?.inventory ?? {});
   const missing = missingFacts(facts);
-  if (missing.length > 0) refuse(`the ramdisk did not say ${missing.join(', ')}`);
+  if (missing.length > 0) refuseInspection(`the ramdisk did not say ${missing.join(', ')}`);
   await store.sightings.write(lock, facts);
   await applyInspectionRules(store, lock, log);
 };
@@ -64,7 +64,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
 
   /** Out of the wait state: the step is done. */
   heard: guarded(
-    async ({ lock, seq, index }: Projection): Promise<{ provision_state: ProvisionState }> =>
+    async ({ lock, seq, index }: StepProjection): Promise<{ provision_state: ProvisionState }> =>
       inventory.transaction(async (store) => {
         const node = await heldNode(store, lock);
         if (!(await store.runs.advance(lock, seq, 'running', null))) return { provision_state: node.provision_state };

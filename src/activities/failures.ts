@@ -4,14 +4,14 @@ import { maskSecrets, maskText } from '../model/access/secrets';
 import { type Facts, isTemperError } from '../model/errors';
 
 // Longer texts would only fill histories.
-const longest = 2_000;
+const longestMessage = 2_000;
 const longestFact = 500;
 
 const benign = new Set(['BmcLeaseHeld', 'BmcBusy', 'BmcResting']);
 const waitsFor: Readonly<Record<string, number>> = { BmcLeaseHeld: 2_000 };
 
 /** Facts as a caller may read them: short texts, numbers and flags; nothing nested, no secret. */
-const plain = (facts: Facts): Record<string, unknown> =>
+const plainFacts = (facts: Facts): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(maskSecrets(facts) as Facts)
       .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
@@ -25,14 +25,14 @@ const plain = (facts: Facts): Record<string, unknown> =>
 export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
   if (thrown instanceof CancelledFailure || thrown instanceof ApplicationFailure) return thrown;
   if (!isTemperError(thrown)) {
-    const message = maskText(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, longest);
-    return ApplicationFailure.create({ message, type: 'Unexpected', nonRetryable: false, details: [plain(more)] });
+    const message = maskText(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, longestMessage);
+    return ApplicationFailure.create({ message, type: 'Unexpected', nonRetryable: false, details: [plainFacts(more)] });
   }
   const wait = typeof thrown.facts.retryAfterMs === 'number' ? thrown.facts.retryAfterMs : waitsFor[thrown.code];
   return ApplicationFailure.create({
-    message: maskText(thrown.message).slice(0, longest),
+    message: maskText(thrown.message).slice(0, longestMessage),
     type: thrown.code,
-    details: [plain({ ...thrown.facts, ...more })],
+    details: [plainFacts({ ...thrown.facts, ...more })],
     nonRetryable: !thrown.retryAfter(typeof more.attempt === 'number' ? more.attempt : 1),
     ...(wait !== undefined && { nextRetryDelay: wait }),
     ...(benign.has(thrown.code) && { category: ApplicationFailureCategory.BENIGN }),

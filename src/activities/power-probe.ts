@@ -66,7 +66,7 @@ const contextOf = (node: DueNode, signal: AbortSignal): ActContext => ({
 });
 
 /** What the BMC says of the node's power. Throws errors of the list, without a secret in them. */
-const ask = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promise<PowerState | null> => {
+const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promise<PowerState | null> => {
   const driver = hands.driverOf(node.driver);
   const look = driver?.acts.verify ?? raise('DriverUnsupported', { driver: node.driver, what: 'looking at power' });
   const values = await openSecrets(node, undefined, hands);
@@ -159,7 +159,7 @@ const takeOut = async (node: DueNode, reason: string, { inventory }: LookHands):
     return 'faulted';
   });
 
-const failed = async (node: DueNode, thrown: unknown, hands: LookHands): Promise<Looked> => {
+const probeFailed = async (node: DueNode, thrown: unknown, hands: LookHands): Promise<Looked> => {
   const says = maskText(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, longestReason);
   hands.log.warn('power sync: look failed', { node_uuid: node.uuid, reason: says });
   if (node.fault !== null) return 'failed';
@@ -172,11 +172,11 @@ const failed = async (node: DueNode, thrown: unknown, hands: LookHands): Promise
 export const lookAtPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promise<Looked> => {
   let seen: PowerState | null;
   try {
-    seen = await ask(node, hands, signal);
+    seen = await readPower(node, hands, signal);
   } catch (thrown) {
     if (thrown instanceof LaneBusy || signal.aborted) return 'skipped';
     if (isTemperError(thrown) && noVerdict.includes(thrown.code)) return 'skipped';
-    return failed(node, thrown, hands);
+    return probeFailed(node, thrown, hands);
   }
   return seen === null ? 'unknown' : saw(node, seen, hands);
 };

@@ -30,7 +30,7 @@ export const lookActivities = (hands: BmcHands) => {
       const beating = setInterval(() => heartbeat(), beatEveryMs);
       try {
         const outcome = await attempt(input, hands, holder);
-        await keep(input, outcome, hands);
+        await keepSeen(input, outcome, hands);
         return bounded(outcome.value ?? outcome.seen?.power_state ?? null, input);
       } finally {
         clearInterval(beating);
@@ -58,11 +58,13 @@ const attempt = async (input: LookInput, hands: BmcHands, holder: string): Promi
   } catch (thrown) {
     // The lane may be held for minutes; the caller learns that, and not that time was up.
     if (limit.aborted && !entered) raise('BmcLeaseHeld', { bmc: lane });
-    throw isTemperError(thrown) ? new TemperError(thrown.code, hideTexts(thrown.facts, texts)) : hidden(thrown, texts);
+    throw isTemperError(thrown)
+      ? new TemperError(thrown.code, hideTexts(thrown.facts, texts))
+      : withoutTexts(thrown, texts);
   }
 };
 
-const hidden = (thrown: unknown, texts: readonly string[]): unknown => {
+const withoutTexts = (thrown: unknown, texts: readonly string[]): unknown => {
   if (thrown instanceof Error && thrown.name !== 'CancelledFailure' && !(thrown instanceof DOMException))
     thrown.message = hideTexts(thrown.message, texts);
   return thrown;
@@ -103,7 +105,7 @@ const contextOf = (
   },
 });
 
-const keep = async ({ node_uuid }: LookInput, { seen }: ActOutcome, { inventory }: BmcHands): Promise<void> => {
+const keepSeen = async ({ node_uuid }: LookInput, { seen }: ActOutcome, { inventory }: BmcHands): Promise<void> => {
   if (seen?.bios || seen?.firmware)
     await inventory.details.write(node_uuid, { bios: seen.bios, firmware: seen.firmware });
 };

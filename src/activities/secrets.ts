@@ -61,7 +61,7 @@ const isArg = ({ holder, path, boxes }: StoredSecret, at: string): boolean => {
 };
 
 /** Whether a secret may be used at a place. What is sealed with a pair cannot claim another place than it has. */
-const fits = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
+const isFor = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
   const ofNode = row.holder === 'node' && row.holder_id === node.uuid;
   if (place === 'agent') return row.holder === 'agent' && row.holder_id === node.uuid;
   if (place === 'instance_info') return ofNode && !isOfBmc(row);
@@ -105,7 +105,7 @@ export const openSecrets = async (
   for (const { id, place } of wanted) {
     const row = rows.get(id);
     if (!row) continue;
-    if (!fits(row, place, node)) raise('SecretMisplaced', { node: node.name ?? node.uuid, field: labelOf(place) });
+    if (!isFor(row, place, node)) raise('SecretMisplaced', { node: node.name ?? node.uuid, field: labelOf(place) });
     checkBmc(row, node);
     if (!values.has(id)) values.set(id, vault.open(row));
   }

@@ -36,7 +36,7 @@ const identity: Rooms['identity'] = {
 const counted = async (): Promise<Counted> =>
   (await metrics.registry.getMetricsAsJSON()).filter((one) => !/^(process_|nodejs_version)/.test(one.name));
 
-const end = async (): Promise<void> => {
+const endThread = async (): Promise<void> => {
   for (const close of closers.reverse())
     await Promise.resolve(close()).catch((error) => log.warn('close failed', { error }));
   process.exit(0); // of this thread
@@ -62,7 +62,7 @@ const run = async (): Promise<void> => {
 process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }));
 
 api.on('message', (message: ToThread) => {
-  if (message.is === 'end') void end();
+  if (message.is === 'end') void endThread();
   else void counted().then((now) => say({ is: 'counted', counted: now }));
 });
 

@@ -81,13 +81,13 @@ type Attempt<State> = {
 };
 
 /** What an error or a heartbeat says of it. */
-type Progress = Pick<Attempt<unknown>, 'client' | 'seen'> & { readonly goal: Pick<Goal<unknown>, 'what'> };
+type AttemptProgress = Pick<Attempt<unknown>, 'client' | 'seen'> & { readonly goal: Pick<Goal<unknown>, 'what'> };
 
-const beatAs = ({ client, goal, seen }: Progress, doing: string) =>
+const beatAs = ({ client, goal, seen }: AttemptProgress, doing: string) =>
   client.context.beat({ what: goal.what, doing, seen });
 
 /** Undefined when the read failed in passing; the engine's retries space those of the very first read better. */
-const look = async <State>(attempt: Attempt<State>): Promise<{ state: State } | undefined> => {
+const readState = async <State>(attempt: Attempt<State>): Promise<{ state: State } | undefined> => {
   try {
     const state = await attempt.goal.look();
     attempt.seen = attempt.goal.show(state);
@@ -101,7 +101,7 @@ const look = async <State>(attempt: Attempt<State>): Promise<{ state: State } | 
   }
 };
 
-const outcomeUnknown = ({ client, goal, seen }: Progress): never =>
+const outcomeUnknown = ({ client, goal, seen }: AttemptProgress): never =>
   raise(
     'StepOutcomeUnknown',
     client.facts({ step: goal.what, reason: `the BMC shows ${seen}, as it would either way` }),
@@ -130,14 +130,14 @@ const afterRefusal = async <State>(
   await attempt.intents.withdraw();
   attempt.announced = undefined;
   // It may be refused because the state is there already.
-  const now = await look(attempt);
+  const now = await readState(attempt);
   if (now && attempt.goal.reached(now.state, undefined)) return;
   const isLast = performance.now() >= attempt.deadline;
   if (!refusal.transient || refusal.reply?.status === 503 || isLast) throw refusal.error;
   await pause(attempt.nextPause(), attempt.client.context.signal);
 };
 
-const send = async <State>(attempt: Attempt<State>, state: State): Promise<void> => {
+const sendCommand = async <State>(attempt: Attempt<State>, state: State): Promise<void> => {
   const { client, goal, intents } = attempt;
   const { signal, log } = client.context;
   signal.throwIfAborted();
@@ -190,12 +190,12 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
   const late = attempt.announced !== undefined || goal.endsInTime === true ? 'BmcStuck' : 'BmcTimeout';
   let agreeing = 0;
   for (;;) {
-    const now = await look(attempt);
+    const now = await readState(attempt);
     if (now) {
       agreeing = isThere(attempt, now.state) ? agreeing + 1 : 0;
       if (agreeing >= (goal.proof ?? 1)) return { state: now.state, sent: attempt.sent };
       if (agreeing === 0 && mayAct(attempt, now.state)) {
-        await send(attempt, now.state);
+        await sendCommand(attempt, now.state);
         continue;
       }
     }

@@ -1,9 +1,9 @@
 /** The API over HTTP: JSON in and out, refusals and silence as faults, the login done when it is first needed. */
-import { type Target, targetOf } from './clouds';
+import { apiTarget, type Target } from './clouds';
 import { stop } from './faults';
 import type { CliDeps } from './hands';
-import { reasonOf, signIn } from './login';
-import { plain } from './tables';
+import { fetchReason, signIn } from './login';
+import { plainText } from './tables';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -19,7 +19,7 @@ export type Client = {
   where(): Promise<string>;
 };
 
-const limitMs = 120_000;
+const requestLimitMs = 120_000;
 
 type Session = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
@@ -86,19 +86,19 @@ const withoutWords: Readonly<Record<number, string>> = {
 };
 const signInAgain = 'Set OS_CLOUD, or TEMPER_TOKEN or TEMPER_USERNAME and TEMPER_PASSWORD, to whom the API knows.';
 
-const refuse = async (reply: Response): Promise<never> => {
+const throwRefusal = async (reply: Response): Promise<never> => {
   const text = await reply.text().catch(() => '');
   const words = saysOf(text) ?? withoutWords[reply.status] ?? `The server answered ${reply.status} with no reason.`;
   const says = reply.status === 401 ? `${words.replace(/\.$/, '')}. ${signInAgain}` : words;
   // 5xx without our words is a proxy or a process that is going away.
   const exit = reply.status >= 500 && saysOf(text) === undefined ? 'unreachable' : 'refused';
-  return stop(exit, `${plain(says)} (HTTP ${reply.status})`, reply.status);
+  return stop(exit, `${plainText(says)} (HTTP ${reply.status})`, reply.status);
 };
 
-const parsed = async (reply: Response): Promise<unknown> => {
+const parsedBody = async (reply: Response): Promise<unknown> => {
   const text = await reply
     .text()
-    .catch((thrown) => stop('unreachable', `The answer was cut off: ${reasonOf(thrown)}.`));
+    .catch((thrown) => stop('unreachable', `The answer was cut off: ${fetchReason(thrown)}.`));
   if (text === '') return undefined;
   try {
     return JSON.parse(text);
@@ -108,13 +108,13 @@ const parsed = async (reply: Response): Promise<unknown> => {
 };
 
 /** @param cloud name in clouds.yaml that was asked for, if any */
-export const createClient = (hands: CliDeps, cloud: string | undefined): Client => {
+export const createApiClient = (hands: CliDeps, cloud: string | undefined): Client => {
   const look = () => {
-    const found = targetOf(hands, cloud);
+    const found = apiTarget(hands, cloud);
     if (found.url !== null && !(URL.canParse(found.url) && /^https?:/i.test(found.url)))
       stop(
         'usage',
-        `${plain(found.url)} is no address of an API: it must begin with http:// or https://, such as http://127.0.0.1:6385.`,
+        `${plainText(found.url)} is no address of an API: it must begin with http:// or https://, such as http://127.0.0.1:6385.`,
       );
     return { target: found, fetcher: hands.fetchWith(found.trust) };
   };
@@ -141,7 +141,7 @@ export const createClient = (hands: CliDeps, cloud: string | undefined): Client 
       });
     } catch (thrown) {
       hands.signal.throwIfAborted();
-      return stop('unreachable', `The API at ${url} did not answer: ${reasonOf(thrown)}.`);
+      return stop('unreachable', `The API at ${url} did not answer: ${fetchReason(thrown)}.`);
     }
     // A token may have ended since; a second refusal is meant.
     if (reply.status !== 401 || !again || target().target.credentials.is !== 'keystone') return reply;
@@ -153,13 +153,13 @@ export const createClient = (hands: CliDeps, cloud: string | undefined): Client 
     async send(method, path, body) {
       const reply = await exchange(path, {
         method,
-        signal: AbortSignal.any([hands.signal, AbortSignal.timeout(limitMs)]),
+        signal: AbortSignal.any([hands.signal, AbortSignal.timeout(requestLimitMs)]),
         ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       });
-      return reply.ok ? parsed(reply) : refuse(reply);
+      return reply.ok ? parsedBody(reply) : throwRefusal(reply);
     },
     open: (path, headers) => exchange(path, { headers, signal: hands.signal }),
-    refusal: refuse,
+    refusal: throwRefusal,
     where: async () => (await signedIn()).url,
   };
 };

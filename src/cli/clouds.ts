@@ -33,7 +33,7 @@ type Cloud = {
   readonly baremetal_endpoint_override?: string;
 };
 
-const text = (value: unknown): string | undefined =>
+const textOrNumber = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
@@ -81,24 +81,24 @@ const cloudOfEnvironment = ({ env }: CliDeps): Cloud | undefined => {
 };
 
 const domain = (auth: Auth, of: string): { domain?: unknown } => {
-  const [id, name] = [text(auth[`${of}_domain_id`]), text(auth[`${of}_domain_name`])];
+  const [id, name] = [textOrNumber(auth[`${of}_domain_id`]), textOrNumber(auth[`${of}_domain_name`])];
   return id ? { domain: { id } } : name ? { domain: { name } } : { domain: { id: 'default' } };
 };
 
 const needed = (auth: Auth, key: string): string =>
-  text(auth[key]) ??
+  textOrNumber(auth[key]) ??
   stop('usage', `The credentials lack ${key} (OS_${key.toUpperCase()}, or auth.${key} of the cloud).`);
 
 const userOf = (auth: Auth) => {
-  const id = text(auth.user_id);
+  const id = textOrNumber(auth.user_id);
   return id ? { id } : { name: needed(auth, 'username'), ...domain(auth, 'user') };
 };
 
 const scopeOf = (auth: Auth): unknown => {
-  if (text(auth.system_scope)) return { system: { all: true } };
-  const id = text(auth.project_id);
+  if (textOrNumber(auth.system_scope)) return { system: { all: true } };
+  const id = textOrNumber(auth.project_id);
   if (id) return { project: { id } };
-  const name = text(auth.project_name);
+  const name = textOrNumber(auth.project_name);
   return name ? { project: { name, ...domain(auth, 'project') } } : undefined;
 };
 
@@ -112,7 +112,7 @@ const byPassword = (auth: Auth): Credentials => ({
 });
 
 const byApplicationCredential = (auth: Auth): Credentials => {
-  const id = text(auth.application_credential_id);
+  const id = textOrNumber(auth.application_credential_id);
   const named = () => ({ name: needed(auth, 'application_credential_name'), user: userOf(auth) });
   const application_credential = {
     ...(id ? { id } : named()),
@@ -124,7 +124,7 @@ const byApplicationCredential = (auth: Auth): Credentials => {
 
 const byToken = (auth: Auth): Credentials => {
   const token = needed(auth, 'token');
-  if (!text(auth.auth_url)) return { is: 'token', token };
+  if (!textOrNumber(auth.auth_url)) return { is: 'token', token };
   const identity = { methods: ['token'], token: { id: token } };
   return { is: 'keystone', login: { authUrl: needed(auth, 'auth_url'), identity, scope: scopeOf(auth) } };
 };
@@ -166,11 +166,11 @@ const trustOf = (cloud: Cloud | undefined, { env }: CliDeps): Trust => ({
  * Where to go and as whom. TEMPER_URL and TEMPER_TOKEN come before everything; then a cloud by name, then OS_*.
  * Throws CliFault (usage) where something is missing.
  */
-export const targetOf = (hands: CliDeps, cloudName: string | undefined): Target => {
+export const apiTarget = (hands: CliDeps, cloudName: string | undefined): Target => {
   const own = ownCredentials(hands);
   const name = cloudName ?? (own ? undefined : hands.env.OS_CLOUD);
   const cloud = name ? cloudNamed(hands, name) : own ? undefined : cloudOfEnvironment(hands);
-  const url = hands.env.TEMPER_URL ?? cloud?.baremetal_endpoint_override ?? text(cloud?.auth.endpoint) ?? null;
+  const url = hands.env.TEMPER_URL ?? cloud?.baremetal_endpoint_override ?? textOrNumber(cloud?.auth.endpoint) ?? null;
   const credentials = cloud ? credentialsOf(cloud) : (own ?? { is: 'none' });
   if (url === null && credentials.is !== 'keystone')
     return stop(

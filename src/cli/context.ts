@@ -1,6 +1,6 @@
 /** What every command has at hand: the API, its output in two forms, and the options that all commands share. */
 import type { Command } from 'commander';
-import { type Client, createClient } from './client';
+import { type Client, createApiClient } from './client';
 import type { CliDeps } from './hands';
 
 export type Context = {
@@ -34,7 +34,7 @@ export const actingWith =
       hands.out(json ? `${JSON.stringify(value, null, 2)}\n` : tell(value));
     const context: Context = {
       hands,
-      api: createClient(hands, osCloud),
+      api: createApiClient(hands, osCloud),
       json,
       width: hands.terminal?.columns,
       print,

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { CliFault, exits } from './faults';
-import type { Check, Finding } from './hands';
-import { plain } from './tables';
+import type { DoctorCheck, Finding } from './hands';
+import { plainText } from './tables';
 
 const signs = { ok: 'ok      ', failed: 'FAILED  ', skipped: 'skipped ' } as const;
 
@@ -21,16 +21,16 @@ const todoOf: Readonly<Record<CliFault['exit'], string>> = {
 };
 
 /** What a check throws is a finding too. */
-const found = async ({ find }: Check): Promise<Finding> => {
+const findingOf = async ({ find }: DoctorCheck): Promise<Finding> => {
   try {
     return await find();
   } catch (thrown) {
-    const says = plain((thrown as Error).message);
+    const says = plainText((thrown as Error).message);
     return { is: 'failed', says, todo: thrown instanceof CliFault ? todoOf[thrown.exit] : 'Look at the log.' };
   }
 };
 
-const version: (context: Context) => Check = ({ api }) => ({
+const version: (context: Context) => DoctorCheck = ({ api }) => ({
   name: 'API',
   async find() {
     const { default_version: known } = (await api.send('GET', '/')) as {
@@ -40,7 +40,7 @@ const version: (context: Context) => Check = ({ api }) => ({
   },
 });
 
-const access: (context: Context) => Check = ({ api }) => ({
+const access: (context: Context) => DoctorCheck = ({ api }) => ({
   name: 'access',
   async find() {
     const { nodes } = (await api.send('GET', '/v1/nodes?limit=1&fields=uuid')) as { nodes: unknown[] };
@@ -51,7 +51,7 @@ const access: (context: Context) => Check = ({ api }) => ({
   },
 });
 
-const recovery: (context: Context) => Check = ({ api }) => ({
+const recovery: (context: Context) => DoctorCheck = ({ api }) => ({
   name: 'recovery',
   async find() {
     const { recovery: held } = (await api.send('GET', '/temper/v1/recovery')) as {
@@ -64,7 +64,7 @@ const recovery: (context: Context) => Check = ({ api }) => ({
 
 const groupName = (group: string): string => group || '(default)';
 
-const workers: (context: Context) => Check = ({ api }) => ({
+const workers: (context: Context) => DoctorCheck = ({ api }) => ({
   name: 'workers',
   async find() {
     const { conductors } = (await api.send('GET', '/v1/conductors?detail=true')) as { conductors: Conductor[] };
@@ -86,7 +86,7 @@ const workers: (context: Context) => Check = ({ api }) => ({
   },
 });
 
-const bmc = ({ api }: Context, node: string | undefined): Check => ({
+const bmc = ({ api }: Context, node: string | undefined): DoctorCheck => ({
   name: node === undefined ? 'BMC' : `BMC of ${node}`,
   async find() {
     if (node === undefined) return { is: 'skipped', says: 'no node was named; give --node' };
@@ -96,14 +96,14 @@ const bmc = ({ api }: Context, node: string | undefined): Check => ({
     } catch (thrown) {
       const todo =
         'Is its address in driver_info right, its network in TEMPER_BMC_NETWORKS, and the account on the BMC as on record?';
-      return { is: 'failed', says: plain((thrown as Error).message), todo };
+      return { is: 'failed', says: plainText((thrown as Error).message), todo };
     }
   },
 });
 
 const printFinding = (name: string, finding: Finding): string => {
-  const todo = finding.is === 'failed' ? `${' '.repeat(10)}-> ${plain(finding.todo)}\n` : '';
-  return `${signs[finding.is]}  ${plain(name)}: ${plain(finding.says)}\n${todo}`;
+  const todo = finding.is === 'failed' ? `${' '.repeat(10)}-> ${plainText(finding.todo)}\n` : '';
+  return `${signs[finding.is]}  ${plainText(name)}: ${plainText(finding.says)}\n${todo}`;
 };
 
 const examine = async (context: Context, { node }: { node?: string }): Promise<void> => {
@@ -117,7 +117,7 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
   ];
   const findings: ({ name: string } & Finding)[] = [];
   // All at once, because what is away takes seconds to be away; printed in their order.
-  for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: found(check) }))) {
+  for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: findingOf(check) }))) {
     findings.push({ name, ...(await finding) });
     if (!context.json) context.hands.out(printFinding(name, await finding));
   }

@@ -2,9 +2,9 @@
 import type { Context } from './context';
 import { stop } from './faults';
 import type { Run } from './run-texts';
-import { plain } from './tables';
+import { plainText } from './tables';
 
-const whole = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
+const wholeUuid = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 const beginning = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 // Two are enough to see that it is not the only one.
 const enough = '2';
@@ -26,21 +26,22 @@ const newestOf = async (context: Context, node: string): Promise<Run | undefined
   }
 };
 
-const saying = (run: Run): string => `${run.uuid} (${plain(run.verb)} of ${plain(run.node_name ?? run.node_uuid)})`;
+const saying = (run: Run): string =>
+  `${run.uuid} (${plainText(run.verb)} of ${plainText(run.node_name ?? run.node_uuid)})`;
 
 /**
  * The UUID of the run that is meant. A text that can be the beginning of a UUID and the name of a node is refused where both
  * exist, because acts on runs must not hit another. Throws CliFault.
  */
 export const findRun = async (context: Context, ident: string): Promise<string> => {
-  if (whole.test(ident)) return ident;
+  if (wholeUuid.test(ident)) return ident;
   const byId = beginning.test(ident) ? await listed(context, { run: ident, limit: enough }) : [];
   const byNode = await newestOf(context, ident);
   const found = [...byId, ...(byNode && byId.every(({ uuid }) => uuid !== byNode.uuid) ? [byNode] : [])];
   if (found.length > 1)
-    stop('usage', `${plain(ident)} could be ${found.map(saying).join(' or ')}; give more of the UUID.`);
+    stop('usage', `${plainText(ident)} could be ${found.map(saying).join(' or ')}; give more of the UUID.`);
   return (
     found[0]?.uuid ??
-    stop('refused', `There is no run whose UUID begins with ${plain(ident)}, and no node of that name with runs.`)
+    stop('refused', `There is no run whose UUID begins with ${plainText(ident)}, and no node of that name with runs.`)
   );
 };

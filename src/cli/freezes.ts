@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 import { spanMs } from './spans';
-import { plain, table } from './tables';
+import { plainText, table } from './tables';
 
 type Freeze = {
   readonly uuid: string;
@@ -45,7 +45,7 @@ export const untilOf = ({ until, for: span }: Pick<Added, 'until' | 'for'>, now:
   return new Date(now + ms).toISOString();
 };
 
-const list = async (
+const listFreezes = async (
   { api, print, width }: Context,
   node: string | undefined,
   { all, limit }: FreezeListed,
@@ -63,13 +63,13 @@ const add = async ({ api, print }: Context, node: string, given: Added): Promise
   print(
     made,
     (one) =>
-      `Node ${plain(one.node_name ?? one.node_uuid)} is frozen until ${plain(one.until ?? 'it is ended')}: freeze ${plain(one.uuid)}.\n`,
+      `Node ${plainText(one.node_name ?? one.node_uuid)} is frozen until ${plainText(one.until ?? 'it is ended')}: freeze ${plainText(one.uuid)}.\n`,
   );
 };
 
-const end = async ({ api, print }: Context, freeze: string): Promise<void> => {
+const endFreeze = async ({ api, print }: Context, freeze: string): Promise<void> => {
   await api.send('DELETE', `/temper/v1/freezes/${encodeURIComponent(freeze)}`);
-  print({ uuid: freeze, active: false }, ({ uuid }) => `Freeze ${plain(uuid)} has ended.\n`);
+  print({ uuid: freeze, active: false }, ({ uuid }) => `Freeze ${plainText(uuid)} has ended.\n`);
 };
 
 /** Adds the commands about freezes. */
@@ -81,7 +81,7 @@ export const addFreezes = (program: Command, acting: Acting): void => {
     .argument('[node]', 'UUID or name of a node')
     .option('--all', 'those that are over as well')
     .option('--limit <number>', 'at most so many, 1 to 1000')
-    .action(acting(list));
+    .action(acting(listFreezes));
   freezes
     .command('add')
     .description('freeze a node; the write that is under way ends first, and its run waits')
@@ -94,5 +94,5 @@ export const addFreezes = (program: Command, acting: Acting): void => {
     .command('end')
     .description('end a freeze; the node stays frozen while it has another')
     .argument('<freeze>', 'UUID of a freeze')
-    .action(acting(end));
+    .action(acting(endFreeze));
 };

@@ -14,7 +14,7 @@ export type RunName = { readonly uuid: string; readonly node_uuid: string; reado
 export type Finding =
   | { readonly is: 'ok' | 'skipped'; readonly says: string }
   | { readonly is: 'failed'; readonly says: string; readonly todo: string };
-export type Check = { readonly name: string; find(): Promise<Finding> };
+export type DoctorCheck = { readonly name: string; find(): Promise<Finding> };
 
 /** How many secrets are sealed to which keys. */
 export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
@@ -55,7 +55,7 @@ export type CliDeps = {
   /** Aborts when the command is asked to end. */
   readonly signal: AbortSignal;
   /** Checks of what the processes' own settings name, where the environment holds them. */
-  checks(): readonly Check[];
+  checks(): readonly DoctorCheck[];
   /** Replays a run against this build; the text is a workflow's id. */
   replay(of: RunName | string): Promise<Replayed>;
   /** A new pair of keys, each half in base64. */

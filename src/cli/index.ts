@@ -16,7 +16,7 @@ import { addSecrets } from './secrets';
 export { CliFault, stop } from './faults';
 export type * from './hands';
 
-const where = `
+const environmentHelp = `
 The API is found by TEMPER_URL with TEMPER_TOKEN, or TEMPER_USERNAME and TEMPER_PASSWORD; else by --os-cloud, OS_CLOUD and
 clouds.yaml, or OS_AUTH_URL and its companions, as for the OpenStack clients.
 
@@ -28,7 +28,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
     .description('See and operate what Temper is doing.')
     .option('--json', 'print JSON')
     .option('--os-cloud <name>', 'a cloud of clouds.yaml')
-    .addHelpText('after', where)
+    .addHelpText('after', environmentHelp)
     .exitOverride()
     .configureOutput({ writeOut: (text) => hands.out(text), writeErr: (text) => hands.err(text) });
   const acting = actingWith(hands, end);

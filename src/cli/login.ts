@@ -7,7 +7,7 @@ export type SignedIn = { readonly token: string; readonly url: string | null };
 type Endpoint = { readonly interface?: string; readonly region_id?: string; readonly url?: string };
 type Catalogue = readonly { readonly type?: string; readonly endpoints?: readonly Endpoint[] }[];
 
-const limitMs = 30_000;
+const loginLimitMs = 30_000;
 
 const endpointIn = (catalogue: Catalogue, { region, interface: wanted }: Target): string | null => {
   const endpoints = catalogue.find(({ type }) => type === 'baremetal')?.endpoints ?? [];
@@ -15,7 +15,7 @@ const endpointIn = (catalogue: Catalogue, { region, interface: wanted }: Target)
   return found?.url?.replace(/\/+$/, '').replace(/\/v1$/, '') ?? null;
 };
 
-const ask = async (
+const askKeystone = async (
   fetcher: typeof fetch,
   { authUrl, identity, scope }: Login,
   signal: AbortSignal,
@@ -27,15 +27,15 @@ const ask = async (
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ auth: { identity, ...(scope !== undefined && { scope }) } }),
       redirect: 'error', // a password is sent nowhere else
-      signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(loginLimitMs)]),
     });
   } catch (thrown) {
-    return stop('unreachable', `The identity service at ${base} did not answer: ${reasonOf(thrown)}.`);
+    return stop('unreachable', `The identity service at ${base} did not answer: ${fetchReason(thrown)}.`);
   }
 };
 
 /** What went wrong on the way, in a few words; fetch hides it in the cause. */
-export const reasonOf = (thrown: unknown): string => {
+export const fetchReason = (thrown: unknown): string => {
   const { cause, name, message } = thrown as Error & { cause?: { code?: string; message?: string } };
   if (name === 'TimeoutError') return 'it took too long';
   return cause?.code ?? cause?.message ?? message ?? String(thrown);
@@ -48,7 +48,7 @@ export const signIn = async (
   target: Target,
   signal: AbortSignal,
 ): Promise<SignedIn> => {
-  const reply = await ask(fetcher, login, signal);
+  const reply = await askKeystone(fetcher, login, signal);
   if (reply.status === 401 || reply.status === 403)
     return stop('refused', 'The identity service refused these credentials.', reply.status);
   const token = reply.headers.get('x-subject-token');

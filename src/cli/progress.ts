@@ -2,7 +2,7 @@
 import { MultiBar, type Options, Presets } from 'cli-progress';
 import { type Run, type Step, stepsOf } from './run-texts';
 import { clock } from './spans';
-import { cut, plain } from './tables';
+import { cut, plainText } from './tables';
 
 export type Progress = {
   /** Prints a line above the bar. */
@@ -32,12 +32,12 @@ export const leftMs = (run: Run, now: number): number | null => {
 
 /** The text beside the bar. */
 export const progressText = (run: Run, now: number): string => {
-  if (run.finished_at) return plain(run.state);
+  if (run.finished_at) return plainText(run.state);
   const step = run.steps?.[run.cursor];
   const left = leftMs(run, now);
   const rest = left ? ` (about ${clock(left)} left)` : '';
   const state = run.phase === 'retrying' ? 'retrying' : run.state;
-  return plain(`${state}${rest}${step ? `: ${ofStep(step, now)}` : ''}`);
+  return plainText(`${state}${rest}${step ? `: ${ofStep(step, now)}` : ''}`);
 };
 
 // Characters of the line that are not text: bar, counts, blanks.

@@ -4,7 +4,7 @@ import { givenArgumentsFault } from '../model/boot/kernel-arguments';
 import { type RamdiskValues, ramdiskArchitectures } from '../model/boot/ramdisks';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { plain, table } from './tables';
+import { plainText, table } from './tables';
 
 type Ramdisk = RamdiskValues & { readonly uuid: string; readonly created_at: string };
 type Added = {
@@ -20,7 +20,7 @@ const path = '/temper/v1/ramdisks';
 
 const one = (ramdisk: Ramdisk): string =>
   `${Object.entries(ramdisk)
-    .map(([key, value]) => `${key}: ${plain(String(value ?? ''))}`)
+    .map(([key, value]) => `${key}: ${plainText(String(value ?? ''))}`)
     .join('\n')}\n`;
 
 const listRamdisks = async ({ api, print, width }: Context): Promise<void> =>
@@ -63,7 +63,7 @@ const show = async ({ api, print }: Context, name: string): Promise<void> =>
 
 const remove = async ({ api, print }: Context, name: string): Promise<void> => {
   await api.send('DELETE', `${path}/${encodeURIComponent(name)}`);
-  print({ name }, () => `Ramdisk ${plain(name)} is removed; its image stays in the folder of the boot service.\n`);
+  print({ name }, () => `Ramdisk ${plainText(name)} is removed; its image stays in the folder of the boot service.\n`);
 };
 
 /** Adds the commands about ramdisks. */

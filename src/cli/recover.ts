@@ -1,25 +1,25 @@
 /** `temper recover`: what a restore of database or engine asks for, and the end of the recovery. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
-import { plain } from './tables';
+import { plainText } from './tables';
 
-type Answer = {
+type RecoverAnswer = {
   readonly recovery: { readonly side: string; readonly reason: string; readonly since: string } | null;
   readonly done: boolean;
   readonly lines: readonly string[];
 };
 
-const recoveryText = ({ recovery, done, lines }: Answer): string => {
+const recoveryText = ({ recovery, done, lines }: RecoverAnswer): string => {
   if (!recovery) return 'There is no recovery: nothing is held back.\n';
-  const list = lines.map((line) => `- ${plain(line)}\n`).join('') || '- there is nothing to put right\n';
+  const list = lines.map((line) => `- ${plainText(line)}\n`).join('') || '- there is nothing to put right\n';
   const end = done
     ? 'Done; the recovery has ended, and work goes on.\n'
     : 'Nothing was changed. `temper recover --yes` does this and ends the recovery.\n';
-  return `Held back since ${plain(recovery.since)}: ${plain(recovery.reason)}.\n${list}${end}`;
+  return `Held back since ${plainText(recovery.since)}: ${plainText(recovery.reason)}.\n${list}${end}`;
 };
 
 const recover = async ({ api, print }: Context, { yes = false }: { yes?: boolean }): Promise<void> => {
-  print((await api.send('POST', '/temper/v1/recovery', { yes })) as Answer, recoveryText);
+  print((await api.send('POST', '/temper/v1/recovery', { yes })) as RecoverAnswer, recoveryText);
 };
 
 /** Adds the command. */

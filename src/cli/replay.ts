@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { exits } from './faults';
 import type { Run } from './run-texts';
-import { plain } from './tables';
+import { plainText } from './tables';
 
 const replay = async (context: Context, ident: string): Promise<void> => {
   // Workflow ids hold dots; UUIDs do not. A workflow can be replayed without the API.
@@ -14,7 +14,7 @@ const replay = async (context: Context, ident: string): Promise<void> => {
   context.print({ events, fault }, () =>
     fault === null
       ? `This build replays all ${events} events.\n`
-      : `This build does not replay this run: ${plain(fault)}\nIts workers must not take the run over; see docs/changing-workflows.md.\n`,
+      : `This build does not replay this run: ${plainText(fault)}\nIts workers must not take the run over; see docs/changing-workflows.md.\n`,
   );
   context.end(fault === null ? exits.ok : exits.refused);
 };

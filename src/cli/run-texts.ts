@@ -1,5 +1,5 @@
 /** Runs as people read them: lists, one run with its steps, and what an act on it will do. */
-import { plain, sheet, table } from './tables';
+import { plainText, sheet, table } from './tables';
 
 export type Step = {
   readonly index: number;
@@ -48,9 +48,9 @@ const shortId = 8;
 
 export const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;
 const place = (run: Run): string => `${Math.min(run.cursor + 1, stepsOf(run))}/${stepsOf(run)}`;
-const nodeOf = (run: Run): string => run.node_name ?? run.node_uuid;
+const nodeNameOf = (run: Run): string => run.node_name ?? run.node_uuid;
 const runbookOf = ({ runbook }: Run): string =>
-  plain(typeof runbook === 'object' && runbook !== null ? (runbook as { name?: unknown }).name : runbook);
+  plainText(typeof runbook === 'object' && runbook !== null ? (runbook as { name?: unknown }).name : runbook);
 
 const stateOf = (run: Run): string => (run.retrying || run.phase === 'retrying' ? 'retrying' : run.state);
 
@@ -65,7 +65,7 @@ export const runTable = (runs: readonly Run[], width?: number): string =>
         ['RUN', 'NODE', 'VERB', 'STATE', 'STEP', 'BEGAN', 'WAITS FOR, OR LAST ERROR'],
         runs.map((run) => [
           width === undefined ? run.uuid : run.uuid.slice(0, shortId),
-          nodeOf(run),
+          nodeNameOf(run),
           run.verb,
           stateOf(run),
           place(run),

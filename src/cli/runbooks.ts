@@ -13,7 +13,7 @@ type Finding = {
   readonly says: string;
 };
 type Checked = { readonly errors: number; readonly warnings: number; readonly findings: readonly Finding[] };
-type Given = { readonly node?: readonly string[]; readonly verb?: string; readonly file?: string };
+type RunbookOptions = { readonly node?: readonly string[]; readonly verb?: string; readonly file?: string };
 
 const findingsText = ({ errors, warnings, findings }: Checked, width: number | undefined): string =>
   findings.length === 0
@@ -39,7 +39,7 @@ const stepsIn = ({ hands }: Context, path: string): unknown[] => {
     : stop('usage', `${path} holds no list of steps: a key steps, or the list alone.`);
 };
 
-const check = async (context: Context, runbook: string | undefined, given: Given): Promise<void> => {
+const check = async (context: Context, runbook: string | undefined, given: RunbookOptions): Promise<void> => {
   if ((runbook === undefined) === (given.file === undefined))
     stop('usage', 'Give the name or UUID of a runbook, or --file with one that is not stored yet.');
   const where = { ...(given.node && { nodes: given.node }), ...(given.verb !== undefined && { verb: given.verb }) };

@@ -5,11 +5,11 @@ import { stop } from './faults';
 import { findRun } from './find-run';
 import { abortWill, type Run, runSheet, runTable } from './run-texts';
 import { spanMs } from './spans';
-import { plain } from './tables';
+import { plainText } from './tables';
 import { watchRun } from './watch';
 
 type RunListed = Readonly<Partial<Record<'state' | 'verb' | 'runbook' | 'since' | 'limit' | 'marker', string>>>;
-type Given = { readonly reason: string; readonly args?: string; readonly yes?: boolean };
+type ActOptions = { readonly reason: string; readonly args?: string; readonly yes?: boolean };
 
 /** Acts on a run, with what each is good for; `retry` alone takes arguments. */
 const cliRunActs = {
@@ -45,7 +45,7 @@ export const sinceOf = (text: string, now: number): string => {
   return new Date(at).toISOString();
 };
 
-const list = async ({ api, print, width }: Context, node: string | undefined, given: RunListed): Promise<void> => {
+const listRuns = async ({ api, print, width }: Context, node: string | undefined, given: RunListed): Promise<void> => {
   const { since, ...filters } = given;
   // Of one node all runs are wanted, of all nodes those that go on.
   const query = new URLSearchParams({ ...(node !== undefined && { node, state: 'any' }), ...filters });
@@ -56,20 +56,24 @@ const list = async ({ api, print, width }: Context, node: string | undefined, gi
 const confirmed = async ({ hands }: Context, run: Run): Promise<void> => {
   const will = abortWill(run);
   if (!hands.confirm) stop('usage', `${will} There is no terminal to confirm that: give --yes.`);
-  if (!(await hands.confirm!(`${plain(run.verb)} of node ${plain(run.node_name ?? run.node_uuid)}: ${will} Go on?`)))
+  if (
+    !(await hands.confirm!(
+      `${plainText(run.verb)} of node ${plainText(run.node_name ?? run.node_uuid)}: ${will} Go on?`,
+    ))
+  )
     stop('refused', 'Left as it was.');
 };
 
-const perform =
+const runCommand =
   (act: RunCommand) =>
-  async (context: Context, ident: string, { reason, args, yes }: Given): Promise<void> => {
+  async (context: Context, ident: string, { reason, args, yes }: ActOptions): Promise<void> => {
     const changed = argsOf(args);
     const run = (await context.api.send('GET', pathOf(await findRun(context, ident)))) as Run;
     if (act === 'abort' && !yes) await confirmed(context, run);
     // The step it was seen in: a run that has moved on since refuses.
     const body = { reason, step: run.cursor, ...(changed && { args: changed }) };
     const said = (await context.api.send('POST', `${pathOf(run.uuid)}/${act}`, body)) as { will: string };
-    context.print(said, ({ will }) => `${plain(will)}\n`);
+    context.print(said, ({ will }) => `${plainText(will)}\n`);
   };
 
 const rerun = async (
@@ -82,10 +86,10 @@ const rerun = async (
     stop('usage', '--from must be the number of a step, as `temper runs show` lists them.');
   const body = { reason, ...(step !== undefined && { from: step }) };
   const said = await context.api.send('POST', `${pathOf(await findRun(context, ident))}/rerun`, body);
-  context.print(said, (value) => `Run ${plain(value?.run ?? value?.uuid)} was accepted.\n`);
+  context.print(said, (value) => `Run ${plainText(value?.run ?? value?.uuid)} was accepted.\n`);
 };
 
-const show = async (context: Context, ident: string): Promise<void> => {
+const showRun = async (context: Context, ident: string): Promise<void> => {
   const run = (await context.api.send('GET', pathOf(await findRun(context, ident)))) as Run;
   context.print(run, (shown) => runSheet(shown, context.width));
 };
@@ -103,14 +107,14 @@ const addList = (runs: Command, acting: Acting): void => {
     .option('--since <time>', 'accepted since then: a time, or a span such as 30m, 2h, 3d')
     .option('--limit <number>', 'at most so many, 1 to 1000')
     .option('--marker <run>', 'the page that follows this run')
-    .action(acting(list));
+    .action(acting(listRuns));
 };
 
 /** Adds the commands about runs. */
 export const addRuns = (program: Command, acting: Acting): void => {
   const runs = program.command('runs').description('see and operate runs');
   addList(runs, acting);
-  runs.command('show').description('one run with its steps').argument('<run>', which).action(acting(show));
+  runs.command('show').description('one run with its steps').argument('<run>', which).action(acting(showRun));
   runs
     .command('watch')
     .description('print the events of a run until it ends; fails when the run does')
@@ -121,7 +125,7 @@ export const addRuns = (program: Command, acting: Acting): void => {
     command.requiredOption('--reason <text>', 'why; it stands in the audit trail');
     if (act === 'retry') command.option('--args <json>', 'other arguments for the step, as a JSON object');
     if (act === 'abort') command.option('--yes', 'do not ask');
-    command.action(acting(perform(act as RunCommand)));
+    command.action(acting(runCommand(act as RunCommand)));
   }
   runs
     .command('rerun')

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { exits, stop } from './faults';
 import type { KeyUse, SecretsTool } from './hands';
-import { plain, table } from './tables';
+import { plainText, table } from './tables';
 
 const keysTable = (keys: readonly KeyUse[]): string =>
   keys.length === 0
@@ -57,11 +57,11 @@ const move = (context: Context, node: string, { yes }: { readonly yes?: boolean 
   withTool(context, async (tool) => {
     const found = await tool.findMove(node);
     if (!found) {
-      context.print({ moved: false }, () => `The credentials of ${plain(node)} belong to the BMC that it has.\n`);
+      context.print({ moved: false }, () => `The credentials of ${plainText(node)} belong to the BMC that it has.\n`);
       return;
     }
     const { from, to, make } = found;
-    const what = `Credentials of ${plain(node)}:\n  given for ${plain(from)}\n  to be sent to ${plain(to)}\n`;
+    const what = `Credentials of ${plainText(node)}:\n  given for ${plainText(from)}\n  to be sent to ${plainText(to)}\n`;
     if (!yes) {
       context.hands.err(what);
       if (!context.hands.confirm) stop('usage', 'There is no terminal to confirm; give --yes.');
@@ -71,7 +71,7 @@ const move = (context: Context, node: string, { yes }: { readonly yes?: boolean 
     context.print({ moved: true, from, to }, () => `${yes ? what : ''}Moved.\n`);
   });
 
-const where = `
+const environmentHelp = `
 All but \`keys\` read TEMPER_DATABASE_URL (of role temper_bmc), TEMPER_SECRETS_PRIVATE_KEYS, TEMPER_SECRETS_PUBLIC_KEYS and
 TEMPER_SECRETS_KEYS as a BMC worker has them: run them where one runs.
 `;
@@ -81,7 +81,7 @@ export const addSecrets = (program: Command, acting: Acting): void => {
   const secrets = program
     .command('secrets')
     .description('keys of sealed secrets, at a BMC worker')
-    .addHelpText('after', where);
+    .addHelpText('after', environmentHelp);
   secrets
     .command('keys')
     .description('make a pair of keys, as settings; nothing is stored')

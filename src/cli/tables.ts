@@ -5,14 +5,14 @@
 const control = /[\u0000-\u001f\u007f-\u009f]+/g;
 
 /** A value as one line of plain text; nothing for null. */
-export const plain = (value: unknown): string => {
+export const plainText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return (typeof value === 'string' ? value : JSON.stringify(value)).replace(control, ' ').trim();
 };
 
 /** A plain text that is cut when it is longer. */
 export const cut = (value: unknown, longest: number): string => {
-  const text = plain(value);
+  const text = plainText(value);
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 };
 
@@ -28,7 +28,7 @@ export const table = (
   rows: readonly (readonly unknown[])[],
   width: number | undefined = undefined,
 ): string => {
-  const cells = [headings, ...rows.map((row) => row.map(plain))];
+  const cells = [headings, ...rows.map((row) => row.map(plainText))];
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
   const last = headings.length - 1;
   const before = widths.slice(0, last).reduce((sum, one) => sum + one + 2, 0);
@@ -41,7 +41,7 @@ export const table = (
 /** Names and values, one a line; those without a value are left out. */
 export const sheet = (facts: Readonly<Record<string, unknown>>): string => {
   const rows = Object.entries(facts)
-    .map(([name, value]) => [name, plain(value)] as const)
+    .map(([name, value]) => [name, plainText(value)] as const)
     .filter(([, value]) => value !== '');
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');

@@ -6,13 +6,13 @@ import { eventsOf } from './event-stream';
 import { CliFault, exits } from './faults';
 import { type Progress, startProgress } from './progress';
 import type { Run, Step } from './run-texts';
-import { plain } from './tables';
+import { plainText } from './tables';
 
 /** An event of a run as the stream has it. */
 type RunEvent = { readonly at: string; readonly kind: string; readonly data: Readonly<Record<string, unknown>> };
 
 const firstPauseMs = 1_000;
-const longestPauseMs = 30_000;
+const longestReconnectMs = 30_000;
 const pollMs = 2_000;
 
 const hasEnded = ({ state }: Run): boolean => (endedStates as readonly string[]).includes(state);
@@ -22,7 +22,7 @@ const spoken = ['step', 'act', 'attempt', 'from', 'to', 'note', 'error', 'reason
 
 const line = (at: string, what: string, data: Readonly<Record<string, unknown>>): string => {
   const facts = spoken.filter((key) => data[key] !== undefined && data[key] !== null);
-  return `${plain(at)}  ${plain(what).padEnd(14)} ${facts.map((key) => `${key}=${plain(data[key])}`).join(' ')}`.trimEnd();
+  return `${plainText(at)}  ${plainText(what).padEnd(14)} ${facts.map((key) => `${key}=${plainText(data[key])}`).join(' ')}`.trimEnd();
 };
 
 const printEvent = ({ hands, json }: Context, event: RunEvent, progress?: Progress): void => {
@@ -31,7 +31,7 @@ const printEvent = ({ hands, json }: Context, event: RunEvent, progress?: Progre
   else hands.out(`${text}\n`);
 };
 
-const parsed = (text: string): RunEvent | undefined => {
+const parsedEvent = (text: string): RunEvent | undefined => {
   try {
     const event = JSON.parse(text);
     return typeof event?.kind === 'string' ? { ...event, data: event.data ?? {} } : undefined;
@@ -45,7 +45,7 @@ type Streamed = 'no stream' | 'cut off' | 'over';
 /** What one watching knows: the run, the last event that was printed, and the bar where there is a terminal. */
 type Watch = { readonly run: string; place: string | null; readonly progress: Progress | undefined };
 
-const look = async ({ api }: Context, { run, progress }: Watch): Promise<Run> => {
+const readRun = async ({ api }: Context, { run, progress }: Watch): Promise<Run> => {
   const now = (await api.send('GET', `/temper/v1/runs/${run}`)) as Run;
   progress?.show(now);
   return now;
@@ -60,16 +60,16 @@ const stream = async (context: Context, watch: Watch): Promise<Streamed> => {
   if (!reply.ok || !reply.body) return context.api.refusal(reply);
   try {
     for await (const { id, data } of eventsOf(reply.body as unknown as AsyncIterable<Uint8Array>)) {
-      const event = parsed(data);
+      const event = parsedEvent(data);
       if (event) printEvent(context, event, watch.progress);
       watch.place = id ?? watch.place;
-      if (event && watch.progress) await look(context, watch);
+      if (event && watch.progress) await readRun(context, watch);
     }
   } catch (thrown) {
     context.hands.signal.throwIfAborted();
     // A refusal is not the stream's.
     if (thrown instanceof CliFault && thrown.exit !== 'unreachable') throw thrown;
-    warn(context, watch, `The stream was cut off (${plain((thrown as Error).message)}); taking it up again.`);
+    warn(context, watch, `The stream was cut off (${plainText((thrown as Error).message)}); taking it up again.`);
   }
   return 'cut off';
 };
@@ -94,7 +94,7 @@ const pictureOf = (run: Run): string =>
 /** Prints what changed between reads, for a server that has no stream. */
 const poll = async (context: Context, watch: Watch): Promise<void> => {
   for (let known = ''; ; ) {
-    const now = await look(context, watch);
+    const now = await readRun(context, watch);
     const picture = pictureOf(now);
     if (picture !== known) printEvent(context, seenAs(now), watch.progress);
     known = picture;
@@ -117,14 +117,14 @@ const seenAs = (run: Run): RunEvent => {
 const mayPass = (thrown: unknown): boolean => thrown instanceof CliFault && thrown.exit === 'unreachable';
 
 /** One connection and what is known after it; a server that is away for a moment is asked again. */
-const follow = async (context: Context, watch: Watch): Promise<Streamed> => {
+const followRun = async (context: Context, watch: Watch): Promise<Streamed> => {
   try {
     const streamed = await stream(context, watch);
     if (streamed !== 'cut off') return streamed;
-    return hasEnded(await look(context, watch)) ? 'over' : 'cut off';
+    return hasEnded(await readRun(context, watch)) ? 'over' : 'cut off';
   } catch (thrown) {
     if (!mayPass(thrown)) throw thrown;
-    warn(context, watch, `${plain((thrown as Error).message)} Trying again.`);
+    warn(context, watch, `${plainText((thrown as Error).message)} Trying again.`);
     return 'cut off';
   }
 };
@@ -133,10 +133,10 @@ const follow = async (context: Context, watch: Watch): Promise<Streamed> => {
 const followToEnd = async (context: Context, watch: Watch): Promise<Run> => {
   for (let pauseMs = firstPauseMs; ; ) {
     const before = watch.place;
-    const streamed = await follow(context, watch);
+    const streamed = await followRun(context, watch);
     if (streamed === 'no stream') await poll(context, watch);
-    if (streamed !== 'cut off') return look(context, watch);
-    pauseMs = watch.place === before ? Math.min(pauseMs * 2, longestPauseMs) : firstPauseMs;
+    if (streamed !== 'cut off') return readRun(context, watch);
+    pauseMs = watch.place === before ? Math.min(pauseMs * 2, longestReconnectMs) : firstPauseMs;
     await sleep(pauseMs, undefined, { signal: context.hands.signal });
   }
 };
@@ -147,13 +147,15 @@ const followToEnd = async (context: Context, watch: Watch): Promise<Run> => {
  */
 export const watchRun = async (context: Context, ident: string): Promise<void> => {
   const { terminal } = context.hands;
-  const { uuid } = await look(context, { run: encodeURIComponent(ident), place: null, progress: undefined });
+  const { uuid } = await readRun(context, { run: encodeURIComponent(ident), place: null, progress: undefined });
   const progress = terminal && !context.json ? startProgress(terminal) : undefined;
   const watch: Watch = { run: uuid, place: null, progress };
-  const run = await (progress ? look(context, watch) : Promise.resolve())
+  const run = await (progress ? readRun(context, watch) : Promise.resolve())
     .then(() => followToEnd(context, watch))
     .finally(() => progress?.close());
   if (!context.json)
-    context.hands.out(`The run ended: ${plain(run.state)}${run.last_error ? `: ${plain(run.last_error)}` : ''}\n`);
+    context.hands.out(
+      `The run ended: ${plainText(run.state)}${run.last_error ? `: ${plainText(run.last_error)}` : ''}\n`,
+    );
   context.end(run.state === 'succeeded' ? exits.ok : exits.refused);
 };

@@ -1,5 +1,5 @@
 /** The password file of http_basic: lines of `user:bcrypt hash`, as Apache's htpasswd -B writes them. */
-import { invalid } from './sources';
+import { refuseIdentityFile } from './sources';
 
 const bcryptForm = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
@@ -16,7 +16,7 @@ export const parseHtpasswd = (text: string, file: string): Passwords => {
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
-    const wrong = (reason: string): never => invalid(file, `line ${index + 1} ${reason}`);
+    const wrong = (reason: string): never => refuseIdentityFile(file, `line ${index + 1} ${reason}`);
     const colon = line.indexOf(':');
     const [user, hash] = [line.slice(0, colon), line.slice(colon + 1)];
     if (colon < 1) wrong('has no user; write "user:hash".');
@@ -27,6 +27,6 @@ export const parseHtpasswd = (text: string, file: string): Passwords => {
     hashes.set(user, hash);
     cost = Math.max(cost, rounds);
   }
-  if (hashes.size === 0) invalid(file, 'it names no user; add one with "htpasswd -B <file> <user>".');
+  if (hashes.size === 0) refuseIdentityFile(file, 'it names no user; add one with "htpasswd -B <file> <user>".');
   return { hashes, decoy: `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}` };
 };

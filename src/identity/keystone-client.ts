@@ -60,7 +60,7 @@ const refusalPauseMs = 5_000;
 type Exchange = (
   method: Dispatcher.HttpMethod,
   path: string,
-  extra: { readonly headers: Headers; readonly body?: string },
+  extra: { readonly headers: KeystoneHeaders; readonly body?: string },
 ) => Promise<Reply>;
 
 /** The service user's own token, fetched when the first request needs one and again before it ends. */
@@ -95,7 +95,7 @@ const createOwnToken = (exchange: Exchange, self: KeystoneClientOptions['self'],
 };
 
 /** A GET with the service user's token. */
-type AskAsService = (path: string, headers: Headers) => Promise<Reply>;
+type AskAsService = (path: string, headers: KeystoneHeaders) => Promise<Reply>;
 
 const validated = async (ask: AskAsService, token: string, allowExpired: boolean): Promise<Validation> => {
   const reply = await ask(`${tokens}${allowExpired ? '?nocatalog&allow_expired=1' : '?nocatalog'}`, {
@@ -122,11 +122,11 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
   const base = `${options.identityUrl.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
   const dispatcher = new Agent({ connect: { timeout: timeoutMs, ...(options.ca ? { ca: options.ca } : {}) } });
   const exchange: Exchange = (method, path, extra) =>
-    ask(`${base}${path}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
+    askOnce(`${base}${path}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
   const own = createOwnToken(exchange, options.self, now);
 
   // A 401 is about the service user: its token was revoked, or the signing keys were changed.
-  const askAsService = async (path: string, headers: Headers, again = true): Promise<Reply> => {
+  const askAsService = async (path: string, headers: KeystoneHeaders, again = true): Promise<Reply> => {
     const token = await own.get();
     const reply = await exchange('GET', path, { headers: { 'x-auth-token': token, ...headers } });
     if (reply.status !== 401) return reply;
@@ -150,17 +150,17 @@ const orDown = async <T>(work: () => Promise<T>): Promise<T | { is: 'down'; reas
   }
 };
 
-type Headers = Record<string, string>;
+type KeystoneHeaders = Record<string, string>;
 type KeystoneRequest = {
   method: Dispatcher.HttpMethod;
   dispatcher: Agent;
   signal: AbortSignal;
-  headers: Headers;
+  headers: KeystoneHeaders;
   body?: string;
 };
 
 /** One exchange; every way of not getting an answer is a Down. A reset connection is tried once more (keep-alive races). */
-const ask = async (url: string, options: KeystoneRequest, again = true): Promise<Reply> => {
+const askOnce = async (url: string, options: KeystoneRequest, again = true): Promise<Reply> => {
   try {
     const reply = await request(url, { ...options, headers: { accept: 'application/json', ...options.headers } });
     const subject = reply.headers['x-subject-token'];
@@ -172,7 +172,7 @@ const ask = async (url: string, options: KeystoneRequest, again = true): Promise
   } catch (thrown) {
     if (thrown instanceof Down) throw thrown;
     const code = (thrown as { code?: string; name?: string })?.code ?? (thrown as Error)?.name ?? 'unknown';
-    if (again && ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(String(code))) return ask(url, options, false);
+    if (again && ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(String(code))) return askOnce(url, options, false);
     throw new Down(`the identity service did not answer (${code})`);
   }
 };

@@ -17,7 +17,7 @@ export type MemoryOptions = {
 };
 
 /** A token that was valid, believed until `fresh`, and until `end` as long as Keystone does not answer; ms since the epoch. */
-type Known = { readonly valid: Valid; readonly fresh: number; readonly end: number };
+type KnownToken = { readonly valid: Valid; readonly fresh: number; readonly end: number };
 type Valid = Extract<Validation, { is: 'valid' }>;
 
 /** Tokens are printable and short; anything else is not worth a question. */
@@ -33,7 +33,7 @@ export type Memory = (token: string, allowExpired: boolean, spend?: () => Promis
 /** Validation with a memory, and one question at a time per token. No token is kept, only its hash. */
 export const createMemory = (client: KeystoneClient, options: MemoryOptions): Memory => {
   const { negativeCacheMs = 10_000, now = Date.now } = options;
-  const good = new LRUCache<string, Known>({ max: most });
+  const good = new LRUCache<string, KnownToken>({ max: most });
   const bad = new LRUCache<string, { until: number }>({ max: most });
   const once = singleFlight<Validation>();
   const outage = createOutage(options.onOutage, now);
@@ -68,7 +68,7 @@ const remembered = (
   allowExpired: boolean,
   { cacheMs = 300_000, outageMs = Number.POSITIVE_INFINITY }: MemoryOptions,
   at: number,
-): Known => {
+): KnownToken => {
   const end = expiryOf(valid.token);
   const fresh = at + cacheMs;
   if (allowExpired && end <= at) return { valid, fresh, end: fresh };

@@ -98,13 +98,13 @@ const pathMatches = (pattern: string, request: string): boolean => {
   let reached = new Set([0]);
   for (const [part] of trimSlash(pattern).matchAll(/\*\*|\*|\{[^}]*\}|[^*{]+|\{/g)) {
     const wild = part === '**' ? /./s : part === '*' || /^\{.*\}$/.test(part) ? /[^/]/ : undefined;
-    reached = wild ? spread(path, reached, wild, part === '**' ? 0 : 1) : step(path, reached, part);
+    reached = wild ? spread(path, reached, wild, part === '**' ? 0 : 1) : advance(path, reached, part);
   }
   return reached.has(path.length);
 };
 
 /** Where a literal leads to from the positions reached so far. */
-const step = (path: string, from: ReadonlySet<number>, literal: string): Set<number> =>
+const advance = (path: string, from: ReadonlySet<number>, literal: string): Set<number> =>
   new Set([...from].filter((at) => path.startsWith(literal, at)).map((at) => at + literal.length));
 
 /** Where a run of at least `least` characters of a kind leads to. */

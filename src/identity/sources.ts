@@ -45,7 +45,7 @@ export const reloading = async <T>(
       return { stamp, value: parse(await source.load(), source.name) };
     } catch (thrown) {
       if (isTemperError(thrown)) throw thrown;
-      return invalid(source.name, unreadable(thrown), thrown);
+      return refuseIdentityFile(source.name, unreadable(thrown), thrown);
     }
   };
   let current = await read();
@@ -65,7 +65,7 @@ export const reloading = async <T>(
 };
 
 /** Raises IdentityFileInvalid: which file, and what to do about it. */
-export const invalid = (file: string, reason: string, cause?: unknown): never =>
+export const refuseIdentityFile = (file: string, reason: string, cause?: unknown): never =>
   raise('IdentityFileInvalid', { file, reason }, { cause });
 
 const unreadable = (thrown: unknown): string => `it could not be read${fileReason(thrown)}.`;
@@ -79,14 +79,15 @@ export const parseYaml = <T>(shape: z.ZodType<T>, text: string, file: string): T
   // Its warnings go to standard error, with a piece of the text.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const [broken] = document.errors;
-  if (broken) return invalid(file, `line ${lines.linePos(broken.pos[0]).line} is not valid YAML (${broken.code}).`);
+  if (broken)
+    return refuseIdentityFile(file, `line ${lines.linePos(broken.pos[0]).line} is not valid YAML (${broken.code}).`);
   const parsed = shape.safeParse(meaningOf(document, file));
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => {
     const at = lineOf(document, path, lines);
     return `${at ? `line ${at}, ` : ''}${path.join('.') || 'the file'}: ${message}`;
   });
-  return invalid(file, `${faults.join('; ')}.`);
+  return refuseIdentityFile(file, `${faults.join('; ')}.`);
 };
 
 /** What a text means. Resolving aliases is where one that means far more than it holds gives itself away. */
@@ -94,7 +95,7 @@ const meaningOf = (document: ReturnType<typeof parseDocument>, file: string): un
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {
-    return invalid(file, 'its aliases cannot be resolved; write out what they stand for.');
+    return refuseIdentityFile(file, 'its aliases cannot be resolved; write out what they stand for.');
   }
 };
 

@@ -1,6 +1,6 @@
 /** Fixed tokens from a file, for machines in installations without an identity service. */
 import { z } from 'zod';
-import { invalid, parseYaml, reloading, type Source } from './sources';
+import { parseYaml, refuseIdentityFile, reloading, type Source } from './sources';
 import { absent, refused, type Strategy, sha256 } from './strategy';
 import {
   callerFrom,
@@ -30,7 +30,7 @@ const isWhole = (entry: Saying): boolean => (entry.roles === undefined ? saysNoS
 const saysNoScope = ({ project, system }: Saying): boolean => project === undefined && system === undefined;
 const wholeSays = `${oneScopeSays}, with its roles; or neither roles nor scope, and say in the users file what the user is`;
 
-const Entry = z
+const TokenEntry = z
   .strictObject({
     user: z.string().min(1),
     /** In clear, or ... */
@@ -47,12 +47,12 @@ const Entry = z
   .refine(isWhole, wholeSays)
   .refine(supportsAsAdmin, supportsAsAdminSays);
 
-const TokensFile = z.strictObject({ tokens: z.array(Entry).min(1, 'name at least one token') });
+const TokensFile = z.strictObject({ tokens: z.array(TokenEntry).min(1, 'name at least one token') });
 
-type Entry = z.infer<typeof Entry>;
+type TokenEntry = z.infer<typeof TokenEntry>;
 type Holder = { readonly user: string; readonly standing: Standing | null };
 
-const standingOf = ({ roles, ...rest }: Entry): Standing | null => (roles ? { ...rest, roles } : null);
+const standingOf = ({ roles, ...rest }: TokenEntry): Standing | null => (roles ? { ...rest, roles } : null);
 
 /** Parses a tokens file into holders by the token's hash. @throws IdentityFileInvalid naming line and entry */
 export const parseTokens = (text: string, file: string): ReadonlyMap<string, Holder> => {
@@ -60,7 +60,7 @@ export const parseTokens = (text: string, file: string): ReadonlyMap<string, Hol
   for (const [index, entry] of parseYaml(TokensFile, text, file).tokens.entries()) {
     const hash = entry.sha256?.toLowerCase() ?? sha256(entry.token as string);
     const twin = holders.get(hash);
-    if (twin) invalid(file, `tokens.${index}: user ${entry.user} has the same token as user ${twin.user}.`);
+    if (twin) refuseIdentityFile(file, `tokens.${index}: user ${entry.user} has the same token as user ${twin.user}.`);
     holders.set(hash, { user: entry.user, standing: standingOf(entry) });
   }
   return holders;

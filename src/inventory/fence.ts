@@ -23,9 +23,9 @@ export type Attempt = {
 };
 
 /** A part of a statement. */
-export type Part = PendingQuery<readonly (object | undefined)[]>;
+export type SqlPart = PendingQuery<readonly (object | undefined)[]>;
 
-const held = (sql: Db, lock: Lock): Part => sql`
+const held = (sql: Db, lock: Lock): SqlPart => sql`
   from nodes n join runs r on r.id = n.reservation
   where n.uuid = ${lock.node_uuid} and n.reservation = ${lock.run} and n.fence = ${lock.fence} and r.finished_at is null`;
 
@@ -34,7 +34,7 @@ const held = (sql: Db, lock: Lock): Part => sql`
  * locked until the transaction ends, so that a statement waits for one that changes the holder and then finds no row.
  * @param columns of the node, to select
  */
-export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lessee']): Part => sql`
+export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lessee']): SqlPart => sql`
   select ${sql(columns.map((name) => `n.${name}`))} ${held(sql, lock)}
     ${'token' in lock ? sql`and r.act_token = ${lock.token}` : sql``}
   for no key update of n, r`;
@@ -45,7 +45,11 @@ export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lesse
  * counted, so that a clock that was set back stops nothing; the engine's clock decides where counting cannot: an operator has
  * reset the activity or the workflow.
  */
-export const beginnable = (sql: Db, lock: Lock, { execution, activity, attempt, nth, asked_at }: Attempt): Part => sql`
+export const beginnable = (
+  sql: Db,
+  lock: Lock,
+  { execution, activity, attempt, nth, asked_at }: Attempt,
+): SqlPart => sql`
   select n.uuid, n.owner, n.lessee ${held(sql, lock)}
     and (${nth ?? null}::int is null or r.act_cut < ${nth ?? null}::int)
     and (r.workflow_run_id is distinct from ${execution} or ${nth ?? null}::int is null or r.act_nth <= ${nth ?? null}::int)

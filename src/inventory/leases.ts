@@ -4,7 +4,7 @@ import type { Db } from './database';
 import { bmcHealth } from './nodes/bmc-health';
 
 /** What a worker finds that wants to call a BMC. */
-export type Entry =
+export type LaneEntry =
   /** The lane is theirs; so many acts before this one got no answer. */
   | { readonly is: 'taken'; readonly failures: number }
   | { readonly is: 'held' }
@@ -17,7 +17,7 @@ export const bmcLeases = (sql: Db) => ({
   health: bmcHealth(sql),
 
   /** Takes a lane for some milliseconds, unless another worker holds it or the BMC's breaker is open; one statement. */
-  async enter(lane: string, holder: string, ms: number): Promise<Entry> {
+  async enter(lane: string, holder: string, ms: number): Promise<LaneEntry> {
     const [found] = await sql<LeaseFound[]>`
       with health as (
         select failures, last_error, greatest(ceil(extract(epoch from open_until - now()) * 1000), 0)::int as rest_ms

@@ -7,7 +7,7 @@ import { type Db, jsonOf } from './database';
 /** A load as it is recorded: by which host, under which id. */
 export type RecordedLoad = PolicyLoad & { readonly host: string; readonly request_id: string };
 
-const digestOf = ({ set, mode, files }: PolicyLoad): string =>
+const loadDigest = ({ set, mode, files }: PolicyLoad): string =>
   createHash('sha256')
     .update(JSON.stringify([set, mode, files.map(({ path, sha256 }) => [path, sha256])]))
     .digest('hex');
@@ -33,7 +33,7 @@ export const policyLoads = (sql: Db) => ({
       strategy: 'process',
       request_id: load.request_id,
     };
-    const digest = digestOf(load);
+    const digest = loadDigest(load);
     const files = load.files.map(({ path, text, sha256, rules }) => ({ path, text, sha256, rules }));
     if (load.rule_set !== null)
       await sql`

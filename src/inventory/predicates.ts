@@ -12,7 +12,7 @@ type Fragment = PendingQuery<Row[]>;
  * positive conditions keep their indexes.
  * @param alias name or alias of the table whose columns are meant
  */
-export const where = (sql: Db, predicate: Predicate, alias: string, negated = false): Fragment => {
+export const conditionOf = (sql: Db, predicate: Predicate, alias: string, negated = false): Fragment => {
   switch (predicate.is) {
     case 'true':
     case 'false':
@@ -36,7 +36,7 @@ export const where = (sql: Db, predicate: Predicate, alias: string, negated = fa
       return negated ? sql`${column} is not null` : sql`${column} is null`;
     }
     case 'not':
-      return where(sql, predicate.of, alias, !negated);
+      return conditionOf(sql, predicate.of, alias, !negated);
     case 'and':
       return join(sql, predicate.all, alias, negated, negated ? 'or' : 'and');
     case 'or':
@@ -52,7 +52,7 @@ const join = (
   negated: boolean,
   operator: 'and' | 'or',
 ): Fragment => {
-  const [first, ...rest] = parts.map((part) => where(sql, part, alias, negated));
+  const [first, ...rest] = parts.map((part) => conditionOf(sql, part, alias, negated));
   if (!first) return operator === 'and' ? sql`true` : sql`false`;
   const joined = rest.reduce(
     (left, right) => (operator === 'and' ? sql`${left} and ${right}` : sql`${left} or ${right}`),

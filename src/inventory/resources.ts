@@ -5,7 +5,7 @@ import type { Predicate } from '../model/predicates';
 import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
 import { columnsOf, type Db, jsonOf } from './database';
 import { asFound, type Make, type Page, type PageListed, pageOf } from './pages';
-import { where } from './predicates';
+import { conditionOf } from './predicates';
 
 /** Values to write, by field; fields without a column are left out. */
 export type ResourceValues = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceVa
   );
 
 /** The condition that a row is the one of this UUID in any form, or of this name where rows have names. */
-export const named = (sql: Db, { name, table }: Stored, ident: string) => {
+export const isNamed = (sql: Db, { name, table }: Stored, ident: string) => {
   const uuid = asUuid(ident);
   if (uuid) return sql`${sql(`${name}.uuid`)} = ${uuid}`;
   return fieldOf(table, 'name') ? sql`${sql(`${name}.name`)} = ${ident}` : sql`false`;
@@ -72,8 +72,8 @@ const ownRows = (sql: Db, table: string, names: readonly string[], { visible, fi
   table,
   from: sql`${sql(table)}`,
   columns: sql`${sql(names.map((name) => `${table}.${name}`))}`,
-  visible: where(sql, visible, table),
-  wanted: where(sql, filter, table),
+  visible: conditionOf(sql, visible, table),
+  wanted: conditionOf(sql, filter, table),
 });
 
 /** Queries of a table whose rows belong to no node. */
@@ -83,7 +83,7 @@ export const resource = <Row>(sql: Db, stored: Stored) => ({
   /** By UUID in any form, or by name. `lock` keeps the row for the transaction it is asked in. */
   async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<Row | undefined> {
     const [row] = await sql<(Row & object)[]>`
-      select * from ${sql(stored.name)} where ${named(sql, stored, ident)} ${lock ? sql`for update` : sql``}`;
+      select * from ${sql(stored.name)} where ${isNamed(sql, stored, ident)} ${lock ? sql`for update` : sql``}`;
     return row;
   },
 

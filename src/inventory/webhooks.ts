@@ -54,25 +54,25 @@ export type Attempted = {
 
 // What webhooks may name; acts of steps are for streams.
 const families: readonly string[] = eventFamilies;
-const columns = ['uuid', 'url', 'kinds', 'enabled', 'description', 'created_at', 'updated_at'] as const;
+const webhookColumns = ['uuid', 'url', 'kinds', 'enabled', 'description', 'created_at', 'updated_at'] as const;
 const logColumns = [
   'uuid', 'event_seq', 'kind', 'state', 'attempts', 'status', 'error', 'next_at', 'created_at', 'finished_at',
 ] as const; // biome-ignore format: one row of names
 
 const configured = (sql: Db) => ({
   async list(): Promise<WebhookRow[]> {
-    return sql<WebhookRow[]>`select ${sql(columns)} from webhooks order by id`;
+    return sql<WebhookRow[]>`select ${sql(webhookColumns)} from webhooks order by id`;
   },
 
   async find(uuid: string): Promise<WebhookRow | undefined> {
-    const [row] = await sql<WebhookRow[]>`select ${sql(columns)} from webhooks where uuid = ${uuid}`;
+    const [row] = await sql<WebhookRow[]>`select ${sql(webhookColumns)} from webhooks where uuid = ${uuid}`;
     return row;
   },
 
   async create(values: WebhookValues): Promise<WebhookRow> {
     const { url, kinds, enabled, description } = values;
     const [row] = await sql<WebhookRow[]>`
-      insert into webhooks ${sql({ url, kinds: [...kinds], enabled, description })} returning ${sql(columns)}`;
+      insert into webhooks ${sql({ url, kinds: [...kinds], enabled, description })} returning ${sql(webhookColumns)}`;
     return row!;
   },
 
@@ -80,7 +80,7 @@ const configured = (sql: Db) => ({
     const { url, kinds, enabled, description } = values;
     const [row] = await sql<WebhookRow[]>`
       update webhooks set ${sql({ url, kinds: [...kinds], enabled, description })}, updated_at = now()
-      where uuid = ${uuid} returning ${sql(columns)}`;
+      where uuid = ${uuid} returning ${sql(webhookColumns)}`;
     return row;
   },
 

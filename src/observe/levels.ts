@@ -22,7 +22,7 @@ export const readLevels = async (
   for (const { verb, state, count } of ofRuns) openRuns.set({ verb, state }, count);
 };
 
-const everyMs = 30_000;
+const readEveryMs = 30_000;
 
 /** Reads until the signal; a store that is away is asked again. */
 export const runLevels = async (
@@ -34,6 +34,6 @@ export const runLevels = async (
     await readLevels(store, metrics).catch((thrown) => {
       if (!signal.aborted) log.warn('levels cannot be read now', { reason: String(thrown) });
     });
-    await sleep(everyMs, undefined, { signal }).catch(() => {});
+    await sleep(readEveryMs, undefined, { signal }).catch(() => {});
   }
 };

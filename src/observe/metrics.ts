@@ -152,7 +152,7 @@ export const createMetrics = (process_name: string) => {
     text: async (): Promise<string> => {
       if (others.length === 0) return registry.metrics();
       const counted = await Promise.all([registry.getMetricsAsJSON(), ...others.map((other) => other())]);
-      return joined(counted).metrics();
+      return mergedRegistries(counted).metrics();
     },
     ...make(histogramRows, (row) => new Histogram<string>({ ...base(row), buckets: [...(row.buckets ?? remote)] })),
     ...make(counterRows, (row) => new Counter<string>(base(row))),
@@ -161,5 +161,5 @@ export const createMetrics = (process_name: string) => {
 };
 
 /** Every value stays as it is: no two have the same labels, as each process has its own. */
-const joined = (counted: readonly Counted[]): Registry =>
+const mergedRegistries = (counted: readonly Counted[]): Registry =>
   AggregatorRegistry.aggregate(counted.map((rows) => rows.map((row) => ({ ...row, aggregator: 'sum' }))));

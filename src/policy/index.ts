@@ -1,6 +1,6 @@
 /** The door of the policy room: who may do what, asked by rule name. */
 
-export { createPolicy, digestOf } from './engine/engine';
+export { createPolicy, policyDigest } from './engine/engine';
 export { nearestTo } from './engine/explain';
 export { joinSources, type PolicySource, policyFilesAmong, readPolicy } from './engine/read';
 export { createShadow, type Shadow, type ShadowReport } from './engine/shadow';

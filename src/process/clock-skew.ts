@@ -4,7 +4,7 @@ import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
 import type { Life } from './process';
 
-const everyMs = 60_000;
+const compareEveryMs = 60_000;
 
 /**
  * Beyond this a clock is taken to be wrong, in milliseconds. Nothing that is decided compares two clocks; what people read does:
@@ -33,7 +33,7 @@ export const watchSkew = (
       log.warn('the clock of this process is not that of the database', { seconds: Math.round(ms / 1_000) });
     far = now;
   };
-  const timer = setInterval(() => void look().catch(() => {}), everyMs);
+  const timer = setInterval(() => void look().catch(() => {}), compareEveryMs);
   life.onEnd(() => clearInterval(timer));
   void look().catch(() => {});
 };

@@ -3,7 +3,7 @@ import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { Life } from './process';
 
-const everyMs = 1_000;
+const readEveryMs = 1_000;
 
 /** Looks until the process ends. A store that does not answer leaves the last value; what is
  * accepted before the first answer waits, for no BMC worker acts on it. @returns what stood at the last look */
@@ -12,7 +12,7 @@ export const watchRecovery = (inventory: Inventory, life: Pick<Life, 'onEnd'>): 
   const look = async (): Promise<void> => {
     standing = await inventory.recovery.current();
   };
-  const timer = setInterval(() => void look().catch(() => {}), everyMs);
+  const timer = setInterval(() => void look().catch(() => {}), readEveryMs);
   life.onEnd(() => clearInterval(timer));
   void look().catch(() => {});
   return () => standing;

@@ -75,7 +75,7 @@ const statusOf = (asked: ClientRequest, body: string): Promise<number> =>
  * One attempt. @returns the status that came, a redirect included
  * @throws WebhookTargetRefused, or what the connection failed with
  */
-export const send = async (message: Message, hands: SenderHands, signal: AbortSignal): Promise<number> => {
+export const sendWebhook = async (message: Message, hands: SenderHands, signal: AbortSignal): Promise<number> => {
   const url = allowedTarget(hands.origins, message.url);
   const options: RequestOptions = {
     method: 'POST',

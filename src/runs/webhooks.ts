@@ -9,7 +9,7 @@ import { isTemperError } from '../model/errors';
 import type { Log } from '../model/log';
 import { deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
 import { pause } from './relay';
-import { type SenderHands, send } from './webhook-sender';
+import { type SenderHands, sendWebhook } from './webhook-sender';
 
 export type TellHands = SenderHands & {
   readonly inventory: Inventory;
@@ -75,7 +75,7 @@ const deliverOne = async (due: DueDelivery, vault: Vault, hands: TellHands, sign
     const secret = String(vault.open(due.secret));
     const body = JSON.stringify({ delivery: due.uuid, ...(maskSecrets(due.event) as object) });
     const message = { url: due.url, delivery: due.uuid, kind: due.event.kind, body, secret };
-    attempted = judged(due.attempts, await send(message, hands, signal), null);
+    attempted = judged(due.attempts, await sendWebhook(message, hands, signal), null);
   } catch (thrown) {
     // A process that ends has not learnt anything about the receiver; the lease runs out and another tries.
     if (signal.aborted) return;

@@ -1,5 +1,5 @@
 /** Settings that cannot be right are refused by name before a process does anything. */
-import { settingsOf } from '../../src/process/settings/api-settings';
+import { apiSettings } from '../../src/process/settings/api-settings';
 import { parseSettings, processes } from '../../src/process/settings/config';
 import { ConfigFault } from '../../src/process/settings/fault';
 import { good } from './support/entries';
@@ -126,6 +126,6 @@ test.each([
   [{ TEMPER_ADDRESS_LIMIT_PER_MINUTE: '0' }, { addressLimitPerMinute: undefined }],
   [{ TEMPER_ADDRESS_LIMIT_PER_MINUTE: '7', TEMPER_RATE_LIMIT_PER_MINUTE: '5' }, { rateLimitPerMinute: 5 }],
 ])('addresses are limited by default, known callers are not: %p', (change, limits) => {
-  const settings = settingsOf(parseSettings(processes.api, { ...good.api, ...change }));
+  const settings = apiSettings(parseSettings(processes.api, { ...good.api, ...change }));
   expect(settings).toMatchObject(limits);
 });

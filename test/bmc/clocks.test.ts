@@ -1,14 +1,14 @@
 /** A worker whose clock is not the store's: ages of commands are the store's word, and waits run on the monotonic clock. */
 
 import type { AgentClient } from '../../src/bmc/agent/client';
-import { digestOf, type Order } from '../../src/bmc/agent/order';
+import { type Order, orderDigest } from '../../src/bmc/agent/order';
 import { findStanding, trace } from '../../src/bmc/agent/standing';
 import { announcements } from '../../src/bmc/announce';
 import { untilBack } from '../../src/bmc/bmc-restart';
 import { type Converging, converge, type Sent } from '../../src/bmc/converge';
 import type { Job } from '../../src/bmc/redfish/jobs/job';
 import { openLedger } from '../../src/bmc/redfish/jobs/job-ledger';
-import { perform } from '../../src/bmc/redfish/jobs/jobs';
+import { performJobs } from '../../src/bmc/redfish/jobs/jobs';
 import type { Client } from '../../src/bmc/redfish/transport/client';
 import { retryAfterMs } from '../../src/bmc/redfish/transport/replies';
 import type { NodeUuid } from '../../src/model/ids';
@@ -113,7 +113,7 @@ const ramdiskOf = (intents: Intents, arrivesAtLook: number) => {
   } as unknown as AgentClient;
 };
 const posted = (intents: Intents) =>
-  intents.record({ digest: digestOf(order), command: order.name, started_at: 7, after: null });
+  intents.record({ digest: orderDigest(order), command: order.name, started_at: 7, after: null });
 
 test.each(ahead)('a command of the ramdisk that arrives late is found by a worker %d ms ahead', async (ms) => {
   const intents = intentsOf('agent_write_image');
@@ -159,7 +159,7 @@ test.each(skews)('an effect that comes in time counts, whatever clock saw the jo
   await sentJob(intents);
   skewed(ms);
   const { desk, job } = await deskOf(intents, 4);
-  await perform(desk, [job]);
+  await performJobs(desk, [job]);
   expect(desk.ledger.job('update')).toMatchObject({ is: 'done' });
 });
 
@@ -171,7 +171,7 @@ test.each(skews)(
     await sentJob(intents);
     jest.restoreAllMocks();
     const { desk, job } = await deskOf(intents, Number.POSITIVE_INFINITY);
-    await expect(perform(desk, [job])).rejects.toMatchObject({ code: 'StepOutcomeUnknown' });
+    await expect(performJobs(desk, [job])).rejects.toMatchObject({ code: 'StepOutcomeUnknown' });
   },
 );
 

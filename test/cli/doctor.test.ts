@@ -1,5 +1,5 @@
 /** `temper doctor`, `freezes` and `replay`: what they ask, what they say, and how they end. */
-import type { Check } from '../../src/cli';
+import type { DoctorCheck } from '../../src/cli';
 import { untilOf } from '../../src/cli/freezes';
 import { temper } from './support/command';
 import { type Answer, type Double, fault, nowhere, startDouble } from './support/double';
@@ -27,7 +27,7 @@ const does = (line: string | readonly string[], world: object = {}) =>
 
 describe('doctor', () => {
   test('says what it found, and that nothing is wrong', async () => {
-    const checks = (): Check[] => [{ name: 'database', find: async () => ({ is: 'ok', says: 'answers' }) }];
+    const checks = (): DoctorCheck[] => [{ name: 'database', find: async () => ({ is: 'ok', says: 'answers' }) }];
     const { status, out } = await does('doctor --node n-1', { checks });
     expect(status).toBe(0);
     expect(out).toBe(
@@ -89,7 +89,7 @@ describe('doctor', () => {
   });
 
   test('goes through to the end where the API is away, and a check that breaks is a finding', async () => {
-    const checks = (): Check[] => [{ name: 'database', find: () => Promise.reject(new Error('boom')) }];
+    const checks = (): DoctorCheck[] => [{ name: 'database', find: () => Promise.reject(new Error('boom')) }];
     const { status, out } = await temper('doctor', { env: { TEMPER_URL: await nowhere() }, checks });
     expect(status).toBe(1);
     expect(out.match(/FAILED/g)).toHaveLength(5);

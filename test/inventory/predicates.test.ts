@@ -1,6 +1,6 @@
 /** A predicate means in SQL what it means in memory. */
 import { connect, type Sql } from '../../src/inventory/database';
-import { where } from '../../src/inventory/predicates';
+import { conditionOf } from '../../src/inventory/predicates';
 import { always, matches, never, type Predicate } from '../../src/model/predicates';
 import { testDatabase } from '../support/servers';
 
@@ -52,7 +52,7 @@ test('every small predicate selects the rows that it matches, nulls included', a
   for (const predicate of every) {
     const found = await sql<
       { name: string }[]
-    >`select name from nodes where ${where(sql, predicate, 'nodes')} order by id`;
+    >`select name from nodes where ${conditionOf(sql, predicate, 'nodes')} order by id`;
     const wanted = rows.filter((row) => matches(predicate, row)).map((row) => row.name);
     expect([predicate, found.map((row) => row.name)]).toEqual([predicate, wanted]);
   }
@@ -60,7 +60,7 @@ test('every small predicate selects the rows that it matches, nulls included', a
 
 test('a value is a value: it cannot change the question', async () => {
   const sly: Predicate = { is: 'equals', column: 'owner', value: "a' or '1'='1" };
-  expect(await sql`select 1 from nodes where ${where(sql, sly, 'nodes')}`).toEqual([]);
+  expect(await sql`select 1 from nodes where ${conditionOf(sql, sly, 'nodes')}`).toEqual([]);
   const slyer: Predicate = { is: 'among', column: 'owner', values: ['}', '{a}', 'a,b', '"a"'] };
-  expect(await sql`select 1 from nodes where ${where(sql, slyer, 'nodes')}`).toEqual([]);
+  expect(await sql`select 1 from nodes where ${conditionOf(sql, slyer, 'nodes')}`).toEqual([]);
 });

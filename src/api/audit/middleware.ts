@@ -67,7 +67,7 @@ const listening = (policy: Policy, heard: Heard): Policy => {
 const singular = (collection: string): string => (collection === 'chassis' ? collection : collection.replace(/s$/, ''));
 
 /** `/v1/nodes/:node_ident/…` is about a node: what leads to the first parameter, in the singular, and what that is here. */
-const targetOf = ({ path }: Route, params: FollowedRequest['params']) => {
+const auditTarget = ({ path }: Route, params: FollowedRequest['params']) => {
   const parts = path.split('/').slice(path.startsWith('/temper') ? 3 : 2);
   const at = parts.findIndex((part) => part.startsWith(':'));
   const resource = singular(parts.slice(0, at === -1 ? undefined : at).join('_'));
@@ -118,7 +118,7 @@ export const createTrail = (ctx: ApiContext): Trail => {
         rule,
         rule_set,
         code,
-        ...targetOf(route, params),
+        ...auditTarget(route, params),
         times: 1,
       });
       let left = false;

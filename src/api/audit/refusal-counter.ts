@@ -11,22 +11,22 @@ type RefusalCounterOptions = {
   readonly most?: number;
 };
 
-type Counted = { row: RequestRow; times: number };
+type CountedRefusal = { row: RequestRow; times: number };
 type Window = {
   readonly ends: number;
-  readonly seen: Map<string, Counted>;
+  readonly seen: Map<string, CountedRefusal>;
   /** Those beyond the most, of every kind. */
-  readonly beyond: Counted[];
+  readonly beyond: CountedRefusal[];
 };
 
 const callerOf = ({ requester: { strategy, user_id, user_name, project_id, system_scope } }: RequestRow): string =>
   JSON.stringify([strategy, user_id ?? user_name, project_id, system_scope]);
 
-const kindOf = ({ action, verdict, rule, code, resource_id }: RequestRow): string =>
+const refusalKind = ({ action, verdict, rule, code, resource_id }: RequestRow): string =>
   JSON.stringify([action, verdict, rule, code, resource_id]);
 
 /** What was beyond the most is one row, which identifies the last of them only by its request. */
-const summed = ({ row, times }: Counted): RequestRow => ({
+const summed = ({ row, times }: CountedRefusal): RequestRow => ({
   ...row,
   times,
   action: '*',
@@ -58,7 +58,7 @@ export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most =
     return fresh;
   };
 
-  const count = (row: RequestRow, counted: Counted): void => {
+  const count = (row: RequestRow, counted: CountedRefusal): void => {
     counted.times += 1;
     counted.row = row;
   };
@@ -67,10 +67,10 @@ export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most =
     /** Writes the row now, or counts it. */
     async note(row: RequestRow): Promise<void> {
       const { seen, beyond } = await windowOf(callerOf(row));
-      const before = seen.get(kindOf(row));
+      const before = seen.get(refusalKind(row));
       if (before) return count(row, before);
       if (seen.size < most) {
-        seen.set(kindOf(row), { row, times: 0 });
+        seen.set(refusalKind(row), { row, times: 0 });
         return write(row);
       }
       if (beyond.length === 0) beyond.push({ row, times: 0 });

@@ -60,7 +60,7 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
     default:
   }
   const text = given.toString();
-  const value = parsed(text);
+  const value = parseJson(text);
   if (texts === 'any') return storable(value);
   checkValue(value, limits.values);
   if (!isUtf8(given)) raise('UnreadableBody', { reason: 'it is not valid UTF-8' });
@@ -70,7 +70,7 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   return value;
 };
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {

@@ -18,7 +18,7 @@ const exposed = [
   'X-Temper-Warnings',
 ];
 
-const allowed = [
+const allowedHeaders = [
   'Accept',
   'Authorization',
   'Content-Type',
@@ -43,7 +43,7 @@ export const createCors = (origins: readonly string[]): RequestHandler | undefin
     : cors({
         origin: [...origins],
         methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-        allowedHeaders: allowed,
+        allowedHeaders,
         exposedHeaders: exposed,
         maxAge,
       });

@@ -2,12 +2,12 @@
 import { type Express, type RequestHandler, Router } from 'express';
 
 /** Words that every path of a group has in common: the version, and the collection behind it. */
-const wordsOf = (segments: readonly string[]): string[] => segments.slice(0, segments[1] === 'temper' ? 4 : 3);
+const commonWords = (segments: readonly string[]): string[] => segments.slice(0, segments[1] === 'temper' ? 4 : 3);
 
 /** The group of a path, be it a route's or a request's: a request matches no route of another group. */
 export const groupOf = (path: string): string => {
   const segments = path.split('/');
-  return `${segments.length}${wordsOf(segments).join('/')}`;
+  return `${segments.length}${commonWords(segments).join('/')}`;
 };
 
 /** Where routes are added, each to the group of its path. */
@@ -28,7 +28,7 @@ export const createDispatch = (app: Express): Dispatch => {
   };
   return {
     route: (path) => {
-      if (wordsOf(path.split('/')).some((word) => word.startsWith(':')))
+      if (commonWords(path.split('/')).some((word) => word.startsWith(':')))
         throw new Error(`${path}: a parameter stands where requests are distinguished by words`);
       const key = groupOf(path);
       return (groups.get(key) ?? add(key)).route(path);

@@ -79,19 +79,19 @@ type Keys = {
   readonly routes: readonly Route[];
 };
 
-const keep = ({ ctx }: Keys, request_id: string, answer: Answer): Promise<void> =>
+const keepAnswer = ({ ctx }: Keys, request_id: string, answer: Answer): Promise<void> =>
   ctx.inventory.idempotency
     .answered(request_id, { status: answer.status, headers: answer.headers ?? {}, body: keptText(answer) })
     .catch((thrown) => ctx.log.warn('answer not kept', { request_id, reason: String(thrown) }));
 
 /** An error with nothing written down frees the key; one that came after the work is its answer. */
-const settle = async (keys: Keys, request_id: string, thrown: unknown): Promise<void> => {
+const settleKey = async (keys: Keys, request_id: string, thrown: unknown): Promise<void> => {
   const { idempotency } = keys.ctx.inventory;
   const error = asTemperError(thrown, request_id);
   if (saysNothing.includes(error.code as 'Unexpected')) return idempotency.abandon(request_id);
   if (await idempotency.forget(request_id)) return;
   const { status, headers, text } = replyFor(error);
-  await keep(keys, request_id, { status, headers, text });
+  await keepAnswer(keys, request_id, { status, headers, text });
 };
 
 /** Says that this process still serves it, for as long as it does. */
@@ -101,11 +101,11 @@ const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answ
   beat.unref();
   try {
     const answer = await work(request_id);
-    await keep(keys, request_id, answer);
+    await keepAnswer(keys, request_id, answer);
     return answer;
   } catch (thrown) {
     if (isGivenUp(thrown)) return underWay();
-    await settle(keys, request_id, thrown).catch((reason) =>
+    await settleKey(keys, request_id, thrown).catch((reason) =>
       log.warn('idempotency key not settled', { request_id, reason: String(reason) }),
     );
     throw thrown;
@@ -120,7 +120,7 @@ const finish = async (keys: Keys, row: KeyRow, asked: KeyedRequest, work: Work):
   if (!(await ctx.inventory.idempotency.revive(row.request_id))) return underWay();
   if (asked.route.cutOff === 'again') return perform(keys, row.request_id, work);
   const answer = await cutOffAnswer(row, asked, ctx, routes);
-  await keep(keys, row.request_id, answer);
+  await keepAnswer(keys, row.request_id, answer);
   return answer;
 };
 

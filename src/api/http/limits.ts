@@ -14,10 +14,10 @@ export type Limits = {
 
 const windowMs = 60_000;
 
-type Counted = Request & { readonly rateLimit?: { readonly resetTime?: Date } };
+type LimitedRequest = Request & { readonly rateLimit?: { readonly resetTime?: Date } };
 
 const tooMany = (request: Request, limit: number): TemperError => {
-  const left = ((request as Counted).rateLimit?.resetTime?.getTime() ?? Date.now() + windowMs) - Date.now();
+  const left = ((request as LimitedRequest).rateLimit?.resetTime?.getTime() ?? Date.now() + windowMs) - Date.now();
   return new TemperError('TooManyRequests', { limit, seconds: Math.max(1, Math.ceil(left / 1_000)) });
 };
 

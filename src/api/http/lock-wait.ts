@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isTemperError, raise } from '../../model/errors';
 
 const firstPauseMs = 50;
-const longestPauseMs = 400;
+const longestLockPauseMs = 400;
 
 /** How often a request is decided anew at once that lost a race for a row. */
 const mostRaces = 2;
@@ -25,7 +25,7 @@ const isRace = (thrown: unknown): boolean => isTemperError(thrown, 'NodeLocked')
 export const waitForLock = async <T>(work: () => Promise<T>, withinMs: number): Promise<T> => {
   const deadline = Date.now() + withinMs;
   let races = 0;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestLockPauseMs)) {
     try {
       return await work();
     } catch (thrown) {

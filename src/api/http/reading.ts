@@ -19,13 +19,13 @@ export const read = async (route: Route, request: Request, response: Response, v
   route.gate?.({ body: body ?? {}, query }, version);
   return {
     rawBody: body,
-    params: parse(route.params, request.params, 'path'),
-    query: route.arguments ? {} : parse(route.query ?? nothing, query, 'query'),
-    body: parse(route.body, route.arguments ? merged(query, body) : body, 'body'),
+    params: parsePart(route.params, request.params, 'path'),
+    query: route.arguments ? {} : parsePart(route.query ?? emptyQuery, query, 'query'),
+    body: parsePart(route.body, route.arguments ? merged(query, body) : body, 'body'),
   };
 };
 
-const nothing = z.strictObject({});
+const emptyQuery = z.strictObject({});
 
 const bodyOf = async (route: Route, request: Request, response: Response): Promise<unknown> => {
   const { method } = request;
@@ -49,7 +49,7 @@ const merged = (query: Readonly<Record<string, unknown>>, body: unknown): unknow
       ? { ...query, ...body }
       : body;
 
-const parse = (schema: z.ZodType | undefined, value: unknown, where: string): unknown => {
+const parsePart = (schema: z.ZodType | undefined, value: unknown, where: string): unknown => {
   if (!schema) return value;
   const parsed = schema.safeParse(value);
   if (!parsed.success) throw schemaError(parsed.error, where, where === 'query' ? (value as QueryValues) : undefined);

@@ -7,7 +7,7 @@ type Sized = Extract<Issue, { code: 'too_small' | 'too_big' }>;
 // The library's own beginnings; a text that a schema of ours gives begins otherwise, and is left as it is.
 const libraryText = /^(Invalid |Too (small|big)|Unrecognized key)/;
 
-const kinds: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
   int: 'a whole number',
@@ -17,11 +17,11 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'an object',
   null: 'null',
 };
-const kindOf = (name: string): string => kinds[name] ?? name;
+const typeNameOf = (name: string): string => typeNames[name] ?? name;
 
 const typeText = ({ expected, message }: Extract<Issue, { code: 'invalid_type' }>): string => {
   const received = message.match(/received (\w+)$/)?.[1];
-  return `must be ${kindOf(expected)}${received && expected !== 'int' ? `, not ${received === 'boolean' ? received : kindOf(received)}` : ''}`;
+  return `must be ${typeNameOf(expected)}${received && expected !== 'int' ? `, not ${received === 'boolean' ? received : typeNameOf(received)}` : ''}`;
 };
 
 const units: Readonly<Record<string, string>> = { string: 'characters', array: 'items', set: 'items', map: 'keys' };

@@ -85,10 +85,10 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
     ),
   );
   await followed?.granted(repeated ? 'Repeated' : undefined);
-  await send(ctx, exchange, answer, version);
+  await answerWith(ctx, exchange, answer, version);
 };
 
-const send = async (ctx: ApiContext, exchange: Exchange, answer: Answer, version: number): Promise<void> => {
+const answerWith = async (ctx: ApiContext, exchange: Exchange, answer: Answer, version: number): Promise<void> => {
   const { route, request, response, requestId, versions } = exchange;
   if (answer.stream) {
     const early = await stream(request, response, answer, requestId, versions);
@@ -99,7 +99,7 @@ const send = async (ctx: ApiContext, exchange: Exchange, answer: Answer, version
   write(response, shown, requestId, versions);
 };
 
-const refuse = async (ctx: ApiContext, app: Express, exchange: Exchange, thrown: unknown): Promise<void> => {
+const answerRefusal = async (ctx: ApiContext, app: Express, exchange: Exchange, thrown: unknown): Promise<void> => {
   const { route, request, response, requestId, count, followed, unread, versions } = exchange;
   const refusal = asTemperError(thrown, requestId);
   const byRule = unread && (await deniedInstead(route, refusal, { ...unread, request }, followed?.ctx ?? ctx));
@@ -127,7 +127,7 @@ export const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[])
     try {
       await handle(services, exchange);
     } catch (thrown) {
-      await refuse(ctx, app, exchange, thrown);
+      await answerRefusal(ctx, app, exchange, thrown);
     }
   };
 };

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { raise } from '../../model/errors';
 import { maxMinor, maxVersion, minVersion, wantedMinor } from '../../model/resources/microversions';
 
-const text = (header: string | string[] | undefined): string | undefined =>
+const firstOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;
 
 const legacyHeader = 'x-openstack-ironic-api-version';
@@ -15,30 +15,33 @@ export const rangeHeaders = {
 } as const;
 
 // By minor version; built once, since every answer carries them.
-const headersOf: readonly Readonly<Record<string, string>>[] = Array.from({ length: maxMinor + 1 }, (_, minor) => ({
-  ...rangeHeaders,
-  'X-OpenStack-Ironic-API-Version': `1.${minor}`,
-}));
+const headersByMinor: readonly Readonly<Record<string, string>>[] = Array.from(
+  { length: maxMinor + 1 },
+  (_, minor) => ({
+    ...rangeHeaders,
+    'X-OpenStack-Ironic-API-Version': `1.${minor}`,
+  }),
+);
 
 /** The range and the version that was used. */
-export const versionHeaders = (minor: number): Readonly<Record<string, string>> => headersOf[minor]!;
+export const versionHeaders = (minor: number): Readonly<Record<string, string>> => headersByMinor[minor]!;
 
 /** The minor version that a request asks for. Throws UnsupportedVersion. */
 export const negotiate = (headers: IncomingHttpHeaders): number => {
-  const wanted = wantedMinor(text(headers['openstack-api-version']), text(headers[legacyHeader]));
+  const wanted = wantedMinor(firstOf(headers['openstack-api-version']), firstOf(headers[legacyHeader]));
   if (wanted.is === 'ok') return wanted.minor;
   return raise('UnsupportedVersion', { version: wanted.asked.slice(0, 40), min: minVersion, max: maxVersion });
 };
 
 /** The headers of an answer to what never reached a route: with the version that was asked for, if that is one. */
 export const spokenHeaders = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> => {
-  const wanted = wantedMinor(text(headers['openstack-api-version']), text(headers[legacyHeader]));
+  const wanted = wantedMinor(firstOf(headers['openstack-api-version']), firstOf(headers[legacyHeader]));
   return wanted.is === 'ok' ? versionHeaders(wanted.minor) : rangeHeaders;
 };
 
 /** Whether the version that the older header alone asks for still drops a `.json` suffix. */
 export const dropsJsonSuffix = (headers: IncomingHttpHeaders): boolean => {
-  const wanted = wantedMinor(undefined, text(headers[legacyHeader]));
+  const wanted = wantedMinor(undefined, firstOf(headers[legacyHeader]));
   return wanted.is === 'ok' && wanted.minor < 91;
 };
 

@@ -5,7 +5,7 @@ import type { Answer } from './route';
 import { securityHeaders, varies } from './security-headers';
 import { writeStream } from './sse';
 
-type Headers = Readonly<Record<string, string>>;
+type AnswerHeaders = Readonly<Record<string, string>>;
 
 /** Characters; a shorter text goes out in one write with its headers. */
 const encodeOnceFrom = 65_536;
@@ -14,11 +14,11 @@ const encodeOnceFrom = 65_536;
 const bare = [204, 304];
 
 /** @param versions those of the version that was used; none on what the authentication layer refused */
-const headersOf = (
+const answerHeaders = (
   response: ServerResponse,
   answer: Pick<Answer, 'headers'>,
   requestId: string,
-  versions: Headers,
+  versions: AnswerHeaders,
 ): Record<string, string | number> => {
   const set = response.getHeader('Vary'); // by an earlier middleware
   return {
@@ -31,9 +31,9 @@ const headersOf = (
 };
 
 /** Writes an answer that is no stream. */
-export const write = (response: ServerResponse, answer: Answer, requestId: string, versions: Headers): void => {
+export const write = (response: ServerResponse, answer: Answer, requestId: string, versions: AnswerHeaders): void => {
   const text = answer.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
-  const headers = headersOf(response, answer, requestId, versions);
+  const headers = answerHeaders(response, answer, requestId, versions);
   if (text === undefined) {
     // 202 may have a body, so without a length the answer would be chunked; 204 must not name one.
     if (!bare.includes(answer.status)) headers['Content-Length'] = 0;
@@ -53,8 +53,8 @@ export const stream = (
   response: ServerResponse,
   answer: Answer,
   requestId: string,
-  versions: Headers,
+  versions: AnswerHeaders,
 ): Promise<unknown> => {
-  const headers = headersOf(response, answer, requestId, versions);
+  const headers = answerHeaders(response, answer, requestId, versions);
   return writeStream(request, response, { status: answer.status, headers, stream: answer.stream! });
 };

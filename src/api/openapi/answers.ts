@@ -39,23 +39,23 @@ const usual = (route: Route): Json | undefined => {
 
 const locationStatuses: readonly number[] = [201, 202];
 
-const headersOf = (status: number): Json =>
+const describedHeaders = (status: number): Json =>
   locationStatuses.includes(status)
     ? { headers: { Location: { description: 'Where to look, as an absolute URL.', schema: { type: 'string' } } } }
     : {};
 
-const answer = (status: number, content: Json): [string, Json] => [
+const describedAnswer = (status: number, content: Json): [string, Json] => [
   String(status),
-  { description: says[status as keyof typeof says] ?? 'Done.', ...headersOf(status), ...content },
+  { description: says[status as keyof typeof says] ?? 'Done.', ...describedHeaders(status), ...content },
 ];
 
 const answerEntries = (answers: Answers): [string, Json][] =>
-  Object.entries(answers).map(([status, shape]) => answer(Number(status), contentOf(shape)));
+  Object.entries(answers).map(([status, shape]) => describedAnswer(Number(status), contentOf(shape)));
 
 /** The good answers by status; undefined where what the answer holds is unknown. */
 export const goodAnswers = (route: Route): Readonly<Record<string, Json>> | undefined => {
   const content = usual(route);
   if (!route.answers && !content) return undefined;
-  const answers = route.answers ? answerEntries(route.answers) : [answer(usualStatus[route.method], content!)];
-  return Object.fromEntries([...answers, ...(isShow(route) ? [answer(304, {})] : [])]);
+  const answers = route.answers ? answerEntries(route.answers) : [describedAnswer(usualStatus[route.method], content!)];
+  return Object.fromEntries([...answers, ...(isShow(route) ? [describedAnswer(304, {})] : [])]);
 };

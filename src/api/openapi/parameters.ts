@@ -56,7 +56,7 @@ const pathParameters = (route: Route): Json[] => {
   }));
 };
 
-const list = (names: readonly string[]): Json => ({
+const namesParameter = (names: readonly string[]): Json => ({
   schema: { type: 'array', items: { enum: names }, minItems: 1 },
   style: 'form',
   explode: false,
@@ -66,7 +66,7 @@ const sortKeys = (table: ResourceTable): string[] => ['id', ...table.fields.filt
 
 /** Parameters of which the table knows more than the schema: what their values can be. */
 const fromTable: Readonly<Record<string, (table: ResourceTable) => Json>> = {
-  fields: (table) => list(choosable(table)),
+  fields: (table) => namesParameter(choosable(table)),
   sort_key: (table) => ({ schema: { type: 'string', enum: sortKeys(table) } }),
 };
 

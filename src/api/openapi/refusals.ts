@@ -21,7 +21,7 @@ const ofNode = ({ path }: Route): boolean => /\/(nodes|drivers|heartbeat|runs)\b
 const asksBmc = ({ path }: Route): boolean => /\/(management|vmedia|vendor_passthru)\b/.test(path);
 const any = (): boolean => true;
 
-const text = (description: string): Json => ({ description, schema: { type: 'string' } });
+const textHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
 
 /** In the order of the document. */
 export const refusals: readonly Refusal[] = [
@@ -35,7 +35,7 @@ export const refusals: readonly Refusal[] = [
     status: 401,
     says: 'The request has no valid credentials.',
     bodies: ['AuthFault'],
-    headers: { 'WWW-Authenticate': text('How to say who asks.') },
+    headers: { 'WWW-Authenticate': textHeader('How to say who asks.') },
     when: isKnown,
   },
   { status: 403, says: 'The policy does not let this caller do it.', bodies: ['Fault'], when: hasRules },
@@ -49,7 +49,7 @@ export const refusals: readonly Refusal[] = [
     status: 405,
     says: 'Not offered here, or not in this version.',
     bodies: ['Fault'],
-    headers: { Allow: text('What is offered.') },
+    headers: { Allow: textHeader('What is offered.') },
     when: any,
   },
   {
@@ -81,7 +81,7 @@ export const refusals: readonly Refusal[] = [
     status: 429,
     says: 'More requests than one caller is served, or more of something than one project may have; the text says which.',
     bodies: ['Fault'],
-    headers: { 'Retry-After': text('Seconds to wait.') },
+    headers: { 'Retry-After': textHeader('Seconds to wait.') },
     when: any,
   },
   { status: 431, says: 'URL and headers are larger than 16 KiB; no handler was reached.', bodies: [], when: any },

@@ -20,7 +20,7 @@ const spoken = (word: string): string => word.replaceAll('_', ' ').replace('.', 
 const unchanging = ['bios', 'chassis'];
 const isPlural = (word: string): boolean => /[^s]s$/.test(word) && !unchanging.includes(word);
 const singular = (word: string): string => (isPlural(word) ? word.slice(0, -1) : word);
-const one = (word: string): string => `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
+const withArticle = (word: string): string => `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 
 /** The words of a path up to each of its parameters: `[['nodes'], ['management', 'indicators']]`, and whether one ends it. */
 const phrases = (path: string): { words: string[]; closed: boolean }[] => {
@@ -44,17 +44,22 @@ const thing = (path: string, single: boolean): string => {
   const [inner, ...outer] = phrases(path).reverse();
   if (!inner) return 'the API';
   const said = say({ ...inner, closed: inner.closed || single });
-  return [inner.closed || single ? one(said) : said, ...outer.map((phrase) => one(say(phrase)))].join(' of ');
+  return [inner.closed || single ? withArticle(said) : said, ...outer.map((phrase) => withArticle(say(phrase)))].join(
+    ' of ',
+  );
 };
 
-const verbs = { GET: 'Show', POST: 'Post', PUT: 'Set', PATCH: 'Change', DELETE: 'Remove' } as const satisfies Record<
-  Method,
-  string
->;
+const methodVerbs = {
+  GET: 'Show',
+  POST: 'Post',
+  PUT: 'Set',
+  PATCH: 'Change',
+  DELETE: 'Remove',
+} as const satisfies Record<Method, string>;
 
 const verbOf = ({ method }: Named, seen: ResourceSeen | undefined): string => {
-  if (!seen || seen.as === 'one') return verbs[method];
-  return { ...verbs, GET: 'List', POST: 'Create' }[method];
+  if (!seen || seen.as === 'one') return methodVerbs[method];
+  return { ...methodVerbs, GET: 'List', POST: 'Create' }[method];
 };
 
 /** One line for people. */

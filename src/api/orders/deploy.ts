@@ -46,10 +46,10 @@ export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow,
     invalidInput('configdrive', 'vendor_data is possible from version 1.59 on');
 };
 
-const textOf = (info: Document, key: string): string | undefined =>
+const infoText = (info: Document, key: string): string | undefined =>
   typeof info[key] === 'string' && info[key] !== '' ? info[key] : undefined;
 // A URL with a password in it is kept sealed, so that only a reference to it is seen here.
-const names = (info: Document, key: string): boolean => isSecretRef(info[key]) || textOf(info, key) !== undefined;
+const names = (info: Document, key: string): boolean => isSecretRef(info[key]) || infoText(info, key) !== undefined;
 
 /** Hexadecimal digits of a hash. */
 const checksums: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
@@ -59,14 +59,14 @@ const anyHash = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f
 
 /** A hash, or the URL of a file of checksums. */
 const checksumFault = (info: Document): string | undefined => {
-  const given = textOf(info, 'image_checksum');
+  const given = infoText(info, 'image_checksum');
   return given === undefined || anyHash.test(given) || /^https?:\/\//i.test(given)
     ? undefined
     : 'image_checksum must be a hash in hexadecimal digits (64 for sha256), or the http(s) URL of a file of checksums';
 };
 
 const hashFault = (info: Document): string | undefined => {
-  const [algorithm, value] = [textOf(info, 'image_os_hash_algo'), textOf(info, 'image_os_hash_value')];
+  const [algorithm, value] = [infoText(info, 'image_os_hash_algo'), infoText(info, 'image_os_hash_value')];
   if (!algorithm || !value)
     return 'image_checksum is missing, or image_os_hash_algo with image_os_hash_value: an image is not written unchecked';
   if (!Object.hasOwn(checksums, algorithm))
@@ -83,7 +83,7 @@ const imageFault = (info: Document): string | undefined => {
   return names(info, 'image_checksum') ? checksumFault(info) : hashFault(info);
 };
 
-const refuse = (node: string, reason: string): never => raise('InstanceInfoInvalid', { node, reason });
+const refuseInstance = (node: string, reason: string): never => raise('InstanceInfoInvalid', { node, reason });
 
 type Needs = {
   readonly fault: (info: Document) => string | undefined;
@@ -115,17 +115,17 @@ export const checkInstance = (ctx: ApiContext, node: NodeRow, ident: string): vo
   const info = node.instance_info;
   const needed = needs[interfaceOf(node, 'deploy')];
   const fault = needed?.fault(info);
-  if (fault) refuse(ident, fault);
+  if (fault) refuseInstance(ident, fault);
   const lacking = (Array.isArray(info.traits) ? info.traits.map(String) : []).filter(
     (trait) => !node.traits.includes(trait),
   );
-  if (lacking.length > 0) refuse(ident, `traits: the node lacks ${lacking.join(', ')}`);
+  if (lacking.length > 0) refuseInstance(ident, `traits: the node lacks ${lacking.join(', ')}`);
   for (const fetched of needed?.fetched(info, node.driver_info) ?? []) requireKnown(ctx, fetched);
 };
 
 const lesseeOf = (ctx: ApiContext, who: Caller, node: NodeRow): ProjectId | undefined =>
   ({
-    instance: textOf(node.instance_info, 'project_id') as ProjectId | undefined,
+    instance: infoText(node.instance_info, 'project_id') as ProjectId | undefined,
     request: who.project_id ?? undefined,
     off: undefined,
   })[ctx.settings.automaticLessee];

@@ -26,10 +26,10 @@ export const requireKnown = (ctx: ApiContext, fetched: Fetched): void => {
   else requireFetched(ctx.settings.imageOrigins, fetched);
 };
 
-type Step = Pick<PlannedStep, 'interface' | 'step' | 'acts' | 'args'>;
+type FetchingStep = Pick<PlannedStep, 'interface' | 'step' | 'acts' | 'args'>;
 
 /** Refuses steps that fetch from elsewhere; what instance_info names is looked at as a deployment is asked. Throws OriginRefused. */
-export const requireStepOrigins = (ctx: ApiContext, steps: readonly Step[]): void => {
+export const requireStepOrigins = (ctx: ApiContext, steps: readonly FetchingStep[]): void => {
   for (const step of steps)
     for (const { act } of step.acts)
       for (const fetched of fetchedBy(act, step, step.args, {})) requireKnown(ctx, fetched);

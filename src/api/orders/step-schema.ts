@@ -26,11 +26,11 @@ const order = z.union(
   { error },
 );
 
-const common = { interface: z.enum(stepInterfaces), step: z.string().min(1).max(255), temper: settings.optional() };
+const stepKeys = { interface: z.enum(stepInterfaces), step: z.string().min(1).max(255), temper: settings.optional() };
 
 /** A clean or service step as a provision request carries it. */
 export const requestStep = z.strictObject({
-  ...common,
+  ...stepKeys,
   args: document.optional(),
   order: order.optional(),
   execute_on_child_nodes: flag.optional(),
@@ -38,7 +38,7 @@ export const requestStep = z.strictObject({
 });
 
 /** A step of a deployment, which runs by its priority. */
-export const deployStep = z.strictObject({ ...common, args: document, priority: order });
+export const deployStep = z.strictObject({ ...stepKeys, args: document, priority: order });
 
 /** A step as a runbook carries it. */
-export const runbookStep = z.strictObject({ ...common, args: document.default({}), order });
+export const runbookStep = z.strictObject({ ...stepKeys, args: document.default({}), order });

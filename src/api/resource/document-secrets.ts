@@ -13,17 +13,17 @@ const counterpart = (item: Json, index: number, stored: readonly Json[]): Json =
     ? stored.find((other) => isObject(other) && other.name === item.name)
     : stored[index];
 
-const keep = (given: Json, stored: Json): Json => {
+const keepMasked = (given: Json, stored: Json): Json => {
   if (typeof given === 'string')
     return given.includes(masked) && stored !== undefined && maskSecrets(stored) === given ? stored : given;
   if (Array.isArray(given))
-    return given.map((item, index) => keep(item, counterpart(item, index, Array.isArray(stored) ? stored : [])));
+    return given.map((item, index) => keepMasked(item, counterpart(item, index, Array.isArray(stored) ? stored : [])));
   if (!isObject(given) || isSecretRef(given)) return given;
   const before = isObject(stored) ? stored : {};
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [
       key,
-      keep(value, Object.hasOwn(before, key) ? before[key] : undefined),
+      keepMasked(value, Object.hasOwn(before, key) ? before[key] : undefined),
     ]),
   );
 };
@@ -37,7 +37,7 @@ const holdsMask = (value: Json): boolean =>
  * hides nothing, and where a reference came that this object does not hold: it would open another node's secret.
  */
 export const restoreSecrets = (field: string, given: Json, stored: Json): Json => {
-  const kept = keep(given, stored);
+  const kept = keepMasked(given, stored);
   if (holdsMask(kept))
     raise('InvalidInput', {
       field,

@@ -32,7 +32,7 @@ type Request = ApiRequest<PathParams, unknown, unknown>;
 /** A request in its transaction. */
 type Transaction = Context & { readonly ctx: ApiContext; readonly request: Request };
 
-const within = <T>(ctx: ApiContext, request: Request, work: (context: Transaction) => Promise<T>): Promise<T> =>
+const inTransaction = <T>(ctx: ApiContext, request: Request, work: (context: Transaction) => Promise<T>): Promise<T> =>
   ctx.inventory.transaction((inventory) => work({ policy: ctx.policy, inventory, ctx, request }));
 
 const check = async (resource: Resource, write: Write<AnyRow>): Promise<void> => {
@@ -40,7 +40,7 @@ const check = async (resource: Resource, write: Write<AnyRow>): Promise<void> =>
 };
 
 /** @returns the rules that admitted what followed */
-const follow = async (resource: Resource, write: Write<AnyRow>, stored: AnyRow): Promise<string[]> => {
+const followUp = async (resource: Resource, write: Write<AnyRow>, stored: AnyRow): Promise<string[]> => {
   const rules: string[] = [];
   for (const row of resource.after ?? [])
     if (row.on.includes(write.act)) rules.push(...(await row.follow({ ...write, stored })));
@@ -55,7 +55,7 @@ type Written = {
   readonly values: StoredValues;
 };
 
-const record = (
+const recordWrite = (
   { what, recorded }: Resource,
   { ctx, inventory, request }: Transaction,
   { act, rules, row, node, values }: Written,
@@ -90,7 +90,7 @@ const homeFor = async (
   return node;
 };
 
-const create = async (resource: Resource, context: Transaction, body: StoredValues): Promise<FoundRow> => {
+const createRow = async (resource: Resource, context: Transaction, body: StoredValues): Promise<FoundRow> => {
   const { ctx, inventory, request } = context;
   const rule = ruleOf(resource, 'create');
   const node = await homeFor(resource, context, rule, body);
@@ -104,8 +104,8 @@ const create = async (resource: Resource, context: Transaction, body: StoredValu
   if (node) await stampLessee(inventory, request.who, node);
   const row = await resource.store(inventory).insert!(values);
   await keepSecrets(inventory, resource.sealing, row, secrets);
-  const rules = [rule, ...(await follow(resource, write, row))];
-  await record(resource, context, { act: 'create', rules, row, node, values });
+  const rules = [rule, ...(await followUp(resource, write, row))];
+  await recordWrite(resource, context, { act: 'create', rules, row, node, values });
   return { row, node };
 };
 
@@ -136,7 +136,7 @@ const createRoute = (resource: Resource): Route => {
     handler: async (request, ctx) => {
       const body = parse?.(request.body, request.version) ?? (request.body as StoredValues);
       const found = await refusingDuplicates(resource.table, body, () =>
-        within(ctx, request, (context) => create(resource, context, body)),
+        inTransaction(ctx, request, (context) => createRow(resource, context, body)),
       );
       const { uuid } = found.row;
       const answer = created(
@@ -211,9 +211,9 @@ const update = async (resource: Resource, patched: Patcher, context: Transaction
     resource.store(inventory).update(row.uuid, values),
   );
   await keepSecrets(inventory, resource.sealing, stored, secrets);
-  const rules = [...admitting, ...(await follow(resource, write, stored))];
+  const rules = [...admitting, ...(await followUp(resource, write, stored))];
   const changed = Object.fromEntries(named.map((name) => [name, (stored as unknown as StoredValues)[name]]));
-  await record(resource, context, { act: 'update', rules, row: stored, node: to, values: changed });
+  await recordWrite(resource, context, { act: 'update', rules, row: stored, node: to, values: changed });
   return { row: stored, node: to };
 };
 
@@ -246,14 +246,14 @@ const patchRoute = (resource: Resource): Route => {
     handler: async (request, ctx) => {
       if (ruleFirst) ctx.policy().require(rule, request.who);
       checkAttributes(resource.tableAt?.(request.version) ?? table, request.body, request.version);
-      const found = await within(ctx, request, (context) => update(resource, patched, context));
+      const found = await inTransaction(ctx, request, (context) => update(resource, patched, context));
       const answer = ok(answerOf(resource, ctx, request, found));
       return withHeaders(answer, resource.headers?.(ctx, found.row, attributesOf(request.body)));
     },
   });
 };
 
-const remove = async (resource: Resource, context: Transaction): Promise<void> => {
+const removeRow = async (resource: Resource, context: Transaction): Promise<void> => {
   const { inventory, request } = context;
   const { who, version, params } = request;
   const reach = reachOf(resource);
@@ -266,7 +266,7 @@ const remove = async (resource: Resource, context: Transaction): Promise<void> =
   await check(resource, writeOf(context, { act: 'delete', row, values: {}, named: [] }, node));
   await resource.store(inventory).delete(row.uuid);
   await dropSecrets(inventory, resource.sealing, row.uuid);
-  await record(resource, context, { act: 'delete', rules: [rule], row, node, values: {} });
+  await recordWrite(resource, context, { act: 'delete', rules: [rule], row, node, values: {} });
 };
 
 const deleteRoute = (resource: Resource): Route => {
@@ -281,7 +281,7 @@ const deleteRoute = (resource: Resource): Route => {
     params: paramsOf(resource.param),
     handler: async (request, ctx) => {
       if (ruleFirst) ctx.policy().require(rule, request.who);
-      await within(ctx, request, (context) => remove(resource, context));
+      await inTransaction(ctx, request, (context) => removeRow(resource, context));
       return noContent();
     },
   });

@@ -137,7 +137,7 @@ const listRoute = (kind: Shows, whole: boolean, below?: Below): Route => {
   });
 };
 
-const show = async (
+const showOne = async (
   kind: Shows,
   request: ApiRequest<PathParams, z.output<typeof showQuery>, unknown>,
   ctx: ApiContext,
@@ -160,7 +160,7 @@ const showRoute = (kind: Shows): Route =>
     rules: [...new Set([...reachOf(kind).seeing, ruleOf(kind, 'get'), ...(kind.redacting ?? [])])],
     params: paramsOf(kind.param),
     query: showQuery,
-    handler: (request, ctx) => show(kind, request, ctx),
+    handler: (request, ctx) => showOne(kind, request, ctx),
   });
 
 /** The routes that show it. */

@@ -53,7 +53,7 @@ type Owned<Row> = {
 };
 
 /** What finds a row of the kind and shows it or hides it. Without `home` and `owned` it belongs to the installation. */
-export type Kind<Row extends AnyRow = AnyRow> = {
+export type ResourceKind<Row extends AnyRow = AnyRow> = {
   readonly table: ResourceTable;
   /** The table of a version that knows another one. */
   readonly tableAt?: (minor: number) => ResourceTable;
@@ -80,7 +80,7 @@ export type Below = { readonly parent: 'nodes' | 'portgroups'; readonly param: s
 export type ListRequest = ApiRequest<unknown, StoredValues, unknown>;
 
 /** What of a kind is shown, and how it is listed. */
-export type Shows<Row extends AnyRow = AnyRow> = Kind<Row> & {
+export type Shows<Row extends AnyRow = AnyRow> = ResourceKind<Row> & {
   readonly shown: ReturnType<typeof projections>;
   /** Rules that decide what of it is shown. */
   readonly redacting?: readonly string[];
@@ -120,7 +120,7 @@ export type Write<Row extends AnyRow> = {
 };
 
 /** A row of checks: before which acts it runs, and what it refuses by throwing. */
-export type Check<Row extends AnyRow> = {
+export type WriteCheck<Row extends AnyRow> = {
   readonly on: readonly AuditedAct[];
   readonly check: (write: Write<Row>) => void | Promise<void>;
 };
@@ -152,7 +152,7 @@ export type Resource<Row extends AnyRow = AnyRow> = Shows<Row> & {
     write: Pick<Write<Row>, 'ctx' | 'request' | 'named'>,
     stored?: Row,
   ) => StoredValues;
-  readonly before?: readonly Check<Row>[];
+  readonly before?: readonly WriteCheck<Row>[];
   readonly after?: readonly Consequence<Row>[];
   /** What the record holds, where that is not what was written. */
   readonly recorded?: (
@@ -163,14 +163,15 @@ export type Resource<Row extends AnyRow = AnyRow> = Shows<Row> & {
   readonly headers?: (ctx: ApiContext, row: Row, named: readonly string[]) => Readonly<Record<string, string>>;
 };
 
-export const ruleOf = ({ rules }: Pick<Kind, 'rules'>, act: string): string => `${rules}:${act}`;
+export const ruleOf = ({ rules }: Pick<ResourceKind, 'rules'>, act: string): string => `${rules}:${act}`;
 
-export const collectionPath = ({ path }: Pick<Kind, 'path'>): string => `/v1/${path}`;
-export const onePath = ({ path, param = 'ident' }: Pick<Kind, 'path' | 'param'>): string => `/v1/${path}/:${param}`;
+export const collectionPath = ({ path }: Pick<ResourceKind, 'path'>): string => `/v1/${path}`;
+export const onePath = ({ path, param = 'ident' }: Pick<ResourceKind, 'path' | 'param'>): string =>
+  `/v1/${path}/:${param}`;
 
 export type PathParams = Readonly<Record<string, string>>;
 
 /** The parameters of a path that names one. */
 export const paramsOf = (name = 'ident') => z.object({ [name]: z.string() });
 
-export const identIn = ({ param = 'ident' }: Pick<Kind, 'param'>, params: PathParams): string => params[param]!;
+export const identIn = ({ param = 'ident' }: Pick<ResourceKind, 'param'>, params: PathParams): string => params[param]!;

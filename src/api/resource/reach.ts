@@ -7,7 +7,7 @@ import { always, or, type Predicate } from '../../model/predicates';
 import type { HomeNode } from '../../model/resources/node-resources';
 import { nodeTarget, type Policy, type Target } from '../../policy';
 import type { AuditedAct } from '../audit/record';
-import { type AnyRow, type Kind, ruleOf } from './kit';
+import { type AnyRow, type ResourceKind, ruleOf } from './kit';
 import type { ListAsked } from './lists';
 import { behindNode, nodeColumns, projectsOf, requireList, visibleRows } from './visibility';
 
@@ -33,9 +33,9 @@ type Reach = {
   readonly visible: (policy: Policy, who: Caller, filters: ListAsked['filters']) => Predicate;
 };
 
-const listsOf = (kind: Kind) => ({ all: ruleOf(kind, 'list_all'), own: ruleOf(kind, 'list') });
+const listsOf = (kind: ResourceKind) => ({ all: ruleOf(kind, 'list_all'), own: ruleOf(kind, 'list') });
 
-const byNode = (kind: Kind): Reach => ({
+const byNode = (kind: ResourceKind): Reach => ({
   ruleFirst: false,
   listRules: [...Object.values(listsOf(kind)), ruleOf(kind, 'get'), seesNode],
   seeing: [seesNode],
@@ -52,7 +52,7 @@ const byNode = (kind: Kind): Reach => ({
     ),
 });
 
-const byOwner = (kind: Kind, { target, columns, open, filter }: NonNullable<Kind['owned']>): Reach => {
+const byOwner = (kind: ResourceKind, { target, columns, open, filter }: NonNullable<ResourceKind['owned']>): Reach => {
   const see = ruleOf(kind, 'get');
   const isOpen = (row: AnyRow): boolean => open !== undefined && row[open] === (true as never);
   return {
@@ -78,7 +78,7 @@ const byOwner = (kind: Kind, { target, columns, open, filter }: NonNullable<Kind
   };
 };
 
-const byInstallation = (kind: Kind): Reach => ({
+const byInstallation = (kind: ResourceKind): Reach => ({
   ruleFirst: true,
   listRules: [ruleOf(kind, 'get')],
   seeing: [],
@@ -87,13 +87,13 @@ const byInstallation = (kind: Kind): Reach => ({
   visible: () => always,
 });
 
-export const reachOf = (kind: Kind): Reach => {
+export const reachOf = (kind: ResourceKind): Reach => {
   if (kind.home) return byNode(kind);
   return kind.owned ? byOwner(kind, kind.owned) : byInstallation(kind);
 };
 
 /** Refuses what cannot name one. Throws InvalidInput. */
-const checkIdent = ({ named, table }: Kind, ident: string, version: number, act?: AuditedAct): void => {
+const checkIdent = ({ named, table }: ResourceKind, ident: string, version: number, act?: AuditedAct): void => {
   if (asUuid(ident) !== undefined) return;
   const { resource: field } = table;
   const refuse = (reason: string): never => raise('InvalidInput', { field, reason });
@@ -113,13 +113,13 @@ type Finding = {
 
 /** The row of this UUID or name. One that is hidden is missing. Throws InvalidInput, the kind's own error. */
 export const findVisible = async <Row extends AnyRow>(
-  given: Kind<Row>,
+  given: ResourceKind<Row>,
   { policy, inventory }: Context,
   who: Caller,
   ident: string,
   { version = Number.POSITIVE_INFINITY, act, ...options }: Finding = {},
 ): Promise<FoundRow<Row>> => {
-  const kind = given as unknown as Kind;
+  const kind = given as unknown as ResourceKind;
   checkIdent(kind, ident, version, act);
   const found = await kind.store(inventory).find(ident, options);
   const shown = found === undefined ? undefined : reachOf(kind).shown(policy(), who, found);

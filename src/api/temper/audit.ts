@@ -18,16 +18,16 @@ const time = z.iso
   .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
   .transform((text) => new Date(text));
 
-const text = z.string().min(1).max(255);
+const shortText = z.string().min(1).max(255);
 
 const auditQuery = z.strictObject({
   node: uuid.optional(),
-  project: text.optional(),
+  project: shortText.optional(),
   run: uuid.optional(),
-  user: text.optional(),
-  action: text.optional(),
+  user: shortText.optional(),
+  action: shortText.optional(),
   verdict: z.enum(verdicts).optional(),
-  request: text.optional(),
+  request: shortText.optional(),
   since: time.optional(),
   until: time.optional(),
   limit: pageLimit,
@@ -78,7 +78,7 @@ const recordReading = (request: ApiRequest<unknown, AuditQuery, unknown>, { poli
     }),
   );
 
-const list = route<unknown, AuditQuery>({
+const auditList = route<unknown, AuditQuery>({
   method: 'GET',
   path: auditPath,
   answers: { 200: shapes.audit },
@@ -100,4 +100,4 @@ const list = route<unknown, AuditQuery>({
   },
 });
 
-export const auditRoutes = [list];
+export const auditRoutes = [auditList];

@@ -2,7 +2,7 @@
 import type { Caller } from '../../model/access/callers';
 import type { Answered, Part, Target } from '../../policy';
 
-const hidden = '(another project)';
+const otherProject = '(another project)';
 
 /** Constants that a text compares with an id, such as project_id:1a2b. */
 const constantIds = (part: Part): string[] => {
@@ -34,6 +34,6 @@ export const explanationFor = (who: Caller, explanation: Answered, target: Targe
   const trees = [explanation.tree, explanation.sight?.tree].filter((tree) => tree !== null && tree !== undefined);
   const ids = [...Object.values(target), ...trees.flatMap(constantIds)];
   const foreign = ids.filter((id): id is string => typeof id === 'string' && id !== '' && !own.has(id));
-  const hide = (text: string) => foreign.reduce((left, id) => left.split(id).join(hidden), text);
+  const hide = (text: string) => foreign.reduce((left, id) => left.split(id).join(otherProject), text);
   return { ...(mapTexts(explanation, hide) as Answered), rule: explanation.rule };
 };

@@ -23,8 +23,8 @@ const freezeRules = {
 } as const;
 
 /** `all` also shows those that have ended or are over. */
-const listQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional(), all: flag.default(false) });
-type ListQuery = z.output<typeof listQuery>;
+const freezeQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional(), all: flag.default(false) });
+type ListQuery = z.output<typeof freezeQuery>;
 
 const freezeBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; refused callers read it' }).max(1_000),
@@ -107,7 +107,7 @@ const listOfNode = async (request: ApiRequest<OfNode, ListQuery, unknown>, ctx: 
   return answerList(ctx, request, node.uuid);
 };
 
-const create = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ctx: ApiContext): Promise<Answer> => {
+const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ctx: ApiContext): Promise<Answer> => {
   const node = await shownNode(ctx, request);
   const policy = ctx.policy();
   policy.require(freezeRules.create, request.who, nodeTarget(node));
@@ -138,7 +138,7 @@ const thawed = (ctx: ApiContext, node: NodeUuid): void => {
     .catch((thrown) => ctx.log.warn('freeze ended, run not notified', { node_uuid: node, reason: String(thrown) }));
 };
 
-const end = async (request: ApiRequest<OfFreeze, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const endFreeze = async (request: ApiRequest<OfFreeze, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
   const freeze = await visibleFreeze(ctx, request.who, request.params.freeze);
   const policy = ctx.policy();
   policy.require(freezeRules.delete, request.who, nodeTarget(freeze));
@@ -165,7 +165,7 @@ export const freezeRoutes: Route[] = [
     path: '/temper/v1/nodes/:node/freezes',
     answers: { 200: shapes.freezes },
     rules: [freezeRules.node, freezeRules.get],
-    query: listQuery,
+    query: freezeQuery,
     handler: listOfNode,
   }),
   route<OfNode, unknown, FreezeBody>({
@@ -174,14 +174,14 @@ export const freezeRoutes: Route[] = [
     answers: { 201: shapes.freeze },
     rules: [freezeRules.node, freezeRules.create],
     body: freezeBody,
-    handler: create,
+    handler: createFreeze,
   }),
   route<unknown, ListQuery>({
     method: 'GET',
     path: '/temper/v1/freezes',
     answers: { 200: shapes.freezes },
     rules: [freezeRules.node, freezeRules.get],
-    query: listQuery,
+    query: freezeQuery,
     handler: (request, ctx) => answerList(ctx, request),
   }),
   route<OfFreeze>({
@@ -198,6 +198,6 @@ export const freezeRoutes: Route[] = [
     method: 'DELETE',
     path: '/temper/v1/freezes/:freeze',
     rules: [freezeRules.node, freezeRules.get, freezeRules.delete],
-    handler: end,
+    handler: endFreeze,
   }),
 ];

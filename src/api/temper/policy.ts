@@ -35,17 +35,17 @@ const policyQuery = z
 type PolicyQuery = z.output<typeof policyQuery>;
 type PolicyRequest = ApiRequest<unknown, PolicyQuery, unknown>;
 
-type Kind = 'node' | 'runbook' | 'allocation';
+type TargetKind = 'node' | 'runbook' | 'allocation';
 type Find = (ctx: ApiContext, request: PolicyRequest, ident: string) => Promise<Target>;
 
 /** How the target of each kind of object is found. Throws its NotFound for a hidden one as for a missing one. */
-const finds: Readonly<Record<Kind, Find>> = {
+const finds: Readonly<Record<TargetKind, Find>> = {
   node: async (ctx, { who }, ident) => nodeTarget(await visibleNode(ctx, { who, version: maxMinor }, ident)),
   runbook: async (ctx, { who }, ident) => runbookTarget(await findVisibleRunbook(ctx, who, ident)),
   allocation: async (ctx, { who }, ident) => allocationTarget(await findVisibleAllocation(ctx, who, ident)),
 };
 
-const targetOf = async (ctx: ApiContext, request: PolicyRequest): Promise<Target> => {
+const policyTarget = async (ctx: ApiContext, request: PolicyRequest): Promise<Target> => {
   for (const kind of ['node', 'runbook', 'allocation'] as const) {
     const ident = request.query[kind];
     if (ident !== undefined) return finds[kind](ctx, request, ident);
@@ -69,7 +69,7 @@ const explain = route<unknown, PolicyQuery>({
   rules: [policyRule, 'baremetal:node:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
   query: policyQuery,
   async handler(request, ctx) {
-    const target = await targetOf(ctx, request);
+    const target = await policyTarget(ctx, request);
     const policy = ctx.policy();
     policy.require(policyRule, request.who, target);
     const explanation = explainAnswer(policy, request.query.rule, askedAbout(request), target);

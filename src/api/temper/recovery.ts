@@ -17,7 +17,7 @@ const recoveryView = ({ recovery, lines }: Recovered, done: boolean) => ({
   lines,
 });
 
-const show = route({
+const showRecovery = route({
   method: 'GET',
   path: recoveryPath,
   answers: { 200: shapes.recovery },
@@ -28,7 +28,7 @@ const show = route({
   },
 });
 
-const end = route<unknown, unknown, RecoveryBody>({
+const endRecovery = route<unknown, unknown, RecoveryBody>({
   method: 'POST',
   path: recoveryPath,
   asks: recoveryRules.end,
@@ -53,4 +53,4 @@ const end = route<unknown, unknown, RecoveryBody>({
   },
 });
 
-export const recoveryRoutes: readonly Route[] = [show, end];
+export const recoveryRoutes: readonly Route[] = [showRecovery, endRecovery];

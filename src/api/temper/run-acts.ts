@@ -85,7 +85,7 @@ const checkedArgs = async (
   return args;
 };
 
-const perform = (act: RunAct) => async (request: ActRequest, ctx: ApiContext) => {
+const actOnRun = (act: RunAct) => async (request: ActRequest, ctx: ApiContext) => {
   const { who, params, body: given } = request;
   const { run, node } = await visibleRun(ctx, who, params.run);
   const rule = `temper:run:${act}`;
@@ -117,6 +117,6 @@ export const runActRoutes: Route[] = runActs.map((act) =>
     body: runActBody,
     // An abort is kept with its record; any other act is sent to the run after it was recorded, under the request's id.
     ...(act !== 'abort' && { cutOff: 'again' as const }),
-    handler: perform(act),
+    handler: actOnRun(act),
   }),
 );

@@ -61,7 +61,7 @@ type Following = {
 };
 
 /** Writes events until the run has ended, the caller may no longer see it, the client leaves or the API ends. */
-const follow = async (ctx: ApiContext, { run, after, again, ear }: Following, sink: Sink): Promise<void> => {
+const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following, sink: Sink): Promise<void> => {
   let place = after;
   let spoke = Date.now();
   await sink.write('retry: 2000\n\n');
@@ -104,7 +104,7 @@ const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, c
   if (run.finished_at && waiting.rows.length === 0 && !waiting.unsettled) return noContent();
   const ear = await ctx.streams.open(run.id, callerKey(request.who), quotaProject(request.who));
   const following = { run: run.id, after, again: request.again, ear };
-  return { status: 200, stream: (sink) => follow(ctx, following, sink).finally(() => ear.close()) };
+  return { status: 200, stream: (sink) => streamRun(ctx, following, sink).finally(() => ear.close()) };
 };
 
 export const runEventRoutes = [

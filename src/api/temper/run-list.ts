@@ -17,7 +17,7 @@ import * as shapes from './shapes';
 const runListRule = 'temper:run:get';
 
 /** Columns behind the target keys of rules about runs. */
-const columns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee', 'run.tenant': 'tenant' } as const;
+const tenantColumns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee', 'run.tenant': 'tenant' } as const;
 
 const runStates = [
   'accepted', 'running', 'paused', 'waiting', 'parked', 'succeeded', 'failed', 'aborted',
@@ -85,7 +85,11 @@ const markerOf = async (ctx: ApiContext, who: Caller, marker: string | undefined
 };
 
 /** A node by its name is one that the caller may see; by its UUID it may be one that is gone. Throws NodeNotFound. */
-const nodeOf = async (ctx: ApiContext, who: Caller, ident: string | undefined): Promise<NodeUuid | undefined> => {
+const visibleNodeUuid = async (
+  ctx: ApiContext,
+  who: Caller,
+  ident: string | undefined,
+): Promise<NodeUuid | undefined> => {
   if (ident === undefined) return undefined;
   const known = asUuid(ident);
   return known ? (known as NodeUuid) : (await visibleNode(ctx, { who, version: maxMinor }, ident)).uuid;
@@ -97,12 +101,12 @@ const runbookOf = (ident: string | undefined): RunSelection['runbook'] => {
   return known ? { uuid: known } : { name: ident };
 };
 
-const list = async (
+const listRuns = async (
   request: ApiRequest<unknown, z.output<typeof runListQuery>, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
   const { limit: most, marker, state, verb, node, runbook, since, run } = request.query;
-  const visible = ctx.policy().filter(runListRule, request.who, columns);
+  const visible = ctx.policy().filter(runListRule, request.who, tenantColumns);
   const between = run === undefined ? undefined : startingWith(run);
   if (run !== undefined && !between) return ok({ runs: [] });
   const selection: RunSelection = {
@@ -110,7 +114,7 @@ const list = async (
     state,
     limit: most,
     ...(verb !== undefined && { verb }),
-    node: await nodeOf(ctx, request.who, node),
+    node: await visibleNodeUuid(ctx, request.who, node),
     runbook: runbookOf(runbook),
     ...(since !== undefined && { since: new Date(since) }),
     ...(between && { between }),
@@ -129,6 +133,6 @@ export const runListRoutes = [
     answers: { 200: shapes.openRuns },
     rules: [runListRule, 'baremetal:node:get', seesBmcRule],
     query: runListQuery,
-    handler: list,
+    handler: listRuns,
   }),
 ];

@@ -77,13 +77,13 @@ const stepsLeft = async (ctx: ApiContext, run: RunRow, from: number): Promise<Gi
     interface: step.interface as GivenStep['interface'],
     step: step.step,
     args: step.args,
-    ...settingsOf(input, step.index),
+    ...stepSettings(input, step.index),
   }));
   await requireSecrets(ctx, run, steps);
   return steps;
 };
 
-const settingsOf = (input: RunInput | undefined, index: number): Pick<GivenStep, 'temper'> => {
+const stepSettings = (input: RunInput | undefined, index: number): Pick<GivenStep, 'temper'> => {
   const step: PlannedStep | undefined = input?.steps.find((planned) => planned.index === index);
   if (!step) return {};
   return {

@@ -27,15 +27,15 @@ const mostNodes = 50;
 /** Findings that are listed; all are counted. */
 const mostFindings = 1_000;
 
-const where = {
+const checkedOn = {
   /** UUIDs or names. */
   nodes: z.array(z.string().min(1).max(255)).max(mostNodes).default([]),
   /** With which it is to run; either when absent. */
   verb: z.enum(['clean', 'service']).optional(),
 };
-const ofStored = z.strictObject(where).prefault({});
+const ofStored = z.strictObject(checkedOn).prefault({});
 const ofGiven = z.strictObject({
-  ...where,
+  ...checkedOn,
   steps: z
     .array(runbookStep)
     .min(1)
@@ -96,7 +96,7 @@ const onNodes = async (
   return findings;
 };
 
-const answer = (findings: readonly RunbookFinding[]): Answer => {
+const answerFindings = (findings: readonly RunbookFinding[]): Answer => {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   return ok({ errors, warnings: findings.length - errors, findings: findings.slice(0, mostFindings) });
 };
@@ -111,7 +111,7 @@ const checkStored = async (
 ): Promise<Answer> => {
   const runbook = await findVisibleRunbook(ctx, request.who, request.params.runbook);
   const steps = readableSteps(runbook.steps);
-  return answer([
+  return answerFindings([
     ...checkRunbook(steps, (step) => anywhere(ctx, step)),
     ...(await onNodes(ctx, request, steps, runbook)),
   ]);
@@ -123,7 +123,10 @@ const checkGiven = async (
 ): Promise<Answer> => {
   ctx.policy().require('baremetal:runbook:create', request.who);
   const steps = inOrder<RunbookStep>(request.body.steps);
-  return answer([...checkRunbook(steps, (step) => anywhere(ctx, step)), ...(await onNodes(ctx, request, steps))]);
+  return answerFindings([
+    ...checkRunbook(steps, (step) => anywhere(ctx, step)),
+    ...(await onNodes(ctx, request, steps)),
+  ]);
 };
 
 export const runbookCheckRoutes: Route[] = [

@@ -37,7 +37,7 @@ const visibleRuns = (
   return lease_id !== null && allows(lessee) ? { lease: lease_id } : 'none';
 };
 
-const listQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
+const runsQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
 
 /** The run after which the page begins, if it is one that the list may hold. Throws MarkerNotFound. */
 const markerOf = async (
@@ -52,12 +52,12 @@ const markerOf = async (
   return listed ? run.id : raise('MarkerNotFound', { marker });
 };
 
-const ofNode = route<{ node: string }, z.output<typeof listQuery>>({
+const ofNode = route<{ node: string }, z.output<typeof runsQuery>>({
   method: 'GET',
   path: '/temper/v1/nodes/:node/runs',
   answers: { 200: shapes.runsOfNode },
   rules: ['baremetal:node:get', runRule, seesBmcRule],
-  query: listQuery,
+  query: runsQuery,
   async handler(request, ctx) {
     const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
     const may = visibleRuns(ctx, request.who, await ctx.inventory.runs.standingOf(node.uuid));
@@ -106,7 +106,7 @@ export const visibleRun = async (
   return { run, node };
 };
 
-const one = route<{ run: string }>({
+const showRun = route<{ run: string }>({
   method: 'GET',
   path: '/temper/v1/runs/:run',
   answers: { 200: shapes.run },
@@ -232,4 +232,4 @@ const withLive = (run: Shown, live: LiveRun): Shown => {
   };
 };
 
-export const runRoutes = [ofNode, one];
+export const runRoutes = [ofNode, showRun];

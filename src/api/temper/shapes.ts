@@ -8,9 +8,9 @@ const id = z.guid();
 const time = z.iso.datetime({ offset: true });
 const maybeTime = time.nullable();
 const count = z.int();
-const flag = z.boolean();
+const trueOrFalse = z.boolean();
 const document = z.record(text, z.unknown());
-const list = <Key extends string, One extends z.ZodType>(key: Key, one: One) =>
+const listOf = <Key extends string, One extends z.ZodType>(key: Key, one: One) =>
   z.object({ [key]: z.array(one) } as Record<Key, z.ZodArray<One>>).strict();
 
 const sources = z.array(text);
@@ -19,8 +19,8 @@ const runStep = z.strictObject({
   index: count,
   interface: maybe,
   step: text,
-  system: flag,
-  abortable: flag,
+  system: trueOrFalse,
+  abortable: trueOrFalse,
   args: document,
   state: text,
   act: maybe,
@@ -73,14 +73,14 @@ export const run = z.strictObject({ ...wholeRun, waiting_since: maybeTime, sourc
 export const runsOfNode = z.strictObject({ runs: z.array(z.strictObject(wholeRun)), sources });
 
 /** Runs of all nodes. */
-export const openRuns = list(
+export const openRuns = listOf(
   'runs',
   z.strictObject({
     ...runHead,
     runbook: maybe,
     step: maybe,
     step_count: count,
-    retrying: flag,
+    retrying: trueOrFalse,
     finished_at: maybeTime,
     updated_at: time,
     links: z.strictObject({ self: text }),
@@ -94,7 +94,7 @@ export const rerun = z.strictObject({ run: id, resumes: id, from: z.unknown() })
 const described = z.strictObject({ act: text, effect: text, description: text });
 
 /** What can run on a node. */
-export const steps = z.strictObject({
+export const stepCatalogue = z.strictObject({
   driver: text,
   steps: z.array(
     z.strictObject({
@@ -107,11 +107,11 @@ export const steps = z.strictObject({
       acts: z.array(described),
       effect: maybe,
       patience: maybe,
-      abortable: flag,
-      may_park: flag,
-      ramdisk: flag,
-      allowed: flag,
-      reserved: flag,
+      abortable: trueOrFalse,
+      may_park: trueOrFalse,
+      ramdisk: trueOrFalse,
+      allowed: trueOrFalse,
+      reserved: trueOrFalse,
     }),
   ),
 });
@@ -135,14 +135,14 @@ export const webhook = z.strictObject({
   uuid: id,
   url: text,
   kinds: z.array(text),
-  enabled: flag,
+  enabled: trueOrFalse,
   description: maybe,
   secret: z.literal(masked),
   created_at: time,
   updated_at: maybeTime,
   links: z.strictObject({ self: text, deliveries: text }),
 });
-export const webhooks = list('webhooks', webhook);
+export const webhooks = listOf('webhooks', webhook);
 
 export const ramdisk = z.strictObject({
   uuid: id,
@@ -159,9 +159,9 @@ export const ramdisk = z.strictObject({
   files_bytes: count,
   created_at: time,
 });
-export const ramdisks = list('ramdisks', ramdisk);
+export const ramdisks = listOf('ramdisks', ramdisk);
 
-export const deliveries = list(
+export const deliveries = listOf(
   'deliveries',
   z.strictObject({
     uuid: id,
@@ -185,11 +185,11 @@ export const freeze = z.strictObject({
   requester: document,
   created_at: time,
   until: maybeTime,
-  active: flag,
+  active: trueOrFalse,
   ended_at: maybeTime,
   ended_by: document.nullable(),
 });
-export const freezes = list('freezes', freeze);
+export const freezes = listOf('freezes', freeze);
 
 /** Why a rule admits a caller, or does not. */
 export const explanation = z.looseObject({
@@ -211,7 +211,7 @@ export const shadow = z.strictObject({
 /** What a restore holds back, and what is done about it. */
 export const recovery = z.strictObject({
   recovery: z.strictObject({ side: z.enum(['store', 'engine', 'unknown']), reason: text, since: time }).nullable(),
-  done: flag,
+  done: trueOrFalse,
   lines: z.array(text),
 });
 

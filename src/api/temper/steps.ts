@@ -81,7 +81,7 @@ export const stepRoutes = [
   route<{ node: string }>({
     method: 'GET',
     path: '/temper/v1/nodes/:node/steps',
-    answers: { 200: shapes.steps },
+    answers: { 200: shapes.stepCatalogue },
     rules: ['baremetal:node:get', stepsRule],
     async handler(request, ctx) {
       const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);

@@ -37,7 +37,7 @@ const creation = z.strictObject({
   enabled: fields.enabled.default(true),
   description: fields.description.default(null),
 });
-const change = z.strictObject(fields).partial();
+const changeBody = z.strictObject(fields).partial();
 const webhookParams = z.object({ webhook: uuid });
 type One = z.output<typeof webhookParams>;
 
@@ -74,7 +74,7 @@ const vaultOf = ({ webhookVault }: ApiContext) =>
 
 const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal({ secret }).secrets[0]!;
 
-const found = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
+const findWebhook = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
   (await ctx.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
 
 const webhookActs = { create: 'created', update: 'updated', delete: 'deleted' } as const;
@@ -130,21 +130,21 @@ const showWebhook = route<One>({
   params: webhookParams,
   async handler({ who, params: { webhook }, base: link }, ctx) {
     ctx.policy().require('temper:webhook:get', who);
-    return ok(webhookView(await found(ctx, webhook), link));
+    return ok(webhookView(await findWebhook(ctx, webhook), link));
   },
 });
 
-const updateWebhook = route<One, unknown, z.output<typeof change>>({
+const updateWebhook = route<One, unknown, z.output<typeof changeBody>>({
   method: 'PATCH',
   path: `${base}/:webhook`,
   answers: { 200: shapes.webhook },
   rules: ['temper:webhook:update'],
   params: webhookParams,
-  body: change,
+  body: changeBody,
   async handler(request, ctx) {
     ctx.policy().require('temper:webhook:update', request.who);
     const { secret, ...values } = request.body;
-    const { url, kinds, enabled, description } = await found(ctx, request.params.webhook);
+    const { url, kinds, enabled, description } = await findWebhook(ctx, request.params.webhook);
     const next: WebhookValues = { url, kinds, enabled, description, ...values };
     // Switching one off must be possible also where its target is no longer allowed.
     if (next.enabled || values.url !== undefined) await checkTarget(ctx, next.url);
@@ -168,7 +168,7 @@ const deleteWebhook = route<One>({
   async handler(request, ctx) {
     const { webhook } = request.params;
     ctx.policy().require('temper:webhook:delete', request.who);
-    const row = await found(ctx, webhook);
+    const row = await findWebhook(ctx, webhook);
     await ctx.inventory.transaction(async (store) => {
       if (!(await store.webhooks.delete(webhook))) raise('WebhookNotFound', { webhook });
       await auditAndEvent(store, ctx.policy(), request, changeOf('delete', row, false));
@@ -191,7 +191,7 @@ const listDeliveries = route<One, z.output<typeof page>>({
   query: page,
   async handler({ who, params: { webhook }, query: { limit, marker } }, ctx) {
     ctx.policy().require('temper:webhook:get', who);
-    await found(ctx, webhook);
+    await findWebhook(ctx, webhook);
     if (marker !== undefined && !(await ctx.inventory.webhooks.hasDelivery(webhook, marker)))
       raise('MarkerNotFound', { marker });
     const rows = await ctx.inventory.webhooks.deliveries(webhook, { limit, after: marker });

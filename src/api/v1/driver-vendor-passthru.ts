@@ -5,13 +5,13 @@ import type { ApiContext } from '../context';
 import { type ApiRequest, ok, type Route, route } from '../http/route';
 import { document } from '../resource/validation';
 import { liveDriver } from './drivers';
-import { methodsShape, offered, verbs } from './nodes/vendor-passthru';
+import { methodsShape, offered, passthruMethods } from './nodes/vendor-passthru';
 
 const driverVendorPassthruRule = 'baremetal:driver:vendor_passthru';
 
 const driverVendorPassthruParams = z.object({ driver_name: z.string() });
 type DriverVendorPassthruParams = z.output<typeof driverVendorPassthruParams> & { readonly method?: string };
-const named = driverVendorPassthruParams.extend({ method: z.string() });
+const methodParams = driverVendorPassthruParams.extend({ method: z.string() });
 
 const requireDriver = async (
   { who, params: { driver_name } }: ApiRequest<DriverVendorPassthruParams, unknown, unknown>,
@@ -35,10 +35,10 @@ export const driverVendorPassthruRoutes: Route[] = [
       return ok(shownMethods(driverMethods));
     },
   }),
-  ...verbs.flatMap((method) =>
+  ...passthruMethods.flatMap((method) =>
     [
       { path: driverVendorPassthruPath, params: driverVendorPassthruParams },
-      { path: `${driverVendorPassthruPath}/:method`, params: named },
+      { path: `${driverVendorPassthruPath}/:method`, params: methodParams },
     ].map((at) =>
       route<DriverVendorPassthruParams, unknown, Readonly<Record<string, unknown>>>({
         method,

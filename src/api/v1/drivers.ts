@@ -41,17 +41,17 @@ export const liveDriver = async (ctx: ApiContext, name: string): Promise<{ name:
   return hosts ? { name: name as DriverName, hosts } : raise('DriverNotFound', { driver: name });
 };
 
-const listQuery = z.strictObject({
+const driversQuery = z.strictObject({
   type: z.enum(['classic', 'dynamic']).optional(),
   detail: flag.optional(),
   fields: fieldNames.optional(),
 });
 
-const listDrivers = route<unknown, z.output<typeof listQuery>>({
+const listDrivers = route<unknown, z.output<typeof driversQuery>>({
   method: 'GET',
   path: '/v1/drivers',
   rules: ['baremetal:driver:get'],
-  query: listQuery,
+  query: driversQuery,
   handler: async ({ who, query, version, base }, ctx) => {
     if (query.type !== undefined) requireMinor(version, interfacesSince, 'the parameter type');
     if (query.detail !== undefined) requireMinor(version, interfacesSince, 'the parameter detail');

@@ -22,20 +22,20 @@ import { type Extra, links, projections } from '../resource/representation';
 import { document } from '../resource/validation';
 import type { StoredValues } from '../resource/values';
 
-const common = {
+const ruleKeys = {
   args: z.union([document, z.array(z.unknown())]).optional(),
   loop: z.union([document, z.array(z.unknown()), z.string()]).optional(),
 };
 
 const schemas = {
   actions: z
-    .array(z.strictObject({ op: z.enum(actionOps as [string, ...string[]]), ...common }))
+    .array(z.strictObject({ op: z.enum(actionOps as [string, ...string[]]), ...ruleKeys }))
     .min(1, { error: 'a rule needs at least one action' }),
   conditions: z.array(
     z.strictObject({
       op: z.enum(conditionOps as [string, ...string[]]),
       multiple: z.enum(multiples).optional(),
-      ...common,
+      ...ruleKeys,
     }),
   ),
 };
@@ -59,7 +59,7 @@ const runnable = (name: string, steps: readonly RuleStep[]): readonly RuleStep[]
   return steps;
 };
 
-const checked: Resource<InspectionRule>['checked'] = (values, _write, stored) => {
+const checkedRule: Resource<InspectionRule>['checked'] = (values, _write, stored) => {
   if (stored) checkStaysSensitive(stored, values);
   const lists = Object.entries(schemas).flatMap(([name, schema]) => {
     if (values[name] === undefined) return [];
@@ -106,7 +106,7 @@ const inspectionRuleResource: Resource<InspectionRule> = {
     ['uuid', 'sensitive'],
   ),
   sealing: { holder: 'inspection_rule', fields: hiddenWhenSensitive },
-  checked,
+  checked: checkedRule,
   recorded: (row, { values }) => ({ values: recordedOf(values, row) }),
 };
 

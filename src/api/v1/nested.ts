@@ -36,7 +36,7 @@ type NestedRow = {
   readonly use: string;
 };
 
-const rows: readonly NestedRow[] = [
+const nestedRows: readonly NestedRow[] = [
   { list: '/v1/nodes/:node_ident/ports', since: 1, parent: node, use: 'ports' },
   { list: '/v1/nodes/:ident/portgroups', since: nestedPortgroupsSince, parent: node, use: 'portgroups' },
   { list: '/v1/nodes/:ident/volume/connectors', since: volumesSince, parent: node, use: 'volume/connectors' },
@@ -64,7 +64,7 @@ const refusal = ({ since, parent, use }: NestedRow, method: Method, path: string
     },
   });
 
-export const nestedRoutes: Route[] = rows.flatMap((row) => [
+export const nestedRoutes: Route[] = nestedRows.flatMap((row) => [
   refusal(row, 'POST', row.list),
   ...(['GET', 'PATCH', 'DELETE'] as const).map((method) => refusal(row, method, `${row.list}/:child`)),
 ]);

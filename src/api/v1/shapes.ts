@@ -10,9 +10,9 @@ const words = z.record(text, text);
 
 /** An address with what it is. */
 export const link = z.strictObject({ href: text, rel: text, type: text.optional() });
-const links = z.array(link);
+const linkList = z.array(link);
 
-const version = z.strictObject({ id: text, status: text, min_version: text, version: text, links });
+const version = z.strictObject({ id: text, status: text, min_version: text, version: text, links: linkList });
 
 /** GET / */
 export const root = z.strictObject({
@@ -24,8 +24,8 @@ export const root = z.strictObject({
 
 /** GET /v1: beside these, one list of links for each resource of the version. */
 export const discovery = z
-  .object({ id: text, links, media_types: z.strictObject({ base: text, type: text }), version })
-  .catchall(links);
+  .object({ id: text, links: linkList, media_types: z.strictObject({ base: text, type: text }), version })
+  .catchall(linkList);
 
 /** GET states: what the version knows of them. */
 export const states = z.strictObject(Object.fromEntries(stateFields.map(({ name }) => [name, anything.optional()])));
@@ -49,7 +49,7 @@ export const bootDevices = z.strictObject({ supported_boot_devices: z.array(text
 /** GET management/indicators */
 export const indicators = z.strictObject({
   indicators: z.array(
-    z.strictObject({ name: text, component: text, readonly: z.boolean(), states: z.array(text), links }),
+    z.strictObject({ name: text, component: text, readonly: z.boolean(), states: z.array(text), links: linkList }),
   ),
 });
 export const indicator = z.strictObject({ state: text });
@@ -60,7 +60,7 @@ export const media = z.array(z.looseObject({}));
 /** Keys with what each is for. */
 export const properties = words;
 
-export const volume = z.strictObject({ links, connectors: links, targets: links });
+export const volume = z.strictObject({ links: linkList, connectors: linkList, targets: linkList });
 export const shards = z.strictObject({ shards: z.array(z.strictObject({ name: text, count: z.int() })) });
 export const vifs = z.strictObject({ vifs: z.array(z.strictObject({ id: text })) });
 export const consoleState = z.strictObject({

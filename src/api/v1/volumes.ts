@@ -22,7 +22,7 @@ const volumeRule = 'baremetal:volume:get';
 const nobodys = nodeTarget({ owner: null, lessee: null });
 
 /** @param what as refusals call it */
-const common = (what: string) =>
+const volumeKind = (what: string) =>
   ({
     home: {},
     since: volumesSince,
@@ -41,7 +41,7 @@ const common = (what: string) =>
   }) as const satisfies Partial<Resource>;
 
 const connector: Resource<VolumeConnector> = {
-  ...common('volume connector'),
+  ...volumeKind('volume connector'),
   table: connectorTable,
   what: 'volume_connector',
   path: 'volume/connectors',
@@ -51,7 +51,7 @@ const connector: Resource<VolumeConnector> = {
 };
 
 const target: Resource<VolumeTarget> = {
-  ...common('volume target'),
+  ...volumeKind('volume target'),
   table: targetTable,
   what: 'volume_target',
   path: 'volume/targets',

@@ -37,9 +37,9 @@ export type AgentClient = {
 const maxAnswerBytes = 1024 * 1024;
 const connectMs = 30_000;
 const answerMs = 60_000;
-const lasting: readonly string[] = ['AgentTlsFailed', 'AgentAddressRefused'];
+const lastingCodes: readonly string[] = ['AgentTlsFailed', 'AgentAddressRefused'];
 
-type Answer = { readonly status: number; readonly body: unknown };
+type AgentAnswer = { readonly status: number; readonly body: unknown };
 type AgentRequest = {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -90,7 +90,7 @@ export const withAgent = async <T>(
     });
   const sockets = open();
   try {
-    return await work(createClient(contact, { sockets, open }, node, context));
+    return await work(agentClient(contact, { sockets, open }, node, context));
   } finally {
     await sockets.destroy();
   }
@@ -109,7 +109,7 @@ type Peer = {
   readonly called: string;
 };
 
-const factsOf = ({ called, contact }: Peer, what: string) => ({ node: called, agent: contact.label, what });
+const requestFacts = ({ called, contact }: Peer, what: string) => ({ node: called, agent: contact.label, what });
 
 /** A ramdisk may quote the request, and with it the token. */
 const masked = ({ contact }: Peer, error: TemperError): TemperError =>
@@ -118,13 +118,13 @@ const masked = ({ contact }: Peer, error: TemperError): TemperError =>
     ...(typeof error.facts.reason === 'string' && { reason: hideSecrets(error.facts.reason, [contact.token]) }),
   });
 
-const exchange = async (peer: Peer, { method, path, body, what, mayStillSend }: AgentRequest): Promise<Answer> => {
+const exchange = async (peer: Peer, { method, path, body, what, mayStillSend }: AgentRequest): Promise<AgentAnswer> => {
   const { contact, context, sockets, open } = peer;
   context.signal.throwIfAborted();
   const url = new URL(`${contact.base}${path}`);
   if (path !== '/v1/status') url.searchParams.set('agent_token', contact.token);
   // A command has a connection of its own: its window is checked once that is open.
-  const late = () => lateError(factsOf(peer, what));
+  const late = () => lateError(requestFacts(peer, what));
   const own = mayStillSend && open((connector) => whileOpen(connector, mayStillSend, late));
   try {
     const answer = await request(url, {
@@ -139,14 +139,14 @@ const exchange = async (peer: Peer, { method, path, body, what, mayStillSend }: 
     return { status: answer.statusCode, body: parsedOrText(bytes) };
   } catch (thrown) {
     context.signal.throwIfAborted();
-    throw new Silence(errorOfSilence(thrown, factsOf(peer, what)));
+    throw new Silence(errorOfSilence(thrown, requestFacts(peer, what)));
   } finally {
     void own?.destroy();
   }
 };
 
-const parsed = <T>(peer: Peer, { status, body }: Answer, schema: z.ZodType<T>, what: string): T => {
-  const facts = factsOf(peer, what);
+const parsedAnswer = <T>(peer: Peer, { status, body }: AgentAnswer, schema: z.ZodType<T>, what: string): T => {
+  const facts = requestFacts(peer, what);
   if (status >= 300) throw masked(peer, errorOfStatus(status, body, facts));
   const result = schema.safeParse(storable(body));
   if (result.success) return result.data;
@@ -158,7 +158,7 @@ const parsed = <T>(peer: Peer, { status, body }: Answer, schema: z.ZodType<T>, w
 };
 
 /** A read's silence is an error like any other: nothing was to happen. */
-const reading = async (peer: Peer, path: string, what: string): Promise<Answer> => {
+const reading = async (peer: Peer, path: string, what: string): Promise<AgentAnswer> => {
   try {
     return await exchange(peer, { method: 'GET', path, what });
   } catch (thrown) {
@@ -167,12 +167,12 @@ const reading = async (peer: Peer, path: string, what: string): Promise<Answer> 
 };
 
 const get = async <T>(peer: Peer, path: string, schema: z.ZodType<T>, what: string): Promise<T> =>
-  parsed(peer, await reading(peer, path, what), schema, what);
+  parsedAnswer(peer, await reading(peer, path, what), schema, what);
 
 const findCommand = async (peer: Peer, id: string): Promise<Command | undefined> => {
   const what = 'the question for a command';
   const answer = await reading(peer, `/v1/commands/${encodeURIComponent(id)}`, what);
-  return answer.status === 404 ? undefined : parsed(peer, answer, Command, what);
+  return answer.status === 404 ? undefined : parsedAnswer(peer, answer, Command, what);
 };
 
 const post = async (
@@ -184,11 +184,11 @@ const post = async (
   const path = '/v1/commands/?wait=false';
   try {
     const answer = await exchange(peer, { method: 'POST', path, body: { name, params }, what: name, mayStillSend });
-    return { is: 'taken', command: parsed(peer, answer, Command, name) };
+    return { is: 'taken', command: parsedAnswer(peer, answer, Command, name) };
   } catch (thrown) {
     if (thrown instanceof Silence) {
       const { error, neverSent } = thrown.failed;
-      if (neverSent || lasting.includes(error.code)) throw error;
+      if (neverSent || lastingCodes.includes(error.code)) throw error;
       return { is: 'unknown', error };
     }
     if (!isTemperError(thrown)) throw thrown;
@@ -196,7 +196,7 @@ const post = async (
   }
 };
 
-const createClient = (
+const agentClient = (
   contact: Contact,
   sockets: { readonly sockets: Agent; readonly open: Sockets },
   node: BmcNode,

@@ -8,7 +8,7 @@ import { isTemperError, raise, unreachable } from '../../model/errors';
 import { refuseDoubted } from '../announce';
 import { backOff, pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
-import { digestOf, isRunning, judged, type Order, refusal, unknown } from './order';
+import { isRunning, judged, type Order, orderDigest, refusal, unknown } from './order';
 import type { Command } from './replies';
 import { type AgentStandingFound, findStanding, isCommand, noteSilence, type Standing, trace } from './standing';
 
@@ -54,7 +54,7 @@ const begin = async (client: AgentClient, order: Order): Promise<Command> => {
 /** @returns the command, or the error for which it is not there and may be posted again */
 const announceAndPost = async (client: AgentClient, order: Order, after: string | null): Promise<Command | Error> => {
   const { signal, intents } = client.context;
-  const digest = digestOf(order);
+  const digest = orderDigest(order);
   const standing: Standing = { command: order.name, digest, started_at: await client.startedAt(), after };
   const params = await order.params();
   signal.throwIfAborted();

@@ -22,7 +22,7 @@ const isDoc = (value: unknown): value is Doc => typeof value === 'object' && val
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Files below openstack/<version>/. Instances look for their uuid in meta_data, so it is never without. */
-const filesOf = (node: BmcNode, drive: Doc): Record<string, string> => {
+const driveFiles = (node: BmcNode, drive: Doc): Record<string, string> => {
   const meta = {
     uuid: node.uuid,
     ...(node.name && { name: node.name }),
@@ -66,7 +66,7 @@ const build = async (node: BmcNode, drive: Doc, { signal, programs = isoPrograms
   // mkdtemp makes it readable for us alone: user_data holds passwords.
   const dir = await mkdtemp(join(tmpdir(), 'config-drive-'));
   try {
-    await lay(join(dir, 'files'), filesOf(node, drive));
+    await lay(join(dir, 'files'), driveFiles(node, drive));
     for (const program of programs) {
       const packed = await pack(program, join(dir, 'files'), join(dir, 'iso'), signal).catch(() => {
         signal.throwIfAborted();

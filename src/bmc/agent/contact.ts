@@ -19,7 +19,7 @@ export type Contact = {
   readonly tls: Pinned;
 };
 
-const parse = (text: string): URL | undefined => {
+const parseCallbackUrl = (text: string): URL | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.search === ''
     ? url
@@ -49,7 +49,7 @@ const pin = (pem: string, known: X509Certificate): Pinned => ({
 export const contactOf = ({ agent, name, uuid }: BmcNode): Contact => {
   const node = name ?? uuid;
   if (!agent) return raise('AgentUnreachable', { node, agent: 'no address', reason: 'it has not called back yet' });
-  const url = parse(agent.url);
+  const url = parseCallbackUrl(agent.url);
   if (!url)
     return raise('AgentRejected', {
       node,

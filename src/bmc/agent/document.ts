@@ -4,14 +4,14 @@ import type { BmcNode } from '../contract';
 // Credentials and large things have commands of their own, or no business in a ramdisk.
 const withheld = /passw|secret|token|configdrive|auth|pull_secret/i;
 
-type Info = Readonly<Record<string, unknown>>;
+type InstanceInfo = Readonly<Record<string, unknown>>;
 
 /** instance_info without what is `withheld`. */
-const openInfo = (info: Info = {}): Record<string, unknown> =>
+const openInfo = (info: InstanceInfo = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries(info).filter(([key]) => !withheld.test(key)));
 
 /** What driver_info says to the ramdisk's hardware managers (`agent_burnin_cpu_timeout` and its like), and nothing of the BMC. */
-const agentInfo = (info: Info): Record<string, unknown> =>
+const agentInfo = (info: InstanceInfo): Record<string, unknown> =>
   Object.fromEntries(Object.entries(openInfo(info)).filter(([key]) => key.startsWith('agent_')));
 
 /**
@@ -19,7 +19,7 @@ const agentInfo = (info: Info): Record<string, unknown> =>
  * overrides them by the same names.
  * https://docs.openstack.org/ironic/latest/admin/cleaning.html
  */
-const erasure: Info = {
+const erasure: InstanceInfo = {
   agent_erase_devices_iterations: 1,
   agent_erase_devices_zeroize: true,
   agent_continue_if_secure_erase_failed: false,
@@ -30,7 +30,7 @@ const erasure: Info = {
   disk_erasure_concurrency: 4,
 };
 
-const erasureOf = (info: Info): Info =>
+const erasureOf = (info: InstanceInfo): InstanceInfo =>
   Object.fromEntries(Object.entries(erasure).map(([key, usual]) => [key, info[key] ?? usual]));
 
 export const nodeDocument = (node: BmcNode): Record<string, unknown> => ({

@@ -4,7 +4,8 @@ import type { BmcNode } from '../contract';
 
 type Info = Readonly<Record<string, unknown>>;
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const textOrNone = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Whether the image brings its own partitions; so unless it is said to be one, or comes with a kernel of its own. */
 export const isWholeDisk = ({ instance_info: info = {} }: BmcNode): boolean =>
@@ -14,7 +15,8 @@ const refuse = (reason: string): never => raise('StepRejected', { step: 'write t
 
 /** Where the ramdisk fetches the image itself. */
 const urlOf = (info: Info): string => {
-  const url = text(info.image_url) ?? text(info.image_source) ?? refuse('instance_info has no image_source');
+  const url =
+    textOrNone(info.image_url) ?? textOrNone(info.image_source) ?? refuse('instance_info has no image_source');
   return /^https?:\/\//i.test(url)
     ? url
     : refuse('instance_info image_source is no http or https URL, and the ramdisk fetches nothing else');
@@ -22,10 +24,14 @@ const urlOf = (info: Info): string => {
 
 /** The part after the last slash, without a query: it may hold a signature. */
 const idOf = (info: Info, url: string): string =>
-  (text(info.image_source) ?? url).replace(/[?#].*$/, '').replace(/^.*\//, '') || 'image';
+  (textOrNone(info.image_source) ?? url).replace(/[?#].*$/, '').replace(/^.*\//, '') || 'image';
 
 const checksums = (info: Info): Record<string, string> => {
-  const [algo, value, sum] = [text(info.image_os_hash_algo), text(info.image_os_hash_value), text(info.image_checksum)];
+  const [algo, value, sum] = [
+    textOrNone(info.image_os_hash_algo),
+    textOrNone(info.image_os_hash_value),
+    textOrNone(info.image_checksum),
+  ];
   if (!(algo && value) && !sum)
     refuse('instance_info has neither image_checksum nor image_os_hash_algo and image_os_hash_value');
   return { ...(sum && { checksum: sum }), ...(algo && value && { os_hash_algo: algo, os_hash_value: value }) };
@@ -73,7 +79,7 @@ const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
 
 /** What the node boots with: as seen, else as the instance wants it, else UEFI. */
 export const bootModeOf = ({ boot_mode, instance_info: info = {} }: BmcNode): string =>
-  boot_mode ?? text(info.deploy_boot_mode) ?? 'uefi';
+  boot_mode ?? textOrNone(info.deploy_boot_mode) ?? 'uefi';
 
 /** `image_info` of prepare_image. Throws StepRejected that names the key of instance_info. */
 export const imageInfo = (node: BmcNode): Readonly<Record<string, unknown>> & { readonly urls: readonly [string] } => {

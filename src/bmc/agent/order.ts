@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { raise, TemperError } from '../../model/errors';
 import type { AgentClient } from './client';
-import { type Command, wordsOf } from './replies';
+import { type Command, errorTextOf } from './replies';
 
 export type Order = {
   /** With its extension: `standby.prepare_image`. */
@@ -24,7 +24,7 @@ export type Order = {
 export const isRunning = ({ command_status }: Command): boolean => command_status === 'RUNNING';
 
 /** Of what makes two orders the same. */
-export const digestOf = (order: Order): string =>
+export const orderDigest = (order: Order): string =>
   createHash('sha256')
     .update(JSON.stringify([order.name, order.identity]))
     .digest('hex');
@@ -36,7 +36,7 @@ export const judged = (client: AgentClient, order: Order, command: Command): Com
     case 'SUCCEEDED':
       return command;
     case 'FAILED':
-      return refuse(`the ramdisk failed: ${wordsOf(command.command_error)}`);
+      return refuse(`the ramdisk failed: ${errorTextOf(command.command_error)}`);
     case 'VERSION_MISMATCH':
     case 'CLEAN_VERSION_MISMATCH':
       return refuse(

@@ -21,10 +21,10 @@ export const Commands = z.object({ commands: z.array(Command).max(10_000) });
 /** `started_at` distinguishes one life of the ramdisk from the next. */
 export const Status = z.object({ started_at: z.union([z.number(), z.string().max(100)]) });
 
-const longest = 500;
+const longestWords = 500;
 
 /** One line of printable text. */
-export const tidy = (text: string): string => tidyText(text, longest) ?? '';
+export const tidy = (text: string): string => tidyText(text, longestWords) ?? '';
 
 const textAt = (value: unknown, keys: readonly string[]): string =>
   typeof value === 'object' && value !== null
@@ -35,7 +35,7 @@ const textAt = (value: unknown, keys: readonly string[]): string =>
     : '';
 
 /** What the ramdisk says of a command that failed, or of a request it refuses. */
-export const wordsOf = (error: unknown): string =>
+export const errorTextOf = (error: unknown): string =>
   tidy(typeof error === 'string' ? error : textAt(error, ['message', 'details', 'error', 'faultstring'])) ||
   'it gives no reason';
 
@@ -51,7 +51,7 @@ export type AskFacts = { readonly node: string; readonly agent: string; readonly
 /** The error of a status that is not 2xx. */
 export const errorOfStatus = (status: number, body: unknown, facts: AskFacts): TemperError => {
   const redirect = status >= 300 && status < 400;
-  const reason = redirect ? 'it redirects, which is not followed' : wordsOf(body);
+  const reason = redirect ? 'it redirects, which is not followed' : errorTextOf(body);
   const code = codes[status] ?? (status >= 500 ? 'AgentServerError' : 'AgentRejected');
   return new TemperError(code, { ...facts, status, reason });
 };

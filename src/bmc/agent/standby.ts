@@ -12,7 +12,7 @@ import { type Command, tidy } from './replies';
 
 type AgentStandbyArgs = Readonly<Record<string, unknown>>;
 
-const wordsOf = ({ command_result }: Command): string =>
+const resultTextOf = ({ command_result }: Command): string =>
   typeof command_result?.result === 'string' ? tidy(command_result.result) : 'the ramdisk says it is done';
 
 /** Writes the image of instance_info, with its config drive. */
@@ -39,7 +39,7 @@ export const writeImage = async (
       };
     },
   });
-  return { is: 'done', note: wordsOf(command) };
+  return { is: 'done', note: resultTextOf(command) };
 };
 
 const idAt = (uuids: AgentStandbyArgs, name: string): string | null =>

@@ -2,7 +2,7 @@
 import { isTemperError } from '../../model/errors';
 import { pause } from '../wait';
 import type { AgentClient } from './client';
-import { digestOf, type Order, unknown } from './order';
+import { type Order, orderDigest, unknown } from './order';
 import type { Command } from './replies';
 
 /** A command that may have been posted. Its detail is what the store keeps. */
@@ -33,7 +33,7 @@ export type AgentStandingFound = {
 /** The last intent, if it is for this very order and its command is not known to have been refused. */
 export const findStanding = async ({ context }: AgentClient, order: Order): Promise<AgentStandingFound | undefined> => {
   const last = await context.intents.last();
-  return last && last.detail.withdrawn !== true && last.detail.digest === digestOf(order)
+  return last && last.detail.withdrawn !== true && last.detail.digest === orderDigest(order)
     ? { standing: last.detail as Standing, sentAt: last.at, since: last.sent_at }
     : undefined;
 };

@@ -10,11 +10,11 @@ import { askAgent, runCommand } from './command';
 import { nodeDocument, portDocuments } from './document';
 import type { Command } from './replies';
 
-type Kind = 'clean' | 'deploy' | 'service';
+type StepKind = 'clean' | 'deploy' | 'service';
 
 /** Whose steps a run uses; what is not named here cleans. */
-const kinds: Readonly<Record<string, Kind>> = { deploy: 'deploy', rebuild: 'deploy', service: 'service' };
-const kindOf = ({ context }: AgentClient): Kind => kinds[context.story ?? ''] ?? 'clean';
+const stepKinds: Readonly<Record<string, StepKind>> = { deploy: 'deploy', rebuild: 'deploy', service: 'service' };
+const stepKindOf = ({ context }: AgentClient): StepKind => stepKinds[context.story ?? ''] ?? 'clean';
 
 // A name with control characters would break the lines and tables that it is shown in.
 const short = z
@@ -23,7 +23,7 @@ const short = z
   .transform((text) => tidyText(text) ?? '')
   .pipe(z.string().min(1));
 const Arg = z.looseObject({ description: z.string().nullish(), required: z.boolean().nullish() });
-const Step = z.looseObject({
+const ReportedEntry = z.looseObject({
   interface: short,
   step: short,
   priority: z.coerce.number().int().min(0).max(1_000_000),
@@ -31,18 +31,18 @@ const Step = z.looseObject({
   reboot_requested: z.boolean().nullish(),
   argsinfo: z.record(short, Arg).nullish(),
 });
-type Step = z.infer<typeof Step>;
+type ReportedEntry = z.infer<typeof ReportedEntry>;
 
 const most = 1_000;
 const Steps = z.union([
-  z.array(Step).max(most),
-  z.record(z.string(), z.array(Step).max(most)).transform((by) => Object.values(by).flat()),
+  z.array(ReportedEntry).max(most),
+  z.record(z.string(), z.array(ReportedEntry).max(most)).transform((by) => Object.values(by).flat()),
 ]);
 const Version = z.record(z.string(), z.unknown());
 
 const longestText = 500;
 
-const argsinfoOf = (step: Step): ReportedStep['argsinfo'] =>
+const argsinfoOf = (step: ReportedEntry): ReportedStep['argsinfo'] =>
   step.argsinfo &&
   Object.fromEntries(
     Object.entries(step.argsinfo).map(([name, { description, required }]) => [
@@ -54,7 +54,7 @@ const argsinfoOf = (step: Step): ReportedStep['argsinfo'] =>
     ]),
   );
 
-const reportedOf = (step: Step): ReportedStep => ({
+const reportedOf = (step: ReportedEntry): ReportedStep => ({
   interface: step.interface,
   step: step.step,
   priority: step.priority,
@@ -68,8 +68,8 @@ type AgentStepListed = {
   readonly version: Record<string, unknown> | undefined;
 };
 
-const list = async (client: AgentClient): Promise<AgentStepListed> => {
-  const kind = kindOf(client);
+const listSteps = async (client: AgentClient): Promise<AgentStepListed> => {
+  const kind = stepKindOf(client);
   const name = `${kind}.get_${kind}_steps`;
   const params = () => ({ node: nodeDocument(client.node), ports: portDocuments(client.node) });
   const { command_result } = await askAgent(client, { name, what: 'the question for its steps', params });
@@ -80,7 +80,7 @@ const list = async (client: AgentClient): Promise<AgentStepListed> => {
     return raise('AgentServerError', client.facts({ status: 200, reason }));
   }
   const { hardware_manager_version: version, [`${kind}_steps`]: steps } = result.data;
-  const flat = steps as Step[];
+  const flat = steps as ReportedEntry[];
   if (flat.length > most)
     raise('AgentServerError', client.facts({ status: 200, reason: `it lists more than ${most} steps` }));
   return { steps: flat.map(reportedOf), version: (version as AgentStepListed['version']) ?? undefined };
@@ -88,7 +88,7 @@ const list = async (client: AgentClient): Promise<AgentStepListed> => {
 
 /** `reported` is all it offers for what the run does: clean, deploy or service. */
 export const agentSteps = async (client: AgentClient): Promise<ActOutcome> => {
-  const { steps } = await list(client);
+  const { steps } = await listSteps(client);
   return { is: 'done', note: `the ramdisk offers ${steps.length} steps`, reported: steps };
 };
 
@@ -99,7 +99,7 @@ const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   const wanted =
     client.context.step ??
     raise('StepRejected', client.facts({ step: 'of the ramdisk', reason: 'the plan names none' }));
-  const { steps, version } = await list(client);
+  const { steps, version } = await listSteps(client);
   const known = steps.find((one) => one.interface === wanted.interface && one.step === wanted.step);
   if (!known) {
     const names = steps.map((one) => `${one.interface}.${one.step}`).join(', ');
@@ -113,16 +113,16 @@ const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   return { step: { ...row, args }, version };
 };
 
-const record = (value: unknown): Record<string, unknown> | undefined =>
+const asRecord = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
 
 /** Runs `context.step`. A step that asks for a restart is done when the node has been restarted. */
 export const agentStep = async (client: AgentClient, args: AgentStepArgs): Promise<ActOutcome> => {
-  const kind = kindOf(client);
+  const kind = stepKindOf(client);
   const { step } = client.context;
   const name = `${kind}.execute_${kind}_step`;
   const same = (command: Command): boolean => {
-    const ran = record(command.command_result?.[`${kind}_step`]);
+    const ran = asRecord(command.command_result?.[`${kind}_step`]);
     return (
       ran !== undefined &&
       ran.interface === step?.interface &&
@@ -147,9 +147,9 @@ export const agentStep = async (client: AgentClient, args: AgentStepArgs): Promi
   return outcomeOf(kind, command);
 };
 
-const outcomeOf = (kind: Kind, { command_result }: Command): ActOutcome => {
-  const ran = record(command_result?.[`${kind}_step`]);
-  const result = record(command_result?.[`${kind}_result`]);
+const outcomeOf = (kind: StepKind, { command_result }: Command): ActOutcome => {
+  const ran = asRecord(command_result?.[`${kind}_step`]);
+  const result = asRecord(command_result?.[`${kind}_result`]);
   return {
     is: 'done',
     note: 'the ramdisk says it is done',

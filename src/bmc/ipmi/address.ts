@@ -5,7 +5,7 @@ import type { DriverHands } from '../contract';
 
 type AddressDeps = Pick<DriverHands, 'networks' | 'lookup'>;
 
-const resolve = async (hands: AddressDeps, host: string): Promise<readonly string[]> => {
+const addressesOf = async (hands: AddressDeps, host: string): Promise<readonly string[]> => {
   if (isIpAddress(host)) return [host];
   if (hands.lookup) return hands.lookup(host);
   return (await systemLookup(host, { all: true })).map((found) => found.address);
@@ -13,7 +13,7 @@ const resolve = async (hands: AddressDeps, host: string): Promise<readonly strin
 
 /** Undefined when the name does not resolve. Throws BmcAddressRefused when any address lies outside the networks. */
 export const findAddress = async (hands: AddressDeps, host: string): Promise<string | undefined> => {
-  const found = await resolve(hands, host).catch(() => []);
+  const found = await addressesOf(hands, host).catch(() => []);
   if (found.length === 0) return undefined;
   requireAllowed(hands.networks, host, found);
   return found[0];

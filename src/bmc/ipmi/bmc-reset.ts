@@ -13,7 +13,7 @@ import { lookAtPower } from './power';
 // Not `mc reset cold`, which says "sent" whether or not an answer came.
 const coldReset = ['raw', '0x06', '0x02'];
 
-const lasting: readonly string[] = ['BmcAddressRefused', 'DriverInfoInvalid', 'ProgramMissing'];
+const lastingCodes: readonly string[] = ['BmcAddressRefused', 'DriverInfoInvalid', 'ProgramMissing'];
 
 /** Silence is how a restart looks from outside; odd answers and refused logins prove nothing. */
 const lookOnce = async (client: Client): Promise<RestartLook> => {
@@ -22,18 +22,18 @@ const lookOnce = async (client: Client): Promise<RestartLook> => {
     return { good: true, begun: false, answers: true };
   } catch (error) {
     client.context.signal.throwIfAborted();
-    if (!isTemperError(error) || lasting.includes(error.code)) throw error;
+    if (!isTemperError(error) || lastingCodes.includes(error.code)) throw error;
     return { good: false, begun: error.code === 'BmcUnreachable', answers: false };
   }
 };
 
-const send = async (client: Client, intents: Announcements): Promise<Announced> => {
+const sendReset = async (client: Client, intents: Announcements): Promise<Announced> => {
   await lookAtPower(client); // A BMC that is away already would look as if we had restarted it.
   return (await announceAndSend(client, intents, null, () => client.write(coldReset, resetWhat))).announced;
 };
 
 export const resetBmc = async (client: Client): Promise<ActOutcome> => {
   const intents = announcements(client.context, { reset: 'bmc' });
-  await untilBack(client, (await intents.last()) ?? (await send(client, intents)), () => lookOnce(client));
+  await untilBack(client, (await intents.last()) ?? (await sendReset(client, intents)), () => lookOnce(client));
   return { is: 'done', note: 'the BMC is back' };
 };

@@ -36,7 +36,7 @@ const deviceOf = (selector: number): Device | undefined =>
     ? 'disk'
     : (Object.keys(selectors) as Device[]).find((device) => selectors[device] === selector);
 
-const show = (now: Flags): string =>
+const shownFlags = (now: Flags): string =>
   `${deviceOf(now.selector) ?? `selector ${now.selector}`}${now.uefi ? ' UEFI' : ''}${now.persistent ? ' persistent' : ''}${now.valid ? '' : ' (not in force)'}`;
 
 /** `boot_mode:uefi,...` of a capabilities text. */
@@ -103,7 +103,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
       now.selector === wanted.selector &&
       ((now.valid && now.persistent === wanted.persistent && now.uefi === wanted.uefi) ||
         accepted ||
-        (announced !== undefined && announced.before !== show(now))),
+        (announced !== undefined && announced.before !== shownFlags(now))),
     act: async () => {
       const kept: Sent = client.settings.disableBootTimeout ? await keepFlags(client) : { is: 'accepted' };
       if (kept.is !== 'accepted') return kept;
@@ -111,7 +111,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
       accepted ||= sent.is === 'accepted';
       return sent;
     },
-    show,
+    show: shownFlags,
     again: 'now',
   });
   return { is: 'done', note: `${wanted.device}, ${wanted.persistent ? 'for every boot' : 'for the next boot'}` };

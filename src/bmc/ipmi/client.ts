@@ -30,7 +30,7 @@ const neverLeft: readonly Why[] = ['cipher', 'login', 'silent', 'full'];
 const bytePattern = /^\s*[0-9a-f]{2}(?:\s+[0-9a-f]{2})*\s*$/i;
 
 /** Throws DriverInfoInvalid. */
-export const createClient = (node: BmcNode, context: ActContext, tool: Tool): Client => {
+export const createIpmiClient = (node: BmcNode, context: ActContext, tool: Tool): Client => {
   const settings = ipmiSettings(node);
   const { password } = settings;
   const facts: Client['facts'] = (more) => ({ node: node.name ?? node.uuid, bmc: settings.address.label, ...more });

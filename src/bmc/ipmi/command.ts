@@ -22,7 +22,7 @@ const option = (flag: string, value: string | number | undefined): string[] =>
  * `-v` makes ipmitool say why a login failed, which it otherwise keeps to itself. `-Y` reads the BMC's key from the standard
  * input: of the ways to give one it is the only one that takes any bytes and shows them to no other process.
  */
-export const wordsOf = (settings: IpmiSettings, call: Call): string[] => [
+export const commandLine = (settings: IpmiSettings, call: Call): string[] => [
   '-v',
   ...['-I', settings.transport],
   ...['-H', call.address],

@@ -5,7 +5,7 @@ import type { ActOutcome } from '../../model/runs/runs';
 import type { Act, Driver, DriverHands } from '../contract';
 import { resetBmc } from './bmc-reset';
 import { listBootDevices, readBootDevice, setBootDevice } from './boot';
-import { type Client, createClient } from './client';
+import { type Client, createIpmiClient } from './client';
 import { setIndicator } from './indicator';
 import { injectNmi, sendRaw } from './once';
 import { powerActs, setPower } from './power';
@@ -34,7 +34,7 @@ export const createIpmiDriver = (hands: DriverHands): Driver => {
   const bound =
     (act: IpmiAct): Act =>
     async (node, args, context) =>
-      act(createClient(node, context, tool), args);
+      act(createIpmiClient(node, context, tool), args);
   return {
     name: 'ipmi',
     laneKey: (node) => `ipmi:${ipmiSettings(node).address.label}`,

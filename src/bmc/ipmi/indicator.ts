@@ -9,7 +9,7 @@ type Light = { readonly told: boolean; readonly lit: boolean };
 
 const question = ['raw', '0x00', '0x01'];
 
-const look = async (client: Client): Promise<Light> => {
+const readLight = async (client: Client): Promise<Light> => {
   const [, , misc] = await client.readBytes(question);
   if (misc === undefined) return nonsense(client.facts, question);
   return { told: (misc & 0x40) !== 0, lit: (misc & 0x30) !== 0 };
@@ -27,7 +27,7 @@ export const setIndicator = async (client: Client, args: Readonly<Record<string,
     what,
     desired: { lit },
     timeoutMs: client.context.timing.powerTimeoutMs,
-    look: () => look(client),
+    look: () => readLight(client),
     reached: (now) => now.told && now.lit === lit,
     act: () => client.write(['chassis', 'identify', lit ? 'force' : '0'], what),
     show: (now) => (now.told ? (now.lit ? 'lit' : 'dark') : 'not told'),

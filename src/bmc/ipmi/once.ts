@@ -12,7 +12,7 @@ type Command = {
   readonly check?: () => Promise<void>;
 };
 
-const send = async (client: Client, { what, words, note, check }: Command): Promise<ActOutcome> => {
+const sendAnnounced = async (client: Client, { what, words, note, check }: Command): Promise<ActOutcome> => {
   const prepare = async () => {
     await check?.();
     return { command: () => client.write(words, what) };
@@ -28,7 +28,7 @@ export const injectNmi = async (client: Client): Promise<ActOutcome> => {
     if ((await lookAtPower(client)) === 'off')
       raise('StepRejected', client.facts({ step: what, reason: 'the node is off' }));
   };
-  return send(client, { what, words: ['power', 'diag'], note: () => what, check });
+  return sendAnnounced(client, { what, words: ['power', 'diag'], note: () => what, check });
 };
 
 const byte = /^(?:0x[0-9a-f]{1,2}|\d{1,3})$/i;
@@ -49,7 +49,7 @@ const bytesOf = (client: Client, given: unknown): string[] => {
 /** The answer's bytes go into the note: they are all that shows what the command did. */
 export const sendRaw = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const bytes = bytesOf(client, args.raw_bytes);
-  return send(client, {
+  return sendAnnounced(client, {
     what: 'send raw bytes',
     words: ['raw', ...bytes],
     note: (text) => `answered ${text.trim().replace(/\s+/g, ' ').slice(0, 300) || 'without data'}`,

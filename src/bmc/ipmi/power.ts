@@ -17,17 +17,17 @@ export const powerActs = {
   soft_power_off: { what: 'soft power off', wants: 'off', command: 'soft', soft: true },
 } as const satisfies Record<string, PowerTargetRow>;
 
-const states = { on: 'power on', off: 'power off' } as const satisfies Record<Power, RunObserved['power_state']>;
-const status = ['power', 'status'];
+const powerStates = { on: 'power on', off: 'power off' } as const satisfies Record<Power, RunObserved['power_state']>;
+const powerStatus = ['power', 'status'];
 
 /** Throws BmcServerError for anything but the two answers there are. */
 export const lookAtPower = async (client: Client): Promise<Power> => {
-  const text = await client.read(status);
+  const text = await client.read(powerStatus);
   const [, found] = /^Chassis Power is (on|off)\s*$/.exec(text) ?? [];
-  return (found as Power | undefined) ?? nonsense(client.facts, status);
+  return (found as Power | undefined) ?? nonsense(client.facts, powerStatus);
 };
 
-export const powerStateOf = (power: Power): RunObserved['power_state'] => states[power];
+export const powerStateOf = (power: Power): RunObserved['power_state'] => powerStates[power];
 
 /** Some BMCs refuse to be switched off twice, so nothing is sent where a look agrees already. Two equal looks are proof. */
 export const setPower = async (client: Client, row: PowerTargetRow): Promise<ActOutcome> => {
@@ -46,7 +46,7 @@ export const setPower = async (client: Client, row: PowerTargetRow): Promise<Act
   });
   return {
     is: 'done',
-    note: sent ? row.what : `already ${states[row.wants]}`,
+    note: sent ? row.what : `already ${powerStates[row.wants]}`,
     seen: { power_state: powerStateOf(state) },
   };
 };

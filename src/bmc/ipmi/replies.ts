@@ -26,7 +26,7 @@ export type Why = 'cipher' | 'login' | 'silent' | 'full' | 'busy' | 'unsupported
 type ReplyRow = { readonly why: Why; readonly code: ErrorCode; readonly says: RegExp };
 
 // Texts of ipmitool: lib/ipmi_strings.c (completion codes), src/plugins/lanplus (sessions). First match wins.
-const rows: readonly ReplyRow[] = [
+const replyRows: readonly ReplyRow[] = [
   {
     why: 'full',
     code: 'BmcBusy',
@@ -75,7 +75,7 @@ const linesOf = (text: string): string[] =>
     .filter((line) => !noise.test(line));
 
 /** One line of printable text. */
-const tidy = (text: string): string =>
+const asciiLine = (text: string): string =>
   text
     .replace(/[^\x20-\x7e]+/g, ' ')
     .trim()
@@ -95,7 +95,7 @@ export const verdictOf = (said: Said): ReplyVerdict => {
   if (isFine(said)) return { is: 'answered', text: said.out, untold: said.err.includes(untold) };
   const lines = linesOf(said.err);
   const text = lines.join('\n');
-  const { why, code, says } = rows.find((row) => row.says.test(text))!;
+  const { why, code, says } = replyRows.find((row) => row.says.test(text))!;
   const telling = lines.find((line) => says.test(line)) ?? lines.at(-1);
-  return { is: 'failed', why, code, reason: tidy(telling ?? '') || `ipmitool ended with ${said.status}` };
+  return { is: 'failed', why, code, reason: asciiLine(telling ?? '') || `ipmitool ended with ${said.status}` };
 };

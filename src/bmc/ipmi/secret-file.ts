@@ -3,7 +3,7 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const write = async (file: string, secret: string): Promise<void> => {
+const writeSecret = async (file: string, secret: string): Promise<void> => {
   const handle = await open(file, 'wx', 0o600);
   try {
     // An empty file would make ipmitool ask at the terminal; a NUL is an empty password to it.
@@ -17,7 +17,7 @@ const write = async (file: string, secret: string): Promise<void> => {
 export const withSecretFile = async <T>(secret: string, use: (descriptor: number) => Promise<T>): Promise<T> => {
   const dir = await mkdtemp(join(tmpdir(), 'temper-ipmi-'));
   const file = join(dir, 'secret');
-  const handle = await write(file, secret)
+  const handle = await writeSecret(file, secret)
     .then(() => open(file, 'r'))
     .finally(async () => {
       // The open descriptor keeps what it needs; an error of `open` leaves nothing either.

@@ -23,10 +23,10 @@ export type IpmiSettings = {
 };
 
 type Refuse = (field: string, reason: string) => never;
-type Info = BmcNode['driver_info'];
+type DriverInfo = BmcNode['driver_info'];
 
 /** A text of one line: ipmitool reads a secret up to the end of its line, and no argument may hold a NUL. */
-const line = (info: Info, field: string, longest: number, refuse: Refuse): string | undefined => {
+const line = (info: DriverInfo, field: string, longest: number, refuse: Refuse): string | undefined => {
   const value = info[field];
   if (!isGiven(value)) return undefined;
   if (typeof value !== 'string') return refuse(field, 'is not a text');
@@ -34,18 +34,18 @@ const line = (info: Info, field: string, longest: number, refuse: Refuse): strin
   return Buffer.byteLength(value) > longest ? refuse(field, `is longer than ${longest} bytes`) : value;
 };
 
-const oneOf = <T extends string>(info: Info, field: string, known: readonly T[], refuse: Refuse): T => {
+const oneOf = <T extends string>(info: DriverInfo, field: string, known: readonly T[], refuse: Refuse): T => {
   const value = isGiven(info[field]) ? String(info[field]).toUpperCase() : known[0]!;
   return known.find((one) => one === value) ?? refuse(field, `is not one of ${known.join(', ')}`);
 };
 
-const truth = (info: Info, field: string, otherwise: boolean, refuse: Refuse): boolean => {
+const truth = (info: DriverInfo, field: string, otherwise: boolean, refuse: Refuse): boolean => {
   if (!isGiven(info[field])) return otherwise;
   const value = String(info[field]).toLowerCase();
   return value === 'true' || (value === 'false' ? false : refuse(field, 'is not true or false'));
 };
 
-const suiteOf = (info: Info, transport: string, refuse: Refuse): number | undefined => {
+const suiteOf = (info: DriverInfo, transport: string, refuse: Refuse): number | undefined => {
   const given = info.ipmi_cipher_suite;
   if (!isGiven(given)) return undefined;
   if (transport === 'lan') return refuse('ipmi_cipher_suite', 'needs ipmi_protocol_version 2.0');
@@ -53,7 +53,7 @@ const suiteOf = (info: Info, transport: string, refuse: Refuse): number | undefi
 };
 
 /** ipmitool pads a short key with zeros, as BMCs do, so those at the end may be left out. */
-const kgKeyOf = (info: Info, refuse: Refuse): Buffer | undefined => {
+const kgKeyOf = (info: DriverInfo, refuse: Refuse): Buffer | undefined => {
   const field = 'ipmi_hex_kg_key';
   const given = info[field];
   if (!isGiven(given)) return undefined;
@@ -74,12 +74,12 @@ const options = { transit: ['-B', '-T'], target: ['-b', '-t'] } as const;
 
 const small = /^(0x[0-9a-f]{1,2}|\d{1,3})$/i;
 
-const numberAt = (info: Info, field: string, refuse: Refuse): string => {
+const numberAt = (info: DriverInfo, field: string, refuse: Refuse): string => {
   const value = String(info[field] ?? '');
   return small.test(value) && Number(value) < 256 ? value : refuse(field, 'is not a number below 256');
 };
 
-const bridgeOf = (info: Info, refuse: Refuse): string[] => {
+const bridgeOf = (info: DriverInfo, refuse: Refuse): string[] => {
   const kind = bridgingOf(info);
   if (kind === undefined) return refuse('ipmi_bridging', 'is not one of no, single, dual');
   const hops = bridgeHops[kind].flatMap((hop) => [

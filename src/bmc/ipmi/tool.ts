@@ -4,7 +4,7 @@ import { createLanes } from '../lane';
 import { lateError } from '../send-window';
 import { pause } from '../wait';
 import { findAddress } from './address';
-import { wordsOf } from './command';
+import { commandLine } from './command';
 import { runProgram } from './program';
 import { fallback, type ReplyVerdict, verdictOf } from './replies';
 import { withSecretFile } from './secret-file';
@@ -74,7 +74,7 @@ export const createTool = (hands: DriverHands): Tool => {
     const { settings, kind, words, signal } = ask;
     const address = await findAddress(hands, settings.address.host);
     if (address === undefined) return unresolved;
-    const args = wordsOf(settings, { address, suite, tries: tries[kind], everySeconds, words });
+    const args = commandLine(settings, { address, suite, tries: tries[kind], everySeconds, words });
     const input = settings.kgKey && Buffer.concat([settings.kgKey, Buffer.from('\n')]);
     const program = hands.ipmitool ?? 'ipmitool';
     return withSecretFile(settings.password, async (descriptor) => {

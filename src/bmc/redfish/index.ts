@@ -21,7 +21,7 @@ import { listBootDevices, readBootDevice, readMedia } from './acts/reads';
 import { resetSecureBootKeys, setSecureBoot } from './acts/secure-boot';
 import { createSubscription, deleteSubscription, readSubscriptions } from './acts/subscriptions';
 import { verify } from './acts/verify';
-import { type Client, createClient } from './transport/client';
+import { type Client, createRedfishClient } from './transport/client';
 import { createConnections } from './transport/connections';
 import { redfishSettings } from './transport/settings';
 
@@ -72,7 +72,7 @@ export const createRedfishDriver = (hands: DriverHands): Driver => {
   const bound =
     (act: RedfishAct): Act =>
     async (node, args, context) =>
-      act(createClient(node, context, await connections.get(node)), args);
+      act(createRedfishClient(node, context, await connections.get(node)), args);
   return {
     name: 'redfish',
     laneKey: (node) => {

@@ -48,7 +48,7 @@ const idOf = (given: string | undefined, otherwise: string): string | null =>
   given === 'none' ? null : (given ?? otherwise);
 
 /** The object, by default the first of its kind in the matrix: one project's, leased to another. */
-const targetOf = ({ owner, lessee, public: open, tenant }: ExplainOptions): Target => {
+const exampleTarget = ({ owner, lessee, public: open, tenant }: ExplainOptions): Target => {
   const theirs = idOf(owner, 'project-owner');
   return {
     'node.owner': theirs,
@@ -60,13 +60,13 @@ const targetOf = ({ owner, lessee, public: open, tenant }: ExplainOptions): Targ
   };
 };
 
-const kinds = ['node', 'runbook', 'allocation'] as const;
+const targetKinds = ['node', 'runbook', 'allocation'] as const;
 
 type Projects = { readonly owner: string | null; readonly lessee?: string | null };
 
 /** The projects to which a persona's name refers: those of the object itself. */
 const projectsOf = async ({ api }: Context, asked: ExplainOptions): Promise<Projects> => {
-  const kind = kinds.find((one) => asked[one] !== undefined)!;
+  const kind = targetKinds.find((one) => asked[one] !== undefined)!;
   const fields = kind === 'node' ? '?fields=owner,lessee' : '?fields=owner';
   return (await api.send('GET', `/v1/${kind}s/${encodeURIComponent(asked[kind]!)}${fields}`)) as Projects;
 };
@@ -99,7 +99,7 @@ const madeUp = async (
 const fromApi = async (context: Context, rule: string, asked: ExplainOptions): Promise<Answered & { name: string }> => {
   const { query: caller, name } = await madeUp(context, asked);
   const query = new URLSearchParams({ rule });
-  for (const kind of kinds) if (asked[kind] !== undefined) query.set(kind, asked[kind]);
+  for (const kind of targetKinds) if (asked[kind] !== undefined) query.set(kind, asked[kind]);
   for (const [key, value] of Object.entries(caller)) query.set(key, value);
   const answer = (await context.api.send('GET', `/temper/v1/policy/explain?${query}`)) as Answered;
   return { ...answer, answer: answer.answer ?? answer.verdict, name };
@@ -108,12 +108,12 @@ const fromApi = async (context: Context, rule: string, asked: ExplainOptions): P
 const fromFiles = ({ hands }: Context, rule: string, asked: ExplainOptions): Answered & { name: string } => {
   const { policy } = policyOf(hands, asked.file, asked);
   const { who, name } = callerOf(asked);
-  return { ...explainAnswer(policy, rule, who, targetOf(asked)), name };
+  return { ...explainAnswer(policy, rule, who, exampleTarget(asked)), name };
 };
 
 /** The exit status says what the API answers: 0 allowed, 1 refused or missing. */
 export const explain = async (context: Context, rule: string, asked: ExplainOptions): Promise<void> => {
-  const remote = kinds.some((kind) => asked[kind] !== undefined);
+  const remote = targetKinds.some((kind) => asked[kind] !== undefined);
   const { name, ...explanation } = remote ? await fromApi(context, rule, asked) : fromFiles(context, rule, asked);
   context.print(explanation, (one) => explanationText(one, name));
   context.end(explanation.answer === 'allowed' ? exits.ok : exits.refused);

@@ -1,6 +1,6 @@
 /** An explanation as text: the verdict, where the rule comes from, and the tree with what every check compared. */
 import { type Answered, type Explanation, nearestTo, type Part, type Provenance } from '../../policy';
-import { plain } from '../tables';
+import { plainText } from '../tables';
 
 const originText = (from: Provenance): string => {
   const place = from.origin ? `${from.origin.file}:${from.origin.line}` : 'the file';
@@ -28,7 +28,7 @@ const referenceText = ({ to }: Part): string =>
 
 const lines = (part: Part, depth: number): string[] => {
   const told = `${labels[part.is] ?? part.text}${referenceText(part)}${comparedText(part)}`;
-  const own = `  ${part.verdict.padEnd(9)}  ${'  '.repeat(depth)}${plain(told)}`;
+  const own = `  ${part.verdict.padEnd(9)}  ${'  '.repeat(depth)}${plainText(told)}`;
   return [own, ...(part.parts ?? []).flatMap((one) => lines(one, depth + 1))];
 };
 
@@ -64,10 +64,10 @@ const sightText = ({ sight, verdict, rule }: Answered): string | undefined => {
 /** The whole explanation. @param name whom it is about */
 export const explanationText = (one: Answered, name: string): string =>
   [
-    `${one.answer}: ${plain(one.rule)} for ${plain(name)}`,
-    ...[sightText(one)].flatMap((line) => (line === undefined ? [] : [plain(line)])),
-    ...(one.from ? [`The text comes from ${plain(originText(one.from))}.`] : []),
-    ...[whyText(one), nearestText(one)].flatMap((line) => (line === undefined ? [] : [plain(line)])),
+    `${one.answer}: ${plainText(one.rule)} for ${plainText(name)}`,
+    ...[sightText(one)].flatMap((line) => (line === undefined ? [] : [plainText(line)])),
+    ...(one.from ? [`The text comes from ${plainText(originText(one.from))}.`] : []),
+    ...[whyText(one), nearestText(one)].flatMap((line) => (line === undefined ? [] : [plainText(line)])),
     ...(one.tree ? ['', ...lines(one.tree, 0)] : []),
     '',
   ].join('\n');

@@ -15,7 +15,7 @@ import {
 import type { Context } from '../context';
 import { exits, stop } from '../faults';
 import type { CliDeps } from '../hands';
-import { plain } from '../tables';
+import { plainText } from '../tables';
 import { writeMissing } from './fix';
 import { type Chosen, filesOf, modeOf, type Named, policyOf, setOf } from './source';
 
@@ -48,9 +48,9 @@ type Linted = {
 };
 
 const lintText = ({ name, hash, warnings, written }: Linted): string => {
-  const notes = warnings.map((warning) => `warning  ${plain(warning)}\n`).join('');
-  const lines = written.map((line) => `written  ${plain(line)}\n`).join('');
-  return `${notes}${lines}${plain(name)} can be used; ${warnings.length} warnings; hash ${hash}\n`;
+  const notes = warnings.map((warning) => `warning  ${plainText(warning)}\n`).join('');
+  const lines = written.map((line) => `written  ${plainText(line)}\n`).join('');
+  return `${notes}${lines}${plainText(name)} can be used; ${warnings.length} warnings; hash ${hash}\n`;
 };
 
 type Linting = Chosen & { readonly warningsFail?: boolean; readonly fix?: boolean };
@@ -92,7 +92,7 @@ const conformanceOf = (hands: CliDeps, file: string): ConformanceFile => {
 };
 
 const failureText = ({ id, expected, outcome, reason }: CaseResult): string =>
-  `failed  ${plain(id)}: the reference says ${expected}, this engine ${outcome}${reason ? `: ${plain(reason)}` : ''}\n`;
+  `failed  ${plainText(id)}: the reference says ${expected}, this engine ${outcome}${reason ? `: ${plainText(reason)}` : ''}\n`;
 
 type Checked = {
   readonly mode: string;

@@ -1,7 +1,7 @@
 /** `temper policy history`: which policy texts were in force since when, and the text behind the hash of a run or an audit row. */
 import type { Context } from '../context';
 import { stop } from '../faults';
-import { plain, table } from '../tables';
+import { plainText, table } from '../tables';
 
 type Past = {
   readonly digest: string;
@@ -22,12 +22,12 @@ const listText = (rows: readonly Past[]): string =>
 
 const pastText = (row: Past): string =>
   [
-    `# rules ${plain(row.rule_set)}, since ${plain(row.first_at)}: set ${plain(row.set)}, mode ${plain(row.mode)}`,
+    `# rules ${plainText(row.rule_set)}, since ${plainText(row.first_at)}: set ${plainText(row.set)}, mode ${plainText(row.mode)}`,
     ...(row.files.length === 0 ? ['# no file: the rules of the set alone'] : []),
     ...row.files.flatMap(({ path, sha256, text = '' }) => [
       '',
-      `# ${plain(path)}, SHA-256 ${plain(sha256)}`,
-      ...text.trimEnd().split('\n').map(plain),
+      `# ${plainText(path)}, SHA-256 ${plainText(sha256)}`,
+      ...text.trimEnd().split('\n').map(plainText),
     ]),
     '',
   ].join('\n');

@@ -1,7 +1,7 @@
 /** `temper policy shadow`: where a second policy would have decided live traffic otherwise, as the API counted it. */
 import type { Context } from '../context';
 import { exits } from '../faults';
-import { plain, table } from '../tables';
+import { plainText, table } from '../tables';
 
 type Shadowed = {
   readonly hash: string;
@@ -18,7 +18,7 @@ type Shadowed = {
 };
 
 const shadowText = ({ hash, since, decisions, differences }: Shadowed): string => {
-  const head = `${decisions} decisions since ${plain(since)} beside policy ${plain(hash)}: `;
+  const head = `${decisions} decisions since ${plainText(since)} beside policy ${plainText(hash)}: `;
   if (differences.length === 0) return `${head}no difference.\n`;
   const rows = differences.map((one) => [
     one.count,

@@ -40,7 +40,7 @@ export const modeOf = ({ env }: CliDeps, { mode }: Chosen): Mode =>
 export const setOf = ({ env }: CliDeps, { set }: Chosen): RuleSetName =>
   oneOf('--set', sets, set ?? env.TEMPER_POLICY_SET ?? 'temper');
 
-const textOf = ({ readFile }: CliDeps, file: string): string =>
+const readText = ({ readFile }: CliDeps, file: string): string =>
   readFile(file) ?? stop('usage', `There is no file ${file}.`);
 
 /** Runs `work`; a policy that cannot be used is reported with its faults, as a refusal. */
@@ -69,7 +69,7 @@ const readFiles = (hands: CliDeps, list: string): PolicySource & { readonly pass
   const found = namesInList(list).map((name) => filesOf(hands, name));
   const files = found.flatMap((one) => one.files);
   return {
-    ...joinSources(files.map((file) => readPolicy(textOf(hands, file), file))),
+    ...joinSources(files.map((file) => readPolicy(readText(hands, file), file))),
     passed: found.flatMap(({ passed }) => passed),
   };
 };
@@ -79,7 +79,7 @@ const configured = ({ env }: CliDeps): string | undefined =>
   [env.TEMPER_POLICY_FILE, env.TEMPER_POLICY_DIRS].filter(Boolean).join(',') || undefined;
 
 /** The set and the files that a text names: `SET`, `FILES` or `SET:FILES`. */
-const partsOf = (hands: CliDeps, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
+const setAndFiles = (hands: CliDeps, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
   if (sets.includes(given)) return { set: given as RuleSetName, files: '' };
   const [before = '', ...rest] = given.split(':');
   if (rest.length > 0 && sets.includes(before)) return { set: before as RuleSetName, files: rest.join(':') };
@@ -92,7 +92,7 @@ const partsOf = (hands: CliDeps, given: string, chosen: Chosen): { set: RuleSetN
  */
 export const policyOf = (hands: CliDeps, given: string | undefined, chosen: Chosen): Named => {
   const named = given ?? (chosen.set === undefined ? configured(hands) : undefined) ?? setOf(hands, chosen);
-  const { set, files } = partsOf(hands, named, chosen);
+  const { set, files } = setAndFiles(hands, named, chosen);
   const mode = modeOf(hands, chosen);
   return orTell(() => {
     const source = readFiles(hands, files);

@@ -22,9 +22,9 @@ export type Details = {
   readonly plugin_data?: Document;
 };
 
-type Stored<T> = T & { readonly created_at: string; readonly updated_at: string | null };
+type StoredDetail<T> = T & { readonly created_at: string; readonly updated_at: string | null };
 
-const dated = <T extends object>(rows: readonly Stored<T>[]): (T & Dated)[] =>
+const dated = <T extends object>(rows: readonly StoredDetail<T>[]): (T & Dated)[] =>
   rows.map((row) => ({
     ...row,
     created_at: new Date(row.created_at),
@@ -111,14 +111,14 @@ export const details = (sql: Db) => {
 
     /** The BIOS settings as they were last seen; none when they were never read. */
     async bios(node: NodeUuid): Promise<SeenBios[]> {
-      const [row] = await sql<{ bios: Stored<BiosSetting>[] | null }[]>`
+      const [row] = await sql<{ bios: StoredDetail<BiosSetting>[] | null }[]>`
         select bios from node_details where node_uuid = ${node}`;
       return dated(row?.bios ?? []);
     },
 
     /** Versions of firmware as they were last seen; none when they were never read. */
     async firmware(node: NodeUuid): Promise<SeenFirmware[]> {
-      const [row] = await sql<{ firmware: Stored<FirmwareComponent>[] | null }[]>`
+      const [row] = await sql<{ firmware: StoredDetail<FirmwareComponent>[] | null }[]>`
         select firmware from node_details where node_uuid = ${node}`;
       return dated(row?.firmware ?? []);
     },

@@ -3,7 +3,7 @@ import type { FreezeUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { Requester } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
-import { where } from '../predicates';
+import { conditionOf } from '../predicates';
 
 export type Freeze = {
   readonly id: FreezeUuid;
@@ -63,7 +63,7 @@ export const freezes = (sql: Db) => {
     async list({ visible, node, all, limit, after }: FreezeSelection): Promise<ListedFreeze[]> {
       const place = sql`(select m.created_at from freezes m where m.id = ${after ?? null})`;
       return sql<ListedFreeze[]>`
-        ${listed} where ${where(sql, visible, 'nodes')}
+        ${listed} where ${conditionOf(sql, visible, 'nodes')}
           ${node ? sql`and freezes.node_uuid = ${node}` : sql``}
           ${all ? sql`` : sql`and ${active}`}
           ${after ? sql`and freezes.created_at <= ${place} and (freezes.created_at < ${place} or (freezes.created_at = ${place} and freezes.id > ${after}))` : sql``}

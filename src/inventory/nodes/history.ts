@@ -29,10 +29,10 @@ export type HistoryPage = {
   readonly lease?: LeaseUuid;
 };
 
-const kinds = Object.keys(historyKinds);
+const historyKindNames = Object.keys(historyKinds);
 
 export const history = (sql: Db) => {
-  const part = () => sql`(e.kind = any (${textArray(sql, kinds)}) or e.data->>'error' is not null)`;
+  const part = () => sql`(e.kind = any (${textArray(sql, historyKindNames)}) or e.data->>'error' is not null)`;
   const within = (lease: LeaseUuid | undefined) =>
     lease === undefined
       ? sql``

@@ -4,8 +4,8 @@ import { always } from '../../model/predicates';
 import type { HomeNode, NodeResourceRow } from '../../model/resources/node-resources';
 import type { Db } from '../database';
 import { asFound, type Make, type Page, pageOf } from '../pages';
-import { where } from '../predicates';
-import { named, type Selection, type Stored, writes } from '../resources';
+import { conditionOf } from '../predicates';
+import { isNamed, type Selection, type Stored, writes } from '../resources';
 
 const nodeColumns = [
   'uuid',
@@ -50,7 +50,7 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
       const [found] = await sql<(Row & { home: HomeNode })[]>`
         select ${table}.*, home.home from ${table} join lateral (select to_jsonb(n) as home from (
           select ${sql(nodeColumns)} from nodes where uuid = ${sql(`${stored.name}.node_uuid`)}) n) home on true
-        where ${named(sql, stored, ident)} ${lock ? sql`for update of ${table}` : sql``}`;
+        where ${isNamed(sql, stored, ident)} ${lock ? sql`for update of ${table}` : sql``}`;
       if (!found) return undefined;
       const { home, ...row } = found;
       return { row: row as unknown as Row, node: home };
@@ -71,8 +71,8 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
           table: stored.name,
           from: sql`${table} ${ofNodes ? sql`join nodes n on n.uuid = ${sql(`${stored.name}.node_uuid`)}` : sql``}`,
           columns: sql`${sql(columns)}`,
-          visible: where(sql, visible, 'n'),
-          wanted: sql`${where(sql, home, 'n')} and ${where(sql, filter, stored.name)}`,
+          visible: conditionOf(sql, visible, 'n'),
+          wanted: sql`${conditionOf(sql, home, 'n')} and ${conditionOf(sql, filter, stored.name)}`,
         },
         page,
         make,

@@ -7,7 +7,7 @@ import { type AuditRow, auditInsert, type NodeIdent } from '../audit';
 import { type Db, jsonOf } from '../database';
 import { type EventRow, eventInsert } from '../events';
 import { asFound, type Make, type Page, pageOf } from '../pages';
-import { where } from '../predicates';
+import { conditionOf } from '../predicates';
 import type { BoxedSecret } from '../secrets/sealing';
 import { secretsInsert } from '../secrets/secrets';
 import { silentAfter } from '../workers';
@@ -131,7 +131,7 @@ export const nodes = (sql: Db) => {
   };
 
   const wanted = ({ filter, description_contains, conductor: host }: NodeSelection) => sql`
-    ${where(sql, filter, 'nodes')}
+    ${conditionOf(sql, filter, 'nodes')}
     ${description_contains === undefined ? sql`` : sql`and strpos(nodes.description, ${description_contains}) > 0`}
     ${host === undefined ? sql`` : sql`and ${servedBy(host)}`}`;
 
@@ -167,7 +167,7 @@ export const nodes = (sql: Db) => {
           from: sql`nodes`,
           columns: columns(names),
           beside: names.includes('conductor') ? servedNodes : undefined,
-          visible: where(sql, selection.visible, 'nodes'),
+          visible: conditionOf(sql, selection.visible, 'nodes'),
           wanted: wanted(selection),
         },
         page,

@@ -1,7 +1,7 @@
 /** How many nodes each shard has. */
 import type { Predicate } from '../../model/predicates';
 import type { Db } from '../database';
-import { where } from '../predicates';
+import { conditionOf } from '../predicates';
 
 export type ShardRow = { readonly name: string | null; readonly count: number };
 
@@ -9,7 +9,7 @@ export const shards = (sql: Db) => ({
   /** Largest first; nodes without a shard count under null. `visible` is of the columns of nodes: which are counted. */
   async list(visible: Predicate): Promise<ShardRow[]> {
     return sql<ShardRow[]>`
-      select shard as name, count(*)::int as count from nodes where ${where(sql, visible, 'nodes')}
+      select shard as name, count(*)::int as count from nodes where ${conditionOf(sql, visible, 'nodes')}
       group by shard order by count desc, shard nulls last`;
   },
 });

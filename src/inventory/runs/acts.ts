@@ -5,7 +5,7 @@ import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { type ActName, actRow } from '../../model/lifecycle/steps';
 import type { ActOutcome, Lock } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
-import { type ActLock, type Attempt, beginnable, heldBy, type Part } from '../fence';
+import { type ActLock, type Attempt, beginnable, heldBy, type SqlPart } from '../fence';
 
 /** What an act needs of its node; only the BMC workers' role asks. */
 export type ActedNode = {
@@ -36,7 +36,7 @@ export type CutAct = { readonly index: number; readonly act: string; readonly nt
 export type Cut = { readonly cut: boolean; readonly sent: string | null };
 
 /** Sets the field that shows a node's running step, by the node's state; the others keep what they hold. */
-export const showStep = (sql: Db, step: Part): Part[] =>
+export const showStep = (sql: Db, step: SqlPart): SqlPart[] =>
   Object.entries(stepFields).flatMap(([field, states], nth) => [
     nth === 0 ? sql`` : sql`, `,
     sql`${sql(field)} = case when provision_state in ${sql([...states])} then ${step} else ${sql(field)} end`,

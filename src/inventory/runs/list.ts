@@ -3,7 +3,7 @@ import type { NodeUuid, RunUuid } from '../../model/ids';
 import { implied, type Predicate } from '../../model/predicates';
 import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
 import type { Db } from '../database';
-import { where } from '../predicates';
+import { conditionOf } from '../predicates';
 import type { RunRow } from './runs';
 
 export type RunListing = Pick<
@@ -97,10 +97,10 @@ export const runList = (sql: Db) => ({
         select r.*, nodes.owner as now_owner, nodes.lessee as now_lessee,
           case when r.lease_id = nodes.lease_id then r.lessee end as tenant
         from runs r left join nodes on nodes.uuid = r.node_uuid
-        where ${nodes.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${where(sql, nodes, 'n')})`}
+        where ${nodes.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, nodes, 'n')})`}
           ${chosen(sql, selection)}
       ) seen left join run_steps now on now.run_id = seen.id and now.index = seen.cursor
-      where ${where(sql, visible, 'seen')}
+      where ${conditionOf(sql, visible, 'seen')}
       order by created_at desc, seen.id limit ${limit}`;
   },
 });

@@ -37,7 +37,7 @@ export type RunRow = {
   readonly updated_at: Date;
 };
 
-export const columns = [
+export const runColumns = [
   'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'owner', 'lessee', 'lease_id',
   'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'resumes', 'cursor', 'waiting_for',
   'last_error', 'abort_by', 'abort_at', 'created_at', 'started_at', 'finished_at', 'updated_at',
@@ -46,7 +46,7 @@ export const columns = [
 export const readRuns = (sql: Db) => ({
   /** One run, or undefined. */
   async find(id: RunUuid): Promise<RunRow | undefined> {
-    const [row] = await sql<RunRow[]>`select ${sql(columns)} from runs where id = ${id}`;
+    const [row] = await sql<RunRow[]>`select ${sql(runColumns)} from runs where id = ${id}`;
     return row;
   },
 
@@ -66,7 +66,7 @@ export const readRuns = (sql: Db) => ({
   ): Promise<RunRow[]> {
     const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
     return sql<RunRow[]>`
-      select ${sql(columns)} from runs where node_uuid = ${node}
+      select ${sql(runColumns)} from runs where node_uuid = ${node}
         ${lease ? sql`and lease_id = ${lease}` : sql``} 
         ${after ? sql`and created_at <= ${place} and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}
       order by created_at desc, id limit ${limit}`;
@@ -113,7 +113,7 @@ export const readRuns = (sql: Db) => ({
   /** The run that holds a node now. */
   async holding(node: NodeUuid): Promise<RunRow | undefined> {
     const [row] = await sql<RunRow[]>`
-      select ${sql(columns.map((name) => `runs.${name}`))} from runs join nodes on nodes.reservation = runs.id where nodes.uuid = ${node}`;
+      select ${sql(runColumns.map((name) => `runs.${name}`))} from runs join nodes on nodes.reservation = runs.id where nodes.uuid = ${node}`;
     return row;
   },
 });

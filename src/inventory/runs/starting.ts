@@ -2,7 +2,7 @@
 import type { RunUuid } from '../../model/ids';
 import type { Db } from '../database';
 
-import { columns, type RunRow } from './read';
+import { type RunRow, runColumns } from './read';
 
 export const startingRuns = (sql: Db) => ({
   /** The conductor groups whose workers act in a run: its node's at acceptance, and those of other nodes of its steps. */
@@ -32,7 +32,7 @@ export const startingRuns = (sql: Db) => ({
   async accepted(): Promise<RunRow[]> {
     return sql<
       RunRow[]
-    >`select ${sql(columns)} from runs where state = 'accepted' and finished_at is null order by created_at`;
+    >`select ${sql(runColumns)} from runs where state = 'accepted' and finished_at is null order by created_at`;
   },
 
   /** Locks a run that has not begun, for the rest of the transaction; false when it has. */
@@ -52,7 +52,7 @@ export const startingRuns = (sql: Db) => ({
   /** Runs that the store believes to be going on but has no recent record of. */
   async quiet(olderThanMs: number, limit = 2_500): Promise<RunRow[]> {
     return sql<RunRow[]>`
-      select ${sql(columns)} from runs
+      select ${sql(runColumns)} from runs
       where finished_at is null and state <> 'accepted' and restart_at is null and updated_at < now() - ${olderThanMs} * interval '1 millisecond'
       order by updated_at limit ${limit}`;
   },

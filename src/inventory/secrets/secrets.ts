@@ -3,12 +3,12 @@ import type { NodeUuid } from '../../model/ids';
 import { type Db, jsonOf, uuidArray } from '../database';
 import type { BoxedSecret, SecretHolder, StoredSecret } from './sealing';
 
-const columns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
+const secretColumns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
 
 /** The statement that stores sealed secrets; at least one. Also part of a larger statement. */
 export const secretsInsert = (sql: Db, sealed: readonly BoxedSecret[]) => {
   const rows = sealed.map((secret) => ({ ...secret, boxes: jsonOf(sql, secret.boxes) }));
-  return sql`insert into secrets ${sql(rows as never, ...(columns as never))}`;
+  return sql`insert into secrets ${sql(rows as never, ...(secretColumns as never))}`;
 };
 
 export const secrets = (sql: Db) => ({
@@ -75,6 +75,6 @@ export const secrets = (sql: Db) => ({
   /** Sealed rows by id; only the BMC workers' role may ask. */
   async read(ids: readonly string[]): Promise<StoredSecret[]> {
     if (ids.length === 0) return [];
-    return sql<StoredSecret[]>`select ${sql([...columns])} from secrets where id in ${sql(ids)}`;
+    return sql<StoredSecret[]>`select ${sql([...secretColumns])} from secrets where id in ${sql(ids)}`;
   },
 });

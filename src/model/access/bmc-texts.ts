@@ -1,24 +1,24 @@
 /** Texts about a BMC for callers who may not read where it is: host, port and path are taken out, what happened stays. */
 
 // "The BMC of node n at https://b:8443 ..." and "The BMC https://b:8443 is in use ...", as the list of errors says them.
-const named = /\b(BMC of (?:the )?node \S+) at (\S+?)(?=[\s,;]|[.:](?:\s|$)|$)/g;
+const namedBmc = /\b(BMC of (?:the )?node \S+) at (\S+?)(?=[\s,;]|[.:](?:\s|$)|$)/g;
 const alone = /\b(The BMC) (?!of\b|and\b|is\b|did\b|has\b|was\b|that\b|keeps\b|shows\b|which\b|does\b)(\S+[.:]\S+)/g;
 
-const hidden = '(address hidden)';
+const hiddenAddress = '(address hidden)';
 
 /** What else says where a BMC is, wherever it stands. */
 const traces: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/\S*/g, '(path hidden)'],
   [/(?:[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/]+)?\/redfish\b[^\s,;]*/gi, '(path hidden)'],
   // Node's own words for a name that does not resolve.
-  [/\b(ENOTFOUND|EAI_AGAIN) [^\s,;]+/g, `$1 ${hidden}`],
+  [/\b(ENOTFOUND|EAI_AGAIN) [^\s,;]+/g, `$1 ${hiddenAddress}`],
   // Its words for a certificate of other names; nodejs/node:lib/tls.js (checkServerIdentity).
-  [/(does not match certificate's altnames): [^\n;]*/g, `$1 ${hidden}`],
-  [/\[[0-9a-f:.]{2,45}\](?::\d{1,5})?/gi, hidden],
+  [/(does not match certificate's altnames): [^\n;]*/g, `$1 ${hiddenAddress}`],
+  [/\[[0-9a-f:.]{2,45}\](?::\d{1,5})?/gi, hiddenAddress],
   // Versions of firmware have leading zeros where addresses have none.
-  [/(?<![\w.])(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}(?![\w-])(?::\d{1,5})?/g, hidden],
-  [/(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){0,6}::[0-9a-f:.]{0,40}(?![\w])/gi, hidden],
-  [/\(address hidden\):\d{1,5}/g, hidden],
+  [/(?<![\w.])(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}(?![\w-])(?::\d{1,5})?/g, hiddenAddress],
+  [/(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){0,6}::[0-9a-f:.]{0,40}(?![\w])/gi, hiddenAddress],
+  [/\(address hidden\):\d{1,5}/g, hiddenAddress],
 ];
 
 /** The host of what an error calls a BMC: an origin, or host and port. */
@@ -27,9 +27,9 @@ const hostOf = (label: string): string => label.replace(/^[a-z][a-z0-9+.-]*:\/\/
 /** The text without where the BMC is; null stays null. */
 export const withoutBmc = <Text extends string | null>(text: Text): Text => {
   if (text === null) return text;
-  const labels = [...text.matchAll(named), ...text.matchAll(alone)].map((found) => found[2]!);
+  const labels = [...text.matchAll(namedBmc), ...text.matchAll(alone)].map((found) => found[2]!);
   const words = [...labels, ...labels.map(hostOf)].filter((word) => word.length > 3);
-  const plain = text.replace(named, '$1').replace(alone, '$1');
-  const unnamed = words.reduce((left, word) => left.split(word).join(hidden), plain);
+  const plain = text.replace(namedBmc, '$1').replace(alone, '$1');
+  const unnamed = words.reduce((left, word) => left.split(word).join(hiddenAddress), plain);
   return traces.reduce((left, [pattern, instead]) => left.replace(pattern, instead), unnamed) as Text;
 };

@@ -21,7 +21,7 @@ type GuardRow = { readonly fields: readonly KeyedField[]; readonly keys: RegExp;
 
 // The first row that fits decides. Also keys that no interface of this release reads: a later one, or another tool that
 // shares the node, would.
-const rows: readonly GuardRow[] = [
+const guardRows: readonly GuardRow[] = [
   {
     fields: ['driver_info'],
     keys: /^(?:redfish_(?:username|password|auth_type)|ipmi_(?:username|password|hex_kg_key|priv_level)|(?:ilo|drac|irmc)_(?:username|password))$/,
@@ -45,7 +45,7 @@ const rows: readonly GuardRow[] = [
 
 /** The rule that guards a key of a field; undefined where the field's own rule is all. */
 export const ruleOfKey = (field: KeyedField, key: string): string | undefined =>
-  rows.find(({ fields, keys }) => fields.includes(field) && keys.test(key))?.rule;
+  guardRows.find(({ fields, keys }) => fields.includes(field) && keys.test(key))?.rule;
 
 type GuardedField = {
   readonly field: string;

@@ -6,7 +6,7 @@ import { raise, unreachable } from '../errors';
 import type { ActName } from '../lifecycle/acts';
 import { ownValue } from '../own';
 
-const parse = (text: string): URL | undefined => {
+const parseUrl = (text: string): URL | undefined => {
   try {
     return new URL(text);
   } catch {
@@ -16,7 +16,7 @@ const parse = (text: string): URL | undefined => {
 
 /** Whether a text is an origin: http or https, a host, perhaps a port, and nothing more. */
 export const isOrigin = (text: string): boolean => {
-  const url = parse(text);
+  const url = parseUrl(text);
   return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase().replace(/\/$/, '');
 };
 
@@ -25,11 +25,11 @@ export const isOrigin = (text: string): boolean => {
  * Throws OriginRefused, which names the host alone: the rest may hold a secret.
  */
 export const requireOrigin = (origins: readonly string[], url: string): void => {
-  const given = parse(url);
+  const given = parseUrl(url);
   const known = given !== undefined && /^https?:$/.test(given.protocol);
   if (!known)
     raise('OriginRefused', { origin: given?.protocol ?? 'what came', reason: 'it must be an http or https URL' });
-  const allowed = origins.map((origin) => parse(origin)?.origin);
+  const allowed = origins.map((origin) => parseUrl(origin)?.origin);
   if (origins.length > 0 && !allowed.includes(given?.origin))
     raise('OriginRefused', {
       origin: given?.origin,
@@ -52,7 +52,7 @@ const registryOf = (name: string): string => {
   return rest.length > 0 && /[.:]|^localhost$/.test(first) ? first.toLowerCase() : 'docker.io';
 };
 
-const hostOf = (origin: string): string | undefined => parse(origin)?.host;
+const hostOf = (origin: string): string | undefined => parseUrl(origin)?.host;
 
 /** The host of the first URL in a text; without an account and whatever else may be a secret. */
 const hostIn = (text: string): string => {
@@ -91,21 +91,21 @@ export const requireFetched = (origins: readonly string[], { value, as }: Fetche
 const beginsWithScheme = (value: unknown): boolean =>
   typeof value === 'string' && /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(value);
 
-type Read = (value: unknown) => Fetched[];
+type ReadUrls = (value: unknown) => Fetched[];
 
-const http: Read = (value) => (value === undefined || value === null ? [] : [{ value, as: 'http' }]);
-const container: Read = (value) => (value === undefined ? [] : [{ value, as: 'container' }]);
+const http: ReadUrls = (value) => (value === undefined || value === null ? [] : [{ value, as: 'http' }]);
+const container: ReadUrls = (value) => (value === undefined ? [] : [{ value, as: 'container' }]);
 /** An id, a name, base64 or a digest, unless it is a URL. */
-const perhaps: Read = (value) => (beginsWithScheme(value) ? http(value) : []);
+const perhaps: ReadUrls = (value) => (beginsWithScheme(value) ? http(value) : []);
 /** A file that the ramdisk has itself is not fetched. */
-const httpOrOwn: Read = (value) => (typeof value === 'string' && /^file:/i.test(value) ? [] : http(value));
+const httpOrOwn: ReadUrls = (value) => (typeof value === 'string' && /^file:/i.test(value) ? [] : http(value));
 /** What only the instance reads later. */
-const data: Read = (value) => (typeof value === 'string' ? perhaps(value) : []);
+const data: ReadUrls = (value) => (typeof value === 'string' ? perhaps(value) : []);
 
 const eachOf = (value: unknown): readonly Document[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 const each =
-  (key: string, read: Read): Read =>
+  (key: string, read: ReadUrls): ReadUrls =>
   (value) =>
     eachOf(value).flatMap((item) => [
       ...read(item[key]),
@@ -113,14 +113,14 @@ const each =
     ]);
 
 /** Texts that hold a URL, wherever in a value they stand. */
-const strays: Read = (value) => {
+const strays: ReadUrls = (value) => {
   if (typeof value === 'string') return value.includes('://') ? [{ value, as: 'stray' }] : [];
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).flatMap(strays);
 };
 
 /** Arguments of steps that the ramdisk runs; what is named nowhere must hold no URL. */
-const inBand: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
+const inBand: Readonly<Record<string, Readonly<Record<string, ReadUrls>>>> = {
   'deploy.generic_container_step': { container_url: container },
   'deploy.execute_bootc_install': { image_source: container, configdrive: data },
   'deploy.update_nvidia_nic_firmware_image': { images: each('url', httpOrOwn) },
@@ -128,7 +128,7 @@ const inBand: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
 };
 
 /** Keys of instance_info from which the ramdisk fetches, or lets fetch, when it writes an image. */
-const ofInstance: Readonly<Record<string, Read>> = {
+const ofInstance: Readonly<Record<string, ReadUrls>> = {
   image_source: http,
   image_url: http,
   kernel: perhaps,
@@ -138,9 +138,9 @@ const ofInstance: Readonly<Record<string, Read>> = {
 };
 
 /** Keys of driver_info through which the ramdisk fetches the image. */
-const ofDriver: Readonly<Record<string, Read>> = { image_http_proxy: http, image_https_proxy: http };
+const ofDriver: Readonly<Record<string, ReadUrls>> = { image_http_proxy: http, image_https_proxy: http };
 
-const readBy = (rows: Readonly<Record<string, Read>>, document: Document): Fetched[] =>
+const readBy = (rows: Readonly<Record<string, ReadUrls>>, document: Document): Fetched[] =>
   Object.entries(rows).flatMap(([key, read]) => read(document[key]));
 
 /** What a deployment fetches of what its instance_info names, and through which of the proxies in its driver_info. */
@@ -149,20 +149,20 @@ export const fetchedByInstance = (instance: Document, driver: Document = {}): Fe
   ...readBy(ofDriver, driver),
 ];
 
-type Step = { readonly interface: string; readonly step: string; readonly awaits?: string };
+type NamedStep = { readonly interface: string; readonly step: string; readonly awaits?: string };
 
 /** An image of a boot; that of a ramdisk record comes from the boot service, in a run that waits for its ramdisk. */
-const image = ({ awaits }: Step, value: unknown): Fetched[] =>
+const image = ({ awaits }: NamedStep, value: unknown): Fetched[] =>
   awaits !== undefined && ramdiskNamed(value) !== undefined ? [] : http(value);
 
-const fetchedInBand = ({ interface: of, step }: Step, args: Document): Fetched[] => {
+const fetchedInBand = ({ interface: of, step }: NamedStep, args: Document): Fetched[] => {
   const row = ownValue(inBand, `${of}.${step}`) ?? {};
   return Object.entries(args).flatMap(([name, value]) => (ownValue(row, name) ?? strays)(value));
 };
 
 /** Where acts hand a URL on to a BMC or to the ramdisk. */
 const fetched: Partial<
-  Record<ActName, (step: Step, args: Document, instance: Document, driver: Document) => Fetched[]>
+  Record<ActName, (step: NamedStep, args: Document, instance: Document, driver: Document) => Fetched[]>
 > = {
   insert_media: (step, { image_url }) => image(step, image_url),
   set_boot_device: (step, { image_url }) => image(step, image_url),
@@ -174,7 +174,7 @@ const fetched: Partial<
 /** Everything that an act lets be fetched, by its arguments and its node's instance_info and driver_info; `{}` where these do not count. */
 export const fetchedBy = (
   act: ActName,
-  step: Step,
+  step: NamedStep,
   args: Document,
   instance: Document,
   driver: Document = {},

@@ -5,7 +5,7 @@ type Doc = Readonly<Record<string, unknown>>;
 const doc = (value: unknown): Doc =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Doc) : {};
 const list = (value: unknown): readonly Doc[] => (Array.isArray(value) ? value.map(doc) : []);
-const whole = (value: unknown): number | undefined => {
+const wholeNumber = (value: unknown): number | undefined => {
   const number = Math.floor(Number(value));
   return value !== null && value !== undefined && Number.isSafeInteger(number) && number > 0 ? number : undefined;
 };
@@ -32,8 +32,8 @@ export const factsOf = (inventory: Doc): Pick<RunObserved, 'properties' | 'macs'
   return {
     properties: known({
       cpu_arch: typeof cpu.architecture === 'string' ? cpu.architecture : undefined,
-      cpus: whole(cpu.count),
-      memory_mb: whole(doc(inventory.memory).physical_mb),
+      cpus: wholeNumber(cpu.count),
+      memory_mb: wholeNumber(doc(inventory.memory).physical_mb),
       local_gb: localGb(inventory),
     }),
     macs: list(inventory.interfaces)

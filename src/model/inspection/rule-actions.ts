@@ -5,8 +5,8 @@ import {
   type ActionOp,
   changedBy,
   namedArgs,
-  partsOf,
   pathFault,
+  pathParts,
   type RuleDoc,
   type RuleStep,
   settable,
@@ -46,12 +46,12 @@ const holderOf = (root: Document, parts: readonly string[], make: boolean): Docu
 };
 
 const put = (root: Document, path: unknown, value: unknown): void => {
-  const parts = partsOf(path);
+  const parts = pathParts(path);
   holderOf(root, parts, true)![parts.at(-1)!] = value;
 };
 
 const extend = (root: Document, path: unknown, value: unknown, unique: unknown): void => {
-  const parts = partsOf(path);
+  const parts = pathParts(path);
   const holder = holderOf(root, parts, true)!;
   const list = holder[parts.at(-1)!] ?? [];
   if (!Array.isArray(list)) throw new RangeError(`${String(path)} is no list`);
@@ -60,7 +60,7 @@ const extend = (root: Document, path: unknown, value: unknown, unique: unknown):
 };
 
 const drop = (root: Document, path: unknown): void => {
-  const parts = partsOf(path);
+  const parts = pathParts(path);
   const holder = holderOf(root, parts, false);
   if (holder) delete holder[parts.at(-1)!];
 };
@@ -129,7 +129,7 @@ const checkPath = (op: ActionOp, { path }: RuleDoc): void => {
   const of = changedBy[op];
   const fault = of && pathFault(of, path);
   if (fault) throw new RangeError(fault);
-  if (partsOf(path).some((part) => ['__proto__', 'prototype', 'constructor'].includes(part)))
+  if (pathParts(path).some((part) => ['__proto__', 'prototype', 'constructor'].includes(part)))
     throw new RangeError('it holds a part that no document may have');
 };
 

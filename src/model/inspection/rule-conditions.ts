@@ -8,10 +8,10 @@ import { fillIn, itemsOf } from './rule-values';
 /** Whether a text matches a regular expression, wholly or in part, within a time that an evil one does not get. */
 export type Matching = (regex: string, text: string) => boolean;
 
-export type Facts = Readonly<Record<string, unknown>>;
+export type RuleFacts = Readonly<Record<string, unknown>>;
 
 /** Throws RangeError where a condition makes no sense with these values. */
-type Check = (args: RuleDoc, matching: Matching) => boolean;
+type Condition = (args: RuleDoc, matching: Matching) => boolean;
 
 const isNumeric = (value: unknown): boolean =>
   (typeof value === 'number' || (typeof value === 'string' && value.trim() !== '')) && Number.isFinite(Number(value));
@@ -27,7 +27,7 @@ const less = (a: unknown, b: unknown): boolean => {
 
 /** Whether it holds for each pair of neighbours. */
 const eachPair =
-  (holds: (a: unknown, b: unknown) => boolean): Check =>
+  (holds: (a: unknown, b: unknown) => boolean): Condition =>
   ({ values, force_strings }) => {
     if (!Array.isArray(values)) throw new RangeError('values is no list');
     const list = force_strings ? values.map(String) : values;
@@ -48,26 +48,26 @@ const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   emptyTexts.includes(typeof value === 'string' ? value : JSON.stringify(value));
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+const comparedText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
 
-const checks: Readonly<Record<ConditionOp, Check>> = {
+const checks: Readonly<Record<ConditionOp, Condition>> = {
   eq: eachPair(equal),
   lt: eachPair(less),
   gt: eachPair((a, b) => less(b, a)),
   'is-empty': ({ value }) => isEmpty(value),
   'in-net': ({ address, subnet }) => {
-    if (!isCidr(String(subnet))) throw new RangeError(`${textOf(subnet)} is no network`);
+    if (!isCidr(String(subnet))) throw new RangeError(`${comparedText(subnet)} is no network`);
     return cidrContains(String(subnet), String(address));
   },
-  matches: ({ value, regex }, matching) => matching(`^(?:${String(regex)})$`, textOf(value)),
-  contains: ({ value, regex }, matching) => matching(String(regex), textOf(value)),
+  matches: ({ value, regex }, matching) => matching(`^(?:${String(regex)})$`, comparedText(value)),
+  contains: ({ value, regex }, matching) => matching(String(regex), comparedText(value)),
   'one-of': ({ value, values }) => Array.isArray(values) && values.some((each) => equal(each, value)),
   'is-none': ({ value }) => value === null || value === undefined || value === 'None',
   'is-true': ({ value }) => truthOf(value) === true,
   'is-false': ({ value }) => value === null || truthOf(value) === false,
 };
 
-const holdsOnce = (condition: RuleStep, facts: Facts, matching: Matching): boolean => {
+const holdsOnce = (condition: RuleStep, facts: RuleFacts, matching: Matching): boolean => {
   const args = fillIn(namedArgs(condition), facts) as RuleDoc;
   const result = checks[plainOp(condition.op) as ConditionOp](args, matching);
   return condition.op.startsWith('!') ? !result : result;
@@ -81,7 +81,7 @@ const together: Readonly<Record<NonNullable<RuleStep['multiple']>, (results: rea
   last: (results) => results.at(-1) === true,
 };
 
-const holds = (condition: RuleStep, facts: Facts, matching: Matching): boolean => {
+const holds = (condition: RuleStep, facts: RuleFacts, matching: Matching): boolean => {
   const items = itemsOf(condition.loop);
   if (!items) return holdsOnce(condition, facts, matching);
   // An item may name what was found, and the arguments name the item.
@@ -90,5 +90,5 @@ const holds = (condition: RuleStep, facts: Facts, matching: Matching): boolean =
 };
 
 /** Whether all of them hold; a rule without conditions always does. Throws RangeError where one makes no sense. */
-export const allHold = (conditions: readonly RuleStep[], facts: Facts, matching: Matching): boolean =>
+export const allHold = (conditions: readonly RuleStep[], facts: RuleFacts, matching: Matching): boolean =>
   conditions.every((condition) => holds(condition, facts, matching));

@@ -21,7 +21,7 @@ type OpRow = {
 };
 
 const compared: OpRow = { required: ['values'], optional: ['force_strings'], spread: 'values' };
-const one: OpRow = { required: ['value'] };
+const oneValue: OpRow = { required: ['value'] };
 const pattern: OpRow = { required: ['value', 'regex'] };
 
 // Names and order of arguments: openstack/ironic:ironic/common/inspection_rules/operators.py, actions.py.
@@ -29,14 +29,14 @@ export const conditionArgs = {
   eq: compared,
   lt: compared,
   gt: compared,
-  'is-empty': one,
+  'is-empty': oneValue,
   'in-net': { required: ['address', 'subnet'] },
   matches: pattern,
   contains: pattern,
   'one-of': { required: ['value', 'values'] },
-  'is-none': one,
-  'is-true': one,
-  'is-false': one,
+  'is-none': oneValue,
+  'is-true': oneValue,
+  'is-false': oneValue,
 } as const satisfies Record<string, OpRow>;
 export type ConditionOp = keyof typeof conditionArgs;
 
@@ -90,14 +90,14 @@ export const changedBy: Readonly<Partial<Record<ActionOp, Settable>>> = {
 const unsafe = ['__proto__', 'prototype', 'constructor'];
 
 /** The parts of a path, written with slashes or else with dots. */
-export const partsOf = (path: unknown): string[] => {
+export const pathParts = (path: unknown): string[] => {
   const text = String(path);
   return (text.includes('/') ? text.split('/') : text.split('.')).filter((part) => part !== '');
 };
 
 /** What is wrong with the path of an attribute; undefined where nothing is. */
 export const pathFault = (of: Settable, path: unknown): string | undefined => {
-  const [first, ...rest] = partsOf(path);
+  const [first, ...rest] = pathParts(path);
   const { table, names } = settable[of];
   if (first === undefined || !(names as readonly string[]).includes(first))
     return `a rule cannot set ${first ?? 'nothing'} of a ${of}; it can set ${names.join(', ')}`;
@@ -127,7 +127,7 @@ const isTemplate = (value: unknown): boolean => typeof value === 'string' && val
 const refusedLate = ['driver'];
 
 /** Whether a path is looked at only when its rule runs. */
-const isLate = (path: unknown): boolean => isTemplate(path) || refusedLate.includes(partsOf(path)[0] ?? '');
+const isLate = (path: unknown): boolean => isTemplate(path) || refusedLate.includes(pathParts(path)[0] ?? '');
 
 /** What is wrong with a condition or an action as it is written; undefined where nothing is. */
 export const stepFault = (step: RuleStep): string | undefined => {

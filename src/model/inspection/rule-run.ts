@@ -44,26 +44,26 @@ const draftOf = ({ node, ports, inventory, plugin_data }: RuleSubject): Draft =>
   };
 };
 
-const factsOf = ({ node, traits, inventory, plugin_data }: Draft) => ({
+const draftFacts = ({ node, traits, inventory, plugin_data }: Draft) => ({
   node: { ...node, traits },
   inventory,
   plugin_data,
 });
 
-const failed = (rule: InspectionRule, reason: string): never =>
+const ruleFailed = (rule: InspectionRule, reason: string): never =>
   raise('InspectionRuleFailed', { rule: rule.description ?? rule.uuid, reason });
 
 const runOne = (rule: InspectionRule, draft: Draft, matching: Matching): boolean => {
   const [conditions, actions] = [rule.conditions, rule.actions] as [RuleStep[], RuleStep[]];
-  if (secretRefs([conditions, actions]).length > 0) failed(rule, 'it holds a secret, and nothing here may read it');
+  if (secretRefs([conditions, actions]).length > 0) ruleFailed(rule, 'it holds a secret, and nothing here may read it');
   const fault = [...conditions, ...actions].map(stepFault).find((one) => one !== undefined);
-  if (fault !== undefined) failed(rule, fault);
+  if (fault !== undefined) ruleFailed(rule, fault);
   try {
-    if (!allHold(conditions, factsOf(draft), matching)) return false;
+    if (!allHold(conditions, draftFacts(draft), matching)) return false;
     doActions(actions, draft);
     return true;
   } catch (thrown) {
-    if (thrown instanceof RuleSaysFail || thrown instanceof RangeError) return failed(rule, thrown.message);
+    if (thrown instanceof RuleSaysFail || thrown instanceof RangeError) return ruleFailed(rule, thrown.message);
     throw thrown;
   }
 };
@@ -75,7 +75,7 @@ const changedIn = (of: keyof typeof settable, before: RuleDoc, after: RuleDoc): 
       .map((name) => [name, after[name] ?? emptyValue(fieldOf(settable[of].table, name)!)]),
   );
 
-const checked = (of: keyof typeof settable, values: RuleDoc): RuleDoc => {
+const checkedValues = (of: keyof typeof settable, values: RuleDoc): RuleDoc => {
   for (const [name, value] of Object.entries(values)) {
     const fault = valueFault(of, name, value);
     if (fault) raise('InspectionRuleFailed', { rule: 'as they ended', reason: fault });
@@ -95,11 +95,11 @@ export const runRules = (rules: readonly InspectionRule[], subject: RuleSubject,
   const ran = due.filter((rule) => runOne(rule, draft, matching)).map(({ uuid }) => uuid);
   const ports = draft.ports.map((port, at) => ({
     uuid: port.uuid,
-    values: checked('port', changedIn('port', subject.ports[at]!, port)),
+    values: checkedValues('port', changedIn('port', subject.ports[at]!, port)),
   }));
   return {
     ran,
-    node: checked('node', changedIn('node', subject.node, draft.node)),
+    node: checkedValues('node', changedIn('node', subject.node, draft.node)),
     ...(isOther(subject.node.traits, draft.traits) && { traits: draft.traits }),
     ports: ports.filter(({ values }) => Object.keys(values).length > 0),
     ...(isOther(subject.plugin_data, draft.plugin_data) && { plugin_data: draft.plugin_data }),

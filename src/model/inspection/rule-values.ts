@@ -3,19 +3,19 @@
 type Facts = Readonly<Record<string, unknown>>;
 
 // The reader of a rule's outcome need not be permitted to read these; openstack/ironic:ironic/common/inspection_rules/base.py.
-const hidden: readonly string[] = ['password', 'auth_token', 'bmc_password'];
+const hiddenKeys: readonly string[] = ['password', 'auth_token', 'bmc_password'];
 
 const placeholder = /\{\{|\}\}|\{([a-z_]+)((?:\.\w+|\[[^\][{}]*\])*)\}/gi;
 
-const within = (value: unknown, key: string): unknown => {
-  if (hidden.includes(key)) return '***';
+const valueAt = (value: unknown, key: string): unknown => {
+  if (hiddenKeys.includes(key)) return '***';
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Record<string, unknown>)[key];
 };
 
 const lookUp = (facts: Facts, root: string, path: string): unknown => {
   const keys = [...path.matchAll(/\.(\w+)|\[([^\]]*)\]/g)].map(([, name, key]) => name ?? key!);
-  return keys.reduce<unknown>(within, Object.hasOwn(facts, root) ? facts[root] : undefined);
+  return keys.reduce<unknown>(valueAt, Object.hasOwn(facts, root) ? facts[root] : undefined);
 };
 
 const valueText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));

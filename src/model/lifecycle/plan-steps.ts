@@ -6,7 +6,7 @@ import { raidFault } from './raid';
 import type { ArgRow, Equipment, GivenStep, PlannedStep, StepRow, StepVerb } from './step-types';
 import { isReserved, maxSteps, nameOf, planActs, reservedSteps, steps, stepsOf } from './steps';
 
-const fits = (arg: ArgRow, value: unknown): string | undefined => {
+const argFault = (arg: ArgRow, value: unknown): string | undefined => {
   const wrong = (wanted: string) => `must be ${wanted}, got ${JSON.stringify(value)?.slice(0, 60)}`;
   switch (arg.type) {
     case 'any':
@@ -46,7 +46,7 @@ const itemFault = (rows: Readonly<Record<string, ArgRow>>, item: unknown, index:
   for (const [key, row] of Object.entries(rows)) {
     const value = (item as Record<string, unknown>)[key];
     if (value === undefined && row.required) return `item ${index} lacks ${key} (${row.says})`;
-    const fault = value === undefined ? undefined : fits(row, value);
+    const fault = value === undefined ? undefined : argFault(row, value);
     if (fault) return `item ${index}: ${key} ${fault}`;
   }
   return undefined;
@@ -74,7 +74,7 @@ export const checkArgs = (
       if (row.required) refuse(`argument ${key} is missing (${row.says})`);
       continue;
     }
-    const fault = fits(row, args[key]);
+    const fault = argFault(row, args[key]);
     if (fault) refuse(`argument ${key} ${fault}`);
   }
 };
@@ -94,7 +94,7 @@ export const planSteps = (given: readonly GivenStep[], verb: StepVerb, node: Equ
 
 const planStep = (step: GivenStep, index: number, verb: StepVerb, node: Equipment): PlannedStep => {
   const args = step.args ?? {};
-  const base = { index, interface: step.interface, step: step.step, args, ...settingsOf(step) };
+  const base = { index, interface: step.interface, step: step.step, args, ...plannedSettings(step) };
   if (isReserved(step.step)) {
     const row = reservedSteps[step.step];
     checkArgs(nameOf(step), row.args, args);
@@ -113,7 +113,7 @@ const planStep = (step: GivenStep, index: number, verb: StepVerb, node: Equipmen
   return { ...base, acts: planActs(row.acts), waits: null, abortable: row.abortable, parks: row.parks };
 };
 
-const settingsOf = ({ temper }: GivenStep): Pick<PlannedStep, 'timeoutMs' | 'attempts' | 'on_failure'> => ({
+const plannedSettings = ({ temper }: GivenStep): Pick<PlannedStep, 'timeoutMs' | 'attempts' | 'on_failure'> => ({
   ...(temper?.timeout && { timeoutMs: temper.timeout * 1_000 }),
   ...(temper?.retry && { attempts: temper.retry.attempts }),
   ...(temper?.on_failure && temper.on_failure !== 'fail' && { on_failure: temper.on_failure }),

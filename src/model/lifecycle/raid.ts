@@ -2,29 +2,30 @@
 
 const levels = ['JBOD', '0', '1', '2', '5', '6', '1+0', '5+0', '6+0'] as const;
 
-type Kind = (value: unknown) => string | undefined;
-const text: Kind = (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be a text');
-const yesNo: Kind = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
+type ValueCheck = (value: unknown) => string | undefined;
+const isText: ValueCheck = (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be a text');
+const yesNo: ValueCheck = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
 const oneOf =
-  (...known: readonly unknown[]): Kind =>
+  (...known: readonly unknown[]): ValueCheck =>
   (value) =>
     known.includes(value) ? undefined : `must be one of ${known.join(', ')}`;
-const above0: Kind = (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? undefined : 'must be above 0');
+const above0: ValueCheck = (value) =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? undefined : 'must be above 0';
 
 // openstack/ironic:ironic/drivers/raid_config_schema.json
-const diskKeys: Readonly<Record<string, { readonly required?: true; readonly fits: Kind }>> = {
+const diskKeys: Readonly<Record<string, { readonly required?: true; readonly fits: ValueCheck }>> = {
   raid_level: { required: true, fits: oneOf(...levels) },
   size_gb: {
     required: true,
     fits: (value) => (value === 'MAX' ? undefined : above0(value) && 'must be a whole number above 0, or MAX'),
   },
-  volume_name: { fits: text },
+  volume_name: { fits: isText },
   is_root_volume: { fits: yesNo },
   share_physical_disks: { fits: yesNo },
   disk_type: { fits: oneOf('hdd', 'ssd') },
   interface_type: { fits: oneOf('sata', 'scsi', 'sas') },
   number_of_physical_disks: { fits: above0 },
-  controller: { fits: text },
+  controller: { fits: isText },
   physical_disks: {
     fits: (value) => (Array.isArray(value) && value.length > 0 ? undefined : 'must be a list of disks'),
   },

@@ -1,6 +1,13 @@
 /** Steps that no table has: what the ramdisk of one node has reported of the hardware managers it was built with. */
 import { bootsRamdisk, speaksOf } from './drivers';
-import type { ArgRow, Equipment, ReportedStep, StepInterface, StepRow } from './step-types';
+import {
+  type ArgRow,
+  type Equipment,
+  type ReportedStep,
+  type StepInterface,
+  type StepRow,
+  stepVerbs,
+} from './step-types';
 
 // The ramdisk names its arguments and not their types, so that anything fits.
 const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
@@ -18,7 +25,7 @@ export const reportedSteps = (node: Equipment): StepRow[] => {
     ? (node.reported_steps ?? []).map((step) => ({
         interface: step.interface as StepInterface,
         step: step.step,
-        verbs: ['clean', 'service', 'deploy'],
+        verbs: stepVerbs,
         drivers: [driver],
         ramdisk: true,
         priority: step.priority,

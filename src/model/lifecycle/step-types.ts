@@ -23,7 +23,8 @@ export type ArgRow = {
 export type StepDriver = 'redfish' | 'ipmi' | 'fake-hardware';
 
 /** The kinds of run in which a caller may name a step. */
-export type StepVerb = 'clean' | 'service' | 'deploy';
+export const stepVerbs = ['clean', 'service', 'deploy'] as const;
+export type StepVerb = (typeof stepVerbs)[number];
 
 /** What decides which steps a node offers: its driver, and its interfaces where they are not the driver's defaults. */
 export type Equipment = {

@@ -1,10 +1,9 @@
 /** The catalogue of steps that run in the ramdisk, as its generic hardware manager offers them; one row each. */
-import type { ArgRow, StepDriver, StepRow, StepVerb } from './step-types';
+import { type ArgRow, type StepDriver, type StepRow, type StepVerb, stepVerbs } from './step-types';
 
 const every: readonly StepDriver[] = ['redfish', 'ipmi', 'fake-hardware'];
-const all: readonly StepVerb[] = ['clean', 'service', 'deploy'];
 const object = (says: string, required?: true): ArgRow => ({ type: 'object', ...(required && { required }), says });
-const list = (says: string, required?: true): ArgRow => ({ type: 'list', ...(required && { required }), says });
+const listArg = (says: string, required?: true): ArgRow => ({ type: 'list', ...(required && { required }), says });
 
 type Brief = Pick<StepRow, 'interface' | 'step' | 'verbs' | 'says'> &
   Partial<Pick<StepRow, 'priority' | 'args' | 'abortable' | 'implementations'>>;
@@ -52,7 +51,7 @@ export const inBandSteps: readonly StepRow[] = [
     interface: 'deploy',
     step: 'clean_uefi_nvram',
     verbs: ['clean', 'deploy'],
-    args: { match_patterns: list('patterns of boot entries to delete') },
+    args: { match_patterns: listArg('patterns of boot entries to delete') },
     says: 'Delete boot entries of the firmware.',
   }),
   burnIn('cpu', ['clean', 'service']),
@@ -65,7 +64,7 @@ export const inBandSteps: readonly StepRow[] = [
     step: 'inject_files',
     verbs: ['service', 'deploy'],
     args: {
-      files: list('what to write where', true),
+      files: listArg('what to write where', true),
       verify_ca: { type: 'boolean', says: 'check certificates of sources' },
     },
     says: 'Write files into the deployed system.',
@@ -73,27 +72,27 @@ export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'deploy',
     step: 'generic_container_step',
-    verbs: all,
+    verbs: stepVerbs,
     args: {
       container_url: { type: 'string', required: true, says: 'image of the container' },
-      pull_options: list('options of the pull'),
-      run_options: list('options of the run'),
+      pull_options: listArg('options of the pull'),
+      run_options: listArg('options of the run'),
     },
     says: 'Run a container in the ramdisk.',
   }),
   inBand({
     interface: 'deploy',
     step: 'update_nvidia_nic_firmware_image',
-    verbs: all,
-    args: { images: list('images by card', true) },
+    verbs: stepVerbs,
+    args: { images: listArg('images by card', true) },
     abortable: false,
     says: 'Update the firmware of NVIDIA network cards.',
   }),
   inBand({
     interface: 'deploy',
     step: 'update_nvidia_nic_firmware_settings',
-    verbs: all,
-    args: { settings: list('settings by card', true) },
+    verbs: stepVerbs,
+    args: { settings: listArg('settings by card', true) },
     abortable: false,
     says: 'Set firmware settings of NVIDIA network cards.',
   }),

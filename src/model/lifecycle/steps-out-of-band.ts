@@ -1,8 +1,7 @@
 /** The catalogue of steps that are done from outside, through the BMC; one row each. */
-import type { ArgRow, StepDriver, StepRow, StepVerb } from './step-types';
+import { type ArgRow, type StepDriver, type StepRow, type StepVerb, stepVerbs } from './step-types';
 
 const both: readonly StepVerb[] = ['clean', 'service'];
-const all: readonly StepVerb[] = ['clean', 'service', 'deploy'];
 const every: readonly StepDriver[] = ['redfish', 'fake-hardware'];
 const withIpmi: readonly StepDriver[] = ['redfish', 'ipmi', 'fake-hardware'];
 
@@ -183,7 +182,7 @@ export const outOfBandSteps: readonly StepRow[] = [
   {
     interface: 'raid',
     step: 'delete_configuration',
-    verbs: all,
+    verbs: stepVerbs,
     drivers: every,
     implementations: raidByBmc,
     priority: 0,
@@ -209,7 +208,7 @@ export const outOfBandSteps: readonly StepRow[] = [
   {
     interface: 'firmware',
     step: 'update',
-    verbs: all,
+    verbs: stepVerbs,
     drivers: every,
     priority: 0,
     acts: ['update_firmware'],
@@ -247,7 +246,7 @@ export const outOfBandSteps: readonly StepRow[] = [
   {
     interface: 'vendor',
     step: 'send_raw',
-    verbs: ['clean', 'service', 'deploy'],
+    verbs: stepVerbs,
     drivers: ['ipmi'],
     priority: 0,
     acts: ['send_raw'],

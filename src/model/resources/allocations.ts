@@ -15,7 +15,7 @@ const allocationStates = ['allocating', 'active', 'error'] as const;
 type AllocationState = (typeof allocationStates)[number];
 
 const since = allocationsSince;
-const updateRule = 'baremetal:allocation:update';
+const updateAllocation = 'baremetal:allocation:update';
 
 // Source of rows: openstack/ironic:ironic/api/controllers/v1/allocation.py. There is no short list: all fields are in every one.
 export const allocationTable: ResourceTable = {
@@ -30,7 +30,7 @@ export const allocationTable: ResourceTable = {
       nullable: true,
       inList: true,
       create: 'optional',
-      patch: updateRule,
+      patch: updateAllocation,
       patchSince: allocationUpdateSince,
       max: 255,
       form: {
@@ -48,7 +48,7 @@ export const allocationTable: ResourceTable = {
       nullable: true,
       inList: true,
       create: 'optional',
-      patch: updateRule,
+      patch: updateAllocation,
       patchSince: allocationUpdateSince,
     },
     { name: 'owner', since: 60, type: 'text', nullable: true, inList: true, create: 'optional', min: 1, max: 255 },

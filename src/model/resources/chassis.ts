@@ -2,7 +2,7 @@
 import { extraField, optionalText, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 
-const updateRule = 'baremetal:chassis:update';
+const updateChassis = 'baremetal:chassis:update';
 
 // Source of rows: openstack/ironic:ironic/api/controllers/v1/chassis.py, ironic/api/schemas/v1/chassis.py.
 export const chassisTable: ResourceTable = {
@@ -10,8 +10,8 @@ export const chassisTable: ResourceTable = {
   collection: 'chassis',
   fields: [
     uuidField,
-    optionalText('description', updateRule, { inList: true }),
-    extraField(updateRule),
+    optionalText('description', updateChassis, { inList: true }),
+    extraField(updateChassis),
     { name: 'nodes', type: 'links', column: null, unlessFields: true, nested: true },
     ...recordFields(),
   ],

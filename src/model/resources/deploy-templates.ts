@@ -6,7 +6,7 @@ import { extraField, optionalText, recordFields, uuidField } from './common-fiel
 import type { ResourceTable } from './fields';
 import { isTrait, maxTraitLength } from './traits';
 
-const updateRule = 'baremetal:deploy_template:update';
+const updateTemplate = 'baremetal:deploy_template:update';
 
 /** Minor version from which the wire knows deploy templates. */
 export const templatesSince = 55;
@@ -22,14 +22,14 @@ export const templateTable: ResourceTable = {
       type: 'text',
       inList: true,
       create: 'required',
-      patch: updateRule,
+      patch: updateTemplate,
       max: maxTraitLength,
       form: { is: isTrait, says: 'a trait: CUSTOM_ or a standard namespace, then capitals, digits and underscores' },
     },
-    { name: 'steps', type: 'list', create: 'required', patch: updateRule, secret: true },
-    extraField(updateRule),
+    { name: 'steps', type: 'list', create: 'required', patch: updateTemplate, secret: true },
+    extraField(updateTemplate),
     // The wire takes one and keeps nothing of it.
-    optionalText('description', updateRule, { hidden: true, column: null }),
+    optionalText('description', updateTemplate, { hidden: true, column: null }),
     ...recordFields(),
   ],
   filters: [],

@@ -98,8 +98,9 @@ export const historyTable: ResourceTable = {
   filters: [],
 };
 
-const longest = 255;
+const longestEvent = 255;
 const cutTo = 251;
 
 /** An event's text as a list without detail has it. */
-export const shortEvent = (event: string): string => (event.length > longest ? `${event.slice(0, cutTo)}...` : event);
+export const shortEvent = (event: string): string =>
+  event.length > longestEvent ? `${event.slice(0, cutTo)}...` : event;

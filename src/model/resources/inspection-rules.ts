@@ -3,7 +3,7 @@ import { raise } from '../errors';
 import { optionalText, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 
-const updateRule = 'baremetal:inspection_rule:update';
+const updateInspectionRule = 'baremetal:inspection_rule:update';
 
 /** Minor version from which the wire knows inspection rules. */
 export const inspectionRulesSince = 96;
@@ -14,29 +14,29 @@ export const inspectionRuleTable: ResourceTable = {
   collection: 'inspection_rules',
   fields: [
     uuidField,
-    optionalText('description', updateRule, { inList: true }),
-    optionalText('phase', updateRule, { inList: true, min: 1, default: 'main' }),
+    optionalText('description', updateInspectionRule, { inList: true }),
+    optionalText('phase', updateInspectionRule, { inList: true, min: 1, default: 'main' }),
     {
       name: 'priority',
       type: 'integer',
       inList: true,
       create: 'optional',
-      patch: updateRule,
+      patch: updateInspectionRule,
       default: 0,
       min: 0,
       max: 9999,
     },
-    { name: 'sensitive', type: 'boolean', create: 'optional', patch: updateRule, default: false },
+    { name: 'sensitive', type: 'boolean', create: 'optional', patch: updateInspectionRule, default: false },
     {
       name: 'conditions',
       type: 'list',
       nullable: true,
       create: 'optional',
-      patch: updateRule,
+      patch: updateInspectionRule,
       secret: true,
       shownNull: true,
     },
-    { name: 'actions', type: 'list', create: 'required', patch: updateRule, secret: true, shownNull: true },
+    { name: 'actions', type: 'list', create: 'required', patch: updateInspectionRule, secret: true, shownNull: true },
     ...recordFields(),
   ],
   filters: [{ name: 'phase', type: 'text', column: 'phase' }],

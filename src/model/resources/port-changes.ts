@@ -27,7 +27,7 @@ const connectionKeys: Readonly<Record<string, ConnectionKey>> = {
 
 const isDatapathId = (text: string): boolean => /^[0-9a-f]{16}$/i.test(text);
 
-const refuse = (reason: string): never => raise('InvalidInput', { field: 'local_link_connection', reason });
+const refuseConnection = (reason: string): never => raise('InvalidInput', { field: 'local_link_connection', reason });
 
 const keysAt = (minor: number): string[] =>
   Object.entries(connectionKeys)
@@ -41,10 +41,10 @@ const checkKey = (key: string, value: unknown, minor: number): void => {
     raise('NotAcceptable', {
       reason: `Request not acceptable: local_link_connection.${key} needs API version 1.${row.since}, and this request asks for 1.${minor}.`,
     });
-  if (!known.includes(key)) refuse(`unknown key ${key}; known are ${known.join(', ')}`);
+  if (!known.includes(key)) refuseConnection(`unknown key ${key}; known are ${known.join(', ')}`);
   const { oneOf } = connectionKeys[key]!;
-  if (typeof value !== 'string') refuse(`${key} must be a text`);
-  if (oneOf && !oneOf.includes(value as string)) refuse(`${key} must be one of ${oneOf.join(', ')}`);
+  if (typeof value !== 'string') refuseConnection(`${key} must be a text`);
+  if (oneOf && !oneOf.includes(value as string)) refuseConnection(`${key} must be one of ${oneOf.join(', ')}`);
 };
 
 const identifiesPort = (connection: Connection): boolean =>
@@ -59,11 +59,11 @@ export const checkConnection = (connection: Connection, minor: number): Connecti
   for (const [key, value] of Object.entries(connection)) checkKey(key, value, minor);
   if (Object.keys(connection).length === 0) return connection;
   if (!identifiesPort(connection))
-    refuse('needs port_id with switch_id, port_id with hostname, or network_type unmanaged');
+    refuseConnection('needs port_id with switch_id, port_id with hostname, or network_type unmanaged');
   const { switch_id } = connection;
   if (typeof switch_id !== 'string') return connection;
   if (!isMac(switch_id) && !isDatapathId(switch_id))
-    refuse('switch_id must be a MAC address or a datapath id of 16 hexadecimal digits');
+    refuseConnection('switch_id must be a MAC address or a datapath id of 16 hexadecimal digits');
   return { ...connection, switch_id: switch_id.toLowerCase() };
 };
 

@@ -5,7 +5,7 @@ import { extraField, macField, optionalText, physicalNetwork, recordFields, uuid
 import type { ResourceTable } from './fields';
 import type { NodeResourceRow } from './node-resources';
 
-const updateRule = 'baremetal:portgroup:update';
+const updatePortgroup = 'baremetal:portgroup:update';
 
 /** Minor versions from which the wire knows portgroups, and what lies below them and below nodes. */
 export const portgroupsSince = 23;
@@ -22,16 +22,16 @@ export const portgroupTable: ResourceTable = {
   collection: 'portgroups',
   fields: [
     uuidField,
-    macField(updateRule, { nullable: true, create: 'optional' }),
-    optionalText('name', updateRule, { inList: true, form: nameForm }),
-    { name: 'node_uuid', type: 'uuid', create: 'required', patch: updateRule },
-    extraField(updateRule),
+    macField(updatePortgroup, { nullable: true, create: 'optional' }),
+    optionalText('name', updatePortgroup, { inList: true, form: nameForm }),
+    { name: 'node_uuid', type: 'uuid', create: 'required', patch: updatePortgroup },
+    extraField(updatePortgroup),
     { name: 'internal_info', type: 'object' },
     {
       name: 'standalone_ports_supported',
       type: 'boolean',
       create: 'optional',
-      patch: updateRule,
+      patch: updatePortgroup,
       default: true,
     },
     {
@@ -39,15 +39,15 @@ export const portgroupTable: ResourceTable = {
       since: 26,
       type: 'text',
       create: 'optional',
-      patch: updateRule,
+      patch: updatePortgroup,
       min: 1,
       max: 255,
       default: 'active-backup',
       kept: true,
     },
-    { name: 'properties', since: 26, type: 'object', nullable: true, create: 'optional', patch: updateRule },
-    physicalNetwork(updateRule, 102),
-    optionalText('category', updateRule, { since: 103, max: 80 }),
+    { name: 'properties', since: 26, type: 'object', nullable: true, create: 'optional', patch: updatePortgroup },
+    physicalNetwork(updatePortgroup, 102),
+    optionalText('category', updatePortgroup, { since: 103, max: 80 }),
     { name: 'dynamic_portgroup', since: 111, type: 'boolean' },
     { name: 'ports', since: nestedPortgroupsSince, type: 'links', column: null, unlessFields: true },
     ...recordFields(),
@@ -69,7 +69,7 @@ export type Portgroup = NodeResourceRow & {
   readonly physical_network: string | null;
 };
 
-type Member = { readonly pxe_enabled: boolean; readonly physical_network: string | null };
+type GroupedPort = { readonly pxe_enabled: boolean; readonly physical_network: string | null };
 
 /**
  * What a portgroup demands of a port that is, or is to be, its member. Throws Conflict.
@@ -77,7 +77,7 @@ type Member = { readonly pxe_enabled: boolean; readonly physical_network: string
  */
 export const checkMember = (
   group: Portgroup,
-  port: Member,
+  port: GroupedPort,
   others: readonly { readonly physical_network: string | null }[],
 ): void => {
   if (port.pxe_enabled && !group.standalone_ports_supported)

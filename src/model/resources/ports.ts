@@ -5,17 +5,17 @@ import { extraField, macField, optionalText, physicalNetwork, recordFields, uuid
 import type { ResourceTable } from './fields';
 import type { HomeNode } from './node-resources';
 
-const updateRule = 'baremetal:port:update';
+const updatePort = 'baremetal:port:update';
 
 export const portTable: ResourceTable = {
   resource: 'port',
   collection: 'ports',
   fields: [
     uuidField,
-    macField(updateRule, { create: 'required' }),
-    { name: 'node_uuid', type: 'uuid', create: 'optional', patch: updateRule },
-    { name: 'node_ident', since: 94, type: 'text', create: 'optional', patch: updateRule, hidden: true, column: null },
-    extraField(updateRule),
+    macField(updatePort, { create: 'required' }),
+    { name: 'node_uuid', type: 'uuid', create: 'optional', patch: updatePort },
+    { name: 'node_ident', since: 94, type: 'text', create: 'optional', patch: updatePort, hidden: true, column: null },
+    extraField(updatePort),
     { name: 'internal_info', since: 18, type: 'object' },
     {
       name: 'local_link_connection',
@@ -23,25 +23,25 @@ export const portTable: ResourceTable = {
       type: 'object',
       nullable: true,
       create: 'optional',
-      patch: updateRule,
+      patch: updatePort,
     },
-    { name: 'pxe_enabled', since: 19, type: 'boolean', create: 'optional', patch: updateRule, default: true },
-    { name: 'portgroup_uuid', since: 24, type: 'uuid', nullable: true, create: 'optional', patch: updateRule },
-    physicalNetwork(updateRule, 34),
-    { name: 'is_smartnic', since: 53, type: 'boolean', create: 'optional', patch: updateRule, default: false },
-    optionalText('name', updateRule, {
+    { name: 'pxe_enabled', since: 19, type: 'boolean', create: 'optional', patch: updatePort, default: true },
+    { name: 'portgroup_uuid', since: 24, type: 'uuid', nullable: true, create: 'optional', patch: updatePort },
+    physicalNetwork(updatePort, 34),
+    { name: 'is_smartnic', since: 53, type: 'boolean', create: 'optional', patch: updatePort, default: false },
+    optionalText('name', updatePort, {
       since: 88,
       form: { is: isLogicalName, says: '1-255 letters, digits and - . _ ~' },
     }),
-    optionalText('description', updateRule, { since: 97 }),
-    optionalText('vendor', updateRule, { since: 100, max: 32 }),
-    optionalText('category', updateRule, { since: 101, max: 80 }),
+    optionalText('description', updatePort, { since: 97 }),
+    optionalText('vendor', updatePort, { since: 100, max: 32 }),
+    optionalText('category', updatePort, { since: 101, max: 80 }),
     {
       name: 'available_for_dynamic_portgroup',
       since: 111,
       type: 'boolean',
       create: 'optional',
-      patch: updateRule,
+      patch: updatePort,
       default: true,
     },
     ...recordFields(),

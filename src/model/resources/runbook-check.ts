@@ -101,7 +101,7 @@ const itemsOf = (step: RunbookStep): readonly Item[] =>
     ? step.args.settings.filter((item): item is Item => typeof item === 'object' && item !== null)
     : [];
 
-const within = (size: number, low: number | null | undefined, high: number | null | undefined): boolean =>
+const isBetween = (size: number, low: number | null | undefined, high: number | null | undefined): boolean =>
   size >= (low ?? Number.NEGATIVE_INFINITY) && size <= (high ?? Number.POSITIVE_INFINITY);
 
 /** What is wrong with a setting's value, by what the BIOS says of it; undefined where nothing is. */
@@ -109,9 +109,9 @@ const settingFault = (value: unknown, known: BiosSetting): string | undefined =>
   if (known.read_only) return 'is read-only';
   const allowed = known.allowable_values ?? [];
   if (allowed.length > 0 && !allowed.includes(String(value))) return `must be one of ${allowed.join(', ')}`;
-  if (known.attribute_type === 'Integer' && !within(Number(value), known.lower_bound, known.upper_bound))
+  if (known.attribute_type === 'Integer' && !isBetween(Number(value), known.lower_bound, known.upper_bound))
     return `must be between ${known.lower_bound ?? 'any'} and ${known.upper_bound ?? 'any'}`;
-  if (known.attribute_type === 'String' && !within(String(value).length, known.min_length, known.max_length))
+  if (known.attribute_type === 'String' && !isBetween(String(value).length, known.min_length, known.max_length))
     return `must have ${known.min_length ?? 0} to ${known.max_length ?? 'any number of'} characters`;
   return undefined;
 };

@@ -12,7 +12,7 @@ export const runbooksSince = 92;
 /** Minor version from which approval goes by the runbook's traits and names are free. */
 export const runbookTraitsSince = 112;
 
-const updateRule = 'baremetal:runbook:update';
+const updateRunbook = 'baremetal:runbook:update';
 
 export const runbookTable: ResourceTable = {
   resource: 'runbook',
@@ -25,21 +25,21 @@ export const runbookTable: ResourceTable = {
       type: 'text',
       inList: true,
       create: 'required',
-      patch: updateRule,
+      patch: updateRunbook,
       max: 255,
       form: { is: isLogicalName, says: '1-255 letters, digits and - . _ ~' },
     },
-    { name: 'steps', since: 92, type: 'list', create: 'required', patch: updateRule, secret: true },
+    { name: 'steps', since: 92, type: 'list', create: 'required', patch: updateRunbook, secret: true },
     {
       name: 'disable_ramdisk',
       since: 92,
       type: 'boolean',
       nullable: true,
       create: 'optional',
-      patch: updateRule,
+      patch: updateRunbook,
       default: false,
     },
-    extraField(updateRule, { since: 92 }),
+    extraField(updateRunbook, { since: 92 }),
     {
       name: 'public',
       since: 92,
@@ -50,7 +50,7 @@ export const runbookTable: ResourceTable = {
       default: false,
     },
     optionalText('owner', 'baremetal:runbook:update:owner', { since: 92, min: 1 }),
-    optionalText('description', updateRule, { since: runbookTraitsSince }),
+    optionalText('description', updateRunbook, { since: runbookTraitsSince }),
     { name: 'traits', since: runbookTraitsSince, type: 'texts' },
     ...recordFields(92),
   ],

@@ -83,8 +83,8 @@ const fields = (of: Changing, names: string, below: 400 | 406 = 406): Change => 
   below,
 });
 const filters = (of: Changing, names: string): Change => ({ is: 'filters', of, names: names.split(' ') });
-const verbs = (...names: string[]): Change => ({ is: 'verbs', names });
-const links = (...names: string[]): Change => ({ is: 'links', names });
+const newVerbs = (...names: string[]): Change => ({ is: 'verbs', names });
+const newLinks = (...names: string[]): Change => ({ is: 'links', names });
 const routes = (below: 404 | 405 | 406, ...names: string[]): Change => ({ is: 'routes', names, below });
 const takes = (below: 400 | 406, of: string, ...names: string[]): Change => ({ is: 'arguments', of, names, below });
 const behaves = (name: Behaviour): Change => ({ is: 'behaviour', name });
@@ -92,7 +92,7 @@ const ungated = (why: string, ...names: string[]): Change => ({ is: 'ungated', n
 const marker = (why: string): Change => ({ is: 'marker', why });
 
 const node = '/v1/nodes/:node_ident';
-const nodeOf = '/v1/nodes/:ident';
+const nodePath = '/v1/nodes/:ident';
 const provision = `PUT ${node}/states/provision`;
 const power = `PUT ${node}/states/power`;
 const heartbeat = 'POST /v1/heartbeat/:node_ident';
@@ -123,16 +123,16 @@ type ChangeRow = readonly [minor: number, says: string, changes: readonly Change
 
 // One row per minor version.
 // Source of what came when: openstack/ironic:doc/source/contributor/webapi-version-history.rst, ironic/api/controllers/v1/versions.py.
-const rows: readonly ChangeRow[] = [
+const changeRows: readonly ChangeRow[] = [
   [1, 'a request without a version is served as this one', [behaves('first version')]],
   [2, 'a node that can be handed out is in state available', [behaves('available is a state')]],
   [3, 'nodes show driver_internal_info', [fields('node', 'driver_internal_info')]],
-  [4, 'nodes can be managed and provided', [verbs('manage', 'provide')]],
+  [4, 'nodes can be managed and provided', [newVerbs('manage', 'provide')]],
   [5, 'nodes have names and are found by them', [fields('node', 'name'), behaves('nodes by name')]],
   [
     6,
     'nodes can be inspected and say when they were',
-    [verbs('inspect'), fields('node', 'inspection_started_at inspection_finished_at')],
+    [newVerbs('inspect'), fields('node', 'inspection_started_at inspection_finished_at')],
   ],
   [7, 'nodes show the step of a cleaning', [fields('node', 'clean_step')]],
   [
@@ -159,15 +159,15 @@ const rows: readonly ChangeRow[] = [
       routes(406, `PUT ${node}/states/raid`, 'GET /v1/drivers/:driver_name/raid/logical_disk_properties'),
     ],
   ],
-  [13, 'a cleaning that waits can be aborted', [verbs('abort')]],
+  [13, 'a cleaning that waits can be aborted', [newVerbs('abort')]],
   [
     14,
     'nodes link to their states and drivers to their properties',
     [fields('node', 'states'), fields('driver', 'properties')],
   ],
-  [15, 'nodes can be cleaned by hand', [verbs('clean')]],
+  [15, 'nodes can be cleaned by hand', [newVerbs('clean')]],
   [16, 'nodes can be listed by driver', [filters('node', 'driver')]],
-  [17, 'nodes that run already can be adopted', [verbs('adopt')]],
+  [17, 'nodes that run already can be adopted', [newVerbs('adopt')]],
   [18, 'ports show internal_info', [fields('port', 'internal_info')]],
   [
     19,
@@ -179,18 +179,18 @@ const rows: readonly ChangeRow[] = [
   [
     22,
     'ramdisks can look themselves up and report',
-    [routes(404, 'GET /v1/lookup', heartbeat), links('lookup', 'heartbeat')],
+    [routes(404, 'GET /v1/lookup', heartbeat), newLinks('lookup', 'heartbeat')],
   ],
   [
     23,
     'there are portgroups',
-    [...collection('/v1/portgroups', 'ident', 404), routes(404, 'GET /v1/portgroups/detail'), links('portgroups')],
+    [...collection('/v1/portgroups', 'ident', 404), routes(404, 'GET /v1/portgroups/detail'), newLinks('portgroups')],
   ],
   [
     24,
     'portgroups are listed by node, and ports by portgroup',
     [
-      routes(404, `GET ${nodeOf}/portgroups`, `GET ${nodeOf}/portgroups/detail`),
+      routes(404, `GET ${nodePath}/portgroups`, `GET ${nodePath}/portgroups/detail`),
       routes(404, 'GET /v1/portgroups/:ident/ports', 'GET /v1/portgroups/:ident/ports/detail'),
       fields('port', 'portgroup_uuid'),
       filters('port', 'portgroup'),
@@ -222,11 +222,11 @@ const rows: readonly ChangeRow[] = [
     'there are volumes',
     [
       routes(404, 'GET /v1/volume', `GET ${node}/volume`),
-      routes(404, `GET ${nodeOf}/volume/connectors`, `GET ${nodeOf}/volume/targets`),
+      routes(404, `GET ${nodePath}/volume/connectors`, `GET ${nodePath}/volume/targets`),
       ...collection('/v1/volume/connectors', 'ident', 404),
       ...collection('/v1/volume/targets', 'ident', 404),
       fields('node', 'volume'),
-      links('volume'),
+      newLinks('volume'),
     ],
   ],
   [33, 'nodes have a storage interface', [fields('node', 'storage_interface'), fields('driver', offers('storage'))]],
@@ -246,7 +246,7 @@ const rows: readonly ChangeRow[] = [
   [
     38,
     'nodes can be rescued',
-    [verbs('rescue', 'unrescue'), fields('node', 'rescue_interface'), fields('driver', offers('rescue'))],
+    [newVerbs('rescue', 'unrescue'), fields('node', 'rescue_interface'), fields('driver', offers('rescue'))],
   ],
   [
     39,
@@ -279,7 +279,7 @@ const rows: readonly ChangeRow[] = [
     'workers are shown as conductors',
     [
       routes(404, 'GET /v1/conductors', 'GET /v1/conductors/:hostname'),
-      links('conductors'),
+      newLinks('conductors'),
       fields('node', 'conductor'),
       filters('node', 'conductor'),
     ],
@@ -298,12 +298,16 @@ const rows: readonly ChangeRow[] = [
       routes(405, 'POST /v1/allocations', 'DELETE /v1/allocations/:allocation_ident'),
       routes(404, `GET ${node}/allocation`, `DELETE ${node}/allocation`),
       fields('node', 'allocation_uuid'),
-      links('allocations'),
+      newLinks('allocations'),
     ],
   ],
   [53, 'ports can be smart NICs', [fields('port', 'is_smartnic')]],
-  [54, 'other services can post events', [routes(404, 'POST /v1/events'), links('events')]],
-  [55, 'there are deploy templates', [...collection('/v1/deploy_templates', 'ident', 405), links('deploy_templates')]],
+  [54, 'other services can post events', [routes(404, 'POST /v1/events'), newLinks('events')]],
+  [
+    55,
+    'there are deploy templates',
+    [...collection('/v1/deploy_templates', 'ident', 405), newLinks('deploy_templates')],
+  ],
   [56, 'a configuration drive can be described', [takes(400, provision, 'configdrive as an object')]],
   [57, 'allocations can be changed', [routes(405, 'PATCH /v1/allocations/:allocation_ident')]],
   [58, 'an allocation can be made for a node in use', [takes(400, 'POST /v1/allocations', 'node')]],
@@ -340,7 +344,7 @@ const rows: readonly ChangeRow[] = [
   [70, 'a cleaning can do without the ramdisk', [takes(406, provision, 'disable_ramdisk of a cleaning')]],
   [71, 'roles with system scope are understood', [marker('policy decides, whatever the version')]],
   [72, 'ramdisks say how they fare', [takes(400, heartbeat, 'agent_status', 'agent_status_message')]],
-  [73, 'active and deleted are also called deploy and undeploy', [verbs('deploy', 'undeploy')]],
+  [73, 'active and deleted are also called deploy and undeploy', [newVerbs('deploy', 'undeploy')]],
   [
     74,
     'BIOS settings carry what their registry says',
@@ -380,7 +384,7 @@ const rows: readonly ChangeRow[] = [
       filters('node', 'shard sharded'),
       filters('port', 'shard'),
       routes(404, 'GET /v1/shards'),
-      links('shards'),
+      newLinks('shards'),
     ],
   ],
   [
@@ -396,15 +400,15 @@ const rows: readonly ChangeRow[] = [
   [
     84,
     'a ramdisk that reports an inspection learns its node',
-    [behaves('inspection continues'), links('continue_inspection')],
+    [behaves('inspection continues'), newLinks('continue_inspection')],
   ],
-  [85, 'what is held can be let go', [verbs('unhold')]],
+  [85, 'what is held can be let go', [newVerbs('unhold')]],
   [
     86,
     'nodes show their firmware',
     [routes(404, `GET ${node}/firmware`), fields('node', 'firmware_interface'), fields('driver', offers('firmware'))],
   ],
-  [87, 'active nodes can be serviced', [verbs('service'), fields('node', 'service_step')]],
+  [87, 'active nodes can be serviced', [newVerbs('service'), fields('node', 'service_step')]],
   [88, 'ports have names and are found by them', [fields('port', 'name'), behaves('ports by name')]],
   [89, 'nodes have virtual media', [routes(404, `POST ${node}/vmedia`, `DELETE ${node}/vmedia`)]],
   [
@@ -419,7 +423,7 @@ const rows: readonly ChangeRow[] = [
     'there are runbooks',
     [
       ...collection('/v1/runbooks', 'runbook_ident', 405),
-      links('runbooks'),
+      newLinks('runbooks'),
       takes(406, provision, 'runbook of a cleaning', 'runbook of a service'),
     ],
   ],
@@ -430,7 +434,11 @@ const rows: readonly ChangeRow[] = [
     [takes(406, 'POST /v1/ports', 'node_ident'), takes(406, 'PATCH /v1/ports/:port_ident', 'node_ident')],
   ],
   [95, 'nodes can refuse to be switched off', [fields('node', 'disable_power_off')]],
-  [96, 'there are inspection rules', [...collection('/v1/inspection_rules', 'ident', 405), links('inspection_rules')]],
+  [
+    96,
+    'there are inspection rules',
+    [...collection('/v1/inspection_rules', 'ident', 405), newLinks('inspection_rules')],
+  ],
   [97, 'ports have a description', [fields('port', 'description')]],
   [98, 'escapes in the paths of a patch change nothing', [behaves('escapes')]],
   [
@@ -494,7 +502,7 @@ const rows: readonly ChangeRow[] = [
 ];
 
 /** Every minor version from 1.1 on, in order. */
-export const versionChanges: readonly VersionRow[] = rows.map(([minor, says, changes, outOfScope]) => ({
+export const versionChanges: readonly VersionRow[] = changeRows.map(([minor, says, changes, outOfScope]) => ({
   minor,
   says,
   changes,

@@ -3,7 +3,7 @@ import { extraField, recordFields, uuidField } from './common-fields';
 import type { FieldRow, ResourceTable } from './fields';
 import type { NodeResourceRow } from './node-resources';
 
-const updateRule = 'baremetal:volume:update';
+const updateVolume = 'baremetal:volume:update';
 
 /** Minor version from which the wire knows volumes. */
 export const volumesSince = 32;
@@ -11,19 +11,19 @@ export const volumesSince = 32;
 /** Who sees the properties of a target, with its secrets masked; others see that there are some. */
 export const viewProperties = 'baremetal:volume:view_target_properties';
 
-const before: readonly FieldRow[] = [
+const firstFields: readonly FieldRow[] = [
   uuidField,
-  { name: 'node_uuid', type: 'uuid', inList: true, create: 'required', patch: updateRule },
+  { name: 'node_uuid', type: 'uuid', inList: true, create: 'required', patch: updateVolume },
 ];
 
-const after: readonly FieldRow[] = [extraField(updateRule), ...recordFields()];
+const lastFields: readonly FieldRow[] = [extraField(updateVolume), ...recordFields()];
 
-const text = (name: string, max: number): FieldRow => ({
+const requiredText = (name: string, max: number): FieldRow => ({
   name,
   type: 'text',
   inList: true,
   create: 'required',
-  patch: updateRule,
+  patch: updateVolume,
   min: 1,
   max,
 });
@@ -32,7 +32,7 @@ const text = (name: string, max: number): FieldRow => ({
 export const connectorTable: ResourceTable = {
   resource: 'volume connector',
   collection: 'connectors',
-  fields: [...before, text('type', 32), text('connector_id', 255), ...after],
+  fields: [...firstFields, requiredText('type', 32), requiredText('connector_id', 255), ...lastFields],
   filters: [{ name: 'node', type: 'text' }],
 };
 
@@ -40,15 +40,15 @@ export const targetTable: ResourceTable = {
   resource: 'volume target',
   collection: 'targets',
   fields: [
-    ...before,
-    text('volume_type', 64),
-    text('volume_id', 36),
+    ...firstFields,
+    requiredText('volume_type', 64),
+    requiredText('volume_id', 36),
     {
       name: 'boot_index',
       type: 'integer',
       inList: true,
       create: 'required',
-      patch: updateRule,
+      patch: updateVolume,
       min: 0,
       max: 2_147_483_647,
     },
@@ -57,7 +57,7 @@ export const targetTable: ResourceTable = {
       type: 'object',
       nullable: true,
       create: 'optional',
-      patch: updateRule,
+      patch: updateVolume,
       secret: true,
       redact: {
         rule: viewProperties,
@@ -67,7 +67,7 @@ export const targetTable: ResourceTable = {
         },
       },
     },
-    ...after,
+    ...lastFields,
   ],
   filters: [{ name: 'node', type: 'text' }],
 };

@@ -98,7 +98,7 @@ export const requireFarAway = (host: string, addresses: readonly string[]): void
 /** Attempts of one delivery: with these pauses most of a day. */
 export const deliveryAttempts = 12;
 const firstPauseMs = 5_000;
-const longestPauseMs = 6 * 3_600_000;
+const longestRetryMs = 6 * 3_600_000;
 
 /** The pause after an attempt, counted from 1: threefold every time, up to six hours. */
-export const deliveryPauseMs = (attempt: number): number => Math.min(firstPauseMs * 3 ** (attempt - 1), longestPauseMs);
+export const deliveryPauseMs = (attempt: number): number => Math.min(firstPauseMs * 3 ** (attempt - 1), longestRetryMs);

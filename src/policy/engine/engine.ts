@@ -15,7 +15,7 @@ import { createRuleSet, type RuleSet } from './ruleset';
 import { admitsScope } from './scopes';
 import { targetKeys } from './targets';
 
-const nothing: Target = {};
+const noTarget: Target = {};
 
 /** Keys that the reference leaves out when they are null. */
 const vanishing = Object.keys(targetKeys).filter((key) => targetKeys[key]?.absentWhenNull);
@@ -49,7 +49,7 @@ const credentialsCache = (elevated: string | null): ((who: Caller) => Credential
 
 /** The first 64 bits of SHA-256: the text itself names projects, and is not for every reader of the hash. */
 /** The short form in which a rule set, or the text of its files, is named and compared. */
-export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+export const policyDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Makes an immutable policy. Raises PolicyInvalid with every faulty rule and its fix; a faulty file is never half used. */
 export const createPolicy = (options: PolicyOptions): Policy => {
@@ -65,7 +65,7 @@ export const createPolicy = (options: PolicyOptions): Policy => {
     fallBack: true,
   });
 
-  const allows = (rule: string, who: Caller, target: Target = nothing): boolean => {
+  const allows = (rule: string, who: Caller, target: Target = noTarget): boolean => {
     if (who.all_powerful && !secretRules.has(rule)) return true;
     return set.decide(question(rule, who, target)).is === 'allowed';
   };
@@ -79,13 +79,13 @@ export const createPolicy = (options: PolicyOptions): Policy => {
   };
 
   return Object.freeze({
-    hash: digestOf(fingerprint(set, mode, elevated, remote !== undefined)),
+    hash: policyDigest(fingerprint(set, mode, elevated, remote !== undefined)),
     allows,
     require: (rule: string, who: Caller, target?: Target): void => {
       if (!allows(rule, who, target)) raise('PolicyDenied', { rule });
     },
     filter,
-    explain: (rule: string, who: Caller, target: Target = nothing) => set.explain(question(rule, who, target)),
+    explain: (rule: string, who: Caller, target: Target = noTarget) => set.explain(question(rule, who, target)),
     has: (rule: string): boolean => set.rules.has(rule),
     warnings: Object.freeze(set.warnings),
   });

@@ -2,7 +2,7 @@
 
 import { type Check, printCheck } from '../language/check';
 import { compileCheck, MissingKey, maxDepth, type SlotOf } from '../language/compile';
-import { compileTemplate, type Facts } from '../language/facts';
+import { type CheckFacts, compileTemplate } from '../language/facts';
 import { anyAtPath } from '../language/paths';
 import type { Template } from '../language/template';
 import { textOf } from '../language/text';
@@ -10,7 +10,7 @@ import type { ActiveRule, Explain, Mode, Part, PartVerdict, Provenance, RemoteQu
 import { type Credentials, normalise } from './credentials';
 import { admitsScope, scopeOfCredentials } from './scopes';
 
-type Known = {
+type ExplainedRules = {
   readonly rules: ReadonlyMap<string, ActiveRule>;
   readonly ruleFor: (name: string) => ActiveRule | undefined;
   readonly mode: Mode;
@@ -26,7 +26,7 @@ const provenanceOf = ({ name, from, oldName, admitsOld, origin }: ActiveRule): P
   ...(origin ? { origin } : {}),
 });
 
-type ExplainContext = Facts & { readonly known: Known; readonly aside?: true };
+type ExplainContext = CheckFacts & { readonly known: ExplainedRules; readonly aside?: true };
 
 const filled = ({ known, ...facts }: ExplainContext, match: Template): string | null => {
   try {
@@ -128,7 +128,7 @@ const partOf = (asked: ExplainContext, check: Check): Part => {
 
 /** Explains decisions of one set, exactly as it makes them. */
 export const explainWith =
-  (known: Known): Explain =>
+  (known: ExplainedRules): Explain =>
   ({ rule: name, credentials: given, target, fallBack }) => {
     const credentials: Credentials = normalise(given);
     const rule = known.ruleFor(name);

@@ -2,7 +2,7 @@
 
 import { always, and, never, not, or, type Predicate } from '../../model/predicates';
 import type { Check } from '../language/check';
-import type { Kind } from '../language/kinds';
+import type { CheckKind } from '../language/kinds';
 import { anyAtPath, EvaluationFault } from '../language/paths';
 import { brokenPart, type Template, type TemplatePart } from '../language/template';
 import { textOf } from '../language/text';
@@ -11,7 +11,7 @@ import type { Credentials } from './credentials';
 import type { RuleSet } from './ruleset';
 import { targetKeys } from './targets';
 
-type Known = {
+type FilterContext = {
   readonly set: RuleSet;
   readonly credentials: Credentials;
   readonly mode: Mode;
@@ -28,7 +28,7 @@ const constant = (verdict: boolean): Predicate => (verdict ? always : never);
 type Column = { readonly name: string; readonly boolean: boolean; readonly absentWhenNull: boolean };
 
 /** The column behind a key. What a column holds decides which texts can stand for its values. */
-const columnOf = (known: Known, key: string): Column | undefined => {
+const columnOf = (known: FilterContext, key: string): Column | undefined => {
   const name = Object.hasOwn(known.columns, key) ? known.columns[key] : undefined;
   if (name === undefined) return undefined;
   const row = Object.hasOwn(targetKeys, key) ? targetKeys[key] : undefined;
@@ -65,7 +65,7 @@ const throwIfBroken = (match: Template): void => {
 type Filled = { readonly before: string; readonly column?: Column; readonly after: string };
 
 /** Fills what is known; at most one unknown may stay. Undefined = a key is missing, 'many' = more than one unknown. */
-const fillKnown = (known: Known, parts: readonly TemplatePart[]): Filled | undefined | 'many' => {
+const fillKnown = (known: FilterContext, parts: readonly TemplatePart[]): Filled | undefined | 'many' => {
   let filled: Filled = { before: '', after: '' };
   let many = false;
   for (const part of parts) {
@@ -83,7 +83,7 @@ const fillKnown = (known: Known, parts: readonly TemplatePart[]): Filled | undef
 };
 
 /** The text of a key that no column stands for: one of the caller's own credentials, or nothing. */
-const knownText = (known: Known, key: string): string | undefined => {
+const knownText = (known: FilterContext, key: string): string | undefined => {
   const value = Object.hasOwn(known.credentials, key) ? known.credentials[key] : undefined;
   return value === undefined || (value === null && known.mode === 'strict') ? undefined : textOf(value);
 };
@@ -98,19 +98,19 @@ const becomes = (filled: Filled, text: string, mode: Mode): Predicate => {
   return hasText({ ...column, absentWhenNull: true }, middle); // null never fills a template in strict mode
 };
 
-const kindValues = (known: Known, kind: Kind): unknown[] => {
+const kindValues = (known: FilterContext, kind: CheckKind): unknown[] => {
   if (kind.is === 'invalid') throw new EvaluationFault(`"${kind.source}" cannot be evaluated`);
   return kind.is === 'path' ? valuesAt(known.credentials, kind.path) : [kind.value];
 };
 
 /** `None:%(key)s` in strict mode: null itself, and never the text "None". */
-const isNull = (known: Known, key: string): Predicate => {
+const isNull = (known: FilterContext, key: string): Predicate => {
   const column = columnOf(known, key);
   if (column) return { is: 'null', column: column.name };
   return constant(Object.hasOwn(known.credentials, key) && known.credentials[key] === null);
 };
 
-const kindTexts = (known: Known, kind: Kind, skipNull: boolean): string[] => {
+const kindTexts = (known: FilterContext, kind: CheckKind, skipNull: boolean): string[] => {
   if (kind.is === 'literal') return [kind.text];
   return kindValues(known, kind)
     .filter((value) => !skipNull || value !== null)
@@ -128,7 +128,7 @@ const anyOf = (rows: readonly Predicate[]): Predicate => {
   return values.length === rows.length ? { is: 'among', column, values } : or(...rows);
 };
 
-const compare = (known: Known, kind: Kind, match: Template, side: Side): Predicate => {
+const compare = (known: FilterContext, kind: CheckKind, match: Template, side: Side): Predicate => {
   throwIfBroken(match);
   const strict = known.mode === 'strict';
   if (strict && match.only !== undefined && kind.is === 'literal' && kind.value === null)
@@ -140,7 +140,7 @@ const compare = (known: Known, kind: Kind, match: Template, side: Side): Predica
   return anyOf(texts.map((text) => becomes(filled, text, known.mode)));
 };
 
-const role = (known: Known, match: Template, side: Side): Predicate => {
+const role = (known: FilterContext, match: Template, side: Side): Predicate => {
   throwIfBroken(match);
   const filled = fillKnown(known, match.parts);
   if (filled === undefined) return never;
@@ -150,7 +150,7 @@ const role = (known: Known, match: Template, side: Side): Predicate => {
   return constant((known.credentials.roles as readonly string[]).some((name) => name.toLowerCase() === wanted));
 };
 
-const reduce = (known: Known, check: Check, side: Side): Predicate => {
+const reduce = (known: FilterContext, check: Check, side: Side): Predicate => {
   switch (check.is) {
     case 'true':
       return always;
@@ -184,7 +184,7 @@ export const filterOf = (
   check: Check,
   credentials: Credentials,
   mode: Mode,
-  columns: Known['columns'],
+  columns: FilterContext['columns'],
 ): Predicate => {
   try {
     return reduce({ set, credentials, mode, columns }, check, 'lower');

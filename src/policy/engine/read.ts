@@ -19,12 +19,12 @@ import type { Origin, PolicyOptions } from '../types';
 export type PolicySource = Required<Pick<PolicyOptions, 'overrides' | 'origins' | 'traps'>>;
 
 /** Characters of a file; the sample with every rule has forty thousand. */
-const longest = 2_000_000;
+const longestFile = 2_000_000;
 /** Characters of a line: more than the longest rule, and few enough for a parser that looks back along it. */
 const longestLine = 70_000;
 const mostRules = 10_000;
 
-const refuse = (file: string, ...reasons: readonly string[]): never =>
+const refuseFile = (file: string, ...reasons: readonly string[]): never =>
   raise('PolicyInvalid', { reason: reasons.map((reason) => `${file}${reason}`).join('\n') });
 
 // A bare "!" is a tag of nothing, which the reference reads as the empty text, and so do we in compat mode.
@@ -53,19 +53,19 @@ const nestsDeep = (text: string): boolean => {
   return false;
 };
 
-const parsed = (text: string, file: string, lines: LineCounter) => {
-  if (text.length > longest) refuse(file, `: it is longer than ${longest} characters`);
+const parsedYaml = (text: string, file: string, lines: LineCounter) => {
+  if (text.length > longestFile) refuseFile(file, `: it is longer than ${longestFile} characters`);
   if (text.split('\n').some((line) => line.length > longestLine))
-    refuse(file, `: a line of it is longer than ${longestLine} characters`);
-  if (nestsDeep(text)) refuse(file, `: it nests deeper than ${deepest} levels`);
+    refuseFile(file, `: a line of it is longer than ${longestLine} characters`);
+  if (nestsDeep(text)) refuseFile(file, `: it nests deeper than ${deepest} levels`);
   const document = parseDocument(text, { version: '1.1', uniqueKeys: false, lineCounter: lines, prettyErrors: false });
   const faults = [...document.errors, ...document.warnings].filter((one) => !isBareTag(one));
   const tell = ({ pos, message }: YAMLError) => `:${lines.linePos(pos[0]).line}: ${message.slice(0, 200)}`;
-  if (faults.length > 0) refuse(file, ...faults.slice(0, 20).map(tell));
+  if (faults.length > 0) refuseFile(file, ...faults.slice(0, 20).map(tell));
   return document;
 };
 
-type Entry = {
+type FileEntry = {
   readonly name: string;
   readonly value: unknown;
   readonly line: number;
@@ -117,29 +117,30 @@ const merged = 'it comes by a merge key, whose map may say more than its reader 
 /** The file as a map of names to rules. Raises PolicyInvalid with file and line for what is no such map. */
 export const readPolicy = (text: string, file: string): PolicySource => {
   const lines = new LineCounter();
-  const document = parsed(text, file, lines);
+  const document = parsedYaml(text, file, lines);
   const { contents } = document;
   const isEmpty = isScalar(contents) ? contents.value === null && contents.tag === undefined : contents === null;
   if (isEmpty) return { overrides: {}, origins: {}, traps: [] };
-  if (!isMap(contents)) return refuse(file, ': a policy file is a map of rule names to rules');
+  if (!isMap(contents)) return refuseFile(file, ': a policy file is a map of rule names to rules');
 
-  if (contents.items.length > mostRules) refuse(file, `: it holds more than ${mostRules} rules`);
+  if (contents.items.length > mostRules) refuseFile(file, `: it holds more than ${mostRules} rules`);
   const lineOf = (node: unknown): number => {
     const range = (node as { range?: readonly number[] | null } | null)?.range;
     return range ? lines.linePos(range[0]!).line : 1;
   };
-  const entriesOf = ({ key, value: node }: Pair): Entry[] => {
+  const entriesOf = ({ key, value: node }: Pair): FileEntry[] => {
     const line = lineOf(key);
     const bare = bareTagIn(node);
-    if (bare) refuse(file, `:${lineOf(bare)}: a "!" without quotes in a list is a tag of nothing; write it in quotes`);
+    if (bare)
+      refuseFile(file, `:${lineOf(bare)}: a "!" without quotes in a list is a tag of nothing; write it in quotes`);
     const value = textOfTag(node, plainOf(node));
     if (isScalar(key) && isMergeKey(key.value)) {
-      const maps = mergedMaps(value) ?? refuse(file, `:${line}: a merge key takes a map, or a list of maps`);
+      const maps = mergedMaps(value) ?? refuseFile(file, `:${line}: a merge key takes a map, or a list of maps`);
       // Of several maps the first counts, and whatever the file itself says of the name.
       const rules = Object.entries(Object.assign({}, ...maps.toReversed()) as Record<string, unknown>);
       return rules.map(([name, of]) => ({ name, value: of, line, trap: merged, merged: true }));
     }
-    if (!isScalar(key)) return refuse(file, `:${line}: the name of a rule is a text`);
+    if (!isScalar(key)) return refuseFile(file, `:${line}: the name of a rule is a text`);
     if (typeof key.value !== 'string') return [{ name: String(key.value), value, line, stray: true }];
     return [{ name: key.value, value, line, trap: trapOf(node, value) }];
   };
@@ -149,14 +150,14 @@ export const readPolicy = (text: string, file: string): PolicySource => {
     try {
       return node.toJS(document, { maxAliasCount: 100 });
     } catch {
-      return refuse(file, `:${lineOf(node)}: its anchors and aliases cannot be resolved, or are too many`);
+      return refuseFile(file, `:${lineOf(node)}: its anchors and aliases cannot be resolved, or are too many`);
     }
   };
   const entries = contents.items.flatMap(entriesOf);
   return collect([...entries.filter((one) => one.merged), ...entries.filter((one) => !one.merged)], file);
 };
 
-const collect = (entries: readonly Entry[], file: string): PolicySource => {
+const collect = (entries: readonly FileEntry[], file: string): PolicySource => {
   const overrides: Record<string, unknown> = Object.create(null);
   const origins: Record<string, Origin> = Object.create(null);
   const traps: string[] = [];

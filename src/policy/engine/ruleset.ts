@@ -43,7 +43,7 @@ export type RuleSetOptions = {
   readonly vocabulary?: Vocabulary;
 };
 
-const allowed: Verdict = { is: 'allowed' };
+const isAllowed: Verdict = { is: 'allowed' };
 const refused = {
   check: { is: 'refused', why: 'check' },
   scope: { is: 'refused', why: 'scope' },
@@ -69,7 +69,7 @@ const compileAll = (rules: ReadonlyMap<string, ActiveRule>, mode: Mode): Slots =
 /** Problems that a message lists; of more, the first are enough. */
 const toldAtMost = 50;
 
-const refuse = (problems: readonly string[]): never => {
+const refuseRules = (problems: readonly string[]): never => {
   const more = problems.length > toldAtMost ? [`and ${problems.length - toldAtMost} more`] : [];
   return raise('PolicyInvalid', { reason: [...problems.slice(0, toldAtMost), ...more].join('\n') });
 };
@@ -84,7 +84,7 @@ const checkedRules = (options: RuleSetOptions): ReadonlyMap<string, ActiveRule> 
     ...(mode === 'strict' ? traps : []),
     ...new Set([...refusals, ...dangers].map((row) => tellFault(rules, row))),
   ];
-  return problems.length > 0 ? refuse(problems) : rules;
+  return problems.length > 0 ? refuseRules(problems) : rules;
 };
 
 /** Merges, checks and compiles. Raises PolicyInvalid, naming every faulty rule, its place and its fix. */
@@ -99,7 +99,7 @@ export const createRuleSet = (options: RuleSetOptions): RuleSet => {
     const { rule, target } = question;
     const also = question.fallBack ? credentials : undefined;
     try {
-      return run({ credentials, target, also, rule, remote, depth: 0 }) ? allowed : refused.check;
+      return run({ credentials, target, also, rule, remote, depth: 0 }) ? isAllowed : refused.check;
     } catch (thrown) {
       // Not a matter of this rule: what the caller is could not be determined, and a refusal would be a guess.
       if (isTemperError(thrown, 'IdentityUnavailable')) throw thrown;

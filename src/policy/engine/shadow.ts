@@ -37,11 +37,11 @@ type ShadowOptions = {
 /** Rows at most: roles are the callers' words, and must not fill the memory. */
 const mostRows = 1_000;
 
-type Counted = { -readonly [Key in keyof ShadowRow]: ShadowRow[Key] };
+type CountedRow = { -readonly [Key in keyof ShadowRow]: ShadowRow[Key] };
 
 /** The differences by kind, counted; `leftOut` of kinds beyond the bound. */
 const createDifferences = ({ now, onNew, onDifference }: ShadowOptions) => {
-  const rows = new Map<string, Counted>();
+  const rows = new Map<string, CountedRow>();
   let leftOut = 0;
   return {
     note(rule: string, who: Caller, would: ShadowRow['would']): void {

@@ -3,7 +3,7 @@
 import type { Caller } from '../../model/access/callers';
 import type { Explanation, Policy, Target } from '../types';
 /** What the API answers: by the rule (2xx or 403), or 404 because the object is hidden. */
-export type Answer = 'allowed' | 'refused' | 'missing';
+export type ApiVerdict = 'allowed' | 'refused' | 'missing';
 
 // Lists, enrolment and what the ramdisk asks name no object that could be hidden.
 const aboutNone =
@@ -28,13 +28,13 @@ const hiddenBy = (policy: Policy, rule: string, who: Caller, target: Target): st
 };
 
 /** What the API answers a caller who asks for what a rule guards. */
-export const answerOf = (policy: Policy, rule: string, who: Caller, target: Target): Answer => {
+export const answerOf = (policy: Policy, rule: string, who: Caller, target: Target): ApiVerdict => {
   if (hiddenBy(policy, rule, who, target) !== undefined) return 'missing';
   return policy.allows(rule, who, target) ? 'allowed' : 'refused';
 };
 
 /** An explanation with what the API answers, and why the object is hidden where it is. */
-export type Answered = Explanation & { readonly answer: Answer; readonly sight?: Explanation };
+export type Answered = Explanation & { readonly answer: ApiVerdict; readonly sight?: Explanation };
 
 /** Explains a rule, and the one that is asked before it. */
 export const explainAnswer = (policy: Policy, rule: string, who: Caller, target: Target): Answered => {

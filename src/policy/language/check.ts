@@ -1,6 +1,6 @@
 /** What a check string means, as a tree, and its canonical print. */
 
-import type { Kind } from './kinds';
+import type { CheckKind } from './kinds';
 import type { Template } from './template';
 
 export type Check =
@@ -12,7 +12,7 @@ export type Check =
   | { readonly is: 'rule'; readonly name: string }
   | { readonly is: 'role'; readonly match: Template }
   /** A literal or a credential path on the left, a template on the right. */
-  | { readonly is: 'compare'; readonly kind: Kind; readonly match: Template }
+  | { readonly is: 'compare'; readonly kind: CheckKind; readonly match: Template }
   | { readonly is: 'http'; readonly scheme: 'http' | 'https'; readonly match: Template };
 
 /** Something in a text that is probably not what its author meant, with the way out. */

@@ -2,13 +2,13 @@
 
 import type { Mode } from '../types';
 import type { Check } from './check';
-import { compileTemplate, type Facts, type Fill, lookUp } from './facts';
-import type { Kind } from './kinds';
+import { type CheckFacts, compileTemplate, type Fill, lookUp } from './facts';
+import type { CheckKind } from './kinds';
 import { anyAtPath, EvaluationFault } from './paths';
 import type { Template } from './template';
 import { textOf } from './text';
 
-export type Decide = (facts: Facts) => boolean;
+export type Decide = (facts: CheckFacts) => boolean;
 
 /** A named rule's place: filled when the rule is compiled, so that rules may refer to one another in any order. */
 export type Slot = { run: Decide };
@@ -37,7 +37,7 @@ const compileRole = (match: Template, mode: Mode): Decide => {
 };
 
 /** Text against text, as the reference compares. */
-const compareTexts = (kind: Kind, fill: Fill): Decide => {
+const compareTexts = (kind: CheckKind, fill: Fill): Decide => {
   if (kind.is === 'literal') return (facts) => fill(facts) === kind.text;
   if (kind.is === 'invalid')
     return (facts) => {
@@ -51,7 +51,7 @@ const compareTexts = (kind: Kind, fill: Fill): Decide => {
 };
 
 /** In `strict`, a credential that is null matches no text made from a target. */
-const compareTextsNotNull = (kind: Kind, fill: Fill): Decide =>
+const compareTextsNotNull = (kind: CheckKind, fill: Fill): Decide =>
   kind.is !== 'path'
     ? compareTexts(kind, fill)
     : (facts) => {
@@ -60,7 +60,7 @@ const compareTextsNotNull = (kind: Kind, fill: Fill): Decide =>
         return anyAtPath(facts.credentials, kind.path, (value) => value !== null && textOf(value) === wanted);
       };
 
-const compileCompare = (kind: Kind, match: Template, mode: Mode): Decide => {
+const compileCompare = (kind: CheckKind, match: Template, mode: Mode): Decide => {
   const fill = compileTemplate(match, mode);
   if (mode === 'compat' || match.keys.length === 0) return compareTexts(kind, fill);
   const { only } = match;

@@ -5,7 +5,7 @@ import { EvaluationFault } from './paths';
 import { brokenPart, type Template } from './template';
 import { textOf } from './text';
 
-export type Facts = {
+export type CheckFacts = {
   readonly credentials: Readonly<Record<string, unknown>>;
   readonly target: Readonly<Record<string, unknown>>;
   /** Where a key missing in the target is looked up next: the caller's credentials, when the product asks. */
@@ -18,13 +18,13 @@ export type Facts = {
 };
 
 /** A value of the target, or undefined when it has no such key. Only own keys count. */
-export const lookUp = (facts: Pick<Facts, 'target' | 'also'>, key: string): unknown => {
+export const lookUp = (facts: Pick<CheckFacts, 'target' | 'also'>, key: string): unknown => {
   const value = Object.hasOwn(facts.target, key) ? facts.target[key] : undefined;
   if (value !== undefined || !facts.also) return value;
   return Object.hasOwn(facts.also, key) ? facts.also[key] : undefined;
 };
 
-export type Fill = (facts: Facts) => string | undefined;
+export type Fill = (facts: CheckFacts) => string | undefined;
 
 /** Whether a value may be compared: a missing one never, a null one only in `compat`. */
 const usable = (value: unknown, mode: Mode): boolean => value !== undefined && (value !== null || mode === 'compat');

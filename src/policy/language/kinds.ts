@@ -2,7 +2,7 @@
 
 import { floatText } from './text';
 
-export type Kind =
+export type CheckKind =
   | {
       readonly is: 'literal';
       readonly source: string;
@@ -46,17 +46,17 @@ const unquote = (source: string): string | undefined => {
   return value;
 };
 
-const whole = /^(?:0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|0(?:_?0)*|[1-9](?:_?\d)*)$/;
+const integerLiteral = /^(?:0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|0(?:_?0)*|[1-9](?:_?\d)*)$/;
 const fraction = /^(?:\d(?:_?\d)*)?(?:\.(?:\d(?:_?\d)*)?)?(?:[eE][+-]?\d(?:_?\d)*)?$/;
 
 const isNumber = (text: string): boolean =>
-  whole.test(text) || (/\d/.test(text) && /[.eE]/.test(text) && fraction.test(text));
+  integerLiteral.test(text) || (/\d/.test(text) && /[.eE]/.test(text) && fraction.test(text));
 
-const numberKind = (source: string): Kind | undefined => {
+const numberKind = (source: string): CheckKind | undefined => {
   const unsigned = source.replace(/^[+-]/, '');
   const isNegative = source.startsWith('-');
   const digits = unsigned.replace(/_/g, '');
-  if (whole.test(unsigned)) {
+  if (integerLiteral.test(unsigned)) {
     const value = isNegative ? -BigInt(digits) : BigInt(digits);
     return { is: 'literal', source, value: Number(value), text: value.toString() };
   }
@@ -81,7 +81,7 @@ const isExpression = (source: string): boolean =>
     .every(isOperand);
 
 /** Classifies the left side of a check. */
-export const parseKind = (source: string): Kind => {
+export const parseKind = (source: string): CheckKind => {
   const constant = Object.hasOwn(constants, source) ? constants[source] : undefined;
   if (!constant && isName(source)) return { is: 'path', source, path: [source] };
   if (constant) return { is: 'literal', source, ...constant };

@@ -47,7 +47,7 @@ const parseCheck = (source: string, notes: Notes): Check => {
 class ParseFailure extends Error {}
 
 /** Characters of a text; a rule that people can read has hundreds. */
-const longest = 65_536;
+const longestCheck = 65_536;
 /** Checks of a list, all inner lists together. */
 const mostItems = 10_000;
 
@@ -126,7 +126,7 @@ const refuseLong = (notes: Notes, text: string): Check => {
 
 const parseText = (text: string, notes: Notes): Check => {
   if (text === '') return { is: 'true' };
-  if (text.length > longest) return refuseLong(notes, `it is longer than ${longest} characters`);
+  if (text.length > longestCheck) return refuseLong(notes, `it is longer than ${longestCheck} characters`);
   try {
     return new Reader(tokenize(text), notes).whole();
   } catch (thrown) {
@@ -151,8 +151,8 @@ const quote = (value: unknown): string =>
 
 const parseInner = (inner: unknown, notes: Notes): Check => {
   const all = (Array.isArray(inner) ? inner : [inner]).map((item) => {
-    if (typeof item === 'string' && item.length > longest)
-      return refuseLong(notes, `a check of it is longer than ${longest} characters`);
+    if (typeof item === 'string' && item.length > longestCheck)
+      return refuseLong(notes, `a check of it is longer than ${longestCheck} characters`);
     if (typeof item === 'string') return parseCheck(item, notes);
     // The reference takes what it cannot read in an inner list for "never"; by itself in the outer one it raises.
     const kept = Array.isArray(inner) ? notes.faults : notes.refused;

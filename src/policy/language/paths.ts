@@ -5,7 +5,7 @@ export class EvaluationFault extends Error {
   override readonly name = 'EvaluationFault';
 }
 
-const step = (from: unknown, key: string): { found: boolean; value?: unknown } => {
+const valueAt = (from: unknown, key: string): { found: boolean; value?: unknown } => {
   if (typeof from !== 'object' || from === null || Array.isArray(from))
     throw new EvaluationFault(`the credentials hold nothing to look "${key}" up in`);
   const value = Object.hasOwn(from, key) ? (from as Record<string, unknown>)[key] : undefined;
@@ -20,7 +20,7 @@ export const anyAtPath = (
   at = 0,
 ): boolean => {
   if (at === path.length) return test(from);
-  const next = step(from, path[at]!);
+  const next = valueAt(from, path[at]!);
   if (!next.found) return false;
   if (!Array.isArray(next.value)) return anyAtPath(next.value, path, test, at + 1);
   return next.value.some((element) => anyAtPath(element, path, test, at + 1));

@@ -29,10 +29,10 @@ const closing = (source: string, open: number): number => {
   return -1;
 };
 
-type Read = { part: TemplatePart; next: number } | Refused;
+type TemplateRead = { part: TemplatePart; next: number } | Refused;
 
 /** Reads what follows a percent sign at `at`. */
-const readPercent = (source: string, at: number): Read => {
+const readPercent = (source: string, at: number): TemplateRead => {
   const sign = source[at + 1];
   const end = source.length;
   if (sign === '%') return { part: { text: '%' }, next: at + 2 };

@@ -2,7 +2,7 @@
 
 import { answerOf } from '../engine/visibility';
 import type { Policy } from '../types';
-import { askedRules, cellsOf, type Member, type Scene, scenesOf } from './matrix-cells';
+import { askedRules, cellsOf, type PersonaMember, type Scene, scenesOf } from './matrix-cells';
 import { type PersonaGroup, personaGroups, personaRoles, supporters } from './personas';
 
 /** Callers of one kind of object who gain or lose the same rules. */
@@ -19,11 +19,11 @@ export type Difference = { readonly cells: number; readonly changed: number; rea
 type DiffFound = {
   readonly rule: string;
   readonly scene: Scene;
-  readonly member: Member;
+  readonly member: PersonaMember;
   readonly does: Change['does'];
 };
 
-const byGroup = (members: readonly Member[]): Change['who'] =>
+const byGroup = (members: readonly PersonaMember[]): Change['who'] =>
   Object.fromEntries(
     personaGroups
       .map((group) => [group, members.filter((one) => one.group === group).map(({ role }) => role)] as const)
@@ -74,7 +74,7 @@ const changesOfRule = (found: readonly DiffFound[]): RuleChange[] =>
   }));
 
 /** Compares what the API answers in every cell of two policies for these callers: what is hidden is not permitted. */
-export const diffPolicies = (before: Policy, after: Policy, members: readonly Member[]): Difference => {
+export const diffPolicies = (before: Policy, after: Policy, members: readonly PersonaMember[]): Difference => {
   const rules = askedRules(before, after);
   const found: DiffFound[] = [];
   let cells = 0;

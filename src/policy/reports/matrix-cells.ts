@@ -17,14 +17,19 @@ import {
 } from './personas';
 
 /** A caller of the world: a group, and its role or a role of the operator's own beside reader. */
-export type Member = { readonly group: PersonaGroup; readonly role: string; readonly who: Caller };
+export type PersonaMember = { readonly group: PersonaGroup; readonly role: string; readonly who: Caller };
 
 /** Objects of one kind, and a rule asked about one of them. */
 export type Scene = { readonly kind: string; readonly title: string; readonly target: Target };
 
-export type Cell = { readonly rule: string; readonly scene: Scene; readonly member: Member; readonly may: boolean };
+export type Cell = {
+  readonly rule: string;
+  readonly scene: Scene;
+  readonly member: PersonaMember;
+  readonly may: boolean;
+};
 
-const builtIn: readonly Member[] = personaGroups.flatMap((group) =>
+const builtIn: readonly PersonaMember[] = personaGroups.flatMap((group) =>
   personaRoles.map((role) => ({ group, role, who: personas[`${group}-${role}`] })),
 );
 
@@ -46,30 +51,30 @@ export const customRoles = (overrides: PolicyOptions['overrides'] = {}): string[
 };
 
 /** The callers of the world: every group with every role, and with each of these roles beside reader. */
-export const membersWith = (roles: readonly string[]): readonly Member[] => [
+export const membersWith = (roles: readonly string[]): readonly PersonaMember[] => [
   ...builtIn,
   ...personaGroups.flatMap((group) => roles.map((role) => ({ group, role, who: customPersona(group, role) }))),
 ];
 
 /** Admins of several projects, where an operator's texts distinguish them from others. */
-export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): readonly Member[] => {
+export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): readonly PersonaMember[] => {
   const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
   const told = checks.some(({ check }) => check.is === 'compare' && check.kind.source === 'admin_projects');
   return told ? Object.entries(supporters).map(([role, who]) => ({ group: 'stranger', role, who })) : [];
 };
 
-const nothing: Scene = { kind: 'nothing', title: 'Without an object', target: {} };
+const withoutObject: Scene = { kind: 'nothing', title: 'Without an object', target: {} };
 
 /** The objects that a rule is asked about. */
 export const scenesOf = (rule: string): readonly Scene[] =>
-  isAboutNothing(rule) ? [nothing] : scenes.filter(({ about }) => about.test(rule));
+  isAboutNothing(rule) ? [withoutObject] : scenes.filter(({ about }) => about.test(rule));
 
 /** Names of the product that a policy has, in the order of the tables, and the operator's rules for single steps. */
 export const askedRules = (...policies: readonly Policy[]): string[] =>
   ruleNames.filter((name) => name.includes(':') && policies.some((policy) => policy.has(name)));
 
 /** Every cell, rule by rule. */
-export function* cellsOf(policy: Policy, rules: readonly string[], members: readonly Member[]): Generator<Cell> {
+export function* cellsOf(policy: Policy, rules: readonly string[], members: readonly PersonaMember[]): Generator<Cell> {
   for (const rule of rules)
     for (const scene of scenesOf(rule))
       for (const member of members) yield { rule, scene, member, may: policy.allows(rule, member.who, scene.target) };

@@ -4,7 +4,7 @@ import { nobody } from '../../model/access/callers';
 import { nodeTarget } from '../engine/targets';
 import { answerOf, seeRuleOf } from '../engine/visibility';
 import type { Origin, Part, Policy } from '../types';
-import { askedRules, type Member, scenesOf } from './matrix-cells';
+import { askedRules, type PersonaMember, scenesOf } from './matrix-cells';
 import { personas } from './personas';
 
 /** Rules of a file that admit callers who do not see the object, and the line by which they would. */
@@ -27,7 +27,7 @@ const written = (policy: Policy): { readonly name: string; readonly tree: Part |
     .filter(({ from }) => from !== null && from.from !== 'default')
     .map(({ name, tree, from }) => ({ name, tree, ...(from?.origin && { origin: from.origin }) }));
 
-const admitsInVain = (policy: Policy, rule: string, members: readonly Member[]): boolean =>
+const admitsInVain = (policy: Policy, rule: string, members: readonly PersonaMember[]): boolean =>
   scenesOf(rule).some(({ target }) =>
     members.some(({ who }) => policy.allows(rule, who, target) && answerOf(policy, rule, who, target) === 'missing'),
   );
@@ -39,7 +39,7 @@ const widened = (policy: Policy, see: string, more: readonly Part[]): string => 
 };
 
 /** One gap for each rule that is asked first. */
-export const gapsOf = (policy: Policy, members: readonly Member[]): Gap[] => {
+export const gapsOf = (policy: Policy, members: readonly PersonaMember[]): Gap[] => {
   const vain = written(policy).filter(({ name }) => seeRuleOf(name) && admitsInVain(policy, name, members));
   const sees = [...new Set(vain.map(({ name }) => seeRuleOf(name)!))];
   return sees.map((see) => {
@@ -96,7 +96,7 @@ const readersText = (policy: Policy): string[] =>
     });
 
 /** What an operator should know of a file, one sentence each, beside the warnings of its policy. */
-export const reviewOf = (policy: Policy, members: readonly Member[]): string[] => [
+export const reviewOf = (policy: Policy, members: readonly PersonaMember[]): string[] => [
   ...gapsOf(policy, members).map(gapText),
   ...readersText(policy),
 ];

@@ -54,7 +54,7 @@ const opensSecrets = ({ name, check }: ActiveRule): Note[] =>
 const takenOver = ({ from, oldName }: ActiveRule): Note[] =>
   from === 'deprecated' ? [{ text: `it takes its text from its old name in the file, ${oldName}` }] : [];
 
-const kinds = [unpushable, adminEverywhere, openToAll, opensSecrets, takenOver];
+const warningKinds = [unpushable, adminEverywhere, openToAll, opensSecrets, takenOver];
 
 const warningText = (rules: Rules, { name }: ActiveRule, { text, fix }: Note): string => {
   const origin = rules.get(name)?.origin;
@@ -70,7 +70,9 @@ export const warningsOf = (
   const written = [...rules.values()].filter(({ from }) => from !== 'default');
   const theirs = ({ rule }: RuleFault) => rules.get(rule)?.from !== 'default';
   return [
-    ...written.flatMap((rule) => kinds.flatMap((find) => find(rule)).map((note) => warningText(rules, rule, note))),
+    ...written.flatMap((rule) =>
+      warningKinds.flatMap((find) => find(rule)).map((note) => warningText(rules, rule, note)),
+    ),
     ...(strict
       ? []
       : dangersOf(rules, words)

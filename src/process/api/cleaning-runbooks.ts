@@ -1,5 +1,5 @@
 /** The runbooks of TEMPER_CLEANING_RUNBOOKS as they are in the store: resolved where the API starts, shown by `temper doctor`. */
-import type { Check, Finding } from '../../cli';
+import type { DoctorCheck, Finding } from '../../cli';
 import { connect } from '../../inventory/database';
 import { runbooks } from '../../inventory/runbooks';
 
@@ -73,7 +73,7 @@ type CleaningRunbookSettings = {
 export const cleaningCheck = ({
   TEMPER_DATABASE_URL: url,
   TEMPER_CLEANING_RUNBOOKS: named,
-}: CleaningRunbookSettings): Check => ({
+}: CleaningRunbookSettings): DoctorCheck => ({
   name: 'cleaning runbooks',
   async find() {
     if (Object.keys(named).length === 0)

@@ -12,7 +12,7 @@ import { clientInterceptors } from '../observing';
 import type { ApiPolicy } from '../policy/api-policy';
 import type { Life } from '../process';
 import { watchRecovery } from '../recovery-watch';
-import { ramdiskAddressOf, settingsOf } from '../settings/api-settings';
+import { apiSettings, ramdiskAddressOf } from '../settings/api-settings';
 import type { ApiConfig } from '../settings/config';
 import { timingOf } from '../settings/timing';
 import { lazyClient } from '../temporal/client';
@@ -71,7 +71,7 @@ export const roomsFrom = async (
       quota: config.TEMPER_QUOTA_RUNS,
     }),
     log,
-    settings: settingsOf(config),
+    settings: apiSettings(config),
   };
 };
 

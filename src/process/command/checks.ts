@@ -1,6 +1,6 @@
 /** What `temper doctor` finds behind the API: database, Temporal and policy, as this environment's settings name them. */
 import { Connection } from '@temporalio/client';
-import type { Check, Finding } from '../../cli';
+import type { DoctorCheck, Finding } from '../../cli';
 import { clockOf, connect, type Sql } from '../../inventory/database';
 import { migrationFiles } from '../../inventory/migrate';
 import { attributes, controlQueue } from '../../workflows/contract';
@@ -12,7 +12,7 @@ import { type LookedAt, lookedAt } from '../settings/temper-settings';
 import { connectionOptions, type TemporalSettings } from '../temporal/client';
 
 const ok = (says: string): Finding => ({ is: 'ok', says });
-const failed = (says: string, todo: string): Finding => ({ is: 'failed', says, todo });
+const failedCheck = (says: string, todo: string): Finding => ({ is: 'failed', says, todo });
 const skipped = (says: string): Finding => ({ is: 'skipped', says });
 
 /** An error's text, where its own is empty: one for each address that was tried. */
@@ -29,9 +29,9 @@ const migrationsOf = async (sql: Sql): Promise<Finding> => {
   const known = migrationFiles();
   const missing = known.filter((name) => !applied.has(name));
   const newer = [...applied].filter((name) => !known.includes(name));
-  if (missing.length > 0) return failed(`lacks ${missing.join(', ')}`, 'Run `migrate` of this release.');
+  if (missing.length > 0) return failedCheck(`lacks ${missing.join(', ')}`, 'Run `migrate` of this release.');
   if (newer.length > 0)
-    return failed(`has ${newer.join(', ')}, which this release does not know`, 'Run the newer release.');
+    return failedCheck(`has ${newer.join(', ')}, which this release does not know`, 'Run the newer release.');
   return ok(`answers; all ${known.length} migrations are applied`);
 };
 
@@ -42,7 +42,7 @@ const skewFound = async (sql: Sql): Promise<Finding> => {
   const says = `this machine is ${seconds.toFixed(seconds < 10 ? 1 : 0)} s ${ms < 0 ? 'behind' : 'ahead of'} the database`;
   return Math.abs(ms) < farMs
     ? ok(says)
-    : failed(says, 'Set both clocks by NTP; temper_clock_skew_seconds has the skew of every process.');
+    : failedCheck(says, 'Set both clocks by NTP; temper_clock_skew_seconds has the skew of every process.');
 };
 
 /** A check that needs the database; without its address it is skipped. */
@@ -50,7 +50,7 @@ const inDatabase = (
   name: string,
   { TEMPER_DATABASE_URL: url }: LookedAt,
   find: (sql: Sql) => Promise<Finding>,
-): Check => ({
+): DoctorCheck => ({
   name,
   async find() {
     if (!url) return skipped('TEMPER_DATABASE_URL is not set here');
@@ -58,7 +58,7 @@ const inDatabase = (
     try {
       return await find(sql);
     } catch (thrown) {
-      return failed(
+      return failedCheck(
         reasonText(thrown),
         'Is Postgres running, is TEMPER_DATABASE_URL right, and has `migrate` of this release been run?',
       );
@@ -73,7 +73,7 @@ const namespaceOf = async (connection: Connection, namespace: string): Promise<F
   const names = Object.values(attributes).map(({ name }) => name);
   const missing = names.filter((name) => !customAttributes?.[name]);
   return missing.length > 0
-    ? failed(
+    ? failedCheck(
         `namespace ${namespace} lacks the search attributes ${missing.join(', ')}`,
         'Run `migrate` with TEMPER_TEMPORAL_ADDRESS set.',
       )
@@ -91,11 +91,15 @@ const controlWorkers = async (connection: Connection, { TEMPER_TEMPORAL_NAMESPAC
   });
   return pollers?.length
     ? ok(`${pollers.length} poll for workflows`)
-    : failed('none polls for workflows', 'Start `worker control`.');
+    : failedCheck('none polls for workflows', 'Start `worker control`.');
 };
 
 /** A check that needs Temporal; without its address it is skipped. */
-const inTemporal = (name: string, settings: LookedAt, find: (connection: Connection) => Promise<Finding>): Check => ({
+const inTemporal = (
+  name: string,
+  settings: LookedAt,
+  find: (connection: Connection) => Promise<Finding>,
+): DoctorCheck => ({
   name,
   async find() {
     if (!settings.TEMPER_TEMPORAL_ADDRESS) return skipped('TEMPER_TEMPORAL_ADDRESS is not set here');
@@ -107,7 +111,7 @@ const inTemporal = (name: string, settings: LookedAt, find: (connection: Connect
       });
       return await find(connection);
     } catch (thrown) {
-      return failed(
+      return failedCheck(
         reasonText(thrown),
         `Is Temporal running at ${settings.TEMPER_TEMPORAL_ADDRESS}, and does it have namespace ${settings.TEMPER_TEMPORAL_NAMESPACE}?`,
       );
@@ -119,7 +123,7 @@ const inTemporal = (name: string, settings: LookedAt, find: (connection: Connect
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
-const policy = (settings: LookedAt): Check => ({
+const policy = (settings: LookedAt): DoctorCheck => ({
   name: 'policy',
   async find() {
     const {
@@ -136,13 +140,13 @@ const policy = (settings: LookedAt): Check => ({
       const { warnings } = holder.now();
       return ok(`${where} can be used${warnings.length > 0 ? `; note: ${warnings.join(' ')}` : ''}`);
     } catch (thrown) {
-      return failed(reasonText(thrown), 'Mend the file; a running API keeps the old rules until then.');
+      return failedCheck(reasonText(thrown), 'Mend the file; a running API keeps the old rules until then.');
     }
   },
 });
 
 /** The checks that this environment's settings allow; settings that cannot be read are a finding of their own. */
-export const checksOf = (env: NodeJS.ProcessEnv): Check[] => {
+export const checksOf = (env: NodeJS.ProcessEnv): DoctorCheck[] => {
   try {
     const settings = lookedAt(env);
     return [
@@ -155,6 +159,6 @@ export const checksOf = (env: NodeJS.ProcessEnv): Check[] => {
     ];
   } catch (thrown) {
     if (!(thrown instanceof ConfigFault)) throw thrown;
-    return [{ name: 'settings', find: async () => failed(thrown.message, 'Mend these settings.') }];
+    return [{ name: 'settings', find: async () => failedCheck(thrown.message, 'Mend these settings.') }];
   }
 };

@@ -36,7 +36,7 @@ const sideText = ({ driver, destination, verify_ca, proves, way }: BmcSide): str
     .filter(Boolean)
     .join(', ');
 
-const settingsOf = (env: NodeJS.ProcessEnv) => {
+const secretsSettings = (env: NodeJS.ProcessEnv) => {
   try {
     const settings = parseSettings(schema, env);
     return { settings, vaults: vaultsOf(settings) };
@@ -48,7 +48,7 @@ const settingsOf = (env: NodeJS.ProcessEnv) => {
 
 /** Throws CliFault (usage) where settings are missing or do not belong together. */
 export const secretsOf = (env: NodeJS.ProcessEnv): SecretsTool => {
-  const { settings, vaults } = settingsOf(env);
+  const { settings, vaults } = secretsSettings(env);
   const sql = connect(settings.TEMPER_DATABASE_URL, { max: 2, name: 'temper-secrets' });
   const hands = { inventory: createInventory(sql), opener: vaults.opener, sealer: vaults.sealer };
   return {

@@ -5,10 +5,10 @@ import { isTemperError } from '../../model/errors';
 import type { Logger } from '../../observe/log';
 import {
   createPolicy,
-  digestOf,
   membersWith,
   type Policy,
   type PolicyOptions,
+  policyDigest,
   type RuleSetName,
   reviewOf,
 } from '../../policy';
@@ -62,13 +62,13 @@ const placesOf = (given: string | PolicyPlaces | undefined): PolicyPlaces =>
   typeof given === 'string' ? { file: given } : (given ?? {});
 
 /** What lies there at one moment: its texts, or why they could not be read. Equal fingerprints mean equal contents. */
-type Read = { readonly fingerprint: string } & ({ readonly texts: Texts } | { readonly thrown: unknown });
+type FilesRead = { readonly fingerprint: string } & ({ readonly texts: Texts } | { readonly thrown: unknown });
 
 // By content and not by time: a file that is written anew with the same text is no change.
-const read = (places: PolicyPlaces): Read => {
+const read = (places: PolicyPlaces): FilesRead => {
   try {
     const texts = readTexts(places);
-    return { texts, fingerprint: digestOf(JSON.stringify(texts.files.map(({ path, text }) => [path, text]))) };
+    return { texts, fingerprint: policyDigest(JSON.stringify(texts.files.map(({ path, text }) => [path, text]))) };
   } catch (thrown) {
     return { thrown, fingerprint: String((thrown as Error).message) };
   }
@@ -78,7 +78,7 @@ const read = (places: PolicyPlaces): Read => {
  * Looks again and again whether what lies there is still what was taken last. A change is taken once it was read alike
  * twice in a row: a file that is being written is not yet one.
  */
-const watch = (places: PolicyPlaces, first: string, take: (found: Read) => void): (() => void) => {
+const watch = (places: PolicyPlaces, first: string, take: (found: FilesRead) => void): (() => void) => {
   if (placesText(places) === '') return () => {};
   let taken = first;
   let seen = first;
@@ -96,7 +96,7 @@ const watch = (places: PolicyPlaces, first: string, take: (found: Read) => void)
 
 type Loaded = { readonly policy: Policy; readonly rules: ReadonlyMap<string, number> };
 
-const filesOf = (texts: Texts | undefined, rules?: ReadonlyMap<string, number>): PolicyLoad['files'] =>
+const loadedFiles = (texts: Texts | undefined, rules?: ReadonlyMap<string, number>): PolicyLoad['files'] =>
   (texts?.files ?? []).map((file) => ({ ...file, sha256: sha256(file.text), rules: rules?.get(file.path) ?? null }));
 
 /**
@@ -112,7 +112,7 @@ export const holdPolicy = (
 ): PolicyHolder => {
   const places = placesOf(given);
   const mode = rest.mode ?? 'strict';
-  const compile = (found: Read, before: Loaded | undefined): Loaded => {
+  const compile = (found: FilesRead, before: Loaded | undefined): Loaded => {
     try {
       if ('thrown' in found) throw found.thrown;
       const rules = rulesIn(found.texts);
@@ -124,7 +124,7 @@ export const holdPolicy = (
       throw filesFault(setting, placesText(places), thrown);
     }
   };
-  const load = (found: Read, before?: Loaded): Loaded => {
+  const load = (found: FilesRead, before?: Loaded): Loaded => {
     const loaded = compile(found, before);
     const { policy, rules } = loaded;
     for (const warning of [...policy.warnings, ...reviewOf(policy, membersWith([]))]) log.warn('policy', { warning });
@@ -133,7 +133,7 @@ export const holdPolicy = (
     if (empty.length > 0) log.warn('a policy file holds no rules', { file: empty.join(', ') });
     log.info('policy loaded', { set, hash: policy.hash, ...(file && { file }) });
     const texts = 'texts' in found ? found.texts : undefined;
-    record?.({ at: new Date(), set, mode, rule_set: policy.hash, reason: null, files: filesOf(texts, rules) });
+    record?.({ at: new Date(), set, mode, rule_set: policy.hash, reason: null, files: loadedFiles(texts, rules) });
     onLoad();
     onStale?.(false);
     return loaded;
@@ -142,7 +142,7 @@ export const holdPolicy = (
   let loaded = load(first);
   let current = counted(loaded.policy);
   let fault: string | null = null;
-  const reload = (found: Read) => {
+  const reload = (found: FilesRead) => {
     try {
       loaded = load(found, loaded);
       current = counted(loaded.policy);
@@ -151,7 +151,7 @@ export const holdPolicy = (
       const reason = (error as Error).message;
       fault = `policy file not loaded, the old rules stay in force: ${reason}`;
       const texts = 'texts' in found ? found.texts : undefined;
-      record?.({ at: new Date(), set, mode, rule_set: null, reason, files: filesOf(texts) });
+      record?.({ at: new Date(), set, mode, rule_set: null, reason, files: loadedFiles(texts) });
       onStale?.(true);
       log.error('policy file not loaded, the old rules stay in force', { error });
     }

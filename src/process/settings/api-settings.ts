@@ -7,7 +7,7 @@ import { ConfigFault } from './fault';
 
 const withoutSlash = (url: string | undefined): string | undefined => url?.replace(/\/$/, '');
 
-export const settingsOf = (config: ApiConfig): Settings => ({
+export const apiSettings = (config: ApiConfig): Settings => ({
   publicEndpoint: withoutSlash(config.TEMPER_PUBLIC_ENDPOINT) ?? null,
   temporalUi: withoutSlash(config.TEMPER_TEMPORAL_UI_URL) ?? null,
   temporalNamespace: config.TEMPER_TEMPORAL_NAMESPACE,

@@ -5,14 +5,15 @@ import { ramdiskNamePattern } from '../../model/boot/ramdisks';
 import { nearest } from '../../model/nearest';
 import { ConfigFault, configStatus, tellFaults } from './fault';
 import {
+  commaList,
   count,
   flag,
   hostPort,
   keys,
-  list,
   milliseconds,
   namedTexts,
   networks as networkList,
+  nonEmptyText,
   origins,
   port,
   postgresUrl,
@@ -20,7 +21,6 @@ import {
   ramdiskListen,
   strategies,
   strategyList,
-  text,
   webUrl,
 } from './kinds';
 
@@ -31,7 +31,7 @@ export const common = {
     .default('info')
     .describe('How much is logged.'),
   TEMPER_HEALTH_PORT: port.optional().describe('Port of /healthz, /readyz and /metrics; none when unset.'),
-  TEMPER_HEALTH_HOST: text.default('127.0.0.1').describe('Address of that port.'),
+  TEMPER_HEALTH_HOST: nonEmptyText.default('127.0.0.1').describe('Address of that port.'),
   TEMPER_SUPERVISED: z.literal('1').optional().describe('Set by the supervisor of `npm start`: end when it is gone.'),
 };
 
@@ -50,20 +50,20 @@ const engine = {
   TEMPER_TEMPORAL_ADDRESS: hostPort.describe(
     'Temporal’s frontend, as host:port. No default: nothing is started behind your back.',
   ),
-  TEMPER_TEMPORAL_NAMESPACE: text.default('temper').describe('Temporal namespace.'),
-  TEMPER_QUEUE_PREFIX: text
+  TEMPER_TEMPORAL_NAMESPACE: nonEmptyText.default('temper').describe('Temporal namespace.'),
+  TEMPER_QUEUE_PREFIX: nonEmptyText
     .default('temper')
     .describe('First part of task queue names; differs where installations share a namespace.'),
-  TEMPER_TEMPORAL_API_KEY: text.optional().describe('API key for Temporal; implies TLS.'),
+  TEMPER_TEMPORAL_API_KEY: nonEmptyText.optional().describe('API key for Temporal; implies TLS.'),
   TEMPER_TEMPORAL_TLS: flag.default(false).describe('Whether to speak TLS to Temporal; implied by the settings below.'),
-  TEMPER_TEMPORAL_TLS_CA: text
+  TEMPER_TEMPORAL_TLS_CA: nonEmptyText
     .optional()
     .describe('File with the certificates (PEM) that Temporal’s must be signed by; the system’s own when unset.'),
-  TEMPER_TEMPORAL_TLS_CERT: text
+  TEMPER_TEMPORAL_TLS_CERT: nonEmptyText
     .optional()
     .describe('File with our own certificate (PEM), by which Temporal knows us; none is shown when unset.'),
-  TEMPER_TEMPORAL_TLS_KEY: text.optional().describe('File with its private key (PEM).'),
-  TEMPER_TEMPORAL_TLS_SERVER_NAME: text
+  TEMPER_TEMPORAL_TLS_KEY: nonEmptyText.optional().describe('File with its private key (PEM).'),
+  TEMPER_TEMPORAL_TLS_SERVER_NAME: nonEmptyText
     .optional()
     .describe('Name that Temporal’s certificate must have; that of TEMPER_TEMPORAL_ADDRESS when unset.'),
 };
@@ -168,12 +168,12 @@ const tracing = {
 };
 
 const booting = {
-  TEMPER_BOOT_HOST: text.default('127.0.0.1').describe('Address that the boot service listens on.'),
+  TEMPER_BOOT_HOST: nonEmptyText.default('127.0.0.1').describe('Address that the boot service listens on.'),
   TEMPER_BOOT_PORT: port.default(6386).describe('Its port.'),
-  TEMPER_BOOT_DIR: text.describe(
+  TEMPER_BOOT_DIR: nonEmptyText.describe(
     'Folder of boot images, which `temper ramdisk add` writes and the boot service reads. No default: it holds what machines are booted from.',
   ),
-  TEMPER_BOOT_CA_FILE: text
+  TEMPER_BOOT_CA_FILE: nonEmptyText
     .optional()
     .describe(
       'File with the certificates (PEM) that ramdisks trust their own API by; it is put into every boot image. None when unset.',
@@ -282,7 +282,7 @@ const served = {
 };
 
 const api = {
-  TEMPER_API_HOST: text.default('127.0.0.1').describe('Address the API listens on.'),
+  TEMPER_API_HOST: nonEmptyText.default('127.0.0.1').describe('Address the API listens on.'),
   TEMPER_API_PORT: port.default(6385).describe('Port the API listens on.'),
   TEMPER_PUBLIC_ENDPOINT: webUrl.optional().describe('Base of the links in replies; the request’s host when unset.'),
   TEMPER_TEMPORAL_UI_URL: webUrl.optional().describe('Temporal’s web UI; runs then carry a link into it.'),
@@ -291,10 +291,10 @@ const api = {
   ),
   TEMPER_NOAUTH_BEYOND_LOOPBACK: flag.default(false).describe('Allows noauth on an address that others can reach.'),
   TEMPER_IDENTITY_URL: webUrl.optional().describe('Keystone, with /v3; for the keystone strategy.'),
-  TEMPER_IDENTITY_USERNAME: text.optional().describe('Our own user there, who validates tokens.'),
-  TEMPER_IDENTITY_PASSWORD: text.optional().describe('Its password.'),
-  TEMPER_IDENTITY_PROJECT: text.default('service').describe('Its project.'),
-  TEMPER_IDENTITY_DOMAIN: text.default('Default').describe('Name of the domain of that user and project.'),
+  TEMPER_IDENTITY_USERNAME: nonEmptyText.optional().describe('Our own user there, who validates tokens.'),
+  TEMPER_IDENTITY_PASSWORD: nonEmptyText.optional().describe('Its password.'),
+  TEMPER_IDENTITY_PROJECT: nonEmptyText.default('service').describe('Its project.'),
+  TEMPER_IDENTITY_DOMAIN: nonEmptyText.default('Default').describe('Name of the domain of that user and project.'),
   TEMPER_IDENTITY_SYSTEM: flag
     .default(false)
     .describe('Whether it logs in for the whole system, where it is reader for instance, in place of that project.'),
@@ -312,16 +312,18 @@ const api = {
   TEMPER_TOKEN_OUTAGE_SECONDS: count(0)
     .default(900)
     .describe('How long beyond that while Keystone does not answer, and never beyond the end of the token.'),
-  TEMPER_HTPASSWD_FILE: text.optional().describe('bcrypt htpasswd file; for http_basic.'),
-  TEMPER_USERS_FILE: text.optional().describe('Roles and scope of the users of htpasswd file and token file (YAML).'),
-  TEMPER_TOKENS_FILE: text.optional().describe('Static tokens (YAML); for static_tokens.'),
+  TEMPER_HTPASSWD_FILE: nonEmptyText.optional().describe('bcrypt htpasswd file; for http_basic.'),
+  TEMPER_USERS_FILE: nonEmptyText
+    .optional()
+    .describe('Roles and scope of the users of htpasswd file and token file (YAML).'),
+  TEMPER_TOKENS_FILE: nonEmptyText.optional().describe('Static tokens (YAML); for static_tokens.'),
   TEMPER_POLICY_SET: z
     .enum(['temper', 'ironic', 'closed'])
     .default('temper')
     .describe('Rules in force where no file says otherwise.'),
   TEMPER_EVENT_STREAMS: count(1).default(200).describe('Event streams open at once at most, of all callers.'),
-  TEMPER_POLICY_FILE: text.optional().describe('Policy file (YAML) whose rules replace those of the set.'),
-  TEMPER_POLICY_DIRS: list
+  TEMPER_POLICY_FILE: nonEmptyText.optional().describe('Policy file (YAML) whose rules replace those of the set.'),
+  TEMPER_POLICY_DIRS: commaList
     .default([])
     .describe(
       'Folders (comma-separated) whose *.yaml, *.yml and *.json, sorted by name, are read after that file; later ones count.',
@@ -335,10 +337,10 @@ const api = {
   TEMPER_POLICY_NEW_DEFAULTS: flag
     .default(true)
     .describe('Set `ironic` only: false also admits what the deprecated text of a rule admits.'),
-  TEMPER_POLICY_SERVICE_PROJECT: text
+  TEMPER_POLICY_SERVICE_PROJECT: nonEmptyText
     .optional()
     .describe('Name of the project whose service users act as system members, such as service; none when unset.'),
-  TEMPER_POLICY_SHADOW_FILE: text
+  TEMPER_POLICY_SHADOW_FILE: nonEmptyText
     .optional()
     .describe(
       'A second policy file that is asked beside the one in force, without effect; differences are logged and counted.',
@@ -393,7 +395,7 @@ const api = {
 };
 
 const worker = {
-  TEMPER_WORKER_HOSTNAME: text
+  TEMPER_WORKER_HOSTNAME: nonEmptyText
     .optional()
     .describe('Name of this worker, as conductors show it; the host’s name when unset.'),
   TEMPER_FAKE_DELAY_MS: count(0)
@@ -408,7 +410,7 @@ const worker = {
     .describe(
       'Where the engine’s own metrics can be fetched, as host:port; nowhere when unset. Each worker of a host needs one of its own.',
     ),
-  TEMPER_BUILD_ID: text
+  TEMPER_BUILD_ID: nonEmptyText
     .optional()
     .describe(
       'Version of this control worker in Temporal’s worker deployment; runs under way go on with the version that is current. No versioning when unset.',
@@ -418,14 +420,14 @@ const worker = {
     .describe(
       'Runs that a control worker keeps in memory, a quarter of a MiB each; others are replayed from their history when something happens to them.',
     ),
-  TEMPER_WORKFLOW_BUNDLE: text.optional().describe('Built workflow bundle; bundled at start when unset.'),
+  TEMPER_WORKFLOW_BUNDLE: nonEmptyText.optional().describe('Built workflow bundle; bundled at start when unset.'),
 };
 
 const migrate = {
-  TEMPER_API_DB_PASSWORD: text.optional().describe('Lets role temper_api log in with this password.'),
-  TEMPER_CONTROL_DB_PASSWORD: text.optional().describe('Lets role temper_control log in with this password.'),
-  TEMPER_BMC_DB_PASSWORD: text.optional().describe('Lets role temper_bmc log in with this password.'),
-  TEMPER_BOOT_DB_PASSWORD: text.optional().describe('Lets role temper_boot log in with this password.'),
+  TEMPER_API_DB_PASSWORD: nonEmptyText.optional().describe('Lets role temper_api log in with this password.'),
+  TEMPER_CONTROL_DB_PASSWORD: nonEmptyText.optional().describe('Lets role temper_control log in with this password.'),
+  TEMPER_BMC_DB_PASSWORD: nonEmptyText.optional().describe('Lets role temper_bmc log in with this password.'),
+  TEMPER_BOOT_DB_PASSWORD: nonEmptyText.optional().describe('Lets role temper_boot log in with this password.'),
   TEMPER_AUDIT_MINIMUM_MONTHS: count(0, 1_200)
     .optional()
     .describe(

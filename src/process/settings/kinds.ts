@@ -4,20 +4,24 @@ import { z } from 'zod';
 import { isCidr } from '../../model/access/bmc-addresses';
 import { isOrigin } from '../../model/access/origins';
 
-const whole = (least: number, most: number, says: string) =>
+const wholeWithin = (least: number, most: number, says: string) =>
   z.coerce.number({ error: says }).int(says).min(least, says).max(most, says);
 
-export const text = z.string().min(1);
-export const port = whole(0, 65_535, 'must be a port number from 0 to 65535');
+export const nonEmptyText = z.string().min(1);
+export const port = wholeWithin(0, 65_535, 'must be a port number from 0 to 65535');
 export const count = (least: number, most = Number.MAX_SAFE_INTEGER) =>
-  whole(
+  wholeWithin(
     least,
     most,
     `must be a whole number, ${most < Number.MAX_SAFE_INTEGER ? `${least} to ${most}` : `at least ${least}`}`,
   );
-export const milliseconds = whole(1, Number.MAX_SAFE_INTEGER, 'must be a whole number of milliseconds, at least 1');
+export const milliseconds = wholeWithin(
+  1,
+  Number.MAX_SAFE_INTEGER,
+  'must be a whole number of milliseconds, at least 1',
+);
 export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
-export const list = z.string().transform((value) =>
+export const commaList = z.string().transform((value) =>
   value
     .split(',')
     .map((item) => item.trim())
@@ -25,7 +29,7 @@ export const list = z.string().transform((value) =>
 );
 
 /** `a=b,c=d` as an object. */
-export const namedTexts = list.transform((items, context) => {
+export const namedTexts = commaList.transform((items, context) => {
   const pairs = items.map((item) => item.split('='));
   if (pairs.some(([key, value, ...more]) => !key?.trim() || !value?.trim() || more.length > 0))
     context.addIssue({ code: 'custom', message: 'must be <name>=<value>, several separated by commas' });
@@ -56,7 +60,7 @@ export const ramdiskListen = z
   )
   .default('off');
 
-export const networks = list.superRefine((items, context) => {
+export const networks = commaList.superRefine((items, context) => {
   const wrong = items.filter((item) => !isCidr(item)).map((item) => `"${item}"`);
   if (items.length === 0)
     context.addIssue({ code: 'custom', message: 'names no network; name at least one; 0.0.0.0/0,::/0 allows any' });
@@ -67,7 +71,7 @@ export const networks = list.superRefine((items, context) => {
     });
 });
 
-export const origins = list.superRefine((items, context) => {
+export const origins = commaList.superRefine((items, context) => {
   const wrong = items.filter((item) => !isOrigin(item)).map((item) => `"${item}"`);
   if (wrong.length > 0)
     context.addIssue({
@@ -91,7 +95,7 @@ export const keys = z.string().transform((value, context) => {
 });
 
 /** `<id>:<key>` for groups without a key of their own, `<id>@<conductor group>:<key>` for one group. */
-export const publicKeys = list.transform((items, context) => {
+export const publicKeys = commaList.transform((items, context) => {
   const rows = items.map((item) => /^([^:@,]+)(?:@([^:]*))?:([A-Za-z0-9+/_=-]+)$/.exec(item));
   const read = rows.flatMap((row) =>
     row ? [{ id: row[1]!, group: row[2] ?? null, raw: Buffer.from(row[3]!, 'base64') }] : [],
@@ -112,7 +116,7 @@ export const publicKeys = list.transform((items, context) => {
 /** Identity strategies, in the order in which they are tried. */
 export const strategies = ['keystone', 'http_basic', 'static_tokens', 'noauth'] as const;
 
-export const strategyList = list.pipe(
+export const strategyList = commaList.pipe(
   z
     .array(z.enum(strategies, { error: ({ input }) => `names "${input}"; choose from ${strategies.join(', ')}` }))
     .min(1, 'names no strategy')

@@ -11,7 +11,7 @@ import { ConfigFault } from '../settings/fault';
 import { type LookedAt, lookedAt } from '../settings/temper-settings';
 import { connectionOptions, type TemporalSettings } from './client';
 
-const settingsOf = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => {
+const replaySettings = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => {
   try {
     const settings = lookedAt(env);
     const TEMPER_TEMPORAL_ADDRESS =
@@ -76,7 +76,7 @@ const idOf = (of: RunName | string): string =>
  * @public src/bin/temper.ts loads this file only for the commands that need it
  */
 export const replayRun = async (of: RunName | string, env: NodeJS.ProcessEnv): Promise<Replayed> => {
-  const settings = settingsOf(env);
+  const settings = replaySettings(env);
   const stories = storiesOf(settings);
   const id = idOf(of);
   const history = await fetched(id, settings);

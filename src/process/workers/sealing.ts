@@ -43,7 +43,7 @@ export const vaultsOf = (settings: SealingSettings): Vaults => {
   };
 };
 
-const everyMs = 60_000;
+const resealEveryMs = 60_000;
 const atOnce = 200;
 
 /**
@@ -72,7 +72,7 @@ export const startResealing = (
       });
   };
   begin();
-  const timer = setInterval(begin, everyMs);
+  const timer = setInterval(begin, resealEveryMs);
   life.onEnd(async () => {
     clearInterval(timer);
     await passing;

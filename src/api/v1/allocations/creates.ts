@@ -24,8 +24,8 @@ import {
   type AllocationBody,
   admit,
   backfilled,
-  create,
   createRestricted,
+  createRule,
   namedNode,
   newAllocation,
 } from './writes';
@@ -68,7 +68,7 @@ const storeFor = async (ctx: ApiContext, request: AuditContext, rule: string, no
   }
 };
 
-const store = async (
+const storeAllocation = async (
   ctx: ApiContext,
   request: AuditContext & { readonly body: AllocationBody },
   admitted: Admitted,
@@ -95,7 +95,7 @@ export const createAllocation = route<unknown, unknown, AllocationBody>({
   path: collectionPath(allocationKind),
   since: allocationsSince,
   tooOld: 405,
-  rules: [create, createRestricted, 'baremetal:node:get'],
+  rules: [createRule, createRestricted, 'baremetal:node:get'],
   requireAllowed: async ({ who }, ctx) => void admit(ctx.policy(), who, null),
   body: createSchema(allocationTable) as z.ZodType<AllocationBody>,
   gate: (given, minor) => {
@@ -104,7 +104,7 @@ export const createAllocation = route<unknown, unknown, AllocationBody>({
   },
   handler: async (request, ctx) => {
     const { who, body, version, base } = request;
-    const allocation = await store(ctx, request, admit(ctx.policy(), who, body.owner ?? null));
+    const allocation = await storeAllocation(ctx, request, admit(ctx.policy(), who, body.owner ?? null));
     const shown = allocationKind.shown.full(version).represent(allocation, { base });
     return created(shown, `${base}${collectionPath(allocationKind)}/${allocation.uuid}`);
   },

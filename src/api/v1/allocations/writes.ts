@@ -10,7 +10,7 @@ import { backfilledIn, backfillFault, isOf } from '../../../model/resources/allo
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
 import { nodeTarget, type Policy } from '../../../policy';
 
-export const create = 'baremetal:allocation:create';
+export const createRule = 'baremetal:allocation:create';
 export const createRestricted = 'baremetal:allocation:create_restricted';
 
 /** A create request's body, parsed. */
@@ -49,13 +49,13 @@ const ownOnly = (who: Caller, asked: ProjectId | null, rule: string): ProjectId 
  */
 export const admit = (policy: Policy, who: Caller, asked: ProjectId | null): Admitted => {
   const ownAlone = policy.allows(createRestricted, who);
-  if (!policy.allows(create, who)) {
+  if (!policy.allows(createRule, who)) {
     if (!ownAlone) return raise('PolicyDenied', { rule: createRestricted });
-    return { owner: ownOnly(who, asked, create), rule: createRestricted, restricted: true };
+    return { owner: ownOnly(who, asked, createRule), rule: createRestricted, restricted: true };
   }
-  if (who.system_scope !== null || who.all_powerful) return { owner: asked, rule: create, restricted: false };
-  if (asked !== null && ownAlone) return { owner: asked, rule: create, restricted: false };
-  return { owner: ownOnly(who, asked, createRestricted), rule: create, restricted: !ownAlone };
+  if (who.system_scope !== null || who.all_powerful) return { owner: asked, rule: createRule, restricted: false };
+  if (asked !== null && ownAlone) return { owner: asked, rule: createRule, restricted: false };
+  return { owner: ownOnly(who, asked, createRestricted), rule: createRule, restricted: !ownAlone };
 };
 
 type AllocationWriteContext = { policy(): Policy; readonly inventory: Pick<Inventory, 'allocations'> };

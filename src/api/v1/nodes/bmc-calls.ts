@@ -16,7 +16,7 @@ type BmcCallRequest = ApiRequest<{ readonly node_ident: string }, unknown, unkno
 type BmcCallArgs = Readonly<Record<string, unknown>>;
 
 /** The node of the path, if the caller may see it and the rule admits. Throws NodeNotFound, PolicyDenied. */
-export const allowed = async (request: BmcCallRequest, ctx: ApiContext, rule: string): Promise<NodeRow> => {
+export const allowedNode = async (request: BmcCallRequest, ctx: ApiContext, rule: string): Promise<NodeRow> => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require(rule, request.who, nodeTarget(node));
   return node;
@@ -24,7 +24,7 @@ export const allowed = async (request: BmcCallRequest, ctx: ApiContext, rule: st
 
 /** Reads from the BMC now, even while a run holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
 export const lookAt = async (request: BmcCallRequest, ctx: ApiContext, rule: string, act: ActName): Promise<unknown> =>
-  lookAtNode(request, ctx, await allowed(request, ctx, rule), { rule, act });
+  lookAtNode(request, ctx, await allowedNode(request, ctx, rule), { rule, act });
 
 /** The same on a node that was asked for already. */
 export const lookAtNode = async (
@@ -79,7 +79,7 @@ const actOf = (node: NodeRow, { step, act, args }: Deed): ActName => {
 
 /** Acts on the node as a run of its own. Throws what `Runs.call` throws, and what stands in the way of any run. */
 export const actOn = async (request: BmcCallRequest, ctx: ApiContext, deed: Deed): Promise<unknown> =>
-  actOnNode(request, ctx, await allowed(request, ctx, deed.rule), deed);
+  actOnNode(request, ctx, await allowedNode(request, ctx, deed.rule), deed);
 
 /** The same on a node that was asked for already. */
 export const actOnNode = async (

@@ -20,7 +20,7 @@ import { visibleNode } from '../../resource/visibility';
 
 type NodeCheckValues = Readonly<Record<string, unknown>>;
 
-const invalid = (field: string, reason: string | undefined): void => {
+const refuseIf = (field: string, reason: string | undefined): void => {
   if (reason !== undefined) raise('InvalidInput', { field, reason });
 };
 
@@ -37,13 +37,13 @@ export const requireDriver = (driver: unknown): DriverName => {
 export const checkName = (name: unknown, minor: number): void => {
   if (typeof name !== 'string') return;
   requireMinor(minor, 5, 'field name');
-  invalid('name', nameFault(name, minor));
+  refuseIf('name', nameFault(name, minor));
 };
 
 /** Checks the fields among these values that have a form of their own. */
 export const checkForms = (values: NodeCheckValues): void => {
-  if (values.properties) invalid('properties', propertiesFault(values.properties as Document));
-  if (values.network_data) invalid('network_data', networkDataFault(values.network_data as Document));
+  if (values.properties) refuseIf('properties', propertiesFault(values.properties as Document));
+  if (values.network_data) refuseIf('network_data', networkDataFault(values.network_data as Document));
 };
 
 /** Refuses an implementation that the driver does not offer. */
@@ -52,7 +52,7 @@ export const checkInterfaces = (driver: DriverName, values: NodeCheckValues): vo
     const wanted = values[field];
     if (typeof wanted !== 'string') continue;
     const known = offered(driver, field);
-    if (!known.includes(wanted)) invalid(field, `driver ${driver} has no ${wanted}; it has: ${known.join(', ')}`);
+    if (!known.includes(wanted)) refuseIf(field, `driver ${driver} has no ${wanted}; it has: ${known.join(', ')}`);
   }
 };
 
@@ -64,7 +64,7 @@ export const defaultInterfaces = (driver: DriverName, values: NodeCheckValues): 
       .map((field) => [field, offered(driver, field)[0]!]),
   );
 
-const fits: Record<PropertyRow['type'], (value: unknown) => boolean> = {
+const propertyTypes: Record<PropertyRow['type'], (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
   boolean: (value) => typeof value === 'boolean' || /^(true|false)$/i.test(String(value)),
   integer: (value) => /^\d+$/.test(String(value)),
@@ -74,7 +74,7 @@ const fits: Record<PropertyRow['type'], (value: unknown) => boolean> = {
 const propertyFault = (row: PropertyRow, value: unknown): string | undefined => {
   if (value === undefined || value === null) return row.required ? `is missing (${row.says})` : undefined;
   if ((row.secret || row.url) && isSecretRef(value)) return undefined;
-  if (!fits[row.type](value)) return `must be a ${row.type}`;
+  if (!propertyTypes[row.type](value)) return `must be a ${row.type}`;
   return row.oneOf && !row.oneOf.includes(String(value)) ? `must be one of ${row.oneOf.join(', ')}` : undefined;
 };
 

@@ -30,7 +30,7 @@ import { nodeProjections, shownTo } from './representation';
 type CreateBody = Readonly<Record<string, unknown>>;
 type CreateRequest = ApiRequest<unknown, unknown, CreateBody>;
 
-const create = 'baremetal:node:create';
+const createRule = 'baremetal:node:create';
 const setChassis = 'baremetal:node:update:chassis_uuid';
 
 /** Fields whose secrets lie apart. */
@@ -46,15 +46,15 @@ const admit = (policy: Policy, who: Caller, ownAllowed: boolean, owner: unknown)
   if (
     ownAllowed &&
     who.system_scope === null &&
-    !policy.allows(create, who) &&
+    !policy.allows(createRule, who) &&
     policy.allows(selfOwned, who, { 'node.owner': who.project_id })
   ) {
     if (owner !== undefined && owner !== null && owner !== who.project_id)
       raise('InvalidInput', { field: 'owner', reason: 'a project may enrol nodes for itself only' });
     return { rule: selfOwned, owner: who.project_id };
   }
-  policy.require(create, who);
-  return { rule: create, owner };
+  policy.require(createRule, who);
+  return { rule: createRule, owner };
 };
 
 /** A reason needs its flag. */
@@ -105,7 +105,7 @@ export const holdingOf = (node: NodeValues): ValuesOf => ({
   },
 });
 
-const store = async (
+const storeNode = async (
   ctx: ApiContext,
   request: CreateRequest,
   rule: string,
@@ -130,7 +130,7 @@ export const nodeCreateRoutes: Route[] = [
   route<unknown, unknown, CreateBody>({
     method: 'POST',
     path: '/v1/nodes',
-    rules: [selfOwned, create, setChassis, ...allKeyRules, moveCredentials],
+    rules: [selfOwned, createRule, setChassis, ...allKeyRules, moveCredentials],
     requireAllowed: async ({ who }, ctx) =>
       void admit(ctx.policy(), who, ctx.settings.projectAdminCanManageOwnNodes, undefined),
     body: createSchema(nodeTable),
@@ -147,7 +147,7 @@ export const nodeCreateRoutes: Route[] = [
       if (rule === selfOwned && request.body.chassis_uuid)
         policy.require(setChassis, request.who, nodeTarget({ owner: owner as string, lessee: null }));
       const values = await completed(ctx, request, owner);
-      const node = await store(ctx, request, rule, sealAll(ctx.vault, values, sealedFields, holdingOf(values)));
+      const node = await storeNode(ctx, request, rule, sealAll(ctx.vault, values, sealedFields, holdingOf(values)));
       const shown = shownTo(policy, request);
       return created(
         nodeProjections.full(request.version).represent(node, shown),

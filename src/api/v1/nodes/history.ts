@@ -43,10 +43,13 @@ const wireRow = (row: HistoryEventRow, whole: boolean, text: BmcText): Record<st
 };
 
 /** A node's history, or the part of it that falls into its present lease. */
-type Part = { readonly node: NodeUuid; readonly lease?: LeaseUuid; readonly text: BmcText };
+type HistoryPart = { readonly node: NodeUuid; readonly lease?: LeaseUuid; readonly text: BmcText };
 
 /** What of a node's history a caller may see: by its lease alone, only that lease's. Throws NodeNotFound, PolicyDenied. */
-const nodeOf = async (ctx: ApiContext, request: ApiRequest<{ node: string }, unknown, unknown>): Promise<Part> => {
+const visibleHistory = async (
+  ctx: ApiContext,
+  request: ApiRequest<{ node: string }, unknown, unknown>,
+): Promise<HistoryPart> => {
   const node = await visibleNode(ctx, request, request.params.node);
   ctx.policy().require(historyRule, request.who, nodeTarget(node));
   const { lease_id } = node;
@@ -60,7 +63,7 @@ const nodeOf = async (ctx: ApiContext, request: ApiRequest<{ node: string }, unk
 
 const markerSeq = async (
   ctx: ApiContext,
-  { node, lease }: Part,
+  { node, lease }: HistoryPart,
   marker: string | undefined,
 ): Promise<number | undefined> => {
   if (marker === undefined) return undefined;
@@ -78,7 +81,7 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
   async handler(request, ctx) {
     const { version, base } = request;
     const asked = askedList(historyTable, request.query, version, ctx.settings.maxLimit);
-    const part = await nodeOf(ctx, request);
+    const part = await visibleHistory(ctx, request);
     const { node, lease } = part;
     const after = await markerSeq(ctx, part, asked.marker);
     const rows = await ctx.inventory.history.ofNode(node, {
@@ -104,7 +107,7 @@ const showHistory = route<z.output<typeof historyParams>>({
   rules: ['baremetal:node:get', historyRule, seesBmcRule],
   params: historyParams,
   async handler(request, ctx) {
-    const { node, lease, text } = await nodeOf(ctx, request);
+    const { node, lease, text } = await visibleHistory(ctx, request);
     const { event } = request.params;
     const seq = historySeq(node, event.toLowerCase());
     const row = seq === undefined ? undefined : await ctx.inventory.history.find(node, seq, lease);

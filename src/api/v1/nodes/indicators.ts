@@ -40,7 +40,7 @@ const indicatorParams = nodeParams.extend({ indicator: z.string() });
 type IndicatorParams = z.output<typeof indicatorParams>;
 
 /** Throws InvalidInput for what is no `name@component`. */
-const parsed = ({ indicator }: IndicatorParams): { name: string; component: string } => {
+const indicatorOf = ({ indicator }: IndicatorParams): { name: string; component: string } => {
   const [, name, component] = /^(.+)@([^@]+)$/.exec(indicator) ?? [];
   if (name === undefined || component === undefined)
     return raise('InvalidInput', { field: 'indicator', reason: 'must be <name>@<component>, as the list shows them' });
@@ -51,7 +51,7 @@ const showIndicator = async (
   request: ApiRequest<IndicatorParams, unknown, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const { name, component } = parsed(request.params);
+  const { name, component } = indicatorOf(request.params);
   const found = (await seen(request, ctx)).find((one) => one.name === name && one.component === component);
   if (!found)
     return raise('InvalidInput', { field: 'indicator', reason: 'the node has none of this name; see the list' });
@@ -64,7 +64,7 @@ const setIndicator = async (
   request: ApiRequest<IndicatorParams, unknown, z.output<typeof indicatorBody>>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const more = parsed(request.params);
+  const more = indicatorOf(request.params);
   await actOn(request, ctx, {
     rule: indicatorRules.set,
     step: 'set_indicator',

@@ -15,7 +15,7 @@ const maintenanceActs = {
   clear: { rule: 'baremetal:node:clear_maintenance', maintenance: false, kind: 'node.maintenance.cleared' },
 } as const;
 
-const change = async (
+const changeMaintenance = async (
   request: ApiRequest<NodeParams, unknown, unknown>,
   ctx: ApiContext,
   { rule, maintenance, kind }: (typeof maintenanceActs)[keyof typeof maintenanceActs],
@@ -47,13 +47,13 @@ export const nodeMaintenanceRoutes: Route[] = [
     rules: [maintenanceActs.set.rule],
     body: maintenanceBody,
     arguments: true,
-    handler: (request, ctx) => change(request, ctx, maintenanceActs.set, request.body.reason ?? null),
+    handler: (request, ctx) => changeMaintenance(request, ctx, maintenanceActs.set, request.body.reason ?? null),
   }),
   nodeRoute({
     method: 'DELETE',
     below: '/maintenance',
     answers: { 202: null },
     rules: [maintenanceActs.clear.rule],
-    handler: (request, ctx) => change(request, ctx, maintenanceActs.clear, null),
+    handler: (request, ctx) => changeMaintenance(request, ctx, maintenanceActs.clear, null),
   }),
 ];

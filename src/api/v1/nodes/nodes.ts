@@ -49,7 +49,7 @@ const family = async (ctx: ApiContext, filters: ListAsked['filters'], minor: num
   return included ? { is: 'true' } : { is: 'null', column: 'parent_node' };
 };
 
-const text = (value: ListAsked['filters'][string] | undefined): string | undefined =>
+const textIn = (value: ListAsked['filters'][string] | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
 /**
@@ -57,7 +57,7 @@ const text = (value: ListAsked['filters'][string] | undefined): string | undefin
  * Throws ChassisNotFound.
  */
 const checkChassis = async (ctx: ApiContext, { who }: { readonly who: Caller }, filters: ListAsked['filters']) => {
-  const chassis = text(filters.chassis_uuid);
+  const chassis = textIn(filters.chassis_uuid);
   if (chassis === undefined || !ctx.policy().allows(seeChassis, who)) return;
   if (!(await ctx.inventory.chassis.find(chassis))) raise('ChassisNotFound', { chassis });
 };
@@ -68,10 +68,10 @@ const selection = async (
   request: ApiRequest<unknown, NodeQuery, unknown>,
   { filters }: ListAsked,
 ): Promise<NodeSelection> => ({
-  visible: visibleNodes(policy, request.who, text(filters.project)),
+  visible: visibleNodes(policy, request.who, textIn(filters.project)),
   filter: and(filterPredicate(nodeTable, filters), await family(ctx, filters, request.version)),
-  description_contains: text(filters.description_contains),
-  conductor: text(filters.conductor),
+  description_contains: textIn(filters.description_contains),
+  conductor: textIn(filters.conductor),
 });
 
 /** A list of nodes. `within`: the path names the chassis, so that no filter of the next page does. */
@@ -116,7 +116,7 @@ const deleteRule = (
   return raise('PolicyDenied', { rule: 'baremetal:node:delete' });
 };
 
-const remove = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const removeNode = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
   const ident = request.params.node_ident;
   const node = await visibleNode(ctx, request, ident);
   const policy = ctx.policy();
@@ -178,6 +178,6 @@ export const nodeRoutes: Route[] = [
     method: 'DELETE',
     below: '',
     rules: ['baremetal:node:delete', 'baremetal:node:delete:self_owned_node'],
-    handler: remove,
+    handler: removeNode,
   }),
 ];

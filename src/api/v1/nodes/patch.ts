@@ -139,7 +139,7 @@ const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<s
   return values;
 };
 
-const store = async (ctx: ApiContext, policy: Policy, request: PatchRequest, node: NodeRow, next: Next) => {
+const storePatched = async (ctx: ApiContext, policy: Policy, request: PatchRequest, node: NodeRow, next: Next) => {
   const { values, secrets } = sealAll(ctx.vault, next.values, sealedFields, holdingOf(next.whole));
   return refusingDuplicates(nodeTable, values, () =>
     ctx.inventory.transaction(async (inventory) => {
@@ -177,7 +177,7 @@ const patchNode = async (request: PatchRequest, ctx: ApiContext): Promise<Answer
   const next = await nextValues(ctx, request, node);
   checkConflicts(node, next.values);
   const unchanged = Object.keys(next.values).length === 0;
-  const updated = unchanged ? node : ((await store(ctx, policy, request, node, next)) ?? raceLost(ident));
+  const updated = unchanged ? node : ((await storePatched(ctx, policy, request, node, next)) ?? raceLost(ident));
   return ok(nodeProjections.full(request.version).represent(updated, shownTo(policy, request)));
 };
 

@@ -15,7 +15,7 @@ const state =
     shownState(row[column] ?? null, minor);
 
 /** What a step of a former lease's run is does not concern a caller who sees the node by its present lease alone. */
-const step =
+const ownStep =
   (column: string): Extra =>
   (row, shown) =>
     row.foreign_run && shown.hides?.('baremetal:node:get', { ...row, lessee: null }) ? {} : (row[column] ?? {});
@@ -28,9 +28,9 @@ const extras: Readonly<Record<string, Extra>> = {
   volume: below('/volume'),
   provision_state: state('provision_state'),
   target_provision_state: state('target_provision_state'),
-  clean_step: step('clean_step'),
-  deploy_step: step('deploy_step'),
-  service_step: step('service_step'),
+  clean_step: ownStep('clean_step'),
+  deploy_step: ownStep('deploy_step'),
+  service_step: ownStep('service_step'),
 };
 
 const ofStep = ['owner', 'lessee', 'foreign_run'];

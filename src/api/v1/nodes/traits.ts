@@ -14,9 +14,9 @@ import * as shapes from '../shapes';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 import { operatorTraitRules, requireOperatorTraits } from './operator-traits';
 
-const since = 37;
-const set = 'baremetal:node:traits:set';
-const remove = 'baremetal:node:traits:delete';
+const traitsSince = 37;
+const setTraitRule = 'baremetal:node:traits:set';
+const removeTraitRule = 'baremetal:node:traits:delete';
 
 const nodeTraitBody = z.strictObject({ traits: z.array(z.string()) });
 const traitParams = nodeParams.extend({ trait: z.string() });
@@ -24,7 +24,7 @@ type TraitParams = z.output<typeof traitParams>;
 type TraitRequest = ApiRequest<NodeParams, unknown, unknown>;
 
 /** Writes what `next` makes of the node's traits. Throws NodeLocked where another caller wrote the node meanwhile. */
-const change = async (
+const changeTraits = async (
   request: TraitRequest,
   ctx: ApiContext,
   rule: string,
@@ -35,7 +35,7 @@ const change = async (
   const node = await visibleNode(ctx, request, ident);
   policy.require(rule, request.who, nodeTarget(node));
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
-  const traits = checked(next(node));
+  const traits = checkedTraits(next(node));
   const of = { of: 'node', target: nodeTarget(node) } as const;
   requireOperatorTraits(ctx, request.who, of, { before: node.traits, after: traits });
   await ctx.inventory.transaction(async (inventory) => {
@@ -53,7 +53,7 @@ const change = async (
   });
 };
 
-const checked = (given: readonly string[]): string[] => {
+const checkedTraits = (given: readonly string[]): string[] => {
   const traits = [...new Set(given)].sort();
   const wrong = traits.find((trait) => !isTrait(trait));
   if (wrong !== undefined) raise('InvalidInput', { field: 'traits', reason: traitRefusal(wrong) });
@@ -62,7 +62,7 @@ const checked = (given: readonly string[]): string[] => {
   return traits;
 };
 
-const list = async (request: TraitRequest, ctx: ApiContext): Promise<Answer> => {
+const listTraits = async (request: TraitRequest, ctx: ApiContext): Promise<Answer> => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require('baremetal:node:traits:list', request.who, nodeTarget(node));
   return ok({ traits: node.traits });
@@ -73,55 +73,55 @@ export const nodeTraitRoutes: Route[] = [
     method: 'GET',
     below: '/traits',
     answers: { 200: shapes.traits },
-    since,
+    since: traitsSince,
     tooOld: 406,
     rules: ['baremetal:node:traits:list'],
-    handler: list,
+    handler: listTraits,
   }),
   nodeRoute<unknown, z.output<typeof nodeTraitBody>>({
     method: 'PUT',
     below: '/traits',
-    since,
+    since: traitsSince,
     tooOld: 405,
-    rules: [set, operatorTraitRules.node],
+    rules: [setTraitRule, operatorTraitRules.node],
     body: nodeTraitBody,
     handler: async (request, ctx) => {
-      await change(request, ctx, set, () => request.body.traits);
+      await changeTraits(request, ctx, setTraitRule, () => request.body.traits);
       return noContent();
     },
   }),
   nodeRoute<unknown, unknown, TraitParams>({
     method: 'PUT',
     below: '/traits/:trait',
-    since,
+    since: traitsSince,
     tooOld: 405,
-    rules: [set, operatorTraitRules.node],
+    rules: [setTraitRule, operatorTraitRules.node],
     params: traitParams,
     handler: async (request, ctx) => {
       const { node_ident, trait } = request.params;
-      await change(request, ctx, set, (node) => [...node.traits, trait]);
+      await changeTraits(request, ctx, setTraitRule, (node) => [...node.traits, trait]);
       return noContent(`${request.base}/v1/nodes/${encodeURIComponent(node_ident)}/traits/${trait}`);
     },
   }),
   nodeRoute({
     method: 'DELETE',
     below: '/traits',
-    since,
-    rules: [remove, operatorTraitRules.node],
+    since: traitsSince,
+    rules: [removeTraitRule, operatorTraitRules.node],
     handler: async (request, ctx) => {
-      await change(request, ctx, remove, () => []);
+      await changeTraits(request, ctx, removeTraitRule, () => []);
       return noContent();
     },
   }),
   nodeRoute<unknown, unknown, TraitParams>({
     method: 'DELETE',
     below: '/traits/:trait',
-    since,
-    rules: [remove, operatorTraitRules.node],
+    since: traitsSince,
+    rules: [removeTraitRule, operatorTraitRules.node],
     params: traitParams,
     handler: async (request, ctx) => {
       const { node_ident, trait } = request.params;
-      await change(request, ctx, remove, (node) =>
+      await changeTraits(request, ctx, removeTraitRule, (node) =>
         node.traits.includes(trait)
           ? node.traits.filter((one) => one !== trait)
           : raise('TraitNotFound', { node: node_ident, trait }),

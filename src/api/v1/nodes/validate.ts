@@ -22,60 +22,60 @@ import { nodeRoute } from './node-route';
 const validate = 'baremetal:node:validate';
 
 type Result = { readonly result: boolean | null; readonly reason?: string };
-type Check = (node: NodeRow, ctx: ApiContext, name: InterfaceName) => void;
+type InterfaceCheck = (node: NodeRow, ctx: ApiContext, name: InterfaceName) => void;
 
 const identOf = (node: NodeRow): string => node.name ?? node.uuid;
 
 /** What is done through the BMC needs what the driver asks for. */
-const byBmc: Check = (node) => {
+const byBmc: InterfaceCheck = (node) => {
   if (isDriver(node.driver)) checkDriverInfo(identOf(node), node.driver, node.driver_info, { missing: true });
 };
 
 /** A verb can run: its ramdisk has an image to boot from, which may be fetched. */
 const canPlan =
-  (story: Story): Check =>
+  (story: Story): InterfaceCheck =>
   (node, ctx) =>
     requireStepOrigins(
       ctx,
       planFor(story, { node: withDefaultRamdisk(ctx, node), steps: [], automatic: true, args: {} }).steps,
     );
 
-const canBoot: Check = (node, ctx, name) => {
+const canBoot: InterfaceCheck = (node, ctx, name) => {
   byBmc(node, ctx, name);
   if (bootsRamdisk(node)) canPlan('clean')(node, ctx, name);
 };
 
-const byRamdisk: Check = (node, ctx, name) => {
+const byRamdisk: InterfaceCheck = (node, ctx, name) => {
   if (bootsRamdisk(node)) return canPlan('clean')(node, ctx, name);
   const reason = `${name}_interface agent works in the ramdisk, which deploy interface ${interfaceOf(node, 'deploy')} does not boot`;
   raise('InvalidSteps', { reason: `${reason}.` });
 };
 
-const deploys: Check = (node, ctx, name) => {
+const deploys: InterfaceCheck = (node, ctx, name) => {
   checkInstance(ctx, node, identOf(node));
   canPlan('deploy')(node, ctx, name);
 };
 
-const nothing: Check = () => {};
+const noCheck: InterfaceCheck = () => {};
 
 /** What each implementation needs, and `*` for all others of its interface. */
-const checks: Readonly<Record<InterfaceName, Readonly<Record<string, Check>>>> = {
+const checks: Readonly<Record<InterfaceName, Readonly<Record<string, InterfaceCheck>>>> = {
   bios: { '*': byBmc },
   boot: { '*': canBoot },
-  console: { '*': nothing },
+  console: { '*': noCheck },
   deploy: { '*': deploys },
   firmware: { '*': byBmc },
   inspect: { agent: canPlan('inspect'), '*': byBmc },
   management: { '*': byBmc },
-  network: { '*': nothing },
+  network: { '*': noCheck },
   power: { '*': byBmc },
   raid: { agent: byRamdisk, '*': byBmc },
   rescue: { agent: canPlan('rescue'), '*': byBmc },
-  storage: { '*': nothing },
+  storage: { '*': noCheck },
   vendor: { '*': byBmc },
 };
 
-const reasonOf = (work: () => void): string | undefined => {
+const refusalReason = (work: () => void): string | undefined => {
   try {
     work();
     return undefined;
@@ -91,11 +91,11 @@ const resultOf = (node: NodeRow, ctx: ApiContext, name: InterfaceName): Result =
   if (implementation.startsWith('no-'))
     return { result: null, reason: `not supported: ${name}_interface is ${implementation}` };
   const check = checks[name][implementation] ?? checks[name]['*']!;
-  const reason = reasonOf(() => check(node, ctx, name));
+  const reason = refusalReason(() => check(node, ctx, name));
   return reason === undefined ? { result: true } : { result: false, reason };
 };
 
-const answer = async (
+const answerValidation = async (
   request: ApiRequest<unknown, unknown, unknown>,
   ctx: ApiContext,
   ident: string,
@@ -114,7 +114,7 @@ export const nodeValidateRoutes: Route[] = [
     below: '/validate',
     answers: { 200: shapes.validation },
     rules: [validate],
-    handler: (request, ctx) => answer(request, ctx, request.params.node_ident),
+    handler: (request, ctx) => answerValidation(request, ctx, request.params.node_ident),
   }),
   route({
     method: 'GET',
@@ -126,7 +126,7 @@ export const nodeValidateRoutes: Route[] = [
       const ident = request.query.node_uuid ?? request.query.node;
       if (ident === undefined) return raise('InvalidInput', { field: 'node', reason: 'is missing' });
       if (asUuid(ident) === undefined) requireMinor(request.version, 5, 'a node by name');
-      return answer(request, ctx, ident);
+      return answerValidation(request, ctx, ident);
     },
   }),
 ];

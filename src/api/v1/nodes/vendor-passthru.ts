@@ -15,13 +15,13 @@ import type { ApiContext } from '../../context';
 import { schemaError } from '../../http/errors';
 import { type Answer, type ApiRequest, accepted, type Method, ok, type Route } from '../../http/route';
 import { document } from '../../resource/validation';
-import { actOnNode, allowed, lookAtNode } from './bmc-calls';
+import { actOnNode, allowedNode, lookAtNode } from './bmc-calls';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
 const vendorPassthruRule = 'baremetal:node:vendor_passthru';
 
 /** Verbs under which a method may be called; which one it is the method's row says. */
-export const verbs: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+export const passthruMethods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** GET methods: what there is, by name. */
 export const methodsShape = z.record(
@@ -87,7 +87,7 @@ export const offered = (methods: VendorMethods, name: string | undefined, verb: 
   return row;
 };
 
-const parsed = (name: string, given: VendorPassthruArgs): VendorPassthruArgs => {
+const parsedArgs = (name: string, given: VendorPassthruArgs): VendorPassthruArgs => {
   const result = args[name as VendorMethod].safeParse(given);
   if (!result.success) throw schemaError(result.error, 'body');
   return result.data;
@@ -96,21 +96,21 @@ const parsed = (name: string, given: VendorPassthruArgs): VendorPassthruArgs => 
 type PassthruRequest = ApiRequest<NodeParams & { readonly method?: string }, unknown, VendorPassthruArgs>;
 
 const call = async (request: PassthruRequest, ctx: ApiContext, verb: Method): Promise<Answer> => {
-  const node = await allowed(request, ctx, vendorPassthruRule);
+  const node = await allowedNode(request, ctx, vendorPassthruRule);
   const { method: named, ...given } = request.body;
   const name = request.params.method ?? (typeof named === 'string' ? named : undefined);
   const row = offered(vendorMethodsOf(node), name, verb);
   const deed = {
     rule: vendorPassthruRule,
     act: row.act,
-    args: parsed(name!, request.params.method ? request.body : given),
+    args: parsedArgs(name!, request.params.method ? request.body : given),
   };
   if (actRow(row.act).effect === 'read') return ok((await lookAtNode(request, ctx, node, deed)) ?? null);
   const said = await actOnNode(request, ctx, node, { ...deed, ...(row.async && { background: true as const }) });
   return row.async ? accepted() : ok(said ?? null);
 };
 
-const named = nodeParams.extend({ method: z.string() });
+const methodParams = nodeParams.extend({ method: z.string() });
 
 export const vendorPassthruRoutes: Route[] = [
   nodeRoute({
@@ -118,12 +118,13 @@ export const vendorPassthruRoutes: Route[] = [
     below: '/vendor_passthru/methods',
     answers: { 200: methodsShape },
     rules: [vendorPassthruRule],
-    handler: async (request, ctx) => ok(shownMethods(vendorMethodsOf(await allowed(request, ctx, vendorPassthruRule)))),
+    handler: async (request, ctx) =>
+      ok(shownMethods(vendorMethodsOf(await allowedNode(request, ctx, vendorPassthruRule)))),
   }),
-  ...verbs.flatMap((method) =>
+  ...passthruMethods.flatMap((method) =>
     [
       { below: '/vendor_passthru', params: nodeParams },
-      { below: '/vendor_passthru/:method', params: named },
+      { below: '/vendor_passthru/:method', params: methodParams },
     ].map((at) =>
       nodeRoute<unknown, VendorPassthruArgs, NodeParams & { method?: string }>({
         ...at,

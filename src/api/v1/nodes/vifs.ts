@@ -17,7 +17,7 @@ import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
-const since = 28;
+const vifsSince = 28;
 const vifRules = {
   list: 'baremetal:node:vif:list',
   attach: 'baremetal:node:vif:attach',
@@ -126,7 +126,7 @@ export const nodeVifRoutes: Route[] = [
     method: 'GET',
     below: '/vifs',
     answers: { 200: shapes.vifs },
-    since,
+    since: vifsSince,
     rules: [vifRules.list],
     handler: async (request, ctx) => {
       const node = await nodeFor(request, ctx, vifRules.list);
@@ -138,7 +138,7 @@ export const nodeVifRoutes: Route[] = [
     method: 'POST',
     below: '/vifs',
     answers: { 204: null },
-    since,
+    since: vifsSince,
     rules: [vifRules.attach],
     body: vifBody,
     handler: attach,
@@ -146,7 +146,7 @@ export const nodeVifRoutes: Route[] = [
   nodeRoute<unknown, unknown, z.output<typeof oneParams>>({
     method: 'DELETE',
     below: '/vifs/:vif',
-    since,
+    since: vifsSince,
     rules: [vifRules.detach],
     params: oneParams,
     handler: detach,

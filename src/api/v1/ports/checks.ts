@@ -8,7 +8,7 @@ import {
 } from '../../../model/resources/port-changes';
 import { checkMemberNetwork } from '../../../model/resources/portgroups';
 import { homeFilters, type Port } from '../../../model/resources/ports';
-import type { Check, Home, Resource } from '../../resource/kit';
+import type { Home, Resource, WriteCheck } from '../../resource/kit';
 import { attributesOf } from '../../resource/patch';
 import type { StoredValues } from '../../resource/values';
 import { checkGroup } from './membership';
@@ -48,7 +48,7 @@ export const patch: Resource<Port>['patch'] = (patched, port, operations) => {
 };
 
 /** Throws InvalidInput, NotAcceptable. A stored connection is not checked again: it may hold keys of other versions. */
-export const checked: Resource<Port>['checked'] = ({ node_ident: _, ...values }, { request, named }, stored) => {
+export const checkedPort: Resource<Port>['checked'] = ({ node_ident: _, ...values }, { request, named }, stored) => {
   const connects = stored === undefined || named.includes('local_link_connection');
   const connection = connects && checkConnection(values.local_link_connection as StoredValues, request.version);
   const whole = { ...values, ...(connection && { local_link_connection: connection }) };
@@ -59,7 +59,7 @@ export const checked: Resource<Port>['checked'] = ({ node_ident: _, ...values },
 /** Fields that a portgroup has a say in. */
 const memberFields: readonly string[] = ['portgroup_uuid', 'pxe_enabled', 'physical_network'];
 
-export const before: readonly Check<Port>[] = [
+export const portChecks: readonly WriteCheck<Port>[] = [
   {
     on: ['update'],
     check: ({ node, row, values, request: { version } }) => {

@@ -4,7 +4,7 @@ import { raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { checkMember } from '../../../model/resources/portgroups';
 
-type Member = {
+type MemberPort = {
   readonly uuid?: string;
   readonly portgroup_uuid: string | null;
   readonly pxe_enabled: boolean;
@@ -15,7 +15,7 @@ type Member = {
  * Checks a port of a node against the portgroup that it names, and keeps that from changing for the transaction. Throws
  * InvalidInput alike for a portgroup that is missing and one of another node, Conflict.
  */
-export const checkGroup = async (inventory: Queries, node: NodeUuid, port: Member): Promise<void> => {
+export const checkGroup = async (inventory: Queries, node: NodeUuid, port: MemberPort): Promise<void> => {
   if (port.portgroup_uuid === null) return;
   const group = await inventory.portgroups.hold(port.portgroup_uuid, node);
   if (!group)

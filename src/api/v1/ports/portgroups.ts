@@ -24,7 +24,7 @@ const refuseMembers = async (inventory: Queries, { uuid }: Portgroup, act: strin
     });
 };
 
-const before: Resource<Portgroup>['before'] = [
+const portgroupChecks: Resource<Portgroup>['before'] = [
   { on: ['update'], check: ({ node, request }) => checkNotInspected(node, 'portgroups', request.version) },
   {
     on: ['update'],
@@ -80,7 +80,7 @@ export const portgroup: Resource<Portgroup> = {
     links: (row, { base }) => links(base, `portgroups/${row.uuid}`),
     ports: (row, { base }) => links(base, `portgroups/${row.uuid}/ports`),
   }),
-  before,
+  before: portgroupChecks,
   after,
 };
 

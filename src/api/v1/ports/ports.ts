@@ -8,7 +8,7 @@ import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { findVisible } from '../../resource/reach';
 import { links, projections } from '../../resource/representation';
-import { before, checked, home, patch } from './checks';
+import { checkedPort, home, patch, portChecks } from './checks';
 import { portgroup } from './portgroups';
 
 /** The members of the portgroup that the path or a filter names. Throws PortgroupNotFound alike for missing and hidden ones. */
@@ -38,8 +38,8 @@ const port: Resource<Port> = {
   shown: projections(portTable, { links: (row, { base }) => links(base, `ports/${row.uuid}`) }),
   wanted,
   patch,
-  checked,
-  before,
+  checked: checkedPort,
+  before: portChecks,
   recorded: ({ address }, { act, body }) => ({
     facts: { address },
     ...(act === 'create' && { values: body as Readonly<Record<string, unknown>> }),

@@ -94,7 +94,7 @@ const checkBeat = async (ctx: ApiContext, agent: AgentRow, beat: Beat, peer: str
   if (pem) checkCertificate(pem);
 };
 
-const write = async (ctx: ApiContext, node: NodeUuid, beat: Beat): Promise<void> => {
+const writeBeat = async (ctx: ApiContext, node: NodeUuid, beat: Beat): Promise<void> => {
   const message = beat.agent_status_message;
   const known = await ctx.inventory.agents.beat(node, {
     token_hash: hashOf(beat.agent_token),
@@ -124,7 +124,7 @@ const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: Ap
   if (node.reservation !== null && !(await isOwnRamdisk(ctx, node, peer)))
     return raise('Conflict', { reason: 'No ramdisk is expected at this address.' });
   await checkBeat(ctx, agent, request.body, peer);
-  await write(ctx, node.uuid, request.body);
+  await writeBeat(ctx, node.uuid, request.body);
   if (node.reservation !== null && !node.maintenance) notifyRun(ctx, node.uuid, 'heartbeat');
   return accepted();
 };

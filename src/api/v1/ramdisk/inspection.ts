@@ -24,7 +24,7 @@ const bodyLimit = 16 * 1024 * 1024;
 const bodyValues = 100_000;
 
 /** Version of the answer with the node in it; before, there is only the form of 1.1. */
-const since = 84;
+const nodeShownSince = 84;
 
 /** More than any machine has; each is looked up. */
 const mostInterfaces = 128;
@@ -101,7 +101,7 @@ const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<N
 
 const continueInspection = async (request: InspectionRequest, ctx: ApiContext): Promise<Answer> => {
   ctx.policy().require(inspectionRule, request.who);
-  if (request.version !== 1 && request.version < since) raise('PathNotFound');
+  if (request.version !== 1 && request.version < nodeShownSince) raise('PathNotFound');
   const node = await inspected(ctx, request);
   // The ramdisk sends what it found once, and again only after a 5xx: one that is quick may come before its power-on has ended.
   if (!(await isOwnRamdisk(ctx, node, peerOf(request)))) return raise('RamdiskTooEarly');

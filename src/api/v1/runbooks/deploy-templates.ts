@@ -18,10 +18,10 @@ import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { links, projections } from '../../resource/representation';
 
-const steps = z.array(deployStep).min(1, { error: 'a deploy template needs at least one step' });
+const templateSteps = z.array(deployStep).min(1, { error: 'a deploy template needs at least one step' });
 
 const parsedSteps = (given: unknown): TemplateStep[] => {
-  const parsed = steps.safeParse(given);
+  const parsed = templateSteps.safeParse(given);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map((issue) => ({ ...issue, path: ['steps', ...issue.path] }));
   throw schemaError(new z.ZodError(issues), 'steps');
@@ -48,7 +48,7 @@ const checkedSteps = (
  * A caller who may choose steps for all nodes approves these; a project's caller, were one admitted, does not: neither
  * by other steps nor by another name, which is the trait of the nodes they are meant for.
  */
-const checked: Resource<DeployTemplate>['checked'] = (values, { ctx, request: { who } }, stored) => {
+const checkedTemplate: Resource<DeployTemplate>['checked'] = (values, { ctx, request: { who } }, stored) => {
   const ofSystem = who.system_scope !== null || who.all_powerful;
   const renamed = values.name !== undefined && values.name !== stored?.name;
   if (values.steps === undefined) return renamed && !ofSystem ? { ...values, vouched: false } : values;
@@ -73,7 +73,7 @@ const template: Resource<DeployTemplate> = {
   store: (inventory) => inventory.deployTemplates,
   shown: projections(templateTable, { links: (row, { base }) => links(base, `deploy_templates/${row.uuid}`) }),
   sealing: { holder: 'deploy_template', fields: ['steps'] },
-  checked,
+  checked: checkedTemplate,
 };
 
 export const deployTemplateRoutes: Route[] = [...shownRoutes(template), ...editRoutes(template)];

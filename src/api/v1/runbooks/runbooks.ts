@@ -14,7 +14,7 @@ import { quotasOf } from '../../context';
 import { schemaError } from '../../http/errors';
 import type { Route } from '../../http/route';
 import { stepRuleNames } from '../../orders/steps';
-import type { Check, Consequence, Resource } from '../../resource/kit';
+import type { Consequence, Resource, WriteCheck } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { links, projections } from '../../resource/representation';
@@ -32,7 +32,7 @@ const createSchemas = {
   withTraits: createSchema(runbookTable),
 } as const satisfies Record<string, z.ZodType>;
 
-const parse: Resource['parse'] = (body, minor) => {
+const parseRunbook: Resource['parse'] = (body, minor) => {
   const schema = minor < runbookTraitsSince ? createSchemas.first : createSchemas.withTraits;
   const parsed = schema.safeParse(withTextOwner(body));
   if (!parsed.success) throw schemaError(parsed.error, 'body');
@@ -46,7 +46,7 @@ const traitsOf = (name: string, minor: number): readonly string[] => {
 };
 
 /** Throws InvalidInput, InvalidSteps, PolicyDenied. */
-const checked: Resource<Runbook>['checked'] = (values, { ctx, request, named }, stored) => {
+const checkedRunbook: Resource<Runbook>['checked'] = (values, { ctx, request, named }, stored) => {
   const given = values as StoredValues & Partial<Runbook>;
   if (stored) checkOwnership(named, { ...stored, ...given });
   const traits = stored ? undefined : traitsOf(given.name!, request.version);
@@ -59,7 +59,7 @@ const checked: Resource<Runbook>['checked'] = (values, { ctx, request, named }, 
   };
 };
 
-const before: readonly Check<Runbook>[] = [
+const runbookChecks: readonly WriteCheck<Runbook>[] = [
   {
     on: ['create', 'update'],
     check: ({ ctx, request: { who }, row, values, named }) => {
@@ -87,7 +87,10 @@ const after: readonly Consequence<Runbook>[] = [
 ];
 
 /** The facts of an event about a runbook, which its owner's project reads. */
-export const factsOf = ({ owner, name, public: open }: Runbook) => ({ project: owner, facts: { name, public: open } });
+export const runbookFacts = ({ owner, name, public: open }: Runbook) => ({
+  project: owner,
+  facts: { name, public: open },
+});
 
 const runbook: Resource<Runbook> = {
   ...runbookKind,
@@ -96,12 +99,12 @@ const runbook: Resource<Runbook> = {
   shown: projections(runbookTable, { links: (row, { base }) => links(base, `runbooks/${row.uuid}`) }),
   asks: [...stepRuleNames, operatorTraitRules.runbook, shareTrait],
   sealing: { holder: 'runbook', fields: ['steps'] },
-  parse,
+  parse: parseRunbook,
   patch,
-  checked,
-  before,
+  checked: checkedRunbook,
+  before: runbookChecks,
   after,
-  recorded: (row, { act }) => ({ ...factsOf(row), ...(act === 'create' && { values: row }) }),
+  recorded: (row, { act }) => ({ ...runbookFacts(row), ...(act === 'create' && { values: row }) }),
   headers: (ctx, { steps }, named) => (named.includes('steps') ? warningHeaders(ctx, steps) : {}),
 };
 

@@ -10,7 +10,7 @@ import { schemaError } from '../../http/errors';
 import { runbookStep } from '../../orders/step-schema';
 import { restoreSecrets } from '../../resource/document-secrets';
 
-const steps = z.array(runbookStep).min(1, { error: 'a runbook needs at least one step' });
+const runbookSteps = z.array(runbookStep).min(1, { error: 'a runbook needs at least one step' });
 
 /**
  * The given steps in the order they run, each with the stored secrets that its masks stand for. Whether a driver knows a
@@ -21,7 +21,7 @@ export const checkedSteps = (
   stored: readonly RunbookStep[],
   disallowed: readonly string[],
 ): RunbookStep[] => {
-  const parsed = steps.safeParse(given);
+  const parsed = runbookSteps.safeParse(given);
   if (!parsed.success) throw inSteps(parsed.error);
   const ordered = inOrder<RunbookStep>(parsed.data);
   checkRunbookSteps(ordered);

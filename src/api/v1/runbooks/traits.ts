@@ -9,14 +9,14 @@ import type { ApiContext } from '../../context';
 import { type ApiRequest, noContent, ok, route } from '../../http/route';
 import { operatorTraitRules, requireOperatorTraits } from '../nodes/operator-traits';
 import * as shapes from '../shapes';
-import { factsOf } from './runbooks';
+import { runbookFacts } from './runbooks';
 import { claimMarks, shareTrait } from './trait-claims';
 import { findVisibleRunbook } from './visibility';
 
 const runbookTraitRule = 'baremetal:runbook:update';
 const allPath = '/v1/runbooks/:runbook_ident/traits';
 const onePath = '/v1/runbooks/:runbook_ident/traits/:trait';
-const since = runbookTraitsSince;
+const runbookTraitRoutesSince = runbookTraitsSince;
 const changing = ['baremetal:runbook:get', runbookTraitRule, operatorTraitRules.runbook, shareTrait];
 
 const runbookParams = z.object({ runbook_ident: z.string() });
@@ -31,7 +31,7 @@ const checkTraits = (traits: readonly string[]): void => {
 };
 
 /** Changes the trait set of a visible runbook in one transaction, which keeps two callers from undoing each other. */
-const change = async (
+const changeTraits = async (
   request: ApiRequest<RunbookTraitParams, unknown, unknown>,
   ctx: ApiContext,
   next: (traits: readonly string[]) => readonly string[],
@@ -55,7 +55,7 @@ const change = async (
       uuid: runbook.uuid,
       values: { traits },
     } as const;
-    await auditAndEvent(inventory, ctx.policy(), request, resourceChange({ ...write, ...factsOf(runbook) }));
+    await auditAndEvent(inventory, ctx.policy(), request, resourceChange({ ...write, ...runbookFacts(runbook) }));
   });
 };
 
@@ -63,7 +63,7 @@ const listTraits = route<RunbookTraitParams>({
   method: 'GET',
   path: allPath,
   answers: { 200: shapes.traits },
-  since,
+  since: runbookTraitRoutesSince,
   rules: ['baremetal:runbook:get'],
   params: runbookParams,
   handler: async ({ who, params }, ctx) => {
@@ -77,13 +77,13 @@ const listTraits = route<RunbookTraitParams>({
 const setTraits = route<RunbookTraitParams, unknown, z.output<typeof traitsBody>>({
   method: 'PUT',
   path: allPath,
-  since,
+  since: runbookTraitRoutesSince,
   rules: changing,
   params: runbookParams,
   body: traitsBody,
   handler: async (request, ctx) => {
     checkTraits(request.body.traits);
-    await change(request, ctx, () => request.body.traits);
+    await changeTraits(request, ctx, () => request.body.traits);
     return noContent();
   },
 });
@@ -91,13 +91,13 @@ const setTraits = route<RunbookTraitParams, unknown, z.output<typeof traitsBody>
 const addTrait = route<OneParams>({
   method: 'PUT',
   path: onePath,
-  since,
+  since: runbookTraitRoutesSince,
   rules: changing,
   params: oneParams,
   handler: async (request, ctx) => {
     const { runbook_ident, trait } = request.params;
     checkTraits([trait]);
-    await change(request, ctx, (traits) => [...traits, trait]);
+    await changeTraits(request, ctx, (traits) => [...traits, trait]);
     return noContent(`${request.base}/v1/runbooks/${runbook_ident}/traits/${trait}`);
   },
 });
@@ -105,11 +105,11 @@ const addTrait = route<OneParams>({
 const clearTraits = route<RunbookTraitParams>({
   method: 'DELETE',
   path: allPath,
-  since,
+  since: runbookTraitRoutesSince,
   rules: changing,
   params: runbookParams,
   handler: async (request, ctx) => {
-    await change(request, ctx, () => []);
+    await changeTraits(request, ctx, () => []);
     return noContent();
   },
 });
@@ -117,11 +117,11 @@ const clearTraits = route<RunbookTraitParams>({
 const removeTrait = route<OneParams>({
   method: 'DELETE',
   path: onePath,
-  since,
+  since: runbookTraitRoutesSince,
   rules: changing,
   params: oneParams,
   handler: async (request, ctx) => {
-    await change(request, ctx, (traits) => traits.filter((one) => one !== request.params.trait));
+    await changeTraits(request, ctx, (traits) => traits.filter((one) => one !== request.params.trait));
     return noContent();
   },
 });

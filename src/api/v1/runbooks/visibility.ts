@@ -2,10 +2,10 @@
 import type { Caller } from '../../../model/access/callers';
 import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
-import type { Kind } from '../../resource/kit';
+import type { ResourceKind } from '../../resource/kit';
 import { type Context, findVisible } from '../../resource/reach';
 
-export const runbookKind: Kind<Runbook> = {
+export const runbookKind: ResourceKind<Runbook> = {
   table: runbookTable,
   tableAt: runbookTableAt,
   what: 'runbook',

@@ -18,7 +18,7 @@ export const anywhere = (ctx: ApiContext, step: RunbookStep): StepFault[] => {
 };
 
 /** Characters of the header at most; a proxy's own limit for all headers together is 8 KiB. */
-const longest = 4_000;
+const longestHeader = 4_000;
 
 // A header's text is Latin-1 at most; what lies beyond is written as JSON writes it.
 const ascii = (text: string): string =>
@@ -26,7 +26,9 @@ const ascii = (text: string): string =>
 
 const asHeader = (texts: readonly string[]): string => {
   const whole = ascii(JSON.stringify(texts));
-  return whole.length <= longest || texts.length <= 1 ? whole.slice(0, longest) : asHeader(texts.slice(0, -1));
+  return whole.length <= longestHeader || texts.length <= 1
+    ? whole.slice(0, longestHeader)
+    : asHeader(texts.slice(0, -1));
 };
 
 /** The header of a runbook that was stored: a JSON list of texts; no header where nothing is to be said. */

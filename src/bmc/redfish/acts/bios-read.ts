@@ -14,12 +14,12 @@ const longestValue = 1_000;
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 
 /** A password is never read: what a BMC shows in its place is hidden from all callers. */
-const textOf = (value: BiosValue, row: AttributeRow | undefined): string | null =>
+const biosText = (value: BiosValue, row: AttributeRow | undefined): string | null =>
   value === null || row?.Type === 'Password' ? null : (tidyText(String(value), longestValue) ?? '');
 
 const settingOf = (name: string, value: BiosValue, row: AttributeRow | undefined): BiosSetting => ({
   name,
-  value: textOf(value, row),
+  value: biosText(value, row),
   attribute_type: orNull(row?.Type),
   allowable_values: orNull(row?.Value?.flatMap(({ ValueName }) => tidyText(ValueName) ?? [])),
   lower_bound: orNull(row?.LowerBound),

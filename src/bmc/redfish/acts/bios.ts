@@ -43,7 +43,7 @@ const applyTime = {
   '@Redfish.SettingsApplyTime': { '@odata.type': '#Settings.v1_0_0.PreferredApplyTime', ApplyTime: 'OnReset' },
 } as const;
 
-const settingsOf = (args: Readonly<Record<string, unknown>>) =>
+const wantedSettings = (args: Readonly<Record<string, unknown>>) =>
   args.settings as { name: string; value: string | number | boolean }[];
 
 const wantedOf = async (
@@ -51,7 +51,7 @@ const wantedOf = async (
   args: Readonly<Record<string, unknown>>,
   { first }: BiosAt,
 ): Promise<BiosValues> =>
-  checkSettings(settingsOf(args), { bios: first.bios, registry: await readRegistry(client, first.bios) });
+  checkSettings(wantedSettings(args), { bios: first.bios, registry: await readRegistry(client, first.bios) });
 
 /** What callers read of the BIOS is what was last seen; after a change, and where nothing had to change, that is now. */
 const seenNow = async (client: Client): Promise<Pick<ActOutcome, 'seen'>> => ({

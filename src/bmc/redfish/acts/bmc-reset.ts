@@ -14,7 +14,7 @@ import type { Client } from '../transport/client';
 /** What was true before, to recognise a restart by. */
 type Before = { readonly last_reset_time: string | null; readonly session: string | null };
 
-const kinds = ['GracefulRestart', 'ForceRestart'] as const;
+const resetTypes = ['GracefulRestart', 'ForceRestart'] as const;
 
 type BmcResetFound = { readonly at: At; readonly manager: Manager };
 type At = { readonly system: string; readonly manager: string };
@@ -25,7 +25,7 @@ const find = async (client: Client): Promise<BmcResetFound> => {
   return { at: { system: system.path, manager: manager.path }, manager: manager.value };
 };
 
-const lasting: readonly string[] = ['BmcAddressRefused', 'BmcTlsFailed', 'DriverInfoInvalid'];
+const lastingCodes: readonly string[] = ['BmcAddressRefused', 'BmcTlsFailed', 'DriverInfoInvalid'];
 const silent: readonly string[] = ['BmcUnreachable', 'BmcBusy'];
 
 /** Silence is how a restart looks from outside; odd answers and refused logins prove nothing. */
@@ -38,7 +38,7 @@ const lookOnce = async (client: Client, at: At, { before, accepted }: Announced)
     return { good: system.PowerState !== undefined, begun, answers: true };
   } catch (error) {
     client.context.signal.throwIfAborted();
-    if (!isTemperError(error) || lasting.includes(error.code)) throw error;
+    if (!isTemperError(error) || lastingCodes.includes(error.code)) throw error;
     // The BMC's own word, where it gives one, outweighs its silence.
     const begun = silent.includes(error.code) && (accepted || earlier.last_reset_time === null);
     return { good: false, begun, answers: false };
@@ -55,11 +55,11 @@ const hasRestarted = async (client: Client, before: Before, manager: Manager): P
     ? manager.LastResetTime !== before.last_reset_time
     : sessionIsGone(client, before.session);
 
-const send = async (client: Client, { at, manager }: BmcResetFound): Promise<Announced> => {
+const sendReset = async (client: Client, { at, manager }: BmcResetFound): Promise<Announced> => {
   const intents = announcements(client.context, { bmc: at.manager, system: at.system });
   const action = manager.Actions?.['#Manager.Reset'];
   const allowed = await allowableValues(client, action, 'ResetType');
-  const kind = allowed ? kinds.find((one) => allowed.includes(one)) : kinds[0];
+  const kind = allowed ? resetTypes.find((one) => allowed.includes(one)) : resetTypes[0];
   if (action === undefined || kind === undefined) return raise('BmcUnsupported', client.facts({ what }));
   const before: Before = {
     last_reset_time: manager.LastResetTime ?? null,
@@ -82,7 +82,7 @@ export const resetBmc = async (client: Client): Promise<ActOutcome> => {
     await watch(client, { manager: bmc, system }, announced!);
   } else {
     const found = await find(client);
-    await watch(client, found.at, await send(client, found));
+    await watch(client, found.at, await sendReset(client, found));
   }
   return { is: 'done', note: 'the BMC is back' };
 };

@@ -66,7 +66,7 @@ const patchBoot = async (
   return sent!;
 };
 
-const show = ({ boot }: BootState): string =>
+const shownBoot = ({ boot }: BootState): string =>
   `${boot.BootSourceOverrideTarget ?? 'no target'} ${boot.BootSourceOverrideEnabled ?? ''} ${boot.BootSourceOverrideMode ?? ''}`.trim();
 
 /** The BMC's name for a device; BmcUnsupported when it lists its targets and this is not among them. */
@@ -135,7 +135,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
       (uri === undefined || boot.HttpBootUri === uri || accepted) &&
       (boot.BootSourceOverrideEnabled === enabled || (announced !== undefined && isInForce(boot))),
     act,
-    show,
+    show: shownBoot,
     again: 'now',
   });
   return {
@@ -170,7 +170,7 @@ export const setBootMode = async (client: Client, args: Readonly<Record<string, 
         },
         what,
       ),
-    show,
+    show: shownBoot,
     again: 'now',
     // Several BMCs make it a job of the next boot and show the old mode until then.
     trusts: true,

@@ -7,7 +7,7 @@ import { findManager, findSystem } from '../discovery/discovery';
 import { ManagerClock } from '../jobs/job-resources';
 import type { Client } from '../transport/client';
 
-const step = 'management.set_bmc_clock';
+const clockStep = 'management.set_bmc_clock';
 const what = 'set the clock of the BMC';
 
 /** A second of tolerance, one that BMCs cut off, and the time a reply takes. */
@@ -24,7 +24,7 @@ const offsetIn = (given: unknown): string | undefined => {
   if (given === undefined) return undefined;
   const offset = given === 'Z' ? '+00:00' : String(given);
   if (/^[+-]([01]\d|2[0-3]):[0-5]\d$/.test(offset)) return offset;
-  return raise('InvalidStepArgs', { step, reason: 'argument datetime_local_offset must look like +02:00' });
+  return raise('InvalidStepArgs', { step: clockStep, reason: 'argument datetime_local_offset must look like +02:00' });
 };
 
 const targetIn = (given: unknown): number | undefined => {
@@ -34,7 +34,7 @@ const targetIn = (given: unknown): number | undefined => {
   const ms = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
   return raise('InvalidStepArgs', {
-    step,
+    step: clockStep,
     reason: 'argument target_datetime must be ISO 8601, such as 2026-03-01T12:00:00Z',
   });
 };

@@ -6,16 +6,16 @@ import type { ActOutcome, FirmwareComponent } from '../../../model/runs/runs';
 import { shortDigest } from '../../digest';
 import { pause } from '../../wait';
 import { allowableValues, findSystem, membersOf } from '../discovery/discovery';
-import { type Part, readParts } from '../discovery/firmware-parts';
+import { type FirmwarePart, readParts } from '../discovery/firmware-parts';
 import { glance, type Job } from '../jobs/job';
 import { openLedger } from '../jobs/job-ledger';
 import { JobRoot, UpdateService } from '../jobs/job-resources';
-import { perform } from '../jobs/jobs';
+import { performJobs } from '../jobs/jobs';
 import type { Client, Sent } from '../transport/client';
 import { plainFacts } from '../transport/plain-urls';
 import { seenPower } from './restart';
 
-const step = 'firmware.update';
+const firmwareStep = 'firmware.update';
 
 /** `wait`: seconds to leave the component alone once its version shows. */
 type Item = { readonly component: string; readonly url: string; readonly wait?: number };
@@ -24,15 +24,15 @@ type Item = { readonly component: string; readonly url: string; readonly wait?: 
  * How components differ. A task that waits is believed at once where only a start of the host applies the image, a little
  * later where it may only be preparing; openstack/ironic:ironic/drivers/modules/redfish/firmware.py. `waits` counts pauses.
  */
-const kinds: Readonly<Record<string, { readonly restart: Job['restart']; readonly waits: number }>> = {
+const componentKinds: Readonly<Record<string, { readonly restart: Job['restart']; readonly waits: number }>> = {
   bios: { restart: 'if it waits', waits: 0 },
   bmc: { restart: 'never', waits: 0 },
   nic: { restart: 'if it waits', waits: 30 },
 };
 
-const kindOf = (component: string) => ownValue(kinds, component.replace(/:.*/, ''));
+const componentKind = (component: string) => ownValue(componentKinds, component.replace(/:.*/, ''));
 
-const limitMs = 2 * 60 * 60_000;
+const firmwareLimitMs = 2 * 60 * 60_000;
 
 /** Good looks in a row before the next command, how many first pauses lie between them, and how many looks there are at most. */
 const goodLooks = 3;
@@ -47,15 +47,18 @@ const protocolOf = (url: string): 'HTTP' | 'HTTPS' | undefined => {
 /** Which origins are allowed is checked where the step is accepted; here only what a BMC can be asked to fetch. */
 const checkUrl = ({ component, url }: Item): void => {
   if (protocolOf(url) === undefined)
-    raise('InvalidStepArgs', { step, reason: `the url of component ${component} must begin with http:// or https://` });
+    raise('InvalidStepArgs', {
+      step: firmwareStep,
+      reason: `the url of component ${component} must begin with http:// or https://`,
+    });
 };
 
-const checkComponent = (parts: readonly Part[], { component }: Item): void => {
-  if (kindOf(component) && parts.some((part) => part.component === component)) return;
+const checkComponent = (parts: readonly FirmwarePart[], { component }: Item): void => {
+  if (componentKind(component) && parts.some((part) => part.component === component)) return;
   const known = parts.map((part) => part.component).join(', ');
   const hint = component.startsWith('nic') ? '; some BMCs show network adapters only while the node runs' : '';
   raise('InvalidStepArgs', {
-    step,
+    step: firmwareStep,
     reason: `component ${component} is not known on this node; it has: ${known}${hint}`,
   });
 };
@@ -86,7 +89,7 @@ const isNamed = (url: string, version: string): boolean =>
   (new URL(url).pathname.split('/').at(-1) ?? '').includes(version);
 
 /** After an update a BMC answers some things before others, and may restart once more: three good looks in a row. */
-const settle = async (client: Client, { wait }: Item): Promise<void> => {
+const settleAfterUpdate = async (client: Client, { wait }: Item): Promise<void> => {
   const { timing, signal, beat } = client.context;
   await pause((wait ?? 0) * 1_000, signal);
   let good = 0;
@@ -106,11 +109,11 @@ const simpleUpdate = (client: Client, { target, targets }: Updater, { url }: Ite
 
 const jobFor = (client: Client, updater: Updater, item: Item): Job => {
   const { component, url } = item;
-  const { restart, waits } = kindOf(component)!;
+  const { restart, waits } = componentKind(component)!;
   const key = `update ${component}`;
   return {
     key,
-    limitMs,
+    limitMs: firmwareLimitMs,
     before: () => versionOf(client, component),
     send: () => simpleUpdate(client, updater, item, key),
     effect: async (before, endedWell) => {
@@ -121,7 +124,7 @@ const jobFor = (client: Client, updater: Updater, item: Item): Job => {
     restart,
     waitMs: waits * client.context.timing.pollMs,
     away: true,
-    after: () => settle(client, item),
+    after: () => settleAfterUpdate(client, item),
   };
 };
 
@@ -129,7 +132,7 @@ const jobFor = (client: Client, updater: Updater, item: Item): Job => {
 const withoutTokens = (error: unknown): unknown =>
   isTemperError(error) ? new TemperError(error.code, plainFacts(error.facts)) : error;
 
-const flashed = (parts: readonly Part[], items: readonly Item[]): FirmwareComponent[] =>
+const flashed = (parts: readonly FirmwarePart[], items: readonly Item[]): FirmwareComponent[] =>
   parts.map(({ component, version }) => ({
     component,
     current_version: version,
@@ -145,7 +148,7 @@ const updateAll = async (client: Client, items: readonly Item[]): Promise<ActOut
     for (const item of items) checkComponent(parts, item);
     return findUpdater(client, items);
   });
-  for (const item of items) await perform({ client, ledger }, [jobFor(client, updater, item)]);
+  for (const item of items) await performJobs({ client, ledger }, [jobFor(client, updater, item)]);
   const parts = await readParts(client);
   const versions = items.map(
     ({ component }) => `${component} ${parts.find((part) => part.component === component)?.version}`,
@@ -164,7 +167,7 @@ export const updateFirmware = async (client: Client, args: Readonly<Record<strin
   const twice = items.find(({ component }, index) =>
     items.some((other, at) => at < index && other.component === component),
   );
-  if (twice) raise('InvalidStepArgs', { step, reason: `component ${twice.component} is listed twice` });
+  if (twice) raise('InvalidStepArgs', { step: firmwareStep, reason: `component ${twice.component} is listed twice` });
   return updateAll(client, items).catch((error: unknown) => {
     throw withoutTokens(error);
   });

@@ -9,7 +9,7 @@ import { tidyText } from '../../texts';
 import { findChecked } from '../discovery/discovery';
 import { readDrives } from '../discovery/inventory';
 import { HostChassis, HostSystem } from '../discovery/inventory-resources';
-import { type Member, partsOf } from '../discovery/parts';
+import { createParts, type FoundPart } from '../discovery/parts';
 import type { Chassis } from '../discovery/resources';
 import type { Client } from '../transport/client';
 import { lastOf } from '../transport/texts';
@@ -30,16 +30,24 @@ export type LightAt = {
 export const hasLight = (light: Light | undefined): light is Light =>
   light !== undefined && (light.IndicatorLED !== undefined || light.LocationIndicatorActive !== undefined);
 
-const states: Readonly<Record<string, 'on' | 'off' | 'blinking'>> = { Lit: 'on', Off: 'off', Blinking: 'blinking' };
+const lightStates: Readonly<Record<string, 'on' | 'off' | 'blinking'>> = {
+  Lit: 'on',
+  Off: 'off',
+  Blinking: 'blinking',
+};
 
 /** The older property distinguishes lit from blinking; the newer one only lit from dark. */
 const stateOf = ({ IndicatorLED, LocationIndicatorActive }: Light) =>
-  IndicatorLED !== undefined ? (ownValue(states, IndicatorLED) ?? 'unknown') : LocationIndicatorActive ? 'on' : 'off';
+  IndicatorLED !== undefined
+    ? (ownValue(lightStates, IndicatorLED) ?? 'unknown')
+    : LocationIndicatorActive
+      ? 'on'
+      : 'off';
 
 const statesOf = ({ IndicatorLED }: Light): readonly string[] =>
   IndicatorLED === undefined ? ['on', 'off'] : ['on', 'off', 'blinking'];
 
-const lightAt = (component: Component, name: string, at: Member<Light>): LightAt => ({
+const lightAt = (component: Component, name: string, at: FoundPart<Light>): LightAt => ({
   component,
   name: tidyText(name) ?? lastOf(at.path),
   path: at.path,
@@ -51,7 +59,7 @@ const lightAt = (component: Component, name: string, at: Member<Light>): LightAt
 export const findLights = async (client: Client, wanted: readonly Component[]): Promise<LightAt[]> => {
   const { path } = await findChecked(client);
   const system = { ...(await client.get(path, HostSystem)), path };
-  const parts = partsOf(client);
+  const parts = createParts(client);
   const chassis = (system.value.Links?.Chassis ?? []).map((link) => link['@odata.id']);
   const read: Readonly<Record<Component, () => Promise<LightAt[]>>> = {
     chassis: async () =>

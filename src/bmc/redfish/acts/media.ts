@@ -33,7 +33,7 @@ const decoded = (text: string): string => {
   }
 };
 
-const show = (slots: readonly Slot[]): string =>
+const shownSlots = (slots: readonly Slot[]): string =>
   slots.map((slot) => `${slot.path.split('/').at(-1)} ${holds(slot) ? 'holds an image' : 'is empty'}`).join(', ');
 
 /** Empties drives, each looked at again right before: one drive may be shown in two places. */
@@ -59,7 +59,7 @@ const empty = async (client: Client, paths: readonly string[]): Promise<{ sent: 
       }
       return sent ?? { is: 'accepted', reply: { status: 204, headers: {}, body: undefined, garbled: false } };
     },
-    show,
+    show: shownSlots,
     again: 'now',
   });
 };
@@ -82,7 +82,7 @@ const insert = async (client: Client, slot: Slot, url: string): Promise<void> =>
       const ejected = holds(now) ? await ejectFrom(client, now, what) : undefined;
       return ejected && ejected.is !== 'accepted' ? ejected : insertInto(client, now, url, what);
     },
-    show: (now) => show([now]),
+    show: (now) => shownSlots([now]),
     again: 'now',
   });
 };

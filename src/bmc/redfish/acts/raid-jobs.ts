@@ -3,7 +3,7 @@
 import { respelled } from '../../quirks';
 import { type ControllerSeen, readVolumes, type VolumeSeen } from '../discovery/raid-storage';
 import type { Desk, Job } from '../jobs/job';
-import { perform } from '../jobs/jobs';
+import { performJobs } from '../jobs/jobs';
 import type { Client, Sent } from '../transport/client';
 import { isPlanned, type PlannedVolume } from './raid-levels';
 
@@ -24,7 +24,7 @@ export type Plan = {
 };
 
 /** Blocking creates alone take minutes, and a volume may count as made only when it is initialised. */
-const limitMs = 3 * 60 * 60_000;
+const raidLimitMs = 3 * 60 * 60_000;
 
 /** At once where the controller can, else at the next start. */
 export const applyTimeOf = ({ applyTimes }: ControllerSeen): ApplyTime =>
@@ -57,7 +57,7 @@ const deletion = (client: Client, { controller, volumesPath, path, applyTime }: 
   const isGone = (volumes: readonly VolumeSeen[]) => volumes.every((volume) => volume.path !== path);
   return {
     key,
-    limitMs,
+    limitMs: raidLimitMs,
     before: async () => null,
     unneeded: async () => isGone(await look()),
     send: async () => {
@@ -85,7 +85,7 @@ const creation = (client: Client, planned: Creation): Job => {
   };
   return {
     key,
-    limitMs,
+    limitMs: raidLimitMs,
     before: async () => (await look()).map(({ path }) => path),
     send: () =>
       withApplyTime('create volume', planned.applyTime, (more) =>
@@ -115,12 +115,12 @@ const wavesOf = <T extends { readonly controller: string }>(items: readonly T[])
 /** Deletes, then creates. Throws what perform throws. */
 export const carryOut = async (desk: Desk, { deletions, creations }: Plan): Promise<void> => {
   for (const wave of wavesOf(deletions))
-    await perform(
+    await performJobs(
       desk,
       wave.map((each) => deletion(desk.client, each)),
     );
   for (const wave of wavesOf(creations))
-    await perform(
+    await performJobs(
       desk,
       wave.map((each) => creation(desk.client, each)),
     );

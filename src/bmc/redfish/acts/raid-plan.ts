@@ -28,7 +28,7 @@ const occupy = (room: Room, drives: readonly string[], each: number): void => {
 
 const same = (given: string, known: string | undefined): boolean => known?.toLowerCase() === given.toLowerCase();
 
-const fits = (disk: LogicalDisk, drive: DriveSeen, room: Room): boolean => {
+const driveFits = (disk: LogicalDisk, drive: DriveSeen, room: Room): boolean => {
   const { free, used } = room.get(drive.path)!;
   if (free <= 0 || (used && !disk.share_physical_disks)) return false;
   if (disk.disk_type && !same(disk.disk_type, drive.media)) return false;
@@ -53,7 +53,7 @@ const choose = (
   wide: boolean,
 ): DriveSeen[] | undefined => {
   const free = (drive: DriveSeen): number => room.get(drive.path)!.free;
-  const able = drives.filter((drive) => fits(disk, drive, room)).sort((a, b) => free(a) - free(b));
+  const able = drives.filter((drive) => driveFits(disk, drive, room)).sort((a, b) => free(a) - free(b));
   const possible = counts(level, disk, able.length);
   if (disk.size_gb === 'MAX') {
     const count = wide ? possible.at(-1) : possible[0];

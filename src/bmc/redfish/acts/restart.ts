@@ -3,17 +3,17 @@ import type { RunObserved } from '../../../model/runs/runs';
 import type { ActContext } from '../../contract';
 import { findSystem } from '../discovery/discovery';
 import type { Ledger } from '../jobs/job-ledger';
-import { type Client, createClient } from '../transport/client';
+import { type Client, createRedfishClient } from '../transport/client';
 import { powerActs, powerStateOf, setPower } from './power';
 
-const steps = { off: 'power_off', on: 'power_on' } as const;
+const restartActs = { off: 'power_off', on: 'power_on' } as const;
 
 /** Power's own intents live inside the ledger, which would otherwise be overwritten by them. */
-const within = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Client => {
+const ledgerIntents = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Client => {
   const intents: ActContext['intents'] = {
     last: async () => {
       const power = ledger.restart(key)?.power;
-      return power && { act: steps[is], sent_at: power.sent_at, at: power.sent, detail: power.detail };
+      return power && { act: restartActs[is], sent_at: power.sent_at, at: power.sent, detail: power.detail };
     },
     record: (detail) => {
       const power = { detail, sent: performance.now(), sent_at: new Date().toISOString() };
@@ -21,12 +21,12 @@ const within = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): 
     },
     renew: client.context.intents.renew,
   };
-  return createClient(client.node, { ...client.context, intents }, client.connection);
+  return createRedfishClient(client.node, { ...client.context, intents }, client.connection);
 };
 
 const go = async (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Promise<void> => {
   if (ledger.restart(key)?.is !== is) await ledger.putRestart(key, { is });
-  await setPower(within(client, ledger, key, is), powerActs[steps[is]]);
+  await setPower(ledgerIntents(client, ledger, key, is), powerActs[restartActs[is]]);
 };
 
 /** The power state for the store, which may know an older one. */

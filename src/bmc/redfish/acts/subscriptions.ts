@@ -8,17 +8,17 @@ import { converge } from '../../converge';
 import { shortDigest } from '../../digest';
 import { tidyText } from '../../texts';
 import { findChecked, membersOf, serviceRoot } from '../discovery/discovery';
-import { link, maybe, text, texts } from '../discovery/resources';
+import { link, maybe, optionalText, texts } from '../discovery/resources';
 import type { Client } from '../transport/client';
 import { lastOf } from '../transport/texts';
 
 const EventService = z.looseObject({ Subscriptions: maybe(link), EventTypesForSubscription: texts });
 
 const Subscription = z.looseObject({
-  Id: text,
-  Context: text,
-  Protocol: text,
-  Destination: text,
+  Id: optionalText,
+  Context: optionalText,
+  Protocol: optionalText,
+  Destination: optionalText,
   EventTypes: texts,
 });
 type Subscription = z.output<typeof Subscription>;
@@ -84,7 +84,7 @@ const toldBy = ({ destination, context, protocol, event_types }: SubscriptionArg
 type Told = ReturnType<typeof toldBy>;
 
 /** What the receiver knows the sender by. */
-const headersOf = ({ secret_headers: given }: SubscriptionArgs): SubscriptionArgs =>
+const secretHeaders = ({ secret_headers: given }: SubscriptionArgs): SubscriptionArgs =>
   Array.isArray(given) && given.length > 0 ? { HttpHeaders: given } : {};
 
 const requireTypes = (client: Client, wanted: unknown, types: Service['types']): void => {
@@ -149,7 +149,7 @@ export const createSubscription = async (client: Client, args: SubscriptionArgs)
     reached: ({ made }, announced) => announced !== undefined && made !== undefined,
     act: ({ paths }) => {
       before = paths;
-      return client.post(list, { ...told, ...headersOf(args) }, what);
+      return client.post(list, { ...told, ...secretHeaders(args) }, what);
     },
     show: ({ paths }) => JSON.stringify(paths),
     again: 'next attempt',

@@ -32,7 +32,7 @@ export const readRegistry = async (client: Client, bios: Bios): Promise<Registry
   return new Map(rows.map((row) => [row.AttributeName, row]));
 };
 
-type Given = string | number | boolean;
+type BiosValueGiven = string | number | boolean;
 
 const words: Readonly<Record<string, boolean>> = { true: true, false: false };
 
@@ -40,7 +40,9 @@ const inBounds = (size: number, low: number | undefined, high: number | undefine
   size >= (low ?? -Infinity) && size <= (high ?? Infinity);
 
 /** Each type: the value in the BMC's spelling, or the reason why it cannot be. */
-const readers: Readonly<Record<string, (given: Given, row: AttributeRow) => { value: Given } | { fault: string }>> = {
+const readers: Readonly<
+  Record<string, (given: BiosValueGiven, row: AttributeRow) => { value: BiosValueGiven } | { fault: string }>
+> = {
   Enumeration: (given, row) => {
     const names = (row.Value ?? []).flatMap(({ ValueName }) => ValueName ?? []);
     return names.length === 0 || names.includes(String(given))
@@ -75,12 +77,12 @@ const guessed = (name: string, now: BiosValue | undefined): AttributeRow =>
  * `settings` has the shape of the step table: a list of {name, value}.
  */
 export const checkSettings = (
-  settings: readonly { readonly name: string; readonly value: Given }[],
+  settings: readonly { readonly name: string; readonly value: BiosValueGiven }[],
   { bios, registry }: { bios: Bios; registry: Registry },
-): Record<string, Given> => {
+): Record<string, BiosValueGiven> => {
   const refuse = (name: string, reason: string) =>
     raise('InvalidStepArgs', { step: 'bios.apply_configuration', reason: `setting ${name} ${reason}` });
-  const checked = settings.map(({ name, value }): [string, Given] => {
+  const checked = settings.map(({ name, value }): [string, BiosValueGiven] => {
     const known = registry.get(name);
     if (!known && !Object.hasOwn(bios.Attributes, name)) refuse(name, 'is not known to this BIOS');
     const row = known ?? guessed(name, bios.Attributes[name]);

@@ -1,6 +1,6 @@
 /** Finding a node's resources at its BMC, always by following links. */
 import { raise } from '../../../model/errors';
-import type { Client, Read } from '../transport/client';
+import type { Client, ReadResource } from '../transport/client';
 import { ActionInfo, Collection, Manager, ServiceRoot, System } from './resources';
 
 export const serviceRoot = async (client: Client) =>
@@ -24,7 +24,7 @@ const systemPath = async (client: Client): Promise<string> => {
   });
 };
 
-export type SystemAt = { readonly path: string; look(): Promise<Read<System>> };
+export type SystemAt = { readonly path: string; look(): Promise<ReadResource<System>> };
 
 const plainUuid = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase();
 

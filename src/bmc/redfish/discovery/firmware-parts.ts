@@ -5,17 +5,17 @@ import type { Client } from '../transport/client';
 import { findManager, findSystem, membersOf } from './discovery';
 import type { System } from './resources';
 
-export type Part = { readonly component: string; readonly version: string | null };
+export type FirmwarePart = { readonly component: string; readonly version: string | null };
 
 /** Some BMCs answer 400 until the host runs ('adapters need a running host'); others have no adapters to show. */
 const unlessAbsent = (error: unknown): undefined => {
   if (!isTemperError(error, 'BmcRejected')) throw error;
 };
 
-const adapters = async (client: Client, system: System): Promise<Part[]> => {
+const adapters = async (client: Client, system: System): Promise<FirmwarePart[]> => {
   const chassis = await client.find(system.Links?.Chassis?.[0]?.['@odata.id'], FirmwareChassis);
   const paths = await membersOf(client, chassis?.value.NetworkAdapters?.['@odata.id']);
-  const found: Part[] = [];
+  const found: FirmwarePart[] = [];
   for (const path of paths) {
     const adapter = (await client.find(path, NetworkAdapter))?.value;
     const name = adapter?.SerialNumber ?? adapter?.Id;
@@ -26,7 +26,7 @@ const adapters = async (client: Client, system: System): Promise<Part[]> => {
 };
 
 /** `bios`, `bmc` and one `nic:<serial or id>` per network adapter. Each call is a fresh look. */
-export const readParts = async (client: Client): Promise<Part[]> => {
+export const readParts = async (client: Client): Promise<FirmwarePart[]> => {
   const at = await findSystem(client);
   const { value: system } = await at.look();
   const { value: manager } = await findManager(client, system);

@@ -1,15 +1,15 @@
 /** Resources that inspection and indicators read, as lenient as the others. */
 import { z } from 'zod';
 import { Drive, Storage } from '../jobs/job-resources';
-import { Chassis, flag, link, links, maybe, System, status, text } from './resources';
+import { Chassis, link, maybe, optionalFlag, optionalLinks, optionalText, System, status } from './resources';
 
 const number = maybe(z.number().nonnegative());
 
 export const HostSystem = System.extend({
-  SerialNumber: text,
-  SKU: text,
-  BiosVersion: text,
-  ProcessorSummary: maybe(z.looseObject({ Count: number, LogicalProcessorCount: number, Model: text })),
+  SerialNumber: optionalText,
+  SKU: optionalText,
+  BiosVersion: optionalText,
+  ProcessorSummary: maybe(z.looseObject({ Count: number, LogicalProcessorCount: number, Model: optionalText })),
   MemorySummary: maybe(z.looseObject({ TotalSystemMemoryGiB: number })),
   Processors: maybe(link),
   EthernetInterfaces: maybe(link),
@@ -19,10 +19,10 @@ export const HostSystem = System.extend({
 export type HostSystem = z.output<typeof HostSystem>;
 
 export const Processor = z.looseObject({
-  ProcessorType: text,
-  ProcessorArchitecture: text,
-  InstructionSet: text,
-  Model: text,
+  ProcessorType: optionalText,
+  ProcessorArchitecture: optionalText,
+  InstructionSet: optionalText,
+  Model: optionalText,
   MaxSpeedMHz: number,
   TotalCores: number,
   TotalThreads: number,
@@ -31,31 +31,39 @@ export const Processor = z.looseObject({
 export type Processor = z.output<typeof Processor>;
 
 export const EthernetInterface = z.looseObject({
-  Id: text,
-  MACAddress: text,
-  PermanentMACAddress: text,
+  Id: optionalText,
+  MACAddress: optionalText,
+  PermanentMACAddress: optionalText,
   SpeedMbps: number,
-  LinkStatus: text,
-  InterfaceEnabled: flag,
+  LinkStatus: optionalText,
+  InterfaceEnabled: optionalFlag,
   Status: status,
 });
 export type EthernetInterface = z.output<typeof EthernetInterface>;
 
-export const HostStorage = Storage.extend({ Drives: links });
+export const HostStorage = Storage.extend({ Drives: optionalLinks });
 
 /** A drive with its light. */
 export const HostDrive = Drive.extend({
-  Model: text,
-  Manufacturer: text,
-  IndicatorLED: text,
-  LocationIndicatorActive: flag,
+  Model: optionalText,
+  Manufacturer: optionalText,
+  IndicatorLED: optionalText,
+  LocationIndicatorActive: optionalFlag,
 });
 export type HostDrive = z.output<typeof HostDrive>;
 
 export const SimpleStorage = z.looseObject({
   Devices: maybe(
-    z.array(z.looseObject({ Name: text, Manufacturer: text, Model: text, CapacityBytes: number, Status: status })),
+    z.array(
+      z.looseObject({
+        Name: optionalText,
+        Manufacturer: optionalText,
+        Model: optionalText,
+        CapacityBytes: number,
+        Status: status,
+      }),
+    ),
   ),
 });
 
-export const HostChassis = Chassis.extend({ Id: text });
+export const HostChassis = Chassis.extend({ Id: optionalText });

@@ -14,7 +14,7 @@ import {
   Processor,
   SimpleStorage,
 } from './inventory-resources';
-import { type Member, type Parts, partsOf } from './parts';
+import { createParts, type FoundPart, type Parts } from './parts';
 
 /** Processors: `x86-64` and its like as kernels spell them; the family where the BMC says no more. */
 const architectures: Readonly<Record<string, string>> = {
@@ -86,7 +86,7 @@ const diskOf = (name: string, drive: HostDrive): DiskSeen[] =>
 
 /** Drives of all controllers. */
 export const readDrives = async (parts: Parts, system: HostSystem) => {
-  const found: { readonly controller: string; readonly at: Member<HostDrive> }[] = [];
+  const found: { readonly controller: string; readonly at: FoundPart<HostDrive> }[] = [];
   for (const { path, value } of await parts.members(system.Storage?.['@odata.id'], HostStorage)) {
     const drives = (value.Drives ?? []).map((drive) => drive['@odata.id']);
     for (const at of await parts.each(drives, HostDrive)) found.push({ controller: value.Id ?? lastOf(path), at });
@@ -159,7 +159,7 @@ const assemble = (client: Client, system: HostSystem, processors: readonly Proce
 
 /** `troubles`: what the BMC erred over, by the property that would have come of it. */
 export const readInventory = async (client: Client, system: HostSystem) => {
-  const [forCpus, forDisks, forInterfaces] = [partsOf(client), partsOf(client), partsOf(client)] as const;
+  const [forCpus, forDisks, forInterfaces] = [createParts(client), createParts(client), createParts(client)] as const;
   const processors = await forCpus.members(system.Processors?.['@odata.id'], Processor);
   const disks = await readDisks(forDisks, system);
   const interfaces = await readInterfaces(forInterfaces, system);

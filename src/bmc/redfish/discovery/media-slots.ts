@@ -3,7 +3,7 @@ import { raise } from '../../../model/errors';
 import type { mediaTypes } from '../../../model/lifecycle/steps';
 import { asksForEmptyBody, respelled } from '../../quirks';
 import type { Client, Sent } from '../transport/client';
-import { wordsOf } from '../transport/replies';
+import { messageTextOf } from '../transport/replies';
 import { findSystem, managerPaths, membersOf } from './discovery';
 import { Manager, VirtualMedia } from './resources';
 
@@ -61,7 +61,7 @@ export const insertInto = async (client: Client, slot: Slot, url: string, what: 
   let body: Readonly<Record<string, unknown>> = { Image: url };
   let sent = await client.post(target, body, what);
   for (let tries = 1; tries < mostTries && sent.is === 'refused'; tries += 1) {
-    const next = respelled('insert media', body, wordsOf(sent.reply), url);
+    const next = respelled('insert media', body, messageTextOf(sent.reply), url);
     // A BMC that refuses what it asked for would go round in circles.
     if (Object.keys(next).length <= Object.keys(body).length) break;
     body = next;

@@ -1,11 +1,11 @@
 /** Reading many small parts of a node, where one that the BMC errs over must not spoil the rest. */
 import type { z } from 'zod';
 import { isTemperError, type TemperError } from '../../../model/errors';
-import type { Client, Read } from '../transport/client';
+import type { Client, ReadResource } from '../transport/client';
 import { membersOf } from './discovery';
 
 /** One resource and where it is. */
-export type Member<T> = Read<T> & { readonly path: string };
+export type FoundPart<T> = ReadResource<T> & { readonly path: string };
 
 export type Parts = {
   /** What was not to be had, in order: the BMC answered, and not with that. */
@@ -13,9 +13,9 @@ export type Parts = {
   /** What `read` finds; undefined where the BMC errs over it. Throws where it is silent or leads elsewhere. */
   part<T>(read: () => Promise<T>): Promise<T | undefined>;
   /** The members of a collection that can be read, one after the other: BMCs are slow, and others wait too. */
-  members<T>(path: string | undefined, schema: z.ZodType<T>): Promise<Member<T>[]>;
+  members<T>(path: string | undefined, schema: z.ZodType<T>): Promise<FoundPart<T>[]>;
   /** The same for links that are known already. */
-  each<T>(paths: readonly string[], schema: z.ZodType<T>): Promise<Member<T>[]>;
+  each<T>(paths: readonly string[], schema: z.ZodType<T>): Promise<FoundPart<T>[]>;
 };
 
 const answered: readonly string[] = ['BmcServerError', 'BmcRejected', 'BmcBusy', 'BmcUnsupported'];
@@ -27,7 +27,7 @@ const isAnswer = (error: unknown): error is TemperError =>
 // No node has more of anything; a BMC that lists more does not mean well.
 const mostMembers = 256;
 
-export const partsOf = (client: Client): Parts => {
+export const createParts = (client: Client): Parts => {
   const troubles: TemperError[] = [];
 
   const part: Parts['part'] = async (read) => {

@@ -9,18 +9,18 @@ export const maybe = <T extends z.ZodType>(schema: T) =>
     .transform((value) => value ?? undefined);
 
 export const link = z.looseObject({ '@odata.id': z.string() });
-export const text = maybe(z.string());
-export const flag = maybe(z.boolean());
+export const optionalText = maybe(z.string());
+export const optionalFlag = maybe(z.boolean());
 export const texts = maybe(z.array(z.string()));
-export const status = maybe(z.looseObject({ State: text, Health: text }));
-export const links = maybe(z.array(link));
+export const status = maybe(z.looseObject({ State: optionalText, Health: optionalText }));
+export const optionalLinks = maybe(z.array(link));
 
 const action = maybe(
   z.looseObject({
     target: z.string(),
     'ResetType@Redfish.AllowableValues': texts,
     'ResetKeysType@Redfish.AllowableValues': texts,
-    '@Redfish.ActionInfo': text,
+    '@Redfish.ActionInfo': optionalText,
   }),
 );
 
@@ -32,8 +32,8 @@ const settings = maybe(
 );
 
 export const ServiceRoot = z.looseObject({
-  Vendor: text,
-  Product: text,
+  Vendor: optionalText,
+  Product: optionalText,
   Systems: maybe(link),
   Managers: maybe(link),
   Registries: maybe(link),
@@ -44,31 +44,31 @@ export const Collection = z.looseObject({ Members: z.array(link) });
 
 const boot = maybe(
   z.looseObject({
-    BootSourceOverrideTarget: text,
-    BootSourceOverrideEnabled: text,
-    BootSourceOverrideMode: text,
-    HttpBootUri: text,
+    BootSourceOverrideTarget: optionalText,
+    BootSourceOverrideEnabled: optionalText,
+    BootSourceOverrideMode: optionalText,
+    HttpBootUri: optionalText,
     'BootSourceOverrideTarget@Redfish.AllowableValues': texts,
     'BootSourceOverrideEnabled@Redfish.AllowableValues': texts,
   }),
 );
 
 export const System = z.looseObject({
-  '@odata.id': text,
-  UUID: text,
-  PowerState: text,
-  BootProgress: maybe(z.looseObject({ LastState: text })),
-  Manufacturer: text,
-  Model: text,
-  IndicatorLED: text,
-  LocationIndicatorActive: flag,
+  '@odata.id': optionalText,
+  UUID: optionalText,
+  PowerState: optionalText,
+  BootProgress: maybe(z.looseObject({ LastState: optionalText })),
+  Manufacturer: optionalText,
+  Model: optionalText,
+  IndicatorLED: optionalText,
+  LocationIndicatorActive: optionalFlag,
   Boot: boot,
-  Status: maybe(z.looseObject({ Health: text, HealthRollup: text })),
+  Status: maybe(z.looseObject({ Health: optionalText, HealthRollup: optionalText })),
   Bios: maybe(link),
   SecureBoot: maybe(link),
   VirtualMedia: maybe(link),
   Actions: maybe(z.looseObject({ '#ComputerSystem.Reset': action })),
-  Links: maybe(z.looseObject({ ManagedBy: links, Chassis: links })),
+  Links: maybe(z.looseObject({ ManagedBy: optionalLinks, Chassis: optionalLinks })),
   '@Redfish.Settings': settings,
 });
 export type System = z.output<typeof System>;
@@ -76,13 +76,13 @@ export type System = z.output<typeof System>;
 export const BootSettings = z.looseObject({ Boot: boot });
 
 export const ActionInfo = z.looseObject({
-  Parameters: maybe(z.array(z.looseObject({ Name: text, AllowableValues: texts }))),
+  Parameters: maybe(z.array(z.looseObject({ Name: optionalText, AllowableValues: texts }))),
 });
 
 export const SecureBoot = z.looseObject({
-  SecureBootEnable: flag,
-  SecureBootCurrentBoot: text,
-  SecureBootMode: text,
+  SecureBootEnable: optionalFlag,
+  SecureBootCurrentBoot: optionalText,
+  SecureBootMode: optionalText,
   SecureBootDatabases: maybe(link),
   Actions: maybe(z.looseObject({ '#SecureBoot.ResetKeys': action })),
 });
@@ -94,8 +94,8 @@ export type BiosValue = z.output<typeof Value>;
 const attributes = z.record(z.string(), Value.catch(null)).catch({}).default({});
 
 export const Bios = z.looseObject({
-  '@odata.id': text,
-  AttributeRegistry: text,
+  '@odata.id': optionalText,
+  AttributeRegistry: optionalText,
   Attributes: attributes,
   '@Redfish.Settings': settings,
   Actions: maybe(z.looseObject({ '#Bios.ResetBios': action })),
@@ -105,19 +105,19 @@ export type Bios = z.output<typeof Bios>;
 export const BiosSettings = z.looseObject({ Attributes: attributes });
 
 export const RegistryFile = z.looseObject({
-  Id: text,
-  Registry: text,
-  Location: maybe(z.array(z.looseObject({ Uri: text, Language: text }))),
+  Id: optionalText,
+  Registry: optionalText,
+  Location: maybe(z.array(z.looseObject({ Uri: optionalText, Language: optionalText }))),
 });
 
 export const AttributeRow = z.looseObject({
   AttributeName: z.string(),
-  Type: text,
-  ReadOnly: flag,
-  GrayOut: flag,
-  ResetRequired: flag,
-  IsSystemUniqueProperty: flag,
-  Value: maybe(z.array(z.looseObject({ ValueName: text }))),
+  Type: optionalText,
+  ReadOnly: optionalFlag,
+  GrayOut: optionalFlag,
+  ResetRequired: optionalFlag,
+  IsSystemUniqueProperty: optionalFlag,
+  Value: maybe(z.array(z.looseObject({ ValueName: optionalText }))),
   LowerBound: maybe(z.number()),
   UpperBound: maybe(z.number()),
   MinLength: maybe(z.number()),
@@ -131,24 +131,24 @@ export const AttributeRegistry = z.looseObject({
 });
 
 export const VirtualMedia = z.looseObject({
-  '@odata.id': text,
+  '@odata.id': optionalText,
   MediaTypes: texts,
-  Inserted: flag,
-  Image: text,
+  Inserted: optionalFlag,
+  Image: optionalText,
   Actions: maybe(z.looseObject({ '#VirtualMedia.InsertMedia': action, '#VirtualMedia.EjectMedia': action })),
 });
 export type VirtualMedia = z.output<typeof VirtualMedia>;
 
 export const Manager = z.looseObject({
-  '@odata.id': text,
-  LastResetTime: text,
-  FirmwareVersion: text,
+  '@odata.id': optionalText,
+  LastResetTime: optionalText,
+  FirmwareVersion: optionalText,
   VirtualMedia: maybe(link),
-  Status: maybe(z.looseObject({ State: text })),
+  Status: maybe(z.looseObject({ State: optionalText })),
   Actions: maybe(z.looseObject({ '#Manager.Reset': action })),
 });
 export type Manager = z.output<typeof Manager>;
 
-export const Chassis = z.looseObject({ IndicatorLED: text, LocationIndicatorActive: flag });
+export const Chassis = z.looseObject({ IndicatorLED: optionalText, LocationIndicatorActive: optionalFlag });
 
 export const Anything = z.looseObject({});

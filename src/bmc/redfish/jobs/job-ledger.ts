@@ -5,12 +5,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TemperError } from '../../../model/errors';
 import type { ActContext, Intent } from '../../contract';
-import { aged, dated, type Entry, type Pages, type RestartEntry } from './ledger-times';
+import { aged, dated, type LedgerEntry, type Pages, type RestartEntry } from './ledger-times';
 export type Ledger = {
   /** Made once and kept: a later attempt must not plan anew with half of the work done. */
   plan<Plan>(make: () => Promise<Plan>): Promise<Plan>;
-  job(key: string): Entry | undefined;
-  putJob(key: string, entry: Entry): Promise<void>;
+  job(key: string): LedgerEntry | undefined;
+  putJob(key: string, entry: LedgerEntry): Promise<void>;
   dropJob(key: string): Promise<void>;
   /** Whether no other command was sent after this one, so that whatever is new at the BMC is its doing. */
   isLatest(key: string): boolean;

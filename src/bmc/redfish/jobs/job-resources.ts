@@ -1,6 +1,6 @@
 /** Resources that long work reads: tasks, storage, volumes and the update service, as lenient as the others. */
 import { z } from 'zod';
-import { link, links, maybe, status, text, texts } from '../discovery/resources';
+import { link, maybe, optionalLinks, optionalText, status, texts } from '../discovery/resources';
 
 const number = maybe(z.number());
 
@@ -14,15 +14,20 @@ export const JobRoot = z.looseObject({
 export const TaskService = z.looseObject({ Tasks: maybe(link) });
 export const JobService = z.looseObject({ Jobs: maybe(link) });
 
-const message = z.looseObject({ MessageId: text, Message: text, Severity: text, MessageSeverity: text });
+const message = z.looseObject({
+  MessageId: optionalText,
+  Message: optionalText,
+  Severity: optionalText,
+  MessageSeverity: optionalText,
+});
 
 export const Task = z.looseObject({
-  '@odata.id': text,
-  '@odata.type': text,
-  Id: text,
-  TaskState: text,
-  TaskStatus: text,
-  TaskMonitor: text,
+  '@odata.id': optionalText,
+  '@odata.type': optionalText,
+  Id: optionalText,
+  TaskState: optionalText,
+  TaskStatus: optionalText,
+  TaskMonitor: optionalText,
   PercentComplete: number,
   Messages: maybe(z.array(message)),
 });
@@ -30,9 +35,9 @@ export type Task = z.output<typeof Task>;
 
 /** A job of a vendor or of the standard's JobService: the two spell the same things. */
 export const VendorJob = z.looseObject({
-  JobState: text,
-  JobStatus: text,
-  Message: text,
+  JobState: optionalText,
+  JobStatus: optionalText,
+  Message: optionalText,
   Messages: maybe(z.array(message)),
 });
 export type VendorJob = z.output<typeof VendorJob>;
@@ -42,12 +47,12 @@ export const ManagerDocument = z.looseObject({});
 
 export const StorageSystem = z.looseObject({ Storage: maybe(link) });
 
-const member = z.looseObject({ Name: text, SupportedRAIDTypes: texts });
+const member = z.looseObject({ Name: optionalText, SupportedRAIDTypes: texts });
 export const StorageController = member;
 export const Storage = z.looseObject({
-  Id: text,
-  Name: text,
-  Drives: links,
+  Id: optionalText,
+  Name: optionalText,
+  Drives: optionalLinks,
   Volumes: maybe(link),
   Controllers: maybe(link),
   StorageControllers: maybe(z.array(member)),
@@ -62,22 +67,22 @@ export const VolumeCollection = z.looseObject({
 });
 
 export const Volume = z.looseObject({
-  Id: text,
-  Name: text,
-  RAIDType: text,
-  VolumeType: text,
+  Id: optionalText,
+  Name: optionalText,
+  RAIDType: optionalText,
+  VolumeType: optionalText,
   CapacityBytes: number,
   Status: status,
-  Links: maybe(z.looseObject({ Drives: links })),
+  Links: maybe(z.looseObject({ Drives: optionalLinks })),
 });
 
 export const Drive = z.looseObject({
-  Id: text,
-  Name: text,
-  SerialNumber: text,
+  Id: optionalText,
+  Name: optionalText,
+  SerialNumber: optionalText,
   CapacityBytes: number,
-  MediaType: text,
-  Protocol: text,
+  MediaType: optionalText,
+  Protocol: optionalText,
   Status: status,
 });
 
@@ -85,20 +90,20 @@ const simpleUpdate = maybe(
   z.looseObject({
     target: z.string(),
     'TransferProtocol@Redfish.AllowableValues': texts,
-    '@Redfish.ActionInfo': text,
+    '@Redfish.ActionInfo': optionalText,
   }),
 );
 export const UpdateService = z.looseObject({
   Actions: maybe(z.looseObject({ '#UpdateService.SimpleUpdate': simpleUpdate })),
 });
 
-export const FirmwareSystem = z.looseObject({ BiosVersion: text, PowerState: text });
+export const FirmwareSystem = z.looseObject({ BiosVersion: optionalText, PowerState: optionalText });
 export const FirmwareChassis = z.looseObject({ NetworkAdapters: maybe(link) });
 export const NetworkAdapter = z.looseObject({
-  Id: text,
-  SerialNumber: text,
-  Controllers: maybe(z.array(z.looseObject({ FirmwarePackageVersion: text }))),
+  Id: optionalText,
+  SerialNumber: optionalText,
+  Controllers: maybe(z.array(z.looseObject({ FirmwarePackageVersion: optionalText }))),
 });
 
-export const ManagerClock = z.looseObject({ DateTime: text, DateTimeLocalOffset: text });
+export const ManagerClock = z.looseObject({ DateTime: optionalText, DateTimeLocalOffset: optionalText });
 export type ManagerClock = z.output<typeof ManagerClock>;

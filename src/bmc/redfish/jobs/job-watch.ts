@@ -7,9 +7,9 @@ import { backOff, pause } from '../../wait';
 import { restartHost, wasRestarted } from '../acts/restart';
 import { plainFacts } from '../transport/plain-urls';
 import { type Desk, glance, type Job } from './job';
-import type { Entry } from './ledger-times';
+import type { LedgerEntry } from './ledger-times';
 import { newTask, progressOf } from './tasks';
-import type { Progress } from './vendor-jobs';
+import type { JobProgress } from './vendor-jobs';
 
 /** The engine cuts an attempt short after a while; a clear end comes before that. */
 const limitOf = ({ client }: Desk, job: Job): number =>
@@ -18,7 +18,7 @@ const limitOf = ({ client }: Desk, job: Job): number =>
 /** For how long an effect may lag behind what the BMC says of its task, or stay away where it says nothing. */
 const graceMs = ({ client }: Desk): number => client.context.timing.softPowerTimeoutMs;
 
-const end = async (desk: Desk, job: Job, code: ErrorCode, more: Record<string, unknown>): Promise<never> => {
+const endJob = async (desk: Desk, job: Job, code: ErrorCode, more: Record<string, unknown>): Promise<never> => {
   const { client, ledger } = desk;
   const facts = client.facts({ what: job.key, step: job.key, ...plainFacts(more) });
   const entry = ledger.job(job.key)!;
@@ -26,7 +26,7 @@ const end = async (desk: Desk, job: Job, code: ErrorCode, more: Record<string, u
   return raise(code, facts);
 };
 
-export const update = async ({ ledger }: Desk, job: Job, change: Partial<Entry>): Promise<void> =>
+export const update = async ({ ledger }: Desk, job: Job, change: Partial<LedgerEntry>): Promise<void> =>
   ledger.putJob(job.key, { ...ledger.job(job.key)!, ...change });
 
 type Watch = { readonly desk: Desk; readonly job: Job; readonly wave: string; waitingSince?: number; doubts: number };
@@ -39,7 +39,7 @@ const restart = async ({ desk, job, wave }: Watch): Promise<void> => {
   if (ledger.job(job.key)?.over !== undefined) await update(desk, job, { over: performance.now() });
 };
 
-const wantsRestart = (watch: Watch, { waits, state }: Extract<Progress, { is: 'running' }>): boolean => {
+const wantsRestart = (watch: Watch, { waits, state }: Extract<JobProgress, { is: 'running' }>): boolean => {
   const { desk, job, wave } = watch;
   const { timing } = desk.client.context;
   if (job.restart === 'never' || wasRestarted(desk.ledger, wave)) return false;
@@ -50,7 +50,7 @@ const wantsRestart = (watch: Watch, { waits, state }: Extract<Progress, { is: 'r
   return job.restart === 'surely' && !young;
 };
 
-const whileRunning = async (watch: Watch, progress: Extract<Progress, { is: 'running' }>): Promise<void> => {
+const whileRunning = async (watch: Watch, progress: Extract<JobProgress, { is: 'running' }>): Promise<void> => {
   const { desk, job } = watch;
   const { sent, over } = desk.ledger.job(job.key)!;
   // A task that was lost may be found again.
@@ -63,21 +63,21 @@ const whileRunning = async (watch: Watch, progress: Extract<Progress, { is: 'run
 /** A task that has forgotten to end may have done its work all the same. */
 const whenEndless = async ({ desk, job }: Watch, ageMs: number, seen: string): Promise<void> => {
   const { shows } = await job.effect(desk.ledger.job(job.key)!.before, false);
-  if (!shows) return end(desk, job, 'BmcJobEndless', { minutes: Math.round(ageMs / 60_000), seen });
+  if (!shows) return endJob(desk, job, 'BmcJobEndless', { minutes: Math.round(ageMs / 60_000), seen });
   await job.after?.();
   await update(desk, job, { is: 'done' });
 };
 
 /** A monitor's 500 may be the end of the work or of the BMC's patience; three in a row are taken for the former. */
-const whenFailed = async (watch: Watch, { reason, unsure }: Extract<Progress, { is: 'failed' }>): Promise<void> => {
+const whenFailed = async (watch: Watch, { reason, unsure }: Extract<JobProgress, { is: 'failed' }>): Promise<void> => {
   watch.doubts += 1;
-  if (!unsure || watch.doubts >= 3) await end(watch.desk, watch.job, 'BmcJobFailed', { reason });
+  if (!unsure || watch.doubts >= 3) await endJob(watch.desk, watch.job, 'BmcJobFailed', { reason });
 };
 
 const endWithout = async (watch: Watch, endedWell: boolean, seen: string): Promise<never> =>
   endedWell
-    ? end(watch.desk, watch.job, 'BmcJobFailed', { reason: `its task ended well, but the BMC shows ${seen}` })
-    : end(watch.desk, watch.job, 'StepOutcomeUnknown', {
+    ? endJob(watch.desk, watch.job, 'BmcJobFailed', { reason: `its task ended well, but the BMC shows ${seen}` })
+    : endJob(watch.desk, watch.job, 'StepOutcomeUnknown', {
         reason: `no record of its task remains, and the BMC shows ${seen}`,
       });
 
@@ -116,12 +116,12 @@ const overdue = async (watch: Watch, endedWell: boolean, seen: string): Promise<
 };
 
 /** Where no answer named the task, one that is new in the BMC's list is taken for it. */
-const look = async ({ desk, job }: Watch): Promise<Progress> => {
+const readProgress = async ({ desk, job }: Watch): Promise<JobProgress> => {
   const { client, ledger } = desk;
   const entry = ledger.job(job.key)!;
   if (entry.final) return { is: 'done' };
   const named = entry.monitor ?? entry.task;
-  const progress: Progress = named ? await progressOf(client, entry) : { is: 'lost' };
+  const progress: JobProgress = named ? await progressOf(client, entry) : { is: 'lost' };
   // A monitor may end well for work that only its task calls a failure.
   const enough = entry.task !== undefined || (named !== undefined && progress.is !== 'done');
   const task = enough || !ledger.isLatest(job.key) ? undefined : await newTask(client, entry);
@@ -130,7 +130,7 @@ const look = async ({ desk, job }: Watch): Promise<Progress> => {
   return progressOf(client, ledger.job(job.key)!);
 };
 
-const follow = async (watch: Watch, progress: Progress): Promise<void> => {
+const followJob = async (watch: Watch, progress: JobProgress): Promise<void> => {
   if (progress.is !== 'failed') watch.doubts = 0;
   switch (progress.is) {
     case 'running':
@@ -144,7 +144,7 @@ const follow = async (watch: Watch, progress: Progress): Promise<void> => {
     case 'unreadable': {
       const { desk, job } = watch;
       if (performance.now() - desk.ledger.job(job.key)!.sent >= limitOf(desk, job))
-        await end(desk, job, 'StepOutcomeUnknown', { reason: progress.error.message });
+        await endJob(desk, job, 'StepOutcomeUnknown', { reason: progress.error.message });
     }
   }
 };
@@ -159,12 +159,12 @@ export const watchUntilDone = async (watch: Watch): Promise<void> => {
   const { timing, signal, beat } = client.context;
   const nextPause = backOff(timing.pollMs * 2);
   while (ledger.job(watch.job.key)?.is !== 'done') {
-    const seen = await glance(client, watch.job.away ?? false, () => look(watch));
-    const progress: Progress = isTemperError(seen) ? { is: 'unreadable', error: seen } : seen;
+    const seen = await glance(client, watch.job.away ?? false, () => readProgress(watch));
+    const progress: JobProgress = isTemperError(seen) ? { is: 'unreadable', error: seen } : seen;
     const { monitor, task } = ledger.job(watch.job.key)!;
     const state = progress.is === 'running' ? progress.state : progress.is;
     beat({ what: watch.job.key, doing: 'waiting', state, task: task ?? monitor });
-    await follow(watch, progress);
+    await followJob(watch, progress);
     if (ledger.job(watch.job.key)?.is === 'done') return;
     await pause(pauseFor(timing.pollMs, progress.is === 'running' ? progress.pauseMs : undefined, nextPause()), signal);
   }

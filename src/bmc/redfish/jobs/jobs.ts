@@ -16,7 +16,7 @@ const showsByNow = async (desk: Desk, job: Job): Promise<boolean> => {
   return (await job.unneeded?.()) ?? false;
 };
 
-const send = async (desk: Desk, job: Job): Promise<Sent> => {
+const sendJob = async (desk: Desk, job: Job): Promise<Sent> => {
   const { client, ledger } = desk;
   const before = await job.before();
   const tasks = (await listTasks(client)) ?? null;
@@ -42,7 +42,7 @@ const start = async (desk: Desk, job: Job): Promise<void> => {
     const nothing = { before: null, tasks: null, sent: performance.now() };
     return ledger.putJob(job.key, { ...(known ?? nothing), is: 'done' });
   }
-  const sent = await send(desk, job);
+  const sent = await sendJob(desk, job);
   switch (sent.is) {
     case 'refused':
       await ledger.dropJob(job.key);
@@ -62,7 +62,7 @@ const start = async (desk: Desk, job: Job): Promise<void> => {
  * Does jobs that may be under way together, with one restart of the host for all that need it.
  * Throws BmcJobFailed, BmcJobEndless, StepOutcomeUnknown, and what a refused command or a failed restart amounts to.
  */
-export const perform = async (desk: Desk, jobs: readonly Job[]): Promise<void> => {
+export const performJobs = async (desk: Desk, jobs: readonly Job[]): Promise<void> => {
   for (const job of jobs) await start(desk, job);
   for (const job of jobs) await watchUntilDone({ desk, job, wave: jobs[0]!.key, doubts: 0 });
 };

@@ -6,9 +6,12 @@
 import type { ErrorCode, Facts } from '../../../model/errors';
 import type { Intent } from '../../contract';
 
-type Stored<T, Key extends string> = Omit<T, Key> & { readonly [name in Key]?: number };
-type StoredPower = Stored<NonNullable<RestartEntry['power']>, 'sent'> & { readonly sent_ago?: number };
-type StoredEntry = Stored<Entry, 'sent' | 'over'> & { readonly sent_ago?: number; readonly over_ago?: number };
+type StoredTimes<T, Key extends string> = Omit<T, Key> & { readonly [name in Key]?: number };
+type StoredPower = StoredTimes<NonNullable<RestartEntry['power']>, 'sent'> & { readonly sent_ago?: number };
+type StoredEntry = StoredTimes<LedgerEntry, 'sent' | 'over'> & {
+  readonly sent_ago?: number;
+  readonly over_ago?: number;
+};
 type StoredPages = Omit<Pages, 'jobs' | 'restarts'> & {
   readonly jobs: Readonly<Record<string, StoredEntry>>;
   readonly restarts: Readonly<Record<string, Omit<RestartEntry, 'power'> & { readonly power?: StoredPower }>>;
@@ -58,7 +61,7 @@ export const dated = (intent: Intent): Pages => {
 };
 
 /** One command. Times are milliseconds of this process's monotonic clock; the store keeps their age (ledger-times.ts). */
-export type Entry = TaskRefs & {
+export type LedgerEntry = TaskRefs & {
   readonly is: 'sent' | 'accepted' | 'done' | 'ended';
   /** What was true before, to recognise the effect by. */
   readonly before: unknown;
@@ -84,7 +87,7 @@ export type RestartEntry = {
 export type Pages = {
   readonly desired: Readonly<Record<string, unknown>>;
   readonly plan?: unknown;
-  readonly jobs: Readonly<Record<string, Entry>>;
+  readonly jobs: Readonly<Record<string, LedgerEntry>>;
   readonly restarts: Readonly<Record<string, RestartEntry>>;
 };
 

@@ -6,11 +6,11 @@ import { membersOf } from '../discovery/discovery';
 import type { Client } from '../transport/client';
 import { isTransientRefusal, type Reply, retryAfterMs } from '../transport/replies';
 import { JobRoot, Task, TaskService } from './job-resources';
-import type { Entry, TaskRefs } from './ledger-times';
-import { type Progress, vendorJob } from './vendor-jobs';
+import type { LedgerEntry, TaskRefs } from './ledger-times';
+import { type JobProgress, vendorJob } from './vendor-jobs';
 
 // Task.v1_7_0 TaskState; `Starting`, `Pending` and the two after them are how a BMC says that the host has to start first.
-const kinds: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
+const taskStates: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
   Starting: 'waits',
   Pending: 'waits',
   Suspended: 'waits',
@@ -30,18 +30,18 @@ const line = (text: string): string =>
     .trim()
     .slice(0, 200);
 
-const wordsOf = (task: Task): string =>
+const taskTextOf = (task: Task): string =>
   line((task.Messages ?? []).map((each) => each.Message ?? each.MessageId ?? '').join(' '));
 
 /** A state alone proves nothing: work that ended as `Completed` with status `Critical` has failed. */
-export const judge = (task: Task): Progress => {
+export const judge = (task: Task): JobProgress => {
   const state = task.TaskState ?? 'no state';
-  const words = wordsOf(task);
+  const words = taskTextOf(task);
   const failed = {
     is: 'failed',
     reason: [[state, task.TaskStatus].filter(Boolean).join(', '), words].filter(Boolean).join(': '),
   } as const;
-  const kind = ownValue(kinds, state);
+  const kind = ownValue(taskStates, state);
   if (kind === 'failed' || (kind === 'done' && task.TaskStatus === 'Critical')) return failed;
   if (kind === 'done') return { is: 'done', waits: rebootWords.test(words) };
   const percent = task.PercentComplete === undefined ? '' : ` ${task.PercentComplete} %`;
@@ -82,7 +82,7 @@ const errorAt = (client: Client, reply: Reply, path: string): TemperError =>
   client.connection.errorOf(reply, { node: String(client.facts().node), what: `GET ${path}` });
 
 /** One look at a monitor or task. A monitor's last answer is that of the command itself, so an error there is its failure. */
-const ask = async (client: Client, path: string, refs: TaskRefs): Promise<Progress> => {
+const readTask = async (client: Client, path: string, refs: TaskRefs): Promise<JobProgress> => {
   const what = `GET ${path}`;
   const node = String(client.facts().node);
   const answer = await client.connection.ask({ method: 'GET', path, signal: client.context.signal, node, what });
@@ -96,7 +96,7 @@ const ask = async (client: Client, path: string, refs: TaskRefs): Promise<Progre
   if (reply.status >= 400)
     return { is: 'failed', reason: String(error.facts.reason), ...(reply.status === 500 && { unsure: true as const }) };
   const task = taskIn(reply.body);
-  const judged: Progress = task
+  const judged: JobProgress = task
     ? judge(task)
     : reply.status === 202
       ? { is: 'running', state: 'in progress', waits: false }
@@ -107,16 +107,16 @@ const ask = async (client: Client, path: string, refs: TaskRefs): Promise<Progre
 };
 
 /** What the task itself says outweighs its monitor, but for one that has not noticed its own end. */
-const weigh = (monitor: Progress, task: Progress): Progress => {
+const weigh = (monitor: JobProgress, task: JobProgress): JobProgress => {
   if (task.is === 'lost' || task.is === 'unreadable') return monitor;
   return monitor.is === 'done' && task.is === 'running' ? monitor : task;
 };
 
 /** How far an accepted command is. @throws errors of the list that no later look can mend, such as refused credentials */
-export const progressOf = async (client: Client, { monitor, task }: TaskRefs): Promise<Progress> => {
+export const progressOf = async (client: Client, { monitor, task }: TaskRefs): Promise<JobProgress> => {
   const refs = { ...(monitor && { monitor }), ...(task && { task }) };
-  let seen: Progress = monitor ? await ask(client, monitor, refs) : { is: 'lost' };
-  if (seen.is !== 'running' && task !== undefined) seen = weigh(seen, await ask(client, task, refs));
+  let seen: JobProgress = monitor ? await readTask(client, monitor, refs) : { is: 'lost' };
+  if (seen.is !== 'running' && task !== undefined) seen = weigh(seen, await readTask(client, task, refs));
   const lost = seen.is === 'lost' ? (task ?? monitor) : undefined;
   return lost === undefined ? seen : ((await vendorJob(client, lost)) ?? seen);
 };
@@ -139,7 +139,7 @@ export const listTasks = async (client: Client): Promise<string[] | undefined> =
 };
 
 /** The one task that the BMC did not have before the command was sent; undefined when there are none or several. */
-export const newTask = async (client: Client, { tasks }: Entry): Promise<string | undefined> => {
+export const newTask = async (client: Client, { tasks }: LedgerEntry): Promise<string | undefined> => {
   if (tasks === null) return undefined;
   const fresh = ((await listTasks(client)) ?? []).filter((path) => !tasks.includes(path));
   return fresh.length === 1 ? fresh[0] : undefined;

@@ -8,7 +8,7 @@ import type { Client } from '../transport/client';
 import { JobRoot, JobService, ManagerDocument, VendorJob } from './job-resources';
 import type { TaskRefs } from './ledger-times';
 
-const judge = (job: VendorJob): Progress => {
+const judge = (job: VendorJob): JobProgress => {
   const state = job.JobState ?? 'no state';
   const kind = ownValue(jobStates, state);
   const words = job.Message ?? job.Messages?.map(({ Message }) => Message ?? '').join(' ') ?? '';
@@ -39,7 +39,7 @@ const collections = async (client: Client): Promise<string[]> => {
 };
 
 /** What a job with the id of a lost task says; undefined when there is none. */
-export const vendorJob = async (client: Client, task: string): Promise<Progress | undefined> => {
+export const vendorJob = async (client: Client, task: string): Promise<JobProgress | undefined> => {
   const id = task.replace(/\/$/, '').split('/').at(-1);
   for (const jobs of await collections(client)) {
     const job = await client.find(`${jobs}/${id}`, VendorJob);
@@ -49,7 +49,7 @@ export const vendorJob = async (client: Client, task: string): Promise<Progress 
 };
 
 /** `waits`: for a start of the host, though it may have ended well. `lost`: no record of it is left, which proves neither an end nor a failure. */
-export type Progress =
+export type JobProgress =
   | {
       readonly is: 'running';
       readonly state: string;

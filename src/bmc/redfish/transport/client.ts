@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { raise, type TemperError } from '../../../model/errors';
 import type { ActContext, BmcNode } from '../../contract';
 import type { Connection } from './connection';
-import { isTransientRefusal, type Reply, wordsOf } from './replies';
-import type { Answer } from './wire';
+import { isTransientRefusal, messageTextOf, type Reply } from './replies';
+import type { WireAnswer } from './wire';
 
 /** How a write ended. `unknown`: no answer came, or one that says nothing; only a later read can show it. */
 export type Sent =
@@ -12,7 +12,11 @@ export type Sent =
   | { readonly is: 'refused'; readonly reply: Reply; readonly error: TemperError; readonly transient: boolean }
   | { readonly is: 'unknown'; readonly error: TemperError };
 
-export type Read<T> = { readonly value: T; readonly etag: string | undefined; readonly headers: Reply['headers'] };
+export type ReadResource<T> = {
+  readonly value: T;
+  readonly etag: string | undefined;
+  readonly headers: Reply['headers'];
+};
 
 export type Client = {
   readonly node: BmcNode;
@@ -22,13 +26,13 @@ export type Client = {
   /** Facts for an error of this node and BMC. */
   facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
   /** Throws an error of the list. */
-  get<T>(path: string, schema: z.ZodType<T>): Promise<Read<T>>;
+  get<T>(path: string, schema: z.ZodType<T>): Promise<ReadResource<T>>;
   /** Like get; undefined when the BMC does not have it: 404, 405, 501, or a licence is missing. */
   find<T>(
     path: string | undefined,
     schema: z.ZodType<T>,
     how?: { readonly large?: boolean },
-  ): Promise<Read<T> | undefined>;
+  ): Promise<ReadResource<T> | undefined>;
   /** Throws only where nothing was sent (BmcUnreachable, BmcAddressRefused, ...), where credentials fail, or on abort. */
   post(path: string, body: unknown, what: string): Promise<Sent>;
   /** Sends If-Match, working down the ladder of what BMCs accept. */
@@ -43,7 +47,9 @@ const strong = (etag: string): string => etag.replace(/^W\//, '');
 
 /** Answers that are about the precondition, not about the body. */
 const isPrecondition = (reply: Reply): boolean =>
-  reply.status === 412 || reply.status === 428 || /Precondition(Failed|HeaderMissing|Required)/.test(wordsOf(reply));
+  reply.status === 412 ||
+  reply.status === 428 ||
+  /Precondition(Failed|HeaderMissing|Required)/.test(messageTextOf(reply));
 
 /** What every request of one act shares. */
 type Peer = Pick<Client, 'node' | 'context' | 'connection' | 'label' | 'facts'> & {
@@ -52,7 +58,7 @@ type Peer = Pick<Client, 'node' | 'context' | 'connection' | 'label' | 'facts'> 
 };
 
 /** A link stays at the BMC: whatever leads elsewhere is refused before anything is sent there. */
-const resolve = ({ connection, facts }: Peer, path: string, what: string): string => {
+const pathAtBmc = ({ connection, facts }: Peer, path: string, what: string): string => {
   const { origin } = connection.settings.address;
   const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
   if (url?.origin !== origin)
@@ -63,7 +69,7 @@ const resolve = ({ connection, facts }: Peer, path: string, what: string): strin
 const read = async (peer: Peer, path: string, large = false, follow = 3): Promise<Reply> => {
   const what = `GET ${path}`;
   const { connection, context, called: node } = peer;
-  const ask = { method: 'GET' as const, path: resolve(peer, path, what), large, signal: context.signal, node, what };
+  const ask = { method: 'GET' as const, path: pathAtBmc(peer, path, what), large, signal: context.signal, node, what };
   let answer = await connection.ask(ask);
   // Some BMCs refuse uncompressed replies for their registries.
   if ('reply' in answer && answer.reply.status === 406)
@@ -74,7 +80,7 @@ const read = async (peer: Peer, path: string, large = false, follow = 3): Promis
   const to = reply.headers.location;
   if (to === undefined || follow === 0)
     return raise('BmcRejected', peer.facts({ what, status: reply.status, reason: 'it redirects nowhere' }));
-  return read(peer, resolve(peer, to, what), large, follow - 1);
+  return read(peer, pathAtBmc(peer, to, what), large, follow - 1);
 };
 
 /** From the header, else from the document; an empty one is none. */
@@ -83,7 +89,7 @@ const etagIn = ({ headers, body }: Reply): string | undefined => {
   return headers.etag || (typeof inBody === 'string' && inBody !== '' ? inBody : undefined);
 };
 
-const parsed = <T>(peer: Peer, reply: Reply, schema: z.ZodType<T>, path: string): Read<T> => {
+const parsedReply = <T>(peer: Peer, reply: Reply, schema: z.ZodType<T>, path: string): ReadResource<T> => {
   const what = `GET ${path}`;
   if (reply.status >= 400 || reply.garbled) throw peer.connection.errorOf(reply, { node: peer.called, what });
   const result = schema.safeParse(reply.body);
@@ -100,10 +106,10 @@ const find = async <T>(peer: Peer, path: string, schema: z.ZodType<T>, large?: b
   const reply = await read(peer, path, large);
   const absent = peer.connection.errorOf(reply, { node: peer.called, what: `GET ${path}` });
   if (reply.status === 404 || (reply.status >= 400 && absent.code === 'BmcUnsupported')) return undefined;
-  return parsed(peer, reply, schema, path);
+  return parsedReply(peer, reply, schema, path);
 };
 
-const settle = ({ connection, called }: Peer, answer: Answer, what: string): Sent => {
+const outcomeOf = ({ connection, called }: Peer, answer: WireAnswer, what: string): Sent => {
   if ('failed' in answer) {
     if (answer.failed.neverSent) throw answer.failed.error;
     return { is: 'unknown', error: answer.failed.error };
@@ -128,8 +134,8 @@ type Write = {
 const write = async (peer: Peer, { method, path, body, what, etag }: Write): Promise<Sent> => {
   const headers = etag === undefined ? undefined : { 'if-match': etag };
   const { signal, mayStillSend } = peer.context;
-  const to = resolve(peer, path, what);
-  return settle(
+  const to = pathAtBmc(peer, path, what);
+  return outcomeOf(
     peer,
     await peer.connection.ask({ method, path: to, body, headers, signal, mayStillSend, node: peer.called, what }),
     what,
@@ -155,7 +161,7 @@ const patch = async (peer: Peer, path: string, body: unknown, what: string): Pro
   return sent!;
 };
 
-export const createClient = (node: BmcNode, context: ActContext, connection: Connection): Client => {
+export const createRedfishClient = (node: BmcNode, context: ActContext, connection: Connection): Client => {
   const { label } = connection.settings.address;
   const called = node.name ?? node.uuid;
   const facts = (more?: Readonly<Record<string, unknown>>) => ({ node: called, bmc: label, ...more });
@@ -166,7 +172,7 @@ export const createClient = (node: BmcNode, context: ActContext, connection: Con
     connection,
     label,
     facts,
-    get: async (path, schema) => parsed(peer, await read(peer, path), schema, path),
+    get: async (path, schema) => parsedReply(peer, await read(peer, path), schema, path),
     find: async (path, schema, how) => (path === undefined ? undefined : find(peer, path, schema, how?.large)),
     post: (path, body, what) => write(peer, { method: 'POST', path, body, what }),
     remove: (path, body, what) => write(peer, { method: 'DELETE', path, body, what }),

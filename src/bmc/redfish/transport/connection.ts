@@ -9,14 +9,14 @@ import { pacedWire } from './paced-wire';
 import type { Pace } from './pacing';
 import { errorOf, type Reply } from './replies';
 import type { RedfishSettings } from './settings';
-import { type Answer, createWire, type Wire, type WireRequest } from './wire';
+import { createWire, type Wire, type WireAnswer, type WireRequest } from './wire';
 
 export type Connection = {
   readonly settings: RedfishSettings;
   /** The error an answer amounts to, without any secret the BMC may have echoed. */
   errorOf(reply: Reply, asked: Pick<WireRequest, 'node' | 'what'>): TemperError;
   /** Throws BmcAuthFailed, BmcAddressRefused, BmcTlsFailed and the signal's reason; everything else is an answer. */
-  ask(ask: WireRequest): Promise<Answer>;
+  ask(ask: WireRequest): Promise<WireAnswer>;
   /** The session in use, to recognise a BMC that has forgotten it. */
   session(): string | undefined;
   /** Logs out and closes the sockets. */
@@ -63,7 +63,7 @@ const errorFor = (
 const authFailed = ({ address }: RedfishSettings, ask: WireRequest, status: number): TemperError =>
   new TemperError('BmcAuthFailed', { node: ask.node, bmc: address.label, what: ask.what, status });
 
-const headersOf = ({ basic }: Account, using: Auth): Record<string, string> => {
+const credentialHeaders = ({ basic }: Account, using: Auth): Record<string, string> => {
   switch (using.is) {
     case 'none':
       return {};
@@ -74,7 +74,7 @@ const headersOf = ({ basic }: Account, using: Auth): Record<string, string> => {
   }
 };
 
-const refuse = (account: Account, error: TemperError): void => {
+const rememberRefusal = (account: Account, error: TemperError): void => {
   account.refused = { error, until: performance.now() + refusalMs };
 };
 
@@ -84,7 +84,7 @@ const logIn = async (account: Account, ask: WireRequest): Promise<Auth> => {
     account.auth = await account.openSession({ ...ask, signal: account.closing.signal, mayStillSend: undefined });
     return account.auth;
   } catch (error) {
-    if (isTemperError(error, 'BmcAuthFailed')) refuse(account, error);
+    if (isTemperError(error, 'BmcAuthFailed')) rememberRefusal(account, error);
     throw error;
   } finally {
     account.login = undefined;
@@ -102,10 +102,10 @@ const authenticate = async (account: Account, ask: WireRequest): Promise<Auth> =
   return unlessAborted(account.login, ask.signal);
 };
 
-const statusOf = (answer: Answer): number => ('reply' in answer ? answer.reply.status : 0);
+const statusOf = (answer: WireAnswer): number => ('reply' in answer ? answer.reply.status : 0);
 
 /** Whether the credentials were not accepted; a missing licence is a 403 too, and has nothing to do with them. */
-const isDenied = (account: Account, answer: Answer): boolean =>
+const isDenied = (account: Account, answer: WireAnswer): boolean =>
   'reply' in answer &&
   (answer.reply.status === 401 ||
     (answer.reply.status === 403 && errorFor(account, answer.reply, { node: '', what: '' }).code !== 'BmcUnsupported'));
@@ -121,25 +121,25 @@ const logOut = async (account: Account, used: Auth): Promise<void> => {
   const signal = AbortSignal.timeout(logoutMs);
   const what = 'the logout';
   const bye = { method: 'DELETE' as const, kind: 'logout' as const, path: used.uri, node: '', what, signal };
-  await account.wire.send(bye, headersOf(account, used)).catch(() => undefined);
+  await account.wire.send(bye, credentialHeaders(account, used)).catch(() => undefined);
 };
 
-const send = async (account: Account, ask: WireRequest): Promise<Answer> => {
+const sendAuthenticated = async (account: Account, ask: WireRequest): Promise<WireAnswer> => {
   const using = account.auth ?? (await authenticate(account, ask));
-  const answer = await account.wire.send(ask, headersOf(account, using));
+  const answer = await account.wire.send(ask, credentialHeaders(account, using));
   if (!isDenied(account, answer)) return answer;
   const status = statusOf(answer);
   forget(account, using);
   if (using.is !== 'session') {
     const error = authFailed(account.settings, ask, status);
-    if (using.is === 'basic') refuse(account, error);
+    if (using.is === 'basic') rememberRefusal(account, error);
     throw error;
   }
   // A session that is still good for other things would be left behind, and BMCs have few.
   if (status === 403) await logOut(account, using);
   // A denied request was not carried out, so that even a write may be replayed, once.
   const renewed = account.auth ?? (await authenticate(account, ask));
-  const replay = await account.wire.send(ask, headersOf(account, renewed));
+  const replay = await account.wire.send(ask, credentialHeaders(account, renewed));
   if (!isDenied(account, replay)) return replay;
   throw authFailed(account.settings, ask, statusOf(replay));
 };
@@ -173,7 +173,7 @@ export const createConnection = (settings: RedfishSettings, tls: Tls, hands: Dri
     settings,
     errorOf: (reply, ask) => errorFor(account, reply, ask),
     session: () => (account.auth?.is === 'session' ? account.auth.uri : undefined),
-    ask: (ask) => send(account, ask),
+    ask: (ask) => sendAuthenticated(account, ask),
     close() {
       account.closed ??= closeAll(account);
       return account.closed;

@@ -2,9 +2,9 @@
 import type { BmcObserver, BmcRequestKind } from '../../contract';
 import { type Pace, restingError } from './pacing';
 import { type Reply, retryAfterMs } from './replies';
-import type { Answer, Wire, WireRequest } from './wire';
+import type { Wire, WireAnswer, WireRequest } from './wire';
 
-const kindOf = ({ kind, method }: WireRequest): BmcRequestKind => kind ?? (method === 'GET' ? 'read' : 'write');
+const requestKind = ({ kind, method }: WireRequest): BmcRequestKind => kind ?? (method === 'GET' ? 'read' : 'write');
 
 /** Where a BMC's vendor is said: in its service root, else in its system. */
 const vendorFields: Readonly<Record<string, string>> = { ServiceRoot: 'Vendor', ComputerSystem: 'Manufacturer' };
@@ -23,7 +23,7 @@ const pleaOf = (kind: BmcRequestKind, reply: Reply): number | undefined =>
   kind === 'login' || !pleas.includes(reply.status) ? undefined : retryAfterMs(reply);
 
 export const pacedWire = (wire: Wire, pace: Pace, bmc: string, observe: BmcObserver | undefined): Wire => {
-  const timed = async (kind: BmcRequestKind, send: () => Promise<Answer>): Promise<Answer> => {
+  const timed = async (kind: BmcRequestKind, send: () => Promise<WireAnswer>): Promise<WireAnswer> => {
     const began = performance.now();
     let status = 0;
     try {
@@ -44,10 +44,10 @@ export const pacedWire = (wire: Wire, pace: Pace, bmc: string, observe: BmcObser
 
   return {
     async send(ask, credentials) {
-      const kind = kindOf(ask);
+      const kind = requestKind(ask);
       // A goodbye is sent when a worker ends or a session is worthless, and waits for nothing.
       if (kind === 'logout') return timed(kind, () => wire.send(ask, credentials));
-      return pace.turn(kind, ask.signal, async (): Promise<Answer> => {
+      return pace.turn(kind, ask.signal, async (): Promise<WireAnswer> => {
         if (pace.restingMs() > 0)
           return { failed: { error: restingError(pace, { node: ask.node, bmc, what: ask.what }), neverSent: true } };
         const answer = await timed(kind, () => wire.send(ask, credentials));

@@ -17,13 +17,13 @@ type Message = { readonly key: string; readonly text: string; readonly severity:
 
 const severities: Readonly<Record<string, number>> = { Critical: 3, Warning: 2, OK: 1 };
 
-const record = (value: unknown): Record<string, unknown> =>
+const recordOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : value === undefined ? [] : [value]);
 
 const messageOf = (item: unknown): Message => {
-  const { MessageId, Message, Severity, MessageSeverity } = record(item);
+  const { MessageId, Message, Severity, MessageSeverity } = recordOf(item);
   return {
     key: String(MessageId ?? '').replace(/^.*\./, ''),
     text: String(Message ?? ''),
@@ -33,7 +33,7 @@ const messageOf = (item: unknown): Message => {
 
 /** Messages of an error body, most severe first. One object may come where a list belongs. */
 const messagesOf = (body: unknown): Message[] => {
-  const error = record(record(body).error);
+  const error = recordOf(recordOf(body).error);
   const listed = asList(error['@Message.ExtendedInfo']).map(messageOf);
   const top = messageOf({ MessageId: error.code, Message: error.message });
   return [...listed.sort((a, b) => b.severity - a.severity), top].filter((one) => one.key !== '' || one.text !== '');
@@ -43,7 +43,7 @@ const messagesOf = (body: unknown): Message[] => {
 const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
 
 /** The text of all messages, for the few places where only the wording shows it. */
-export const wordsOf = (reply: Reply): string =>
+export const messageTextOf = (reply: Reply): string =>
   messagesOf(reply.body)
     .map((message) => `${message.key} ${message.text}`)
     .join(' ');
@@ -74,13 +74,13 @@ export const retryAfterMs = (reply: Reply, now = timeOf(reply)): number | undefi
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestWaitMs) : undefined;
 };
 
-const longestReason = 300;
+const longestBmcReason = 300;
 
-const reasonOf = (reply: Reply): string => {
+const replyReason = (reply: Reply): string => {
   if (reply.garbled) return 'its reply is not JSON';
   const [first] = messagesOf(reply.body);
   return first
-    ? (tidyText(first.text || first.key, longestReason) ?? '')
+    ? (tidyText(first.text || first.key, longestBmcReason) ?? '')
     : `status ${reply.status} without explanation`;
 };
 
@@ -97,7 +97,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 };
 
 const codeOf = (reply: Reply): ErrorCode => {
-  if (reply.status === 403 && /licen[sc]e/i.test(wordsOf(reply))) return 'BmcUnsupported';
+  if (reply.status === 403 && /licen[sc]e/i.test(messageTextOf(reply))) return 'BmcUnsupported';
   if (keysOf(reply).some((key) => busy.has(key))) return 'BmcBusy';
   return codes[reply.status] ?? (reply.status >= 500 || reply.garbled ? 'BmcServerError' : 'BmcRejected');
 };
@@ -111,7 +111,7 @@ export const errorOf = (
   new TemperError(codeOf(reply), {
     ...facts,
     status: reply.status,
-    reason: mask(reasonOf(reply)),
+    reason: mask(replyReason(reply)),
     retryAfterMs: retryAfterMs(reply),
     keys: keysOf(reply).filter((key) => /^\w{1,60}$/.test(key)),
   });
@@ -123,7 +123,7 @@ const tlsFaults =
 const neverSent =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+)$/;
 
-const plain: Readonly<Record<string, string>> = {
+const failureTexts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'its name does not resolve',
   ECONNRESET: 'the connection was reset',
@@ -147,7 +147,7 @@ export const errorOfFailure = (
   if (tlsFaults.test(code))
     return { error: new TemperError('BmcTlsFailed', { ...facts, reason: code }), neverSent: true };
   return {
-    error: new TemperError('BmcUnreachable', { ...facts, reason: plain[code] ?? code }),
+    error: new TemperError('BmcUnreachable', { ...facts, reason: failureTexts[code] ?? code }),
     neverSent: neverSent.test(code),
   };
 };

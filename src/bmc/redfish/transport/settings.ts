@@ -30,7 +30,8 @@ export type RedfishSettings = {
 
 const authTypes: readonly AuthType[] = ['auto', 'basic', 'session'];
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const textOrNone = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Throws DriverInfoInvalid naming the field. */
 export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver' | 'driver_info'>): RedfishSettings => {
@@ -40,16 +41,16 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver' |
   const refuse = (field: string, reason: string) =>
     raise('DriverInfoInvalid', { node: called, field: ownKey(driver, field), reason });
   const address = parseBmcAddress(node.driver_info, { driver, node: called })!;
-  const given = textOf(info.redfish_system_id);
+  const given = textOrNone(info.redfish_system_id);
   const fault = systemIdFault(given);
   if (fault) refuse('redfish_system_id', fault);
-  const systemUuid = textOf(info.redfish_system_uuid);
+  const systemUuid = textOrNone(info.redfish_system_uuid);
   const uuidFault = systemUuidFault(info.redfish_system_uuid);
   if (uuidFault) refuse('redfish_system_uuid', uuidFault);
-  const authType = (textOf(info.redfish_auth_type) ?? 'auto') as AuthType;
+  const authType = (textOrNone(info.redfish_auth_type) ?? 'auto') as AuthType;
   if (!authTypes.includes(authType)) refuse('redfish_auth_type', `is not one of ${authTypes.join(', ')}`);
-  const username = textOf(info.redfish_username);
-  const password = textOf(info.redfish_password) ?? '';
+  const username = textOrNone(info.redfish_username);
+  const password = textOrNone(info.redfish_password) ?? '';
   const trust = trustOf(info.redfish_verify_ca);
   const verifyCa = typeof trust === 'boolean' ? trust : trust.path;
   const digest = createHash('sha256').update(password).digest('hex');

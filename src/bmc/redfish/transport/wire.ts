@@ -30,11 +30,11 @@ export type WireRequest = {
 
 /** A request that got no answer. `neverSent` false on a write: its outcome is unknown. */
 type Failed = { readonly error: TemperError; readonly neverSent: boolean };
-export type Answer = { readonly reply: Reply } | { readonly failed: Failed };
+export type WireAnswer = { readonly reply: Reply } | { readonly failed: Failed };
 
 export type Wire = {
   /** Throws BmcAddressRefused, BmcTlsFailed, BmcRejected for a foreign link, and the signal's reason. */
-  send(ask: WireRequest, credentials: Readonly<Record<string, string>>): Promise<Answer>;
+  send(ask: WireRequest, credentials: Readonly<Record<string, string>>): Promise<WireAnswer>;
   close(): Promise<void>;
 };
 
@@ -54,7 +54,7 @@ const textWithin = (bytes: Uint8Array, limits: ReplyLimits): string => {
   return new TextDecoder().decode(bytes);
 };
 
-const parse = (text: string): { body: unknown; garbled: boolean } => {
+const parseReply = (text: string): { body: unknown; garbled: boolean } => {
   if (text.trim() === '') return { body: undefined, garbled: false };
   try {
     return { body: JSON.parse(text), garbled: false };
@@ -69,7 +69,7 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
 const always = { accept: 'application/json', 'accept-encoding': 'identity', 'odata-version': '4.0' } as const;
 
 /** Failures that no later attempt can mend are thrown at once. */
-const lasting = (error: TemperError): boolean =>
+const isLasting = (error: TemperError): boolean =>
   isTemperError(error, 'BmcAddressRefused') ||
   isTemperError(error, 'BmcTlsFailed') ||
   isTemperError(error, 'CommandLate');
@@ -97,7 +97,7 @@ const withSockets = async <T>(sockets: Agent, work: (sockets: Agent) => Promise<
   }
 };
 
-const exchange = async (sockets: Agent, url: URL, ask: WireRequest, credentials: Credentials): Promise<Answer> => {
+const exchange = async (sockets: Agent, url: URL, ask: WireRequest, credentials: Credentials): Promise<WireAnswer> => {
   const { method, signal, body, headers } = ask;
   const answer = await request(url, {
     dispatcher: sockets,
@@ -113,7 +113,7 @@ const exchange = async (sockets: Agent, url: URL, ask: WireRequest, credentials:
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const text = textWithin(await answer.body.bytes(), ask.large ? large : ordinary);
-  return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parse(text) } };
+  return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parseReply(text) } };
 };
 
 export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: DriverHands): Wire => {
@@ -122,7 +122,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
   const agent = agentOf(connect, limitMs);
 
   /** A command has sockets of its own, which check its window once they are connected. */
-  const sendOne = (ask: WireRequest, url: URL, credentials: Credentials, facts: object): Promise<Answer> => {
+  const sendOne = (ask: WireRequest, url: URL, credentials: Credentials, facts: object): Promise<WireAnswer> => {
     const { mayStillSend } = ask;
     if (!mayStillSend) return exchange(agent, url, ask, credentials);
     const guarded = whileOpen(connect, mayStillSend, () => lateError({ ...facts }));
@@ -142,7 +142,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
       } catch (thrown) {
         ask.signal.throwIfAborted();
         const failed = errorOfFailure(thrown, facts);
-        if (lasting(failed.error)) throw failed.error;
+        if (isLasting(failed.error)) throw failed.error;
         return { failed };
       }
     },
