@@ -10,4 +10,5 @@ module.exports = {
   testMatch: tests.map((glob) => `<rootDir>/${glob}`),
   testPathIgnorePatterns: except.map((file) => `<rootDir>/${file}$`),
   testTimeout: config.testTimeout,
+  testSequencer: '<rootDir>/scripts/lib/mutation-order.js',
 };

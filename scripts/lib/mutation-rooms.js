@@ -34,9 +34,11 @@ const rooms = {
   },
   runs: {
     files: below('src/runs'),
-    // But for those that replay histories or play whole lives, and aborts, which on a busy machine ends at its deadlines.
+    // But for those that replay histories, play whole lives or restart an engine, which take minutes for each mutant, and
+    // aborts, which on a busy machine ends at its deadlines.
     tests: [
-      'test/runs/{allocating,call,engine-lost,reconcile,recovery,runs,webhooks}.test.ts',
+      'test/runs/{ending,engine,late-orders,marks,passes,recovering}.test.ts',
+      'test/runs/{allocating,call,reconcile,runs,webhooks}.test.ts',
       'test/api/quotas.test.ts',
     ],
     servers: true,

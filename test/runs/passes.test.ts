@@ -1,8 +1,9 @@
 /** Passes that go on until a signal: a store or engine that is away is told once, and tried again. */
-import { runAllocating } from '../../src/runs/allocating';
+import { reservePauseMs, reserveTries } from '../../src/model/resources/allocations';
+import { allocateOnce, runAllocating } from '../../src/runs/allocating';
 import { pause, runRelay } from '../../src/runs/relay';
 import { runOfWorkflow, runUpkeep } from '../../src/runs/upkeep';
-import { runTelling } from '../../src/runs/webhooks';
+import { readEvents, runTelling } from '../../src/runs/webhooks';
 
 /** What each pass meets in turn: `true` fails it; the signal comes within the last of them. */
 const passesOf = (...fails: readonly boolean[]) => {
@@ -95,4 +96,93 @@ test('a pause ends when it is over, or with the signal', async () => {
   ended.abort();
   await long;
   await pause(3_600_000, ended.signal);
+});
+
+describe('events are read page by page', () => {
+  /** A feed with so many events. */
+  const readingOf = (count: number) => {
+    const sizes: number[] = [];
+    let left = count;
+    const take = async (limit: number) => {
+      const page = Array.from({ length: Math.min(limit, left) }, (_, seq) => ({ seq }));
+      left -= page.length;
+      sizes.push(page.length);
+      return page;
+    };
+    const store = { feed: { take }, webhooks: { enqueue: async () => {} } };
+    const transaction = (work: (given: object) => unknown) => work(store);
+    const onEvent = jest.fn();
+    return {
+      sizes,
+      onEvent,
+      hands: { inventory: { transaction }, onEvent } as unknown as Parameters<typeof readEvents>[0],
+    };
+  };
+
+  test.each([
+    [0, [0]],
+    [499, [499]],
+    [500, [500, 0]],
+    [501, [500, 1]],
+  ])('%i of them until a page is not full', async (count, pages) => {
+    const { sizes, onEvent, hands } = readingOf(count);
+    expect(await readEvents(hands)).toBe(count);
+    expect([sizes, onEvent.mock.calls.length]).toEqual([pages, count]);
+  });
+
+  test('and not beyond the signal', async () => {
+    const { sizes, onEvent, hands } = readingOf(1_500);
+    const ended = new AbortController();
+    onEvent.mockImplementation(() => ended.abort());
+    expect(await readEvents(hands, ended.signal)).toBe(500);
+    expect(sizes).toEqual([500]);
+  });
+
+  test('none where another process reads', async () => {
+    const transaction = (work: (given: object) => unknown) =>
+      work({ feed: { take: async () => undefined }, webhooks: { enqueue: async () => {} } });
+    expect(await readEvents({ inventory: { transaction } } as unknown as Parameters<typeof readEvents>[0])).toBe(0);
+  });
+});
+
+describe('an allocation that spoils its pass is tried alone', () => {
+  const unique = Object.assign(new Error('duplicate'), { code: '23505', constraint_name: 'nodes_instance_uuid_key' });
+  /** A store whose first pass fails, and whose pass over one allocation ends so. */
+  const aloneOf = (alone: Error, tries = 1) => {
+    const failures = [new Error('spoilt'), alone];
+    const fail = jest.fn();
+    const postpone = jest.fn(async () => tries);
+    const warn = jest.fn();
+    const inventory = {
+      transaction: () => Promise.reject(failures.shift() ?? alone),
+      allocationPasses: { waiting: async () => ['a1'], fail, postpone },
+    };
+    const hands = { inventory, log: { info() {}, warn } } as unknown as Parameters<typeof allocateOnce>[0];
+    return { fail, postpone, warn, pass: allocateOnce(hands) };
+  };
+
+  test.each(['CONNECTION_CLOSED', '53300'])('a store that goes away then ends the pass: %s', async (code) => {
+    const { fail, postpone, warn, pass } = aloneOf(Object.assign(new Error('away'), { code }));
+    await expect(pass).rejects.toThrow('away');
+    for (const mock of [fail, postpone, warn]) expect(mock).not.toHaveBeenCalled();
+  });
+
+  test('what may have been chance is tried again, up to its tries', async () => {
+    const again = aloneOf(new Error('strange'), reserveTries);
+    expect(await again.pass).toBe(1);
+    expect([again.postpone.mock.calls, again.fail.mock.calls]).toEqual([[['a1', reservePauseMs]], []]);
+    expect(again.warn).toHaveBeenCalledTimes(1);
+    const over = aloneOf(new Error('strange'), reserveTries + 1);
+    await over.pass;
+    expect(over.fail.mock.calls).toEqual([['a1', expect.stringContaining('the store refused it')]]);
+  });
+
+  test('one whose UUID is the instance of another node fails at once', async () => {
+    const { fail, postpone, pass } = aloneOf(unique);
+    await pass;
+    expect(fail.mock.calls).toEqual([
+      ['a1', 'Failed to process allocation a1: its UUID is the instance of another node.'],
+    ]);
+    expect(postpone).not.toHaveBeenCalled();
+  });
 });

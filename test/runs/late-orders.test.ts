@@ -1,0 +1,416 @@
+/** What the store and the engine are asked for where a run, a node or the engine has moved on meanwhile; without servers. */
+import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import type { RunUuid } from '../../src/model/ids';
+import { createRuns, type RunOrder } from '../../src/runs';
+import { type RelayHands, relayOnce } from '../../src/runs/relay';
+import { resumeRun } from '../../src/runs/resuming';
+import { type UpkeepHands, upkeepOnce } from '../../src/runs/upkeep';
+
+const [node, id] = ['11111111-2222-4333-8444-555555555555', '66666666-2222-4333-8444-555555555555'];
+const run = {
+  id: id as RunUuid,
+  node_uuid: node,
+  fence: 3,
+  cursor: 1,
+  state: 'running',
+  workflow_id: 'w',
+  owner: 'p1',
+  lessee: 'p2',
+  finished_at: null,
+};
+const asked = { requester: { user_name: 'ada', user_id: 'u', request_id: 'req-1' }, rule: 'r', rule_set: 's' };
+const gone = new WorkflowNotFoundError('gone', 'w', undefined);
+
+type Steps = Readonly<Record<string, unknown>>;
+
+/** A store that answers with these values, or with what these functions give, and notes every call as `room.query`. */
+const storeOf = (answers: Steps) => {
+  const calls: [string, ...unknown[]][] = [];
+  const room = (name: string) =>
+    new Proxy(
+      {},
+      {
+        get:
+          (_, query: string) =>
+          async (...args: unknown[]) => {
+            calls.push([`${name}.${query}`, ...args]);
+            const answer = answers[`${name}.${query}`];
+            return typeof answer === 'function' ? answer(...args) : answer;
+          },
+      },
+    );
+  const inventory: object = new Proxy(
+    {
+      transaction: (work: (store: unknown) => unknown) => work(inventory),
+      alone: (_: string, work: () => unknown) => work(),
+    },
+    { get: (own, name: string) => Reflect.get(own, name) ?? room(name) },
+  );
+  const of = (name: string) => calls.filter(([call]) => call === name).map(([, ...args]) => args);
+  return { inventory, calls, of };
+};
+
+/** An engine whose every call is answered by this function. */
+const clientOf = (answer: (name: string) => unknown) => {
+  const calls: string[] = [];
+  const noted = (name: string) => async () => {
+    calls.push(name);
+    return answer(name);
+  };
+  const names = ['signal', 'cancel', 'describe', 'terminate', 'executeUpdate'];
+  const handle = Object.fromEntries(names.map((name) => [name, noted(name)]));
+  const workflow = { start: noted('start'), getHandle: () => handle };
+  return { calls, client: { workflow, withDeadline: (_: number, work: () => unknown) => work() } };
+};
+const failing = (thrown: Error) => () => {
+  throw thrown;
+};
+
+/** The warnings of a log. */
+const logOf = () => {
+  const warned: string[] = [];
+  return { warned, log: { info() {}, warn: (text: string) => void warned.push(text) } };
+};
+
+const runsOf = (answers: Steps, answer: (name: string) => unknown = () => undefined) => {
+  const [store, engine, log] = [storeOf(answers), clientOf(answer), logOf()];
+  const hands = { inventory: store.inventory, client: engine.client, log: log.log, vault: {}, timing: {} };
+  return { store, engine, ...log, runs: createRuns(hands as unknown as Parameters<typeof createRuns>[0]) };
+};
+
+describe('a node that is moved at once', () => {
+  const order = (provision_state: string, event: string) =>
+    ({ node: { uuid: node, name: 'n1', provision_state }, event, asked }) as unknown as RunOrder & { event: 'manage' };
+
+  test('is written down in the trail and as an event, with the project and the lessee that it has now', async () => {
+    const { runs, store } = runsOf({
+      'runs.moveAtOnce': true,
+      'runs.stateOf': { owner: 'p1', lessee: 'p2' },
+    });
+    await runs.move(order('available', 'manage'));
+    const data = { from: 'available', to: 'manageable' };
+    expect(store.of('runs.moveAtOnce')).toEqual([[node, 'available', 'manageable']]);
+    expect(store.of('audit.write')).toEqual([
+      [{ ...asked, action: 'node.manage', resource: 'node', resource_id: node, data }],
+    ]);
+    expect(store.of('events.append')).toEqual([
+      [{ kind: 'node.moved', node_uuid: node, project: 'p1', lessee: 'p2', data: { ...data, event: 'manage' } }],
+    ]);
+    expect(store.of('runs.leaveFault')).toHaveLength(1);
+  });
+
+  test('is locked where it has moved meanwhile, and nothing is written down', async () => {
+    const { runs, store } = runsOf({ 'runs.moveAtOnce': false });
+    await expect(runs.move(order('available', 'manage'))).rejects.toMatchObject({
+      code: 'NodeLocked',
+      facts: { node: 'n1' },
+    });
+    expect(store.calls.map(([name]) => name)).toEqual(['runs.moveAtOnce']);
+  });
+
+  test('is refused where its state has no such move', async () => {
+    const { runs, store } = runsOf({});
+    await expect(runs.move(order('active', 'manage'))).rejects.toMatchObject({ code: 'InvalidState' });
+    expect(store.calls).toEqual([]);
+  });
+});
+
+describe('an abort', () => {
+  const abort = { run: run.id, act: 'abort', cursor: 0, reason: 'enough', asked } as never;
+  const accepted = { ...run, state: 'accepted' };
+  const input = { ends: 'done', steps: [] };
+  const held = { uuid: node, provision_state: 'cleaning', owner: 'p1', lessee: 'p2' };
+
+  test('of a run that has not begun ends it in the store, once, and asks no engine', async () => {
+    const { runs, store, engine } = runsOf({
+      'runs.find': accepted,
+      'runs.input': input,
+      'runs.lockAccepted': true,
+      'runs.held': held,
+    });
+    expect(await runs.operate(abort)).toBe('taken');
+    expect(engine.calls).toEqual([]);
+    expect(store.of('runs.finish')).toEqual([
+      [
+        { run: id, node_uuid: node, fence: 3 },
+        expect.objectContaining({ state: 'aborted', error: 'By request, the run was aborted before it began.' }),
+      ],
+    ]);
+    expect(store.of('audit.write')).toEqual([[expect.objectContaining({ action: 'run.abort', run_id: id })]]);
+  });
+
+  test.each([
+    ['begun meanwhile', { 'runs.input': input, 'runs.lockAccepted': false }],
+    ['no input any more', { 'runs.lockAccepted': true, 'runs.held': held }],
+  ])('of one that has %s goes to its workflow, and is written down once', async (_, answers) => {
+    const { runs, store, engine } = runsOf({ 'runs.find': accepted, 'runs.queueMessage': 7, ...answers });
+    expect(await runs.operate(abort)).toBe('taken');
+    expect(engine.calls).toEqual(['signal']);
+    expect(store.of('runs.finish')).toEqual([]);
+    expect(store.of('audit.write')).toHaveLength(1);
+    expect(store.of('runs.abortAsked')).toEqual([[id, 'ada']]);
+    expect(store.of('runs.messageSent')).toEqual([[7]]);
+  });
+
+  test('of one that began is not ended in the store while its workflow can be told', async () => {
+    const { runs, store, engine } = runsOf({ 'runs.find': run, 'runs.lockAccepted': true, 'runs.input': input });
+    expect(await runs.operate(abort)).toBe('taken');
+    expect([engine.calls, store.of('runs.lockAccepted')]).toEqual([['signal'], []]);
+  });
+
+  test('that finds no workflow, and a run that has ended by itself meanwhile, is done with', async () => {
+    let looks = 0;
+    const { runs, store } = runsOf(
+      { 'runs.find': () => (looks++ === 0 ? run : { ...run, finished_at: new Date() }), 'runs.queueMessage': 7 },
+      failing(gone),
+    );
+    expect(await runs.operate(abort)).toBe('taken');
+    expect(store.of('runs.messageSent')).toEqual([[7]]);
+    expect(store.of('recovery.current')).toEqual([]);
+  });
+
+  test('that finds no workflow during a recovery is done with for now: the recovery decides', async () => {
+    const { runs, store } = runsOf(
+      {
+        'runs.find': run,
+        'runs.queueMessage': 7,
+        'runs.isRestarting': true,
+        'recovery.current': { side: 'store' },
+      },
+      failing(gone),
+    );
+    expect(await runs.operate(abort)).toBe('taken');
+    expect(store.of('runs.messageSent')).toEqual([[7]]);
+  });
+
+  test('that the engine is away for is kept for the relay, which the answer says', async () => {
+    const { runs, store, warned } = runsOf({ 'runs.find': run, 'runs.queueMessage': 7 }, failing(new Error('away')));
+    expect(await runs.operate(abort)).toBe('kept');
+    expect([store.of('runs.messageSent'), warned]).toEqual([[], ['message kept for the relay']]);
+  });
+});
+
+describe('a call of the ramdisk', () => {
+  const contact = { node, kind: 'heartbeat' } as never;
+  const waiting = { run: id, workflow_id: 'w', awaits: 'heartbeat' };
+
+  test.each([
+    [{ awaits: 'inspection' }, 'heartbeat', 0],
+    [{ awaits: null }, 'heartbeat', 0],
+    [{ awaits: 'heartbeat' }, 'heartbeat', 1],
+    [{ awaits: null }, 'thaw', 1],
+  ])('to a run that has %j is, as a %s, sent on %i times', async (awaits, kind, times) => {
+    const { runs, store, engine } = runsOf({ 'contacts.waiting': { ...waiting, ...awaits }, 'runs.queueMessage': 7 });
+    await runs.agentContact({ node, kind } as never);
+    expect([engine.calls.length, store.of('runs.queueMessage').length]).toEqual([times, times]);
+    expect(store.of('runs.messageSent')).toEqual(Array(times).fill([7]));
+  });
+
+  test('that finds no workflow has its run put right, and is done with', async () => {
+    const { runs, store } = runsOf(
+      { 'contacts.waiting': waiting, 'runs.queueMessage': 7, 'runs.find': run },
+      failing(gone),
+    );
+    await runs.agentContact(contact);
+    expect(store.of('resumes.record')).toHaveLength(1);
+    expect(store.of('runs.messageSent')).toEqual([[7]]);
+  });
+
+  test('is kept for the relay while the engine is away', async () => {
+    const given = { 'contacts.waiting': waiting, 'runs.queueMessage': 7 };
+    const { runs, store, warned } = runsOf(given, failing(new Error('away')));
+    await runs.agentContact(contact);
+    expect([store.of('runs.messageSent'), warned]).toEqual([[], ['message kept for the relay']]);
+  });
+});
+
+describe('the relay', () => {
+  const refusal = new ServiceError('refused', { cause: Object.assign(new Error('grpc'), { code: 3 }) });
+  const message = { id: 7, run_id: id, workflow_id: 'w', kind: 'abort', payload: {}, run_state: 'running' };
+  const others = { ...message, id: 8, run_state: 'succeeded' };
+  const passOf = (answers: Steps, answer: (name: string) => unknown) => {
+    const [store, engine, log] = [storeOf({ 'runs.unstarted': [], ...answers }), clientOf(answer), logOf()];
+    const hands = { inventory: store.inventory, client: engine.client, log: log.log } as unknown as RelayHands;
+    return { store, engine, ...log, pass: relayOnce(hands) };
+  };
+
+  test.each([
+    ['abort', 'running', ['signal']],
+    ['agentContact', 'running', ['signal']],
+    ['cancel', 'failed', ['cancel']],
+    ['abort', 'failed', []],
+  ])('delivers %s to a run that is %s by %j, and is done with it', async (kind, run_state, calls) => {
+    const { store, engine, pass } = passOf(
+      { 'runs.unsentMessages': [{ ...message, kind, run_state }] },
+      () => undefined,
+    );
+    expect(await pass).toEqual({ started: 0, sent: 1 });
+    expect([engine.calls, store.of('runs.messageSent')]).toEqual([calls, [[7]]]);
+  });
+
+  test('keeps what is for a run without a workflow until it has one', async () => {
+    const { store, engine, pass } = passOf(
+      { 'runs.unsentMessages': [{ ...message, run_state: 'accepted' }] },
+      () => undefined,
+    );
+    expect(await pass).toEqual({ started: 0, sent: 0 });
+    expect([engine.calls, store.of('runs.messageSent')]).toEqual([[], []]);
+  });
+
+  test('keeps a message for the execution that goes on from the record, and delivers the next one', async () => {
+    const { store, pass } = passOf(
+      { 'runs.unsentMessages': [message, others], 'runs.find': run, 'runs.isRestarting': true },
+      failing(gone),
+    );
+    expect(await pass).toEqual({ started: 0, sent: 1 });
+    expect(store.of('runs.messageSent')).toEqual([[8]]);
+  });
+
+  test('is done with a message of a run that has ended in the engine or is known to no table', async () => {
+    const ended = passOf(
+      { 'runs.unsentMessages': [message], 'runs.find': run, 'recovery.current': undefined },
+      (name) => {
+        if (name === 'signal') throw gone;
+        return { status: { name: 'TERMINATED' } };
+      },
+    );
+    expect(await ended.pass).toEqual({ started: 0, sent: 1 });
+    const unknown = passOf({ 'runs.unsentMessages': [message] }, failing(gone));
+    expect(await unknown.pass).toEqual({ started: 0, sent: 1 });
+  });
+
+  test('does not end a run that waits for its new workflow, though the one before is closed', async () => {
+    const { store, pass } = passOf(
+      {
+        'runs.unsentMessages': [message],
+        'runs.find': run,
+        'runs.input': { ends: 'done' },
+        'runs.held': { uuid: node, provision_state: 'cleaning' },
+        'runs.isRestarting': true,
+      },
+      (name) => {
+        if (name === 'signal') throw gone;
+        return { status: { name: 'TERMINATED' } };
+      },
+    );
+    expect(await pass).toEqual({ started: 0, sent: 1 });
+    expect(store.of('runs.finish')).toEqual([]);
+  });
+
+  test('leaves a message that the engine refuses, and delivers the next one; one that is away ends the pass', async () => {
+    const refused = passOf({ 'runs.unsentMessages': [message, others] }, failing(refusal));
+    expect(await refused.pass).toEqual({ started: 0, sent: 1 });
+    expect(refused.store.of('runs.messageSent')).toEqual([[8]]);
+    expect(refused.warned).toEqual(['the engine refuses a message']);
+    const away = passOf({ 'runs.unsentMessages': [message, others] }, failing(new Error('away')));
+    await expect(away.pass).rejects.toThrow('away');
+    expect(away.store.of('runs.messageSent')).toEqual([]);
+  });
+
+  const unstarted = { 'runs.unstarted': [{ id }], 'runs.unsentMessages': [] };
+  test.each([
+    ['that is gone', { 'runs.input': { ends: 'done' } }],
+    ['without an input', { 'runs.find': { ...run, requester: {} } }],
+  ])('starts nothing of a run %s', async (_, answers) => {
+    const { engine, pass } = passOf({ ...unstarted, ...answers }, () => undefined);
+    expect(await pass).toEqual({ started: 0, sent: 0 });
+    expect(engine.calls).toEqual([]);
+  });
+
+  test('does nothing during a recovery', async () => {
+    const { store, pass } = passOf({ 'recovery.current': { side: 'store' } }, () => undefined);
+    expect(await pass).toEqual({ started: 0, sent: 0 });
+    expect(store.calls.map(([name]) => name)).toEqual(['recovery.current']);
+  });
+});
+
+describe('a run that goes on from its record', () => {
+  const step = { index: 0, interface: 'power', step: 'reboot', args: {}, acts: [{ act: 'power_off' }] };
+  const input = { steps: [step] };
+  const record = { seq: 2, state: 'running', waiting_for: null, paused: false, plan: null, ending: null, steps: [] };
+  const resumed = async (answers: Steps) => {
+    const [store, log] = [storeOf(answers), logOf()];
+    const done = await resumeRun(run as unknown as Parameters<typeof resumeRun>[0], 'It was lost.', {
+      inventory: store.inventory as Parameters<typeof resumeRun>[2]['inventory'],
+      log: log.log,
+    });
+    return { done, store, ...log };
+  };
+
+  test('says as an event why, and where it goes on', async () => {
+    const { done, store, warned } = await resumed({ 'resumes.record': record, 'runs.input': input });
+    const lock = { run: id, node_uuid: node, fence: 3 };
+    expect(store.of('resumes.restart')).toEqual([[lock, expect.objectContaining({ from: 0, seq: 2, resumed: true })]]);
+    expect(store.of('events.append')).toEqual([
+      [
+        {
+          kind: 'run.restarted',
+          node_uuid: node,
+          run_id: id,
+          project: 'p1',
+          lessee: 'p2',
+          data: { reason: 'It was lost.', goes_on_at: 'step 1: power.reboot' },
+        },
+      ],
+    ]);
+    expect([done, warned]).toEqual([true, ['a run goes on from its record']]);
+  });
+
+  test.each([
+    ['that another pass has by now', { 'runs.input': input }],
+    ['without an input', { 'resumes.record': record }],
+  ])('is not started anew %s', async (_, answers) => {
+    const { done, store, warned } = await resumed(answers);
+    expect([done, warned]).toEqual([false, []]);
+    expect([store.of('resumes.restart'), store.of('events.append')]).toEqual([[], []]);
+  });
+});
+
+describe('upkeep', () => {
+  const [mark, cluster] = ['77777777-2222-4333-8444-555555555555', { system_id: '7', timeline: 1 }];
+  const worked = async (pass: number, answers: Steps = {}) => {
+    const store = storeOf({
+      'recovery.mark': { ...cluster, count: 1, mark, seen: mark },
+      'recovery.cluster': cluster,
+      'runs.quiet': [],
+      ...answers,
+    });
+    const listed: string[] = [];
+    const schedule = { describe: async () => ({ state: { note: `temper-mark 1 ${mark}` } }), update: async () => {} };
+    const client = {
+      ...clientOf(() => undefined).client,
+      schedule: { getHandle: () => schedule },
+    };
+    const list = ({ query }: { query: string }) => {
+      listed.push(query);
+      return [];
+    };
+    const hands = {
+      inventory: store.inventory,
+      client: { ...client, workflow: { list } },
+      log: logOf().log,
+      queuePrefix: 'test',
+      ensureSchedule: async () => {},
+    };
+    expect(await upkeepOnce(hands as unknown as UpkeepHands, pass)).toBe(true);
+    return { moved: store.of('recovery.advance').length, looked: store.of('runs.quiet').length, listed: listed.length };
+  };
+
+  test.each([
+    [0, 1, 1],
+    [1, 0, 0],
+    [2, 0, 0],
+    [3, 1, 0],
+    [15, 1, 1],
+  ])(
+    'looks at quiet runs in pass %i as in every one, moves the mark %i times and lists workflows %i times',
+    async (pass, moved, listed) => {
+      expect(await worked(pass)).toEqual({ moved, looked: 1, listed });
+    },
+  );
+
+  test('looks at nothing more where store and engine do not belong together', async () => {
+    const held = { 'recovery.current': { side: 'store' } };
+    expect(await worked(0, held)).toEqual({ moved: 0, looked: 0, listed: 0 });
+  });
+});

@@ -1,0 +1,116 @@
+/** The mark that store and engine carry: what is compared, what is written, and what is only believed once it was read again. */
+import { ScheduleNotFoundError } from '@temporalio/client';
+import { noteOf } from '../../src/model/runs/recovery';
+import { lookAtMarks, type MarkHands } from '../../src/runs/marks';
+
+const [mine, theirs] = ['11111111-2222-4333-8444-555555555555', '66666666-2222-4333-8444-555555555555'];
+const cluster = { system_id: '7', timeline: 1 };
+type Given = {
+  readonly store?: { readonly count: number; readonly mark: string | null; readonly seen: string | null };
+  readonly note?: string;
+  readonly held?: boolean;
+  /** What becomes of a mark that is written to the engine. */
+  readonly keep?: (note: string) => string | undefined;
+  readonly describe?: () => never;
+};
+
+/** Store and engine with their marks; whatever is written is noted. */
+const marksOf = ({
+  store = { count: 1, mark: mine, seen: mine },
+  note,
+  held,
+  keep = (text) => text,
+  ...more
+}: Given) => {
+  let standing = note;
+  const written: unknown[][] = [];
+  const noted =
+    (name: string) =>
+    async (...args: unknown[]) => {
+      written.push([name, ...args]);
+      return true;
+    };
+  const schedule = {
+    describe: async () => more.describe?.() ?? { state: { note: standing } },
+    update: async (change: (now: object) => { state: { note: string } }) => {
+      standing = keep(change({ spec: 'kept', state: { paused: true } }).state.note);
+      written.push(['engine', change({ spec: 'kept', state: { paused: true } })]);
+    },
+  };
+  const recovery = {
+    current: async () => (held ? { side: 'store' } : undefined),
+    mark: async () => ({ ...cluster, ...store }),
+    cluster: async () => cluster,
+    enter: noted('enter'),
+    advance: noted('advance'),
+    seen: noted('seen'),
+  };
+  const warn = jest.fn();
+  const hands = {
+    inventory: { recovery },
+    client: { schedule: { getHandle: () => schedule }, withDeadline: (_: number, work: () => unknown) => work() },
+    log: { info() {}, warn },
+    queuePrefix: 'test',
+  } as unknown as MarkHands;
+  const names = () => written.map(([name]) => name);
+  return { hands, written, names, warn };
+};
+
+test('a mark is moved on past both counts, and noted as seen once the engine shows it', async () => {
+  const { hands, written } = marksOf({ note: noteOf({ count: 4, mark: mine }) });
+  expect(await lookAtMarks(hands, true)).toBe(true);
+  const [[, advanced]] = written as [[string, { mark: string }]];
+  expect(written).toEqual([
+    ['advance', { ...cluster, count: 5, mark: expect.stringMatching(/^[0-9a-f-]{36}$/), seen: mine }],
+    ['engine', { spec: 'kept', state: { paused: true, note: noteOf({ count: 5, mark: advanced.mark }) } }],
+    ['seen', advanced.mark],
+  ]);
+  expect(advanced.mark).not.toBe(mine);
+});
+
+test.each([
+  ['shows another one', () => noteOf({ count: 9, mark: theirs })],
+  ['shows none', () => undefined],
+])('a mark is not noted as seen where the engine %s after the write', async (_, keep) => {
+  const { hands, names } = marksOf({ note: noteOf({ count: 1, mark: mine }), keep });
+  expect(await lookAtMarks(hands, true)).toBe(true);
+  expect(names()).toEqual(['advance', 'engine']);
+});
+
+test('an engine without a mark, as one that has lost everything, is given one', async () => {
+  const { hands, written } = marksOf({});
+  expect(await lookAtMarks(hands, true)).toBe(true);
+  expect(written[0]).toEqual(['advance', expect.objectContaining({ count: 2, seen: null })]);
+});
+
+test('a pass that is only to compare writes nothing', async () => {
+  const { hands, names } = marksOf({ note: noteOf({ count: 1, mark: mine }) });
+  expect(await lookAtMarks(hands, false)).toBe(true);
+  expect(names()).toEqual([]);
+});
+
+test('marks that do not belong together hold everything back, and neither is moved', async () => {
+  const { hands, written, warn } = marksOf({ note: noteOf({ count: 9, mark: theirs }) });
+  expect(await lookAtMarks(hands, true)).toBe(false);
+  expect(written).toEqual([['enter', expect.objectContaining({ side: 'store' })]]);
+  expect(warn).toHaveBeenCalledTimes(1);
+});
+
+test('while a recovery stands no mark is moved, though they agree', async () => {
+  const { hands, names, warn } = marksOf({ note: noteOf({ count: 1, mark: mine }), held: true });
+  expect(await lookAtMarks(hands, true)).toBe(false);
+  expect([names(), warn.mock.calls]).toEqual([[], []]);
+});
+
+test('an engine without the schedule has no mark, and one that does not answer is not taken for such', async () => {
+  const failing = (thrown: Error) =>
+    marksOf({
+      describe: () => {
+        throw thrown;
+      },
+    });
+  expect(await lookAtMarks(failing(new ScheduleNotFoundError('gone', 's')).hands, false)).toBe(true);
+  const away = failing(new Error('away'));
+  await expect(lookAtMarks(away.hands, true)).rejects.toThrow('away');
+  expect(away.names()).toEqual([]);
+});
