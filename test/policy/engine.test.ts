@@ -93,6 +93,39 @@ test('a remote check is false until a hand for it is given, and a failing hand a
   ).toBe(false);
 });
 
+test.each([
+  ['True', true],
+  ['"True"', true],
+  ['""True""', true],
+  ['x"True"', false],
+  ['"True"x', false],
+  ['Tr"ue', false],
+  ['', false],
+])('a remote answer of %s, quoted or not, is %s', (body, verdict) => {
+  const asking = createPolicy({
+    set: 'temper',
+    overrides: { 'baremetal:node:get': 'http://pdp.example/' },
+    remote: () => body,
+  });
+  expect(asking.allows('baremetal:node:get', personas['owner-reader'], node)).toBe(verdict);
+});
+
+test('a remote check is sent the rule, the target and the credentials', () => {
+  const remote = jest.fn(() => 'True');
+  const overrides = { 'baremetal:node:get': 'http://pdp.example/%(node.owner)s' };
+  createPolicy({ set: 'temper', overrides, remote }).allows('baremetal:node:get', personas['owner-reader'], node);
+  expect(remote.mock.calls).toEqual([
+    [
+      {
+        url: 'http://pdp.example/project-owner',
+        rule: 'baremetal:node:get',
+        target: expect.objectContaining({ 'node.owner': 'project-owner' }),
+        credentials: expect.objectContaining({ project_id: 'project-owner' }),
+      },
+    ],
+  ]);
+});
+
 describe('in compat mode, as the reference builds its targets,', () => {
   const may = (text: string, owner: string | null, lessee: string | null): boolean =>
     createPolicy({ set: 'ironic', mode: 'compat', overrides: { 'baremetal:node:get': text } }).allows(

@@ -61,6 +61,7 @@ describe('a file is refused, with the rule and the way out, when it holds', () =
 test('a remote check behind a negated reference is found, in both modes', () => {
   const overrides = { [rule]: 'not rule:blocked', blocked: 'rule:ask', ask: 'http://pdp.example/ask' };
   expect(load(overrides)).toContain('remote checks');
+  expect(load({ ...overrides, ask: 'role:a or http://pdp.example/ask' })).toContain('remote checks');
   expect(load(overrides, { mode: 'compat' })).toContain('remote checks');
   expect(load(overrides, { remote: () => 'True' })).toBe('loaded');
 });
