@@ -10,5 +10,7 @@ module.exports = {
   testMatch: tests.map((glob) => `<rootDir>/${glob}`),
   testPathIgnorePatterns: except.map((file) => `<rootDir>/${file}$`),
   testTimeout: config.testTimeout,
+  // Stryker takes it as it stands.
+  testEnvironment: require.resolve('./scripts/lib/mutation-environment.js'),
   testSequencer: '<rootDir>/scripts/lib/mutation-order.js',
 };

@@ -52,9 +52,11 @@ export const readEvents = async (
 
 const pending = { state: 'pending', status: null, waitMs: 0 } as const;
 
+const isSuccess = (status: number | null): boolean => Math.trunc((status ?? 0) / 100) === 2;
+
 /** What an attempt amounts to. Texts of connection errors name addresses only, never the URL's path. */
 const judged = (attempts: number, status: number | null, error: string | null): Attempted => {
-  if (status !== null && status >= 200 && status < 300) return { ...pending, state: 'delivered', status, error: null };
+  if (isSuccess(status)) return { ...pending, state: 'delivered', status, error: null };
   const says = error ?? `The receiver answered ${status}.`;
   if (attempts >= deliveryAttempts) return { ...pending, state: 'failed', status, error: says };
   return { ...pending, status, error: says, waitMs: deliveryPauseMs(attempts) };

@@ -154,6 +154,11 @@ describe('a run', () => {
       `http://ui.example.org/namespaces/temper/workflows/${encodeURIComponent(`node-${node}.service.${run}`)}/history`,
     );
     expect(text).not.toContain('geheim');
+    const linked = async (who: Persona) => {
+      const list = (await see(who, `/temper/v1/nodes/${node}/runs`)).body.runs as { links: object }[];
+      return list.map(({ links }) => 'temporal_ui' in links);
+    };
+    expect([await linked('operator'), await linked('lessee-member')]).toEqual([[true], [false]]);
   });
 
   test('says to a lessee what a BMC did, and never where it is', async () => {

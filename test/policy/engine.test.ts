@@ -126,6 +126,19 @@ test('a remote check is sent the rule, the target and the credentials', () => {
   ]);
 });
 
+test.each(['project_id:%(node.owner)s', 'project_id:No%(node.lessee)s'])(
+  'a caller without a project matches no text made from a node: %s',
+  (text) => {
+    const may = (mode: 'strict' | 'compat') =>
+      createPolicy({ set: 'temper', mode, overrides: { 'baremetal:node:get': text } }).allows(
+        'baremetal:node:get',
+        nobody,
+        nodeTarget({ owner: 'None', lessee: 'ne' }),
+      );
+    expect([may('strict'), may('compat')]).toEqual([false, true]);
+  },
+);
+
 describe('in compat mode, as the reference builds its targets,', () => {
   const may = (text: string, owner: string | null, lessee: string | null): boolean =>
     createPolicy({ set: 'ironic', mode: 'compat', overrides: { 'baremetal:node:get': text } }).allows(

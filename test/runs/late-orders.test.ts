@@ -5,6 +5,7 @@ import { createRuns, type RunOrder } from '../../src/runs';
 import { type RelayHands, relayOnce } from '../../src/runs/relay';
 import { resumeRun } from '../../src/runs/resuming';
 import { type UpkeepHands, upkeepOnce } from '../../src/runs/upkeep';
+import { type Answers, clientOf, failing, logOf, storeOf } from '../support/run-doubles';
 
 const [node, id] = ['11111111-2222-4333-8444-555555555555', '66666666-2222-4333-8444-555555555555'];
 const run = {
@@ -21,60 +22,19 @@ const run = {
 const asked = { requester: { user_name: 'ada', user_id: 'u', request_id: 'req-1' }, rule: 'r', rule_set: 's' };
 const gone = new WorkflowNotFoundError('gone', 'w', undefined);
 
-type Steps = Readonly<Record<string, unknown>>;
+type More = { readonly vault?: object; readonly updates?: unknown[] };
 
-/** A store that answers with these values, or with what these functions give, and notes every call as `room.query`. */
-const storeOf = (answers: Steps) => {
-  const calls: [string, ...unknown[]][] = [];
-  const room = (name: string) =>
-    new Proxy(
-      {},
-      {
-        get:
-          (_, query: string) =>
-          async (...args: unknown[]) => {
-            calls.push([`${name}.${query}`, ...args]);
-            const answer = answers[`${name}.${query}`];
-            return typeof answer === 'function' ? answer(...args) : answer;
-          },
-      },
-    );
-  const inventory: object = new Proxy(
-    {
-      transaction: (work: (store: unknown) => unknown) => work(inventory),
-      alone: (_: string, work: () => unknown) => work(),
-    },
-    { get: (own, name: string) => Reflect.get(own, name) ?? room(name) },
-  );
-  const of = (name: string) => calls.filter(([call]) => call === name).map(([, ...args]) => args);
-  return { inventory, calls, of };
-};
-
-/** An engine whose every call is answered by this function. */
-const clientOf = (answer: (name: string) => unknown) => {
-  const calls: string[] = [];
-  const noted = (name: string) => async () => {
-    calls.push(name);
-    return answer(name);
-  };
-  const names = ['signal', 'cancel', 'describe', 'terminate', 'executeUpdate'];
-  const handle = Object.fromEntries(names.map((name) => [name, noted(name)]));
-  const workflow = { start: noted('start'), getHandle: () => handle };
-  return { calls, client: { workflow, withDeadline: (_: number, work: () => unknown) => work() } };
-};
-const failing = (thrown: Error) => () => {
-  throw thrown;
-};
-
-/** The warnings of a log. */
-const logOf = () => {
-  const warned: string[] = [];
-  return { warned, log: { info() {}, warn: (text: string) => void warned.push(text) } };
-};
-
-const runsOf = (answers: Steps, answer: (name: string) => unknown = () => undefined) => {
-  const [store, engine, log] = [storeOf(answers), clientOf(answer), logOf()];
-  const hands = { inventory: store.inventory, client: engine.client, log: log.log, vault: {}, timing: {} };
+const runsOf = (
+  answers: Answers,
+  answer: (name: string, ...args: unknown[]) => unknown = () => undefined,
+  { vault = {}, updates = [] }: More = {},
+) => {
+  const engine = clientOf((name, ...args) => {
+    if (name === 'executeUpdate') updates.push(args);
+    return answer(name, ...args);
+  });
+  const [store, log] = [storeOf(answers), logOf()];
+  const hands = { inventory: store.inventory, client: engine.client, log: log.log, vault, timing: {} };
   return { store, engine, ...log, runs: createRuns(hands as unknown as Parameters<typeof createRuns>[0]) };
 };
 
@@ -218,9 +178,67 @@ describe('a call of the ramdisk', () => {
 
   test('is kept for the relay while the engine is away', async () => {
     const given = { 'contacts.waiting': waiting, 'runs.queueMessage': 7 };
-    const { runs, store, warned } = runsOf(given, failing(new Error('away')));
+    const { runs, store, warned, facts } = runsOf(given, failing(new Error('away')));
     await runs.agentContact(contact);
     expect([store.of('runs.messageSent'), warned]).toEqual([[], ['message kept for the relay']]);
+    expect(facts).toEqual([{ kind: 'heartbeat', run: id, reason: 'Error: away' }]);
+  });
+});
+
+describe('a step that is tried again with other arguments', () => {
+  const args = { password: 'geheim' };
+  const retry = (given: object = {}) =>
+    ({ run: run.id, act: 'retry', cursor: 0, reason: 'seen', asked, ...given }) as never;
+  const input = { steps: [{ on: { node_uuid: 'child' } }] };
+  const answers = {
+    'runs.find': run,
+    'runs.input': input,
+    'runs.groupsOf': ['east'],
+    'nodes.find': { driver: 'redfish', driver_info: {} },
+  };
+
+  test('gets them sealed for the node that it runs on, and the sealed ones are stored before they are named', async () => {
+    const seal = jest.fn(() => ({ document: { password: 'sealed' }, secrets: ['s'] }));
+    const updates: unknown[] = [];
+    const { runs, store } = runsOf(answers, () => undefined, { vault: { seal }, updates });
+    expect(await runs.operate(retry({ args }))).toBe('taken');
+    expect(store.of('nodes.find')).toEqual([[{ uuid: 'child' }]]);
+    expect(seal.mock.calls).toEqual([
+      [args, expect.objectContaining({ holder: 'run', holder_id: id, field: 'args', groups: ['east'] })],
+    ]);
+    expect(store.of('secrets.insert')).toEqual([[['s']]]);
+    expect(updates).toEqual([
+      [expect.anything(), { args: [expect.objectContaining({ args: { password: 'sealed' } })], updateId: 'req-1' }],
+    ]);
+  });
+
+  test('keeps its own where none came', async () => {
+    const updates: [unknown, { args: object[] }][] = [];
+    const { runs, store } = runsOf(answers, () => undefined, { updates });
+    expect(await runs.operate(retry())).toBe('taken');
+    expect(store.of('secrets.insert')).toEqual([]);
+    expect(updates[0]![1].args[0]).not.toHaveProperty('args');
+  });
+
+  test.each([
+    ['that has ended by itself', { finished_at: new Date() }, /^The run has ended\.$/],
+    ['that goes on from its record', {}, /had lost this run; it goes on from its record now/],
+  ])('is refused where the engine has no workflow of a run %s, which the trail says', async (_, now, says) => {
+    let looks = 0;
+    const found = () => (looks++ === 0 ? run : { ...run, ...now });
+    const { runs, store } = runsOf({ ...answers, 'runs.find': found, 'runs.isRestarting': true }, failing(gone));
+    await expect(runs.operate(retry())).rejects.toMatchObject({
+      code: 'Conflict',
+      message: expect.stringMatching(says),
+    });
+    const actions = store.of('audit.write').map(([row]) => (row as { action: string }).action);
+    expect(actions).toEqual(['run.retry', 'run.retry.refused']);
+  });
+
+  test('is not written down as refused where the engine gave no answer: it may take effect', async () => {
+    const { runs, store } = runsOf(answers, failing(new Error('away')));
+    await expect(runs.operate(retry())).rejects.toMatchObject({ code: 'ActUnanswered' });
+    expect(store.of('audit.write')).toHaveLength(1);
   });
 });
 
@@ -228,7 +246,7 @@ describe('the relay', () => {
   const refusal = new ServiceError('refused', { cause: Object.assign(new Error('grpc'), { code: 3 }) });
   const message = { id: 7, run_id: id, workflow_id: 'w', kind: 'abort', payload: {}, run_state: 'running' };
   const others = { ...message, id: 8, run_state: 'succeeded' };
-  const passOf = (answers: Steps, answer: (name: string) => unknown) => {
+  const passOf = (answers: Answers, answer: (name: string) => unknown) => {
     const [store, engine, log] = [storeOf({ 'runs.unstarted': [], ...answers }), clientOf(answer), logOf()];
     const hands = { inventory: store.inventory, client: engine.client, log: log.log } as unknown as RelayHands;
     return { store, engine, ...log, pass: relayOnce(hands) };
@@ -317,6 +335,26 @@ describe('the relay', () => {
     expect(engine.calls).toEqual([]);
   });
 
+  test.each([
+    [4, 'message is too large', 0],
+    [5, 'message is too large', 1],
+    [5, 'namespace rate limit exceeded', 0],
+  ])('after %i tries, a run that is refused with "%s" ends %i times', async (tried, details, times) => {
+    const cause = Object.assign(new Error('grpc'), { code: 8, details });
+    const answers = {
+      ...unstarted,
+      'runs.find': { ...run, requester: {} },
+      'runs.input': { ends: 'done', verb: 'clean', lock: { run: id, node_uuid: node, fence: 3 }, steps: [] },
+      'runs.startFailed': tried,
+      'runs.lockAccepted': true,
+      'runs.held': { uuid: node, provision_state: 'cleaning' },
+    };
+    const { store, pass } = passOf(answers, failing(new ServiceError('refused', { cause })));
+    expect(await pass).toEqual({ started: 0, sent: 0 });
+    expect(store.of('runs.startFailed')).toEqual([[id, expect.stringContaining(details)]]);
+    expect(store.of('runs.finish')).toHaveLength(times);
+  });
+
   test('does nothing during a recovery', async () => {
     const { store, pass } = passOf({ 'recovery.current': { side: 'store' } }, () => undefined);
     expect(await pass).toEqual({ started: 0, sent: 0 });
@@ -328,7 +366,7 @@ describe('a run that goes on from its record', () => {
   const step = { index: 0, interface: 'power', step: 'reboot', args: {}, acts: [{ act: 'power_off' }] };
   const input = { steps: [step] };
   const record = { seq: 2, state: 'running', waiting_for: null, paused: false, plan: null, ending: null, steps: [] };
-  const resumed = async (answers: Steps) => {
+  const resumed = async (answers: Answers) => {
     const [store, log] = [storeOf(answers), logOf()];
     const done = await resumeRun(run as unknown as Parameters<typeof resumeRun>[0], 'It was lost.', {
       inventory: store.inventory as Parameters<typeof resumeRun>[2]['inventory'],
@@ -368,7 +406,7 @@ describe('a run that goes on from its record', () => {
 
 describe('upkeep', () => {
   const [mark, cluster] = ['77777777-2222-4333-8444-555555555555', { system_id: '7', timeline: 1 }];
-  const worked = async (pass: number, answers: Steps = {}) => {
+  const worked = async (pass: number, answers: Answers = {}) => {
     const store = storeOf({
       'recovery.mark': { ...cluster, count: 1, mark, seen: mark },
       'recovery.cluster': cluster,

@@ -57,6 +57,16 @@ describe.each(Object.entries(loops))('%s', (name, loop) => {
   });
 });
 
+test('passes over allocations end though the database never said that it rings for them', async () => {
+  const passes = passesOf(false);
+  const inventory = {
+    transaction: () => passes.meet().then(() => []),
+    allocationBell: { listen: () => Promise.reject(new Error('away')) },
+  };
+  await runAllocating({ inventory, log: passes.log } as unknown as Parameters<typeof runAllocating>[0], passes);
+  expect(passes.warnings).toEqual(['allocations are not announced now']);
+});
+
 test('upkeep tells a failure, and none that the signal brings about', async () => {
   const upkeep = async (ended: AbortController, alone: () => Promise<never>) => {
     const warn = jest.fn(() => ended.abort());

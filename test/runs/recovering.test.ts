@@ -10,6 +10,8 @@ const [open, ended, strange] = [1, 2, 3].map((n) => `${n}6666666-2222-4333-8444-
   string,
 ];
 const workflow = (run: string) => `node-${node}.clean.${run}`;
+/** No workflows of runs. */
+const strangers = ['test-reconcile', `x-${workflow(strange)}`, `${workflow(strange)}.2`];
 const row = (id: string, more = {}) => ({
   id,
   node_uuid: node,
@@ -165,7 +167,7 @@ test('open workflows: of an open run none is touched, one of an ended run ends, 
     side: 'engine',
     status: 'TERMINATED',
     runs: [row(open)],
-    openIds: [workflow(open), workflow(ended), workflow(strange), 'test-reconcile'],
+    openIds: [workflow(open), workflow(ended), workflow(strange), ...strangers],
   });
   expect((await lines(true)).slice(0, 2)).toEqual([
     `workflow ${workflow(ended)}: its run has ended (failed); it is terminated`,
@@ -201,7 +203,7 @@ test.each([
 });
 
 test('closed workflows of unknown runs since the backup, less an hour, set their node aside once', async () => {
-  const closedIds = [workflow(strange), workflow(strange), workflow(ended), 'test-reconcile'];
+  const closedIds = [workflow(strange), workflow(strange), workflow(ended), ...strangers];
   const newest = new Date('2026-11-02T10:00:00.000Z');
   const { lines, done, queries } = restoredOf({ closedIds, newest });
   expect(await lines(true)).toEqual([

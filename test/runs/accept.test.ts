@@ -1,0 +1,121 @@
+/** What an acceptance writes, and what it refuses, beyond what a whole run shows; without servers. */
+import type { Inventory } from '../../src/inventory';
+import { accept } from '../../src/runs/accept';
+import type { RunOrder } from '../../src/runs/contract';
+import { type Answers, storeOf } from '../support/run-doubles';
+
+const [node, child, other, id] = [1, 2, 3, 4].map((n) => `${n}1111111-2222-4333-8444-555555555555`) as [
+  string,
+  string,
+  string,
+  string,
+];
+const lock = { run: id, node_uuid: node, fence: 1 };
+const taken = { lock, owner: 'p1', lessee: 'p2' };
+const step = { index: 0, interface: 'power', step: 'reboot', args: {}, acts: [] };
+const asked = { requester: { user_name: 'ada', user_id: 'u', request_id: 'r' }, rule: 'r', rule_set: 's' };
+const order = {
+  node: { uuid: node, name: 'n1', driver: 'redfish', conductor_group: 'east', provision_state: 'manageable' },
+  verb: 'clean',
+  story: 'clean',
+  event: 'clean',
+  ends: 'done',
+  target: null,
+  fault: null,
+  steps: [step],
+  ramdisk: {},
+  runbook: null,
+  asked,
+};
+
+const accepted = (over: object = {}, answers: Answers = {}) => {
+  const store = storeOf({ 'runs.newId': id, 'runs.accept': taken, ...answers });
+  // The only query that answers without a promise.
+  const runs = Reflect.get(store.inventory, 'runs') as object;
+  const withId = new Proxy(runs, { get: (of, name) => (name === 'newId' ? () => id : Reflect.get(of, name)) });
+  const inventory: object = new Proxy(store.inventory, {
+    get: (of, name) =>
+      name === 'runs'
+        ? withId
+        : name === 'transaction'
+          ? (work: (given: object) => unknown) => work(inventory)
+          : Reflect.get(of, name),
+  });
+  const hands = { inventory: inventory as Inventory, vault: { seal: () => ({}) }, timing: {} };
+  const done = accept({ ...order, ...over } as unknown as RunOrder, hands as unknown as Parameters<typeof accept>[1]);
+  return { store, done };
+};
+
+test('a run of a class with a limit, of a runbook, and of neither, says so in its row', async () => {
+  const limit = { class: 'deploy', max: 2 };
+  const runbook = { uuid: child, name: 'CUSTOM_X', updated_at: null };
+  const both = accepted({ limit, runbook }, { 'runbooks.hold': true });
+  expect((await both.done).input).toMatchObject({ limit, runbook: 'CUSTOM_X' });
+  expect(both.store.of('runs.accept')).toEqual([[expect.objectContaining({ limit_class: 'deploy', runbook })]]);
+  const neither = accepted();
+  expect(await neither.done).toMatchObject({
+    input: { runbook: null, lock },
+    facts: { owner: 'p1', lessee: 'p2', requester: 'ada', state: 'cleaning' },
+  });
+  expect(neither.store.of('runs.accept')).toEqual([[expect.objectContaining({ limit_class: null, runbook: null })]]);
+  expect(neither.store.of('runs.acceptAlso')).toEqual([]);
+});
+
+test('a run that moves no node has no working state', async () => {
+  const { store, done } = accepted({ event: null, story: 'power', verb: 'power', ends: null });
+  expect((await done).facts.state).toBeNull();
+  expect(store.of('runs.accept')).toEqual([[expect.objectContaining({ to: null, target: null })]]);
+});
+
+test.each([
+  ['n1', 'n1'],
+  [null, node],
+])('a node in a state without such a move is named: %s', async (name, says) => {
+  const { store, done } = accepted({ node: { ...order.node, name, provision_state: 'active' } });
+  await expect(done).rejects.toMatchObject({
+    code: 'InvalidState',
+    facts: { verb: 'clean', node: says, state: 'active' },
+  });
+  expect(store.calls).toEqual([]);
+});
+
+test('a plan has room up to its limit', async () => {
+  const sized = (bytes: number) => {
+    const bare = Buffer.byteLength(JSON.stringify({ steps: [{ ...step, args: { text: '' } }] }));
+    return accepted({ steps: [{ ...step, args: { text: 'x'.repeat(bytes - bare) } }] }).done;
+  };
+  expect((await sized(65_536)).input.steps).toHaveLength(1);
+  await expect(sized(65_537)).rejects.toMatchObject({
+    code: 'InvalidSteps',
+    facts: { reason: expect.stringContaining('hold 65537 bytes') },
+  });
+});
+
+describe('steps on other nodes', () => {
+  const on = (uuid: string, name: string | null) => ({ ...step, on: { node_uuid: uuid, name, conductor_group: '' } });
+
+  test('hold these as well, each once, and not the run’s own a second time', async () => {
+    const steps = [on(child, 'dpu'), on(child, 'dpu'), on(node, 'n1')];
+    const { store, done } = accepted({ steps }, { 'runs.acceptAlso': { [child]: 7 } });
+    expect((await done).input).toMatchObject({ also: { [child]: 7 } });
+    expect(store.of('runs.acceptAlso')).toEqual([[id, [child]]]);
+  });
+
+  test.each([
+    [[on(child, 'dpu')], 'dpu'],
+    [[on(child, null)], child],
+    [[on(child, 'dpu'), on(other, 'dpu2')], 'dpu or another node of these steps'],
+  ])('are refused all together where one is busy: %#', async (steps, says) => {
+    const { store, done } = accepted({ steps });
+    await expect(done).rejects.toMatchObject({ code: 'NodeLocked', facts: { node: says } });
+    expect(store.of('runSteps.insert')).toEqual([]);
+  });
+});
+
+test.each([
+  [{}, 'NodeNotFound', node],
+  [{ 'runs.stateOf': {} }, 'NodeLocked', 'n1'],
+])('a node that is not to be had is gone or busy: %j', async (answers, code, says) => {
+  const { done } = accepted({}, { 'runs.accept': undefined, ...answers });
+  await expect(done).rejects.toMatchObject({ code, facts: { node: says } });
+});
