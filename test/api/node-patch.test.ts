@@ -29,26 +29,6 @@ const patch = (
 const replace = (path: string, value: unknown): Operation[] => [{ op: 'replace', path, value }];
 const set = (columns: Record<string, unknown>) => api.sql`update nodes set ${api.sql(columns)} where name = 'n1'`;
 
-test.each([
-  ['temper:node:update:set_maintenance', [403, 200]],
-  ['temper:node:update:clear_maintenance', [200, 403]],
-])('maintenance is set and ended by a patch with a rule for each: without %s %j', async (rule, statuses) => {
-  api.setPolicy({ set: 'temper', overrides: { [rule]: '!' } });
-  try {
-    const seen: number[] = [];
-    for (const [is, to] of [
-      [false, true],
-      [true, false],
-    ]) {
-      await set({ maintenance: is });
-      seen.push((await patch(replace('/maintenance', to))).status);
-    }
-    expect(seen).toEqual(statuses);
-  } finally {
-    api.setPolicy({ set: 'temper' });
-  }
-});
-
 test('the answer is the whole node as it is now', async () => {
   const reply = await patch([
     { op: 'add', path: '/extra/rack', value: 'b4' },
@@ -380,4 +360,24 @@ test('a node that goes back to an installation that cleans nothing loses its cle
   Object.assign(api.rooms, { settings });
   const { status } = await api.as('owner-admin', 'PATCH', `/v1/nodes/${row!.uuid}`, { body: patches[0] });
   expect(status).toBe(200);
+});
+
+test.each([
+  ['temper:node:update:set_maintenance', [403, 200]],
+  ['temper:node:update:clear_maintenance', [200, 403]],
+])('maintenance is set and ended by a patch with a rule for each: without %s %j', async (rule, statuses) => {
+  api.setPolicy({ set: 'temper', overrides: { [rule]: '!' } });
+  try {
+    const seen: number[] = [];
+    for (const [is, to] of [
+      [false, true],
+      [true, false],
+    ]) {
+      await set({ maintenance: is });
+      seen.push((await patch(replace('/maintenance', to))).status);
+    }
+    expect(seen).toEqual(statuses);
+  } finally {
+    api.setPolicy({ set: 'temper' });
+  }
 });

@@ -1,7 +1,7 @@
 /** How a difference, a sample file and the roles of an operator's own are told. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPolicy, createShadow, nodeTarget, personas, renderDifference } from '../../src/policy';
+import { createPolicy, createShadow, membersWith, nodeTarget, personas, renderDifference } from '../../src/policy';
 import type { Change } from '../../src/policy/reports/diff';
 import { customRoles, supportersFor } from '../../src/policy/reports/matrix-cells';
 import { renderSample } from '../../src/policy/reports/sample';
@@ -57,6 +57,16 @@ test('one cell changes, two change, and a side without a change is not told', ()
   expect(text(2)).toMatch(/\n2 cells change\.\n$/);
   expect(text(1)).not.toContain('May no longer');
   expect(renderDifference({ cells: 9, changed: 0, changes: [] })).toBe('No cell changes.\n');
+});
+
+test('a role of an operator’s own stands in each group as a reader with its project or scope', () => {
+  const own = membersWith(['ops']).filter(({ role }) => role === 'ops');
+  expect(own.map(({ group, who }) => [group, who.project_id, who.system_scope, who.roles])).toEqual([
+    ['system', null, 'all', ['reader', 'ops']],
+    ['owner', 'project-owner', null, ['reader', 'ops']],
+    ['lessee', 'project-lessee', null, ['reader', 'ops']],
+    ['stranger', 'project-stranger', null, ['reader', 'ops']],
+  ]);
 });
 
 test('roles of an operator’s own are those that a file names and the product does not, each once', () => {

@@ -177,6 +177,19 @@ test('what is refused is tried again, later every time, under the same id, until
   expect(outcomes).toEqual([...Array(deliveryAttempts - 1).fill('again'), 'failed']);
 });
 
+test.each([
+  [200, 'delivered'],
+  [299, 'delivered'],
+  [300, 'pending'],
+  [404, 'pending'],
+])('an answer of %i: %s', async (status, state) => {
+  const uuid = await webhook(['*']);
+  answers = { status };
+  await happened('run.failed');
+  await tellOnce(hands(), never);
+  expect(await log(uuid)).toMatchObject([{ state, status, attempts: 1 }]);
+});
+
 test('a redirect is not followed', async () => {
   const uuid = await webhook(['*']);
   answers = { status: 302, headers: { location: `${origin}/elsewhere` } };
