@@ -3,7 +3,7 @@
 const fs = require('node:fs');
 
 // What starts a database or an engine for a test file.
-const servers = /support\/(api|engine|held-act|own-temporal|ramdisk-api|rule-world|servers|world)'/;
+const servers = /support\/(api|engine|held-act|own-temporal|provisioning|ramdisk-api|rule-world|servers|stores|world)'/;
 
 class Order {
   sort(tests) {
