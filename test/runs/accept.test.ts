@@ -119,3 +119,46 @@ test.each([
   const { done } = accepted({}, { 'runs.accept': undefined, ...answers });
   await expect(done).rejects.toMatchObject({ code, facts: { node: says } });
 });
+
+describe('the trail and the event', () => {
+  const written = async (over: object) => {
+    const { store, done } = accepted(over);
+    await done;
+    const [[audit], [event]] = [store.of('audit.write')[0]!, store.of('events.append')[0]!] as [[object], [object]];
+    return { audit, event };
+  };
+  const data = {
+    verb: 'clean',
+    from: 'manageable',
+    to: 'cleaning',
+    runbook: null,
+    steps: [{ interface: 'power', step: 'reboot', args: {} }],
+  };
+
+  test('have what was asked, for the project of the node', async () => {
+    const { audit, event } = await written({});
+    const of = { node_uuid: node, run_id: id, project: 'p1', lessee: 'p2' };
+    expect(audit).toEqual({
+      ...asked,
+      action: 'run.clean',
+      resource: 'node',
+      resource_id: node,
+      project: 'p1',
+      run_id: id,
+      data,
+    });
+    expect(event).toEqual({ kind: 'run.accepted', ...of, data });
+  });
+
+  test('a reason stands in the trail alone', async () => {
+    const { audit, event } = await written({ asked: { ...asked, reason: 'audited' } });
+    expect(audit).toMatchObject({ data: { ...data, reason: 'audited' } });
+    expect(event).toMatchObject({ data });
+    expect((event as { data: object }).data).not.toHaveProperty('reason');
+  });
+
+  test('name the run that is taken up, and the power that is asked for', async () => {
+    const { event } = await written({ resumes: { run: child, from: 2 }, power: { target: 'power on' } });
+    expect(event).toMatchObject({ data: { resumes: child, resume_from: 2, target: 'power on' } });
+  });
+});

@@ -155,6 +155,31 @@ describe('events are read page by page', () => {
   });
 });
 
+test('an allocation that is left to a later pass is not counted as settled', async () => {
+  const waiting = [1, 2, 3].map((tries) => ({
+    uuid: `a${tries}`,
+    tries,
+    age_s: tries,
+    resource_class: 'gold',
+    traits: [],
+    candidate_nodes: [],
+  }));
+  const store = {
+    take: async () => waiting,
+    reserve: async ({ uuid }: { uuid: string }) => (uuid === 'a1' ? 'n1' : undefined),
+    shortage: async ({ uuid }: { uuid: string }) => ({ suitable: uuid === 'a2' ? 1 : 0 }),
+    postpone: async () => {},
+    fail: async () => {},
+  };
+  const onSettled = jest.fn();
+  const inventory = { transaction: (work: (given: object) => unknown) => work({ allocationPasses: store }) };
+  const hands = { inventory, onSettled, log: { info() {}, warn() {} } } as unknown as Parameters<
+    typeof allocateOnce
+  >[0];
+  expect(await allocateOnce(hands)).toBe(3);
+  expect(onSettled.mock.calls).toEqual([[{ outcome: 'active', seconds: 1 }], [{ outcome: 'error', seconds: 3 }]]);
+});
+
 describe('an allocation that spoils its pass is tried alone', () => {
   const unique = Object.assign(new Error('duplicate'), { code: '23505', constraint_name: 'nodes_instance_uuid_key' });
   /** A store whose first pass fails, and whose pass over one allocation ends so. */

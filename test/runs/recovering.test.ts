@@ -28,6 +28,10 @@ const row = (id: string, more = {}) => ({
 type Given = {
   readonly side?: OlderSide;
   readonly runs?: readonly ReturnType<typeof row>[];
+  /** Runs that have not begun, as far as the database knows. */
+  readonly accepted?: readonly ReturnType<typeof row>[];
+  /** What an open workflow says that it has had recorded; no worker answers where absent. */
+  readonly projected?: object;
   /** Of every workflow; one that the engine does not know where absent. */
   readonly status?: string;
   readonly result?: () => Promise<unknown>;
@@ -41,7 +45,17 @@ type Given = {
 
 /** Store and engine in a recovery; what is done to either is noted in turn. */
 const restoredOf = (given: Given) => {
-  const { side = 'store', runs = [], status, begun = [], openIds = [], closedIds = [], newest } = given;
+  const {
+    side = 'store',
+    runs = [],
+    accepted = [],
+    projected,
+    status,
+    begun = [],
+    openIds = [],
+    closedIds = [],
+    newest,
+  } = given;
   const done: unknown[][] = [];
   const queries: string[] = [];
   const noted =
@@ -62,10 +76,15 @@ const restoredOf = (given: Given) => {
     runs: {
       find: async (id: string) => rows.find((one) => one.id === id),
       quiet: async () => runs,
+      accepted: async () => accepted,
+      claim: noted('claim'),
+      seqOf: async () => 4,
+      held: noted('held'),
       // Without an input, a run is known to no table any more: ending it or starting it anew goes no further.
       input: noted('input of'),
     },
     nodes: { find: async () => (given.nodeGone ? undefined : found), setMaintenance: noted('maintenance') },
+    agents: { find: async () => undefined },
     resumes: { record: noted('record of') },
     events: { append: noted('event') },
     transaction: (work: (store: unknown) => unknown) => work(inventory),
@@ -74,6 +93,13 @@ const restoredOf = (given: Given) => {
     async describe() {
       if (status === undefined) throw new WorkflowNotFoundError('gone', id, undefined);
       return { status: { name: status }, runId: 'e1', raw: { pendingActivities: begun } };
+    },
+    async query() {
+      if (projected === undefined) throw new Error('no worker answers');
+      return projected;
+    },
+    signal: async (_: unknown, { kind, operationId }: { kind: string; operationId: string }) => {
+      done.push([kind, operationId]);
     },
     result: given.result ?? (async () => ({})),
     terminate: noted(`terminate ${id}`),
@@ -93,7 +119,7 @@ test('without a word that it may, nothing is done; with it the recovery ends aft
   expect(await reads.lines()).toHaveLength(2);
   expect(reads.done).toEqual([]);
   expect(await acts.lines(true)).toHaveLength(2);
-  expect(acts.done.map(([name]) => name)).toEqual([`terminate ${workflow(ended)}`, 'doubt', 'leave']);
+  expect(acts.done.map(([name]) => name)).toEqual([`terminate ${workflow(ended)}`, 'doubt', 'leave', 'thaw']);
 });
 
 test.each(['TERMINATED', 'CANCELLED', 'COMPLETED'])(
@@ -142,7 +168,7 @@ test.each([
   async (begun, acts, says) => {
     const { lines, done } = restoredOf({ runs: [row(open)], status: 'RUNNING', begun });
     expect(await lines(true)).toEqual([expect.stringMatching(says)]);
-    expect(done).toEqual([['doubt', open, acts], ['leave']]);
+    expect(done).toEqual([['doubt', open, acts], ['leave'], ['thaw', open]]);
   },
 );
 
@@ -220,4 +246,27 @@ test.each([
   const { lines, queries } = restoredOf({ closedIds: [workflow(strange)], ...more });
   expect(await lines()).toEqual([]);
   expect(queries).toHaveLength(1);
+});
+
+test('a ramdisk that the database does not know is booted again before the recovery ends', async () => {
+  const projected = { state: 'waiting', awaits: 'heartbeat', contactSeq: 3, steps: [], cursor: 0, seq: 4 };
+  const { lines, done } = restoredOf({ runs: [row(open)], status: 'RUNNING', projected });
+  expect(await lines(true)).toEqual([expect.stringMatching(/goes on; its ramdisk is booted again/)]);
+  expect(done.map(([name]) => name)).toEqual(['doubt', 'held', 'lost', 'leave', 'thaw']);
+});
+
+test('an open inspection is begun anew from its record: what it has found is lost', async () => {
+  const { lines, done } = restoredOf({ runs: [row(open, { verb: 'inspect' })], status: 'RUNNING' });
+  expect(await lines(true)).toEqual([expect.stringContaining('what it has found may not be in the database')]);
+  expect(done.map(([name]) => name)).toEqual([`terminate ${workflow(open)}`, 'record of', 'leave']);
+});
+
+test('a run whose workflow had begun after the backup is claimed for it first; one that has none is left to the relay', async () => {
+  const began = restoredOf({ side: 'engine', accepted: [row(open)], status: 'RUNNING' });
+  expect(await began.lines(true)).toEqual([expect.stringContaining('the run goes on from its record')]);
+  expect(began.done.map(([name]) => name)).toEqual(['claim', `terminate ${workflow(open)}`, 'record of', 'leave']);
+  expect(began.done[0]).toEqual(['claim', { run: open, node_uuid: node, fence: 3 }, 'e1']);
+  const waits = restoredOf({ side: 'engine', accepted: [row(open)] });
+  expect(await waits.lines(true)).toEqual([]);
+  expect(waits.done).toEqual([['leave']]);
 });
