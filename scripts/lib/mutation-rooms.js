@@ -46,7 +46,8 @@ const rooms = {
   activities: {
     files: below('src/activities'),
     tests: [
-      'test/activities/{late-attempt,lease,power-sync,run-act,secrets-command,stolen-api}.test.ts',
+      'test/activities/{act-parts,one-ramdisk}.test.ts',
+      'test/activities/{late-attempt,lease,power-sync,ramdisk-image,run-act,secrets-command,stolen-api}.test.ts',
       'test/runs/{call,inspection-rules,lost-ramdisk,runs}.test.ts',
     ],
     servers: true,

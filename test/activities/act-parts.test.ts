@@ -1,0 +1,298 @@
+/** What one attempt of an act asks of the store and says to the engine, call by call; without servers. */
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
+import { raise, TemperError } from '../../src/model/errors';
+import type { ActOutcome } from '../../src/model/runs/runs';
+import { recordingDriver } from '../support/recording-driver';
+import { type Answers, logOf, storeOf } from '../support/run-doubles';
+
+const lock = { run: 'r1', node_uuid: 'u1', fence: 3 };
+const step = { index: 2, interface: 'power', step: 'power_on', args: {}, acts: [{ act: 'power_on' }] };
+const input = (more: object = {}): RunActInput =>
+  ({ lock, step, act: 'power_on', last: true, timing: {}, story: 'clean', ...more }) as unknown as RunActInput;
+const found = { uuid: 'u1', name: 'n1', driver: 'fake-hardware', driver_info: {}, instance_info: {} };
+const begun: Answers = {
+  'runSteps.begin': found,
+  'runSteps.end': true,
+  'secrets.read': [],
+  'runs.held': { uuid: 'u1', provision_state: 'cleaning' },
+};
+type ActsOver = NonNullable<Parameters<typeof recordingDriver>[0]>;
+type Over = {
+  readonly answers?: Answers;
+  readonly acts?: ActsOver;
+  readonly engine?: object;
+  readonly input?: object;
+  /** Acts of its driver; no driver at all where null. */
+  readonly driver?: object | null;
+};
+
+/** Runs one attempt. @returns its answer or failure, what the store was asked, and the heartbeats */
+const attempted = async ({ answers = begun, acts = {}, engine = {}, input: given = {}, driver: only }: Over) => {
+  const store = storeOf(answers);
+  const log = logOf();
+  const { driver, calls } = recordingDriver(acts);
+  const seen: string[] = [];
+  const activities = createBmcActivities({
+    inventory: store.inventory,
+    vault: {},
+    driverOf: () => (only === null ? undefined : { ...driver, ...(only && { acts: only }), laneKey: () => null }),
+    lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
+    log: log.log,
+    observe: { act: (_step: string, _act: string, code: string) => void seen.push(code) },
+  } as unknown as Parameters<typeof createBmcActivities>[0]);
+  const environment = new MockActivityEnvironment({
+    attempt: 3,
+    activityId: 'a',
+    workflowExecution: { workflowId: 'w', runId: 'e1' },
+    heartbeatTimeoutMs: 3_000,
+    currentAttemptScheduledTimestampMs: 17,
+    ...engine,
+  });
+  const beats: unknown[] = [];
+  environment.on('heartbeat', (details: unknown) => void beats.push(details));
+  const run = environment.run(activities.runAct, input(given)) as Promise<unknown>;
+  const result = await run.then(
+    (done) => ({ done }),
+    (failed: { type: string; details: unknown[]; nonRetryable: boolean }) => ({ failed }),
+  );
+  return { ...result, store, calls, beats, seen, ...log };
+};
+type Failed = { readonly failed: { readonly type: string; readonly details: readonly unknown[] } };
+const failureOf = (result: object) => (result as Failed).failed;
+
+test('heartbeats carry what the act says, or what an earlier attempt said, and which attempt it is', async () => {
+  const acts: ActsOver = {
+    power_on: async (_node, _args, { beat }) => {
+      beat({ percent: 10 });
+      return { is: 'done' };
+    },
+  };
+  const { beats } = await attempted({ acts, engine: { heartbeatDetails: { percent: 5 } } });
+  expect(beats).toEqual([
+    { percent: 5, attempt: 3 },
+    { percent: 10, attempt: 3 },
+  ]);
+  expect((await attempted({ acts, engine: { heartbeatTimeoutMs: undefined } })).beats).toEqual([]);
+});
+
+test('an act that has ended before is answered from the record, and nothing is begun', async () => {
+  const before = { is: 'done', note: 'was on' };
+  const { done, store, calls } = (await attempted({
+    answers: { ...begun, 'runSteps.endedBefore': before },
+  })) as Awaited<ReturnType<typeof attempted>> & { done: unknown };
+  expect(done).toEqual(before);
+  expect(store.of('runSteps.endedBefore')).toEqual([
+    [lock, { index: 2, act: 'power_on', attempt: 3, execution: 'e1', activity: 'a', asked_at: 17 }],
+  ]);
+  expect([calls, store.of('runSteps.begin')]).toEqual([[], []]);
+});
+
+test('the number of the act in its execution is passed on where the workflow says it', async () => {
+  const { store } = await attempted({ input: { nth: 7 } });
+  expect(store.of('runSteps.begin')).toEqual([
+    [{ ...lock, token: expect.any(String) }, expect.objectContaining({ nth: 7 }), step],
+  ]);
+});
+
+test.each([
+  ['that cannot begin', { 'runSteps.begin': undefined }, 'StaleOperation', 0],
+  ['whose end finds no row', { 'runSteps.end': false }, 'StaleOperation', 1],
+])('an act %s fails for good, and its step is not written', async (_, over, type, performed) => {
+  const result = await attempted({ answers: { ...begun, ...over } });
+  expect(failureOf(result)).toMatchObject({
+    type,
+    nonRetryable: true,
+    details: [{ node: 'u1', run: 'r1', attempt: 3 }],
+  });
+  expect(result.calls).toHaveLength(performed);
+  expect(result.store.of('runSteps.tried')).toEqual([]);
+});
+
+test('an act is refused where this worker has no such driver, or its driver no such act', async () => {
+  const none = await attempted({ driver: null });
+  expect(failureOf(none)).toMatchObject({
+    type: 'DriverUnsupported',
+    details: [{ driver: 'fake-hardware', what: expect.stringContaining('no such driver on this worker') }],
+  });
+  const lacks = await attempted({ driver: {} });
+  expect(failureOf(lacks)).toMatchObject({ type: 'DriverUnsupported', details: [{ what: 'power.power_on' }] });
+});
+
+describe('what is kept before an act counts as done', () => {
+  const awaiting = { ...step, awaits: 'heartbeat' };
+  const keptBy = async (over: Over, outcome: object = {}) => {
+    const acts: ActsOver = {
+      power_on: async () => ({ is: 'done', ...outcome }),
+      power_off: async () => ({ is: 'done', ...outcome }),
+    };
+    const { store, calls: _performed, ...rest } = await attempted({ acts, ...over });
+    const rooms = ['sightings', 'details', 'ramdiskBoots', 'agents'];
+    const calls = store.calls.map(([name]) => name).filter((name) => rooms.includes(name.split('.')[0]!));
+    return { ...rest, calls, store };
+  };
+
+  test.each([
+    ['nothing where nothing is worth it', {}, {}, []],
+    ['nothing of a power state, which the end of the act writes', {}, { seen: { power_state: 'power on' } }, []],
+    ['what was seen in detail', {}, { seen: { macs: [] } }, ['sightings.write']],
+    ['what the ramdisk reported', {}, { reported: [] }, ['details.report']],
+    ['that a ramdisk is expected', { step: awaiting }, {}, ['ramdiskBoots.expect']],
+    ['that the one before is gone', { step: awaiting, act: 'power_off' }, {}, ['agents.forget', 'ramdiskBoots.end']],
+    ['that none is expected where the step waits for none', { act: 'power_on' }, {}, []],
+  ])('%s', async (_, given, outcome, calls) => {
+    expect((await keptBy({ input: given }, outcome)).calls).toEqual(calls);
+  });
+
+  test('nothing of an act during which a second ramdisk spoke for the node', async () => {
+    const result = await keptBy({ answers: { ...begun, 'ramdiskBoots.end': true }, input: { act: 'power_off' } });
+    expect(failureOf(result)).toMatchObject({ type: 'RamdiskConflict', details: [{ node: 'u1' }] });
+    expect(result.store.of('runSteps.end')).toEqual([]);
+  });
+
+  test('nothing by a worker that comes late', async () => {
+    const answers = { ...begun, 'runs.held': undefined };
+    const result = await keptBy({ answers, input: { step: awaiting } });
+    expect([result.calls, failureOf(result).type]).toEqual([[], 'StaleOperation']);
+    expect(result.store.of('runSteps.end')).toEqual([]);
+  });
+});
+
+test.each([
+  [true, {}, true],
+  [false, {}, false],
+  [true, { follows: [] }, false],
+  [false, { rest: 'skip' }, true],
+])(
+  'a step is done with its last act (%s), unless others follow, and when the rest is skipped: %j',
+  async (last, more, done) => {
+    const acts: ActsOver = {
+      power_on: async () => ({ is: 'done', ...more }) as ActOutcome,
+    };
+    const { store, seen } = await attempted({ acts, input: { last } });
+    expect(store.of('runSteps.end')[0]![3]).toBe(done);
+    expect(seen).toEqual(['done']);
+  },
+);
+
+describe('a failure', () => {
+  const failing = (thrown: unknown): ActsOver => ({ power_on: () => Promise.reject(thrown) });
+  const unreachable = new TemperError('BmcUnreachable', { node: 'n1', bmc: 'b', reason: 'refused' });
+  const triedOf = async (over: Over) => {
+    const { store, ...rest } = await attempted(over);
+    return { tried: store.of('runSteps.tried').map((args) => args[2]), ...rest };
+  };
+
+  test.each([
+    [unreachable, {}, { code: 'BmcUnreachable', again: true }],
+    [unreachable, { attempts: 3 }, { code: 'BmcUnreachable', again: false }],
+    [unreachable, { attempts: 4 }, { code: 'BmcUnreachable', again: true }],
+    [new TemperError('BmcAuthFailed', { node: 'n1', bmc: 'b' }), {}, { code: 'BmcAuthFailed', again: false }],
+    [new TypeError('ours'), {}, { code: 'ApplicationFailure', again: true, error: 'ours' }],
+  ])('is written to the step, and whether it is tried again: %#', async (thrown, more, written) => {
+    const { tried, seen, warned } = await triedOf({ acts: failing(thrown), input: { step: { ...step, ...more } } });
+    expect(tried).toEqual([expect.objectContaining(written)]);
+    expect([seen, warned]).toEqual([[thrown instanceof TemperError ? thrown.code : 'Unexpected'], ['act failed']]);
+  });
+
+  test('is in the log with its facts, which carry no secret', async () => {
+    const thrown = new TemperError('BmcRejected', { node: 'n1', bmc: 'b', reason: 'no', password: 'geheim' });
+    const { facts } = await triedOf({ acts: failing(thrown) });
+    expect(facts).toEqual([
+      expect.objectContaining({ node_uuid: 'u1', run: 'r1', step: 'power.power_on', act: 'power_on', attempt: 3 }),
+    ]);
+    expect(JSON.stringify(facts)).toContain('"node":"n1"');
+    expect(JSON.stringify(facts)).not.toContain('geheim');
+  });
+
+  test('reaches the engine though the store does not take it', async () => {
+    const answers = { ...begun, 'runSteps.tried': () => Promise.reject(new Error('away')) };
+    const result = await triedOf({ acts: failing(unreachable), answers });
+    expect(failureOf(result)).toMatchObject({ type: 'BmcUnreachable' });
+    expect(result.warned).toEqual(['act failed', 'could not record the failure']);
+  });
+
+  test('of an intent that finds no row keeps the command from leaving', async () => {
+    let left = false;
+    const acts: ActsOver = {
+      power_on: async (_node, _args, { intents }) => {
+        await intents.record({ asked: 'on' });
+        left = true;
+        return { is: 'done' };
+      },
+    };
+    const { tried, ...result } = await triedOf({ acts, answers: { ...begun, 'runSteps.recordIntent': false } });
+    expect([left, failureOf(result).type, tried]).toEqual([false, 'StaleOperation', []]);
+  });
+});
+
+describe('nothing leaves', () => {
+  const freeze = { id: 'f1', reason: 'look', until: null, requester: { user_name: 'ada', user_id: 'u' } };
+  const recovery = (side: string) => ({ side, reason: 'it is older' });
+
+  test.each([
+    [{ 'runs.find': { node_name: 'n1' } }, {}, { node: 'n1', who: 'ada', until: 'until an operator ends it' }],
+    [{}, { requester: { user_name: null, user_id: 'u' } }, { node: 'u1', who: 'u' }],
+    [{}, { requester: {} }, { who: 'an unnamed caller' }],
+    [{}, { until: new Date('2026-11-02T10:00:00Z') }, { until: 'until 2026-11-02T10:00:00.000Z' }],
+  ])('while an operator’s freeze holds the node, and the failure says whose: %#', async (more, over, says) => {
+    const result = await attempted({ answers: { ...begun, ...more, 'freezes.active': { ...freeze, ...over } } });
+    expect(failureOf(result)).toMatchObject({
+      type: 'NodeFrozen',
+      details: [{ reason: 'look', freeze: 'f1', ...says }],
+    });
+    expect([result.calls, result.store.of('runSteps.begin'), result.store.of('runSteps.tried')]).toEqual([[], [], []]);
+  });
+
+  test('but a look goes on', async () => {
+    const { calls } = await attempted({ answers: { ...begun, 'freezes.active': freeze }, input: { act: 'verify' } });
+    expect(calls).toEqual(['verify']);
+  });
+
+  test.each([
+    ['store', 'reset_bmc', 3, 1],
+    ['store', 'reset_bmc', 1, 0],
+    ['engine', 'reset_bmc', 3, 0],
+    ['store', 'power_on', 3, 0],
+  ])(
+    'during a recovery, older side %s: of %s in attempt %i a doubt is noted %i times',
+    async (side, act, attempt, times) => {
+      const answers = { ...begun, 'recovery.current': recovery(side), 'runs.find': { node_name: 'n1' } };
+      const result = await attempted({ answers, input: { act }, engine: { attempt } });
+      expect(failureOf(result)).toMatchObject({
+        type: 'RecoveryPending',
+        details: [{ node: 'n1', reason: 'it is older' }],
+      });
+      expect([result.calls, result.store.of('runSteps.doubt').length]).toEqual([[], times]);
+    },
+  );
+});
+
+test('what an act may see of an intent is the store’s own age of it', async () => {
+  const row = { sent_at: new Date('2026-11-02T10:00:00Z'), age_ms: 5_000, detail: { asked: 'on' } };
+  let last: unknown;
+  let now = 0;
+  const acts: ActsOver = {
+    power_on: async (_node, _args, { intents }) => {
+      last = await intents.last();
+      now = performance.now();
+      return { is: 'done' };
+    },
+  };
+  await attempted({ acts, answers: { ...begun, 'runSteps.lastIntent': row } });
+  expect(last).toMatchObject({ act: 'power_on', sent_at: '2026-11-02T10:00:00.000Z', detail: { asked: 'on' } });
+  expect((last as { at: number }).at).toBeLessThanOrEqual(now - 5_000);
+  await attempted({ acts });
+  expect(last).toBeUndefined();
+});
+
+test('an error of another kind goes to the engine without a secret of the node', async () => {
+  const acts: ActsOver = {
+    power_on: async () => raise('BmcBusy', { node: 'n', bmc: 'b', status: 503, reason: 'x', retryAfterMs: 70 }),
+  };
+  expect(failureOf(await attempted({ acts }))).toMatchObject({
+    type: 'BmcBusy',
+    nextRetryDelay: 70,
+    category: 'BENIGN',
+  });
+});
