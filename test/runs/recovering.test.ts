@@ -1,7 +1,13 @@
 /** What a comparison after a restore asks for of each run and workflow, and what it does once an administrator wants it. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { OlderSide } from '../../src/model/runs/recovery';
+import { powerLines } from '../../src/runs/powers';
 import { type RecoveryHands, recover } from '../../src/runs/recovering';
+
+// What BMCs say has tests of its own, with a worker that asks one.
+jest.mock('../../src/runs/powers', () => ({ powerLines: jest.fn() }));
+const powers = jest.mocked(powerLines);
+beforeEach(() => void powers.mockReset().mockResolvedValue([]));
 
 const node = '11111111-2222-4333-8444-555555555555';
 const [open, ended, strange] = [1, 2, 3].map((n) => `${n}6666666-2222-4333-8444-555555555555`) as [
@@ -269,4 +275,12 @@ test('a run whose workflow had begun after the backup is claimed for it first; o
   const waits = restoredOf({ side: 'engine', accepted: [row(open)] });
   expect(await waits.lines(true)).toEqual([]);
   expect(waits.done).toEqual([['leave']]);
+});
+
+test('the power of each node that a line is about is compared, and what differs comes after the lines', async () => {
+  powers.mockResolvedValue(['node n1: its BMC says power on']);
+  const { lines } = restoredOf({ runs: [row(open)], openIds: [workflow(ended), workflow(strange)], status: 'RUNNING' });
+  const said = await lines();
+  expect([said.length, said.at(-1)]).toEqual([4, 'node n1: its BMC says power on']);
+  expect(powers.mock.calls.map(([nodes]) => nodes)).toEqual([[node, node, node]]);
 });
