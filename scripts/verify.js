@@ -15,17 +15,21 @@ const checks = {
   'generated files (npm run gen mends them)': [bin('gen'), '--check'],
 };
 
+/** @returns whether there is nothing to mend */
+async function check(name, program) {
+  if (!fs.existsSync(program[0])) {
+    say(`missing: ${name}: there is no ${path.relative(root, program[0])}`);
+    return true;
+  }
+  const { ok, output } = await run(process.execPath, program, { cwd: root });
+  if (!ok) process.stdout.write(output);
+  say(`${ok ? 'right' : 'WRONG'}: ${name}`);
+  return ok;
+}
+
 main(async () => {
   await setUp();
-  const failed = [];
-  for (const [name, program] of Object.entries(checks)) {
-    if (!fs.existsSync(program[0])) {
-      say(`missing: ${name}: there is no ${path.relative(root, program[0])}`);
-      continue;
-    }
-    const { ok } = await run(process.execPath, program, { cwd: root, show: true });
-    say(`${ok ? 'right' : 'WRONG'}: ${name}`);
-    if (!ok) failed.push(name);
-  }
-  return failed.length === 0 ? 0 : 1;
+  // At once: each says what it found when it has ended.
+  const passed = await Promise.all(Object.entries(checks).map(([name, program]) => check(name, program)));
+  return passed.every(Boolean) ? 0 : 1;
 });

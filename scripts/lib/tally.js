@@ -1,7 +1,8 @@
 /**
  * A program: adds up Jest's reports for `.ci/run`. Arguments are files of `jest --json`, and words `failed:<what>` for
  * checks that are no tests. Its last line is `N passed, N failed`, and `, N skipped` where something was; it exits with 1
- * when anything failed or a core suite was skipped.
+ * when anything failed or a core suite was skipped. Where CI runs (`CI` is set, as forges do), a suite whose tools are missing
+ * fails as well; elsewhere a line says so.
  */
 
 const fs = require('node:fs');
@@ -11,16 +12,25 @@ const { readJson, root } = require('./paths');
 /** Suites without which the product is not tested at all, by folder of test. */
 const core = ['policy', 'states', 'layout', 'replay', 'api', 'activities', 'e2e'];
 
+/** Suites of which a part is skipped everywhere, and why. */
+const optional = {
+  'test/clients/terraform.test.ts': "the provider's program is in no registry; its requests are sent without it",
+};
+
 /** Folder of test that a suite lies in. */
 const folderOf = (file) => path.relative(path.join(root, 'test'), file).split(path.sep)[0];
 
 const isSkipped = ({ status }) => status === 'pending' || status === 'skipped' || status === 'disabled';
 
+/** The skipped tests of a suite: how many, and the name of the first, which says why. */
+const skippedIn = ({ assertionResults }) => assertionResults.filter(isSkipped);
+
 /**
  * @param {{testResults: {name: string, status: string, assertionResults: {status: string, fullName: string}[]}[]}[]} reports
  * @param {string[]} failures what failed beside the tests
+ * @param {{inCi?: boolean}} [where]
  */
-function tally(reports, failures) {
+function tally(reports, failures, { inCi = false } = {}) {
   // A suite that ran twice counts as it went the second time.
   const suites = [
     ...new Map(reports.flatMap(({ testResults }) => testResults).map((suite) => [suite.name, suite])).values(),
@@ -30,22 +40,26 @@ function tally(reports, failures) {
   const broken = suites.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
-  const skipped = suites.filter(({ assertionResults }) => assertionResults.some(isSkipped));
+  const skipped = suites.filter((suite) => skippedIn(suite).length > 0);
   const ran = new Set(
     suites
       .filter(({ assertionResults }) => assertionResults.some((test) => test.status === 'passed'))
       .map(({ name }) => folderOf(name)),
   );
   const missing = core.filter((folder) => !ran.has(folder) || skipped.some(({ name }) => folderOf(name) === folder));
+  const without = skipped
+    .map(({ name }) => path.relative(root, name))
+    .filter((file) => !Object.hasOwn(optional, file) && !missing.includes(folderOf(path.join(root, file))));
   const problems = [
     ...failures,
     ...broken.map(({ name }) => `${path.relative(root, name)} could not run`),
     ...missing.map((folder) => `test/${folder} is a core suite, and was skipped in part or whole`),
+    ...(inCi ? without.map((file) => `${file} was skipped in part or whole: CI has to have what it needs`) : []),
   ];
   return {
     notes: skipped.map(
-      ({ name, assertionResults }) =>
-        `skipped: ${path.relative(root, name)} (${assertionResults.filter(isSkipped).length})`,
+      (suite) =>
+        `skipped: ${path.relative(root, suite.name)} (${skippedIn(suite).length}): ${skippedIn(suite)[0].fullName}`,
     ),
     problems,
     passed: tests.filter(({ status }) => status === 'passed').length,
@@ -60,8 +74,9 @@ function main(args) {
   const silent = files
     .filter((file) => !fs.existsSync(file))
     .map((file) => `${path.basename(file, '.json')} left no report`);
+  const inCi = !['', '0', 'false'].includes(process.env.CI ?? '');
   const reports = files.map((file) => readJson(file)).filter(Boolean);
-  const { notes, problems, passed, failed, skipped } = tally(reports, [...failures, ...silent]);
+  const { notes, problems, passed, failed, skipped } = tally(reports, [...failures, ...silent], { inCi });
   for (const line of [...notes, ...problems.map((problem) => `failed: ${problem}`)]) process.stdout.write(`${line}\n`);
   process.stdout.write(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}\n`);
   process.exitCode = failed === 0 ? 0 : 1;

@@ -28,7 +28,28 @@ test('one skipped test of a core suite fails the whole run, of another suite it 
   const { problems, notes, skipped } = tally([{ testResults: withSkips }], []);
   expect(skipped).toBe(2);
   expect(problems).toEqual([expect.stringContaining('test/policy')]);
-  expect(notes).toEqual(['skipped: test/policy/some.test.ts (1)', 'skipped: test/clients/some.test.ts (1)']);
+  expect(notes).toEqual([
+    'skipped: test/policy/some.test.ts (1): it works',
+    'skipped: test/clients/some.test.ts (1): it works',
+  ]);
+});
+
+test('where CI runs, a suite whose tools are missing fails; elsewhere a line says so', () => {
+  const reports = [{ testResults: [...green, suite('clients', 'passed', 'pending')] }];
+  expect(tally(reports, [])).toMatchObject({ problems: [], failed: 0, skipped: 1 });
+  expect(tally(reports, [], { inCi: true })).toMatchObject({
+    problems: [expect.stringContaining('test/clients/some.test.ts was skipped')],
+    failed: 1,
+    skipped: 1,
+  });
+});
+
+test('what is skipped everywhere, with a reason on record, fails nowhere', () => {
+  const terraform = {
+    ...suite('clients', 'passed', 'pending'),
+    name: resolve(__dirname, '../clients/terraform.test.ts'),
+  };
+  expect(tally([{ testResults: [...green, terraform] }], [], { inCi: true })).toMatchObject({ failed: 0, skipped: 1 });
 });
 
 test('a suite that could not be loaded, and a check that is no test, are failures', () => {
