@@ -18,6 +18,7 @@ const settings = { TEMPER_MAX_CONCURRENT_CLEAN: '0', TEMPER_MAX_CONCURRENT_DEPLO
 
 /** @returns whether there is something to do: false when only help was asked for */
 function wanted(args) {
+  /** @type {import('node:util').ParseArgsConfig['options']} */
   const options = {
     quick: { type: 'boolean' },
     full: { type: 'boolean' },

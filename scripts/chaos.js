@@ -36,16 +36,20 @@ function options(args) {
   const flag = { type: 'boolean' };
   const texts = ['sample', 'seed', 'verbs', 'victims', 'nodes', 'lanes', 'results', 'tables', 'clocks'];
   const flags = ['phases', 'faults', 'pauses', 'lost-engine', 'restores', 'help'];
+  /** @type {import('node:util').ParseArgsConfig['options']} */
   const known = Object.fromEntries([...texts.map((name) => [name, text]), ...flags.map((name) => [name, flag])]);
   try {
-    const { values } = parseArgs({ args, options: known });
+    const { values } = /** @type {{values: Record<string, any>}} */ (parseArgs({ args, options: known }));
     return values.help ? undefined : values;
   } catch (failure) {
     throw new Stop(`${failure.message}\n${usage}`);
   }
 }
 
-/** Which systems are up at the same time, in which order: those of a turn differ in their clocks only. */
+/**
+ * Which systems are up at the same time, in which order: those of a turn differ in their clocks only.
+ * @param {Record<string, any>} chosen
+ */
 function turnsOf({ lanes = '1', clocks }) {
   const atOnce = Number(lanes);
   if (!(atOnce >= 1)) throw new Stop(`--lanes is "${lanes}"; it must be a number.\n${usage}`);

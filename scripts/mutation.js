@@ -23,17 +23,17 @@ const usage = `npm run mutation -- [--rooms <names>] [--lines <n>] [--seed <n>] 
   --survivors  prints what no test noticed, and what was noticed by a test out of its time`;
 
 function parsed(args) {
-  const options = {
+  const options = /** @type {const} */ ({
     rooms: { type: 'string', default: Object.keys(rooms).join(',') },
     lines: { type: 'string', default: '120' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(Math.max(1, os.availableParallelism() / 2)) },
     survivors: { type: 'boolean', default: false },
     help: { type: 'boolean' },
-  };
+  });
   try {
     const { values } = parseArgs({ args, options });
-    const chosen = values.rooms.split(',');
+    const chosen = String(values.rooms).split(',');
     const unknown = chosen.find((name) => !Object.hasOwn(rooms, name));
     if (unknown) throw new Error(`there is no room ${unknown}`);
     return values.help

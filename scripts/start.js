@@ -15,6 +15,7 @@ const usage = `npm start -- [--data DIR] [--rack N] [--no-seed]
 
 /** @returns {{data?: string, rackSize: number, seed: boolean} | undefined} undefined when only help was asked for */
 function options(args) {
+  /** @type {import('node:util').ParseArgsConfig['options']} */
   const known = {
     data: { type: 'string' },
     rack: { type: 'string' },

@@ -11,6 +11,7 @@ const { setUp } = require('./lib/setup');
 const checks = {
   'format and lint': [path.join(modules, '@biomejs', 'biome', 'bin', 'biome'), 'ci'],
   types: [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', '.'],
+  'types of scripts': [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.scripts.json'],
   'no dead exports, no unused packages': [path.join(modules, 'knip', 'bin', 'knip.js')],
   'generated files (npm run gen mends them)': [bin('gen'), '--check'],
 };

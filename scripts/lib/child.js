@@ -54,7 +54,8 @@ function withUmask(umask, work) {
  */
 function start(spec, logFile) {
   const log = openLog(logFile);
-  const stdio = ['ignore', log, log, ...(spec.ipc ? ['ipc'] : [])];
+  /** @type {import('node:child_process').StdioOptions} */
+  const stdio = ['ignore', log, log, ...(spec.ipc ? /** @type {const} */ (['ipc']) : [])];
   const child = withUmask(spec.umask, () => spawn(spec.command, spec.args, { ...spec.options, stdio, detached: true }));
   fs.closeSync(log);
   const exited = new Promise((resolve) => {

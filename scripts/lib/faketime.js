@@ -5,7 +5,7 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
-const { ensurePrograms } = require('./debian');
+const { ensurePrograms } = require('../../tools/offline/debian');
 const { tell } = require('./told');
 
 const wanted = { cache: 'faketime', packages: ['faketime', 'libfaketime'], names: ['faketime'], check: '--version' };

@@ -67,6 +67,6 @@ async function go(source, ...args) {
   return answer.output;
 }
 
-if (require.main === module) tell(ensureGo(process.argv[2]));
+if (require.main === module) tell(ensureGo(/** @type {keyof typeof programs} */ (process.argv[2])));
 
 module.exports = { ensureGo };

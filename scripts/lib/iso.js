@@ -3,7 +3,7 @@
  * prints `{"programs": {...}}` or `{"missing": reason}`.
  */
 
-const { ensurePrograms, unpackedBefore } = require('./debian');
+const { ensurePrograms, unpackedBefore } = require('../../tools/offline/debian');
 const { tell } = require('./told');
 
 // The names are those that `src/bmc/agent/config-drive.ts` tries.

@@ -10,7 +10,7 @@ const below =
   () =>
     folders.flatMap((folder) =>
       fs
-        .readdirSync(path.join(root, folder), { recursive: true })
+        .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts'))
         .map((name) => `${folder}/${name}`)
         .sort(),

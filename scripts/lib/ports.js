@@ -78,8 +78,10 @@ const wellKnown = {
 /**
  * The well-known ports as set; a taken one is named together with the setting to change.
  * @param {Record<string, {setting: string, port: number}>} table
+ * @returns {Promise<Record<string, number>>} by name
  */
 async function claimPorts(table, env = process.env) {
+  /** @type {Record<string, number>} */
   const ports = {};
   const taken = [];
   for (const [name, { setting, port }] of Object.entries(table)) {
@@ -97,7 +99,11 @@ async function claimPorts(table, env = process.env) {
   return ports;
 }
 
-/** A free port for every name of a table, for systems that must not meet another. */
+/**
+ * A free port for every name of a table, for systems that must not meet another.
+ * @param {string[]} names
+ * @returns {Promise<Record<string, number>>} by name
+ */
 async function freePortsFor(names) {
   const ports = await freePorts(names.length);
   return Object.fromEntries(names.map((name, index) => [name, ports[index]]));

@@ -79,7 +79,7 @@ async function programs(user) {
   const version = require(path.join(native, '..', 'package.json')).version;
   const copy = path.join(stateDir(), `postgresql-${version}`);
   if (!fs.existsSync(copy)) {
-    say(`user ${user.name} cannot reach PostgreSQL's programs in the checkout; copying them to ${copy}`);
+    say(`user ${user?.name} cannot reach PostgreSQL's programs in the checkout; copying them to ${copy}`);
     const partial = `${copy}.${process.pid}`;
     fs.cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
     spawnSync('chmod', ['-R', 'go=u-w', partial]);

@@ -16,7 +16,8 @@ const oldestPython = '3.11';
 /** Command of a Python of at least the given version; throws what was tried. */
 async function findPython(oldest) {
   const tried = [];
-  for (const command of [process.env.TEMPER_PYTHON, 'python3', 'python'].filter(Boolean)) {
+  const named = process.env.TEMPER_PYTHON;
+  for (const command of [...(named ? [named] : []), 'python3', 'python']) {
     const test = `import sys; assert sys.version_info >= (${oldest.replace('.', ', ')}), sys.version; print(sys.version)`;
     const answer = await run(command, ['-c', test], { timeoutMs: 20_000 });
     if (answer.ok) return command;

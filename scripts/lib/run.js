@@ -29,10 +29,12 @@ function run(command, args, { timeoutMs, show = false, ...options } = {}) {
       : undefined;
     const done = (status, why) => {
       clearTimeout(timer);
-      const reason = late ? `no answer within ${timeoutMs / 1000} s` : why;
+      const reason = late ? `no answer within ${Number(timeoutMs) / 1000} s` : why;
       resolve({ ok: status === 0 && !late, status, output, reason });
     };
-    child.on('error', (failure) => done(null, failure.code === 'ENOENT' ? `${command} is not there` : failure.message));
+    child.on('error', (/** @type {NodeJS.ErrnoException} */ failure) =>
+      done(null, failure.code === 'ENOENT' ? `${command} is not there` : failure.message),
+    );
     child.on('close', (status, signal) => done(status, lastLine(output) || `ended with ${signal ?? status}`));
   });
 }

@@ -15,7 +15,7 @@ const statusOf = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
  * Brings a system up, does the work, takes it down again; an interrupt ends the work early, a second one ends it rudely.
  * @param {string} dir the data folder
  * @param {Parameters<typeof bringUp>[1]} options
- * @param {(up: {supervisor: Supervisor, visitor: Record<string, string>}) => Promise<number>} work answers the exit status
+ * @param {(up: {supervisor: InstanceType<typeof Supervisor>, visitor: Record<string, string>}) => Promise<number>} work answers the exit status
  * @returns {Promise<number>} exit status
  */
 async function withSystem(dir, options, work) {

@@ -14,7 +14,7 @@ const { writeClouds } = require('./clouds');
 
 /**
  * Starts everything under the given supervisor.
- * @param {import('./supervisor').Supervisor} supervisor
+ * @param {InstanceType<typeof import('./supervisor')['Supervisor']>} supervisor
  * @param {{fresh?: boolean, rackSize?: number, seed?: boolean, entry?: (name: string) => string, clocks?: string}} [options]
  *   `fresh` is a throw-away system: free ports, servers of its own whatever the settings say; `entry` finds a program;
  *   `clocks` are wrong clocks, as CHAOS_CLOCKS has them.
@@ -70,6 +70,7 @@ const conductorGroups = () => (process.env.TEMPER_CONDUCTOR_GROUPS ?? '').split(
 
 /** Ports of the processes that will be ours; those of a server that runs already are not ours to claim. */
 async function choosePorts(fresh, external) {
+  /** @type {Partial<typeof wellKnown>} */
   const table = { ...wellKnown };
   if (external.temporal) {
     delete table.temporal;

@@ -3,7 +3,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { cacheDir } = require('./paths');
-const { buildTemporal, downloadTemporal, installWheel, made } = require('./temporal-sources');
+const { buildTemporal, downloadTemporal, installWheel, made } = require('../../tools/offline/temporal-sources');
 const { run } = require('./run');
 const { Stop, say } = require('./say');
 const { withLock } = require('./lock');

@@ -126,10 +126,11 @@ main(async () => {
       TEMPER_TEST_ROLE_PASSWORD: rolePassword,
       TEMPER_TEST_TEMPORAL_ADDRESS: temporal,
     };
-    if (process.connected) process.send({ env });
+    if (process.connected) process.send?.({ env });
     await left;
   } catch (failure) {
-    if (process.connected) process.send({ failed: failure instanceof Stop ? failure.message : String(failure.stack) });
+    if (process.connected)
+      process.send?.({ failed: failure instanceof Stop ? failure.message : String(failure.stack) });
   } finally {
     await stopAll();
   }

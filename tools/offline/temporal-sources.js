@@ -2,10 +2,10 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
-const { cacheDir, tools } = require('./paths');
-const { findPython } = require('./python');
-const { run } = require('./run');
-const { timed } = require('./say');
+const { cacheDir, tools } = require('../../scripts/lib/paths');
+const { findPython } = require('../../scripts/lib/python');
+const { run } = require('../../scripts/lib/run');
+const { timed } = require('../../scripts/lib/say');
 
 /** Folder of the cache that each source fills; named by what is in it, so that a newer pin is a newer folder. */
 const made = { download: 'sdk-1.24.0', wheel: 'wheel-1.9.1', build: 'built-1.8.2' };
@@ -76,6 +76,7 @@ const buildTemporal = () =>
       const file = path.join(scratch, program);
       const version = made.build.replace('built-', '');
       const flags = ['build', '-trimpath', '-ldflags', `-s -w -X ${cli.version}=${version}`, '-o', file, cli.package];
+      /** @type {[string, string[]]} */
       const polite = process.platform === 'win32' ? ['go', flags] : ['nice', ['-n', '19', 'go', ...flags]];
       const answer = await run(...polite, {
         cwd: tools,

@@ -30,11 +30,17 @@ function give(reason) {
 async function download() {
   // Only installed for development, like everything else that tests need.
   const { TestWorkflowEnvironment } = require('@temporalio/testing');
-  const executable = { type: 'cached-download', downloadDir: folder };
+  const executable = /** @type {const} */ ({ type: 'cached-download', downloadDir: folder });
   const environment = await TestWorkflowEnvironment.createLocal({ server: { executable } });
   await environment.teardown();
   clearInterval(watch);
 }
 
 // The innermost cause is what the network said; the rest repeats the address.
-download().catch((failure) => give(String(failure.message).split('client error').at(-1).trim()));
+download().catch((failure) =>
+  give(
+    String(failure.message)
+      .replace(/^.*client error/s, '')
+      .trim(),
+  ),
+);

@@ -6,17 +6,21 @@
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
-const { withLock } = require('./lock');
-const { cacheDir } = require('./paths');
-const { run } = require('./run');
-const { timed } = require('./say');
+const { withLock } = require('../../scripts/lib/lock');
+const { cacheDir } = require('../../scripts/lib/paths');
+const { run } = require('../../scripts/lib/run');
+const { timed } = require('../../scripts/lib/say');
 
 /**
  * Which programs belong together. `any`: one of them is enough. `check` is given to the first one, to see it start.
  * @typedef {{cache: string, packages: string[], names: string[], any?: boolean, check: string}} Wanted
  */
 
-/** @returns {Record<string, string> | undefined} path by name, if those that are wanted are in these folders */
+/**
+ * @param {Pick<Wanted, 'names' | 'any'>} wanted
+ * @param {string[]} folders
+ * @returns {Record<string, string> | undefined} path by name, if those that are wanted are in these folders
+ */
 function programsIn({ names, any }, folders) {
   const pairs = names.map((name) => [
     name,
