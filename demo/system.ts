@@ -168,6 +168,8 @@ export const rackOf = (system: SystemRecord) => {
     /** Ends every fault of a BMC. */
     mend: (bmc: number): Promise<Json> => call('DELETE', `/bmcs/${bmc}/faults`),
     fault: (bmc: number, fault: object): Promise<Json> => call('POST', `/bmcs/${bmc}/faults`, fault),
+    /** What shall go wrong in the ramdisks that a BMC's host starts. */
+    ramdiskFault: (bmc: number, fault: object): Promise<Json> => call('POST', `/bmcs/${bmc}/agent-faults`, fault),
   };
 };
 export type Rack = ReturnType<typeof rackOf>;

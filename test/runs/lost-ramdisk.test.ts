@@ -43,17 +43,20 @@ test('a host that is off while its image is written is started over once, and th
   expect(calls.filter((call) => call === 'power_on')).toHaveLength(2);
 });
 
-test('a ramdisk that was lost is booted again, and the image is written in the next one', async () => {
-  const seen = async () => ({ is: 'done' as const, seen: { power_state: 'power off' as const } });
-  let lost = true;
-  const writes = async () => (lost ? unreachable() : { is: 'done' as const });
-  const { node, run, stop } = await begun({ agent_write_image: writes, verify: seen });
-  await world.until(async () => ((await world.waitsIn(run, 2)) ? true : undefined));
-  lost = false;
-  await callBack(world, node);
-  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
-  await stop();
-});
+test.each(['agent_steps', 'agent_write_image', 'agent_install_bootloader', 'agent_power_off'] as const)(
+  'a ramdisk that was lost in %s is booted again, and the act is done in the next one',
+  async (act) => {
+    const seen = async () => ({ is: 'done' as const, seen: { power_state: 'power off' as const } });
+    let lost = true;
+    const writes = async () => (lost ? unreachable() : { is: 'done' as const });
+    const { node, run, stop } = await begun({ [act]: writes, verify: seen });
+    await world.until(async () => ((await world.waitsIn(run, 2)) ? true : undefined));
+    lost = false;
+    await callBack(world, node);
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    await stop();
+  },
+);
 
 test.each([
   ['is starting anew', { power_state: 'power on', boot_progress: 'MemoryInitializationStarted' }],
