@@ -4,8 +4,9 @@ import { createLog } from '../src/observe/log';
 import { createMetrics } from '../src/observe/metrics';
 import { listenFault } from '../src/process/listen';
 import { live } from '../src/process/process';
-import { common, settingsOrEnd } from '../src/process/settings/config';
 import { nonEmptyText, port, webUrl } from '../src/process/settings/kinds';
+import { settingsOrEnd } from '../src/process/settings/read';
+import { common } from '../src/process/settings/shared';
 import { startDemoIdentity } from './identity/index';
 
 const config = settingsOrEnd(

@@ -1,4 +1,4 @@
-/** What each process of a system is told: a table of environments. The names are those that `src/process/settings/config.ts` reads. */
+/** What each process of a system is told: a table of environments. The names are those of `src/process/settings/config.ts`. */
 
 const path = require('node:path');
 const { bundle } = require('./paths');

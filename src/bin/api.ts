@@ -15,8 +15,9 @@ import { apiPolicyFrom } from '../process/policy/api-policy';
 import { createPolicyRecorder, type PolicyRecorder } from '../process/policy/policy-record';
 import { live } from '../process/process';
 import { addressOf, patienceOf, ramdiskAddressOf, refuseOpeningKeys } from '../process/settings/api-settings';
-import { type ApiConfig, readConfig } from '../process/settings/config';
+import type { ApiConfig } from '../process/settings/config';
 import { together } from '../process/settings/fault';
+import { readConfig } from '../process/settings/read';
 
 keepHeapSmall();
 

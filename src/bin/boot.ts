@@ -9,8 +9,9 @@ import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { gentleEnd, listen, patientServer } from '../process/listen';
 import { live } from '../process/process';
-import { type BootConfig, readConfig } from '../process/settings/config';
+import type { BootConfig } from '../process/settings/config';
 import { ConfigFault } from '../process/settings/fault';
+import { readConfig } from '../process/settings/read';
 
 const config = readConfig('boot');
 const log = createLog('boot', config.TEMPER_LOG_LEVEL);

@@ -10,7 +10,7 @@ import { recovery } from '../inventory/runs/recovery';
 import { fileFault } from '../model/file-faults';
 import { type Restorable, restorable, restored } from '../model/runs/recovery';
 import { createLog } from '../observe/log';
-import { readConfig } from '../process/settings/config';
+import { readConfig } from '../process/settings/read';
 import { registerSearchAttributes } from '../process/temporal/search-attributes';
 
 type Asked = { readonly restored?: Restorable; readonly roles: boolean };

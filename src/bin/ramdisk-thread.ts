@@ -11,8 +11,8 @@ import { gentleEnd, listen, patientServer } from '../process/listen';
 import { tracesFrom } from '../process/observing';
 import { apiPolicyFrom } from '../process/policy/api-policy';
 import { patienceOf, ramdiskAddressOf } from '../process/settings/api-settings';
-import { readConfig } from '../process/settings/config';
 import { ConfigFault } from '../process/settings/fault';
+import { readConfig } from '../process/settings/read';
 
 const name = 'api-ramdisks';
 const api: MessagePort = parentPort!;

@@ -2,7 +2,8 @@
 
 import { createLog } from '../../src/observe/log';
 import { identityFrom } from '../../src/process/api/identity';
-import { parseSettings, processes } from '../../src/process/settings/config';
+import { processes } from '../../src/process/settings/config';
+import { parseSettings } from '../../src/process/settings/read';
 import { good } from './support/entries';
 
 const log = createLog('test', 'fatal');

@@ -1,7 +1,8 @@
 /** Settings that cannot be right are refused by name before a process does anything. */
 import { apiSettings } from '../../src/process/settings/api-settings';
-import { parseSettings, processes } from '../../src/process/settings/config';
+import { processes } from '../../src/process/settings/config';
 import { ConfigFault } from '../../src/process/settings/fault';
+import { parseSettings } from '../../src/process/settings/read';
 import { good } from './support/entries';
 
 /** What is wrong with the settings of a process; empty when nothing is. */

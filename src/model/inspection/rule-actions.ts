@@ -86,7 +86,7 @@ const setCapabilities = (draft: Draft, all: Map<string, string>): void => {
 };
 
 const longestText = 500;
-const lineOf = (text: unknown): string =>
+const oneLine = (text: unknown): string =>
   String(text ?? '')
     .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
     .slice(0, longestText);
@@ -95,9 +95,9 @@ type RuleAction = (draft: Draft, args: RuleDoc) => void;
 
 const ruleActions: Readonly<Record<ActionOp, RuleAction>> = {
   fail: (_, { msg }) => {
-    throw new RuleSaysFail(lineOf(msg) || 'it gives no reason');
+    throw new RuleSaysFail(oneLine(msg) || 'it gives no reason');
   },
-  log: ({ said }, { msg, level }) => void said.push({ level: String(level ?? 'info'), msg: lineOf(msg) }),
+  log: ({ said }, { msg, level }) => void said.push({ level: String(level ?? 'info'), msg: oneLine(msg) }),
   'set-attribute': ({ node }, { path, value }) => put(node, path, value),
   'extend-attribute': ({ node }, { path, value, unique }) => extend(node, path, value, unique),
   'del-attribute': ({ node }, { path }) => drop(node, path),
@@ -165,7 +165,7 @@ const largestDocument = 64 * 1024;
 /** What is wrong with an attribute as rules have left it; undefined where nothing is. */
 export const valueFault = (of: keyof typeof settable, name: string, value: unknown): string | undefined => {
   const { type, max = largestDocument } = fieldOf(settable[of].table, name)!;
-  if (!shortest[type]!(value)) return `${name} cannot be ${lineOf(JSON.stringify(value)).slice(0, 80)}`;
+  if (!shortest[type]!(value)) return `${name} cannot be ${oneLine(JSON.stringify(value)).slice(0, 80)}`;
   const length = typeof value === 'string' ? value.length : JSON.stringify(value).length;
   return length > max ? `${name} would be longer than ${max}` : undefined;
 };

@@ -7,8 +7,9 @@ import { connect } from '../../inventory/database';
 import { newPair } from '../../inventory/secrets/sealed-box';
 import type { BmcSide } from '../../model/access/bmc-sides';
 import { asUuid } from '../../model/ids';
-import { parseSettings, processes } from '../settings/config';
+import { processes } from '../settings/config';
 import { ConfigFault } from '../settings/fault';
+import { parseSettings } from '../settings/read';
 import { vaultsOf } from '../workers/sealing';
 
 const schema = processes.bmc.pick({

@@ -1,6 +1,7 @@
 /** The settings of the processes that the `temper` command looks at where the environment holds them. */
 import type { z } from 'zod';
-import { parseSettings, processes } from './config';
+import { processes } from './config';
+import { parseSettings } from './read';
 
 const schema = processes.api
   .pick({

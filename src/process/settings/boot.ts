@@ -1,0 +1,35 @@
+/** Settings of the boot service, and where its images are found from the outside. */
+import { count, milliseconds, nonEmptyText, port, webUrl } from './kinds';
+
+export const booting = {
+  TEMPER_BOOT_HOST: nonEmptyText.default('127.0.0.1').describe('Address that the boot service listens on.'),
+  TEMPER_BOOT_PORT: port.default(6386).describe('Its port.'),
+  TEMPER_BOOT_DIR: nonEmptyText.describe(
+    'Folder of boot images, which `temper ramdisk add` writes and the boot service reads. No default: it holds what machines are booted from.',
+  ),
+  TEMPER_BOOT_CA_FILE: nonEmptyText
+    .optional()
+    .describe(
+      'File with the certificates (PEM) that ramdisks trust their own API by; it is put into every boot image. None when unset.',
+    ),
+  TEMPER_BOOT_PIECE_MS: milliseconds
+    .default(30_000)
+    .describe('How long a BMC may take to read 64 KiB of an image before its connection is closed.'),
+  TEMPER_BOOT_CONNECTIONS_PER_ADDRESS: count(1)
+    .default(256)
+    .describe('Connections of one address to the boot service at most; further ones are closed.'),
+};
+
+/** How a BMC worker composes a boot from a ramdisk that is served. */
+export const booted = {
+  TEMPER_BOOT_URL: webUrl
+    .optional()
+    .describe(
+      'The boot service as BMCs reach it, such as http://192.0.2.1:6386; nodes cannot be booted from a ramdisk record when unset.',
+    ),
+  TEMPER_RAMDISK_API_URL: webUrl
+    .optional()
+    .describe(
+      'The API as ramdisks reach it (TEMPER_RAMDISK_LISTEN), without /v1: their ipa-api-url; nodes cannot be booted from a ramdisk record when unset.',
+    ),
+};

@@ -1,0 +1,71 @@
+/** Settings of how the API serves requests: limits, quotas, proxies, connections. */
+import { type Quota, quotaTable } from '../../model/access/quotas';
+import { count, milliseconds, networks as networkList, origins, ramdiskListen } from './kinds';
+
+const quota = (name: Quota, more = '') =>
+  count(0)
+    .default(quotaTable[name].initially)
+    .describe(
+      `How many ${quotaTable[name].counts} one project may have at once; beyond it 429. 0 for any number.${more}`,
+    );
+
+const quotaSettings = {
+  TEMPER_QUOTA_RUNS: quota('runs', ' Runs count for the project whose caller asked for them.'),
+  TEMPER_QUOTA_STREAMS: quota('streams', ' Counted in each API process.'),
+  TEMPER_QUOTA_ALLOCATIONS: quota('allocations'),
+  TEMPER_QUOTA_RUNBOOKS: quota('runbooks'),
+};
+
+export const served = {
+  TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
+    'Where the requests of ramdisks, which have no login, are served (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served, by a thread of its own; api, beside everything else; or off.',
+  ),
+  TEMPER_IDEMPOTENCY_HOURS: count(1, 8_760)
+    .default(24)
+    .describe('How long the answer to a request with an Idempotency-Key is kept for its repeats.'),
+  TEMPER_RATE_LIMIT_PER_MINUTE: count(1)
+    .optional()
+    .describe(
+      'Requests that each API process serves one caller (user and scope) in a minute, and at most one address without a known caller; any number of a known caller when unset.',
+    ),
+  TEMPER_ADDRESS_LIMIT_PER_MINUTE: count(0)
+    .default(12_000)
+    .describe(
+      'Requests without a known caller that each API process serves one address in a minute, passwords and tokens that it has not seen before among them; 0 for any number. TEMPER_RATE_LIMIT_PER_MINUTE where that is less.',
+    ),
+  ...quotaSettings,
+  TEMPER_LOCK_WAIT_MS: count(0, 30_000)
+    .default(3_000)
+    .describe('How long a request waits for a node that is held before it gets 409.'),
+  TEMPER_TRUSTED_PROXIES: networkList
+    .refine(
+      (items) => !items.some((item) => item.endsWith('/0')),
+      'trusts every sender, which could then claim any address',
+    )
+    .optional()
+    .describe(
+      'Networks of proxies in front of the API (CIDR, comma-separated): their X-Forwarded-For and X-Forwarded-Proto are believed, for the audit trail, limits and links. None when unset.',
+    ),
+  TEMPER_CORS_ORIGINS: origins
+    .default([])
+    .describe(
+      'Origins of web pages that may read answers, such as https://console.example.org (comma-separated); none when empty.',
+    ),
+  TEMPER_HEADERS_TIMEOUT_MS: milliseconds
+    .default(20_000)
+    .describe('How long a client may take to send the headers of a request.'),
+  TEMPER_REQUEST_TIMEOUT_MS: milliseconds
+    .default(120_000)
+    .describe('How long it may take to send all of a request; at least as long as for its headers.'),
+  TEMPER_KEEP_ALIVE_TIMEOUT_MS: milliseconds
+    .default(75_000)
+    .describe('How long a connection is kept that asks nothing; longer than a proxy in front keeps it.'),
+  TEMPER_MAX_CONNECTIONS: count(1)
+    .default(10_000)
+    .describe('Connections open at once at most; further ones are closed.'),
+  TEMPER_DRAIN_MS: count(0, 30_000)
+    .default(0)
+    .describe(
+      'How long connections are still taken after SIGTERM, while /readyz says 503, so that load balancers turn away first.',
+    ),
+};

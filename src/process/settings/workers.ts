@@ -1,0 +1,53 @@
+/** Settings of the workers alone: power sync, the audit trail they keep, and what they are called. */
+import { z } from 'zod';
+import { count, flag, hostPort, nonEmptyText } from './kinds';
+
+export const powerSync = {
+  TEMPER_POWER_SYNC_SECONDS: count(0)
+    .default(120)
+    .describe('How often the power of every node of the group is looked at; 0 for never.'),
+  TEMPER_POWER_SYNC_WORKERS: count(1, 100).default(8).describe('Looks at power at once, per BMC worker.'),
+  TEMPER_POWER_SYNC_MAX_FAILURES: count(1)
+    .default(3)
+    .describe('Failed looks in a row after which a node goes to maintenance with fault `power failure`.'),
+  TEMPER_FORCE_POWER_STATE: flag
+    .default(false)
+    .describe('Whether a node that is found in another power state than recorded is brought back, by a run.'),
+};
+
+export const audit = {
+  TEMPER_AUDIT_RETENTION_MONTHS: count(0, 1_200)
+    .default(24)
+    .describe(
+      'How many whole months of the audit trail are kept beside the present one; 0 for all. Never fewer than TEMPER_AUDIT_MINIMUM_MONTHS says.',
+    ),
+};
+
+export const worker = {
+  TEMPER_WORKER_HOSTNAME: nonEmptyText
+    .optional()
+    .describe('Name of this worker, as conductors show it; the host’s name when unset.'),
+  TEMPER_FAKE_DELAY_MS: count(0)
+    .default(0)
+    .describe('How long an act of fake-hardware pretends to take, in milliseconds, where a node does not say itself.'),
+  TEMPER_CONDUCTOR_GROUP: z
+    .string()
+    .default('')
+    .describe('Conductor group a BMC worker serves; empty is the default group.'),
+  TEMPER_SDK_METRICS_ADDRESS: hostPort
+    .optional()
+    .describe(
+      'Where the engine’s own metrics can be fetched, as host:port; nowhere when unset. Each worker of a host needs one of its own.',
+    ),
+  TEMPER_BUILD_ID: nonEmptyText
+    .optional()
+    .describe(
+      'Version of this control worker in Temporal’s worker deployment; runs under way go on with the version that is current. No versioning when unset.',
+    ),
+  TEMPER_WORKFLOW_CACHE: count(2)
+    .default(1_500)
+    .describe(
+      'Runs that a control worker keeps in memory, a quarter of a MiB each; others are replayed from their history when something happens to them.',
+    ),
+  TEMPER_WORKFLOW_BUNDLE: nonEmptyText.optional().describe('Built workflow bundle; bundled at start when unset.'),
+};
