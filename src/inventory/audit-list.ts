@@ -2,21 +2,15 @@
 import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
-import type { Requester } from '../model/runs/runs';
+import type { AuditFacts } from './audit';
 import type { Db } from './database';
 
-export type AuditEntry = {
+export type AuditEntry = AuditFacts & {
   readonly seq: number;
   readonly at: Date;
-  readonly requester: Requester;
   readonly origin: Origin;
-  readonly action: string;
   readonly verdict: AuditOutcome;
-  readonly rule: string | null;
-  readonly rule_set: string | null;
   readonly code: string | null;
-  readonly resource: string;
-  readonly resource_id: string;
   readonly node_uuid: NodeUuid | null;
   readonly project: string | null;
   readonly run_id: RunUuid | null;

@@ -4,15 +4,21 @@ import type { RunUuid } from '../model/ids';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
-export type AuditRow = {
+
+/** What every row of the audit trail says. */
+export type AuditFacts = {
   readonly requester: Requester;
-  readonly origin?: Origin;
-  /** Resource and act, such as `node.update`. */
+  /** Resource and act, such as `node.update`; method and path of the route where a handler wrote nothing. */
   readonly action: string;
   readonly rule: string | null;
   readonly rule_set: string | null;
   readonly resource: string;
+  /** What the caller named, which need not exist where no handler wrote the row. */
   readonly resource_id: string;
+};
+
+export type AuditRow = AuditFacts & {
+  readonly origin?: Origin;
   /** The node it concerns; taken from the resource where that is one. */
   readonly node_uuid?: string | null;
   /** The project that owns that node; looked up when it is not given. */
@@ -22,18 +28,10 @@ export type AuditRow = {
 };
 
 /** A request that a handler wrote nothing about: refused, failed, or granted without a change of its own. */
-export type RequestRow = {
-  readonly requester: Requester;
+export type RequestRow = AuditFacts & {
   readonly origin: Origin;
-  /** Method and path, as the route has it. */
-  readonly action: string;
   readonly verdict: AuditOutcome;
-  readonly rule: string | null;
-  readonly rule_set: string | null;
   readonly code: string | null;
-  readonly resource: string;
-  /** What the caller named, not necessarily something that exists. */
-  readonly resource_id: string;
   /** The node that was named, if it was one. */
   readonly node: NodeIdent | null;
   /** Of a run that is named so. */

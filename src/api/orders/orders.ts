@@ -7,20 +7,13 @@ import { type AuditContext, auditedBy } from '../audit/record';
 import { checkDriverInfo, requireDriver } from '../v1/nodes/checks';
 
 /** The part of a node that an acceptance compares. */
-export const orderedNode = ({
-  uuid,
-  name,
-  driver,
-  conductor_group,
-  provision_state,
-  revision,
-}: NodeRow): OrderedNode => ({
-  uuid,
-  name,
-  driver,
-  conductor_group,
-  provision_state,
-  revision,
+export const orderedNode = (node: NodeRow): OrderedNode => ({
+  uuid: node.uuid,
+  name: node.name,
+  driver: node.driver,
+  conductor_group: node.conductor_group,
+  provision_state: node.provision_state,
+  revision: node.revision,
 });
 
 /** Who asked by which rule, and by a second one with a reason where it took one. */

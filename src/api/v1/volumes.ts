@@ -80,9 +80,7 @@ const rootRoute = route({
   },
 });
 
-const volumesOfNode = nodeRoute({
-  method: 'GET',
-  below: '/volume',
+const volumesOfNode = nodeRoute('GET', '/volume', {
   answers: { 200: shapes.volume },
   since: volumesSince,
   rules: [volumeRule],

@@ -43,9 +43,7 @@ export const checkAllocatedOwner = async (
 };
 
 export const nodeAllocationRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/allocation',
+  nodeRoute('GET', '/allocation', {
     since: allocationsSince,
     rules: [nodeAllocationGetRule],
     query: showQuery,
@@ -57,9 +55,7 @@ export const nodeAllocationRoutes: Route[] = [
       return ok(represent(allocation, { base }));
     },
   }),
-  nodeRoute({
-    method: 'DELETE',
-    below: '/allocation',
+  nodeRoute('DELETE', '/allocation', {
     since: allocationsSince,
     rules: [nodeAllocationGetRule, deleteRule],
     handler: (request, ctx) => deallocate(ctx, request, () => allocationOf(ctx, request, deleteRule)),

@@ -75,9 +75,7 @@ const bootMode = z.strictObject({ target: z.enum(bootModes) });
 const secureBoot = z.strictObject({ target: flag });
 
 export const nodeBootStateRoutes: Route[] = [
-  nodeRoute<unknown, z.output<typeof bootMode>>({
-    method: 'PUT',
-    below: '/states/boot_mode',
+  nodeRoute<unknown, z.output<typeof bootMode>>('PUT', '/states/boot_mode', {
     answers: { 202: null },
     since: bootStatesSince,
     gatesItself: true,
@@ -91,9 +89,7 @@ export const nodeBootStateRoutes: Route[] = [
         args: { boot_mode: request.body.target },
       }),
   }),
-  nodeRoute<unknown, z.output<typeof secureBoot>>({
-    method: 'PUT',
-    below: '/states/secure_boot',
+  nodeRoute<unknown, z.output<typeof secureBoot>>('PUT', '/states/secure_boot', {
     answers: { 202: null },
     since: bootStatesSince,
     gatesItself: true,
@@ -107,9 +103,7 @@ export const nodeBootStateRoutes: Route[] = [
         args: { enabled: request.body.target },
       }),
   }),
-  nodeRoute<unknown, z.output<typeof raidBody>>({
-    method: 'PUT',
-    below: '/states/raid',
+  nodeRoute<unknown, z.output<typeof raidBody>>('PUT', '/states/raid', {
     since: 12,
     tooOld: 406,
     rules: [bootStateRules.raid],

@@ -11,9 +11,7 @@ const childGetRule = 'baremetal:node:get';
 const shape = z.strictObject({ children: z.array(z.uuid()), links: link });
 
 export const childrenRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/children',
+  nodeRoute('GET', '/children', {
     answers: { 200: shape },
     since: 83,
     rules: ['baremetal:node:list_all', 'baremetal:node:list'],

@@ -54,9 +54,7 @@ const setConsole = async (
 };
 
 export const nodeConsoleRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/states/console',
+  nodeRoute('GET', '/states/console', {
     answers: { 200: shapes.consoleState },
     rules: [getRule],
     handler: async (request, ctx) => {
@@ -64,9 +62,7 @@ export const nodeConsoleRoutes: Route[] = [
       return ok({ console_enabled: node.console_enabled, console_info: node.console_enabled ? info : null });
     },
   }),
-  nodeRoute<unknown, ConsoleBody>({
-    method: 'PUT',
-    below: '/states/console',
+  nodeRoute<unknown, ConsoleBody>('PUT', '/states/console', {
     answers: { 202: null },
     rules: [setRule],
     body: consoleBody,

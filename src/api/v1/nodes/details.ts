@@ -109,34 +109,26 @@ const showInventory = async (request: ApiRequest<Node, unknown, unknown>, ctx: A
   return ok(maskSecrets({ inventory, plugin_data }));
 };
 export const nodeDetailRoutes: Route[] = [
-  nodeRoute<DetailQuery>({
-    method: 'GET',
-    below: '/bios',
+  nodeRoute<DetailQuery>('GET', '/bios', {
     since: 40,
     rules: [detailRules.bios],
     query: detailQuery,
     handler: listBios,
   }),
-  nodeRoute({
-    method: 'GET',
-    below: '/bios/:setting',
+  nodeRoute('GET', '/bios/:setting', {
     answers: { 200: shapes.biosSetting },
     since: 40,
     rules: [detailRules.bios],
     params: biosParams,
     handler: showBios,
   }),
-  nodeRoute<DetailQuery>({
-    method: 'GET',
-    below: '/firmware',
+  nodeRoute<DetailQuery>('GET', '/firmware', {
     since: firmwareSince,
     rules: [detailRules.firmware],
     query: detailQuery,
     handler: listFirmware,
   }),
-  nodeRoute({
-    method: 'GET',
-    below: '/inventory',
+  nodeRoute('GET', '/inventory', {
     answers: { 200: shapes.inventory },
     since: 81,
     rules: [detailRules.inventory],

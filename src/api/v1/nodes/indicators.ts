@@ -74,24 +74,18 @@ const setIndicator = async (
   return noContent();
 };
 export const nodeIndicatorRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/management/indicators',
+  nodeRoute('GET', '/management/indicators', {
     answers: { 200: shapes.indicators },
     rules: [indicatorRules.get],
     handler: listIndicators,
   }),
-  nodeRoute<unknown, unknown, IndicatorParams>({
-    method: 'GET',
-    below: '/management/indicators/:indicator',
+  nodeRoute<unknown, unknown, IndicatorParams>('GET', '/management/indicators/:indicator', {
     answers: { 200: shapes.indicator },
     rules: [indicatorRules.get],
     params: indicatorParams,
     handler: showIndicator,
   }),
-  nodeRoute<unknown, z.output<typeof indicatorBody>, IndicatorParams>({
-    method: 'PUT',
-    below: '/management/indicators/:indicator',
+  nodeRoute<unknown, z.output<typeof indicatorBody>, IndicatorParams>('PUT', '/management/indicators/:indicator', {
     rules: [indicatorRules.set],
     params: indicatorParams,
     body: indicatorBody,

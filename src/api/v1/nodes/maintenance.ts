@@ -40,18 +40,14 @@ const changeMaintenance = async (
   return accepted();
 };
 export const nodeMaintenanceRoutes: Route[] = [
-  nodeRoute<unknown, z.output<typeof maintenanceBody>>({
-    method: 'PUT',
-    below: '/maintenance',
+  nodeRoute<unknown, z.output<typeof maintenanceBody>>('PUT', '/maintenance', {
     answers: { 202: null },
     rules: [maintenanceActs.set.rule],
     body: maintenanceBody,
     arguments: true,
     handler: (request, ctx) => changeMaintenance(request, ctx, maintenanceActs.set, request.body.reason ?? null),
   }),
-  nodeRoute({
-    method: 'DELETE',
-    below: '/maintenance',
+  nodeRoute('DELETE', '/maintenance', {
     answers: { 202: null },
     rules: [maintenanceActs.clear.rule],
     handler: (request, ctx) => changeMaintenance(request, ctx, maintenanceActs.clear, null),

@@ -33,33 +33,25 @@ const setBootDevice = async (
   return noContent();
 };
 export const nodeManagementRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/management/boot_device',
+  nodeRoute('GET', '/management/boot_device', {
     answers: { 200: shapes.bootDevice },
     rules: [managementRules.get],
     handler: async (request, ctx) =>
       ok(bootDevice.parse(await lookAt(request, ctx, managementRules.get, 'read_boot_device'))),
   }),
-  nodeRoute({
-    method: 'GET',
-    below: '/management/boot_device/supported',
+  nodeRoute('GET', '/management/boot_device/supported', {
     answers: { 200: shapes.bootDevices },
     rules: [managementRules.get],
     handler: async (request, ctx) =>
       ok(bootDevices.parse(await lookAt(request, ctx, managementRules.get, 'list_boot_devices'))),
   }),
-  nodeRoute<unknown, z.output<typeof managementBody>>({
-    method: 'PUT',
-    below: '/management/boot_device',
+  nodeRoute<unknown, z.output<typeof managementBody>>('PUT', '/management/boot_device', {
     rules: [managementRules.set],
     body: managementBody,
     arguments: true,
     handler: setBootDevice,
   }),
-  nodeRoute<unknown, object>({
-    method: 'PUT',
-    below: '/management/inject_nmi',
+  nodeRoute<unknown, object>('PUT', '/management/inject_nmi', {
     since: 29,
     rules: [managementRules.nmi],
     body: z.strictObject({}),

@@ -162,9 +162,7 @@ const listRoute = (path: string, all: boolean): Route =>
 export const nodeRoutes: Route[] = [
   listRoute('nodes', false),
   listRoute('nodes/detail', true),
-  nodeRoute({
-    method: 'GET',
-    below: '',
+  nodeRoute('GET', '', {
     rules: redactRules,
     query: showQuery,
     handler: async (request, ctx) => {
@@ -174,9 +172,7 @@ export const nodeRoutes: Route[] = [
       return ok(projection.represent(node, shownTo(ctx.policy(), request)));
     },
   }),
-  nodeRoute({
-    method: 'DELETE',
-    below: '',
+  nodeRoute('DELETE', '', {
     rules: ['baremetal:node:delete', 'baremetal:node:delete:self_owned_node'],
     handler: removeNode,
   }),

@@ -193,9 +193,7 @@ const requireAnyField = async (
 };
 
 export const nodePatchRoutes: Route[] = [
-  nodeRoute<z.output<typeof patchQuery>, Operation[]>({
-    method: 'PATCH',
-    below: '',
+  nodeRoute<z.output<typeof patchQuery>, Operation[]>('PATCH', '', {
     rules: [...patchRules, disableCleaning, updateProvisioned, ...allKeyRules, selfOwned, moveCredentials],
     requireAllowed: requireAnyField,
     query: patchQuery,

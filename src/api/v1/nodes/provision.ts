@@ -128,9 +128,7 @@ const setProvisionState = async (request: ProvisionRequest, ctx: ApiContext): Pr
 };
 
 export const nodeProvisionRoutes: Route[] = [
-  nodeRoute<unknown, ProvisionBody>({
-    method: 'PUT',
-    below: '/states/provision',
+  nodeRoute<unknown, ProvisionBody>('PUT', '/states/provision', {
     answers: { 202: null },
     rules: [provision, runRunbook, ...useRules, ...stepRuleNames, ...Object.values(stepRules)],
     body: provisionBody,

@@ -106,16 +106,12 @@ const requestPower = async (request: PowerAsk, ctx: ApiContext): Promise<Answer>
 };
 
 export const nodeStateRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/states',
+  nodeRoute('GET', '/states', {
     answers: { 200: shapes.states },
     rules: ['baremetal:node:get_states', seesBmcRule],
     handler: showStates,
   }),
-  nodeRoute<unknown, PowerBody>({
-    method: 'PUT',
-    below: '/states/power',
+  nodeRoute<unknown, PowerBody>('PUT', '/states/power', {
     answers: { 202: null },
     rules: [setPower],
     body: powerBody,

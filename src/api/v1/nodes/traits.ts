@@ -69,18 +69,14 @@ const listTraits = async (request: TraitRequest, ctx: ApiContext): Promise<Answe
 };
 // An older version is refused in three ways; openstack/ironic:ironic/api/controllers/v1/node.py (NodeTraitsController).
 export const nodeTraitRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/traits',
+  nodeRoute('GET', '/traits', {
     answers: { 200: shapes.traits },
     since: traitsSince,
     tooOld: 406,
     rules: ['baremetal:node:traits:list'],
     handler: listTraits,
   }),
-  nodeRoute<unknown, z.output<typeof nodeTraitBody>>({
-    method: 'PUT',
-    below: '/traits',
+  nodeRoute<unknown, z.output<typeof nodeTraitBody>>('PUT', '/traits', {
     since: traitsSince,
     tooOld: 405,
     rules: [setTraitRule, operatorTraitRules.node],
@@ -90,9 +86,7 @@ export const nodeTraitRoutes: Route[] = [
       return noContent();
     },
   }),
-  nodeRoute<unknown, unknown, TraitParams>({
-    method: 'PUT',
-    below: '/traits/:trait',
+  nodeRoute<unknown, unknown, TraitParams>('PUT', '/traits/:trait', {
     since: traitsSince,
     tooOld: 405,
     rules: [setTraitRule, operatorTraitRules.node],
@@ -103,9 +97,7 @@ export const nodeTraitRoutes: Route[] = [
       return noContent(`${request.base}/v1/nodes/${encodeURIComponent(node_ident)}/traits/${trait}`);
     },
   }),
-  nodeRoute({
-    method: 'DELETE',
-    below: '/traits',
+  nodeRoute('DELETE', '/traits', {
     since: traitsSince,
     rules: [removeTraitRule, operatorTraitRules.node],
     handler: async (request, ctx) => {
@@ -113,9 +105,7 @@ export const nodeTraitRoutes: Route[] = [
       return noContent();
     },
   }),
-  nodeRoute<unknown, unknown, TraitParams>({
-    method: 'DELETE',
-    below: '/traits/:trait',
+  nodeRoute<unknown, unknown, TraitParams>('DELETE', '/traits/:trait', {
     since: traitsSince,
     rules: [removeTraitRule, operatorTraitRules.node],
     params: traitParams,

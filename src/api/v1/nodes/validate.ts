@@ -109,9 +109,7 @@ const answerValidation = async (
 const validateQuery = z.strictObject({ node: z.string().optional(), node_uuid: z.string().optional() });
 
 export const nodeValidateRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/validate',
+  nodeRoute('GET', '/validate', {
     answers: { 200: shapes.validation },
     rules: [validate],
     handler: (request, ctx) => answerValidation(request, ctx, request.params.node_ident),

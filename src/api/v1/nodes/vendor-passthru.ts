@@ -113,9 +113,7 @@ const call = async (request: PassthruRequest, ctx: ApiContext, verb: Method): Pr
 const methodParams = nodeParams.extend({ method: z.string() });
 
 export const vendorPassthruRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/vendor_passthru/methods',
+  nodeRoute('GET', '/vendor_passthru/methods', {
     answers: { 200: methodsShape },
     rules: [vendorPassthruRule],
     handler: async (request, ctx) =>
@@ -125,10 +123,9 @@ export const vendorPassthruRoutes: Route[] = [
     [
       { below: '/vendor_passthru', params: nodeParams },
       { below: '/vendor_passthru/:method', params: methodParams },
-    ].map((at) =>
-      nodeRoute<unknown, VendorPassthruArgs, NodeParams & { method?: string }>({
-        ...at,
-        method,
+    ].map(({ below, params }) =>
+      nodeRoute<unknown, VendorPassthruArgs, NodeParams & { method?: string }>(method, below, {
+        params,
         answers: { 200: z.unknown(), 202: null },
         rules: [vendorPassthruRule],
         body: document,

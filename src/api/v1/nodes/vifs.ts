@@ -122,9 +122,7 @@ const detach = async (request: ApiRequest<z.output<typeof oneParams>, unknown, u
 };
 
 export const nodeVifRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/vifs',
+  nodeRoute('GET', '/vifs', {
     answers: { 200: shapes.vifs },
     since: vifsSince,
     rules: [vifRules.list],
@@ -134,18 +132,14 @@ export const nodeVifRoutes: Route[] = [
       return ok({ vifs: rows.map(({ vif }) => ({ id: vif })) });
     },
   }),
-  nodeRoute<unknown, VifBody>({
-    method: 'POST',
-    below: '/vifs',
+  nodeRoute<unknown, VifBody>('POST', '/vifs', {
     answers: { 204: null },
     since: vifsSince,
     rules: [vifRules.attach],
     body: vifBody,
     handler: attach,
   }),
-  nodeRoute<unknown, unknown, z.output<typeof oneParams>>({
-    method: 'DELETE',
-    below: '/vifs/:vif',
+  nodeRoute<unknown, unknown, z.output<typeof oneParams>>('DELETE', '/vifs/:vif', {
     since: vifsSince,
     rules: [vifRules.detach],
     params: oneParams,

@@ -63,18 +63,14 @@ const detach = async (
   return noContent();
 };
 export const nodeVmediaRoutes: Route[] = [
-  nodeRoute({
-    method: 'GET',
-    below: '/vmedia',
+  nodeRoute('GET', '/vmedia', {
     answers: { 200: shapes.media },
     since: 93,
     rules: [vmediaRules.get],
     // A list of its own, as clients of the original read it; an image's URL may carry an account.
     handler: async (request, ctx) => ok(maskSecrets((await lookAt(request, ctx, vmediaRules.get, 'read_media')) ?? [])),
   }),
-  nodeRoute<unknown, z.output<typeof attachment>>({
-    method: 'POST',
-    below: '/vmedia',
+  nodeRoute<unknown, z.output<typeof attachment>>('POST', '/vmedia', {
     answers: { 204: null },
     since: 89,
     rules: [vmediaRules.attach],
@@ -82,9 +78,7 @@ export const nodeVmediaRoutes: Route[] = [
     arguments: true,
     handler: attach,
   }),
-  nodeRoute<unknown, z.output<typeof detachment>>({
-    method: 'DELETE',
-    below: '/vmedia',
+  nodeRoute<unknown, z.output<typeof detachment>>('DELETE', '/vmedia', {
     since: 89,
     rules: [vmediaRules.detach],
     body: detachment,

@@ -74,11 +74,12 @@ const listTraits = route<RunbookTraitParams>({
   },
 });
 
+const changes = { since: runbookTraitRoutesSince, rules: changing } as const;
+
 const setTraits = route<RunbookTraitParams, unknown, z.output<typeof traitsBody>>({
+  ...changes,
   method: 'PUT',
   path: allPath,
-  since: runbookTraitRoutesSince,
-  rules: changing,
   params: runbookParams,
   body: traitsBody,
   handler: async (request, ctx) => {
@@ -89,10 +90,9 @@ const setTraits = route<RunbookTraitParams, unknown, z.output<typeof traitsBody>
 });
 
 const addTrait = route<OneParams>({
+  ...changes,
   method: 'PUT',
   path: onePath,
-  since: runbookTraitRoutesSince,
-  rules: changing,
   params: oneParams,
   handler: async (request, ctx) => {
     const { runbook_ident, trait } = request.params;
@@ -103,10 +103,9 @@ const addTrait = route<OneParams>({
 });
 
 const clearTraits = route<RunbookTraitParams>({
+  ...changes,
   method: 'DELETE',
   path: allPath,
-  since: runbookTraitRoutesSince,
-  rules: changing,
   params: runbookParams,
   handler: async (request, ctx) => {
     await changeTraits(request, ctx, () => []);
@@ -115,10 +114,9 @@ const clearTraits = route<RunbookTraitParams>({
 });
 
 const removeTrait = route<OneParams>({
+  ...changes,
   method: 'DELETE',
   path: onePath,
-  since: runbookTraitRoutesSince,
-  rules: changing,
   params: oneParams,
   handler: async (request, ctx) => {
     await changeTraits(request, ctx, (traits) => traits.filter((one) => one !== request.params.trait));
