@@ -14,7 +14,7 @@ import { type DriverName, drivers as driverTable } from '../model/lifecycle/driv
 import { countedDriver, countedLanes, countRequests, vendorLabels } from '../observe/hooks';
 import { createLog, type Logger } from '../observe/log';
 import { createMetrics, type Metrics } from '../observe/metrics';
-import { allocationCounter, relayCounter } from '../observe/runs';
+import { allocationCounter, reconcileCounter, relayCounter } from '../observe/runs';
 import { watchSkew } from '../process/clock-skew';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from '../process/observing';
 import { type Life, live } from '../process/process';
@@ -22,7 +22,7 @@ import type { BmcConfig } from '../process/settings/config';
 import { readConfig } from '../process/settings/read';
 import { workflowsFrom } from '../process/temporal/bundle';
 import { lazyClient } from '../process/temporal/client';
-import { checkAttributes, ensureReconciler, workerConnection, workerIdentity } from '../process/temporal/temporal';
+import { checkAttributes, ensureMarkHolder, workerConnection, workerIdentity } from '../process/temporal/temporal';
 import { startTelling } from '../process/workers/event-delivery';
 import { startPowerSync } from '../process/workers/power-sync';
 import { startResealing, vaultsOf } from '../process/workers/sealing';
@@ -111,11 +111,19 @@ const control = (): void => {
     life.onEnd(close);
     await checkAttributes(connection, config.TEMPER_TEMPORAL_NAMESPACE);
     const relayHands = { inventory, client, log, observe: relayCounter(metrics) };
-    const queuePrefix = config.TEMPER_QUEUE_PREFIX;
+    const { TEMPER_QUEUE_PREFIX: queuePrefix, TEMPER_AUDIT_RETENTION_MONTHS: auditMonths } = config;
     await compared({ ...relayHands, queuePrefix }, life);
     void runRelay(relayHands, { signal: life.signal });
-    const ensureSchedule = () => ensureReconciler(client, queuePrefix);
-    void runUpkeep({ ...relayHands, queuePrefix, ensureSchedule }, life.signal);
+    void runUpkeep(
+      {
+        ...relayHands,
+        auditMonths,
+        queuePrefix,
+        ensureMarkHolder: () => ensureMarkHolder(client, queuePrefix),
+        onReconciled: reconcileCounter(metrics),
+      },
+      life.signal,
+    );
     await runWorker(
       {
         connection,
@@ -125,12 +133,7 @@ const control = (): void => {
         ...workflows,
         ...versionOf(config),
         interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
-        activities: createControlActivities({
-          inventory,
-          client,
-          log,
-          auditMonths: config.TEMPER_AUDIT_RETENTION_MONTHS,
-        }),
+        activities: createControlActivities({ inventory, client, log, auditMonths }),
         maxCachedWorkflows: config.TEMPER_WORKFLOW_CACHE,
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },

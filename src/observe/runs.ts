@@ -37,13 +37,21 @@ export const relayCounter =
     add(relayed, 'sent', pass.sent);
   };
 
+/** What the reconciler reports after each pass. */
+export const reconcileCounter =
+  ({ reconciled }: Pick<Metrics, 'reconciled'>) =>
+  ({ started, ended }: { readonly started?: number; readonly ended?: number }): void => {
+    add(reconciled, 'started', started);
+    add(reconciled, 'ended', ended);
+  };
+
 /** What the pass over allocations reports of each that it ended. */
 export const allocationCounter =
   ({ allocations }: Metrics) =>
   ({ outcome, seconds }: { readonly outcome: string; readonly seconds: number }): void =>
     allocations.observe({ outcome }, seconds);
 
-/** Runs an activity and counts it; the reconciler's answer says what it did. */
+/** Runs an activity and counts it; a pass of the reconciler that an operator triggered answers what it did. */
 export const activityCounter =
   ({ activities, reconciled }: Metrics) =>
   async ({ activity, work }: Execution): Promise<unknown> => {
@@ -51,11 +59,7 @@ export const activityCounter =
     try {
       const answer = await work();
       done({ outcome: 'done' });
-      if (activity === 'reconcile') {
-        const { started, ended } = (answer ?? {}) as { started?: number; ended?: number };
-        add(reconciled, 'started', started);
-        add(reconciled, 'ended', ended);
-      }
+      if (activity === 'reconcile') reconcileCounter({ reconciled })(answer ?? {});
       return answer;
     } catch (thrown) {
       done({ outcome: 'failed' });

@@ -17,7 +17,10 @@ export type MarkHands = {
 
 const answerWithin = 5_000;
 
-/** The engine keeps it as the note of the reconciler's schedule. */
+/**
+ * The engine keeps it as the note of a schedule, which is lost and restored with everything else it knows. One that a release
+ * before this made starts a workflow every minute: it stays, for its mark, and is stopped.
+ */
 const engineMarks = ({ client, queuePrefix }: MarkHands) => {
   const schedule = client.schedule.getHandle(reconcileId(queuePrefix));
   const within = <T>(work: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + answerWithin, work);
@@ -31,7 +34,9 @@ const engineMarks = ({ client, queuePrefix }: MarkHands) => {
       }
     },
     write: (mark: EngineMark): Promise<void> =>
-      within(() => schedule.update((now) => ({ ...now, state: { ...now.state, note: noteOf(mark) } }))),
+      within(() =>
+        schedule.update((now) => ({ ...now, spec: {}, state: { ...now.state, paused: true, note: noteOf(mark) } })),
+      ),
   };
 };
 

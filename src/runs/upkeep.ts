@@ -1,19 +1,24 @@
-/** Each control worker looks after what the engine may lose: the schedule, and the workflows of runs. One does it at a time. */
+/**
+ * What each control worker sees to by a timer, one at a time: that store and engine agree, on their marks and on the workflows of
+ * runs. It needs no schedule of the engine's, which may be lost, and leaves no row in the engine's list of workflows.
+ */
 import { createEngine } from './engine';
 import { lookAtMarks } from './marks';
-import { lookAtQuiet } from './reconcile';
+import { lookAtQuiet, reconcileOnce } from './reconcile';
 import { pause, type RelayHands } from './relay';
 
 export type UpkeepHands = RelayHands & {
-  /** Makes the schedule of the reconciler where there is none. */
-  readonly ensureSchedule: () => Promise<void>;
+  /** Makes what carries the engine's mark where there is none. */
+  readonly ensureMarkHolder: () => Promise<void>;
+  /** Called after each whole pass with how many runs were started, and ended or restarted. */
+  readonly onReconciled?: (pass: { readonly started: number; readonly ended: number }) => void;
   /** First part of the queue names. */
   readonly queuePrefix: string;
 };
 
 const everyMs = 20_000;
-// The mark is moved on about every minute: a backup that is older than that is noticed when it is restored.
-const marksEachPass = 3;
+// About a minute: a backup older than the mark is noticed when it is restored, and what has expired is swept as often.
+const wholeEachPass = 3;
 // Open workflows are listed from the engine's visibility store, which is no place to ask often.
 const orphansEachPass = 15;
 // A workflow that has written its end closes within seconds; a control worker that is away may take longer.
@@ -40,12 +45,14 @@ export const endOrphans = async ({ client, inventory, log, queuePrefix }: Upkeep
   return ended;
 };
 
-/** One pass, unless another worker is at it. @returns whether this one did it */
+/** One pass, unless another worker is at it; each third one is a whole one. @returns whether this one did it */
 export const upkeepOnce = async (hands: UpkeepHands, pass = 0): Promise<boolean> =>
   (await hands.inventory.alone('upkeep', async () => {
-    await hands.ensureSchedule();
-    if (!(await lookAtMarks(hands, pass % marksEachPass === 0))) return true;
-    await lookAtQuiet(hands);
+    const whole = pass % wholeEachPass === 0;
+    await hands.ensureMarkHolder();
+    if (!(await lookAtMarks(hands, whole))) return true;
+    if (whole) hands.onReconciled?.(await reconcileOnce(hands));
+    else await lookAtQuiet(hands);
     if (pass % orphansEachPass === 0) await endOrphans(hands);
     return true;
   })) ?? false;

@@ -22,7 +22,7 @@ export const workflowId = (node: NodeUuid, verb: string, run: RunUuid): string =
 /** Id of a read whose caller waits; the request's id makes it one. */
 export const callId = (node: NodeUuid, requestId: string): string => `node-${node}.call.${requestId}`;
 
-/** Id of the schedule and of the workflow that it starts; one for each installation in a namespace. */
+/** Id of the schedule that carries the engine's mark, and of the workflow that it starts; one for each installation in a namespace. */
 export const reconcileId = (prefix = defaultPrefix): string =>
   prefix === defaultPrefix ? 'reconcile' : `${prefix}-reconcile`;
 

@@ -1,4 +1,7 @@
-/** Every minute: what fell between acceptance, engine and store is put right. */
+/**
+ * What fell between acceptance, engine and store is put right: where an operator triggers it. Control workers do it each minute
+ * without a workflow.
+ */
 import { proxyActivities } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
 import { onStore } from './profiles';

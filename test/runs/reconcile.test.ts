@@ -1,16 +1,18 @@
 /** What a control worker looks after by itself: whom the reconciler asks about, what it makes of the answer, and one at a time. */
+import { randomUUID } from 'node:crypto';
 import { ScheduleNotFoundError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { createInventory, type Inventory } from '../../src/inventory';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { ensureReconciler } from '../../src/process/temporal/temporal';
+import { markIn, noteOf } from '../../src/model/runs/recovery';
+import { ensureMarkHolder } from '../../src/process/temporal/temporal';
 import { createEngine } from '../../src/runs/engine';
 import { putRight } from '../../src/runs/gone';
 import { lookAtQuiet } from '../../src/runs/reconcile';
 import { recover } from '../../src/runs/recovering';
 import { resumeRun } from '../../src/runs/resuming';
 import { endOrphans, runOfWorkflow, upkeepOnce } from '../../src/runs/upkeep';
-import { reconcileId } from '../../src/workflows/contract';
+import { controlQueue, reconcileId } from '../../src/workflows/contract';
 import { quickTiming, startEngineWorld, type World } from '../support/engine';
 import { step } from '../support/recording-driver';
 
@@ -91,15 +93,15 @@ test('an engine that does not know a run has it started anew under a higher fenc
   await world.sql`update runs set finished_at = now(), state = 'failed' where id = ${run}`;
 });
 
-const hands = (ensureSchedule = async () => {}) => ({
+const hands = (ensureMarkHolder = async () => {}) => ({
   inventory: control,
   client: world.client,
   log: quiet,
   queuePrefix: world.prefix,
-  ensureSchedule,
+  ensureMarkHolder,
 });
 
-test('the schedule is made again where it is gone, by one worker at a time', async () => {
+test('what carries the mark is made again where it is gone, by one worker at a time', async () => {
   const schedule = world.client.schedule.getHandle(reconcileId(world.prefix));
   await expect(schedule.describe()).rejects.toThrow(ScheduleNotFoundError);
   let release = () => {};
@@ -108,7 +110,7 @@ test('the schedule is made again where it is gone, by one worker at a time', asy
   });
   const first = upkeepOnce(
     hands(async () => {
-      await ensureReconciler(world.client, world.prefix, 3_600_000);
+      await ensureMarkHolder(world.client, world.prefix);
       await held;
     }),
     1,
@@ -119,6 +121,55 @@ test('the schedule is made again where it is gone, by one worker at a time', asy
   expect(await first).toBe(true);
   expect(await upkeepOnce(hands(), 1)).toBe(true);
   await schedule.delete();
+});
+
+test('what carries the mark starts no workflow, and a schedule that a release before made is stopped where it stands', async () => {
+  const schedule = world.client.schedule.getHandle(reconcileId(world.prefix));
+  const ensure = () => ensureMarkHolder(world.client, world.prefix);
+  const stopped = { state: { paused: true }, info: { nextActionTimes: [] } };
+  await ensure();
+  expect(await schedule.describe()).toMatchObject({ ...stopped, spec: { intervals: [] } });
+  await schedule.delete();
+
+  await world.client.schedule.create({
+    scheduleId: reconcileId(world.prefix),
+    spec: { intervals: [{ every: 3_600_000 }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'reconcile',
+      taskQueue: controlQueue(world.prefix),
+      workflowId: reconcileId(world.prefix),
+    },
+    state: { note: noteOf({ count: 7, mark: randomUUID() }) },
+  });
+  expect((await schedule.describe()).info.nextActionTimes).not.toEqual([]);
+  expect(await upkeepOnce(hands(ensure), 0)).toBe(true);
+  const after = await schedule.describe();
+  expect(after).toMatchObject(stopped);
+  // In a roll-out workers of both releases compare the same mark.
+  expect(markIn(after.state.note)?.count).toBe(8);
+  await schedule.delete();
+});
+
+test('each third pass starts what was accepted, ends what is gone, and sweeps what has expired', async () => {
+  const { run } = await claimed();
+  await world.client.workflow.getHandle(await workflowOf(run)).terminate('test');
+  const passes: unknown[] = [];
+  let sweeps = 0;
+  const sweep = async () => {
+    sweeps += 1;
+    return control.idempotency.sweep();
+  };
+  const inventory = { ...control, idempotency: { ...control.idempotency, sweep } };
+  const ensure = () => ensureMarkHolder(world.client, world.prefix);
+  const counting = { ...hands(ensure), inventory, onReconciled: (pass: unknown) => void passes.push(pass) };
+  await writtenAgo(run, 3_600);
+  expect(await upkeepOnce(counting, 3)).toBe(true);
+  expect(await control.runs.find(run)).toMatchObject({ state: 'aborted' });
+  expect([passes, sweeps]).toEqual([[{ started: expect.any(Number), ended: expect.any(Number) }], 1]);
+  expect(await upkeepOnce(counting, 4)).toBe(true);
+  expect([passes.length, sweeps]).toEqual([1, 1]);
+  await world.client.schedule.getHandle(reconcileId(world.prefix)).delete();
 });
 
 test('a workflow of which the store has no run is terminated, and none that has one', async () => {

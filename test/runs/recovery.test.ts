@@ -5,7 +5,7 @@ import postgres from 'postgres';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { restored } from '../../src/model/runs/recovery';
-import { ensureReconciler } from '../../src/process/temporal/temporal';
+import { ensureMarkHolder as makeMarkHolder } from '../../src/process/temporal/temporal';
 import { lookAtMarks } from '../../src/runs/marks';
 import { upkeepOnce } from '../../src/runs/upkeep';
 import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal';
@@ -57,9 +57,9 @@ const within = async <T>(database: TestDatabase, prefix: string, work: (hands: H
   const connection = await Connection.connect({ address: temporalAddress() });
   const client = new Client({ connection, namespace: temporalNamespace });
   const inventory = createInventory(connect(database.controlUrl, { max: 2 }));
-  const ensureSchedule = () => ensureReconciler(client, prefix, 24 * 3_600_000);
+  const ensureMarkHolder = () => makeMarkHolder(client, prefix);
   try {
-    return await work({ inventory, client, log: quiet, queuePrefix: prefix, ensureSchedule });
+    return await work({ inventory, client, log: quiet, queuePrefix: prefix, ensureMarkHolder });
   } finally {
     await inventory.close();
     await connection.close();
@@ -72,7 +72,7 @@ test('a database that is older than the engine is noticed; work goes on after th
   const prefix = `test-${randomUUID().slice(0, 8)}`;
   const database = await made();
   await within(database, prefix, async (hands) => {
-    await hands.ensureSchedule();
+    await hands.ensureMarkHolder();
     expect(await lookAtMarks(hands, true)).toBe(true);
     expect(await lookAtMarks(hands, true)).toBe(true);
   });
@@ -101,7 +101,7 @@ test('a backup that is younger than the marks is held back where the operator sa
   const prefix = `test-${randomUUID().slice(0, 8)}`;
   const database = await made();
   await within(database, prefix, async (hands) => {
-    await hands.ensureSchedule();
+    await hands.ensureMarkHolder();
     expect(await lookAtMarks(hands, true)).toBe(true);
   });
   const backup = await copyOf(database);
@@ -121,7 +121,7 @@ test('an engine that is older than the database is noticed, and one that has los
   const database = await made();
   const twice = (hands: Hands) => lookAtMarks(hands, true).then(() => lookAtMarks(hands, true));
   await within(database, prefix, async (hands) => {
-    await hands.ensureSchedule();
+    await hands.ensureMarkHolder();
     expect(await twice(hands)).toBe(true);
   });
   await temporal.kill();
@@ -143,7 +143,7 @@ test('an engine that is older than the database is noticed, and one that has los
   temporal.lose();
   await temporal.start();
   await within(database, prefix, async (hands) => {
-    await hands.ensureSchedule();
+    await hands.ensureMarkHolder();
     expect(await twice(hands)).toBe(true);
   });
 }, 120_000);

@@ -1,4 +1,4 @@
-/** What workers need of Temporal: a connection, a name, the search attributes, the schedule. */
+/** What workers need of Temporal: a connection, a name, the search attributes, the carrier of its mark. */
 import { hostname } from 'node:os';
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
@@ -25,12 +25,16 @@ export const checkAttributes = async (connection: NativeConnection, namespace: s
     );
 };
 
-/** One schedule for the whole installation, made by whichever worker comes first. */
-export const ensureReconciler = async (client: Client, prefix: string, everyMs = 60_000): Promise<void> => {
+/**
+ * Makes the schedule that carries the engine's mark (runs/marks.ts), where there is none. It is paused and has no times: control
+ * workers reconcile on a timer of their own. An operator who triggers it starts one pass.
+ * @param prefix first part of the queue names; one schedule for each installation in a namespace
+ */
+export const ensureMarkHolder = async (client: Client, prefix: string): Promise<void> => {
   try {
     await client.schedule.create({
       scheduleId: reconcileId(prefix),
-      spec: { intervals: [{ every: everyMs }] },
+      spec: {},
       action: {
         type: 'startWorkflow',
         workflowType: 'reconcile',
@@ -38,7 +42,8 @@ export const ensureReconciler = async (client: Client, prefix: string, everyMs =
         workflowId: reconcileId(prefix),
         staticSummary: 'put right what fell between store and engine',
       },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '10m' },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP },
+      state: { paused: true },
     });
   } catch (thrown) {
     if (!(thrown instanceof ScheduleAlreadyRunning)) throw thrown;
