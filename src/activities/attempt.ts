@@ -14,6 +14,7 @@ import { withLease } from './lease';
 import { whileOneRamdisk } from './one-ramdisk';
 import { withRamdisk } from './ramdisk-image';
 import { searched, startTalk, type Talk } from './ramdisk-silence';
+import { reportAttempt } from './reported-attempts';
 import { openSecrets } from './secrets';
 
 const defaultLeaseMs = 15_000;
@@ -35,6 +36,7 @@ export const attempt = async (
   if (before) return before;
   const found = await hands.inventory.runSteps.begin(lock, key, step);
   if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  reportAttempt(input, hands);
   const driver =
     hands.driverOf(found.driver) ??
     raise('DriverUnsupported', { driver: found.driver, what: 'anything here: no such driver on this worker' });

@@ -6,6 +6,7 @@ import type { Inventory } from '../inventory';
 import type { Opener, Sealer } from '../inventory/secrets/sealing';
 import type { ActName } from '../model/lifecycle/steps';
 import type { Log } from '../model/log';
+import type { Engine } from '../runs/engine';
 
 /** How a worker composes a boot from a ramdisk record. */
 export type BootSettings = {
@@ -30,6 +31,8 @@ export type BmcHands = {
   readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
   /** How nodes are booted from ramdisk records; absent where they cannot be. */
   readonly boot?: BootSettings;
+  /** Reports an attempt to the run's workflow, where a query and the engine's UI have it from. */
+  readonly reportAttempt?: Engine['tried'];
   readonly lanes: Lanes;
   readonly log: Log;
   /** How often an act of the ramdisk looks whether a second one has spoken for the node; default 5 s. */

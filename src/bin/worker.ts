@@ -1,5 +1,6 @@
 /** `worker control` runs the workflows, `worker bmc` acts on the machines of one conductor group. */
 import { hostname } from 'node:os';
+import { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createBmcActivities } from '../activities/bmc';
 import type { BootSettings } from '../activities/bmc-deps';
@@ -27,6 +28,7 @@ import { startTelling } from '../process/workers/event-delivery';
 import { startPowerSync } from '../process/workers/power-sync';
 import { startResealing, vaultsOf } from '../process/workers/sealing';
 import { runAllocating } from '../runs/allocating';
+import { createEngine } from '../runs/engine';
 import { lookAtMarks, type MarkHands } from '../runs/marks';
 import { pause, runRelay } from '../runs/relay';
 import { runUpkeep } from '../runs/upkeep';
@@ -183,6 +185,7 @@ const bmc = (): void => {
       agentActs: countedDriver({ name: 'agent', acts: createAgentActs(doors) }, metrics).acts,
       ...bootFrom(config, vaults.sealer),
       lanes: countedLanes(createLanes(), metrics),
+      reportAttempt: createEngine(new Client({ connection, namespace: config.TEMPER_TEMPORAL_NAMESPACE })).tried,
       log,
     };
     startPowerSync(config, hands, vaults.sealer, life);

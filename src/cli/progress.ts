@@ -14,7 +14,7 @@ export type Progress = {
 };
 
 const ofStep = (step: Step, now: number): string => {
-  const tries = step.attempts > 1 ? `attempt ${step.attempts}` : null;
+  const tries = step.attempt > 1 ? `attempt ${step.attempt}` : null;
   const took = step.started_at && step.state !== 'pending' ? clock(now - Date.parse(step.started_at)) : null;
   const usual = step.expected_ms ? `usually ${clock(step.expected_ms)}` : null;
   const says = step.waiting_for ? `waits for ${step.waiting_for}` : step.last_error;

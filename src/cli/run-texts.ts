@@ -7,7 +7,8 @@ export type Step = {
   readonly step: string;
   readonly state: string;
   readonly act: string | null;
-  readonly attempts: number;
+  /** Of the act under way, or the last one. */
+  readonly attempt: number;
   readonly abortable?: boolean;
   readonly last_error: string | null;
   readonly next_retry_at?: string | null;
@@ -84,7 +85,7 @@ const stepRow = (step: Step): unknown[] => [
   `${step.interface}.${step.step}`,
   step.state,
   step.act,
-  step.attempts,
+  step.attempt,
   step.next_retry_at,
   saysOf(step),
 ];
@@ -113,7 +114,7 @@ export const runSheet = (run: Run, width?: number): string =>
     'in Temporal': run.links?.temporal_ui,
   }) +
   (run.steps?.length
-    ? `\n${table(['#', 'STEP', 'STATE', 'ACT', 'ATTEMPTS', 'NEXT TRY', 'SAYS'], run.steps.map(stepRow), width)}`
+    ? `\n${table(['#', 'STEP', 'STATE', 'ACT', 'ATTEMPT', 'NEXT TRY', 'SAYS'], run.steps.map(stepRow), width)}`
     : '');
 
 const still: readonly string[] = ['accepted', 'waiting', 'parked', 'paused'];

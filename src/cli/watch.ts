@@ -88,7 +88,7 @@ const pictureOf = (run: Run): string =>
     run.waiting_for,
     stepNow(run)?.state,
     stepNow(run)?.act,
-    stepNow(run)?.attempts,
+    stepNow(run)?.attempt,
   ]);
 
 /** Prints what changed between reads, for a server that has no stream. */
@@ -110,7 +110,7 @@ const seenAs = (run: Run): RunEvent => {
   return {
     at: new Date().toISOString(),
     kind: `run.${run.state}`,
-    data: { step: name, act: step?.act, attempt: step?.attempts, note: run.waiting_for, error },
+    data: { step: name, act: step?.act, attempt: step?.attempt, note: run.waiting_for, error },
   };
 };
 

@@ -14,7 +14,9 @@ import { raise } from '../model/errors';
 import { nameOf } from '../model/lifecycle/steps';
 import type { RunInput } from '../model/runs/runs';
 import {
+  type ActTried,
   abortSignal,
+  actTried,
   agentContact,
   attributes,
   type Contact,
@@ -188,6 +190,10 @@ const commandsOf = (reach: Reach) => {
     /** Delivers what happened outside; false when the engine has no open workflow of this id. */
     contact: (workflowId: string, contact: Contact): Promise<boolean> =>
       sent(() => handleOf(workflowId).signal(agentContact, contact)),
+
+    /** Reports a further attempt of an act to the execution that asked for it; false when that one is closed. */
+    tried: (workflowId: string, execution: string, report: ActTried): Promise<boolean> =>
+      sent(() => client.workflow.getHandle(workflowId, execution).signal(actTried, report)),
 
     /**
      * Asks a run to do something, and answers once it has; false when the engine has no open workflow of this id. Throws Conflict

@@ -6,6 +6,7 @@ import {
   isCancellation,
   patched,
   proxyActivities,
+  setCurrentDetails,
 } from '@temporalio/workflow';
 import type { BmcActivities } from '../activities/bmc';
 import type { PlannedStep } from '../model/lifecycle/step-types';
@@ -18,7 +19,7 @@ import type { Journal } from './journal';
 import { guardedAct, tidyLimit } from './patience';
 import { onBmc } from './profiles';
 import { type ExecutionState, endAsked } from './state';
-import { label } from './ui';
+import { details, label } from './ui';
 
 /** A step on another node goes under that node's own fence. */
 const lockOf = ({ lock, also }: RunInput, { on }: PlannedStep): Lock =>
@@ -100,7 +101,6 @@ export const createActs = (run: RunInput, state: ExecutionState, journal: Journa
     const key = `step-${String(step.index).padStart(2, '0')}-${nameOf(step)}-${name}`;
     const time = (asked.attempts.get(key) ?? 0) + 1;
     asked.attempts.set(key, time);
-    state.attempt = time;
     const what = step.acts.length > 1 || nameOf(step) !== `power.${name}` ? `: ${acts[name].says}` : '';
     const lock = lockOf(run, step);
     const given = onBmc(name, effect, queueOf(run, step), run.timing);
@@ -108,6 +108,9 @@ export const createActs = (run: RunInput, state: ExecutionState, journal: Journa
     asked.trying = { what: `${nameOf(step)} (${acts[name].says})`, limitMs: Number(options.scheduleToCloseTimeout) };
     asked.count += 1;
     const nth = asked.count;
+    state.nth = nth;
+    state.attempt = 1;
+    setCurrentDetails(details(run, state));
     const last = index === step.acts.length - 1 && !step.awaits;
     const activityId = time === 1 ? key : `${key}-${time}`;
     const start = () =>

@@ -61,7 +61,7 @@ export type Progress = {
   readonly provision_state: ProvisionState | null;
   /** Where the run is to bring it; null once it is there. */
   readonly target_provision_state: ProvisionState | null;
-  /** How often the run has asked for the act it is in: more than 1 after a retry by a person. The engine's own attempts are its. */
+  /** Which attempt of the act that is under way: what the run's record and the API have as the step's `attempt`. */
   readonly attempt: number;
 };
 
@@ -113,11 +113,15 @@ export type Via = 'api';
 export type Contact = { readonly operationId: RunUuid; readonly contactId: string; readonly kind: ContactKind };
 export type ContactKind = 'heartbeat' | 'inspection' | 'thaw' | 'lost';
 
+/** A further attempt of an act has begun. `nth` says of which act of this execution; a message for another one is ignored. */
+export type ActTried = { readonly operationId: RunUuid; readonly nth: number; readonly attempt: number };
+
 export const progressQuery = defineQuery<Progress>('progress');
 export const projectedQuery = defineQuery<Projected>('projected');
 export const planQuery = defineQuery<readonly PlannedStep[]>('plan');
 export const abortSignal = defineSignal<[Message]>('abort');
 export const agentContact = defineSignal<[Contact]>('agentContact');
+export const actTried = defineSignal<[ActTried]>('actTried');
 export const unholdSignal = defineSignal<[Message]>('unhold');
 export const retryStep = defineUpdate<void, [Decision]>('retryStep');
 export const skipStep = defineUpdate<void, [Decision]>('skipStep');

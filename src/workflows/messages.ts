@@ -1,8 +1,9 @@
 /** What a run answers and receives: queries, signals, and updates. */
-import { setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import { endedStates, type RunInput } from '../model/runs/runs';
 import {
   abortSignal,
+  actTried,
   agentContact,
   attributes,
   type Contact,
@@ -19,6 +20,7 @@ import {
 } from './contract';
 import type { DecisionKind } from './interpreter';
 import { type ExecutionState, progressOf, projectedOf } from './state';
+import { details } from './ui';
 
 type Handled = {
   readonly run: RunInput;
@@ -51,6 +53,7 @@ export const registerHandlers = (run: RunInput, state: ExecutionState): void => 
   setHandler(projectedQuery, () => projectedOf(state), { description: 'What it has had recorded in the store' });
   setHandler(planQuery, () => run.steps, { description: 'The steps as they were accepted' });
   registerSignals(handled);
+  registerReports(handled);
   registerUpdates(handled);
 };
 
@@ -85,6 +88,18 @@ const registerSignals = ({ run, state, fresh, unrecorded }: Handled): void => {
       else state.contact = true;
     },
     { description: 'Something outside happened: look whether what the run waits for is there' },
+  );
+};
+
+const registerReports = ({ run, state }: Handled): void => {
+  setHandler(
+    actTried,
+    ({ operationId, nth, attempt }) => {
+      if (operationId !== run.lock.run || nth !== state.nth) return;
+      state.attempt = attempt;
+      setCurrentDetails(details(run, state));
+    },
+    { description: 'A further attempt of the act under way has begun' },
   );
 };
 

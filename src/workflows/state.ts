@@ -51,7 +51,9 @@ export type ExecutionState = {
   steps: readonly PlannedStep[];
   /** Of the node, as far as it is known; only shown, never decided by. */
   provision_state: ProvisionState | null;
-  /** How often the act under way was asked for. */
+  /** Which act of this execution is under way, counted from 1; 0 before the first. */
+  nth: number;
+  /** Which attempt of it, as BMC workers report. */
   attempt: number;
   /** Cancels what an abort may cut short now; null while nothing may be. */
   cutShort: (() => void) | null;
@@ -85,6 +87,7 @@ export const initialState = (run: RunInput): ExecutionState => ({
   thaw: false,
   steps: run.carries?.steps ?? run.steps,
   provision_state: run.provision_state ?? null,
+  nth: 0,
   attempt: 1,
   cutShort: null,
 });

@@ -33,7 +33,8 @@ export const details = (run: RunInput, state: ExecutionState, error?: string): s
     ...state.steps.map((step) => {
       const tick =
         step.index < state.cursor ? ticks.before : step.index === state.cursor ? (ticks[state.state] ?? ' ') : ' ';
-      return `- ${tick} ${nameOf(step)}`;
+      const again = step.index === state.cursor && state.attempt > 1 ? `, attempt ${state.attempt}` : '';
+      return `- ${tick} ${nameOf(step)}${again}`;
     }),
     ...[error ?? state.error].flatMap((text) => (text ? ['', text] : [])),
     ...(state.state === 'parked' ? ['', choices(run, state)] : []),

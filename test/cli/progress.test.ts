@@ -13,7 +13,7 @@ const step = (over: Partial<Step>): Step => ({
   step: 'apply_configuration',
   state: 'pending',
   act: null,
-  attempts: 0,
+  attempt: 0,
   last_error: null,
   waiting_for: null,
   note: null,
@@ -37,7 +37,7 @@ const run = (steps: readonly Step[], over: Partial<Run> = {}): Run => ({
 const begun = { state: 'running', started_at: '2026-11-01T00:00:20Z', expected_ms: 90_000 };
 
 test('the text has the step, its attempts, how long it runs and usually takes, and why it is tried again', () => {
-  const tried = step({ ...begun, attempts: 3, last_error: 'The BMC did not answer.' });
+  const tried = step({ ...begun, attempt: 3, last_error: 'The BMC did not answer.' });
   expect(progressText(run([tried], { phase: 'retrying' }), now)).toBe(
     'retrying (about 0:50 left): bios.apply_configuration, attempt 3, 0:40, usually 1:30, The BMC did not answer.',
   );
@@ -68,7 +68,7 @@ const terminal = () => {
 test('on a terminal there is a bar, which is gone at the end, and every event stays', async () => {
   let state = 'running';
   const api = await startDouble(({ path }, response) => {
-    if (!path.endsWith('/events')) return { json: run([step({ ...begun, attempts: 2 })], { state }) };
+    if (!path.endsWith('/events')) return { json: run([step({ ...begun, attempt: 2 })], { state }) };
     state = 'succeeded';
     const event = { seq: 1, at: 'T1', kind: 'run.succeeded', data: {} };
     response

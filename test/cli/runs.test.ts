@@ -11,7 +11,7 @@ const step = (index: number, over: object = {}) => ({
   step: 'apply_configuration',
   state: 'pending',
   act: null,
-  attempts: 0,
+  attempt: 0,
   last_error: null,
   next_retry_at: null,
   waiting_for: null,
@@ -32,7 +32,7 @@ const run = (over: object = {}): Run => ({
   created_at: '2026-11-01T00:00:00.000Z',
   started_at: '2026-11-01T00:00:01.000Z',
   finished_at: null,
-  steps: [step(0, { state: 'done' }), step(1, { state: 'running', act: 'stage_bios', attempts: 2, abortable: false })],
+  steps: [step(0, { state: 'done' }), step(1, { state: 'running', act: 'stage_bios', attempt: 2, abortable: false })],
   ...over,
 });
 

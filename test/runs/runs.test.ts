@@ -9,7 +9,15 @@ import type { RunUuid } from '../../src/model/ids';
 import { createRuns } from '../../src/runs';
 import { reconcileOnce } from '../../src/runs/reconcile';
 import { relayOnce } from '../../src/runs/relay';
-import { failOperation, planQuery, progressQuery, retryStep, skipStep, workflowId } from '../../src/workflows/contract';
+import {
+  actTried,
+  failOperation,
+  planQuery,
+  progressQuery,
+  retryStep,
+  skipStep,
+  workflowId,
+} from '../../src/workflows/contract';
 import { quickTiming, startEngineWorld, type World } from '../support/engine';
 import { bmcWorker, step } from '../support/recording-driver';
 
@@ -302,7 +310,7 @@ describe('a step whose effect cannot be known', () => {
     expect(calls).toEqual(['reset_bmc', 'reset_bmc', 'power_on']);
   });
 
-  test('tells by a query which node it works on, where that is and is to be, and how often the act was asked for', async () => {
+  test('tells by a query which node it works on, and where that is and is to be', async () => {
     await withActs({
       reset_bmc: async () => raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'no record' }),
     });
@@ -328,7 +336,7 @@ describe('a step whose effect cannot be known', () => {
     const again = async (): Promise<unknown> => {
       const now = await handle.query(progressQuery);
       // The node is moved once the run has parked.
-      return now.parked && now.attempt === 2 && now.provision_state === 'clean wait' ? now : again();
+      return now.parked && now.attempt === 1 && now.provision_state === 'clean wait' ? now : again();
     };
     expect(await again()).toMatchObject(told);
     await handle.executeUpdate(skipStep, { args: [decision] });
@@ -346,6 +354,42 @@ describe('a step whose effect cannot be known', () => {
       return found();
     };
     expect(await found()).toBe(handle.workflowId);
+  });
+
+  test('says which attempt of its act is under way: query, UI and record have the same', async () => {
+    let attempts = 0;
+    let finish = (): void => undefined;
+    const third = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    await withActs({
+      power_on: async () => {
+        attempts += 1;
+        if (attempts < 3) return raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'the connection was closed' });
+        await third;
+        return { is: 'done' };
+      },
+    });
+    const node = await world.node();
+    const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_on')]));
+    const handle = handleOf(node, 'clean', run);
+    await world.until(async () => (attempts === 3 ? true : undefined));
+    const now = await world.until(async () => {
+      const progress = await handle.query(progressQuery);
+      return progress.attempt === 3 ? progress : undefined;
+    });
+    expect(now).toMatchObject({ step: 'power.power_on', attempt: 3, waitingFor: null, parked: false });
+    expect((await world.inventory.runSteps.ofRun(run))[0]).toMatchObject({ attempt: 3 });
+    expect((await world.runs.look(run)).pending).toMatchObject([{ attempt: 3 }]);
+    const shown: { currentDetails: string } = await handle.query('__temporal_workflow_metadata');
+    expect(shown.currentDetails).toContain('▶ power.power_on, attempt 3');
+    // What comes late of an act before does not count.
+    await handle.signal(actTried, { operationId: run, nth: 99, attempt: 9 });
+    expect(await handle.query(progressQuery)).toMatchObject({ attempt: 3 });
+    finish();
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    await handle.result();
+    expect(await handle.query(progressQuery)).toMatchObject({ cursor: 1, step: null });
   });
 
   test('is skipped by a person', async () => {

@@ -17,6 +17,7 @@ import type { GivenStep, StepVerb } from '../../src/model/lifecycle/step-types';
 import { type Verb, verbRow } from '../../src/model/lifecycle/verbs';
 import type { RunState, Timing } from '../../src/model/runs/runs';
 import { createRuns, type RunOrder, type Runs } from '../../src/runs';
+import { createEngine } from '../../src/runs/engine';
 import { controlQueue, groupQueue } from '../../src/workflows/contract';
 import { type TestDatabase, temporalAddress, temporalNamespace, testDatabase, workflowBundle } from './servers';
 import { ofDriverInfo, testVault } from './vault';
@@ -149,6 +150,7 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
             driverOf: (name) => drivers[name],
             lanes: createLanes(),
             conflictLookMs: 100,
+            reportAttempt: createEngine(client).tried,
             log: quiet,
             leaseMs: 2_000,
           }),

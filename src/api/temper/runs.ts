@@ -146,7 +146,9 @@ const shownStep = (step: StepRow) => ({
   state: step.state,
   /** The act it is in, for steps of several. */
   act: step.state === 'running' ? step.act : null,
+  /** Of the act under way, or of the last one. */
   attempt: step.attempt,
+  /** Of all its acts: 1, and one more for each retry. */
   attempts: step.attempts,
   last_error: step.last_error,
   next_retry_at: null as string | null,
