@@ -157,7 +157,9 @@ describe('asking for a node', () => {
       });
     });
   });
+});
 
+describe('the candidates of an allocation', () => {
   test('a missing, a hidden and a foreign candidate are refused alike', async () => {
     const hidden = await node({ owner: stranger });
     const says = async (ident: string) =>

@@ -116,7 +116,9 @@ describe('a request for a change leaves one row', () => {
     const rows = await rowsOf(reply);
     expect(rows.map(({ verdict, node_uuid }) => [verdict, node_uuid])).toEqual([['failed', node.uuid]]);
   });
+});
 
+describe('a request for a change leaves one row also', () => {
   test('where it changed nothing', async () => {
     const node = await madeNode();
     const reply = await api.as('owner-manager', 'PATCH', `/v1/nodes/${node.uuid}`, {

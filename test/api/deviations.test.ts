@@ -93,7 +93,9 @@ describe('other than the original', () => {
       expect((await get('/nodes/n1', 'stranger-admin')).status).toBe(404);
     }
   });
+});
 
+describe('lists and nodes other than in the original', () => {
   test('the next link of a list repeats its filters', async () => {
     const { next } = (await get('/nodes?limit=1&driver=redfish&provision_state=available&owner=project-owner')).body;
     expect(Object.fromEntries(new URL(next).searchParams)).toEqual({
@@ -187,7 +189,9 @@ describe('other than the original', () => {
     expect((await as('operator', 'PATCH', '/nodes/n1', back)).status).toBe(200);
     expect((await refs()).redfish_password).toEqual(before.redfish_password);
   });
+});
 
+describe('bodies and rules other than in the original', () => {
   test('a service of one project reads, changes and uses no runbook of another', () => {
     const policy = at.api.rooms.policy();
     const service = { ...nobody, user_id: 'service', project_id: stranger, roles: ['service'] };
@@ -289,7 +293,9 @@ describe('other than the original', () => {
     await at.set({ reservation: run });
     expect((await get('/nodes/n1')).body.reservation).toBe(run);
   });
+});
 
+describe('steps and networks other than in the original', () => {
   test('under which strategy a caller authenticates does not matter to the rules', async () => {
     const { driver_info } = (await get('/nodes/n1', 'lessee-reader')).body;
     expect(driver_info).toEqual({ content: expect.stringMatching(/redacted/i) });

@@ -441,7 +441,9 @@ describe('a process that died', () => {
     const reply = await create({ driver: 'fake-hardware' });
     expect([reply.status, again(reply), await count('nodes')]).toEqual([201, 'true', 1]);
   });
+});
 
+describe('work that was given up', () => {
   test('of the database, not of ours: what was on its way to it and comes after the repeat does nothing', async () => {
     let late: (() => Promise<unknown>) | undefined;
     const real = api.inventory.nodes.enrol;

@@ -235,7 +235,9 @@ describe('acts', () => {
     expect(reply.text).not.toContain('passwd');
     expect(answers.called).toEqual([]);
   });
+});
 
+describe('acts that are refused or split', () => {
   test('what the node’s driver lacks is refused before anybody is asked', async () => {
     await set({ driver: 'ipmi', driver_info: { ipmi_address: '192.0.2.8' } });
     for (const write of [attach, bootMode, secureBoot]) expect((await ask(write)).status).toBe(400);

@@ -129,7 +129,9 @@ describe('enrolment', () => {
     expect((await create({ name: 'n1', ...redfish })).status).toBe(409);
     expect(await count()).toEqual(before);
   });
+});
 
+describe('an enrolment of which a part is refused', () => {
   test.each([
     [{ name: 'twice' }, /A node with name twice already exists/],
     [{ uuid: '11111111-1111-4111-8111-111111111111' }, /A node with uuid 1111/],
@@ -204,7 +206,9 @@ describe('enrolment', () => {
     expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringMatching(says)]);
     expect(await api.sql`select 1 from nodes`).toEqual([]);
   });
+});
 
+describe('what an enrolment takes, and from whom', () => {
   test('unknown keys of driver_info are kept: other tools put theirs there', async () => {
     expect((await create({ driver_info: { deploy_kernel: 'x', ours: { a: [1] } } })).body.driver_info).toEqual({
       deploy_kernel: 'x',
@@ -335,6 +339,10 @@ describe('one node', () => {
     const listed = await api.as(who, 'GET', '/v1/nodes?detail=true');
     expect(listed.body.nodes.find((node: { name: string }) => node.name === 'leased')).toEqual(shown);
   });
+});
+
+describe('what is shown of one node', () => {
+  beforeEach(populate);
 
   test('fields= shows those and links, and nothing else', async () => {
     const shown = async (fields: string, minor?: number) =>
@@ -480,6 +488,10 @@ describe('lists', () => {
   ] as const)('%s with 1.%s is %s', async (query, minor, status) => {
     expect((await api.as('operator', 'GET', `/v1/nodes?${query}`, { minor })).status).toBe(status);
   });
+});
+
+describe('pages of a list', () => {
+  beforeEach(populate);
 
   test.each([
     '',

@@ -133,7 +133,9 @@ describe('making a port', () => {
     const reply = await create('operator', await tenanted(), { local_link_connection }, { minor });
     expect(reply.body.local_link_connection).toEqual(expected);
   });
+});
 
+describe('a port that may not be made', () => {
   test.each([
     ['pxe_enabled', true, 19],
     ['local_link_connection', {}, 19],

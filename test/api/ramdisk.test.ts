@@ -244,7 +244,9 @@ describe('heartbeat', () => {
     expect(await agent()).toMatchObject({ url: null, last_heartbeat_at: null });
     expect(heard()).toEqual([]);
   });
+});
 
+describe('a heartbeat’s token', () => {
   test('the token of one node does not open another', async () => {
     const token = await tokenOf();
     await set({ provision_state: 'clean wait' }, n2);
@@ -289,7 +291,9 @@ describe('heartbeat', () => {
     expect(await agent()).toMatchObject({ url: null, last_heartbeat_at: null });
     expect(heard()).toEqual([]);
   });
+});
 
+describe('what a heartbeat says', () => {
   test('a URL without end is refused', async () => {
     expect((await beat(await tokenOf(), { callback_url: `https://192.0.2.5/${'a'.repeat(2_000)}` })).status).toBe(400);
   });

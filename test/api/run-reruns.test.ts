@@ -208,7 +208,9 @@ describe('a failed run', () => {
   ] as const)('of free steps, asked by %s, is %s', async (who, status) => {
     expect((await rerun(await serviceRun('failed', 1), {}, who)).status).toBe(status);
   });
+});
 
+describe('a failed run, by what has changed since,', () => {
   test('with steps on child nodes is not taken up where one of them is left', async () => {
     const on = { node_uuid: holder as NodeUuid, name: 'dpu', conductor_group: '' };
     const onChild = (steps: PlannedStep[]) => steps.map((step) => (step.index === 1 ? { ...step, on } : step));

@@ -121,7 +121,9 @@ describe('making a runbook', () => {
   test('an owner of digits that a client sent as a number is a text', async () => {
     expect((await create('operator', { owner: 12345 })).body.owner).toBe('12345');
   });
+});
 
+describe('the steps of a new runbook', () => {
   test('steps are stored and listed by order, then place, and orders may be digits', async () => {
     const made = await create('operator', {
       steps: [

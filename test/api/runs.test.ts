@@ -129,7 +129,9 @@ describe('a run', () => {
     expect((await see('operator', `/temper/v1/runs/${run}`)).status).toBe(200);
     expect((await see('owner-admin', `/temper/v1/runs/${run}`)).status).toBe(404);
   });
+});
 
+describe('what a run shows', () => {
   test('tells verb, runbook, requester, steps, sources and a link into the engine’s UI, and no secret', async () => {
     const node = await leasedNode();
     const run = await acceptedRun(node);

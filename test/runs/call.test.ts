@@ -131,7 +131,9 @@ describe('a look', () => {
     expect(error.facts.secret).not.toEqual({ nested: 'x' });
     await kept(callId(order.node.uuid, order.asked.requester.request_id), 'bmcCall.failed');
   });
+});
 
+describe('a look that fails', () => {
   test('what may pass is tried again, and not for ever', async () => {
     let failures = 1;
     const flaky = async () => {
