@@ -11,6 +11,7 @@ import { runEventRoutes } from './temper/run-events';
 import { runListRoutes } from './temper/run-list';
 import { runRerunRoutes } from './temper/run-reruns';
 import { runbookCheckRoutes } from './temper/runbook-checks';
+import { runbookRevisionRoutes } from './temper/runbook-revisions';
 import { runRoutes } from './temper/runs';
 import { stepRoutes } from './temper/steps';
 import { webhookRoutes } from './temper/webhooks';
@@ -89,6 +90,7 @@ export const routes: readonly Route[] = [
   ...auditRoutes,
   ...runListRoutes,
   ...runbookCheckRoutes,
+  ...runbookRevisionRoutes,
   ...chassisRoutes,
   ...chassisNodeRoutes,
   ...portgroupRoutes,

@@ -50,8 +50,11 @@ const shortId = 8;
 export const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;
 const place = (run: Run): string => `${Math.min(run.cursor + 1, stepsOf(run))}/${stepsOf(run)}`;
 const nodeNameOf = (run: Run): string => run.node_name ?? run.node_uuid;
-const runbookOf = ({ runbook }: Run): string =>
-  plainText(typeof runbook === 'object' && runbook !== null ? (runbook as { name?: unknown }).name : runbook);
+const runbookOf = ({ runbook }: Run): string => {
+  if (typeof runbook !== 'object' || runbook === null) return plainText(runbook);
+  const { name, revision } = runbook as { name?: unknown; revision?: unknown };
+  return typeof revision === 'number' ? `${plainText(name)}, revision ${revision}` : plainText(name);
+};
 
 const stateOf = (run: Run): string => (run.retrying || run.phase === 'retrying' ? 'retrying' : run.state);
 

@@ -1,4 +1,4 @@
-/** `temper runbooks check`: what is wrong with a runbook, before it is run or stored. */
+/** `temper runbooks`: what is wrong with one before it is run or stored, and the states that it was in. */
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import type { Acting, Context } from './context';
@@ -50,13 +50,107 @@ const check = async (context: Context, runbook: string | undefined, given: Runbo
   context.end(checked.errors > 0 ? exits.refused : exits.ok);
 };
 
+type Person = { readonly user_name: string | null; readonly user_id: string | null } | null;
+type Revision = {
+  readonly revision: number;
+  readonly newest: boolean;
+  readonly digest: string;
+  readonly name: string;
+  readonly author: Person;
+  readonly created_at: string;
+  readonly withdrawn: { readonly at: string; readonly by: Person; readonly reason: string } | null;
+};
+type Diff = Readonly<Record<'from' | 'to', { readonly revision: number; readonly digest: string }>> & {
+  readonly patch: readonly { readonly op: string; readonly path: string; readonly value?: unknown }[];
+};
+
+const personOf = (person: Person): string => person?.user_name ?? person?.user_id ?? '-';
+const shortDigest = 12;
+
+const revisionsText = ({ revisions }: { revisions: readonly Revision[] }, width: number | undefined): string =>
+  table(
+    ['REVISION', 'MADE', 'BY', 'DIGEST', 'NAME', 'WITHDRAWN'],
+    revisions.map(({ revision, newest, created_at, author, digest, name, withdrawn }) => [
+      `${revision}${newest ? ' (newest)' : ''}`,
+      created_at,
+      personOf(author),
+      digest.slice(0, shortDigest),
+      name,
+      withdrawn?.reason ?? '-',
+    ]),
+    width,
+  );
+
+const diffText = ({ from, to, patch }: Diff): string => {
+  const between = `revision ${from.revision} and revision ${to.revision}`;
+  if (patch.length === 0)
+    return from.digest === to.digest
+      ? `Nothing differs between ${between}.\n`
+      : `Between ${between} only secrets differ, which are not shown.\n`;
+  const lines = patch.map(
+    ({ op, path, value }) => `${op} ${path}${value === undefined ? '' : ` ${JSON.stringify(value)}`}`,
+  );
+  return `What makes revision ${to.revision} of revision ${from.revision}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+};
+
+const pathOf = (runbook: string, below = ''): string =>
+  `/temper/v1/runbooks/${encodeURIComponent(runbook)}/revisions${below}`;
+
+const revisions = async ({ api, print, width }: Context, runbook: string): Promise<void> =>
+  print((await api.send('GET', pathOf(runbook))) as { revisions: readonly Revision[] }, (value) =>
+    revisionsText(value, width),
+  );
+
+const diff = async (
+  { api, print }: Context,
+  runbook: string,
+  revision: string,
+  { from }: { readonly from?: string },
+): Promise<void> => {
+  const query = from === undefined ? '' : `?from=${encodeURIComponent(from)}`;
+  print((await api.send('GET', pathOf(runbook, `/${encodeURIComponent(revision)}/diff${query}`))) as Diff, diffText);
+};
+
+const withdraw = async (
+  { api, print }: Context,
+  runbook: string,
+  revision: string,
+  { reason }: { readonly reason: string },
+): Promise<void> => {
+  const path = pathOf(runbook, `/${encodeURIComponent(revision)}/withdraw`);
+  const withdrawn = (await api.send('POST', path, { reason })) as Revision;
+  print(
+    withdrawn,
+    ({ revision: number, newest, name }) =>
+      `Revision ${number} of ${name} is withdrawn.${newest ? ' Nothing is run by this runbook until it is changed.' : ''} Runs under way go on.\n`,
+  );
+};
+
 const collect = (one: string, before: readonly string[] = []): string[] => [...before, one];
 
 /** Adds the command. */
 export const addRunbooks = (program: Command, acting: Acting): void => {
-  program
-    .command('runbooks')
-    .description('look at runbooks')
+  const runbooks = program.command('runbooks').description('check runbooks, and see what they were before');
+  runbooks
+    .command('revisions')
+    .description('every state that a runbook was in, the newest first')
+    .argument('<runbook>', 'UUID or name of a runbook')
+    .action(acting(revisions));
+  runbooks
+    .command('diff')
+    .description('what a revision changed')
+    .argument('<runbook>', 'UUID or name of a runbook')
+    .argument('<revision>', 'its number')
+    .option('--from <revision>', 'compare with this revision and not with the one before')
+    .action(acting(diff));
+  runbooks
+    .command('withdraw')
+    .description('let nothing be run by a revision any more; runs under way go on')
+    .argument('<runbook>', 'UUID or name of a runbook')
+    .argument('<revision>', 'its number')
+    .requiredOption('--reason <text>', 'why; callers who are refused read it')
+    .action(acting(withdraw));
+  runbooks
     .command('check')
     .description(
       'steps, arguments and URLs, and on named nodes what was last seen of them; fails where there is an error',

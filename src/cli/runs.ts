@@ -8,7 +8,9 @@ import { spanMs } from './spans';
 import { plainText } from './tables';
 import { watchRun } from './watch';
 
-type RunListed = Readonly<Partial<Record<'state' | 'verb' | 'runbook' | 'since' | 'limit' | 'marker', string>>>;
+type RunListed = Readonly<
+  Partial<Record<'state' | 'verb' | 'runbook' | 'revision' | 'since' | 'limit' | 'marker', string>>
+>;
 type ActOptions = { readonly reason: string; readonly args?: string; readonly yes?: boolean };
 
 /** Acts on a run, with what each is good for; `retry` alone takes arguments. */
@@ -46,9 +48,10 @@ export const sinceOf = (text: string, now: number): string => {
 };
 
 const listRuns = async ({ api, print, width }: Context, node: string | undefined, given: RunListed): Promise<void> => {
-  const { since, ...filters } = given;
+  const { since, revision, ...filters } = given;
   // Of one node all runs are wanted, of all nodes those that go on.
   const query = new URLSearchParams({ ...(node !== undefined && { node, state: 'any' }), ...filters });
+  if (revision !== undefined) query.set('runbook_revision', revision);
   if (since !== undefined) query.set('since', sinceOf(since, Date.now()));
   print((await api.send('GET', `/temper/v1/runs?${query}`)) as { runs: Run[] }, ({ runs }) => runTable(runs, width));
 };
@@ -104,6 +107,7 @@ const addList = (runs: Command, acting: Acting): void => {
     .option('--state <state>', 'open, ended, any, retrying, or a state such as parked or failed')
     .option('--verb <verb>', 'only these, such as clean')
     .option('--runbook <runbook>', 'only runs of this runbook, by UUID or name')
+    .option('--revision <number>', 'only runs of this revision of the runbook')
     .option('--since <time>', 'accepted since then: a time, or a span such as 30m, 2h, 3d')
     .option('--limit <number>', 'at most so many, 1 to 1000')
     .option('--marker <run>', 'the page that follows this run')

@@ -32,6 +32,7 @@ import { volumeConnectors, volumeTargets } from './nodes/volumes';
 import { policyLoads } from './policy-loads';
 import { quotas } from './quotas';
 import { ramdisks } from './ramdisks';
+import { runbookRevisions } from './runbook-revisions';
 import { runbookTraits } from './runbook-traits';
 import { runbooks } from './runbooks';
 import { calls } from './runs/calls';
@@ -53,6 +54,7 @@ const queries = (sql: Db) => ({
   nodes: nodes(sql),
   ports: ports(sql),
   runbooks: runbooks(sql),
+  runbookRevisions: runbookRevisions(sql),
   runbookTraits: runbookTraits(sql),
   runs: runs(sql),
   runSteps: runSteps(sql),

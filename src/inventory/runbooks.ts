@@ -4,20 +4,31 @@ import { type Runbook, runbookTable } from '../model/resources/runbooks';
 import { type Db, textArray } from './database';
 import { resource } from './resources';
 
+/** A runbook as a run is accepted by it. */
+export type HeldRunbook = {
+  readonly revision: number;
+  /** Why nothing may be run by that revision any more; null where it may. */
+  readonly withdrawn: string | null;
+};
+
 export const runbooks = (sql: Db) => ({
   ...resource<Runbook>(sql, { name: 'runbooks', table: runbookTable }),
 
   /**
-   * Keeps a runbook from being changed or deleted for the rest of the transaction; false when that has happened since it
-   * was read. An `updated_at` of undefined asks only whether it is there.
+   * Keeps a runbook from being changed, deleted or withdrawn for the rest of the transaction; undefined when it was changed
+   * or deleted since it was read. An `updated_at` of undefined asks only whether it is there.
    */
-  async hold(uuid: string, updated_at: Date | null | undefined): Promise<boolean> {
+  async hold(uuid: string, updated_at: Date | null | undefined): Promise<HeldRunbook | undefined> {
     // Dates travel in milliseconds, the column has microseconds.
-    const held = await sql`
-        select 1 from runbooks where uuid = ${uuid}
+    const [held] = await sql<{ revision: number }[]>`
+        select revision from runbooks where uuid = ${uuid}
           and (${updated_at === undefined} or date_trunc('milliseconds', updated_at) is not distinct from ${updated_at ?? null}::timestamptz)
         for share`;
-    return held.length === 1;
+    if (!held) return undefined;
+    // Read once the runbook is held: a withdrawal that came first is seen.
+    const [found] = await sql<{ withdrawn: string | null }[]>`
+        select withdrawn_reason as withdrawn from runbook_revisions where runbook_uuid = ${uuid} and revision = ${held.revision}`;
+    return { revision: held.revision, withdrawn: found?.withdrawn ?? null };
   },
 
   /** Replaces the trait set. */

@@ -114,6 +114,12 @@ export const errors = {
   DeployTemplateNotFound: { status: 404, retry: false, says: 'Deploy template {deploy_template} could not be found.' },
   InspectionRuleNotFound: { status: 404, retry: false, says: 'Inspection rule {inspection_rule} could not be found.' },
   RunbookNotFound: { status: 404, retry: false, says: 'Runbook {runbook} could not be found.' },
+  RevisionNotFound: { status: 404, retry: false, says: 'Runbook {runbook} has no revision {revision}.' },
+  RevisionWithdrawn: {
+    status: 409,
+    retry: false,
+    says: 'Revision {revision} of runbook {runbook} was withdrawn, and nothing is run by it: {reason}. Change the runbook, or use another.',
+  },
   AllocationNotFound: { status: 404, retry: false, says: 'Allocation {allocation} could not be found.' },
   NodeUnallocated: { status: 404, retry: false, says: 'Node {node} has no allocation.' },
   RunNotFound: { status: 404, retry: false, says: 'Run {run} could not be found.' },

@@ -1,5 +1,6 @@
 /** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
 import type { Inventory, Queries } from '../inventory';
+import type { Acceptance } from '../inventory/runs/accept';
 import type { RunRow } from '../inventory/runs/runs';
 import type { BoxedSecret, Sealer } from '../inventory/secrets/sealing';
 import { type BmcSide, bmcSideOf } from '../model/access/bmc-sides';
@@ -46,12 +47,16 @@ const workingState = (order: RunOrder): ProvisionState | null => {
   );
 };
 
-/** Raises where the runbook is not what the caller saw, and holds it until the transaction ends. */
-const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promise<void> => {
-  if (runbook && !(await runbooks.hold(runbook.uuid, runbook.updated_at)))
-    raise('Conflict', {
-      reason: `Runbook ${runbook.name} was changed or deleted meanwhile; look at it and try again.`,
-    });
+/** The runbook with the revision that it is pinned to, held until the transaction ends. Throws Conflict, RevisionWithdrawn. */
+const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promise<Acceptance['runbook']> => {
+  if (!runbook) return null;
+  const { uuid, name } = runbook;
+  const held =
+    (await runbooks.hold(uuid, runbook.updated_at)) ??
+    raise('Conflict', { reason: `Runbook ${name} was changed or deleted meanwhile; look at it and try again.` });
+  const { revision, withdrawn } = held;
+  if (withdrawn !== null) raise('RevisionWithdrawn', { runbook: name, revision, reason: withdrawn });
+  return { uuid, name, revision };
 };
 
 const requireSize = (sealed: Plan): void => {
@@ -81,7 +86,6 @@ const rowOf = (order: RunOrder, to: ProvisionState | null) => ({
   target_power_state: order.power ? powerTargets[order.power.target].ends : null,
   story: order.story,
   verb: order.verb,
-  runbook: order.runbook,
   requester: order.asked.requester,
   rule_set: order.asked.rule_set,
   lessee: order.lessee ?? null,
@@ -95,7 +99,7 @@ const acceptOnce = async (
   to: ProvisionState | null,
   { vault, timing, queuePrefix }: AcceptDeps,
 ): Promise<Accepted | undefined> => {
-  await holdRunbook(inventory, order);
+  const runbook = await holdRunbook(inventory, order);
   const run = inventory.runs.newId();
   const { plan: sealed, secrets } = await sealedPlan(inventory, run, order, vault);
   requireSize(sealed);
@@ -111,6 +115,7 @@ const acceptOnce = async (
   const taken = await inventory.runs.accept({
     ...rowOf(order, to),
     run,
+    runbook,
     target: input.target,
     workflow_id,
     input,
@@ -126,7 +131,7 @@ const acceptOnce = async (
   if (displaced) await tellDisplaced(inventory, displaced, order);
   await inventory.runSteps.insert(run, sealed.steps);
   await inventory.secrets.insert(secrets);
-  await runAuditAndEvent(inventory, order, to, taken.lock, sealed.steps, taken);
+  await runAuditAndEvent(inventory, order, to, taken.lock, sealed.steps, { ...taken, runbook });
   const { user_name, user_id } = order.asked.requester;
   return {
     workflow_id,
@@ -233,14 +238,15 @@ const runAuditAndEvent = async (
   to: ProvisionState | null,
   lock: Lock,
   steps: readonly PlannedStep[],
-  { owner, lessee }: { owner: string | null; lessee: string | null },
+  { owner, lessee, runbook }: { owner: string | null; lessee: string | null; runbook: Acceptance['runbook'] },
 ): Promise<void> => {
   const { asked, verb } = order;
   const data = {
     verb,
     from: order.node.provision_state,
     to,
-    runbook: order.runbook?.name ?? null,
+    runbook: runbook?.name ?? null,
+    ...(runbook && { runbook_revision: runbook.revision }),
     ...(order.resumes && { resumes: order.resumes.run, resume_from: order.resumes.from }),
     ...(order.power && { target: order.power.target }),
     steps: steps.map(({ interface: of, step, args }) => ({ interface: of, step, args: maskSecrets(args) })),

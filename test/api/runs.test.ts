@@ -38,7 +38,7 @@ const acceptedRun = async (node: NodeUuid, { holds = false } = {}): Promise<RunU
     target_power_state: null,
     story: 'service',
     verb: 'service',
-    runbook: { uuid: '6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11', name: 'CUSTOM_X' },
+    runbook: { uuid: '6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11', name: 'CUSTOM_X', revision: 3 },
     requester: {
       user_id: 'u',
       user_name: 'asker',
@@ -192,6 +192,25 @@ describe('what a run shows', () => {
     }
     const { body } = await see('lessee-admin', `/temper/v1/runs/${run}`);
     expect(body.last_error).toBe('The BMC of node n did not answer: connect ECONNREFUSED (address hidden).');
+  });
+
+  test('says by which revision of its runbook it runs, and is found by it', async () => {
+    const run = await acceptedRun(await leasedNode());
+    const runbook = '6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11';
+    expect((await see('operator', `/temper/v1/runs/${run}`)).body.runbook).toEqual({
+      uuid: runbook,
+      name: 'CUSTOM_X',
+      revision: 3,
+    });
+    const found = async (query: string) => {
+      const { body } = await see('operator', `/temper/v1/runs?state=any&${query}`);
+      return body.runs.filter(({ uuid }: { uuid: string }) => uuid === run);
+    };
+    expect(await found(`runbook=${runbook}&runbook_revision=3`)).toMatchObject([{ runbook_revision: 3 }]);
+    expect(await found('runbook=CUSTOM_X&runbook_revision=3')).toHaveLength(1);
+    expect(await found('runbook=CUSTOM_X&runbook_revision=2')).toEqual([]);
+    for (const query of ['runbook_revision=3', 'runbook=CUSTOM_X&runbook_revision=x'])
+      expect([query, (await see('operator', `/temper/v1/runs?${query}`)).status]).toEqual([query, 400]);
   });
 
   test.each(['reservation', 'last_error', 'maintenance_reason'])(

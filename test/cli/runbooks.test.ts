@@ -1,9 +1,9 @@
-/** `temper runbooks check`: what it asks of the API, what it prints, and how it ends. */
+/** `temper runbooks`: what it asks of the API, what it prints, and how it ends. */
 import { temper } from './support/command';
 import { type Double, startDouble } from './support/double';
 
 let api: Double;
-let checked: { errors: number; warnings: number; findings: object[] };
+let checked: object;
 beforeAll(async () => {
   api = await startDouble(() => ({ json: checked }));
 });
@@ -65,4 +65,66 @@ test('an error makes it fail, a warning does not', async () => {
   );
   checked = { errors: 0, warnings: 1, findings: [{ ...finding, severity: 'warning' }] };
   expect((await does('CUSTOM_X')).status).toBe(0);
+});
+
+const runbooks = (line: string | readonly string[]) =>
+  temper(typeof line === 'string' ? `runbooks ${line}` : ['runbooks', ...line], {
+    env: { TEMPER_URL: api.url, TEMPER_TOKEN: 't' },
+  });
+const revision = {
+  revision: 2,
+  newest: true,
+  digest: 'ab'.repeat(32),
+  name: 'flash',
+  author: { user_name: 'alice', user_id: 'u1' },
+  created_at: '2026-11-22T08:00:00.000Z',
+  withdrawn: null,
+};
+
+test('the states of a runbook are a table', async () => {
+  const withdrawn = { at: '2026-11-22T09:00:00.000Z', by: null, reason: 'it bricks model X' };
+  checked = { revisions: [revision, { ...revision, revision: 1, newest: false, author: null, withdrawn }] };
+  const { status, out } = await runbooks('revisions flash');
+  expect([status, api.asked[0]]).toEqual([
+    0,
+    expect.objectContaining({ method: 'GET', path: '/temper/v1/runbooks/flash/revisions' }),
+  ]);
+  expect(out).toMatch(/^2 \(newest\) +2026-11-22T08:00:00\.000Z +alice +abababababab +flash +-$/m);
+  expect(out).toMatch(/^1 +2026-11-22T08:00:00\.000Z +- +abababababab +flash +it bricks model X$/m);
+});
+
+test.each([
+  ['diff flash 3', '/temper/v1/runbooks/flash/revisions/3/diff'],
+  ['diff flash 3 --from 1', '/temper/v1/runbooks/flash/revisions/3/diff?from=1'],
+])('%s asks %s, and says what differs', async (line, path) => {
+  const [from, to] = [
+    { revision: 2, digest: 'a' },
+    { revision: 3, digest: 'b' },
+  ];
+  checked = { from, to, patch: [{ op: 'replace', path: '/steps/0/args/value', value: 'c' }] };
+  expect(await runbooks(line)).toMatchObject({
+    status: 0,
+    out: 'What makes revision 3 of revision 2:\n  replace /steps/0/args/value "c"\n',
+  });
+  expect(api.asked[0]).toMatchObject({ path });
+  checked = { from, to, patch: [] };
+  expect((await runbooks(line)).out).toMatch(/^Between .* only secrets differ/);
+  checked = { from, to: { ...to, digest: 'a' }, patch: [] };
+  expect((await runbooks(line)).out).toMatch(/^Nothing differs between revision 2 and revision 3\.$/m);
+});
+
+test('a revision is withdrawn with a reason, and not without one', async () => {
+  checked = { ...revision, withdrawn: {} };
+  expect(await runbooks(['withdraw', 'flash', '2', '--reason', 'it bricks'])).toMatchObject({
+    status: 0,
+    out: 'Revision 2 of flash is withdrawn. Nothing is run by this runbook until it is changed. Runs under way go on.\n',
+  });
+  expect(api.asked[0]).toMatchObject({
+    method: 'POST',
+    path: '/temper/v1/runbooks/flash/revisions/2/withdraw',
+    body: { reason: 'it bricks' },
+  });
+  api.asked.length = 0;
+  expect((await runbooks('withdraw flash 2')).status).toBe(2);
+  expect(api.asked).toEqual([]);
 });

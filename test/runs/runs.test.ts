@@ -640,6 +640,34 @@ describe('what changed between decision and acceptance', () => {
     await world.sql`delete from runbooks where uuid = ${runbook!.uuid}`;
     await expect(world.runs.start(order)).rejects.toMatchObject({ code: 'Conflict' });
   });
+
+  test('a run is pinned to the revision of its runbook, and none is accepted by one that was withdrawn', async () => {
+    await with_();
+    const steps = [{ interface: 'power', step: 'power_on', order: 1, args: {} }];
+    const [made] = await world.sql`
+      insert into runbooks (name, steps) values (${`CUSTOM_P${world.prefix}`}, ${world.sql.json(steps)}) returning uuid, name`;
+    await world.sql`update runbooks set traits = '{CUSTOM_P}' where uuid = ${made!.uuid}`;
+    const [runbook] = await world.sql`select uuid, name, updated_at from runbooks where uuid = ${made!.uuid}`;
+    const node = await world.node();
+    const order = { ...(await world.order(node, 'clean', [step('power.power_on')])), runbook: runbook as never };
+    const { run } = await world.runs.start(order);
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded', runbook_revision: 2 });
+    const [audit] = await world.sql`select data from audit where run_id = ${run}`;
+    expect(audit!.data).toMatchObject({ runbook: made!.name, runbook_revision: 2 });
+    await world.sql`
+      update runbook_revisions set withdrawn_at = now(), withdrawn_reason = 'it bricks' where runbook_uuid = ${made!.uuid} and revision = 2`;
+    const again = { ...(await world.order(node, 'clean', [step('power.power_on')])), runbook: runbook as never };
+    await expect(world.runs.start(again)).rejects.toMatchObject({
+      code: 'RevisionWithdrawn',
+      message: expect.stringContaining(`Revision 2 of runbook ${made!.name} was withdrawn`),
+    });
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'manageable', reservation: null });
+    // A change makes a revision of its own, by which runs are accepted again.
+    await world.sql`update runbooks set disable_ramdisk = true, updated_at = now() where uuid = ${made!.uuid}`;
+    const [changed] = await world.sql`select uuid, name, updated_at from runbooks where uuid = ${made!.uuid}`;
+    const next = await world.runs.start({ ...again, runbook: changed as never });
+    expect(await world.ended(next.run)).toMatchObject({ state: 'succeeded', runbook_revision: 3 });
+  });
 });
 
 test('secrets of a run are swept when it has ended well', async () => {

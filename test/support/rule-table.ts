@@ -484,6 +484,16 @@ export const ruleRows: readonly RuleRow[] = [
       refused: 409,
     },
   ),
+  row(
+    'temper:runbook:withdraw',
+    'POST /temper/v1/runbooks/{runbook}/revisions/1/withdraw',
+    'owner-manager',
+    'owner-member',
+    { body: reason },
+  ),
+  row('temper:runbook:author', 'GET /temper/v1/runbooks/{public}/revisions', 'system-reader', 'lessee-reader', {
+    shows: ({ revisions }) => (revisions as Body[]).some(({ author }) => author !== null),
+  }),
   row('temper:runbook:match_name', provision, 'operator', 'operator', {
     body: { target: 'service', runbook: '{named}' },
     node: { provision_state: 'active' },

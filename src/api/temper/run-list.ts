@@ -34,6 +34,12 @@ const runListQuery = z.strictObject({
     .optional(),
   node: z.string().min(1).max(255).optional(),
   runbook: z.string().min(1).max(255).optional(),
+  /** Only with `runbook`: each runbook counts its own. */
+  runbook_revision: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, { error: 'must be the number of a revision, such as 3' })
+    .transform(Number)
+    .optional(),
   since: z.iso.datetime({ offset: true, error: 'must be a time, such as 2026-11-30T18:00:00Z' }).optional(),
   /** How a run's UUID begins, for people who type it. */
   run: z
@@ -58,6 +64,7 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
   node_name: run.node_name,
   verb: run.verb,
   runbook: run.runbook_name,
+  runbook_revision: run.runbook_revision,
   state: run.state,
   requester: run.requester,
   cursor: run.cursor,
@@ -105,7 +112,12 @@ const listRuns = async (
   request: ApiRequest<unknown, z.output<typeof runListQuery>, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const { limit: most, marker, state, verb, node, runbook, since, run } = request.query;
+  const { limit: most, marker, state, verb, node, runbook, runbook_revision: revision, since, run } = request.query;
+  if (revision !== undefined && runbook === undefined)
+    raise('InvalidInput', {
+      field: 'runbook_revision',
+      reason: 'is the number of a revision of `runbook`; give that too',
+    });
   const visible = ctx.policy().filter(runListRule, request.who, tenantColumns);
   const between = run === undefined ? undefined : startingWith(run);
   if (run !== undefined && !between) return ok({ runs: [] });
@@ -116,6 +128,7 @@ const listRuns = async (
     ...(verb !== undefined && { verb }),
     node: await visibleNodeUuid(ctx, request.who, node),
     runbook: runbookOf(runbook),
+    ...(revision !== undefined && { revision }),
     ...(since !== undefined && { since: new Date(since) }),
     ...(between && { between }),
     after: await markerOf(ctx, request.who, marker),

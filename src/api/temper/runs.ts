@@ -166,7 +166,10 @@ const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: V
   node_uuid: run.node_uuid,
   node_name: run.node_name,
   verb: run.verb,
-  runbook: run.runbook_uuid === null ? null : { uuid: run.runbook_uuid, name: run.runbook_name },
+  runbook:
+    run.runbook_uuid === null
+      ? null
+      : { uuid: run.runbook_uuid, name: run.runbook_name, revision: run.runbook_revision },
   state: run.state,
   requester: run.requester,
   rule_set: run.rule_set,

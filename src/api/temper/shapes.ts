@@ -51,7 +51,8 @@ const runHead = {
 
 const wholeRun = {
   ...runHead,
-  runbook: z.strictObject({ uuid: id, name: maybe }).nullable(),
+  /** `revision` is null for runs of releases that had none. */
+  runbook: z.strictObject({ uuid: id, name: maybe, revision: count.nullable() }).nullable(),
   rule_set: maybe,
   abort: z.strictObject({ by: text, at: maybeTime }).nullable(),
   owner: maybe,
@@ -78,6 +79,7 @@ export const openRuns = listOf(
   z.strictObject({
     ...runHead,
     runbook: maybe,
+    runbook_revision: count.nullable(),
     step: maybe,
     step_count: count,
     retrying: trueOrFalse,
@@ -130,6 +132,30 @@ export const runbookCheck = z.strictObject({
     }),
   ),
 });
+
+const runbookRevisionHead = {
+  revision: count,
+  newest: flag,
+  digest: text,
+  name: text,
+  owner: maybe,
+  public: flag,
+  traits: z.array(text),
+  disable_ramdisk: flag,
+  author: document.nullable(),
+  created_at: time,
+  withdrawn: z.strictObject({ at: time, by: document.nullable(), reason: text }).nullable(),
+};
+
+/** States that a runbook was in, newest first. */
+export const runbookRevisions = list('revisions', z.strictObject(runbookRevisionHead));
+/** One of them, with its steps. */
+export const runbookRevision = z.strictObject({ ...runbookRevisionHead, steps: z.array(document) });
+
+const revisionNamed = z.strictObject({ revision: count, digest: text });
+
+/** What makes one revision of another, as a JSON Patch (RFC 6902). */
+export const runbookDiff = z.strictObject({ from: revisionNamed, to: revisionNamed, patch: z.array(document) });
 
 export const webhook = z.strictObject({
   uuid: id,

@@ -14,6 +14,7 @@ export type RunListing = Pick<
   | 'verb'
   | 'state'
   | 'runbook_name'
+  | 'runbook_revision'
   | 'cursor'
   | 'waiting_for'
   | 'last_error'
@@ -44,6 +45,8 @@ export type RunSelection = {
   readonly node?: NodeUuid;
   /** UUID or name that the runbook had at acceptance. */
   readonly runbook?: { readonly uuid: string } | { readonly name: string };
+  /** The runbook's revision that it was accepted by. */
+  readonly revision?: number;
   /** Accepted at this time or later. */
   readonly since?: Date;
   /** Lowest and highest UUID. */
@@ -72,12 +75,13 @@ const stateIs = (sql: Db, state: RunFilter) => {
 };
 
 /** What every row has to fulfil beside being visible. */
-const chosen = (sql: Db, { state, verb, node, runbook, since, between, after }: RunSelection) => {
+const chosen = (sql: Db, { state, verb, node, runbook, revision, since, between, after }: RunSelection) => {
   const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
   return sql`${stateIs(sql, state)}
     ${verb !== undefined ? sql`and r.verb = ${verb}` : sql``}
     ${node ? sql`and r.node_uuid = ${node}` : sql``}
     ${runbook ? ('uuid' in runbook ? sql`and r.runbook_uuid = ${runbook.uuid}` : sql`and r.runbook_name = ${runbook.name}`) : sql``}
+    ${revision !== undefined ? sql`and r.runbook_revision = ${revision}` : sql``}
     ${since ? sql`and r.created_at >= ${since}` : sql``}
     ${between ? sql`and r.id between ${between.lowest} and ${between.highest}` : sql``}
     ${after ? sql`and r.created_at <= ${place} and (r.created_at < ${place} or (r.created_at = ${place} and r.id > ${after}))` : sql``}`;
@@ -89,7 +93,7 @@ export const runList = (sql: Db) => ({
     const { visible, limit } = selection;
     const nodes = implied(visible, nodeColumns);
     return sql<RunListing[]>`
-      select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, cursor, waiting_for, seen.last_error, requester,
+      select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, runbook_revision, cursor, waiting_for, seen.last_error, requester,
         created_at, seen.started_at, seen.finished_at, updated_at, now_owner, now_lessee,
         (select count(*) from run_steps s where s.run_id = seen.id) as steps,
         now.interface || '.' || now.step as step, now.state as step_state, now.last_error as step_error

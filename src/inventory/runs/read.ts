@@ -14,6 +14,7 @@ export type RunRow = {
   readonly state: RunState;
   readonly runbook_uuid: string | null;
   readonly runbook_name: string | null;
+  readonly runbook_revision: number | null;
   readonly owner: ProjectId | null;
   readonly lessee: ProjectId | null;
   readonly lease_id: LeaseUuid | null;
@@ -38,7 +39,7 @@ export type RunRow = {
 };
 
 export const runColumns = [
-  'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'owner', 'lessee', 'lease_id',
+  'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'owner', 'lessee', 'lease_id',
   'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'resumes', 'cursor', 'waiting_for',
   'last_error', 'abort_by', 'abort_at', 'created_at', 'started_at', 'finished_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names

@@ -80,6 +80,8 @@ export type Runbook = {
   readonly owner: string | null;
   readonly description: string | null;
   readonly traits: readonly string[];
+  /** Counts its states from 1; the store raises it. */
+  readonly revision: number;
   readonly created_at: Date;
   readonly updated_at: Date | null;
 };

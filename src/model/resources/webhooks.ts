@@ -35,6 +35,7 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
     'abort', 'pause', 'resume', 'retry', 'skip', 'fail',
   ], // biome-ignore format: one row of names
   ramdisk: ['created', 'deleted'],
+  runbook: [...changes, 'withdrawn'],
   allocation: [...changes, 'reserved', 'failed'],
   step: ['begun', 'tried', 'waiting', 'parked', 'done', 'skipped', 'failed'],
 };

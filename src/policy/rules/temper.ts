@@ -304,6 +304,18 @@ export const addedRules: readonly TemperRuleRow[] = [
     says: 'Put a trait on a runbook that belongs to another project’s runbooks, or to the system’s: operators only.',
   },
   {
+    name: 'temper:runbook:withdraw',
+    check: runbookEditor,
+    ironic: 'rule:baremetal:runbook:update',
+    says: 'Take a revision of a runbook out of use: managers of the project that owns it.',
+  },
+  {
+    name: 'temper:runbook:author',
+    check: anyOf(systemReader, `role:reader and ${ownRunbook}`),
+    ironic: 'rule:baremetal:runbook:update',
+    says: 'See who made and who withdrew a revision of a runbook: readers of the project that owns it.',
+  },
+  {
     name: 'temper:runbook:match_name',
     check: 'rule:baremetal:runbook:use',
     ironic: '!',

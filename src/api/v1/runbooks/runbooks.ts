@@ -10,6 +10,7 @@ import {
   runbookTraitsSince,
 } from '../../../model/resources/runbooks';
 import { isTrait, traitRefusal } from '../../../model/resources/traits';
+import { requesterOf } from '../../audit/record';
 import { quotasOf } from '../../context';
 import { schemaError } from '../../http/errors';
 import type { Route } from '../../http/route';
@@ -70,6 +71,10 @@ const runbookChecks: readonly WriteCheck<Runbook>[] = [
     on: ['create', 'update'],
     check: ({ ctx, request: { who }, row, values, named }) =>
       requireOperatorMarks(ctx, who, row, { name: values.name as string | undefined, changes: named }),
+  },
+  {
+    on: ['create', 'update'],
+    check: ({ inventory, request }) => inventory.runbookRevisions.author(requesterOf(request)),
   },
   {
     on: ['create'],

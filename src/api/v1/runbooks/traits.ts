@@ -4,7 +4,7 @@ import { raise } from '../../../model/errors';
 import { runbookTraitsSince } from '../../../model/resources/runbooks';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
 import { runbookTarget } from '../../../policy';
-import { auditAndEvent, resourceChange } from '../../audit/record';
+import { auditAndEvent, requesterOf, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { type ApiRequest, noContent, ok, route } from '../../http/route';
 import { operatorTraitRules, requireOperatorTraits } from '../nodes/operator-traits';
@@ -45,6 +45,7 @@ const changeTraits = async (
       raise('InvalidInput', { field: 'traits', reason: `a runbook has at most ${maxTraits} traits` });
     const of = { of: 'runbook', target: runbookTarget(runbook) } as const;
     requireOperatorTraits(ctx, who, of, { before: runbook.traits, after: traits });
+    await inventory.runbookRevisions.author(requesterOf(request));
     await inventory.runbooks.setTraits(runbook.uuid, traits);
     const claimed = await claimMarks({ ctx, inventory, who }, runbook, { ...runbook, traits });
     const admitted = [runbookTraitRule, ...claimed].join(', ');

@@ -1,0 +1,194 @@
+/** Revisions of a runbook on the wire: every state it was in, what changed between two, and taking one out of use. */
+import { createPatch } from 'rfc6902';
+import { z } from 'zod';
+import type { RunbookRevision } from '../../inventory/runbook-revisions';
+import type { Caller } from '../../model/access/callers';
+import { maskSecrets } from '../../model/access/secrets';
+import { raise } from '../../model/errors';
+import type { RunbookStep } from '../../model/resources/runbook-steps';
+import type { Runbook } from '../../model/resources/runbooks';
+import { runbookTarget } from '../../policy';
+import { auditAndEvent, requesterOf } from '../audit/record';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { findVisibleRunbook } from '../v1/runbooks/visibility';
+import * as shapes from './shapes';
+
+const revisionRules = {
+  get: 'baremetal:runbook:get',
+  author: 'temper:runbook:author',
+  withdraw: 'temper:runbook:withdraw',
+} as const;
+
+const limit = z
+  .string()
+  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
+
+const number = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, { error: 'must be the number of a revision, such as 3' })
+  .transform(Number);
+const ofOne = z.object({ runbook: z.string(), revision: number });
+const listQuery = z.strictObject({ limit: limit.default(100), marker: number.optional() });
+const diffQuery = z.strictObject({ from: number.optional() });
+const withdrawal = z.strictObject({
+  reason: z.string().trim().min(1, { error: 'say why; refused callers read it' }).max(1_000),
+});
+
+type OfRunbook = { runbook: string };
+type OfOne = z.output<typeof ofOne>;
+
+/** Names of people are for those who may look after the runbook, also where all may run it. */
+const people = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
+  ctx.policy().allows(revisionRules.author, who, runbookTarget(row));
+
+const revisionView = (row: RunbookRevision, newest: number, named: boolean) => ({
+  revision: row.revision,
+  newest: row.revision === newest,
+  digest: row.digest,
+  name: row.name,
+  owner: row.owner,
+  public: row.public,
+  traits: row.traits,
+  disable_ramdisk: row.disable_ramdisk,
+  author: named ? row.author : null,
+  created_at: row.created_at.toISOString(),
+  withdrawn:
+    row.withdrawn_at === null
+      ? null
+      : { at: row.withdrawn_at.toISOString(), by: named ? row.withdrawn_by : null, reason: row.withdrawn_reason },
+});
+
+/** What a runbook was, without who made it when: of this two revisions differ. */
+const contentOf = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
+  name: row.name,
+  owner: row.owner,
+  public: row.public,
+  traits: row.traits,
+  disable_ramdisk: row.disable_ramdisk,
+  steps: maskSecrets(steps) as readonly RunbookStep[],
+});
+
+/** A revision is seen as the runbook was: what is public now may have been a project's own, and its steps with it. */
+const mayRead = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
+  row.public || ctx.policy().allows(revisionRules.get, who, runbookTarget(row));
+
+/** Throws RevisionNotFound alike for missing and hidden ones. */
+const visibleRevision = async (
+  ctx: ApiContext,
+  who: Caller,
+  runbook: Runbook,
+  revision: number,
+): Promise<RunbookRevision> => {
+  const row = await ctx.inventory.runbookRevisions.find(runbook.uuid, revision);
+  return row && mayRead(ctx, who, row) ? row : raise('RevisionNotFound', { runbook: runbook.name, revision });
+};
+
+const list = async (
+  { who, params, query }: ApiRequest<OfRunbook, z.output<typeof listQuery>, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const runbook = await findVisibleRunbook(ctx, who, params.runbook);
+  const rows = await ctx.inventory.runbookRevisions.list(runbook.uuid, { limit: query.limit, before: query.marker });
+  const seen = rows.filter((row) => mayRead(ctx, who, row));
+  return ok({ revisions: seen.map((row) => revisionView(row, runbook.revision, people(ctx, who, row))) });
+};
+
+const wholeView = async (ctx: ApiContext, who: Caller, runbook: Runbook, row: RunbookRevision) => {
+  const steps = await ctx.inventory.runbookRevisions.steps(runbook.uuid, row.revision);
+  return { ...revisionView(row, runbook.revision, people(ctx, who, row)), steps: maskSecrets(steps) };
+};
+
+const show = async ({ who, params }: ApiRequest<OfOne, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const runbook = await findVisibleRunbook(ctx, who, params.runbook);
+  const row = await visibleRevision(ctx, who, runbook, params.revision);
+  return ok(await wholeView(ctx, who, runbook, row));
+};
+
+/** Of secrets it says nothing: they are masked on both sides, and the digests differ. */
+const diff = async (
+  { who, params, query }: ApiRequest<OfOne, z.output<typeof diffQuery>, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const runbook = await findVisibleRunbook(ctx, who, params.runbook);
+  const to = await visibleRevision(ctx, who, runbook, params.revision);
+  const earlier = query.from ?? params.revision - 1;
+  if (earlier < 1) raise('InvalidInput', { field: 'from', reason: 'revision 1 is the first; there is none before it' });
+  const from = await visibleRevision(ctx, who, runbook, earlier);
+  const [before, after] = await Promise.all(
+    [from, to].map(async (row) =>
+      contentOf(row, await ctx.inventory.runbookRevisions.steps(runbook.uuid, row.revision)),
+    ),
+  );
+  return ok({
+    from: { revision: from.revision, digest: from.digest },
+    to: { revision: to.revision, digest: to.digest },
+    patch: createPatch(before, after),
+  });
+};
+
+const withdraw = async (
+  request: ApiRequest<OfOne, unknown, z.output<typeof withdrawal>>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const { who, params, body } = request;
+  const runbook = await findVisibleRunbook(ctx, who, params.runbook);
+  const policy = ctx.policy();
+  const { revision } = await visibleRevision(ctx, who, runbook, params.revision);
+  policy.require(revisionRules.withdraw, who, runbookTarget(runbook));
+  await ctx.inventory.transaction(async (store) => {
+    if (!(await store.runbookRevisions.withdraw(runbook.uuid, revision, requesterOf(request), body.reason)))
+      raise('Conflict', { reason: `Revision ${revision} of runbook ${runbook.name} was withdrawn before.` });
+    await auditAndEvent(store, policy, request, {
+      action: 'runbook.withdraw',
+      kind: 'runbook.withdrawn',
+      rule: revisionRules.withdraw,
+      resource: 'runbook',
+      resource_id: runbook.uuid,
+      project: runbook.owner,
+      data: { name: runbook.name, revision, reason: body.reason },
+    });
+  });
+  return ok(await wholeView(ctx, who, runbook, await visibleRevision(ctx, who, runbook, revision)));
+};
+
+const onePath = '/temper/v1/runbooks/:runbook/revisions/:revision';
+
+export const runbookRevisionRoutes: Route[] = [
+  route<OfRunbook, z.output<typeof listQuery>>({
+    method: 'GET',
+    path: '/temper/v1/runbooks/:runbook/revisions',
+    answers: { 200: shapes.runbookRevisions },
+    rules: [revisionRules.get, revisionRules.author],
+    query: listQuery,
+    handler: list,
+  }),
+  route<OfOne>({
+    method: 'GET',
+    path: onePath,
+    answers: { 200: shapes.runbookRevision },
+    rules: [revisionRules.get, revisionRules.author],
+    params: ofOne,
+    handler: show,
+  }),
+  route<OfOne, z.output<typeof diffQuery>>({
+    method: 'GET',
+    path: `${onePath}/diff`,
+    answers: { 200: shapes.runbookDiff },
+    rules: [revisionRules.get],
+    params: ofOne,
+    query: diffQuery,
+    handler: diff,
+  }),
+  route<OfOne, unknown, z.output<typeof withdrawal>>({
+    method: 'POST',
+    path: `${onePath}/withdraw`,
+    answers: { 200: shapes.runbookRevision },
+    rules: [revisionRules.get, revisionRules.withdraw, revisionRules.author],
+    params: ofOne,
+    body: withdrawal,
+    handler: withdraw,
+  }),
+];

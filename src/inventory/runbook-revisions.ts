@@ -1,0 +1,66 @@
+/** Queries of the revisions of runbooks: written by a trigger of the table (0036), read and withdrawn here. */
+import type { RunbookUuid } from '../model/ids';
+import type { RunbookStep } from '../model/resources/runbook-steps';
+import type { Requester } from '../model/runs/runs';
+import { type Db, jsonOf } from './database';
+
+/** One state that a runbook was in, without its steps. */
+export type RunbookRevision = {
+  readonly runbook_uuid: RunbookUuid;
+  readonly revision: number;
+  /** SHA-256 of its content, in hexadecimal digits. */
+  readonly digest: string;
+  readonly name: string;
+  readonly owner: string | null;
+  readonly public: boolean;
+  readonly traits: readonly string[];
+  readonly disable_ramdisk: boolean;
+  /** Who made it; null where that was not recorded. */
+  readonly author: Requester | null;
+  readonly created_at: Date;
+  readonly withdrawn_at: Date | null;
+  readonly withdrawn_by: Requester | null;
+  readonly withdrawn_reason: string | null;
+};
+
+export const runbookRevisions = (sql: Db) => ({
+  /** Whose revision the changes of runbooks in this transaction make. */
+  async author(requester: Requester): Promise<void> {
+    await sql`select set_config('temper.author', ${JSON.stringify(requester)}, true)`;
+  },
+
+  /** Newest first; `before` is the revision that the page follows. */
+  list: (
+    runbook: RunbookUuid,
+    { limit, before }: { readonly limit: number; readonly before?: number },
+  ): Promise<RunbookRevision[]> => sql<RunbookRevision[]>`
+    select * from runbook_revisions
+    where runbook_uuid = ${runbook} ${before === undefined ? sql`` : sql`and revision < ${before}`}
+    order by revision desc limit ${limit}`,
+
+  async find(runbook: RunbookUuid, revision: number): Promise<RunbookRevision | undefined> {
+    const [row] = await sql<RunbookRevision[]>`
+      select * from runbook_revisions where runbook_uuid = ${runbook} and revision = ${revision}`;
+    return row;
+  },
+
+  /** The steps of one, in the order in which they stand in the runbook. */
+  async steps(runbook: RunbookUuid, revision: number): Promise<RunbookStep[]> {
+    const rows = await sql<(RunbookStep & { settings: RunbookStep['temper'] | null })[]>`
+      select interface, step, args, "order", settings from runbook_steps
+      where runbook_uuid = ${runbook} and revision = ${revision} order by position`;
+    return rows.map(({ settings, ...step }) => ({ ...step, ...(settings && { temper: settings }) }));
+  },
+
+  /**
+   * Nothing is run by it any more. Takes the runbook first, so that no run is accepted by it meanwhile.
+   * @returns false where it was withdrawn before
+   */
+  async withdraw(runbook: RunbookUuid, revision: number, by: Requester, reason: string): Promise<boolean> {
+    await sql`select 1 from runbooks where uuid = ${runbook} for update`;
+    const rows = await sql`
+      update runbook_revisions set withdrawn_at = now(), withdrawn_by = ${jsonOf(sql, by)}, withdrawn_reason = ${reason}
+      where runbook_uuid = ${runbook} and revision = ${revision} and withdrawn_at is null returning 1`;
+    return rows.length === 1;
+  },
+});
