@@ -112,7 +112,12 @@ const named = routes.filter(({ path, open, rules }) => path.includes(':') && !op
 const kindOf = (path: string): string => /^\/(?:temper\/)?v1\/((?:\w+\/)*?\w+)\/:/.exec(path)![1]!;
 
 const filled = (path: string, id: string): string =>
-  path.replace(/:\w+/, id).replace(':indicator', 'led@chassis').replace(':trait', 'CUSTOM_X').replace(/:\w+/g, missing);
+  path
+    .replace(/:\w+/, id)
+    .replace(':indicator', 'led@chassis')
+    .replace(':trait', 'CUSTOM_X')
+    .replace(':revision', '1')
+    .replace(/:\w+/g, missing);
 
 test('every kind of object that a path names is in the world of this test', () => {
   expect([...new Set(named.map(({ path }) => kindOf(path)))].filter((kind) => !there[kind])).toEqual([]);

@@ -16,12 +16,19 @@ const taken = async (): Promise<string[]> => {
   return (rows ?? []).map(({ kind }) => kind);
 };
 
+/** Until an event of this kind has come: transactions of other tests on the same servers hold the feed back. */
+const takenUntil = async (kind: string): Promise<string[]> => {
+  const kinds: string[] = [];
+  while (!kinds.includes(kind)) kinds.push(...(await taken()));
+  return kinds;
+};
+
 const placed = (): Promise<number> => api.sql.begin((tx) => placeRestored(tx)) as Promise<number>;
 
 test('events that were told stay told, those that were not and those of today follow, once each', async () => {
   const run = await runningRun(api);
   await happened(api, run, 'step.begun');
-  await taken();
+  await takenUntil('step.begun');
   await happened(api, run, 'step.tried');
   const future = '(pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1000000)';
   await api.sql`alter table events disable trigger user`;
@@ -34,7 +41,7 @@ test('events that were told stay told, those that were not and those of today fo
   expect(await taken()).toEqual([]);
   expect(await placed()).toBeGreaterThan(0);
   await happened(api, run, 'run.succeeded');
-  expect(await taken()).toEqual(['step.tried', 'step.done', 'run.succeeded']);
+  expect(await takenUntil('run.succeeded')).toEqual(['step.tried', 'step.done', 'run.succeeded']);
   expect(await placed()).toBe(0);
   expect(await taken()).toEqual([]);
 });
