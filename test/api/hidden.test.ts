@@ -79,6 +79,7 @@ const bodies: readonly (readonly [end: RegExp, body: unknown])[] = [
   [/\/states\/provision$/, { target: 'manage' }],
   [/\/maintenance$/, reason],
   [/\/traits$/, { traits: [] }],
+  [/\/withdraw$/, { reason: 'x' }],
   [/\/boot_device$/, { boot_device: 'pxe' }],
   [/\/inject_nmi$/, {}],
   [/\/indicators\//, { state: 'on' }],

@@ -642,7 +642,7 @@ describe('what changed between decision and acceptance', () => {
   });
 
   test('a run is pinned to the revision of its runbook, and none is accepted by one that was withdrawn', async () => {
-    await with_();
+    await withActs();
     const steps = [{ interface: 'power', step: 'power_on', order: 1, args: {} }];
     const [made] = await world.sql`
       insert into runbooks (name, steps) values (${`CUSTOM_P${world.prefix}`}, ${world.sql.json(steps)}) returning uuid, name`;

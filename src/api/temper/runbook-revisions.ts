@@ -11,6 +11,7 @@ import { runbookTarget } from '../../policy';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { pageLimit } from '../resource/validation';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import * as shapes from './shapes';
 
@@ -20,18 +21,12 @@ const revisionRules = {
   withdraw: 'temper:runbook:withdraw',
 } as const;
 
-const limit = z
-  .string()
-  .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' });
-
 const number = z
   .string()
   .regex(/^[1-9]\d{0,8}$/, { error: 'must be the number of a revision, such as 3' })
   .transform(Number);
 const ofOne = z.object({ runbook: z.string(), revision: number });
-const listQuery = z.strictObject({ limit: limit.default(100), marker: number.optional() });
+const listQuery = z.strictObject({ limit: pageLimit, marker: number.optional() });
 const diffQuery = z.strictObject({ from: number.optional() });
 const withdrawal = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; refused callers read it' }).max(1_000),

@@ -135,20 +135,20 @@ export const runbookCheck = z.strictObject({
 
 const runbookRevisionHead = {
   revision: count,
-  newest: flag,
+  newest: trueOrFalse,
   digest: text,
   name: text,
   owner: maybe,
-  public: flag,
+  public: trueOrFalse,
   traits: z.array(text),
-  disable_ramdisk: flag,
+  disable_ramdisk: trueOrFalse,
   author: document.nullable(),
   created_at: time,
   withdrawn: z.strictObject({ at: time, by: document.nullable(), reason: text }).nullable(),
 };
 
 /** States that a runbook was in, newest first. */
-export const runbookRevisions = list('revisions', z.strictObject(runbookRevisionHead));
+export const runbookRevisions = listOf('revisions', z.strictObject(runbookRevisionHead));
 /** One of them, with its steps. */
 export const runbookRevision = z.strictObject({ ...runbookRevisionHead, steps: z.array(document) });
 
