@@ -3,7 +3,7 @@ import type { Act, ActContext, AgentContact, BmcNode, Driver } from '../bmc/cont
 import type { ActedNode, ActKey } from '../inventory/runs/run-steps';
 import { fetchedBy, requireFetched } from '../model/access/origins';
 import { resolveSecrets, secretTexts } from '../model/access/secrets';
-import { raise } from '../model/errors';
+import { isTemperError, raise } from '../model/errors';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, RunObserved } from '../model/runs/runs';
@@ -69,12 +69,12 @@ export const attempt = async (
     )
     .then(
       (done) => hiddenOutcome(done, texts),
-      async (thrown: unknown) => {
-        const why =
-          row.by === 'agent'
-            ? await lostRamdisk(thrown, { input, hands, holder, driver, node, context, talk, announced })
-            : thrown;
-        throw hiddenError(why, texts);
+      async (thrown: unknown): Promise<ActOutcome> => {
+        if (row.by !== 'agent') throw hiddenError(thrown, texts);
+        const lost = { input, hands, holder, driver, node, context, talk, announced };
+        const off = row.doneWhenOff && (await shutDown(thrown, lost));
+        if (off) return off;
+        throw hiddenError(await lostRamdisk(thrown, lost), texts);
       },
     );
   await keepOutcome(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, hands);
@@ -96,22 +96,33 @@ type Lost = {
   readonly announced: () => boolean;
 };
 
-/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long. */
-const lostRamdisk = async (thrown: unknown, lost: Lost) => {
-  const { input, hands, holder, driver, node, context, talk } = lost;
-  if (context.signal.aborted) return thrown;
+/** A look at power and start through the BMC; undefined where that does not say. */
+const lookAtHost = async ({ hands, holder, driver, node, context }: Lost): Promise<RunObserved | undefined> => {
   const { inventory, lanes, leaseMs = defaultLeaseMs } = hands;
   const { story: _, ...rest } = context;
   const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
-  const look = async (): Promise<RunObserved | undefined> => {
-    const lane = driver.laneKey(node);
-    const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
-    const inLane = () => (lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work));
-    return lanes.run(lane, context.signal, inLane).catch((error: unknown) => {
-      context.log.warn('a silent ramdisk could not be looked for', { reason: String(error) });
-      return undefined;
-    });
-  };
+  const lane = driver.laneKey(node);
+  const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
+  const inLane = () => (lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work));
+  return lanes.run(lane, context.signal, inLane).catch((error: unknown) => {
+    context.log.warn('a silent ramdisk could not be looked for', { reason: String(error) });
+    return undefined;
+  });
+};
+
+/** The end of an act that shuts a ramdisk down, where that does not answer any more and its node is off. */
+const shutDown = async (thrown: unknown, lost: Lost): Promise<ActOutcome | undefined> => {
+  if (lost.context.signal.aborted || !isTemperError(thrown, 'AgentUnreachable')) return undefined;
+  const seen = await lookAtHost(lost);
+  return seen?.power_state === 'power off' ? { is: 'done', note: 'the node is off already' } : undefined;
+};
+
+/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long. */
+const lostRamdisk = async (thrown: unknown, lost: Lost) => {
+  const { input, hands, node, context, talk } = lost;
+  if (context.signal.aborted) return thrown;
+  const { inventory } = hands;
+  const look = () => lookAtHost(lost);
   const { step, act, timing } = input;
   const mayHaveLeft = async (): Promise<boolean> => {
     if (context.doubted || lost.announced()) return true;

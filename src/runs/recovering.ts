@@ -1,6 +1,7 @@
 /** After a restore: what the comparison of store, engine and BMCs asks for, said line by line, and done where an administrator wants it. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import pLimit from 'p-limit';
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { RunRow } from '../inventory/runs/runs';
@@ -33,6 +34,8 @@ type Line = {
   readonly after?: () => Promise<unknown>;
 };
 const all = 100_000;
+// Each asks the engine, and a worker for a query; a person waits for the list.
+const looksAtOnce = 20;
 // The clocks of database and engine may differ.
 const marginMs = 60 * 60_000;
 const forgotten = (run: string): string =>
@@ -223,12 +226,13 @@ const linesOf = async ({ side }: Recovery, engine: Engine, hands: RecoveryHands)
       if (line) lines.push(line);
     }
   }
-  for (const run of await hands.inventory.runs.quiet(0, all)) lines.push(await ofRun(run, side, engine, hands));
-  for (const run of await hands.inventory.runs.accepted()) {
-    const line = await ofAccepted(run, side, engine, hands);
-    if (line) lines.push(line);
-  }
-  return lines;
+  const limit = pLimit(looksAtOnce);
+  const { runs } = hands.inventory;
+  const [open, accepted] = [await runs.quiet(0, all), await runs.accepted()];
+  const ofOpen = open.map((run) => limit(() => ofRun(run, side, engine, hands)));
+  const ofOthers = accepted.map((run) => limit(() => ofAccepted(run, side, engine, hands)));
+  const found = await Promise.all([...ofOpen, ...ofOthers]);
+  return [...lines, ...found.filter((line) => line !== undefined)];
 };
 
 /**

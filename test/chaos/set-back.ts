@@ -15,6 +15,9 @@ const mayBeLeft: readonly (readonly [says: RegExp, name: string])[] = [
   [/since the backup|cannot be known/, 'whether its command left since the backup cannot be known'],
 ];
 
+// Its act is begun anew in a ramdisk that is booted again (model/lifecycle/acts.ts, startsOver): it only converges.
+const mayComeAgain = /^standby\.prepare_image /;
+
 /** A run of which the restored database knows nothing: its node has to be set aside. */
 const forgotten = async ({ system }: Court, { bmc }: Runner): Promise<End> => {
   const now = await statesOf(system, bmc);
@@ -54,12 +57,13 @@ export const judgeSetBack = safely(async (court, runner, since) => {
   const seconds = (Date.now() - since) / 1_000;
   const heard = await heardSince(system, bmc, mark);
   const why = [
-    twice(beyond(heard.once, reference.usual.once)),
+    twice(beyond(heard.once, reference.usual.once).filter((command) => !mayComeAgain.test(command))),
     is.is === 'failed' ? is.why : undefined,
     is.is === 'left' ? undefined : await wrongWith(system, bmc, verb.rests),
     is.is === 'ended' ? lacking(beyond(reference.usual.once, heard.once)) : undefined,
   ].find((one) => one !== undefined);
-  const repeats = beyond(heard.harmless, reference.usual.harmless);
+  const again = beyond(heard.once, reference.usual.once).filter((command) => mayComeAgain.test(command));
+  const repeats = [...beyond(heard.harmless, reference.usual.harmless), ...again];
   if (why) return { is: 'failed', why: `${why} (run ${run})`, seconds, repeats };
   return { ...is, seconds, repeats };
 });

@@ -46,7 +46,8 @@ test('a host that is off while its image is written is started over once, and th
 test.each(['agent_steps', 'agent_write_image', 'agent_install_bootloader', 'agent_power_off'] as const)(
   'a ramdisk that was lost in %s is booted again, and the act is done in the next one',
   async (act) => {
-    const seen = async () => ({ is: 'done' as const, seen: { power_state: 'power off' as const } });
+    const anew = { power_state: 'power on', boot_progress: 'MemoryInitializationStarted' } as const;
+    const seen = async () => ({ is: 'done' as const, seen: anew });
     let lost = true;
     const writes = async () => (lost ? unreachable() : { is: 'done' as const });
     const { node, run, stop } = await begun({ [act]: writes, verify: seen });
@@ -57,6 +58,20 @@ test.each(['agent_steps', 'agent_write_image', 'agent_install_bootloader', 'agen
     await stop();
   },
 );
+
+test('a ramdisk that is to shut its node down, and does not answer, has done so where the node is off', async () => {
+  const seen = async () => ({ is: 'done' as const, seen: { power_state: 'power off' as const } });
+  const { driver, calls } = recordingDriver({ agent_power_off: unreachable, verify: seen });
+  const stop = await world.bmc({ 'fake-hardware': driver });
+  const node = await world.node({ provision_state: 'available', ...withRamdisk });
+  // With the usual time to be silent in: it is not waited for.
+  const { run } = await world.runs.start(await world.order(node, 'active'));
+  await world.until(async () => ((await world.waitsIn(run, 1)) ? true : undefined));
+  await callBack(world, node);
+  expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+  await stop();
+  expect(calls.filter((call) => call === 'power_on')).toHaveLength(2); // the ramdisk, and the instance
+});
 
 test.each([
   ['is starting anew', { power_state: 'power on', boot_progress: 'MemoryInitializationStarted' }],

@@ -22,6 +22,8 @@ export type ActRow = {
    * it is known that its command never left.
    */
   readonly startsOver?: true;
+  /** Done where its ramdisk does not answer and the BMC shows the node powered off: whatever shut it down. */
+  readonly doneWhenOff?: true;
   /** Keeps what it knows of its jobs even when a person has it tried again: it looks at them first. */
   readonly ledger?: true;
   readonly says: string;
@@ -115,6 +117,7 @@ export const acts = {
     patience: 'power',
     by: 'agent',
     startsOver: true,
+    doneWhenOff: true,
     says: 'let the agent shut the node down',
   },
 } as const satisfies Record<string, ActRow>;
