@@ -9,7 +9,8 @@ import {
 } from '../../src/model/resources/fields';
 import { code, codes, page, table } from './markdown';
 
-const since = (row: { readonly since?: number }): string => `1.${sinceOf(row)}`;
+const since = (row: { readonly since?: number; readonly wire?: 'temper' }): string =>
+  row.wire === 'temper' ? 'Temper; shown with `fields=`' : `1.${sinceOf(row)}`;
 
 const typeOf = ({ type, nullable, max, oneOf }: FieldRow): string =>
   [

@@ -4,9 +4,9 @@ import {
   emptyValue,
   type FieldRow,
   fieldOf,
+  namedFields,
   patchable,
   type ResourceTable,
-  shownFields,
   sinceOf,
 } from '../../model/resources/fields';
 import { maxMinor } from '../../model/resources/microversions';
@@ -77,7 +77,7 @@ const fieldSchema = (row: FieldRow): Json => {
 /** A resource as the newest version shows it. Callers may choose fields, so none is certain. */
 export const resourceSchema = (table: ResourceTable): Json => ({
   type: 'object',
-  properties: Object.fromEntries(shownFields(table, maxMinor).map((row) => [row.name, fieldSchema(row)])),
+  properties: Object.fromEntries(namedFields(table, maxMinor).map((row) => [row.name, fieldSchema(row)])),
   additionalProperties: false,
 });
 

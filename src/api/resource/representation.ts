@@ -6,6 +6,7 @@ import {
   emptyValue,
   type FieldRow,
   listFields,
+  namedFields,
   type ResourceTable,
   shownFields,
 } from '../../model/resources/fields';
@@ -86,7 +87,7 @@ export const projections = (
   const chosen = (names: readonly string[], minor: number): Projection => {
     const wanted = new Set(names);
     return compile(
-      shownFields(table, minor).filter((row) => wanted.has(row.name) || row.always),
+      namedFields(table, minor).filter((row) => wanted.has(row.name) || row.always),
       minor,
     );
   };

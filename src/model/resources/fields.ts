@@ -11,6 +11,11 @@ export type FieldRow = {
   readonly name: string;
   /** Minor version from which the field exists. Default 1. */
   readonly since?: number;
+  /**
+   * A field of Temper's own, which no microversion knows: every version may write it, and sees it where it names it with
+   * `fields=`. Clients of Ironic's wire, which do not name it, are answered as before.
+   */
+  readonly wire?: 'temper';
   readonly type: FieldType;
   /** Links that lie in lists of their own, as the original has it. */
   readonly nested?: true;
@@ -107,8 +112,12 @@ export const emptyValue = (row: FieldRow): unknown => {
 export const listFields = (table: ResourceTable, minor: number): FieldRow[] =>
   shownFields(table, minor).filter((row) => row.inList || row.always);
 
-/** All fields that this minor version sees. */
+/** All fields that this minor version sees unasked. */
 export const shownFields = (table: ResourceTable, minor: number): FieldRow[] =>
+  namedFields(table, minor).filter((row) => row.wire !== 'temper');
+
+/** All fields that this minor version may name. */
+export const namedFields = (table: ResourceTable, minor: number): FieldRow[] =>
   table.fields.filter((row) => !row.hidden && sinceOf(row) <= minor);
 
 /** Names that a caller may put into `fields=`, whatever the version. */
