@@ -1,8 +1,8 @@
 /**
  * A program: adds up Jest's reports for `.ci/run`. Arguments are files of `jest --json`, and words `failed:<what>` for
  * checks that are no tests. Its last line is `N passed, N failed`, and `, N skipped` where something was; it exits with 1
- * when anything failed or a core suite was skipped. Where CI runs (`CI` is set, as forges do), a suite whose tools are missing
- * fails as well; elsewhere a line says so.
+ * when anything failed or a core suite was skipped. With `CI_TOOLS=all`, for machines that bring every tool, a suite
+ * whose tools are missing fails as well; elsewhere a line says so.
  */
 
 const fs = require('node:fs');
@@ -12,7 +12,7 @@ const { readJson, root } = require('./paths');
 /** Suites without which the product is not tested at all, by folder of test. */
 const core = ['policy', 'states', 'layout', 'replay', 'api', 'activities', 'e2e'];
 
-/** Suites of which a part may be skipped where CI runs too, and why. */
+/** Suites of which a part may be skipped where every other tool is there, too, and why. */
 const optional = {
   'test/bin/file-faults.test.ts': 'mounts and other accounts are rights of a machine, not tools',
   'test/clients/terraform.test.ts': "the provider's program is in no registry; its requests are sent without it",
@@ -29,9 +29,9 @@ const skippedIn = ({ assertionResults }) => assertionResults.filter(isSkipped);
 /**
  * @param {{testResults: {name: string, status: string, assertionResults: {status: string, fullName: string}[]}[]}[]} reports
  * @param {string[]} failures what failed beside the tests
- * @param {{inCi?: boolean}} [where]
+ * @param {{allTools?: boolean}} [where]
  */
-function tally(reports, failures, { inCi = false } = {}) {
+function tally(reports, failures, { allTools = false } = {}) {
   // A suite that ran twice counts as it went the second time.
   const suites = [
     ...new Map(reports.flatMap(({ testResults }) => testResults).map((suite) => [suite.name, suite])).values(),
@@ -55,7 +55,9 @@ function tally(reports, failures, { inCi = false } = {}) {
     ...failures,
     ...broken.map(({ name }) => `${path.relative(root, name)} could not run`),
     ...missing.map((folder) => `test/${folder} is a core suite, and was skipped in part or whole`),
-    ...(inCi ? without.map((file) => `${file} was skipped in part or whole: CI has to have what it needs`) : []),
+    ...(allTools
+      ? without.map((file) => `${file} was skipped in part or whole: this machine has to have what it needs`)
+      : []),
   ];
   return {
     notes: skipped.map(
@@ -75,9 +77,9 @@ function main(args) {
   const silent = files
     .filter((file) => !fs.existsSync(file))
     .map((file) => `${path.basename(file, '.json')} left no report`);
-  const inCi = !['', '0', 'false'].includes(process.env.CI ?? '');
+  const allTools = process.env.CI_TOOLS === 'all';
   const reports = files.map((file) => readJson(file)).filter(Boolean);
-  const { notes, problems, passed, failed, skipped } = tally(reports, [...failures, ...silent], { inCi });
+  const { notes, problems, passed, failed, skipped } = tally(reports, [...failures, ...silent], { allTools });
   for (const line of [...notes, ...problems.map((problem) => `failed: ${problem}`)]) process.stdout.write(`${line}\n`);
   process.stdout.write(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}\n`);
   process.exitCode = failed === 0 ? 0 : 1;
