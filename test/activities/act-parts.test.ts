@@ -119,6 +119,15 @@ test('an act is refused where this worker has no such driver, or its driver no s
   expect(failureOf(lacks)).toMatchObject({ type: 'DriverUnsupported', details: [{ what: 'power.power_on' }] });
 });
 
+test('the engine gets what the workflow goes on with, and nothing else', async () => {
+  const outcome = (more: object): ActsOver => ({ power_on: async () => ({ is: 'done', ...more }) as ActOutcome });
+  const answered = async (more: object) =>
+    ((await attempted({ acts: outcome(more) })) as unknown as { done: object }).done;
+  const whole = { note: 'n', rest: 'skip', follows: [{ act: 'power_off' }], reported: [] };
+  expect(await answered({ ...whole, seen: { power_state: 'power on' } })).toEqual({ is: 'done', ...whole });
+  expect(await answered({})).toEqual({ is: 'done' });
+});
+
 describe('what is kept before an act counts as done', () => {
   const awaiting = { ...step, awaits: 'heartbeat' };
   const keptBy = async (over: Over, outcome: object = {}) => {
@@ -266,6 +275,45 @@ describe('nothing leaves', () => {
       expect([result.calls, result.store.of('runSteps.doubt').length]).toEqual([[], times]);
     },
   );
+});
+
+describe('a ramdisk that has been silent for long', () => {
+  const silent = (ms: number | undefined): Answers => ({ ...begun, 'agents.silent': ms });
+  const unreachable = () => raise('AgentUnreachable', { node: 'n1', reason: 'no answer', url: 'u' });
+  const given = { act: 'agent_steps', step: { ...step, interface: 'deploy', step: 'x' } };
+  const look: ActsOver = {
+    agent_steps: async () => unreachable(),
+    verify: async (_node, _args, { intents }) => {
+      await intents.record({ asked: 'x' });
+      await intents.renew();
+      return { is: 'done', seen: (await intents.last()) === undefined ? { power_state: 'power off' } : {} };
+    },
+  };
+
+  test('is looked for through the BMC, which announces nothing', async () => {
+    const result = await attempted({ acts: look, answers: silent(600_000), input: given });
+    expect(failureOf(result)).toMatchObject({
+      type: 'AgentGone',
+      details: [{ seen: expect.stringContaining('powered off') }],
+    });
+    expect(result.calls).toEqual(['agent_steps', 'verify']);
+    expect(result.store.of('runSteps.recordIntent')).toEqual([]);
+  });
+
+  test('is not looked for before', async () => {
+    const result = await attempted({ acts: look, answers: silent(1_000), input: given });
+    expect([failureOf(result).type, result.calls]).toEqual(['AgentUnreachable', ['agent_steps']]);
+  });
+
+  test('whose BMC does not answer either is waited for as long once more', async () => {
+    const acts: ActsOver = {
+      ...look,
+      verify: async () => raise('BmcUnreachable', { node: 'n1', bmc: 'b', reason: 'x' }),
+    };
+    const result = await attempted({ acts, answers: silent(400_000), input: given });
+    expect(failureOf(result).type).toBe('AgentUnreachable');
+    expect(result.warned[0]).toBe('a silent ramdisk could not be looked for');
+  });
 });
 
 test('what an act may see of an intent is the store’s own age of it', async () => {

@@ -162,3 +162,37 @@ describe('the trail and the event', () => {
     expect(event).toMatchObject({ data: { resumes: child, resume_from: 2, target: 'power on' } });
   });
 });
+
+describe('a run that takes a node over', () => {
+  const before = { id: other, node_uuid: node, workflow_id: 'w0', cursor: 2, owner: 'p1', lessee: null };
+
+  test('ends the one before in the store, and has its workflow cancelled', async () => {
+    const { store, done } = accepted({ takesOver: true }, { 'runs.holding': before });
+    expect((await done).input).toMatchObject({ displaces: { run: other, workflow_id: 'w0' } });
+    expect(store.of('runs.accept')).toEqual([[expect.objectContaining({ displaces: other })]]);
+    const error = 'By request, clean took the node over.';
+    expect(store.of('runSteps.failAt')).toEqual([[other, 2, error]]);
+    expect(store.of('runs.displaced')).toEqual([[other, error]]);
+    expect(store.of('runs.queueMessage')).toEqual([[other, 'cancel', {}]]);
+    expect(store.of('events.append')[0]).toEqual([
+      {
+        kind: 'run.aborted',
+        node_uuid: node,
+        run_id: other,
+        project: 'p1',
+        lessee: null,
+        data: { from: 'manageable', to: null, error },
+      },
+    ]);
+  });
+
+  test.each([
+    ['none is there', { takesOver: true }, {}],
+    ['it does not ask for that', {}, { 'runs.holding': before }],
+  ])('ends none where %s', async (_, over, answers) => {
+    const { store, done } = accepted(over, answers);
+    expect((await done).input).not.toHaveProperty('displaces');
+    expect(store.of('runs.accept')).toEqual([[expect.objectContaining({ displaces: null })]]);
+    expect(store.of('runs.displaced')).toEqual([]);
+  });
+});

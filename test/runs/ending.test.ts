@@ -112,6 +112,8 @@ describe('in the store', () => {
     const again = late({ 'runs.find': { finished_at: new Date() } });
     expect(await again.done).toBeNull();
     expect(again.store.of('runs.finish')).toEqual([]);
-    await expect(late({ 'runs.find': { finished_at: null } }).done).rejects.toMatchObject({ code: 'StaleOperation' });
+    const stale = { code: 'StaleOperation', facts: { node: 'u1', run: 'r1' } };
+    await expect(late({ 'runs.find': { finished_at: null } }).done).rejects.toMatchObject(stale);
+    await expect(late({}).done).rejects.toMatchObject(stale);
   });
 });

@@ -2,6 +2,10 @@
 import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { RunUuid } from '../../src/model/ids';
 import { createRuns, type RunOrder } from '../../src/runs';
+import { call } from '../../src/runs/call';
+import { createEngine } from '../../src/runs/engine';
+import { putRight } from '../../src/runs/gone';
+import { reconcileOnce } from '../../src/runs/reconcile';
 import { type RelayHands, relayOnce } from '../../src/runs/relay';
 import { resumeRun } from '../../src/runs/resuming';
 import { type UpkeepHands, upkeepOnce } from '../../src/runs/upkeep';
@@ -402,6 +406,49 @@ describe('a run that goes on from its record', () => {
     expect([done, warned]).toEqual([false, []]);
     expect([store.of('resumes.restart'), store.of('events.append')]).toEqual([[], []]);
   });
+});
+
+test('an unhold is queued and sent, and no abort is noted', async () => {
+  const { runs, store, engine } = runsOf({ 'runs.holding': run, 'runs.queueMessage': 7 });
+  await runs.send({ node: { uuid: node, name: 'n1' }, kind: 'unhold', asked } as unknown as Parameters<
+    typeof runs.send
+  >[0]);
+  expect(store.of('runs.queueMessage')).toEqual([[id, 'unhold', expect.objectContaining({ by: 'ada', cursor: 1 })]]);
+  expect([engine.calls, store.of('runs.abortAsked')]).toEqual([['signal'], []]);
+});
+
+test('a run whose workflow is closed and of which no input is left cannot be ended', async () => {
+  const { client } = clientOf(() => ({ status: { name: 'TERMINATED' } }));
+  const { inventory } = storeOf({});
+  const hands = { inventory, log: logOf().log } as Parameters<typeof putRight>[2];
+  const engine = createEngine(client as unknown as Parameters<typeof createEngine>[0]);
+  expect(await putRight(run as unknown as Parameters<typeof putRight>[0], engine, hands)).toBeUndefined();
+});
+
+test('a pass of the reconciler during a recovery touches nothing', async () => {
+  const store = storeOf({ 'recovery.current': { side: 'store' } });
+  const hands = { inventory: store.inventory, client: clientOf(() => undefined).client, log: logOf().log };
+  const pass = await reconcileOnce(hands as unknown as Parameters<typeof reconcileOnce>[0]);
+  expect([pass, store.calls]).toEqual([{ started: 0, ended: 0 }, [['recovery.current']]]);
+});
+
+test.each([
+  ['n1', 'n1'],
+  [null, node],
+])('a look that is not answered in time names its node: %s', async (name, says) => {
+  const late = new ServiceError('late', { cause: Object.assign(new Error('grpc'), { code: 4 }) });
+  const starts: unknown[] = [];
+  const { client } = clientOf((_, ...args) => {
+    starts.push(args[1]);
+    return { result: () => Promise.reject(late) };
+  });
+  const order = { node: { uuid: node, name, conductor_group: '' }, act: 'verify', args: {}, asked };
+  const hands = { client, timing: {}, callTimeoutMs: 2_500 };
+  const asking = call(order as unknown as Parameters<typeof call>[0], hands as unknown as Parameters<typeof call>[1]);
+  await expect(asking).rejects.toMatchObject({ code: 'CallTimeout', facts: { node: says, seconds: 3 } });
+  expect(starts).toEqual([
+    expect.objectContaining({ staticSummary: expect.stringMatching(new RegExp(` of ${says}$`)) }),
+  ]);
 });
 
 describe('upkeep', () => {
