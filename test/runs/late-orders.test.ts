@@ -380,7 +380,7 @@ describe('a run that goes on from its record', () => {
   };
 
   test('says as an event why, and where it goes on', async () => {
-    const { done, store, warned } = await resumed({ 'resumes.record': record, 'runs.input': input });
+    const { done, store, warned, facts } = await resumed({ 'resumes.record': record, 'runs.input': input });
     const lock = { run: id, node_uuid: node, fence: 3 };
     expect(store.of('resumes.restart')).toEqual([[lock, expect.objectContaining({ from: 0, seq: 2, resumed: true })]]);
     expect(store.of('events.append')).toEqual([
@@ -396,6 +396,7 @@ describe('a run that goes on from its record', () => {
       ],
     ]);
     expect([done, warned]).toEqual([true, ['a run goes on from its record']]);
+    expect(facts).toEqual([{ run: id, node_uuid: node, why: 'It was lost.', at: 'step 1: power.reboot' }]);
   });
 
   test.each([
