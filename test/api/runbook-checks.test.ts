@@ -140,6 +140,12 @@ describe('a body that is not stored', () => {
     expect(hidden.status).toBe(404);
     expect(faultOf(hidden)!.replaceAll(node, 'no-such-node')).toBe(faultOf(missing));
     expect((await check([reboot], {}, 'owner-reader')).status).toBe(403);
+    api.setPolicy({ set: 'temper', overrides: { 'temper:node:steps': '!' } });
+    try {
+      expect((await check([reboot], { nodes: [node] })).status).toBe(403);
+    } finally {
+      api.setPolicy({ set: 'temper' });
+    }
   });
 });
 

@@ -169,6 +169,7 @@ describe('the hash', () => {
     const one = hashOf({ a: 'role:x', 'baremetal:node:get': 'rule:a or  role:y' });
     expect(hashOf({ 'baremetal:node:get': '(rule:a) or role:y', a: 'role:x' })).toBe(one);
     expect(hashOf()).toBe(policy.hash);
+    expect(hashOf({ a: 'role:x', b: 'role:y' })).toBe(hashOf({ b: 'role:y', a: 'role:x' }));
   });
 
   test('differs when a rule, the set, the mode or an option differs', () => {
