@@ -1,0 +1,170 @@
+/** One look of power sync, by what the store holds of the node meanwhile; without servers. */
+import { lookAtPower } from '../../src/activities/power-probe';
+import { raise } from '../../src/model/errors';
+import { recordingDriver } from '../support/recording-driver';
+import { type Answers, logOf, storeOf } from '../support/run-doubles';
+
+type Hands = Parameters<typeof lookAtPower>[1];
+type Verify = NonNullable<NonNullable<Parameters<typeof recordingDriver>[0]>['verify']>;
+
+const reason = 'Power sync failed 3 times in a row: silent';
+const node = {
+  uuid: 'u1',
+  driver: 'redfish',
+  driver_info: {},
+  power_state: 'power on',
+  fault: null,
+  failures: 0,
+  provision_state: 'active',
+};
+const seen = (power_state: string | null): Verify => (async () => ({ is: 'done', seen: { power_state } })) as Verify;
+const silent: Verify = async () => raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'no route' });
+
+const looked = async (verify: Verify, { node: over = {}, now = {}, answers = {}, ...more }: Looked = {}) => {
+  const store = storeOf({
+    'secrets.read': [],
+    'powerSync.hold': { ...node, owner: 'p1', lessee: 'p2', reason: null, maintenance: false, ...over, ...now },
+    'powerSync.failed': 3,
+    ...answers,
+  });
+  const { driver } = recordingDriver({ verify });
+  const impose = jest.fn(async () => {});
+  const { log, warned } = logOf();
+  const hands = {
+    inventory: store.inventory,
+    vault: {},
+    driverOf: () => ({ ...driver, laneKey: () => null }),
+    lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
+    log,
+    holder: 'h',
+    maxFailures: 3,
+    ...(more.imposes && { impose }),
+  } as unknown as Hands;
+  const due = { ...node, ...over } as unknown as Parameters<typeof lookAtPower>[0];
+  const how = await lookAtPower(due, hands, more.signal ?? new AbortController().signal);
+  const of = (name: string) => store.of(`powerSync.${name}`);
+  return {
+    how,
+    changes: of('change'),
+    settled: of('settle'),
+    events: store.of('events.append'),
+    impose,
+    warned,
+    store,
+  };
+};
+type Looked = {
+  readonly node?: object;
+  readonly now?: object;
+  readonly answers?: Answers;
+  readonly imposes?: boolean;
+  readonly signal?: AbortSignal;
+};
+const failed = { fault: 'power failure' };
+
+test.each([
+  [
+    'what power sync had written',
+    { reason, last_error: reason, maintenance_reason: reason },
+    { fault: null, last_error: null, maintenance: false, maintenance_reason: null },
+  ],
+  [
+    'but another error',
+    { reason, last_error: 'x', maintenance_reason: reason },
+    { fault: null, maintenance: false, maintenance_reason: null },
+  ],
+  [
+    'but an operator’s maintenance',
+    { reason, last_error: reason, maintenance_reason: 'dust' },
+    { fault: null, last_error: null },
+  ],
+  [
+    'but the maintenance of a fault that it has not written',
+    { reason: null, last_error: null, maintenance_reason: null },
+    { fault: null },
+  ],
+])('a look that succeeds takes back %s', async (_, now, changes) => {
+  const look = await looked(seen('power on'), { node: failed, now: { maintenance: true, ...now } });
+  expect([look.how, look.changes, look.settled]).toEqual(['same', [['u1', changes]], [['u1', null]]]);
+  const told = 'maintenance' in changes ? [expect.objectContaining({ kind: 'node.maintenance.cleared' })] : [];
+  expect(look.events.map(([event]) => event)).toEqual(told);
+});
+
+test('another power is written, with an event for the node’s projects', async () => {
+  const look = await looked(seen('power off'));
+  expect([look.how, look.changes]).toEqual(['changed', [['u1', { power_state: 'power off' }]]]);
+  expect(look.events).toEqual([
+    [
+      {
+        kind: 'node.power',
+        node_uuid: 'u1',
+        project: 'p1',
+        lessee: 'p2',
+        data: { from: 'power on', to: 'power off', by: 'power sync' },
+      },
+    ],
+  ]);
+});
+
+test.each([
+  ['whose record has moved meanwhile', { now: { power_state: 'power off' } }],
+  ['that is gone', { answers: { 'powerSync.hold': undefined } }],
+])('nothing is written of a node %s', async (_, given) => {
+  const look = await looked(seen('power off'), given);
+  expect([look.how, look.changes, look.settled, look.events]).toEqual(['skipped', [], [], []]);
+});
+
+test('a BMC that does not say is no news, and one that says the same only ends a row of failures', async () => {
+  expect((await looked(seen(null))).how).toBe('unknown');
+  expect(await looked(seen('power on'))).toMatchObject({ how: 'same', settled: [] });
+  expect(await looked(seen('power on'), { node: { failures: 2 } })).toMatchObject({
+    how: 'same',
+    settled: [['u1', null]],
+  });
+});
+
+test.each([
+  ['a known state is imposed where the settings say so', {}, 'imposed', 1],
+  ['one that is not known is recorded', { power_state: null }, 'changed', 0],
+  ['one of a node with a fault is recorded', failed, 'changed', 0],
+])('%s', async (_, over, how, times) => {
+  const look = await looked(seen('power off'), { node: over, imposes: true });
+  expect([look.how, look.impose.mock.calls.length]).toEqual([how, times]);
+});
+
+describe('a look that fails', () => {
+  const fault = { power_state: 'error', maintenance: true, fault: 'power failure' };
+
+  test('often enough takes the node out of use, with the reason', async () => {
+    const look = await looked(silent);
+    const says = expect.stringMatching(/^Power sync failed 3 times in a row: .*no route/);
+    expect(look.changes).toEqual([['u1', { ...fault, maintenance_reason: says, last_error: says }]]);
+    expect([look.how, look.settled, look.warned]).toEqual(['faulted', [['u1', says]], ['power sync: look failed']]);
+    expect(look.events).toEqual([
+      [expect.objectContaining({ kind: 'node.maintenance.set', project: 'p1', lessee: 'p2' })],
+    ]);
+  });
+
+  test.each([
+    ['not yet', { answers: { 'powerSync.failed': 2 } }, 'failed'],
+    ['no more where it has a fault', { node: failed }, 'failed'],
+    ['nor where it is in maintenance', { now: { maintenance: true } }, 'skipped'],
+  ])('leaves the node as it is: %s', async (_, given, how) => {
+    const look = await looked(silent, given);
+    expect([look.how, look.changes, look.events]).toEqual([how, [], []]);
+  });
+
+  test('is none where the BMC is busy, or the worker ends', async () => {
+    const busy: Verify = async () => raise('BmcBusy', { node: 'n', bmc: 'b', status: 503, reason: 'x' });
+    expect(await looked(busy)).toMatchObject({ how: 'skipped', warned: [] });
+    const ended = new AbortController();
+    ended.abort();
+    expect(await looked(silent, { signal: ended.signal })).toMatchObject({ how: 'skipped', warned: [] });
+  });
+
+  test('counts whatever was thrown', async () => {
+    const odd = (() => Promise.reject('odd')) as Verify;
+    const look = await looked(odd);
+    expect(look.changes[0]![1]).toMatchObject({ last_error: 'Power sync failed 3 times in a row: odd' });
+  });
+});
