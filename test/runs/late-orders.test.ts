@@ -459,9 +459,13 @@ describe('upkeep', () => {
       'recovery.mark': { ...cluster, count: 1, mark, seen: mark },
       'recovery.cluster': cluster,
       'runs.quiet': [],
+      'runs.unstarted': [],
+      'runs.unsentMessages': [],
+      'allocationPasses.take': [],
       ...answers,
     });
     const listed: string[] = [];
+    const onReconciled = jest.fn();
     const schedule = { describe: async () => ({ state: { note: `temper-mark 1 ${mark}` } }), update: async () => {} };
     const client = {
       ...clientOf(() => undefined).client,
@@ -476,10 +480,16 @@ describe('upkeep', () => {
       client: { ...client, workflow: { list } },
       log: logOf().log,
       queuePrefix: 'test',
-      ensureSchedule: async () => {},
+      ensureMarkHolder: async () => {},
+      onReconciled,
     };
     expect(await upkeepOnce(hands as unknown as UpkeepHands, pass)).toBe(true);
-    return { moved: store.of('recovery.advance').length, looked: store.of('runs.quiet').length, listed: listed.length };
+    return {
+      whole: onReconciled.mock.calls.length,
+      moved: store.of('recovery.advance').length,
+      looked: store.of('runs.quiet').length,
+      listed: listed.length,
+    };
   };
 
   test.each([
@@ -489,14 +499,14 @@ describe('upkeep', () => {
     [3, 1, 0],
     [15, 1, 1],
   ])(
-    'looks at quiet runs in pass %i as in every one, moves the mark %i times and lists workflows %i times',
+    'looks at quiet runs in pass %i as in every one, reconciles as a whole and moves the mark %i times, and lists workflows %i times',
     async (pass, moved, listed) => {
-      expect(await worked(pass)).toEqual({ moved, looked: 1, listed });
+      expect(await worked(pass)).toEqual({ whole: moved, moved, looked: 1, listed });
     },
   );
 
   test('looks at nothing more where store and engine do not belong together', async () => {
     const held = { 'recovery.current': { side: 'store' } };
-    expect(await worked(0, held)).toEqual({ moved: 0, looked: 0, listed: 0 });
+    expect(await worked(0, held)).toEqual({ whole: 0, moved: 0, looked: 0, listed: 0 });
   });
 });

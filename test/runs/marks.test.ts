@@ -33,8 +33,8 @@ const marksOf = ({
   const schedule = {
     describe: async () => more.describe?.() ?? { state: { note: standing } },
     update: async (change: (now: object) => { state: { note: string } }) => {
-      standing = keep(change({ spec: 'kept', state: { paused: true } }).state.note);
-      written.push(['engine', change({ spec: 'kept', state: { paused: true } })]);
+      standing = keep(change({ policies: 'kept', spec: 'of before', state: { paused: false } }).state.note);
+      written.push(['engine', change({ policies: 'kept', spec: 'of before', state: { paused: false } })]);
     },
   };
   const recovery = {
@@ -56,13 +56,16 @@ const marksOf = ({
   return { hands, written, names, warn };
 };
 
-test('a mark is moved on past both counts, and noted as seen once the engine shows it', async () => {
+test('a mark is moved on past both counts, noted as seen once the engine shows it, and starts nothing there', async () => {
   const { hands, written } = marksOf({ note: noteOf({ count: 4, mark: mine }) });
   expect(await lookAtMarks(hands, true)).toBe(true);
   const [[, advanced]] = written as [[string, { mark: string }]];
   expect(written).toEqual([
     ['advance', { ...cluster, count: 5, mark: expect.stringMatching(/^[0-9a-f-]{36}$/), seen: mine }],
-    ['engine', { spec: 'kept', state: { paused: true, note: noteOf({ count: 5, mark: advanced.mark }) } }],
+    [
+      'engine',
+      { policies: 'kept', spec: {}, state: { paused: true, note: noteOf({ count: 5, mark: advanced.mark }) } },
+    ],
     ['seen', advanced.mark],
   ]);
   expect(advanced.mark).not.toBe(mine);
