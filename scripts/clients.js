@@ -12,5 +12,8 @@ main(async () => {
   await ensureClients().catch((failure) => {
     throw new Stop(`The OpenStack clients cannot be installed: ${failure.message}`);
   });
-  return jest(['--selectProjects', 'clients', `--maxWorkers=${os.availableParallelism()}`], process.argv.slice(2));
+  return jest(
+    ['--selectProjects', 'clients', `--maxWorkers=${Math.max(2, os.availableParallelism() - 1)}`],
+    process.argv.slice(2),
+  );
 });

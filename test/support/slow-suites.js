@@ -18,6 +18,7 @@ module.exports.slowSuites = {
   'e2e/chaos': 60,
   'clients/cli-groups': 55,
   'clients/cli-runbooks': 45,
+  'e2e/silent-ramdisk': 45,
   'e2e/idempotency': 40,
   'clients/gophercloud': 37,
   'api/bad-input': 34,
