@@ -14,9 +14,6 @@ export const until = async <T>(what: string, withinMs: number, found: () => Prom
   }
 };
 
-// The emulated hosts start a ramdisk from it; nothing is fetched.
-const ramdiskImage = 'http://images.example.org/ramdisk.iso';
-
 /** A node's record for a BMC of the rack; every fourth is reached over HTTPS with its self-signed certificate. */
 const recordOf = (bmc: RackBmc, secure: boolean): object => ({
   name: bmc.name,
@@ -27,7 +24,6 @@ const recordOf = (bmc: RackBmc, secure: boolean): object => ({
     redfish_username: bmc.username,
     redfish_password: bmc.password,
     ...(secure && { redfish_verify_ca: false }),
-    deploy_iso: ramdiskImage,
   },
   resource_class: 'baremetal',
   extra: { rack_bmc: bmc.index },

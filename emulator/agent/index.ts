@@ -4,7 +4,7 @@ import { type AgentFault, createFaults } from './faults';
 import type { Gate } from './gate';
 import { type Life, type LifeState, startLife } from './life';
 import { agentListener, openDoor } from './server';
-import { createTemper } from './temper';
+import { createTemper, type Temper } from './temper';
 import type { AgentEntry, AgentTiming, Machine } from './types';
 
 export { AgentFault, agentFaultKinds } from './faults';
@@ -79,6 +79,14 @@ export const createAgents = async (options: AgentsOptions): Promise<Agents> => {
   const timing = { ...defaults, ...options.timing };
   const faults = createFaults();
   const temper = createTemper(options.apiUrl);
+  const others = new Map<string, Temper>();
+  /** The API that a machine's kernel arguments name, or else the rack's own. */
+  const temperOf = ({ boot }: Machine): Temper => {
+    if (!boot) return temper;
+    const known = others.get(boot.apiUrl) ?? createTemper(boot.apiUrl);
+    others.set(boot.apiUrl, known);
+    return known;
+  };
   const lives = new Map<string, Life>();
   const entries: AgentEntry[] = [];
   const announced = options.tls === false ? null : await makeCertificate(host);
@@ -97,7 +105,7 @@ export const createAgents = async (options: AgentsOptions): Promise<Agents> => {
     const id = idOf(machine);
     lives.get(id)?.end();
     const life = startLife(machine, {
-      temper,
+      temper: temperOf(machine),
       timing,
       faults,
       callbackUrl: `${door.url}/agent/${id}`,
@@ -143,7 +151,7 @@ export const createAgents = async (options: AgentsOptions): Promise<Agents> => {
       for (const life of lives.values()) life.end();
       await Promise.all([...lives.values()].map((life) => life.over));
       await door.close();
-      await temper.close();
+      await Promise.all([temper, ...others.values()].map((one) => one.close()));
     },
   };
 };

@@ -60,7 +60,7 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
   let state: LifeState = 'booting';
   let startedAt = Date.now() / 1_000;
   let nodeUuid: string | null = null;
-  let token: string | null = null;
+  let token: string | null = machine.boot?.token ?? null;
   let heartbeatMs = 300_000;
   let woken = false;
   let resume = (): void => undefined;
@@ -110,7 +110,7 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
 
   /** The node's uuid, where the API waited for what was found on it. Offered again where nobody answers, or a 5xx does. */
   const offerInventory = async (): Promise<string | undefined> => {
-    const offer = () => calmly(temper.continueInspection(inventoryOf(machine)));
+    const offer = () => calmly(temper.continueInspection(inventoryOf(machine), machine.boot?.inspectionUrl));
     let { status, body } = await offer();
     for (const ms of offerPausesMs) {
       if (status !== 0 && status < 500) break;
@@ -131,7 +131,8 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
       if (status === 200 && typeof node.uuid === 'string' && typeof config.agent_token === 'string') {
         nodeUuid = node.uuid;
         heartbeatMs = Number(config.heartbeat_timeout ?? 300) * 1_000;
-        token = config.agent_token;
+        // A token that the API hands out counts; a mask leaves the one that came with the image.
+        if (config.agent_token.length >= 32 || token === null) token = config.agent_token;
         return token.length >= 32;
       }
       await sleep(jitter(wait, 0.5, 1), undefined, { signal: power.signal });
@@ -171,7 +172,9 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
     startedAt = Date.now() / 1_000;
     await hands.gate?.enter({ method: 'CONTACT', path: 'the ramdisk', write: false }, power.signal);
     power.signal.throwIfAborted();
-    const inspected = hands.inspects ? await offerInventory() : undefined;
+    // One that was told by its kernel arguments whom to call sends what it finds only where these say so.
+    const inspects = machine.boot ? machine.boot.inspectionUrl !== undefined : hands.inspects;
+    const inspected = inspects ? await offerInventory() : undefined;
     power.signal.throwIfAborted();
     state = (await lookUp(inspected)) ? 'serving' : 'locked';
     await heartbeats();

@@ -6,7 +6,8 @@ export type Answer = { readonly status: number; readonly body: unknown };
 export type Temper = {
   lookup(macs: readonly string[], nodeUuid?: string): Promise<Answer>;
   heartbeat(nodeUuid: string, body: Record<string, unknown>): Promise<Answer>;
-  continueInspection(data: Record<string, unknown>): Promise<Answer>;
+  /** To the given URL; to the API's own path when absent. */
+  continueInspection(data: Record<string, unknown>, url?: string): Promise<Answer>;
   close(): Promise<void>;
 };
 
@@ -26,7 +27,7 @@ export const createTemper = (apiUrl: string): Temper => {
   const base = apiUrl.replace(/\/+$/, '');
   const dispatcher = new Agent({ connections: 32, connect: { rejectUnauthorized: false } });
   const ask = async (method: 'GET' | 'POST', path: string, version?: string, body?: unknown): Promise<Answer> => {
-    const answer = await request(`${base}${path}`, {
+    const answer = await request(path.startsWith('/') ? `${base}${path}` : path, {
       dispatcher,
       method,
       headers: {
@@ -44,7 +45,7 @@ export const createTemper = (apiUrl: string): Temper => {
       return ask('GET', `/v1/lookup?${query}`, versions.lookup);
     },
     heartbeat: (nodeUuid, body) => ask('POST', `/v1/heartbeat/${nodeUuid}`, versions.heartbeat, body),
-    continueInspection: (data) => ask('POST', '/v1/continue_inspection', undefined, data),
+    continueInspection: (data, url = '/v1/continue_inspection') => ask('POST', url, undefined, data),
     close: () => dispatcher.destroy(),
   };
 };

@@ -8,6 +8,8 @@ export type Machine = {
   readonly nodeUuid?: string;
   readonly bootMode?: 'uefi' | 'bios';
   readonly bmcAddress?: string;
+  /** What the kernel arguments of the image said that it was booted from. */
+  readonly boot?: { readonly apiUrl: string; readonly token?: string; readonly inspectionUrl?: string };
   /** Boots again whenever it goes down or is turned away: for nodes whose power nobody emulates. */
   readonly endless?: boolean;
 };

@@ -8,6 +8,9 @@ const { isoFolder } = require('./iso');
 const { host } = require('./ports');
 const { namespace } = require('./temporal-settings');
 
+/** The ramdisk that hosts of the emulated rack boot from; its image holds nothing but room for arguments. */
+const emulatedRamdisk = 'emulated';
+
 /** The URL of the same database for another role. */
 function asRole(url, user, password) {
   return Object.assign(new URL(url), { username: user, password }).href;
@@ -19,7 +22,7 @@ const programsPath = () => [process.env.PATH, ipmiFolder(), isoFolder()].filter(
 /**
  * @param {{
  *   dir: string,
- *   ports: Record<'api' | 'identity' | 'rackHttp' | 'rackHttps' | 'rackControl', number>,
+ *   ports: Record<'api' | 'boot' | 'identity' | 'rackHttp' | 'rackHttps' | 'rackControl', number>,
  *   secrets: ReturnType<typeof import('./secrets').secretsOf>,
  *   databaseUrl: string, temporalAddress: string, temporalUi?: string,
  *   rackSize: number,
@@ -28,6 +31,7 @@ const programsPath = () => [process.env.PATH, ipmiFolder(), isoFolder()].filter(
 function environments({ dir, ports, secrets, databaseUrl, temporalAddress, temporalUi, rackSize }) {
   const apiUrl = `http://${host}:${ports.api}`;
   const ramdisksAt = process.env.TEMPER_RAMDISK_LISTEN || 'api';
+  const ramdiskApiUrl = ramdisksAt.includes(':') ? `http://${ramdisksAt}` : apiUrl;
   const identityUrl = `http://${host}:${ports.identity}/v3`;
   const common = { TEMPER_SUPERVISED: '1', TEMPER_LOG_LEVEL: process.env.TEMPER_LOG_LEVEL || 'info' };
   const temporal = { TEMPER_TEMPORAL_ADDRESS: temporalAddress, TEMPER_TEMPORAL_NAMESPACE: namespace };
@@ -40,6 +44,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_API_DB_PASSWORD: secrets.api,
       TEMPER_CONTROL_DB_PASSWORD: secrets.control,
       TEMPER_BMC_DB_PASSWORD: secrets.bmc,
+      TEMPER_BOOT_DB_PASSWORD: secrets.boot,
     },
     identity: {
       ...common,
@@ -54,8 +59,15 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_RACK_HTTP_PORT: String(ports.rackHttp),
       TEMPER_RACK_HTTPS_PORT: String(ports.rackHttps),
       TEMPER_RACK_CONTROL_PORT: String(ports.rackControl),
-      TEMPER_RACK_API_URL: ramdisksAt.includes(':') ? `http://${ramdisksAt}` : apiUrl,
+      TEMPER_RACK_API_URL: ramdiskApiUrl,
       TEMPER_RACK_RAMDISK_IMAGES: 'http://images.example.org/ramdisk.iso',
+    },
+    boot: {
+      ...common,
+      ...database('temper_boot', secrets.boot),
+      TEMPER_BOOT_HOST: host,
+      TEMPER_BOOT_PORT: String(ports.boot),
+      TEMPER_BOOT_DIR: path.join(dir, 'boot'),
     },
     control: {
       ...common,
@@ -74,6 +86,8 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       PATH: programsPath(),
       TEMPER_CONDUCTOR_GROUP: group,
       TEMPER_WORKER_HOSTNAME: `worker-${group || 'default'}`,
+      TEMPER_BOOT_URL: `http://${host}:${ports.boot}`,
+      TEMPER_RAMDISK_API_URL: ramdiskApiUrl,
       // The emulated rack listens on loopback, where a BMC of the real world never is.
       TEMPER_BMC_NETWORKS: process.env.TEMPER_BMC_NETWORKS || '127.0.0.0/8',
     }),
@@ -87,6 +101,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_API_PORT: String(ports.api),
       TEMPER_PUBLIC_ENDPOINT: apiUrl,
       TEMPER_RAMDISK_LISTEN: ramdisksAt,
+      TEMPER_DEFAULT_RAMDISK: emulatedRamdisk,
       TEMPER_AUTH_STRATEGY: 'keystone',
       TEMPER_IDENTITY_URL: identityUrl,
       TEMPER_IDENTITY_USERNAME: 'temper',
@@ -103,4 +118,4 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
   };
 }
 
-module.exports = { environments };
+module.exports = { emulatedRamdisk, environments };

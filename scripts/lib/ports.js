@@ -67,6 +67,7 @@ function answers(port, address = host) {
 /** The ports of `npm start` that people and clients know, each with the setting that moves it. */
 const wellKnown = {
   api: { setting: 'TEMPER_API_PORT', port: 6385 },
+  boot: { setting: 'TEMPER_BOOT_PORT', port: 6386 },
   identity: { setting: 'TEMPER_IDENTITY_PORT', port: 5000 },
   temporal: { setting: 'TEMPER_TEMPORAL_PORT', port: 7233 },
   temporalUi: { setting: 'TEMPER_TEMPORAL_UI_PORT', port: 8233 },

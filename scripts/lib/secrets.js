@@ -17,17 +17,18 @@ function pair(id) {
 }
 
 /**
- * @returns {{postgres: string, api: string, control: string, bmc: string, publicKeys: string, privateKeys: string,
+ * @returns {{postgres: string, api: string, control: string, bmc: string, boot: string, publicKeys: string, privateKeys: string,
  *   digestKeys: string, secretsKeys?: string}} `secretsKeys` where the folder is of a release that had one key for both
  */
 function secretsOf(dir) {
   const file = path.join(dir, 'secrets.json');
   const kept = readJson(file);
-  if (kept?.privateKeys) return kept;
+  if (kept?.privateKeys && kept.boot) return kept;
   const made = {
     ...(kept ?? { postgres: password(), api: password(), control: password(), bmc: password() }),
-    ...pair('p1'),
-    digestKeys: `d1:${randomBytes(32).toString('base64')}`,
+    // A folder of an earlier release lacks one or both of these.
+    boot: kept?.boot ?? password(),
+    ...(!kept?.privateKeys && { ...pair('p1'), digestKeys: `d1:${randomBytes(32).toString('base64')}` }),
   };
   writeFile(file, `${JSON.stringify(made, null, 2)}\n`, 0o600);
   return made;

@@ -3,9 +3,9 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { accepts, preparePostgres } = require('./postgres');
-const { bin, readJson, writeFile } = require('./paths');
+const { bin, builtTools, readJson, writeFile } = require('./paths');
 const { claimPorts, freePort, freePorts, freePortsFor, host, isFree, wellKnown } = require('./ports');
-const { environments } = require('./environment');
+const { emulatedRamdisk, environments } = require('./environment');
 const { clockOf } = require('./faketime');
 const { isReady, prepareTemporal, temporalFile } = require('./temporal');
 const { secretsOf } = require('./secrets');
@@ -48,9 +48,27 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
     ...conductorGroups().flatMap((group) =>
       workersOf(`worker-bmc-${group || 'default'}`, (name) => node(name, 'worker', named(env.bmc(group), name), 'bmc')),
     ),
+    node('boot', 'boot', env.boot),
     node('api', 'api', env.api),
   ];
   await startInOrder(supervisor, watched);
+  await addRamdiskOnce(supervisor, (iso) =>
+    node(
+      'ramdisk',
+      'temper',
+      {
+        ...env.visitor,
+        TEMPER_URL: undefined,
+        TEMPER_TOKEN: undefined,
+        OS_CLOUD: 'operator',
+        TEMPER_BOOT_DIR: env.boot.TEMPER_BOOT_DIR,
+      },
+      ...['ramdisk', 'add'],
+      emulatedRamdisk,
+      '--iso',
+      iso,
+    ),
+  );
   if (seed && fs.existsSync(entry('seed'))) await seedOnce(supervisor, node('seed', 'seed', env.visitor));
   return { visitor: env.visitor, migrate: env.migrate };
 }
@@ -151,6 +169,18 @@ async function saysReady(url) {
   } catch {
     return false;
   }
+}
+
+/** The ramdisk of the emulated rack is recorded in a data folder once; its image is made here, for no firmware is to start it. */
+async function addRamdiskOnce(supervisor, specOf) {
+  const mark = path.join(supervisor.dir, '.ramdisk');
+  const iso = path.join(supervisor.dir, 'emulated.iso');
+  if (fs.existsSync(mark)) return;
+  const { emulatedImage } = require(path.join(builtTools, 'emulator', 'rack', 'emulated-image.js'));
+  fs.writeFileSync(iso, emulatedImage());
+  await supervisor.once(specOf(iso));
+  fs.rmSync(iso);
+  fs.writeFileSync(mark, '');
 }
 
 /** Seed data goes into a data folder once; what somebody deletes stays deleted. */

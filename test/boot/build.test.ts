@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileIn } from '../../emulator/rack/iso';
 import { storeImage } from '../../src/boot';
 import { areaMarks } from '../../src/model/boot/ramdisks';
 import { makeBootImage } from '../../src/process/command/ramdisks';
@@ -38,6 +39,9 @@ made(`makes one hybrid image with room for arguments and files${why}`, async () 
   // What stands right before and after is the rest of the line: a boot's arguments are laid within it.
   expect(bytes.subarray(stored.arguments_at - 20, stored.arguments_at).toString()).toContain('linux /boot/vmlinuz ');
   expect(bytes.subarray(stored.arguments_at + 2_048, stored.arguments_at + 2_049).toString()).toBe('\n');
+  // An emulated host reads it as firmware would, by the file system that the tool has made.
+  const config = await fileIn(async (at, length) => bytes.subarray(at, at + length), 'boot/grub/grub.cfg');
+  expect(config.toString()).toContain(areaMarks.arguments);
   const report = execFileSync('xorriso', ['-indev', path, '-report_el_torito', 'plain'], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],

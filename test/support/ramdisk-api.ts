@@ -30,6 +30,12 @@ export const startRamdiskApi = async () => {
     forgetToken: (mac: string) => {
       nodes.get(mac)!.token = null;
     },
+    /** Its ramdisk has this token from its boot image: a lookup hands out none. */
+    brings(mac: string, token: string): void {
+      nodes.get(mac)!.token = token;
+    },
+    /** What each inspection bore as the proof of its boot. */
+    proofs: [] as (string | null)[],
     tokenOf: (mac: string) => nodes.get(mac)?.token ?? null,
     /** Resolves with the first heartbeat, seen or to come, that fits. */
     async beat(fits: (beat: Beat) => boolean): Promise<Beat> {
@@ -86,6 +92,7 @@ export const startRamdiskApi = async () => {
     const [, , what = '', id = ''] = url.pathname.split('/');
     const inspect = (): Answer => {
       inspections.push(JSON.parse(text));
+      api.proofs.push(url.searchParams.get('boot'));
       const { interfaces } = inspections.at(-1)!.inventory as { interfaces: { mac_address: string }[] };
       return [api.instead.continue_inspection ?? 404, { uuid: nodes.get(interfaces[0]?.mac_address ?? '')?.uuid }];
     };
