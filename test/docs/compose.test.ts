@@ -27,6 +27,7 @@ const table = [
   ['api', 'api'],
   ['worker-control', 'control'],
   ['worker-bmc', 'bmc'],
+  ['boot', 'boot'],
 ] as const;
 
 /** What the compose file decides itself, because it makes what these name; nothing that an operator writes is dropped for it. */
@@ -34,6 +35,7 @@ const decided: Readonly<Record<string, readonly string[]>> = {
   migrate: [
     'TEMPER_API_DB_PASSWORD',
     'TEMPER_BMC_DB_PASSWORD',
+    'TEMPER_BOOT_DB_PASSWORD',
     'TEMPER_CONTROL_DB_PASSWORD',
     'TEMPER_DATABASE_URL',
     'TEMPER_TEMPORAL_ADDRESS',
@@ -62,6 +64,7 @@ const decided: Readonly<Record<string, readonly string[]>> = {
     'TEMPER_TEMPORAL_ADDRESS',
     'TEMPER_TEMPORAL_NAMESPACE',
   ],
+  boot: ['TEMPER_BOOT_DIR', 'TEMPER_BOOT_HOST', 'TEMPER_DATABASE_URL', 'TEMPER_HEALTH_HOST', 'TEMPER_HEALTH_PORT'],
 };
 
 /** Lines of an example, `#NAME=value` among them: what an operator may write, by whether it has to be written. */
@@ -122,7 +125,9 @@ test('no value that may be left out is written by the compose file: it would be 
 
 test('the examples name settings of their process only, and those of all processes stand in the shared one', () => {
   const files = readdirSync(join(root, 'deploy/env')).filter((file) => file.endsWith('.example'));
-  expect(files.sort()).toEqual(['api', 'bmc', 'control', 'migrate', 'shared'].map((name) => `${name}.env.example`));
+  expect(files.sort()).toEqual(
+    ['api', 'bmc', 'boot', 'control', 'migrate', 'shared'].map((name) => `${name}.env.example`),
+  );
   for (const [, name] of table)
     for (const { name: setting } of linesOf(`deploy/env/${name}.env.example`))
       expect(processes[name].shape).toHaveProperty(setting);
@@ -141,7 +146,8 @@ test('a secret is given to the processes that must know it, and to no other', ()
   expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api']);
   expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api']);
   expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'worker-control']);
-  for (const role of ['API', 'CONTROL', 'BMC']) expect(holders(`TEMPER_${role}_DB_PASSWORD`)).toEqual(['migrate']);
+  for (const role of ['API', 'CONTROL', 'BMC', 'BOOT'])
+    expect(holders(`TEMPER_${role}_DB_PASSWORD`)).toEqual(['migrate']);
 });
 
 test('metrics can be fetched from other containers', () => {
@@ -158,7 +164,7 @@ describe('networks', () => {
     Object.keys(services).filter((service) => services[service]!.networks?.includes(network));
 
   test('each store is reached by those that need it, and by nothing from outside', () => {
-    expect(on('store')).toEqual(['postgres', 'migrate', 'api', 'worker-control', 'worker-bmc']);
+    expect(on('store')).toEqual(['postgres', 'migrate', 'api', 'worker-control', 'worker-bmc', 'boot']);
     expect(on('engine-store')).toEqual(['temporal-postgres', 'temporal-schema', 'temporal']);
     expect(on('engine')).toEqual([
       'temporal',
@@ -184,17 +190,18 @@ describe('networks', () => {
       'migrate',
     ])
       expect([service, waysOut(service)]).toEqual([service, []]);
-    expect(['api', 'worker-control', 'worker-bmc', 'temporal-ui'].map(waysOut)).toEqual([
+    expect(['api', 'worker-control', 'worker-bmc', 'boot', 'temporal-ui'].map(waysOut)).toEqual([
       ['front'],
       ['hooks'],
       ['bmc'],
+      ['boot'],
       ['ui'],
     ]);
     expect(
       Object.entries(services)
         .filter(([, { ports }]) => ports)
         .map(([name]) => name),
-    ).toEqual(['temporal-ui', 'api']);
+    ).toEqual(['temporal-ui', 'api', 'boot']);
   });
 });
 

@@ -56,7 +56,7 @@ export const ramdiskListen = z
   .string()
   .refine(
     (value) => value === 'off' || value === 'api' || isHostPort(value.replace(/:0$/, ':1')),
-    'must be off, api, or host:port, such as 192.0.2.1:6386',
+    'must be off, api, or host:port, such as 192.0.2.1:6387',
   )
   .default('off');
 
