@@ -36,13 +36,13 @@ export type ListAsked = {
   readonly filters: Readonly<Record<string, FilterValue>>;
 };
 
-const number = z
+const pageNumber = z
   .string()
   .regex(/^-?\d{1,9}$/, { error: 'must be a whole number of at least 1' })
   .transform(Number);
 
 const page = {
-  limit: number.optional(),
+  limit: pageNumber.optional(),
   marker: z.string().optional(),
   sort_key: z.string().optional(),
   sort_dir: z.enum(['asc', 'desc']).optional(),

@@ -26,7 +26,7 @@ type Login = Errors & {
 };
 
 /** A path on this BMC, whatever host name it calls itself in Location. */
-const pathOf = ({ address }: RedfishSettings, location: string): string => {
+const pathOnBmc = ({ address }: RedfishSettings, location: string): string => {
   const url = new URL(location, address.origin);
   return `${url.pathname}${url.search}`;
 };
@@ -43,7 +43,7 @@ const findSessions = async (login: Login, ask: WireRequest): Promise<string | un
   const body = (reply.body ?? {}) as { Links?: { Sessions?: { '@odata.id'?: unknown } }; SessionService?: unknown };
   const link = body.Links?.Sessions?.['@odata.id'];
   // A root that wants credentials says nothing about sessions, some link only the service: try the standard's place.
-  if (typeof link === 'string') login.sessionsPath = pathOf(settings, link);
+  if (typeof link === 'string') login.sessionsPath = pathOnBmc(settings, link);
   else if (reply.status >= 400 || body.SessionService !== undefined) return `${path}SessionService/Sessions`;
   return login.sessionsPath;
 };
@@ -52,7 +52,7 @@ const sessionOf = (settings: RedfishSettings, reply: Reply): Auth | undefined =>
   const token = reply.headers['x-auth-token'];
   if (reply.status >= 300 || !token) return undefined;
   const uri = reply.headers.location ?? (reply.body as { '@odata.id'?: string } | undefined)?.['@odata.id'];
-  return { is: 'session', token, uri: uri === undefined ? undefined : pathOf(settings, uri) };
+  return { is: 'session', token, uri: uri === undefined ? undefined : pathOnBmc(settings, uri) };
 };
 
 const openSession = async (login: Login, ask: WireRequest): Promise<Auth> => {
