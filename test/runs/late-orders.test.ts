@@ -409,6 +409,28 @@ describe('a run that goes on from its record', () => {
   });
 });
 
+test('a run that the engine does not take now is accepted, and left to the relay, which the log says', async () => {
+  const answers = {
+    'runs.newId': id,
+    'runs.accept': { lock: { run: id, node_uuid: node, fence: 1 }, owner: null, lessee: null },
+  };
+  const { runs, warned, facts } = runsOf(answers, failing(new Error('away')));
+  const order = {
+    node: { uuid: node, name: 'n1', driver: 'redfish', conductor_group: '', provision_state: 'manageable' },
+    verb: 'clean',
+    story: 'clean',
+    event: 'clean',
+    ends: 'done',
+    steps: [],
+    ramdisk: {},
+    runbook: null,
+    asked: { ...asked, requester: { ...asked.requester, project_id: null } },
+  };
+  expect(await runs.start(order as unknown as RunOrder)).toEqual({ run: id });
+  expect(warned).toEqual(['run accepted, start left to the relay']);
+  expect(facts).toEqual([{ run: id, reason: 'Error: away' }]);
+});
+
 test('an unhold is queued and sent, and no abort is noted', async () => {
   const { runs, store, engine } = runsOf({ 'runs.holding': run, 'runs.queueMessage': 7 });
   await runs.send({ node: { uuid: node, name: 'n1' }, kind: 'unhold', asked } as unknown as Parameters<
