@@ -49,9 +49,12 @@ const accepted = (over: object = {}, answers: Answers = {}) => {
 test('a run of a class with a limit, of a runbook, and of neither, says so in its row', async () => {
   const limit = { class: 'deploy', max: 2 };
   const runbook = { uuid: child, name: 'CUSTOM_X', updated_at: null };
-  const both = accepted({ limit, runbook }, { 'runbooks.hold': true });
+  const hold = { revision: 4, withdrawn: null };
+  const both = accepted({ limit, runbook }, { 'runbooks.hold': hold });
   expect((await both.done).input).toMatchObject({ limit, runbook: 'CUSTOM_X' });
-  expect(both.store.of('runs.accept')).toEqual([[expect.objectContaining({ limit_class: 'deploy', runbook })]]);
+  expect(both.store.of('runs.accept')).toEqual([
+    [expect.objectContaining({ limit_class: 'deploy', runbook: { uuid: child, name: 'CUSTOM_X', revision: 4 } })],
+  ]);
   const neither = accepted();
   expect(await neither.done).toMatchObject({
     input: { runbook: null, lock },
@@ -59,6 +62,16 @@ test('a run of a class with a limit, of a runbook, and of neither, says so in it
   });
   expect(neither.store.of('runs.accept')).toEqual([[expect.objectContaining({ limit_class: null, runbook: null })]]);
   expect(neither.store.of('runs.acceptAlso')).toEqual([]);
+});
+
+test.each([
+  [undefined, 'Conflict'],
+  [{ revision: 4, withdrawn: 'it breaks fans' }, 'RevisionWithdrawn'],
+])('a runbook that was changed, or whose revision was withdrawn, starts nothing: %j', async (held, code) => {
+  const runbook = { uuid: child, name: 'CUSTOM_X', updated_at: null };
+  const { store, done } = accepted({ runbook }, { 'runbooks.hold': held });
+  await expect(done).rejects.toMatchObject({ code });
+  expect(store.of('runs.accept')).toEqual([]);
 });
 
 test('a run that moves no node has no working state', async () => {
