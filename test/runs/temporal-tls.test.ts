@@ -130,9 +130,15 @@ test('doctor looks there', async () => {
   expect(await found.find()).toMatchObject({ is: 'ok' });
 });
 
-test('every process that connects reads the settings', () => {
-  for (const { shape } of Object.values(processes))
-    for (const name of Object.keys(good)) expect(shape).toHaveProperty(name);
+/** The boot service reads the store, and nothing of the engine. */
+const without: readonly string[] = ['boot'];
+
+test('every process that connects reads the settings, and no other', () => {
+  for (const [process, { shape }] of Object.entries(processes))
+    expect([process, Object.keys(good).filter((name) => !Object.hasOwn(shape, name))]).toEqual([
+      process,
+      without.includes(process) ? Object.keys(good) : [],
+    ]);
 });
 
 test.each([
