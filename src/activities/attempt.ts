@@ -19,6 +19,38 @@ import { openSecrets } from './secrets';
 
 const defaultLeaseMs = 15_000;
 
+/** Who performs an act: the node's ramdisk or its driver. Throws DriverUnsupported. */
+const performerOf = (
+  name: string,
+  { step, act }: Attempted,
+  hands: BmcHands,
+): { readonly driver: Driver; readonly perform: Act; readonly byAgent: boolean } => {
+  const driver =
+    hands.driverOf(name) ??
+    raise('DriverUnsupported', { driver: name, what: 'anything here: no such driver on this worker' });
+  const agentAct = actRow(act).by === 'agent' ? hands.agentActs?.[act] : undefined;
+  const perform = agentAct ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: name, what: nameOf(step) });
+  return { driver, perform, byAgent: agentAct !== undefined };
+};
+
+/**
+ * What the act lets be fetched, once more with the secrets in place: a URL that carries a password was sealed before it could be
+ * checked. Throws OriginRefused.
+ */
+const requireOrigins = (
+  { step, act }: Attempted,
+  node: BmcNode,
+  args: Readonly<Record<string, unknown>>,
+  hands: BmcHands,
+): void => {
+  for (const one of fetchedBy(act, step, args, node.instance_info ?? {}, node.driver_info))
+    requireFetched(hands.imageOrigins ?? [], one);
+};
+
+/**
+ * Runs an act once more or for the first time, whatever came of it before. Throws StaleOperation, NodeFrozen, RecoveryPending,
+ * DriverUnsupported, OriginRefused, and what the act throws, its secrets hidden.
+ */
 export const attempt = async (
   input: Attempted,
   key: ActKey,
@@ -37,16 +69,9 @@ export const attempt = async (
   const found = await hands.inventory.runSteps.begin(lock, key, step);
   if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   reportAttempt(input, hands);
-  const driver =
-    hands.driverOf(found.driver) ??
-    raise('DriverUnsupported', { driver: found.driver, what: 'anything here: no such driver on this worker' });
-  const byAgent = row.by === 'agent' ? hands.agentActs?.[act] : undefined;
-  const perform: Act =
-    byAgent ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: found.driver, what: nameOf(step) });
+  const { driver, perform, byAgent } = performerOf(found.driver, input, hands);
   const { node, args: given, texts: hidden } = await unlocked(found, step, hands);
-  // Once more with the secrets in place: a URL that carries a password was sealed before it could be checked.
-  for (const one of fetchedBy(act, step, given, node.instance_info ?? {}, node.driver_info))
-    requireFetched(hands.imageOrigins ?? [], one);
+  requireOrigins(input, node, given, hands);
   const { args, secrets } = await withRamdisk(input, key, node, given, hands);
   const texts = [...hidden, ...secrets];
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
