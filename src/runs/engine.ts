@@ -2,6 +2,7 @@
 import {
   ApplicationFailure,
   type Client,
+  QueryNotRegisteredError,
   ServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
@@ -53,6 +54,7 @@ const answerWithin = 1_000;
 const updateWithin = 5_000;
 // A worker that has just started replays the whole history first.
 const queryWithin = 10_000;
+const queryTries = 4;
 
 /** Acts that the run answers, as against signals, which it only receives. */
 export type UpdateAct = Exclude<RunAct, 'abort'>;
@@ -247,10 +249,19 @@ const readsOf = (reach: Reach) => {
       }
     },
 
-    /** What an open workflow has had recorded in the store; undefined where no worker answers, or one of before that. */
+    /**
+     * What an open workflow has had recorded in the store; undefined where no worker answers, which is tried a few times, or one of
+     * before that.
+     */
     async projected(workflowId: string): Promise<Projected | undefined> {
-      const ask = () => reach.within(queryWithin, () => handleOf(workflowId).query(projectedQuery));
-      return ask().catch(() => undefined);
+      for (let tried = 0; tried < queryTries; tried++) {
+        try {
+          return await reach.within(queryWithin, () => handleOf(workflowId).query(projectedQuery));
+        } catch (thrown) {
+          if (thrown instanceof QueryNotRegisteredError) return undefined;
+        }
+      }
+      return undefined;
     },
 
     /** Id of a workflow's newest execution. */

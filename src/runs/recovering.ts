@@ -97,7 +97,7 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, hands: Recovery
   const boots = ramdisk === 'lost' ? '; its ramdisk is booted again, for the database does not know it' : '';
   return {
     node: run.node_uuid,
-    says: `${what}: its workflow goes on${parks}${boots}`,
+    says: `${what}: its workflow goes on${now ? '' : ', and could not be asked where it is'}${parks}${boots}`,
     async act() {
       await inventory.recovery.doubt(run.id, acts);
       if (now && ramdisk) await catchUp(run, now, ramdisk, inventory);
