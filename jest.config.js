@@ -45,6 +45,6 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.js',
   testSequencer: '<rootDir>/test/support/sequencer.js',
   // Many tests wait for a run, a process or a client's next poll: one more than there are cores fills them.
-  maxWorkers: os.availableParallelism() + 1,
+  maxWorkers: Math.min(os.availableParallelism() + 1, 8),
   testTimeout: 60_000,
 };

@@ -13,7 +13,7 @@ main(async () => {
     throw new Stop(`The OpenStack clients cannot be installed: ${failure.message}`);
   });
   return jest(
-    ['--selectProjects', 'clients', `--maxWorkers=${Math.max(2, os.availableParallelism() - 1)}`],
+    ['--selectProjects', 'clients', `--maxWorkers=${Math.min(Math.max(2, os.availableParallelism() - 1), 6)}`],
     process.argv.slice(2),
   );
 });
