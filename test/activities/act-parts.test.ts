@@ -136,7 +136,7 @@ describe('what is kept before an act counts as done', () => {
       power_off: async () => ({ is: 'done', ...outcome }),
     };
     const { store, calls: _performed, ...rest } = await attempted({ acts, ...over });
-    const rooms = ['sightings', 'details', 'ramdiskBoots', 'agents'];
+    const rooms = ['sightings', 'details', 'ramdiskBoots', 'bootCapabilities', 'agents'];
     const calls = store.calls.map(([name]) => name).filter((name) => rooms.includes(name.split('.')[0]!));
     return { ...rest, calls, store };
   };
@@ -146,8 +146,13 @@ describe('what is kept before an act counts as done', () => {
     ['nothing of a power state, which the end of the act writes', {}, { seen: { power_state: 'power on' } }, []],
     ['what was seen in detail', {}, { seen: { macs: [] } }, ['sightings.write']],
     ['what the ramdisk reported', {}, { reported: [] }, ['details.report']],
-    ['that a ramdisk is expected', { step: awaiting }, {}, ['ramdiskBoots.expect']],
-    ['that the one before is gone', { step: awaiting, act: 'power_off' }, {}, ['agents.forget', 'ramdiskBoots.end']],
+    ['that a ramdisk is expected', { step: awaiting }, {}, ['ramdiskBoots.expect', 'bootCapabilities.meet']],
+    [
+      'that the one before is gone',
+      { step: awaiting, act: 'power_off' },
+      {},
+      ['agents.forget', 'bootCapabilities.end', 'ramdiskBoots.end'],
+    ],
     ['that none is expected where the step waits for none', { act: 'power_on' }, {}, []],
   ])('%s', async (_, given, outcome, calls) => {
     expect((await keptBy({ input: given }, outcome)).calls).toEqual(calls);
@@ -233,6 +238,22 @@ describe('a failure', () => {
     const { tried, ...result } = await triedOf({ acts, answers: { ...begun, 'runSteps.recordIntent': false } });
     expect([left, failureOf(result).type, tried]).toEqual([false, 'StaleOperation', []]);
   });
+});
+
+test('a command leaves in the window of its announcement, and what is sent without one at any time', async () => {
+  const might: boolean[] = [];
+  const acts: ActsOver = {
+    power_on: async (_node, _args, { intents, mayStillSend }) => {
+      await intents.record({ asked: 'on' });
+      might.push(mayStillSend());
+      await intents.record({ withdrawn: true });
+      might.push(mayStillSend());
+      return { is: 'done' };
+    },
+  };
+  const answers = { ...begun, 'runSteps.recordIntent': true };
+  await attempted({ acts, answers, input: { timing: { settleMs: 0 } } });
+  expect(might).toEqual([false, true]);
 });
 
 describe('nothing leaves', () => {

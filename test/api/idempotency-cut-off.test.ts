@@ -44,6 +44,27 @@ test('a failure of ours while it is shown is not taken for a resource that is go
   await expect(createdAnswer([failing])).rejects.toThrow('surprise');
 });
 
+test('what was made in a collection of its own is found there, however deep it lies', async () => {
+  const asked = { route: { method: 'POST', path: '/v1/volume/targets' }, request: { base: 'http://x' } };
+  const row = { action: 'volume_target.create', resource_id: 't1', run_id: null };
+  expect(await cutOffAnswer(row as never, asked as never, {} as never, [])).toEqual({
+    status: 201,
+    headers: { Location: 'http://x/v1/volume/targets/t1' },
+  });
+});
+
+test.each([
+  ['/temper/v1/runs/:run/rerun', { status: 202, body: { run: 'r1' } }],
+  ['/v1/nodes/:node_ident/states/provision', { status: 202, headers: { Location: 'http://x/v1/nodes/n%201/states' } }],
+  ['/v1/nodes/:node_ident/states/power', { status: 202, headers: { Location: 'http://x/v1/nodes/n%201/states' } }],
+  ['/v1/nodes/:node_ident/states/power/history', { status: 202, headers: {} }],
+  ['/v1/nodes/:node_ident/maintenance', { status: 202, headers: {} }],
+])('a request to %s that began a run says where it is seen', async (path, answer) => {
+  const asked = { route: { method: 'PUT', path }, request: { params: { node_ident: 'n 1' }, base: 'http://x' } };
+  const row = { action: null, run_id: 'r1' };
+  expect(await cutOffAnswer(row as never, asked as never, {} as never, [])).toEqual(answer);
+});
+
 const statusOf = async (answers: object | undefined) => {
   const route = { method: 'PUT', path: '/v1/nodes/:node_ident/maintenance', answers } as unknown as Route;
   const asked = { route, request: { params: { node_ident: 'n1' }, base: 'http://x' } };

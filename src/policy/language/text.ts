@@ -2,13 +2,18 @@
 
 const pad = (exponent: string): string => exponent.replace(/e([+-])(\d)$/, 'e$10$2');
 
+/** Python writes an exponent below 0.0001, JavaScript below 0.000001. https://docs.python.org/3/library/string.html#format-string-syntax */
+const fractionText = (value: number): string =>
+  pad(value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value));
+
 /** A floating-point number, always with a point or an exponent. */
 export const floatText = (value: number): string => {
-  if (!Number.isInteger(value)) return pad(String(value));
+  if (!Number.isInteger(value)) return fractionText(value);
   return Math.abs(value) >= 1e16 ? pad(value.toExponential()) : `${value}.0`;
 };
 
-const numberText = (value: number): string => (Number.isInteger(value) ? BigInt(value).toString() : pad(String(value)));
+const numberText = (value: number): string =>
+  Number.isInteger(value) ? BigInt(value).toString() : fractionText(value);
 
 const quoted = (value: string): string => {
   const body = value.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/\t/g, '\\t').replace(/\r/g, '\\r');
