@@ -25,10 +25,19 @@ type Over = {
   readonly input?: object;
   /** Acts of its driver; no driver at all where null. */
   readonly driver?: object | null;
+  /** What ramdisks do, whatever the driver. */
+  readonly agentActs?: object;
 };
 
 /** Runs one attempt. @returns its answer or failure, what the store was asked, and the heartbeats */
-const attempted = async ({ answers = begun, acts = {}, engine = {}, input: given = {}, driver: only }: Over) => {
+const attempted = async ({
+  answers = begun,
+  acts = {},
+  engine = {},
+  input: given = {},
+  driver: only,
+  agentActs,
+}: Over) => {
   const store = storeOf(answers);
   const log = logOf();
   const { driver, calls } = recordingDriver(acts);
@@ -37,6 +46,7 @@ const attempted = async ({ answers = begun, acts = {}, engine = {}, input: given
     inventory: store.inventory,
     vault: {},
     driverOf: () => (only === null ? undefined : { ...driver, ...(only && { acts: only }), laneKey: () => null }),
+    ...(agentActs && { agentActs }),
     lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
     log: log.log,
     observe: { act: (_step: string, _act: string, code: string) => void seen.push(code) },
@@ -254,6 +264,20 @@ test('a command leaves in the window of its announcement, and what is sent witho
   const answers = { ...begun, 'runSteps.recordIntent': true };
   await attempted({ acts, answers, input: { timing: { settleMs: 0 } } });
   expect(might).toEqual([false, true]);
+});
+
+test('an act of the ramdisk is performed by the ramdisk, and one of the BMC by the driver, whatever both have', async () => {
+  const performed: string[] = [];
+  const by = (who: string) => async () => {
+    performed.push(who);
+    return { is: 'done' as const };
+  };
+  const agentActs = { agent_steps: by('ramdisk'), power_on: by('ramdisk') };
+  const driver = { agent_steps: by('driver'), power_on: by('driver') };
+  await attempted({ agentActs, driver, input: { act: 'agent_steps' } });
+  await attempted({ agentActs, driver, input: { act: 'power_on' } });
+  await attempted({ driver, input: { act: 'agent_steps' } });
+  expect(performed).toEqual(['ramdisk', 'driver', 'driver']);
 });
 
 describe('nothing leaves', () => {

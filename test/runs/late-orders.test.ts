@@ -455,6 +455,17 @@ test('a pass of the reconciler during a recovery touches nothing', async () => {
   expect([pass, store.calls]).toEqual([{ started: 0, ended: 0 }, [['recovery.current']]]);
 });
 
+test('a look that the engine does not take says so, with the cause', async () => {
+  const away = new Error('away');
+  const { client } = clientOf(failing(away));
+  const order = { node: { uuid: node, name: 'n1', conductor_group: '' }, act: 'verify', args: {}, asked };
+  const asking = call(
+    order as unknown as Parameters<typeof call>[0],
+    { client, timing: {} } as unknown as Parameters<typeof call>[1],
+  );
+  await expect(asking).rejects.toMatchObject({ code: 'EngineUnavailable', cause: away });
+});
+
 test.each([
   ['n1', 'n1'],
   [null, node],

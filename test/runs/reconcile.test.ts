@@ -78,7 +78,7 @@ test.each([
   ['COMPLETED', 'failed'],
 ])('a workflow that is %s leaves a run that %s, with its node free', async (status, state) => {
   const { node, run } = await claimed();
-  await lookAtQuiet(engineSaying(status).hands, { olderThanMs: 0 });
+  expect(await lookAtQuiet(engineSaying(status).hands, { olderThanMs: 0 })).toBeGreaterThan(0);
   expect(await control.runs.find(run)).toMatchObject({ state });
   expect(await control.runs.holding(node)).toBeUndefined();
 });
