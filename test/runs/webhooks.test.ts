@@ -8,7 +8,8 @@ import { connect, type Sql } from '../../src/inventory/database';
 import type { CountedEvent } from '../../src/inventory/feed';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { deliveryAttempts, deliveryPauseMs } from '../../src/model/resources/webhooks';
-import { readEvents, type TellHands, tellOnce } from '../../src/runs/webhooks';
+import { readEvents, runTelling, type TellHands, tellOnce } from '../../src/runs/webhooks';
+import { logOf, storeOf } from '../support/run-doubles';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 type Received = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
@@ -268,4 +269,21 @@ test('the log is forgotten after a while', async () => {
   await owner`update webhook_deliveries set created_at = now() - interval '8 days'`;
   expect(await control.webhooks.forget(7)).toBe(1);
   expect(await log(uuid)).toEqual([]);
+});
+
+test('records of deliveries are swept by the first pass, and not by those that follow it', async () => {
+  const stop = new AbortController();
+  let passes = 0;
+  const store = storeOf({
+    'webhooks.takeDue': () => {
+      passes += 1;
+      if (passes === 3) stop.abort();
+      return [];
+    },
+  });
+  const hands = { inventory: store.inventory, vault: {}, log: logOf().log } as unknown as Parameters<
+    typeof runTelling
+  >[0];
+  await runTelling(hands, { signal: stop.signal });
+  expect([passes, store.of('webhooks.forget').length]).toEqual([3, 1]);
 });
