@@ -2,6 +2,8 @@
 
 const { randomInt } = require('node:crypto');
 const net = require('node:net');
+const { tryLock } = require('./lock');
+const { cacheDir } = require('./paths');
 const { Stop } = require('./say');
 
 const host = '127.0.0.1';
@@ -20,11 +22,35 @@ const close = (server) => new Promise((resolve) => server.close(resolve));
 // taken by anybody's connection between its choice and its use.
 const range = { from: 20_000, to: 32_000 };
 
-/** Listens on a free port of the range. Where none of many tries is free, the system chooses. */
+/** @type {(() => void)[]} */
+const claims = [];
+process.once('exit', () => {
+  for (const release of claims) release();
+});
+
+/**
+ * Keeps a port for this process until it ends: between its choice and its use, which is seconds later, another system that is
+ * starting on this machine must not choose it as well.
+ * @param {number} port
+ */
+function claim(port) {
+  try {
+    const lock = tryLock(cacheDir('ports', String(port)));
+    if (lock.held) claims.push(lock.release);
+    return lock.held;
+  } catch {
+    return true; // no place for a claim: the port is as free as it looks
+  }
+}
+
+/** Listens on a free port of the range that no other process has claimed. Where none of many tries is free, the system chooses. */
 async function listenSomewhere() {
   for (let tried = 0; tried < 100; tried++) {
     try {
-      return await listen(randomInt(range.from, range.to));
+      const port = randomInt(range.from, range.to);
+      const server = await listen(port);
+      if (claim(port)) return server;
+      await close(server);
     } catch (failure) {
       if (failure.code !== 'EADDRINUSE' && failure.code !== 'EACCES') throw failure;
     }

@@ -126,6 +126,14 @@ test('free ports are all different', async () => {
   expect(new Set(await lib('ports').freePorts(20)).size).toBe(20);
 });
 
+test('a free port is chosen by one process, though it is not in use yet', async () => {
+  const { cacheDir } = lib('paths');
+  const [port] = await lib('ports').freePorts(1);
+  const { tryLock } = lib('lock');
+  expect(tryLock(cacheDir('ports', String(port)))).toMatchObject({ held: false, by: { pid: process.pid } });
+  expect(await lib('ports').isFree(port)).toBe(true);
+});
+
 test('a process that dies is started again, and all are ended at the end', async () => {
   const { Supervisor } = lib('supervisor');
   const { recordOf } = lib('orphans');
