@@ -75,9 +75,11 @@ export const attempt = async (
   const { args, secrets } = await withRamdisk(input, key, node, given, hands);
   const texts = [...hidden, ...secrets];
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
-  const { doubted } = found;
-  const told = { answered: talk.answered, doubted };
-  const { context, announced } = announcedIn({ ...contextOf(input, key, hands, beating, texts), ...told });
+  const { context, announced } = announcedIn({
+    ...contextOf(input, key, hands, beating, texts),
+    answered: talk.answered,
+    doubted: found.doubted,
+  });
   const lane = byAgent ? null : driver.laneKey(node);
   const at = `${step.index}.${act}`;
   const work = () =>

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { type Area, areaMarks } from '../model/boot/ramdisks';
+import { type Area, areaMarks, type RamdiskValues } from '../model/boot/ramdisks';
 import { digestOf, imagePath } from './images';
 
 /** A fault that an operator can mend. */
@@ -134,16 +134,8 @@ const areasOf = async (file: FileHandle): Promise<{ readonly line: Area; readonl
   files: await areaOf(file, areaMarks.files, 0, filesRoom),
 });
 
-type Stored = {
-  readonly kernel_sha256: string | null;
-  readonly initrd_sha256: string | null;
-  readonly iso_sha256: string;
-  readonly iso_bytes: number;
-  readonly arguments_at: number;
-  readonly arguments_bytes: number;
-  readonly files_at: number;
-  readonly files_bytes: number;
-};
+/** What the files of a ramdisk say of its record. */
+type Stored = Omit<RamdiskValues, 'name' | 'arch' | 'args'>;
 
 const digestAt = async (path: string): Promise<string> => {
   const file = await open(path);

@@ -43,6 +43,12 @@ export const fieldNames = z
   .transform((given) => [...new Set(given.split(',').map((part) => part.trim().toLowerCase()))].filter(Boolean))
   .refine((names) => names.length > 0, { error: 'must name at least one field; leave it out for all of them' });
 
+/** The number of a runbook's revision, as a path or a query gives it. */
+export const revisionNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, { error: 'must be the number of a revision, such as 3' })
+  .transform(Number);
+
 /** The parameter `limit` of our own lists. */
 export const pageLimit = z
   .string()

@@ -9,7 +9,7 @@ import type { RunState } from '../../model/runs/runs';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, route } from '../http/route';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../resource/bmc-texts';
-import { pageLimit, uuid } from '../resource/validation';
+import { pageLimit, revisionNumber, uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { visibleRun } from './runs';
 import * as shapes from './shapes';
@@ -35,11 +35,7 @@ const runListQuery = z.strictObject({
   node: z.string().min(1).max(255).optional(),
   runbook: z.string().min(1).max(255).optional(),
   /** Only with `runbook`: each runbook counts its own. */
-  runbook_revision: z
-    .string()
-    .regex(/^[1-9]\d{0,8}$/, { error: 'must be the number of a revision, such as 3' })
-    .transform(Number)
-    .optional(),
+  runbook_revision: revisionNumber.optional(),
   since: z.iso.datetime({ offset: true, error: 'must be a time, such as 2026-11-30T18:00:00Z' }).optional(),
   /** How a run's UUID begins, for people who type it. */
   run: z

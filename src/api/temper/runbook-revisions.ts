@@ -11,7 +11,7 @@ import { runbookTarget } from '../../policy';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
-import { pageLimit } from '../resource/validation';
+import { pageLimit, revisionNumber } from '../resource/validation';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import * as shapes from './shapes';
 
@@ -21,13 +21,9 @@ const revisionRules = {
   withdraw: 'temper:runbook:withdraw',
 } as const;
 
-const number = z
-  .string()
-  .regex(/^[1-9]\d{0,8}$/, { error: 'must be the number of a revision, such as 3' })
-  .transform(Number);
-const ofOne = z.object({ runbook: z.string(), revision: number });
-const listQuery = z.strictObject({ limit: pageLimit, marker: number.optional() });
-const diffQuery = z.strictObject({ from: number.optional() });
+const ofOne = z.object({ runbook: z.string(), revision: revisionNumber });
+const listQuery = z.strictObject({ limit: pageLimit, marker: revisionNumber.optional() });
+const diffQuery = z.strictObject({ from: revisionNumber.optional() });
 const withdrawal = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; refused callers read it' }).max(1_000),
 });
@@ -39,15 +35,20 @@ type OfOne = z.output<typeof ofOne>;
 const people = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
   ctx.policy().allows(revisionRules.author, who, runbookTarget(row));
 
+/** What a runbook was, without its steps, and without who made it when. */
+const fieldsOf = ({ name, owner, public: open, traits, disable_ramdisk }: RunbookRevision) => ({
+  name,
+  owner,
+  public: open,
+  traits,
+  disable_ramdisk,
+});
+
 const revisionView = (row: RunbookRevision, newest: number, named: boolean) => ({
   revision: row.revision,
   newest: row.revision === newest,
   digest: row.digest,
-  name: row.name,
-  owner: row.owner,
-  public: row.public,
-  traits: row.traits,
-  disable_ramdisk: row.disable_ramdisk,
+  ...fieldsOf(row),
   author: named ? row.author : null,
   created_at: row.created_at.toISOString(),
   withdrawn:
@@ -56,13 +57,9 @@ const revisionView = (row: RunbookRevision, newest: number, named: boolean) => (
       : { at: row.withdrawn_at.toISOString(), by: named ? row.withdrawn_by : null, reason: row.withdrawn_reason },
 });
 
-/** What a runbook was, without who made it when: of this two revisions differ. */
+/** In what two revisions may differ. */
 const contentOf = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
-  name: row.name,
-  owner: row.owner,
-  public: row.public,
-  traits: row.traits,
-  disable_ramdisk: row.disable_ramdisk,
+  ...fieldsOf(row),
   steps: maskSecrets(steps) as readonly RunbookStep[],
 });
 
