@@ -96,3 +96,10 @@ export const until = async (ask: () => Promise<boolean>, what: string): Promise<
   }
   throw new Error(`waited in vain for ${what}`);
 };
+
+/** Asks one BMC for something that it has to accept. Throws with its answer where it does not. */
+export const accepted = async (bmc: RackBmc, method: string, path: string, body: unknown): Promise<void> => {
+  const reply = await clientOf(bmc).call(method, path, body);
+  if (reply.status < 200 || reply.status > 299)
+    throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+};

@@ -14,6 +14,7 @@ import { bootListener, createImages, storeImage } from '../../src/boot';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { areaMarks } from '../../src/model/boot/ramdisks';
 import { type RamdiskApi, startRamdiskApi } from '../support/ramdisk-api';
+import { accepted } from './rack-client';
 
 const made = emulatedImage();
 const slice = async (at: number, length: number) => made.subarray(at, at + length);
@@ -120,13 +121,7 @@ describe('a host', () => {
     await rm(work, { recursive: true, force: true });
   });
 
-  const redfish = async (method: string, path: string, body: unknown): Promise<void> => {
-    const bmc = rack.bmcs[0]!;
-    const authorization = `Basic ${Buffer.from(`${bmc.username}:${bmc.password}`).toString('base64')}`;
-    const headers = { authorization, 'content-type': 'application/json' };
-    const answer = await fetch(`${bmc.address}${path}`, { method, headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  };
+  const redfish = (method: string, path: string, body: unknown) => accepted(rack.bmcs[0]!, method, path, body);
   const system = '/redfish/v1/Systems/system';
   const bootDisc = async (image: string): Promise<void> => {
     await redfish('POST', `${system}/VirtualMedia/CD1/Actions/VirtualMedia.InsertMedia`, { Image: image });

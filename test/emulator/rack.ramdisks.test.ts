@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Rack, type RackOptions, startRack } from '../../emulator/rack';
 import { type RamdiskApi, startRamdiskApi } from '../support/ramdisk-api';
+import { accepted } from './rack-client';
 
 const disc = 'http://images.example.org/ramdisk.iso';
 const timing = { powerOnMs: 10, powerOffMs: 10, gracefulOffMs: 10, postMs: 5 };
@@ -23,13 +24,7 @@ afterEach(async () => {
   await rm(stateDir, { recursive: true, force: true });
 });
 
-const redfish = async (method: string, path: string, body: unknown): Promise<void> => {
-  const bmc = rack.bmcs[0]!;
-  const authorization = `Basic ${Buffer.from(`${bmc.username}:${bmc.password}`).toString('base64')}`;
-  const headers = { authorization, 'content-type': 'application/json' };
-  const answer = await fetch(`${bmc.address}${path}`, { method, headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-};
+const redfish = (method: string, path: string, body: unknown) => accepted(rack.bmcs[0]!, method, path, body);
 const system = '/redfish/v1/Systems/system';
 const bootFrom = (target: string) =>
   redfish('PATCH', system, { Boot: { BootSourceOverrideTarget: target, BootSourceOverrideEnabled: 'Once' } });
