@@ -67,6 +67,11 @@ test('references that double are counted as often as they are followed', () => {
   expect(reasonOf(doubling(20))).toContain('comes to more than 100000 checks by its references; refer to fewer rules');
 });
 
+test('in compat mode a circle through a rule of the product is named too', () => {
+  const { warnings } = createPolicy({ set: 'ironic', mode: 'compat', overrides: { admin_api: 'rule:is_admin' } });
+  expect(warnings.join('\n')).toContain('it refers to itself (admin_api -> is_admin -> admin_api)');
+});
+
 test('in compat mode a circle counts nothing, and an undefined name counts as the default rule', () => {
   const warnings = createPolicy(
     options({ one: 'rule:one', two: 'rule:missing', default: 'rule:three' }, { mode: 'compat' }),

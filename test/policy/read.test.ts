@@ -101,6 +101,9 @@ test('a long rule over one line nests no deeper than a short one', () => {
 test.each([
   [`${'['.repeat(101)}${']'.repeat(101)}`, true],
   [`${'['.repeat(100)}${']'.repeat(100)}`, false],
+  ['[x, '.repeat(101), true],
+  [`${'['.repeat(60)}]${'['.repeat(60)}`, true],
+  [`${']'.repeat(50)}${'['.repeat(101)}`, true],
   [`a:\n${' '.repeat(201)}role:x`, true],
   [`a:\n${' '.repeat(200)}role:x`, false],
 ])('levels are counted to the hundredth (%#)', (text, deep) => {

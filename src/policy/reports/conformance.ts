@@ -49,11 +49,12 @@ const registeredOf = (row: Case): RegisteredRule[] =>
 const asked = 'asked';
 
 const optionsOf = (row: Case, calls: string[]): RuleSetOptions => {
-  const remote = row.http && {
+  const { http } = row;
+  const remote = http && {
     remote: ({ url }: { url: string }): string => {
       calls.push(url);
-      if (row.http?.timeout) throw new Error('timed out');
-      return row.http?.body ?? '';
+      if (http.timeout) throw new Error('timed out');
+      return http.body ?? '';
     },
   };
   if (row.kind === 'yaml') return { registered: [], ...readPolicy(row.text ?? '', 'policy.yaml') };

@@ -6,7 +6,7 @@ import { type Check, printCheck, walk } from '../language/check';
 import { systemAdmin } from '../rules/bases';
 import type { Vocabulary } from '../rules/vocabulary';
 import type { ActiveRule } from '../types';
-import { dangersOf, type RuleFault, type Rules, secretRules, tellFault } from './lint';
+import { dangersOf, type Rules, secretRules, tellFault } from './lint';
 
 /** Whether a list's filter can say this check for every column the product offers. */
 const isPushable = (check: Check): boolean => {
@@ -68,15 +68,10 @@ export const warningsOf = (
   { strict, words }: { readonly strict: boolean; readonly words: Vocabulary | undefined },
 ): string[] => {
   const written = [...rules.values()].filter(({ from }) => from !== 'default');
-  const theirs = ({ rule }: RuleFault) => rules.get(rule)?.from !== 'default';
   return [
     ...written.flatMap((rule) =>
       warningKinds.flatMap((find) => find(rule)).map((note) => warningText(rules, rule, note)),
     ),
-    ...(strict
-      ? []
-      : dangersOf(rules, words)
-          .filter(theirs)
-          .map((one) => tellFault(rules, one))),
+    ...(strict ? [] : dangersOf(rules, words).map((one) => tellFault(rules, one))),
   ];
 };
