@@ -37,7 +37,7 @@ const rooms = {
     // But for those that replay histories, play whole lives or restart an engine, which take minutes for each mutant, and
     // aborts, which on a busy machine ends at its deadlines.
     tests: [
-      'test/runs/{accept,ending,engine,late-orders,marks,passes,powers,recovering}.test.ts',
+      'test/runs/{accept,catching-up,ending,engine,late-orders,marks,passes,powers,recovering}.test.ts',
       'test/runs/{allocating,call,reconcile,runs,webhooks}.test.ts',
       'test/api/quotas.test.ts',
     ],

@@ -201,7 +201,7 @@ const tellContact = async (
 
 /** How arguments are sealed that a step is tried again with: for the BMC of the node that the step runs on. */
 const holdingOfArgs = async (run: RunRow, cursor: number, inventory: Inventory): Promise<Holding> => {
-  const on = (await inventory.runs.input(run.id))?.steps[cursor]?.on;
+  const on = (await inventory.runs.input(run.id))!.steps[cursor]?.on;
   const side = await sideOf(inventory, on?.node_uuid ?? run.node_uuid);
   const groups = await inventory.runs.groupsOf(run.id);
   return { holder: 'run', holder_id: run.id, field: 'args', groups, side };

@@ -1,6 +1,10 @@
 /** What one attempt of an act asks of the store and says to the engine, call by call; without servers. */
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { Attempted } from '../../src/activities/act-context';
 import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
+import type { BmcHands } from '../../src/activities/bmc-deps';
+import { applyInspectionRules } from '../../src/activities/inspection-rules';
+import { withRamdisk } from '../../src/activities/ramdisk-image';
 import { raise, TemperError } from '../../src/model/errors';
 import type { ActOutcome } from '../../src/model/runs/runs';
 import { recordingDriver } from '../support/recording-driver';
@@ -388,4 +392,31 @@ test('an error of another kind goes to the engine without a secret of the node',
     nextRetryDelay: 70,
     category: 'BENIGN',
   });
+});
+
+describe('an act that boots from no ramdisk record', () => {
+  const node = { uuid: 'u1', name: 'n1', driver_info: {} } as unknown as Parameters<typeof withRamdisk>[2];
+  const composed = (act: string, args: Record<string, unknown>) =>
+    withRamdisk({ ...input(), act } as Attempted, {} as Parameters<typeof withRamdisk>[1], node, args, {} as BmcHands);
+
+  test('keeps its arguments, and has nothing to hide', async () => {
+    const args = { image_url: 'https://images.example.org/a.iso' };
+    expect(await composed('insert_media', args)).toEqual({ args, secrets: [] });
+  });
+
+  test('or that fetches nothing, is not given the name of the record either', async () => {
+    const args = { image_url: 'ramdisk:r1', boot_device: 'cdrom' };
+    expect(await composed('set_boot_device', args)).toEqual({ args: { boot_device: 'cdrom' }, secrets: [] });
+  });
+});
+
+test('an inspection without rules changes nothing, and the log does not speak of any', async () => {
+  const store = storeOf({ 'ruleEffects.rules': [] });
+  const info = jest.fn();
+  await applyInspectionRules(
+    store.inventory as Parameters<typeof applyInspectionRules>[0],
+    lock as unknown as Parameters<typeof applyInspectionRules>[1],
+    { info, warn() {} },
+  );
+  expect([store.calls.map(([call]) => call), info.mock.calls]).toEqual([['ruleEffects.rules'], []]);
 });

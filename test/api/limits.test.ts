@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApi, onlyRamdisks, routes, withoutRamdisks } from '../../src/api';
+import { createLimits, type Limits } from '../../src/api/http/limits';
 import { raise } from '../../src/model/errors';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 
@@ -139,6 +140,30 @@ describe('requests in a minute', () => {
     const reply = await limited.as('operator', 'GET', '/v1/nodes/n.json', { minor: 90 });
     expect([reply.status, reply.headers.get('ratelimit')]).toEqual([404, expect.stringMatching(/r=2;/)]);
   });
+});
+
+test('a refusal names the seconds that are left of its minute, of which there is one at least', async () => {
+  jest.useFakeTimers({ now: 0 });
+  try {
+    const limits = createLimits({ caller: 1 });
+    const request = () => ({ headers: {} }) as Parameters<Limits['ofCaller']>[0];
+    const response = { setHeader: () => {}, append: () => {}, headersSent: false } as unknown as Parameters<
+      Limits['ofCaller']
+    >[1];
+    const who = { strategy: 'noauth', user_id: 'u' } as Parameters<Limits['ofCaller']>[2];
+    const refusal = () =>
+      limits.ofCaller(request(), response, who).then(
+        () => undefined,
+        ({ facts }) => facts,
+      );
+    expect(await refusal()).toBeUndefined();
+    jest.setSystemTime(41_500);
+    expect(await refusal()).toEqual({ limit: 1, seconds: 19 });
+    jest.setSystemTime(59_900);
+    expect(await refusal()).toEqual({ limit: 1, seconds: 1 });
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 describe('ids of requests', () => {

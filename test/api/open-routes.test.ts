@@ -26,6 +26,17 @@ test('an open route takes no content encoding, a caller who is known may use one
   expect((await api.as('operator', 'POST', '/v1/chassis', { raw: chassis, headers })).status).toBe(201);
 });
 
+test.each([
+  ['/v1/heartbeat/x', 512],
+  ['/v1/continue_inspection', 16 * 1024],
+])('%s takes the %i kB of its own limit, and no byte more', async (path, kilobytes) => {
+  const send = async (bytes: number) =>
+    (await api.as(null, 'POST', path, { raw: '{}'.padEnd(bytes), headers: { 'content-type': 'application/json' } }))
+      .status;
+  const most = kilobytes * 1024;
+  expect([await send(most), await send(most + 1)]).toEqual([400, 413]);
+});
+
 describe('structure is counted in the bytes', () => {
   const parse = jest.spyOn(JSON, 'parse');
   beforeEach(() => parse.mockClear());

@@ -96,6 +96,24 @@ describe('a list of nodes', () => {
     expect(JSON.stringify(visibleNodes(everybodys, caller('p'), 'other'))).toContain('"other"');
   });
 
+  test('of another project is refused by the rule of all nodes, and an empty name is no project', () => {
+    expect(() => visibleNodes(policyOf([], rules), caller('p'), 'other')).toThrow(
+      expect.objectContaining({ facts: { rule: 'baremetal:node:list_all' } }),
+    );
+    expect(codeOf(() => visibleNodes(policyOf([], rules), caller('p'), ''))).toBe('PolicyDenied');
+  });
+
+  test('that is narrowed for who sees all holds just what the project owns or leases', () => {
+    const seesAll = policyOf(['baremetal:node:list_all'], { 'baremetal:node:get': { is: 'true' } });
+    expect(visibleNodes(seesAll, caller('p'), 'other')).toEqual({
+      is: 'or',
+      any: [
+        { is: 'equals', column: 'owner', value: 'other' },
+        { is: 'equals', column: 'lessee', value: 'other' },
+      ],
+    });
+  });
+
   test('of a project are those that it owns or leases, among those that are shown', () => {
     const text = JSON.stringify(visibleNodes(policyOf([], rules), caller('p'), 'p'));
     expect(text).toContain(JSON.stringify(mine));

@@ -514,6 +514,15 @@ describe('a person who operates a run', () => {
     await world.ended(run);
   });
 
+  test('is told by the run itself that there is no step to give arguments to', async () => {
+    const { node, run } = await waiting();
+    const asked = await fresh(node);
+    const refused = world.runs.operate({ run, act: 'retry', cursor: 99, reason: 'x', args: { a: 1 }, asked });
+    await expect(refused).rejects.toMatchObject({ code: 'Conflict' });
+    await world.runs.operate({ run, act: 'abort', cursor: 0, reason: 'end', asked });
+    await world.ended(run);
+  });
+
   test('cannot touch a run that has ended', async () => {
     const { node, run } = await waiting();
     await world.runs.operate({ run, act: 'abort', cursor: 0, reason: 'end', asked: await fresh(node) });

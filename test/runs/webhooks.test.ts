@@ -1,13 +1,14 @@
 /** Telling others of events: what is sent and how it is signed, what is tried again, and where nothing goes. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import http, { createServer, type IncomingHttpHeaders, type RequestOptions, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { CountedEvent } from '../../src/inventory/feed';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { deliveryAttempts, deliveryPauseMs } from '../../src/model/resources/webhooks';
+import { sendWebhook } from '../../src/runs/webhook-sender';
 import { readEvents, runTelling, type TellHands, tellOnce } from '../../src/runs/webhooks';
 import { logOf, storeOf } from '../support/run-doubles';
 import { type TestDatabase, testDatabase } from '../support/servers';
@@ -217,6 +218,29 @@ test.each([
   await tellOnce(hands({ origins: ['http://hooks.example.org:1'], lookup: async () => addresses }), never);
   expect(await log(uuid)).toMatchObject([{ state: 'pending', status: null, error: expect.stringContaining(says) }]);
   expect(received).toEqual([]);
+});
+
+test('a name is connected to at the addresses that were checked, of both families', async () => {
+  let options: RequestOptions = {};
+  const asked = Object.assign(new EventEmitter(), { end: () => asked.emit('error', new Error('enough')) });
+  jest.spyOn(http, 'request').mockImplementationOnce(((_: URL, given: RequestOptions) => {
+    options = given;
+    return asked;
+  }) as unknown as typeof http.request);
+  const addresses = ['192.0.2.7', '2001:db8::7'];
+  const sender = { origins: ['http://hooks.example.org:1'], lookup: async () => addresses };
+  const message = { url: 'http://hooks.example.org:1/x', delivery: 'd', kind: 'k', body: '{}', secret: 's' };
+  await expect(sendWebhook(message, sender, never)).rejects.toThrow('enough');
+  const found = (all: boolean) =>
+    new Promise((done) => options.lookup!('hooks.example.org', { all }, (...answer) => done(answer)));
+  expect(await found(true)).toEqual([
+    null,
+    [
+      { address: '192.0.2.7', family: 4 },
+      { address: '2001:db8::7', family: 6 },
+    ],
+  ]);
+  expect(await found(false)).toEqual([null, '192.0.2.7', 4]);
 });
 
 test('a receiver that never answers is given up on in time, and another one is not kept waiting', async () => {

@@ -14,10 +14,11 @@ export type Limits = {
 
 const windowMs = 60_000;
 
-type LimitedRequest = Request & { readonly rateLimit?: { readonly resetTime?: Date } };
+/** A request as its refusal finds it: the library's store in memory always says when the window ends. */
+type LimitedRequest = Request & { readonly rateLimit: { readonly resetTime: Date } };
 
 const tooMany = (request: Request, limit: number): TemperError => {
-  const left = ((request as LimitedRequest).rateLimit?.resetTime?.getTime() ?? Date.now() + windowMs) - Date.now();
+  const left = (request as LimitedRequest).rateLimit.resetTime.getTime() - Date.now();
   return new TemperError('TooManyRequests', { limit, seconds: Math.max(1, Math.ceil(left / 1_000)) });
 };
 
