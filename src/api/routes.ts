@@ -2,6 +2,7 @@
 import type { Route } from './http/route';
 import { auditRoutes } from './temper/audit';
 import { descriptionRoutes } from './temper/description';
+import { disruptionBudgetRoutes } from './temper/disruption-budgets';
 import { freezeRoutes } from './temper/freezes';
 import { policyRoutes } from './temper/policy';
 import { ramdiskRecordRoutes } from './temper/ramdisks';
@@ -84,6 +85,7 @@ export const routes: readonly Route[] = [
   ...ramdiskRoutes,
   ...webhookRoutes,
   ...ramdiskRecordRoutes,
+  ...disruptionBudgetRoutes,
   ...freezeRoutes,
   ...policyRoutes,
   ...recoveryRoutes,

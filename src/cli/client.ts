@@ -5,7 +5,7 @@ import type { CliDeps } from './hands';
 import { fetchReason, signIn } from './login';
 import { plainText } from './tables';
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
 export type Client = {
   /** The parsed body; undefined where there is none. Throws CliFault. */

@@ -1,6 +1,7 @@
 /** The `temper` command for operators: an HTTP client of the API, with a few looks behind it. */
 import { Command, CommanderError } from 'commander';
 import { actingWith } from './context';
+import { addDisruptionBudgets } from './disruption-budgets';
 import { addDoctor } from './doctor';
 import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
@@ -35,6 +36,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addRuns(program, acting);
   addRunbooks(program, acting);
   addFreezes(program, acting);
+  addDisruptionBudgets(program, acting);
   addRamdisks(program, acting);
   addDoctor(program, acting);
   addRecover(program, acting);

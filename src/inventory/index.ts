@@ -6,6 +6,7 @@ import { audit } from './audit';
 import { auditList } from './audit-list';
 import { alone, clockOf, type Db, type Sql } from './database';
 import { deployTemplates } from './deploy-templates';
+import { disruptionBudgets } from './disruption-budgets';
 import { events } from './events';
 import { feed } from './feed';
 import { idempotency } from './idempotency';
@@ -95,6 +96,7 @@ const queries = (sql: Db) => ({
   volumeConnectors: volumeConnectors(sql),
   volumeTargets: volumeTargets(sql),
   deployTemplates: deployTemplates(sql),
+  disruptionBudgets: disruptionBudgets(sql),
   inspectionRules: inspectionRules(sql),
   ruleEffects: ruleEffects(sql),
   shards: shards(sql),

@@ -134,6 +134,7 @@ export const errors = {
     says: 'There are {limit} event streams {whose}, as many as there may be; close one, or try again later.',
   },
   HistoryNotFound: { status: 404, retry: false, says: 'Node {node} has no history event {event}.' },
+  DisruptionBudgetNotFound: { status: 404, retry: false, says: 'Disruption budget {budget} could not be found.' },
   WebhookNotFound: { status: 404, retry: false, says: 'Webhook {webhook} could not be found.' },
   WebhookTargetRefused: {
     status: 400,

@@ -48,6 +48,9 @@ const world = async (): Promise<Record<string, string>> => {
       kinds: ['*'],
       secret: 'x'.repeat(32),
     }),
+    'disruption-budgets': (
+      await api.as('owner-manager', 'POST', '/temper/v1/disruption-budgets', { body: { max_unavailable: 1 } })
+    ).body.uuid,
     ramdisks: await make('/temper/v1/ramdisks', {
       name: 'hidden',
       iso_sha256: 'a'.repeat(64),
@@ -92,6 +95,7 @@ const bodies: readonly (readonly [end: RegExp, body: unknown])[] = [
   [/\/runs\/[^/]+\/\w+$/, reason],
   [/\/freezes$/, reason],
   [/\/webhooks\/[^/]+$/, { enabled: false }],
+  [/\/disruption-budgets\/[^/]+$/, { max_unavailable: 2 }],
   [/\/vendor_passthru/, {}],
 ];
 
@@ -110,7 +114,7 @@ const bodyFor = (method: string, path: string): unknown => {
 const named = routes.filter(({ path, open, rules }) => path.includes(':') && !open && rules !== 'public');
 
 /** The kind of the object that the first parameter of a path names: what stands before it. */
-const kindOf = (path: string): string => /^\/(?:temper\/)?v1\/((?:\w+\/)*?\w+)\/:/.exec(path)![1]!;
+const kindOf = (path: string): string => /^\/(?:temper\/)?v1\/((?:\w+\/)*?[\w-]+)\/:/.exec(path)![1]!;
 
 const filled = (path: string, id: string): string =>
   path

@@ -3,6 +3,7 @@
 import { nobody } from '../../src/model/access/callers';
 import {
   createPolicy,
+  disruptionTarget,
   nodeTarget,
   type PersonaName,
   personas,
@@ -181,6 +182,7 @@ test('every rule but the helpers and those nobody may pass admits somebody and r
     runbookTarget({ owner, public: false }),
     runTarget({ owner, tenant: lessee }),
     { 'allocation.owner': owner },
+    disruptionTarget({ project: owner }),
   ];
   const admits = (rule: string) =>
     everybody.some((name) => targets.some((target) => policy.allows(rule, personas[name], target)));

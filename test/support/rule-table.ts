@@ -532,6 +532,16 @@ export const ruleRows: readonly RuleRow[] = [
   row('temper:ramdisk:get', 'GET /temper/v1/ramdisks', 'system-reader', 'owner-admin'),
   row('temper:ramdisk:create', 'POST /temper/v1/ramdisks', 'operator', 'system-member', { body: ramdisk }),
   row('temper:ramdisk:delete', 'DELETE /temper/v1/ramdisks/{ramdisk}', 'operator', 'system-member'),
+  row('temper:disruption_budget:get', 'GET /temper/v1/disruption-budgets/{budget}', 'owner-reader', 'lessee-admin', {
+    hidden: true,
+  }),
+  row('temper:disruption_budget:create', 'POST /temper/v1/disruption-budgets', 'lessee-manager', 'lessee-member', {
+    body: { max_unavailable: 1 },
+  }),
+  row('temper:disruption_budget:update', 'PATCH /temper/v1/disruption-budgets/{budget}', 'owner-manager', 'operator', {
+    body: { max_unavailable: 2 },
+  }),
+  row('temper:disruption_budget:delete', 'DELETE /temper/v1/disruption-budgets/{budget}', 'operator', 'owner-member'),
   row('temper:audit:get', 'GET /temper/v1/audit', 'system-reader', 'owner-admin'),
   row('temper:recovery:get', 'GET /temper/v1/recovery', 'system-reader', 'owner-admin'),
   row('temper:recovery:end', 'POST /temper/v1/recovery', 'operator', 'system-member', { body: {} }),

@@ -145,6 +145,11 @@ const makes: Readonly<Record<string, Make>> = {
     await posted(api, '/temper/v1/ramdisks', { name, iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area });
     return name;
   },
+  budget: async (api) => {
+    const [row] = await api.sql`
+      insert into disruption_budgets (project, max_unavailable) values (${owner}, '1') returning uuid`;
+    return row!.uuid;
+  },
   running: async (api, the) => runOf(api, await the('node'), 'running'),
   parked: async (api, the) => runOf(api, await the('node'), 'parked'),
   failed: async (api, the) => runOf(api, await the('node'), 'failed'),

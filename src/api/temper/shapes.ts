@@ -15,6 +15,24 @@ const listOf = <Key extends string, One extends z.ZodType>(key: Key, one: One) =
 
 const sources = z.array(text);
 
+const amount = z.union([count, text]);
+
+export const disruptionBudget = z.strictObject({
+  uuid: id,
+  project: text,
+  query: z.record(text, z.array(text)),
+  max_unavailable: amount.nullable(),
+  min_available: amount.nullable(),
+  description: maybe,
+  nodes: count,
+  unavailable: count,
+  may_be_taken: count,
+  created_at: time,
+  updated_at: maybeTime,
+  links: z.strictObject({ self: text }),
+});
+export const disruptionBudgets = listOf('disruption_budgets', disruptionBudget);
+
 const runStep = z.strictObject({
   index: count,
   interface: maybe,

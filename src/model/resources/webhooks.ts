@@ -19,6 +19,7 @@ export const eventFamilies = [
   'inspection_rule',
   'webhook',
   'ramdisk',
+  'disruption_budget',
 ] as const;
 
 const changes = ['created', 'updated', 'deleted'];
@@ -35,6 +36,7 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
     'abort', 'pause', 'resume', 'retry', 'skip', 'fail',
   ], // biome-ignore format: one row of names
   ramdisk: ['created', 'deleted'],
+  disruption_budget: [...changes, 'overridden'],
   runbook: [...changes, 'withdrawn'],
   allocation: [...changes, 'reserved', 'failed'],
   step: ['begun', 'tried', 'waiting', 'parked', 'done', 'skipped', 'failed'],

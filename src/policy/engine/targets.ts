@@ -17,6 +17,7 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'runbook.public': { holds: 'boolean' },
   'run.tenant': { holds: 'text' },
   'step.by': { holds: 'text' },
+  'disruption_budget.project': { holds: 'text' },
 };
 
 /** Target of a rule about a node, or about something that belongs to one (port, portgroup, volume). */
@@ -42,6 +43,11 @@ export const runTarget = (run: { owner: string | null; lessee?: string | null; t
   'node.owner': run.owner,
   'node.lessee': run.lessee ?? null,
   'run.tenant': run.tenant,
+});
+
+/** Target of a rule about a project's disruption budgets. */
+export const disruptionTarget = (budget: { project: string | null }): Target => ({
+  'disruption_budget.project': budget.project,
 });
 
 /** Target of a rule about an allocation. */

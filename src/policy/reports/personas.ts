@@ -1,7 +1,7 @@
 /** The callers and objects that policy tables are drawn for. */
 
 import { type Caller, expandRoles, nobody } from '../../model/access/callers';
-import { allocationTarget, nodeTarget, runbookTarget, runTarget } from '../engine/targets';
+import { allocationTarget, disruptionTarget, nodeTarget, runbookTarget, runTarget } from '../engine/targets';
 import type { Target } from '../types';
 
 export const personaGroups = ['system', 'owner', 'lessee', 'stranger'] as const;
@@ -59,6 +59,7 @@ const aboutNodes = /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node
 const aboutRunbooks = /^(?:(?:baremetal|temper):runbook:|baremetal:step:execute:)/;
 const aboutRuns = /^temper:run:/;
 const aboutAllocations = /^baremetal:allocation:/;
+const aboutDisruptions = /^temper:(?:disruption_budget|window):/;
 
 /** The objects, and the rules each is asked about. */
 export const scenes: readonly Scene[] = [
@@ -115,6 +116,12 @@ export const scenes: readonly Scene[] = [
     title: "An allocation of project owner's",
     target: allocationTarget({ owner }),
     about: aboutAllocations,
+  },
+  {
+    kind: 'disruption',
+    title: "A disruption budget or a window of project owner's",
+    target: disruptionTarget({ project: owner }),
+    about: aboutDisruptions,
   },
 ];
 

@@ -34,6 +34,7 @@ const freeSteps = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
 const operators = anyOf(systemMember, systemService);
 const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and project_id:%(run.tenant)s');
 
+const ownBudget = 'project_id:%(disruption_budget.project)s';
 const tenant = 'project_id:%(run.tenant)s';
 const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member and ${tenant}`);
 // A skipped step is a change of what an operator approved.
@@ -290,6 +291,24 @@ export const addedRules: readonly TemperRuleRow[] = [
     check: act === 'get' ? systemReader : systemAdmin,
     says: `${act === 'get' ? 'See the ramdisks that nodes can be booted from: readers' : `${act[0]!.toUpperCase()}${act.slice(1)} ramdisks, from which all nodes can be booted: administrators`} of the system.`,
   })),
+  {
+    name: 'temper:disruption_budget:get',
+    check: anyOf(systemReader, `role:reader and ${ownBudget}`, `role:service and ${ownBudget}`),
+    ironic: systemReader,
+    says: 'See how many of its nodes a project lets be missing at once: readers of that project.',
+  },
+  ...['create', 'update'].map((act) => ({
+    name: `temper:disruption_budget:${act}`,
+    check: `${manager} and ${ownBudget}`,
+    ironic: systemAdmin,
+    says: `${act[0]!.toUpperCase()}${act.slice(1)} a project’s disruption budget: its managers, and no operator, who may go past one by a rule and a reason.`,
+  })),
+  {
+    name: 'temper:disruption_budget:delete',
+    check: anyOf(systemAdmin, `${manager} and ${ownBudget}`),
+    ironic: systemAdmin,
+    says: 'Delete a project’s disruption budget: its managers, and system administrators where a project is gone.',
+  },
   ...['node', 'runbook'].map((resource) => ({
     name: `temper:${resource}:operator_traits`,
     check: operators,

@@ -1,0 +1,118 @@
+/** `temper disruption-budgets`: how many of a project's nodes may be missing at once, whatever rollouts want. */
+import type { Command } from 'commander';
+import type { Acting, Context } from './context';
+import { stop } from './faults';
+import { plainText, table } from './tables';
+
+type Budget = {
+  readonly uuid: string;
+  readonly project: string;
+  readonly query: Readonly<Record<string, readonly string[]>>;
+  readonly max_unavailable: number | string | null;
+  readonly min_available: number | string | null;
+  readonly description: string | null;
+  readonly nodes: number;
+  readonly unavailable: number;
+  readonly may_be_taken: number;
+};
+
+type Given = {
+  readonly project?: string;
+  readonly query?: readonly string[];
+  readonly maxUnavailable?: string;
+  readonly minAvailable?: string;
+  readonly description?: string;
+};
+
+const path = '/temper/v1/disruption-budgets';
+const one = (uuid: string): string => `${path}/${encodeURIComponent(uuid)}`;
+
+const limitText = ({ max_unavailable, min_available }: Budget): string =>
+  max_unavailable === null ? `${min_available} stay` : `${max_unavailable} missing`;
+
+const queryText = (query: Budget['query']): string =>
+  Object.entries(query)
+    .map(([key, values]) => `${key}=${values.join(',')}`)
+    .join(' ') || 'all nodes';
+
+const budgetTable = (budgets: readonly Budget[], width?: number): string =>
+  budgets.length === 0
+    ? 'No disruption budgets.\n'
+    : table(
+        ['BUDGET', 'PROJECT', 'AT MOST', 'NODES', 'MISSING', 'MAY BE TAKEN', 'OF'],
+        budgets.map((budget) => [
+          budget.uuid,
+          budget.project,
+          limitText(budget),
+          budget.nodes,
+          budget.unavailable,
+          budget.may_be_taken,
+          queryText(budget.query),
+        ]),
+        width,
+      );
+
+const amount = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
+
+/** `key=value,value` as the API takes it. Throws CliFault (usage). */
+const queryOf = (pairs: readonly string[]): Record<string, string[]> =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) stop('usage', `--query is key=value, such as resource_class=gold; got ${pair}.`);
+      return [pair.slice(0, at), pair.slice(at + 1).split(',')];
+    }),
+  );
+
+const bodyOf = ({ project, query, maxUnavailable, minAvailable, description }: Given) => ({
+  ...(project !== undefined && { project }),
+  ...(query !== undefined && { query: queryOf(query) }),
+  ...(maxUnavailable !== undefined && { max_unavailable: amount(maxUnavailable) }),
+  ...(minAvailable !== undefined && { min_available: amount(minAvailable) }),
+  ...(description !== undefined && { description }),
+});
+
+const listBudgets = async ({ api, print, width }: Context): Promise<void> =>
+  print((await api.send('GET', path)) as { disruption_budgets: Budget[] }, ({ disruption_budgets }) =>
+    budgetTable(disruption_budgets, width),
+  );
+
+const showBudget = async ({ api, print, width }: Context, budget: string): Promise<void> =>
+  print((await api.send('GET', one(budget))) as Budget, (row) => budgetTable([row], width));
+
+const createBudget = async ({ api, print, width }: Context, given: Given): Promise<void> => {
+  if ((given.maxUnavailable === undefined) === (given.minAvailable === undefined))
+    stop('usage', 'Give --max-unavailable or --min-available.');
+  print((await api.send('POST', path, bodyOf(given))) as Budget, (row) => budgetTable([row], width));
+};
+
+const setBudget = async ({ api, print, width }: Context, budget: string, given: Given): Promise<void> =>
+  print((await api.send('PATCH', one(budget), bodyOf(given))) as Budget, (row) => budgetTable([row], width));
+
+const deleteBudget = async ({ api, print }: Context, budget: string): Promise<void> => {
+  await api.send('DELETE', one(budget));
+  print({ uuid: budget }, ({ uuid }) => `Disruption budget ${plainText(uuid)} is deleted.\n`);
+};
+
+const limited = (command: Command): Command =>
+  command
+    .option('--max-unavailable <number or share>', 'so many of these nodes may be missing at once: 2, or 10%')
+    .option('--min-available <number or share>', 'so many of these nodes stay: 5, or 90%')
+    .option('--query <key=value...>', 'which nodes: resource_class=gold properties.rack=r1,r2; all where absent')
+    .option('--description <text>', 'what it is for');
+
+/** Adds the commands about disruption budgets. */
+export const addDisruptionBudgets = (program: Command, acting: Acting): void => {
+  const budgets = program
+    .command('disruption-budgets')
+    .description('how many of a project’s nodes may be missing at once, whatever rollouts want');
+  budgets.command('list').description('those you may see, and what each leaves now').action(acting(listBudgets));
+  budgets.command('show').description('one of them').argument('<budget>', 'its UUID').action(acting(showBudget));
+  limited(budgets.command('create').description('make one for your project'))
+    .option('--project <project>', 'the owner or lessee of the nodes; your project where absent')
+    .action(acting(createBudget));
+  limited(
+    budgets.command('set').description('change one; it holds from the next node on').argument('<budget>', 'its UUID'),
+  ).action(acting(setBudget));
+  budgets.command('delete').description('delete one').argument('<budget>', 'its UUID').action(acting(deleteBudget));
+};

@@ -1,0 +1,155 @@
+/** Queries of disruption budgets: the rows, who is missing of a budget's nodes, and the lock under which an admission counts. */
+import type { NodeUuid, ProjectId } from '../model/ids';
+import type { Predicate } from '../model/predicates';
+import {
+  type Amount,
+  budgetUuids,
+  type DisruptionLimit,
+  type DisruptionQuery,
+  downStates,
+  mayBeMissing,
+  propertyOf,
+} from '../model/rollouts/disruption';
+import { type Db, jsonOf, textArray, uuidArray } from './database';
+import { conditionOf } from './predicates';
+
+export type DisruptionBudget = DisruptionLimit & {
+  readonly uuid: string;
+  readonly project: ProjectId;
+  readonly query: DisruptionQuery;
+  readonly description: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+export type DisruptionValues = Pick<
+  DisruptionBudget,
+  'project' | 'query' | 'max_unavailable' | 'min_available' | 'description'
+>;
+
+/** What a budget says of its nodes now. */
+export type Disruption = { readonly nodes: number; readonly unavailable: number };
+
+/** A budget that has no node left to give; `missing` and `limit` are for its own project only. */
+export type SpentBudget = {
+  readonly uuid: string;
+  readonly project: ProjectId;
+  readonly missing: number;
+  readonly limit: number;
+};
+
+type Stored = Omit<DisruptionBudget, keyof DisruptionLimit> & {
+  readonly max_unavailable: string | null;
+  readonly min_available: string | null;
+};
+
+const columns = [
+  'uuid', 'project', 'query', 'max_unavailable', 'min_available', 'description', 'created_at', 'updated_at',
+] as const; // biome-ignore format: one row of names
+
+const amountOf = (text: string | null): Amount | null => (text === null || text.endsWith('%') ? text : Number(text));
+
+const opened = (row: Stored): DisruptionBudget => ({
+  ...row,
+  max_unavailable: amountOf(row.max_unavailable),
+  min_available: amountOf(row.min_available),
+});
+
+const written = (sql: Db, { project, query, max_unavailable, min_available, description }: DisruptionValues) => ({
+  project,
+  query: jsonOf(sql, query),
+  max_unavailable: max_unavailable === null ? null : String(max_unavailable),
+  min_available: min_available === null ? null : String(min_available),
+  description,
+});
+
+/** The nodes of a project that a query means; of table `nodes`. */
+const chosen = (sql: Db, { project, query }: Pick<DisruptionBudget, 'project' | 'query'>) =>
+  Object.entries(query).reduce((all, [name, values]) => {
+    const key = propertyOf(name);
+    if (key !== undefined) return sql`${all} and nodes.properties ->> ${key} = any (${textArray(sql, values)})`;
+    if (name === 'traits') return sql`${all} and nodes.traits @> ${textArray(sql, values)}`;
+    const list = budgetUuids.includes(name) ? uuidArray(sql, values) : textArray(sql, values);
+    return sql`${all} and nodes.${sql(name)} = any (${list})`;
+  }, sql`(nodes.owner = ${project} or nodes.lessee = ${project})`);
+
+/** Held by a run, out of use, at fault, or in a state of failure. */
+const missing = (sql: Db) => sql`(
+  nodes.reservation is not null or nodes.maintenance or nodes.fault is not null
+  or nodes.provision_state = any (${textArray(sql, downStates)}))`;
+
+const rows = (sql: Db) => ({
+  /** A page of budgets, oldest first. @param visible over the columns of budgets */
+  async list({ visible, limit, after }: { visible: Predicate; limit: number; after?: string }) {
+    const found = await sql<Stored[]>`
+      select ${sql(columns)} from disruption_budgets where ${conditionOf(sql, visible, 'disruption_budgets')}
+        and ${after ? sql`id > (select m.id from disruption_budgets m where m.uuid = ${after})` : sql`true`}
+      order by id limit ${limit}`;
+    return found.map(opened);
+  },
+
+  async find(uuid: string): Promise<DisruptionBudget | undefined> {
+    const [row] = await sql<Stored[]>`select ${sql(columns)} from disruption_budgets where uuid = ${uuid}`;
+    return row && opened(row);
+  },
+
+  /** How many budgets a project has. */
+  async count(project: ProjectId): Promise<number> {
+    const [row] = await sql<{ many: number }[]>`
+      select count(*)::int as many from disruption_budgets where project = ${project}`;
+    return row!.many;
+  },
+
+  async create(values: DisruptionValues): Promise<DisruptionBudget> {
+    const [row] = await sql<Stored[]>`
+      insert into disruption_budgets ${sql(written(sql, values))} returning ${sql(columns)}`;
+    return opened(row!);
+  },
+
+  /** Undefined where there is none any more. An admission that counts at this moment ends first. */
+  async update(uuid: string, values: DisruptionValues): Promise<DisruptionBudget | undefined> {
+    const [row] = await sql<Stored[]>`
+      update disruption_budgets set ${sql(written(sql, values))}, updated_at = now()
+      where uuid = ${uuid} returning ${sql(columns)}`;
+    return row && opened(row);
+  },
+
+  async delete(uuid: string): Promise<boolean> {
+    return (await sql`delete from disruption_budgets where uuid = ${uuid} returning 1`).length === 1;
+  },
+});
+
+const counting = (sql: Db) => ({
+  /** A budget's nodes and how many of them are missing now, of those that the reader may see. */
+  async disruption(budget: Pick<DisruptionBudget, 'project' | 'query'>, visible: Predicate): Promise<Disruption> {
+    const [row] = await sql<Disruption[]>`
+      select count(*)::int as nodes, (count(*) filter (where ${missing(sql)}))::int as unavailable
+      from nodes where ${chosen(sql, budget)} and ${conditionOf(sql, visible, 'nodes')}`;
+    return row!;
+  },
+
+  /**
+   * The budgets that have no room for this node to be missing too; none where it may be taken. Call it in the transaction
+   * that takes the node, before it takes it: the budgets of the node's projects stay locked until that ends, in one order
+   * for all, so that two admissions cannot count the same room. Counting is a statement of its own, after the lock: what
+   * another admission has committed meanwhile is then seen.
+   */
+  async spentFor(node: NodeUuid): Promise<SpentBudget[]> {
+    const locked = await sql<Stored[]>`
+      select ${sql(columns)} from disruption_budgets
+      where project in (select unnest(array[owner, lessee]) from nodes where uuid = ${node})
+      order by id for update`;
+    const spent: SpentBudget[] = [];
+    for (const { uuid, project, ...budget } of locked.map(opened)) {
+      const [now] = await sql<{ mine: boolean; nodes: number; missing: number }[]>`
+        select count(*)::int as nodes, coalesce(bool_or(nodes.uuid = ${node}), false) as mine,
+          (count(*) filter (where nodes.uuid <> ${node} and ${missing(sql)}))::int as missing
+        from nodes where ${chosen(sql, { project, query: budget.query })}`;
+      const limit = mayBeMissing(budget, now!.nodes);
+      if (now!.mine && now!.missing >= limit) spent.push({ uuid, project, missing: now!.missing, limit });
+    }
+    return spent;
+  },
+});
+
+export const disruptionBudgets = (sql: Db) => ({ ...rows(sql), ...counting(sql) });
