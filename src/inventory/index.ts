@@ -33,6 +33,10 @@ import { volumeConnectors, volumeTargets } from './nodes/volumes';
 import { policyLoads } from './policy-loads';
 import { quotas } from './quotas';
 import { ramdisks } from './ramdisks';
+import { rolloutAdmission } from './rollouts/admission';
+import { rollouts } from './rollouts/rollouts';
+import { rolloutTargets } from './rollouts/targets';
+import { rolloutWakes } from './rollouts/wakes';
 import { runbookRevisions } from './runbook-revisions';
 import { runbookTraits } from './runbook-traits';
 import { runbooks } from './runbooks';
@@ -101,6 +105,10 @@ const queries = (sql: Db) => ({
   ruleEffects: ruleEffects(sql),
   shards: shards(sql),
   vifs: vifs(sql),
+  rollouts: rollouts(sql),
+  rolloutTargets: rolloutTargets(sql),
+  rolloutAdmission: rolloutAdmission(sql),
+  rolloutWakes: rolloutWakes(sql),
 });
 
 export type Queries = ReturnType<typeof queries>;

@@ -58,6 +58,8 @@ export const runbookRevisions = (sql: Db) => ({
    */
   async withdraw(runbook: RunbookUuid, revision: number, by: Requester, reason: string): Promise<boolean> {
     await sql`select 1 from runbooks where uuid = ${runbook} for update`;
+    // Control workers may not lock runbooks, of which a rollout's revision may be gone besides.
+    await sql`select pg_advisory_xact_lock(hashtext('runbook'), hashtext(${runbook}))`;
     const rows = await sql`
       update runbook_revisions set withdrawn_at = now(), withdrawn_by = ${jsonOf(sql, by)}, withdrawn_reason = ${reason}
       where runbook_uuid = ${runbook} and revision = ${revision} and withdrawn_at is null returning 1`;

@@ -31,6 +31,14 @@ export const runbooks = (sql: Db) => ({
     return { revision: held.revision, withdrawn: found?.withdrawn ?? null };
   },
 
+  /** The same of one revision: whether the runbook has been changed or deleted since does not matter. */
+  async holdRevision(uuid: string, revision: number): Promise<HeldRunbook | undefined> {
+    await sql`select pg_advisory_xact_lock_shared(hashtext('runbook'), hashtext(${uuid}))`; // against a withdrawal meanwhile
+    const [found] = await sql<HeldRunbook[]>`
+        select revision, withdrawn_reason as withdrawn from runbook_revisions where runbook_uuid = ${uuid} and revision = ${revision}`;
+    return found;
+  },
+
   /** Replaces the trait set. */
   async setTraits(uuid: RunbookUuid, traits: readonly string[]): Promise<void> {
     await sql`update runbooks set traits = ${textArray(sql, traits)}, updated_at = now() where uuid = ${uuid}`;

@@ -9,6 +9,8 @@ export type RunbookUuid = Branded<'RunbookUuid'>;
 export type RunUuid = Branded<'RunUuid'>;
 export type AllocationUuid = Branded<'AllocationUuid'>;
 export type LeaseUuid = Branded<'LeaseUuid'>;
+/** `runs.batch` holds it. */
+export type RolloutUuid = Branded<'RolloutUuid'>;
 export type FreezeUuid = Branded<'FreezeUuid'>;
 export type ProjectId = string;
 

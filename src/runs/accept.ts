@@ -12,7 +12,7 @@ import { next, type ProvisionState, powerTargets, states } from '../model/lifecy
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { Lock, RunInput, Timing } from '../model/runs/runs';
 import { workflowId } from '../workflows/contract';
-import type { RunOrder } from './contract';
+import type { BeforeAcceptance, RunOrder } from './contract';
 import type { RunFacts } from './engine';
 
 export type Accepted = { readonly workflow_id: string; readonly input: RunInput; readonly facts: RunFacts };
@@ -21,6 +21,7 @@ type AcceptDeps = {
   readonly vault: Sealer;
   readonly timing: Timing;
   readonly queuePrefix?: string;
+  readonly before?: BeforeAcceptance;
 };
 
 // A run's input stays in its history and goes with every act.
@@ -29,8 +30,7 @@ const maxPlanBytes = 64 * 1024;
 /** Takes the node for a run, in one try: the caller decides whether to wait. Throws NodeLocked, NodeNotFound, InvalidState. */
 export const accept = async (order: RunOrder, hands: AcceptDeps): Promise<Accepted> => {
   const to = workingState(order);
-  const accepted = await hands.inventory.transaction((inventory) => acceptOnce(inventory, order, to, hands));
-  return accepted ?? explainRefusal(hands.inventory, order);
+  return hands.inventory.transaction((inventory) => acceptOnce(inventory, order, to, hands));
 };
 
 /** The conductor groups whose workers act in the run: the node's, and those of the other nodes of its steps. */
@@ -52,7 +52,9 @@ const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promis
   if (!runbook) return null;
   const { uuid, name } = runbook;
   const held =
-    (await runbooks.hold(uuid, runbook.updated_at)) ??
+    (await (runbook.revision === undefined
+      ? runbooks.hold(uuid, runbook.updated_at)
+      : runbooks.holdRevision(uuid, runbook.revision))) ??
     raise('Conflict', { reason: `Runbook ${name} was changed or deleted meanwhile; look at it and try again.` });
   const { revision, withdrawn } = held;
   if (withdrawn !== null) raise('RevisionWithdrawn', { runbook: name, revision, reason: withdrawn });
@@ -91,16 +93,18 @@ const rowOf = (order: RunOrder, to: ProvisionState | null) => ({
   lessee: order.lessee ?? null,
   limit_class: order.limit?.class ?? null,
   resumes: order.resumes ?? null,
+  batch: order.batch ?? null,
 });
 
 const acceptOnce = async (
   inventory: Queries,
   order: RunOrder,
   to: ProvisionState | null,
-  { vault, timing, queuePrefix }: AcceptDeps,
-): Promise<Accepted | undefined> => {
-  const runbook = await holdRunbook(inventory, order);
+  { vault, timing, queuePrefix, before }: AcceptDeps,
+): Promise<Accepted> => {
   const run = inventory.runs.newId();
+  await before?.(inventory, run);
+  const runbook = await holdRunbook(inventory, order);
   const { plan: sealed, secrets } = await sealedPlan(inventory, run, order, vault);
   requireSize(sealed);
   const displaced = order.takesOver ? await inventory.runs.holding(order.node.uuid) : undefined;
@@ -122,7 +126,7 @@ const acceptOnce = async (
     displaces: displaced?.id ?? null,
     instance_info: instance?.document ?? null,
   });
-  if (!taken) return undefined;
+  if (!taken) return explainRefusal(inventory, order); // what was written before it is not kept
   const also = await takeAlso(inventory, run, order, sealed.steps);
   if (instance) {
     await inventory.secrets.insert(instance.secrets);
@@ -248,6 +252,7 @@ const runAuditAndEvent = async (
     runbook: runbook?.name ?? null,
     ...(runbook && { runbook_revision: runbook.revision }),
     ...(order.resumes && { resumes: order.resumes.run, resume_from: order.resumes.from }),
+    ...(order.batch && { rollout: order.batch }),
     ...(order.power && { target: order.power.target }),
     steps: steps.map(({ interface: of, step, args }) => ({ interface: of, step, args: maskSecrets(args) })),
   };
@@ -270,7 +275,7 @@ const runAuditAndEvent = async (
   });
 };
 
-const explainRefusal = async (inventory: Inventory, { node }: RunOrder): Promise<never> => {
+const explainRefusal = async (inventory: Queries, { node }: RunOrder): Promise<never> => {
   if (!(await inventory.runs.stateOf(node.uuid as NodeUuid))) raise('NodeNotFound', { node: node.uuid });
   return raise('NodeLocked', { node: node.name ?? node.uuid });
 };

@@ -1,7 +1,8 @@
 /** What the API asks of runs: accept, move at once, send a message, and look. */
 
+import type { Queries } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
-import type { NodeUuid, ProjectId, RunbookUuid, RunUuid } from '../model/ids';
+import type { NodeUuid, ProjectId, RolloutUuid, RunbookUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/lifecycle/plan-parts';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../model/lifecycle/states';
 import type { PlannedStep } from '../model/lifecycle/step-types';
@@ -47,7 +48,13 @@ export type RunOrder = {
   readonly ramdisk?: Omit<Plan, 'steps'>;
   readonly power?: { readonly target: PowerTarget; readonly timeoutMs?: number };
   /** `updated_at` as it was read: a runbook that was changed or deleted meanwhile is a 409. */
-  readonly runbook: { readonly uuid: RunbookUuid; readonly name: string; readonly updated_at?: Date | null } | null;
+  readonly runbook: {
+    readonly uuid: RunbookUuid;
+    readonly name: string;
+    readonly updated_at?: Date | null;
+    /** Pinned: the run goes by this revision, whatever has become of the runbook since. */
+    readonly revision?: number;
+  } | null;
   readonly asked: RunAudit;
   /** Only so many runs of a class work at once; the others wait their turn. */
   readonly limit?: RunInput['limit'];
@@ -59,7 +66,12 @@ export type RunOrder = {
   readonly lessee?: ProjectId;
   /** The failed run whose steps are taken up, and from which one. */
   readonly resumes?: { readonly run: RunUuid; readonly from: number };
+  /** The rollout that it is a part of. */
+  readonly batch?: RolloutUuid;
 };
+
+/** Done first in the transaction of an acceptance: what it throws refuses the run, and all is undone. */
+export type BeforeAcceptance = (store: Queries, run: RunUuid) => Promise<void>;
 
 /** A message to the run that waits on the node. */
 export type MessageOrder = { readonly node: OrderedNode; readonly kind: 'abort' | 'unhold'; readonly asked: RunAudit };
@@ -120,7 +132,7 @@ export type Runs = {
    * Takes the node and starts a run in one acceptance transaction; the engine is called afterwards, by the relay if it is away.
    * Throws NodeLocked (held, or moved meanwhile), NodeNotFound.
    */
-  start(order: RunOrder): Promise<{ run: RunUuid }>;
+  start(order: RunOrder, before?: BeforeAcceptance): Promise<{ run: RunUuid }>;
   /** A transition that needs no work: straight to a resting state. Throws NodeLocked. */
   move(order: { node: OrderedNode; event: Event; asked: RunAudit }): Promise<void>;
   /** Delivers a message to the run that holds the node; kept until the engine takes it. Throws NodeLocked where no run waits. */

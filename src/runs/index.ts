@@ -14,7 +14,7 @@ import type { Timing } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
 import { accept, sideOf } from './accept';
 import { call } from './call';
-import type { ActOrder, Delivered, MessageOrder, RunAudit, RunOrder, Runs } from './contract';
+import type { ActOrder, BeforeAcceptance, Delivered, MessageOrder, RunAudit, RunOrder, Runs } from './contract';
 import { recovered } from './ending';
 import { createEngine, type Engine } from './engine';
 import { putRight } from './gone';
@@ -37,10 +37,15 @@ export type RunsHands = {
   readonly quota?: number;
 };
 
-const startRun = async (order: RunOrder, hands: RunsHands, engine: Engine): Promise<{ run: RunUuid }> => {
+const startRun = async (
+  order: RunOrder,
+  hands: RunsHands,
+  engine: Engine,
+  before?: BeforeAcceptance,
+): Promise<{ run: RunUuid }> => {
   const { inventory, vault, timing, log, queuePrefix } = hands;
   await inventory.quotas.require('runs', quotaProject(order.asked.requester), hands.quota ?? 0);
-  const accepted = await accept(order, { inventory, vault, timing, queuePrefix });
+  const accepted = await accept(order, { inventory, vault, timing, queuePrefix, ...(before && { before }) });
   const { run } = accepted.input.lock;
   try {
     await engine.start(accepted.workflow_id, accepted.input, accepted.facts);
@@ -81,7 +86,7 @@ const moveAtOnce = async ({ node, event, asked }: Parameters<Runs['move']>[0], i
 export const createRuns = (hands: RunsHands): Runs => {
   const engine = createEngine(hands.client);
   const { inventory, log } = hands;
-  const start: Runs['start'] = (order) => startRun(order, hands, engine);
+  const start: Runs['start'] = (order, before) => startRun(order, hands, engine, before);
   return {
     start,
     move: (order) => moveAtOnce(order, inventory),

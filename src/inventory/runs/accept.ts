@@ -1,5 +1,5 @@
 /** How a run is accepted: node taken, fence raised, run written, in one statement. */
-import type { NodeUuid, ProjectId, RunUuid } from '../../model/ids';
+import type { NodeUuid, ProjectId, RolloutUuid, RunUuid } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { Lock, Requester, RunInput } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
@@ -30,6 +30,8 @@ export type Acceptance = {
   readonly lessee?: ProjectId | null;
   readonly limit_class?: string | null;
   readonly resumes?: { readonly run: RunUuid; readonly from: number } | null;
+  /** The rollout that it is a part of. */
+  readonly batch?: RolloutUuid | null;
 };
 
 // Named only where it is given: the BMC workers' role, which accepts runs of power sync, may not write lessees.
@@ -66,11 +68,11 @@ export const acceptedRuns = (sql: Db) => ({
         returning uuid, name, fence, owner, lessee, lease_id
       )
       insert into runs (id, node_uuid, node_name, fence, story, verb, runbook_uuid, runbook_name, runbook_revision, input, owner, lessee, lease_id,
-        requester, rule_set, workflow_id, provision_state_before, target, limit_class, resumes, resume_from)
+        requester, rule_set, workflow_id, provision_state_before, target, limit_class, resumes, resume_from, batch)
       select ${order.run}, uuid, name, fence, ${order.story}, ${order.verb}, ${order.runbook?.uuid ?? null}, ${order.runbook?.name ?? null}, ${order.runbook?.revision ?? null}::int,
         ${jsonOf(sql, order.input)}::jsonb || jsonb_build_object('lock', jsonb_build_object('run', ${order.run}::text, 'node_uuid', uuid::text, 'fence', fence)),
         owner, lessee, lease_id, ${jsonOf(sql, order.requester)}, ${order.rule_set}, ${order.workflow_id}, ${order.from}, ${order.target},
-        ${order.limit_class ?? null}, ${order.resumes?.run ?? null}, ${order.resumes?.from ?? null}
+        ${order.limit_class ?? null}, ${order.resumes?.run ?? null}, ${order.resumes?.from ?? null}, ${order.batch ?? null}
       from taken
       returning fence, owner, lessee`;
     if (!row) return undefined;

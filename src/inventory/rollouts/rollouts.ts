@@ -1,0 +1,195 @@
+/** Queries of rollouts themselves: planned, read, listed, moved from state to state. */
+import type { Caller } from '../../model/access/callers';
+import type { ProjectId, RolloutUuid } from '../../model/ids';
+import type { Predicate } from '../../model/predicates';
+import type { Counter } from '../../model/rollouts/layout';
+import type { PauseCode, RolloutState, TargetState } from '../../model/rollouts/states';
+import type { WaveSpec } from '../../model/rollouts/waves';
+import type { Requester } from '../../model/runs/runs';
+import { type Db, jsonOf } from '../database';
+import { conditionOf } from '../predicates';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export type RolloutRow = {
+  readonly id: RolloutUuid;
+  readonly name: string | null;
+  readonly project: ProjectId | null;
+  readonly state: RolloutState;
+  /** Why it is paused, or ended as it did. */
+  readonly code: PauseCode | null;
+  readonly reason: string | null;
+  readonly verb: string;
+  readonly runbook_uuid: string | null;
+  readonly runbook_name: string | null;
+  readonly runbook_revision: number | null;
+  readonly spec: Json;
+  readonly summary: Json;
+  readonly plan_hash: string;
+  readonly plan_number: number;
+  readonly seed: string;
+  readonly requester: Requester;
+  /** By whose rights targets are admitted; null before the start. */
+  readonly granted: Caller | null;
+  readonly granted_at: Date | null;
+  readonly rule_set: string;
+  readonly wave: number;
+  readonly refused_in_row: number;
+  readonly ending: 'finish' | 'abort' | null;
+  readonly reverts: RolloutUuid | null;
+  readonly created_at: Date;
+  readonly submitted_at: Date | null;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+  readonly updated_at: Date;
+};
+
+export type WaveRow = Pick<WaveSpec, 'advance' | 'soak_ms'> & {
+  readonly wave: number;
+  readonly size: number;
+  readonly opened_at: Date | null;
+  readonly closed_at: Date | null;
+  readonly gate: Json | null;
+};
+
+export type CounterRow = Counter & {
+  readonly in_flight: number;
+  readonly failed: number;
+  readonly parked: number;
+  readonly done: number;
+};
+
+/** What one plan says. */
+export type Planned = Pick<
+  RolloutRow,
+  'spec' | 'summary' | 'plan_hash' | 'seed' | 'rule_set' | 'runbook_uuid' | 'runbook_name' | 'runbook_revision' | 'verb'
+>;
+export type NewRollout = Planned & Pick<RolloutRow, 'name' | 'project' | 'requester' | 'reverts'>;
+
+/** What a move changes beside the state. */
+export type RolloutChange = Partial<
+  Pick<
+    RolloutRow,
+    'code' | 'reason' | 'wave' | 'refused_in_row' | 'ending' | 'submitted_at' | 'started_at' | 'finished_at'
+  >
+> & { readonly granted?: Caller };
+
+const columns = [
+  'id', 'name', 'project', 'state', 'code', 'reason', 'verb', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'spec', 'summary',
+  'plan_hash', 'plan_number', 'seed', 'requester', 'granted', 'granted_at', 'rule_set', 'wave', 'refused_in_row', 'ending', 'reverts',
+  'created_at', 'submitted_at', 'started_at', 'finished_at', 'updated_at',
+] as const; // biome-ignore format: one row of names
+
+const plannedColumns = (sql: Db, plan: Planned) => ({
+  spec: jsonOf(sql, plan.spec),
+  summary: jsonOf(sql, plan.summary),
+  plan_hash: plan.plan_hash,
+  seed: plan.seed,
+  rule_set: plan.rule_set,
+  verb: plan.verb,
+  runbook_uuid: plan.runbook_uuid,
+  runbook_name: plan.runbook_name,
+  runbook_revision: plan.runbook_revision,
+});
+
+export const rollouts = (sql: Db) => ({
+  /** Stores a plan; its waves, targets and counters come in the same transaction. */
+  async create(rollout: NewRollout): Promise<RolloutRow> {
+    const { name, project, requester, reverts } = rollout;
+    const values = { name, project, requester: jsonOf(sql, requester), reverts, ...plannedColumns(sql, rollout) };
+    const [row] = await sql<RolloutRow[]>`insert into rollouts ${sql(values)} returning ${sql(columns)}`;
+    return row!;
+  },
+
+  /**
+   * Puts a plan in the place of the one before, with none of its targets; votes for that one count no more. False where the rollout
+   * has begun, or was planned anew meanwhile.
+   */
+  async replan(id: RolloutUuid, before: string, plan: Planned): Promise<boolean> {
+    const planned = await sql`
+      update rollouts set ${sql(plannedColumns(sql, plan))}, plan_number = plan_number + 1, state = 'planned', code = null, reason = null,
+        granted = null, granted_at = null, submitted_at = null, updated_at = now()
+      where id = ${id} and plan_hash = ${before} and state in ('planned', 'awaiting_approval', 'scheduled') returning 1`;
+    if (planned.length === 0) return false;
+    await sql`delete from rollout_targets where rollout = ${id}`;
+    await sql`delete from rollout_waves where rollout = ${id}`;
+    await sql`delete from rollout_counters where rollout = ${id}`;
+    return true;
+  },
+
+  async find(id: RolloutUuid): Promise<RolloutRow | undefined> {
+    const [row] = await sql<RolloutRow[]>`select ${sql(columns)} from rollouts where id = ${id}`;
+    return row;
+  },
+
+  /**
+   * A page, newest first. `visible` is over the columns of rollouts; `nodes` over those of nodes: a rollout is seen as well that has
+   * one of these among its targets.
+   */
+  async list(of: {
+    readonly visible: Predicate;
+    readonly nodes: Predicate;
+    readonly state?: RolloutState;
+    readonly project?: string;
+    readonly limit: number;
+    readonly after?: RolloutUuid;
+  }): Promise<RolloutRow[]> {
+    const place = sql`(select m.created_at from rollouts m where m.id = ${of.after ?? null})`;
+    return sql<RolloutRow[]>`
+      select ${sql(columns.map((name) => `r.${name}`))} from rollouts r
+      where (${conditionOf(sql, of.visible, 'r')} or exists (
+          select from rollout_targets t join nodes n on n.uuid = t.node_uuid where t.rollout = r.id and ${conditionOf(sql, of.nodes, 'n')}))
+        ${of.state === undefined ? sql`` : sql`and r.state = ${of.state}`}
+        ${of.project === undefined ? sql`` : sql`and r.project = ${of.project}`}
+        ${of.after ? sql`and r.created_at <= ${place} and (r.created_at < ${place} or (r.created_at = ${place} and r.id > ${of.after}))` : sql``}
+      order by r.created_at desc, r.id limit ${of.limit}`;
+  },
+
+  waves: (id: RolloutUuid): Promise<WaveRow[]> => sql<WaveRow[]>`
+    select wave, size, advance, soak_ms, opened_at, closed_at, gate from rollout_waves where rollout = ${id} order by wave`,
+
+  counters: (id: RolloutUuid): Promise<CounterRow[]> => sql<CounterRow[]>`
+    select number, scope, value, budget, most, in_flight, failed, parked, done from rollout_counters where rollout = ${id} order by number`,
+
+  /** How many targets are in which state, by wave; wave null holds those that the plan refused. */
+  counts: (
+    id: RolloutUuid,
+  ): Promise<{ wave: number | null; state: TargetState; code: string | null; targets: number }[]> => sql`
+    select wave, state, code, count(*)::int as targets from rollout_targets where rollout = ${id} group by 1, 2, 3 order by 1, 2, 3`,
+
+  /**
+   * Moves a rollout that is in one of these states, by this plan, and has its workflow look at it. False where it is not. Waits for
+   * admissions under way: once it answers, none follows that the state does not allow.
+   */
+  async move(
+    { id, plan_hash }: Pick<RolloutRow, 'id' | 'plan_hash'>,
+    from: readonly RolloutState[],
+    to: RolloutState,
+    { granted, ...change }: RolloutChange = {},
+  ): Promise<boolean> {
+    const moved = await sql`
+      update rollouts set ${sql({ ...change, state: to })}
+        ${granted ? sql`, granted = ${jsonOf(sql, granted)}, granted_at = now()` : sql``}, updated_at = now()
+      where id = ${id} and plan_hash = ${plan_hash} and state in ${sql([...from])} returning 1`;
+    if (moved.length === 0) return false;
+    await sql`select wake_rollout(${id})`;
+    return true;
+  },
+
+  /** The rollout may begin the targets of this wave. */
+  async openWave(id: RolloutUuid, wave: number): Promise<void> {
+    await sql`update rollout_waves set opened_at = coalesce(opened_at, now()) where rollout = ${id} and wave = ${wave}`;
+  },
+
+  async closeWave(id: RolloutUuid, wave: number, gate: Json | null = null): Promise<void> {
+    await sql`
+      update rollout_waves set closed_at = coalesce(closed_at, now()), gate = coalesce(${gate && jsonOf(sql, gate)}, gate)
+      where rollout = ${id} and wave = ${wave}`;
+  },
+
+  /** How many may be under way at once from now on; never fewer than before. */
+  async ramp(id: RolloutUuid, most: number): Promise<void> {
+    await sql`
+      update rollout_counters set most = ${most} where rollout = ${id} and scope = 'total' and most < ${most}`;
+  },
+});

@@ -1,0 +1,166 @@
+/** Queries of a rollout's targets: written with the plan, listed, and moved. */
+import type { LeaseUuid, NodeUuid, ProjectId, RolloutUuid, RunUuid } from '../../model/ids';
+import type { Predicate } from '../../model/predicates';
+import type { Counter } from '../../model/rollouts/layout';
+import type { TargetState } from '../../model/rollouts/states';
+import type { WaveSpec } from '../../model/rollouts/waves';
+import type { Db } from '../database';
+import { jsonOf } from '../database';
+import { conditionOf } from '../predicates';
+
+export type TargetRow = {
+  readonly position: number;
+  readonly node_uuid: NodeUuid;
+  readonly node_name: string | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
+  readonly lease_id: LeaseUuid | null;
+  /** Null where the plan refused it. */
+  readonly wave: number | null;
+  readonly state: TargetState;
+  readonly code: string | null;
+  readonly rule: string | null;
+  readonly reason: string | null;
+  readonly power_cycles: number;
+  readonly erases: boolean;
+  readonly expected_ms: number | null;
+  /** Not begun before this time: a tenant's answer, or a window. */
+  readonly not_before: Date | null;
+  readonly run_id: RunUuid | null;
+  readonly admitted_at: Date | null;
+  readonly soak_until: Date | null;
+  readonly ended_at: Date | null;
+};
+
+/** A target as the plan has it. */
+export type PlannedTarget = Omit<TargetRow, 'not_before' | 'run_id' | 'admitted_at' | 'soak_until' | 'ended_at'> & {
+  readonly counters: readonly number[];
+};
+
+export type TargetSelection = {
+  /** Over the columns of nodes. */
+  readonly visible: Predicate;
+  readonly state?: TargetState;
+  readonly wave?: number;
+  readonly code?: string;
+  readonly limit: number;
+  /** The position that the page follows. */
+  readonly after?: number;
+};
+
+const columns = [
+  'position', 'node_uuid', 'node_name', 'owner', 'lessee', 'lease_id', 'wave', 'state', 'code', 'rule', 'reason', 'power_cycles', 'erases',
+  'expected_ms', 'not_before', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
+] as const; // biome-ignore format: one row of names
+
+// One statement's parameter stays small, however large the plan is.
+const atOnce = 5_000;
+
+export const rolloutTargets = (sql: Db) => ({
+  /** Writes what a plan lays down. In the transaction that stores the plan. */
+  async insert(
+    rollout: RolloutUuid,
+    {
+      waves,
+      counters,
+      targets,
+    }: {
+      readonly waves: readonly (WaveSpec & { readonly size: number })[];
+      readonly counters: readonly Counter[];
+      readonly targets: readonly PlannedTarget[];
+    },
+  ): Promise<void> {
+    const rows = waves.map(({ size, advance, soak_ms }, wave) => ({ rollout, wave, size, advance, soak_ms }));
+    if (rows.length > 0) await sql`insert into rollout_waves ${sql(rows)}`;
+    for (let from = 0; from < counters.length; from += atOnce)
+      await sql`
+        insert into rollout_counters (rollout, number, scope, value, budget, most)
+        select ${rollout}, number, scope, value, budget, most
+        from jsonb_to_recordset(${jsonOf(sql, counters.slice(from, from + atOnce))})
+          as c (number int, scope text, value text, budget int, most int)`;
+    for (let from = 0; from < targets.length; from += atOnce)
+      await sql`
+        insert into rollout_targets (rollout, position, node_uuid, node_name, owner, lessee, lease_id, wave, counters, state, code, rule, reason,
+          power_cycles, erases, expected_ms)
+        select ${rollout}, position, node_uuid, node_name, owner, lessee, lease_id, wave, counters, state, code, rule, reason,
+          power_cycles, erases, expected_ms
+        from jsonb_to_recordset(${jsonOf(sql, targets.slice(from, from + atOnce))})
+          as t (position int, node_uuid uuid, node_name text, owner text, lessee text, lease_id uuid, wave int, counters int[], state text,
+            code text, rule text, reason text, power_cycles int, erases boolean, expected_ms bigint)`;
+  },
+
+  /** A page in the order of the plan; of nodes that are gone those alone are shown to whom every node is. */
+  list: (
+    rollout: RolloutUuid,
+    { visible, state, wave, code, limit, after }: TargetSelection,
+  ): Promise<TargetRow[]> => sql<TargetRow[]>`
+    select ${sql(columns.map((name) => `t.${name}`))} from rollout_targets t left join nodes n on n.uuid = t.node_uuid
+    where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')}
+      ${state === undefined ? sql`` : sql`and t.state = ${state}`} ${wave === undefined ? sql`` : sql`and t.wave = ${wave}`}
+      ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${after === undefined ? sql`` : sql`and t.position > ${after}`}
+    order by t.position limit ${limit}`,
+
+  async find(rollout: RolloutUuid, node: NodeUuid): Promise<TargetRow | undefined> {
+    const [row] = await sql<TargetRow[]>`
+      select ${sql(columns)} from rollout_targets where rollout = ${rollout} and node_uuid = ${node}`;
+    return row;
+  },
+
+  /** Targets of a wave that may be begun now, in the order of the plan. */
+  due: (rollout: RolloutUuid, wave: number, limit: number): Promise<TargetRow[]> => sql<TargetRow[]>`
+    select ${sql(columns)} from rollout_targets
+    where rollout = ${rollout} and state = 'pending' and wave = ${wave} and (not_before is null or not_before <= now())
+    order by position limit ${limit}`,
+
+  /** Targets whose soak is over, with what is wrong with their nodes; null where nothing is. */
+  soaked: (rollout: RolloutUuid): Promise<{ position: number; fault: string | null }[]> => sql`
+    select t.position, case when n.uuid is null then 'the node is gone'
+      when n.fault is not null then 'the node has the fault ' || n.fault
+      when n.maintenance then 'the node is in maintenance'
+      when n.power_state = 'error' then 'the power state of the node is error'
+      when n.health = 'Critical' then 'the BMC reports the node''s health as Critical' end as fault
+    from rollout_targets t left join nodes n on n.uuid = t.node_uuid
+    where t.rollout = ${rollout} and t.state = 'soaking' and t.soak_until <= now() order by t.position`,
+
+  /** When the next soak is over, or the next target of the wave may be begun; null where time changes nothing. */
+  async nextTime(rollout: RolloutUuid, wave: number): Promise<Date | null> {
+    const [row] = await sql<{ at: Date | null }[]>`
+      select least(min(soak_until) filter (where state = 'soaking'),
+        min(not_before) filter (where state = 'pending' and wave = ${wave} and not_before > now())) as at
+      from rollout_targets where rollout = ${rollout} and state in ('soaking', 'pending')`;
+    return row?.at ?? null;
+  },
+
+  /** Moves a target and its counters. False where it is in that state already. In a transaction of its own or the node's. */
+  async move(
+    rollout: RolloutUuid,
+    position: number,
+    to: TargetState,
+    code: string | null,
+    reason: string | null,
+  ): Promise<boolean> {
+    const [row] = await sql<{ moved: boolean }[]>`
+      select move_rollout_target(${rollout}, ${position}, ${to}, ${code}, ${reason}) as moved`;
+    return row!.moved;
+  },
+
+  /** Passes over a target that has not been begun; false where it has. */
+  async skip(
+    rollout: RolloutUuid,
+    position: number,
+    why: { readonly code: string; readonly rule?: string; readonly reason: string },
+  ) {
+    const skipped = await sql`
+      update rollout_targets set state = 'skipped', code = ${why.code}, rule = ${why.rule ?? null}, reason = ${why.reason}, ended_at = now()
+      where rollout = ${rollout} and position = ${position} and state in ('pending', 'asked') returning 1`;
+    return skipped.length === 1;
+  },
+
+  /** The rollout itself ends the runs of its targets that are under way. @returns those runs */
+  async abortAsked(rollout: RolloutUuid): Promise<RunUuid[]> {
+    const rows = await sql<{ run_id: RunUuid }[]>`
+      update rollout_targets set abort_asked = true
+      where rollout = ${rollout} and state in ('admitted', 'parked') and not abort_asked and run_id is not null returning run_id`;
+    return rows.map(({ run_id }) => run_id);
+  },
+});

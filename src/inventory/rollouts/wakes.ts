@@ -1,0 +1,40 @@
+/** Which rollouts' workflows are to be woken: something has happened, or nothing for a while. */
+import type { RolloutUuid } from '../../model/ids';
+import type { Db } from '../database';
+
+export type Wake = { readonly rollout: RolloutUuid; readonly wanted: number };
+
+// In these there is still something to see to: ends of runs, soaks, or admissions.
+const tendedStates = ['running', 'paused', 'aborted'];
+
+export const rolloutWakes = (sql: Db) => ({
+  /** Has the rollout's workflow look at it. */
+  async want(rollout: RolloutUuid): Promise<void> {
+    await sql`select wake_rollout(${rollout})`;
+  },
+
+  /** Wakes that were not sent, of each rollout at most one in `everyMs`. */
+  unsent: (everyMs: number, limit = 50): Promise<Wake[]> => sql<Wake[]>`
+    select w.rollout, w.wanted from rollout_wakes w join rollouts r on r.id = w.rollout
+    where w.wanted > w.sent and r.started_at is not null and (w.sent_at is null or w.sent_at <= now() - ${everyMs} * interval '1 millisecond')
+    order by w.sent_at nulls first limit ${limit}`,
+
+  /** The workflow was woken for all that had happened by then. */
+  async sent({ rollout, wanted }: Wake): Promise<void> {
+    await sql`update rollout_wakes set sent = greatest(sent, ${wanted}), sent_at = now() where rollout = ${rollout}`;
+  },
+
+  /** Notes that the rollout was looked at. */
+  async tended(rollout: RolloutUuid): Promise<void> {
+    await sql`update rollouts set tended_at = now() where id = ${rollout}`;
+  },
+
+  /** Begun rollouts that were not looked at for so long: their workflow may be gone. Ended ones only while targets are under way. */
+  silent: (olderThanMs: number, limit = 200): Promise<RolloutUuid[]> =>
+    sql<{ id: RolloutUuid }[]>`
+      select id from rollouts r where state in ${sql(tendedStates)} and started_at is not null
+        and (tended_at is null or tended_at < now() - ${olderThanMs} * interval '1 millisecond')
+        and (state <> 'aborted' or exists (
+          select from rollout_targets t where t.rollout = r.id and t.state in ('admitted', 'soaking', 'parked')))
+      order by tended_at nulls first limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
+});

@@ -1,0 +1,59 @@
+/** Failure domains: what nodes have in common that can fail as one, and that tenants cannot write. */
+import type { Document } from '../document';
+import { ownValue } from '../own';
+
+/** What is known of a node when it is selected. */
+export type SelectedNode = {
+  readonly uuid: string;
+  readonly name: string | null;
+  readonly owner: string | null;
+  readonly lessee: string | null;
+  readonly lease_id: string | null;
+  readonly conductor_group: string;
+  readonly chassis_uuid: string | null;
+  readonly shard: string | null;
+  readonly resource_class: string | null;
+  readonly parent_node: string | null;
+  readonly properties: Document;
+};
+
+const columns = [
+  'owner',
+  'lessee',
+  'conductor_group',
+  'chassis_uuid',
+  'shard',
+  'resource_class',
+  'parent_node',
+] as const satisfies readonly (keyof SelectedNode)[];
+
+const propertyKey = /^properties\.[A-Za-z0-9_.-]{1,64}$/;
+
+/** Why domains cannot be formed by this; undefined where they can. */
+export const domainFault = (by: string): string | undefined => {
+  if (by === 'extra' || by.startsWith('extra.'))
+    return 'is written by tenants, who could move their nodes from one domain into another; use properties.<key>';
+  if (by === 'model' || propertyKey.test(by) || columns.some((name) => name === by)) return undefined;
+  return `must be one of ${[...columns, 'model'].join(', ')}, or properties.<key>`;
+};
+
+/** The domain of a node. Nodes without one are together in the domain without a name: what is unknown is not taken for apart. */
+export const domainOf = (node: SelectedNode, by: string): string => {
+  const column = columns.find((name) => name === by);
+  const value = column
+    ? node[column]
+    : ownValue(node.properties, by === 'model' ? 'model' : by.slice('properties.'.length));
+  return value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+/** Nodes by their domain, in the order in which they come. */
+export const byDomain = <Node extends SelectedNode>(nodes: readonly Node[], by: string): Map<string, Node[]> => {
+  const domains = new Map<string, Node[]>();
+  for (const node of nodes) {
+    const value = domainOf(node, by);
+    const there = domains.get(value);
+    if (there) there.push(node);
+    else domains.set(value, [node]);
+  }
+  return domains;
+};

@@ -1,0 +1,117 @@
+/** What a plan lays down: which node is in which wave, and the counters that bound what may be harmed and what is under way. */
+import { type Amount, boundOf } from './amounts';
+import { byDomain, domainOf, type SelectedNode } from './domains';
+import { inOrder, type TargetOrder, type WaveSpec, waveSizes } from './waves';
+
+type DomainBound = { readonly by: string; readonly max: Amount };
+
+/** How many nodes may be harmed and how many may be under way; frozen with the plan. */
+export type Limits = {
+  readonly waves: readonly WaveSpec[];
+  readonly order: TargetOrder;
+  /** How many of a domain are under way at once. */
+  readonly spread: readonly DomainBound[];
+  /** How many may be harmed: of all, of each wave, of each domain. */
+  readonly budget: { readonly total: Amount; readonly wave?: Amount; readonly each: readonly DomainBound[] };
+  readonly max_in_flight?: Amount;
+  /** Doubles what is under way from one while nothing fails. */
+  readonly ramp: boolean;
+  /** How many may be skipped before a person looks at it. */
+  readonly max_skipped?: Amount;
+};
+
+/** A row of rollout_counters before anything has begun. */
+export type Counter = {
+  readonly number: number;
+  readonly scope: string;
+  readonly value: string;
+  readonly budget: number | null;
+  readonly most: number | null;
+};
+
+export type Placed<Node> = { readonly node: Node; readonly wave: number; readonly counters: readonly number[] };
+
+export type Layout<Node> = {
+  readonly sizes: readonly number[];
+  readonly targets: readonly Placed<Node>[];
+  readonly counters: readonly Counter[];
+};
+
+const smaller = (one: number | null, other: number): number => (one === null ? other : Math.min(one, other));
+
+/** The counters of the domains formed by one thing, by their value. */
+const domainCounters = (
+  nodes: readonly SelectedNode[],
+  by: string,
+  { spread, budget }: Limits,
+): Omit<Counter, 'number'>[] =>
+  [...byDomain(nodes, by)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([value, { length }]) => {
+      const least = (bounds: readonly DomainBound[]): number | null =>
+        bounds
+          .filter((bound) => bound.by === by)
+          .reduce<number | null>((now, { max }) => smaller(now, boundOf(max, length)), null);
+      return { scope: by, value, budget: least(budget.each), most: least(spread) };
+    });
+
+const countersOf = (nodes: readonly SelectedNode[], sizes: readonly number[], limits: Limits): Counter[] => {
+  const { budget, max_in_flight, ramp, spread } = limits;
+  const most = max_in_flight === undefined ? null : boundOf(max_in_flight, nodes.length);
+  const domains = [...new Set([...spread, ...budget.each].map(({ by }) => by))].sort();
+  return [
+    { scope: 'total', value: '', budget: boundOf(budget.total, nodes.length), most: ramp ? 1 : most },
+    ...sizes.map((size, wave) => ({
+      scope: 'wave',
+      value: String(wave),
+      budget: budget.wave === undefined ? null : boundOf(budget.wave, size),
+      most: null,
+    })),
+    ...domains.flatMap((by) => domainCounters(nodes, by, limits)),
+  ].map((counter, index) => ({ number: index + 1, ...counter }));
+};
+
+const waveOf = (sizes: readonly number[]): number[] => sizes.flatMap((size, wave) => Array<number>(size).fill(wave));
+
+/** Where each node comes in, and what it is counted in. @returns the layout, or what is wrong with the waves */
+export const layOut = <Node extends SelectedNode>(
+  nodes: readonly Node[],
+  limits: Limits,
+  seed: string,
+): Layout<Node> | { readonly fault: string } => {
+  const sized = waveSizes(limits.waves, nodes.length);
+  if ('fault' in sized) return sized;
+  const by = limits.spread[0]?.by ?? limits.budget.each[0]?.by;
+  const ordered = inOrder(nodes, { order: limits.order, by, seed });
+  const counters = countersOf(nodes, sized.sizes, limits);
+  const numbers = new Map(counters.map(({ scope, value, number }) => [`${scope}\n${value}`, number]));
+  const domains = [...new Set(counters.map(({ scope }) => scope))].filter(
+    (scope) => scope !== 'total' && scope !== 'wave',
+  );
+  const waves = waveOf(sized.sizes);
+  const targets = ordered.map((node, place) => ({
+    node,
+    wave: waves[place]!,
+    counters: [
+      numbers.get('total\n')!,
+      numbers.get(`wave\n${waves[place]}`)!,
+      ...domains.map((scope) => numbers.get(`${scope}\n${domainOf(node, scope)}`)!),
+    ],
+  }));
+  return { sizes: sized.sizes, targets, counters };
+};
+
+/** The most nodes of one domain that one wave has, of each thing that domains are formed by. */
+export const worstWaves = (targets: readonly Placed<SelectedNode>[], domains: readonly string[]) =>
+  domains.map((by) => {
+    const counts = new Map<string, { readonly wave: number; readonly value: string; nodes: number }>();
+    for (const { node, wave } of targets) {
+      const value = domainOf(node, by);
+      const key = `${wave}\n${value}`;
+      const counted = counts.get(key) ?? { wave, value, nodes: 0 };
+      counted.nodes++;
+      counts.set(key, counted);
+    }
+    const [worst] = [...counts.values()].sort((one, other) => other.nodes - one.nodes || one.wave - other.wave);
+    return { by, ...worst! };
+  });

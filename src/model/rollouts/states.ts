@@ -1,0 +1,83 @@
+/** The words of rollouts: their states, those of their targets, and the codes that say why. */
+
+/** A paused one admits nothing; what runs, runs on. */
+export const rolloutStates = [
+  'planned',
+  'awaiting_approval',
+  'scheduled',
+  'running',
+  'paused',
+  'succeeded',
+  'stopped',
+  'aborted',
+  'expired',
+] as const;
+export type RolloutState = (typeof rolloutStates)[number];
+
+/** States that a rollout does not leave. */
+export const endedRollouts: readonly RolloutState[] = ['succeeded', 'stopped', 'aborted', 'expired'];
+
+/** Why a rollout is paused. */
+export const pauseCodes = [
+  'operator',
+  'wave_gate',
+  'gate_failed',
+  'gate_inconclusive',
+  'budget_spent',
+  'authority_lost',
+  'identity_unavailable',
+  'revision_withdrawn',
+  'policy_refuses',
+  'too_many_skipped',
+  'window_closed',
+  'restored',
+] as const;
+export type PauseCode = (typeof pauseCodes)[number];
+
+export const targetStates = [
+  'pending',
+  'asked',
+  'admitted',
+  'soaking',
+  'done',
+  'failed',
+  'parked',
+  'aborted',
+  'skipped',
+  'refused',
+] as const;
+export type TargetState = (typeof targetStates)[number];
+
+/** Of these nothing more comes without a person's decision. */
+export const endedTargets: readonly TargetState[] = ['done', 'failed', 'aborted', 'skipped', 'refused'];
+
+/** What a rollout may be asked to do, and in which states of it. */
+export const rolloutActs = {
+  replan: ['planned', 'awaiting_approval', 'scheduled'],
+  submit: ['planned'],
+  start: ['planned', 'awaiting_approval', 'scheduled'],
+  pause: ['running'],
+  resume: ['paused'],
+  advance: ['paused'],
+  abort: ['planned', 'awaiting_approval', 'scheduled', 'running', 'paused'],
+  adopt: ['scheduled', 'running', 'paused'],
+  rollback: ['running', 'paused', 'succeeded', 'stopped', 'aborted'],
+} as const satisfies Readonly<Record<string, readonly RolloutState[]>>;
+export type RolloutAct = keyof typeof rolloutActs;
+
+/** Why a target cannot run, or was not begun; `leased` is none of these, for there its tenant is asked. */
+export const refusalCodes = [
+  'rule',
+  'trait',
+  'state',
+  'maintenance',
+  'frozen',
+  'held',
+  'no_worker',
+  'step_unsupported',
+  'firmware_current',
+  'retired',
+  'changed_since_plan',
+  'other',
+] as const;
+export type RefusalCode = (typeof refusalCodes)[number];

@@ -1,0 +1,78 @@
+/** Waves: how many nodes are in each, and in which order nodes come. */
+import { createHash } from 'node:crypto';
+import { type Amount, shareOf } from './amounts';
+import { byDomain, type SelectedNode } from './domains';
+
+/** What a person, or the end of the wave before, lets begin. */
+export type WaveSpec = {
+  readonly size: Amount | 'rest';
+  readonly advance: 'manual' | 'auto';
+  readonly soak_ms: number;
+};
+
+export const targetOrders = ['spread', 'random', 'domain', 'name'] as const;
+export type TargetOrder = (typeof targetOrders)[number];
+
+/**
+ * How many nodes each wave has. Sizes are added up before they are rounded, so that waves of few percent of few nodes still come.
+ * @returns the sizes, or what is wrong: a wave that would be empty, nodes that no wave has
+ */
+export const waveSizes = (
+  waves: readonly Pick<WaveSpec, 'size'>[],
+  all: number,
+): { readonly sizes: number[] } | { readonly fault: string } => {
+  let wanted = 0;
+  let begun = 0;
+  const sizes: number[] = [];
+  for (const [index, { size }] of waves.entries()) {
+    wanted += size === 'rest' ? all : shareOf(size, all);
+    const until = Math.min(all, Math.round(wanted));
+    if (until <= begun)
+      return { fault: `wave ${index + 1} would be empty: ${all} nodes would run, and ${begun} are in waves before it` };
+    sizes.push(until - begun);
+    begun = until;
+  }
+  if (begun < all) return { fault: `${all - begun} of ${all} nodes are in no wave; end with {"rest": true}` };
+  return { sizes };
+};
+
+const nameOf = ({ name, uuid }: SelectedNode): string => name ?? uuid;
+const numbered = new Intl.Collator('en', { numeric: true });
+const byName = (one: SelectedNode, other: SelectedNode): number =>
+  numbered.compare(nameOf(one), nameOf(other)) || (one.uuid < other.uuid ? -1 : 1);
+
+const lot = (seed: string, { uuid }: SelectedNode): string =>
+  createHash('sha256').update(`${seed}/${uuid}`).digest('hex');
+
+/** As by the seed: the same seed and the same nodes are always in the same order. */
+const shuffled = <Node extends SelectedNode>(nodes: readonly Node[], seed: string): Node[] =>
+  nodes
+    .map((node) => ({ node, lot: lot(seed, node) }))
+    .sort((one, other) => (one.lot < other.lot ? -1 : 1))
+    .map(({ node }) => node);
+
+const roundRobin = <Node>(groups: readonly (readonly Node[])[]): Node[] => {
+  const longest = groups.reduce((most, { length }) => Math.max(most, length), 0);
+  return Array.from({ length: longest }, (_, place) => groups.flatMap((group) => group.slice(place, place + 1))).flat();
+};
+
+/**
+ * The nodes in the order in which they are begun: `spread` takes one of each domain in turn, `domain` ends one before the next,
+ * `random` goes by the seed, `name` counts as people do.
+ */
+export const inOrder = <Node extends SelectedNode>(
+  nodes: readonly Node[],
+  { order, by, seed }: { readonly order: TargetOrder; readonly by?: string; readonly seed: string },
+): Node[] => {
+  if (order === 'random') return shuffled(nodes, seed);
+  const named = [...nodes].sort(byName);
+  if (order === 'name' || by === undefined) return named;
+  const groups = [...byDomain(named, by)]
+    .sort(([one], [other]) => numbered.compare(one, other))
+    .map(([, group]) => group);
+  return order === 'domain' ? groups.flat() : roundRobin(groups);
+};
+
+/** So many of the nodes, chosen by the seed. */
+export const sampleOf = <Node extends SelectedNode>(nodes: readonly Node[], many: number, seed: string): Node[] =>
+  shuffled(nodes, `sample/${seed}`).slice(0, many);
