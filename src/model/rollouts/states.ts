@@ -18,21 +18,19 @@ export type RolloutState = (typeof rolloutStates)[number];
 export const endedRollouts: readonly RolloutState[] = ['succeeded', 'stopped', 'aborted', 'expired'];
 
 /** Why a rollout is paused. */
-export const pauseCodes = [
-  'operator',
-  'wave_gate',
-  'gate_failed',
-  'gate_inconclusive',
-  'budget_spent',
-  'authority_lost',
-  'identity_unavailable',
-  'revision_withdrawn',
-  'policy_refuses',
-  'too_many_skipped',
-  'window_closed',
-  'restored',
-] as const;
-export type PauseCode = (typeof pauseCodes)[number];
+export type PauseCode =
+  | 'operator'
+  | 'wave_gate'
+  | 'gate_failed'
+  | 'gate_inconclusive'
+  | 'budget_spent'
+  | 'authority_lost'
+  | 'identity_unavailable'
+  | 'revision_withdrawn'
+  | 'policy_refuses'
+  | 'too_many_skipped'
+  | 'window_closed'
+  | 'restored';
 
 export const targetStates = [
   'pending',
@@ -63,21 +61,3 @@ export const rolloutActs = {
   adopt: ['scheduled', 'running', 'paused'],
   rollback: ['running', 'paused', 'succeeded', 'stopped', 'aborted'],
 } as const satisfies Readonly<Record<string, readonly RolloutState[]>>;
-export type RolloutAct = keyof typeof rolloutActs;
-
-/** Why a target cannot run, or was not begun; `leased` is none of these, for there its tenant is asked. */
-export const refusalCodes = [
-  'rule',
-  'trait',
-  'state',
-  'maintenance',
-  'frozen',
-  'held',
-  'no_worker',
-  'step_unsupported',
-  'firmware_current',
-  'retired',
-  'changed_since_plan',
-  'other',
-] as const;
-export type RefusalCode = (typeof refusalCodes)[number];
