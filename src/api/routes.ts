@@ -4,6 +4,7 @@ import { auditRoutes } from './temper/audit';
 import { descriptionRoutes } from './temper/description';
 import { disruptionBudgetRoutes } from './temper/disruption-budgets';
 import { freezeRoutes } from './temper/freezes';
+import { nodePlanRoutes } from './temper/node-plans';
 import { policyRoutes } from './temper/policy';
 import { ramdiskRecordRoutes } from './temper/ramdisks';
 import { recoveryRoutes } from './temper/recovery';
@@ -82,6 +83,7 @@ export const routes: readonly Route[] = [
   ...runRerunRoutes,
   ...runEventRoutes,
   ...stepRoutes,
+  ...nodePlanRoutes,
   ...ramdiskRoutes,
   ...webhookRoutes,
   ...ramdiskRecordRoutes,

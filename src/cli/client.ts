@@ -10,7 +10,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 export type Client = {
   /** The parsed body; undefined where there is none. Throws CliFault. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape, read by those who know them
-  send(method: Method, path: string, body?: unknown): Promise<any>;
+  send(method: Method, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<any>;
   /** The reply itself, for a stream; without a limit of time. Throws CliFault where there is no answer, never for a status. */
   open(path: string, headers: Readonly<Record<string, string>>): Promise<Response>;
   /** The fault that a reply which is not good stands for. */
@@ -150,11 +150,12 @@ export const createApiClient = (hands: CliDeps, cloud: string | undefined): Clie
   };
 
   return {
-    async send(method, path, body) {
+    async send(method, path, body, headers = {}) {
       const reply = await exchange(path, {
         method,
         signal: AbortSignal.any([hands.signal, AbortSignal.timeout(requestLimitMs)]),
-        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       return reply.ok ? parsedBody(reply) : throwRefusal(reply);
     },

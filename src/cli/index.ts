@@ -6,6 +6,7 @@ import { addDoctor } from './doctor';
 import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
 import type { CliDeps } from './hands';
+import { addPlan } from './plan';
 import { addPolicy } from './policy';
 import { addRamdisks } from './ramdisks';
 import { addRecover } from './recover';
@@ -35,6 +36,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   const acting = actingWith(hands, end);
   addRuns(program, acting);
   addRunbooks(program, acting);
+  addPlan(program, acting);
   addFreezes(program, acting);
   addDisruptionBudgets(program, acting);
   addRamdisks(program, acting);

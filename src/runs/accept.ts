@@ -10,10 +10,12 @@ import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/lifecycle/plan-parts';
 import { next, type ProvisionState, powerTargets, states } from '../model/lifecycle/states';
 import type { PlannedStep } from '../model/lifecycle/step-types';
+import { refuseWithdrawn } from '../model/resources/runbooks';
 import type { Lock, RunInput, Timing } from '../model/runs/runs';
 import { workflowId } from '../workflows/contract';
 import type { BeforeAcceptance, RunOrder } from './contract';
 import type { RunFacts } from './engine';
+import { requirePlanSize } from './plan-size';
 
 export type Accepted = { readonly workflow_id: string; readonly input: RunInput; readonly facts: RunFacts };
 type AcceptDeps = {
@@ -23,9 +25,6 @@ type AcceptDeps = {
   readonly queuePrefix?: string;
   readonly before?: BeforeAcceptance;
 };
-
-// A run's input stays in its history and goes with every act.
-const maxPlanBytes = 64 * 1024;
 
 /** Takes the node for a run, in one try: the caller decides whether to wait. Throws NodeLocked, NodeNotFound, InvalidState. */
 export const accept = async (order: RunOrder, hands: AcceptDeps): Promise<Accepted> => {
@@ -57,16 +56,8 @@ const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promis
       : runbooks.holdRevision(uuid, runbook.revision))) ??
     raise('Conflict', { reason: `Runbook ${name} was changed or deleted meanwhile; look at it and try again.` });
   const { revision, withdrawn } = held;
-  if (withdrawn !== null) raise('RevisionWithdrawn', { runbook: name, revision, reason: withdrawn });
+  refuseWithdrawn(name, revision, withdrawn);
   return { uuid, name, revision };
-};
-
-const requireSize = (sealed: Plan): void => {
-  const bytes = Buffer.byteLength(JSON.stringify(sealed));
-  if (bytes > maxPlanBytes)
-    raise('InvalidSteps', {
-      reason: `The steps hold ${bytes} bytes; a run carries at most ${maxPlanBytes}. Split them into several runs.`,
-    });
 };
 
 /** The node's document as the order replaces it, with its secrets sealed; undefined where it stays. */
@@ -106,7 +97,7 @@ const acceptOnce = async (
   await before?.(inventory, run);
   const runbook = await holdRunbook(inventory, order);
   const { plan: sealed, secrets } = await sealedPlan(inventory, run, order, vault);
-  requireSize(sealed);
+  requirePlanSize(sealed);
   const displaced = order.takesOver ? await inventory.runs.holding(order.node.uuid) : undefined;
   const input = {
     ...inputOf(order, sealed, to, timing),

@@ -54,6 +54,8 @@ export type RunOrder = {
     readonly updated_at?: Date | null;
     /** Pinned: the run goes by this revision, whatever has become of the runbook since. */
     readonly revision?: number;
+    /** The revision that the plan was made of. */
+    readonly read_revision?: number;
   } | null;
   readonly asked: RunAudit;
   /** Only so many runs of a class work at once; the others wait their turn. */

@@ -80,6 +80,7 @@ const reason = { reason: 'x' };
 const bodies: readonly (readonly [end: RegExp, body: unknown])[] = [
   [/\/states\/power$/, { target: 'power on' }],
   [/\/states\/provision$/, { target: 'manage' }],
+  [/\/plan$/, { target: 'manage' }],
   [/\/maintenance$/, reason],
   [/\/traits$/, { traits: [] }],
   [/\/withdraw$/, { reason: 'x' }],

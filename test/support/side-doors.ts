@@ -297,6 +297,7 @@ export const doors: readonly Door[] = [...lists, ...stored, ...approvals, ...boo
 /** Requests for a change that bring a node no steps and nothing to boot, by what their routes look like. */
 export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/^POST \/temper\/v1\/runbooks\/:runbook\/revisions\/:revision\/withdraw$/, 'takes something away'],
+  [/^POST \/temper\/v1\/nodes\/:node\/plan$/, 'changes nothing: it says what would run, and what refuses it'],
   [/^POST \/temper\/v1\/runbooks\/(:runbook\/)?check$/, 'changes nothing: it says what is wrong with a runbook'],
   [/^DELETE /, 'takes something away'],
   [/\/v1\/(ports|portgroups|chassis|volume\/\w+)\b/, 'describes hardware; no interface boots from what it says'],

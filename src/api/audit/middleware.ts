@@ -40,8 +40,9 @@ export type Trail = {
 const reading = ['GET'] as const satisfies readonly Route['method'][];
 
 // A path or method that is not offered has no rules: nothing could have been changed there.
-const leavesRows = ({ method, rules, open, audited }: Route): boolean =>
-  audited === true || (!reading.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open);
+const leavesRows = ({ method, rules, open, audited, changesNothing }: Route): boolean =>
+  audited === true ||
+  (!changesNothing && !reading.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open);
 
 /** What the policy answered last, and what it admitted last. */
 type Heard = { rule: string | null; allowed: boolean; admitted: string | null };

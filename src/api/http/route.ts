@@ -75,6 +75,8 @@ export type RouteDefinition<Params, Query, Body> = {
   readonly open?: true;
   /** Asking leaves a row in the audit trail although nothing is changed. */
   readonly audited?: true;
+  /** A request with a body that is only asked about: it leaves nothing, in the audit trail either. */
+  readonly changesNothing?: true;
   /** A request that changes something, and is served during a recovery all the same. */
   readonly duringRecovery?: true;
   /** Bytes of a body at most, where that is not the API's own limit. */

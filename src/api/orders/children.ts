@@ -6,12 +6,13 @@ import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { NodeOfStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { actRow, maxSteps, nameOf } from '../../model/lifecycle/steps';
 import { nodeTarget, stepTarget } from '../../policy';
-import type { ApiContext } from '../context';
 import { visibleNode } from '../resource/visibility';
+import type { Checks } from './checks';
+import type { OrderContext } from './context';
 import { checkWorkable } from './orders';
 import { requireStepRules, stepRules, type WireStep } from './steps';
 
-type Asking = { readonly who: Caller; readonly version: number };
+type Asking = { readonly who: Caller; readonly version: number; readonly checks: Checks };
 
 /** A node as a step names it that runs there. */
 export const placeOf = ({ uuid, name, conductor_group }: NodeRow): NodeOfStep => ({
@@ -21,16 +22,22 @@ export const placeOf = ({ uuid, name, conductor_group }: NodeRow): NodeOfStep =>
 });
 
 /** What raw steps need on the node itself they need on each child. Throws PolicyDenied. */
-const requireOn = ({ policy }: ApiContext, { who }: Asking, child: NodeRow, step: WireStep, verb: StepVerb): void => {
+const requireOn = (
+  { policy }: OrderContext,
+  { who, checks }: Asking,
+  child: NodeRow,
+  step: WireStep,
+  verb: StepVerb,
+): void => {
   const target = nodeTarget(child);
   for (const rule of ['baremetal:node:set_provision_state', stepRules[`${verb}_steps`]])
-    policy().require(rule, who, target);
-  requireStepRules(policy(), who, stepTarget(child), [step]);
+    checks.rule(policy(), rule, who, target);
+  requireStepRules(policy(), who, stepTarget(child), [step], checks);
 };
 
 /** The children that a step names, or all of them. Throws NodeNotFound alike for hidden nodes and for those of another parent. */
 const childrenOf = async (
-  ctx: ApiContext,
+  ctx: OrderContext,
   request: Asking,
   parent: NodeRow,
   step: WireStep,
@@ -48,10 +55,11 @@ const childrenOf = async (
   return chosen;
 };
 
-const onChild = (step: WireStep, verb: StepVerb, child: NodeRow): PlannedStep => {
-  if (child.maintenance) raise('NodeInMaintenance', { verb, node: child.name ?? child.uuid });
-  if (child.reservation !== null) raise('NodeLocked', { node: child.name ?? child.uuid });
-  checkWorkable(child, child.name ?? child.uuid);
+const onChild = (step: WireStep, verb: StepVerb, child: NodeRow, checks: Checks): PlannedStep => {
+  const node = child.name ?? child.uuid;
+  if (child.maintenance) checks.try(() => raise('NodeInMaintenance', { verb, node }));
+  if (child.reservation !== null) checks.try(() => raise('NodeLocked', { node }));
+  checkWorkable(child, node, checks);
   const [planned] = planSteps([step], verb, child);
   if (planned!.waits !== null || planned!.awaits || planned!.acts.some(({ act }) => actRow(act).by === 'agent'))
     raise('InvalidSteps', {
@@ -62,7 +70,7 @@ const onChild = (step: WireStep, verb: StepVerb, child: NodeRow): PlannedStep =>
 
 /** The caller's steps as a plan, those for children once for each child, in their place. Throws as planning does. */
 export const planWithChildren = async (
-  ctx: ApiContext,
+  ctx: OrderContext,
   request: Asking,
   node: NodeRow,
   steps: readonly WireStep[],
@@ -72,10 +80,16 @@ export const planWithChildren = async (
     .map((step, position) => ({ step, position }))
     .sort((a, b) => (a.step.order ?? 0) - (b.step.order ?? 0) || a.position - b.position);
   const planned: PlannedStep[] = [];
+  const { checks } = request;
+  const add = (plan: () => PlannedStep): void => {
+    const step = checks.try(plan);
+    if (step) planned.push(step);
+  };
   for (const { step } of ordered)
     if (step.execute_on_child_nodes)
-      planned.push(...(await childrenOf(ctx, request, node, step, verb)).map((child) => onChild(step, verb, child)));
-    else planned.push(planSteps([step], verb, node)[0]!);
+      for (const child of await childrenOf(ctx, request, node, step, verb))
+        add(() => onChild(step, verb, child, checks));
+    else add(() => planSteps([step], verb, node)[0]!);
   if (planned.length > maxSteps)
     raise('InvalidSteps', {
       reason: `A run has at most ${maxSteps} steps; with those on child nodes these are ${planned.length}.`,

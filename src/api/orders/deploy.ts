@@ -14,7 +14,7 @@ import { ownValue } from '../../model/own';
 import { inOrder } from '../../model/resources/runbook-steps';
 import type { Runbook } from '../../model/resources/runbooks';
 import type { RunOrder } from '../../runs/contract';
-import type { ApiContext } from '../context';
+import type { OrderContext } from './context';
 import { requireKnown } from './origins';
 
 const anyObject = z.record(z.string(), z.unknown());
@@ -111,7 +111,7 @@ const needs: Readonly<Record<string, Needs>> = {
 };
 
 /** The instance that is to be deployed is described well enough. Throws InstanceInfoInvalid, OriginRefused. */
-export const checkInstance = (ctx: ApiContext, node: NodeRow, ident: string): void => {
+export const checkInstance = (ctx: OrderContext, node: NodeRow, ident: string): void => {
   const info = node.instance_info;
   const needed = needs[interfaceOf(node, 'deploy')];
   const fault = needed?.fault(info);
@@ -123,7 +123,7 @@ export const checkInstance = (ctx: ApiContext, node: NodeRow, ident: string): vo
   for (const fetched of needed?.fetched(info, node.driver_info) ?? []) requireKnown(ctx, fetched);
 };
 
-const lesseeOf = (ctx: ApiContext, who: Caller, node: NodeRow): ProjectId | undefined =>
+const lesseeOf = (ctx: OrderContext, who: Caller, node: NodeRow): ProjectId | undefined =>
   ({
     instance: infoText(node.instance_info, 'project_id') as ProjectId | undefined,
     request: who.project_id ?? undefined,
@@ -132,7 +132,7 @@ const lesseeOf = (ctx: ApiContext, who: Caller, node: NodeRow): ProjectId | unde
 
 /** What a deployment writes to the node as it is accepted. A rebuild is the same lease as before, so it names no lessee. */
 export const deploymentFacts = (
-  ctx: ApiContext,
+  ctx: OrderContext,
   { who, body }: { readonly who: Caller; readonly body: { readonly configdrive?: Configdrive | null } },
   node: NodeRow,
   row: VerbRow,
@@ -154,7 +154,7 @@ export const hashedPassword = async (password: string): Promise<string> => {
  * The runbook by which a node is cleaned of itself: by its resource class, or for all; none where the node's own list is meant.
  * Throws Conflict where the one that is meant is gone or not the system's: no node goes uncleaned for that.
  */
-export const cleaningRunbook = async (ctx: ApiContext, node: NodeRow): Promise<Runbook | undefined> => {
+export const cleaningRunbook = async (ctx: OrderContext, node: NodeRow): Promise<Runbook | undefined> => {
   const { cleaningRunbooks } = ctx.settings;
   const name = ownValue(cleaningRunbooks, node.resource_class ?? '') ?? cleaningRunbooks['*'];
   if (name === undefined) return undefined;

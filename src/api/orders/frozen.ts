@@ -2,7 +2,7 @@
 import type { Freeze } from '../../inventory/nodes/freezes';
 import { raise } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';
-import type { ApiContext } from '../context';
+import type { OrderContext } from './context';
 
 const whoOf = ({ requester }: Freeze): string => requester.user_name ?? requester.user_id ?? 'an unnamed caller';
 
@@ -11,7 +11,7 @@ const whoOf = ({ requester }: Freeze): string => requester.user_name ?? requeste
  * Asked after the caller's rights and before the request is accepted; a run that is accepted all the same waits by itself.
  */
 export const refuseFrozen = async (
-  ctx: Pick<ApiContext, 'inventory'>,
+  ctx: Pick<OrderContext, 'inventory'>,
   node: { readonly uuid: NodeUuid },
   ident: string,
 ): Promise<void> => {

@@ -3,18 +3,18 @@ import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { nodeTarget } from '../../policy';
-import type { ApiContext } from '../context';
+import type { OrderContext } from './context';
 
 type Tenants = Pick<NodeRow, 'owner' | 'lessee'>;
 
 /** Whether a rule that admits the caller would not, had the node no lessee. */
-export const byLeaseAlone = (ctx: ApiContext, rule: string, who: Caller, { owner, lessee }: Tenants): boolean =>
+export const byLeaseAlone = (ctx: OrderContext, rule: string, who: Caller, { owner, lessee }: Tenants): boolean =>
   lessee !== null && !ctx.policy().allows(rule, who, nodeTarget({ owner, lessee: null }));
 
 /**
  * A run that began under a former lease, or under none, is the owner's to end or to displace. To a lessee the node is
  * simply busy. Throws NodeLocked.
  */
-export const requireOwnRun = (ctx: ApiContext, rule: string, who: Caller, node: NodeRow, ident: string): void => {
+export const requireOwnRun = (ctx: OrderContext, rule: string, who: Caller, node: NodeRow, ident: string): void => {
   if (node.foreign_run && byLeaseAlone(ctx, rule, who, node)) raise('NodeLocked', { node: ident });
 };

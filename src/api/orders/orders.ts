@@ -5,6 +5,7 @@ import type { Policy } from '../../policy';
 import type { OrderedNode, RunAudit } from '../../runs/contract';
 import { type AuditContext, auditedBy } from '../audit/record';
 import { checkDriverInfo, requireDriver } from '../v1/nodes/checks';
+import { type Checks, firstRefusal } from './checks';
 
 /** The part of a node that an acceptance compares. */
 export const orderedNode = (node: NodeRow): OrderedNode => ({
@@ -30,8 +31,9 @@ export const askedBy = (
 });
 
 /** Throws DriverInfoInvalid where the BMC cannot be reached with what is on record, and NoWorker where no worker serves the node. */
-export const checkWorkable = (node: NodeRow, ident: string): void => {
-  checkDriverInfo(ident, requireDriver(node.driver), node.driver_info, { missing: true });
+export const checkWorkable = (node: NodeRow, ident: string, checks: Checks = firstRefusal): void => {
+  checks.try(() => checkDriverInfo(ident, requireDriver(node.driver), node.driver_info, { missing: true }));
   // The row came with a live worker's name, if there was one.
-  if (node.conductor === null) raise('NoWorker', { group: node.conductor_group, driver: node.driver });
+  if (node.conductor === null)
+    checks.try(() => raise('NoWorker', { group: node.conductor_group, driver: node.driver }));
 };

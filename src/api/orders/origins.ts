@@ -4,13 +4,14 @@ import { type Fetched, fetchedBy, requireFetched, requireOrigin } from '../../mo
 import { isSecretRef } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
-import type { ApiContext } from '../context';
+import { type Checks, firstRefusal } from './checks';
+import type { OrderContext } from './context';
 
 /**
  * Refuses a URL outside the allowed origins. One with a password in it is kept sealed: where only some origins are allowed
  * it is refused, because the API cannot read where it points. Throws OriginRefused.
  */
-const requireKnownOrigin = ({ settings: { imageOrigins } }: ApiContext, url: unknown): void => {
+const requireKnownOrigin = ({ settings: { imageOrigins } }: OrderContext, url: unknown): void => {
   if (typeof url === 'string') requireOrigin(imageOrigins, url);
   if (isSecretRef(url) && imageOrigins.length > 0)
     raise('OriginRefused', {
@@ -21,7 +22,7 @@ const requireKnownOrigin = ({ settings: { imageOrigins } }: ApiContext, url: unk
 };
 
 /** As above, for what is fetched in any way. Throws OriginRefused. */
-export const requireKnown = (ctx: ApiContext, fetched: Fetched): void => {
+export const requireKnown = (ctx: OrderContext, fetched: Fetched): void => {
   if (isSecretRef(fetched.value)) requireKnownOrigin(ctx, fetched.value);
   else requireFetched(ctx.settings.imageOrigins, fetched);
 };
@@ -29,8 +30,12 @@ export const requireKnown = (ctx: ApiContext, fetched: Fetched): void => {
 type FetchingStep = Pick<PlannedStep, 'interface' | 'step' | 'acts' | 'args'>;
 
 /** Refuses steps that fetch from elsewhere; what instance_info names is looked at as a deployment is asked. Throws OriginRefused. */
-export const requireStepOrigins = (ctx: ApiContext, steps: readonly FetchingStep[]): void => {
+export const requireStepOrigins = (
+  ctx: OrderContext,
+  steps: readonly FetchingStep[],
+  checks: Checks = firstRefusal,
+): void => {
   for (const step of steps)
     for (const { act } of step.acts)
-      for (const fetched of fetchedBy(act, step, step.args, {})) requireKnown(ctx, fetched);
+      for (const fetched of fetchedBy(act, step, step.args, {})) checks.try(() => requireKnown(ctx, fetched));
 };

@@ -1,12 +1,14 @@
 /** The order of a run, planned and checked, once the caller may have it. What, and can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
+import type { Plan } from '../../model/lifecycle/plan-parts';
 import { planFor } from '../../model/lifecycle/plans';
 import { type ProvisionState, states } from '../../model/lifecycle/states';
 import type { Equipment } from '../../model/lifecycle/step-types';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
 import type { RunAudit, RunOrder } from '../../runs/contract';
-import type { ApiContext } from '../context';
+import { type Checks, firstRefusal } from './checks';
+import type { OrderContext } from './context';
 import { checkInstance } from './deploy';
 import { checkWorkable, orderedNode } from './orders';
 import { requireStepOrigins } from './origins';
@@ -19,8 +21,8 @@ type RunRequest = {
   readonly node: NodeRow;
   /** The node as the caller names it. */
   readonly ident: string;
-  /** The state that the verb leads to. */
-  readonly to: ProvisionState;
+  /** The state that the verb leads to; undefined only where a plan is made of what would be refused for that. */
+  readonly to: ProvisionState | undefined;
   readonly asked: RunAudit;
   /** The steps on this node, with what its ramdisk has reported. */
   readonly steps: (node: NodeRow & Equipment) => Promise<PlanListed>;
@@ -30,24 +32,37 @@ type RunRequest = {
   readonly more?: Pick<RunOrder, 'resumes' | 'instance_info' | 'lessee'>;
 };
 
+const refuseBoot = (): never =>
+  raise('InvalidInput', {
+    field: 'disable_ramdisk',
+    reason: 'these steps run in the ramdisk; leave it out, or use out-of-band steps only',
+  });
+
 /**
  * The order that starts the run. Throws what planning throws, InstanceInfoInvalid, OriginRefused, InvalidInput,
  * DriverInfoInvalid, NoWorker.
  */
-export const planRun = async (ctx: ApiContext, request: RunRequest): Promise<RunOrder> => {
+export const planRun = async (ctx: OrderContext, request: RunRequest): Promise<RunOrder> =>
+  orderRun(ctx, request, firstRefusal);
+
+const noPlan: Plan = { steps: [] };
+
+/**
+ * As planRun. Where the checks go on at a refusal, the order is what would run, as far as that can be planned: it is to be
+ * started only where nothing was refused.
+ */
+export const orderRun = async (ctx: OrderContext, request: RunRequest, checks: Checks): Promise<RunOrder> => {
   const { verb, row, node, ident, to, asked, more } = request;
-  if (row.story === 'deploy') checkInstance(ctx, node, ident);
+  if (row.story === 'deploy') checks.try(() => checkInstance(ctx, node, ident));
   const ready = withDefaultRamdisk(ctx, await equipped(ctx, node));
-  const { steps: listed, runbook = null, automatic = false, args = {} } = await request.steps(ready);
-  const { steps, ...ramdisk } = planFor(row.story!, { node: ready, steps: listed, automatic, args });
-  requireStepOrigins(ctx, steps);
-  await requireRamdisks(ctx, node, steps);
-  if (request.disableRamdisk && ramdisk.boot)
-    raise('InvalidInput', {
-      field: 'disable_ramdisk',
-      reason: 'these steps run in the ramdisk; leave it out, or use out-of-band steps only',
-    });
-  checkWorkable(node, ident);
+  const given = (await checks.ask(() => request.steps(ready))) ?? { steps: [] };
+  const { steps: listed, runbook = null, automatic = false, args = {} } = given;
+  const plan = checks.try(() => planFor(row.story!, { node: ready, steps: listed, automatic, args }));
+  const { steps, ...ramdisk } = plan ?? noPlan;
+  requireStepOrigins(ctx, steps, checks);
+  await checks.ask(() => requireRamdisks(ctx, node, steps));
+  if (request.disableRamdisk && ramdisk.boot) checks.try(refuseBoot);
+  checkWorkable(node, ident, checks);
   const limit = row.counts && ctx.settings.concurrency[row.counts];
   return {
     node: orderedNode(node),
@@ -55,11 +70,16 @@ export const planRun = async (ctx: ApiContext, request: RunRequest): Promise<Run
     story: row.story!,
     event: row.event,
     ends: row.story === 'undeploy' && node.retired ? 'manage' : (row.ends ?? null),
-    target: row.target ?? (states[to].target as ProvisionState | null),
+    target: row.target ?? (to === undefined ? null : (states[to].target as ProvisionState | null)),
     fault: row.fault ?? null,
     steps,
     ramdisk,
-    runbook: runbook && { uuid: runbook.uuid, name: runbook.name, updated_at: runbook.updated_at },
+    runbook: runbook && {
+      uuid: runbook.uuid,
+      name: runbook.name,
+      updated_at: runbook.updated_at,
+      read_revision: runbook.revision,
+    },
     asked,
     ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
     ...(node.reservation !== null && { takesOver: true as const }),

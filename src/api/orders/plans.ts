@@ -6,42 +6,51 @@ import { automaticPlan } from '../../model/lifecycle/plans';
 import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { Runbook } from '../../model/resources/runbooks';
-import type { ApiContext } from '../context';
+import type { Checks } from './checks';
 import { planWithChildren } from './children';
+import type { OrderContext } from './context';
 import { cleaningRunbook, hashedPassword } from './deploy';
-import type { ProvisionRequest, WantedVerb } from './request';
+import type { ProvisionAsked, WantedVerb } from './request';
 import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './steps';
 import { templateSteps } from './templates';
 
 type Planning = {
-  readonly ctx: ApiContext;
+  readonly ctx: OrderContext;
   readonly want: WantedVerb;
-  readonly request: ProvisionRequest;
+  readonly request: ProvisionAsked;
   readonly node: NodeRow & Equipment;
+  readonly checks: Checks;
 };
 
 /** The node with the steps that its ramdisk has reported, which differ with its hardware. */
-export const equipped = async (ctx: ApiContext, node: NodeRow): Promise<NodeRow & Equipment> => {
+export const equipped = async (ctx: OrderContext, node: NodeRow): Promise<NodeRow & Equipment> => {
   const reported_steps = await ctx.inventory.details.reported(node.uuid);
   return reported_steps.length > 0 ? { ...node, reported_steps } : node;
 };
 
-const rawSteps = async ({ ctx, want: { verb, row }, request, node }: Planning): Promise<PlannedStep[]> => {
+const rawSteps = async ({
+  ctx,
+  want: { verb, row },
+  request: { who, version, body },
+  node,
+  checks,
+}: Planning): Promise<PlannedStep[]> => {
   const key = row.stepsKey!;
-  const steps: readonly WireStep[] | undefined = request.body[key];
+  const steps: readonly WireStep[] | undefined = body[key];
   if (steps === undefined) return invalidInput(key, `is missing; ${verb} needs ${key} or a runbook`);
   if (steps.length === 0) return invalidInput(key, 'must hold at least one step');
-  checkRawSteps(steps);
-  refuseDisallowed(ctx, steps);
-  return planWithChildren(ctx, request, node, steps, row.story as StepVerb);
+  checks.try(() => checkRawSteps(steps));
+  checks.try(() => refuseDisallowed(ctx, steps));
+  return planWithChildren(ctx, { who, version, checks }, node, steps, row.story as StepVerb);
 };
 
 /** What joins a deployment: what templates bring, and the caller's own. */
-const deploySteps = async ({ ctx, want: { row }, request, node }: Planning): Promise<PlannedStep[]> => {
+const deploySteps = async ({ ctx, want: { row }, request, node, checks }: Planning): Promise<PlannedStep[]> => {
   const own: readonly WireStep[] = (row.stepsKey && request.body[row.stepsKey]) || [];
-  checkRawSteps(own);
-  refuseDisallowed(ctx, own);
-  return [...(await templateSteps(ctx, request, node, own.map(nameOf))), ...planDeploySteps(own, node)];
+  checks.try(() => checkRawSteps(own));
+  checks.try(() => refuseDisallowed(ctx, own));
+  const asking = { who: request.who, checks };
+  return [...(await templateSteps(ctx, asking, node, own.map(nameOf))), ...planDeploySteps(own, node)];
 };
 
 /** Planned steps, and what else the plan of their run is made of. */
@@ -55,7 +64,7 @@ export type PlanListed = {
 };
 
 /** Whether a node is cleaned by itself: its own word, or else the installation's. */
-const cleansItself = (ctx: ApiContext, node: NodeRow): boolean => node.automated_clean ?? ctx.settings.automatedClean;
+const cleansItself = (ctx: OrderContext, node: NodeRow): boolean => node.automated_clean ?? ctx.settings.automatedClean;
 
 const automatic = async ({ ctx, node }: Planning): Promise<PlanListed> => {
   if (!cleansItself(ctx, node)) return { steps: [] };
@@ -66,10 +75,10 @@ const automatic = async ({ ctx, node }: Planning): Promise<PlanListed> => {
 };
 
 const listed = async (planning: Planning, runbook: Runbook | null): Promise<PlanListed> => {
-  const { ctx, want, node } = planning;
+  const { ctx, want, node, checks } = planning;
   if (runbook) {
-    refuseDisallowed(ctx, runbook.steps);
-    return { steps: planStored(runbook.steps, want.row.story as StepVerb, node), runbook };
+    checks.try(() => refuseDisallowed(ctx, runbook.steps));
+    return { steps: planStored(runbook.steps, want.row.story as StepVerb, node, checks), runbook };
   }
   if (want.row.steps === 'automatic') return automatic(planning);
   if (want.row.story === 'deploy') return { steps: await deploySteps(planning) };
@@ -80,6 +89,8 @@ const listed = async (planning: Planning, runbook: Runbook | null): Promise<Plan
 export const requestedSteps = async (planning: Planning, given: Runbook | null): Promise<PlanListed> => {
   const { want, request } = planning;
   const steps = await listed(planning, given);
-  if (!want.row.rescuePassword) return steps;
-  return { ...steps, args: { rescue_password: await hashedPassword(request.body.rescue_password!) } };
+  const { rescue_password } = request.body;
+  // Where it is missing, that was refused before.
+  if (!want.row.rescuePassword || rescue_password === undefined) return steps;
+  return { ...steps, args: { rescue_password: await hashedPassword(rescue_password) } };
 };

@@ -4,11 +4,11 @@ import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
 import { ramdiskNamed } from '../../model/boot/ramdisks';
 import { raise } from '../../model/errors';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
-import type { ApiContext } from '../context';
+import type { OrderContext } from './context';
 
 /** A node as it is planned with the installation's own ramdisk. */
 export const withDefaultRamdisk = <Node>(
-  { settings }: ApiContext,
+  { settings }: OrderContext,
   node: Node,
 ): Node & { default_ramdisk?: string } => ({
   ...node,
@@ -17,7 +17,7 @@ export const withDefaultRamdisk = <Node>(
 
 /** Asks the store nothing for steps that boot from no ramdisk record. Throws DriverInfoInvalid. */
 export const requireRamdisks = async (
-  ctx: ApiContext,
+  ctx: OrderContext,
   { name, uuid, driver_info }: NodeRow,
   steps: readonly PlannedStep[],
 ): Promise<void> => {

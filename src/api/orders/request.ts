@@ -1,6 +1,7 @@
 /** A provision request as the orders see it: its parsed body, and the verb that it comes to. */
 import { z } from 'zod';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
+import type { AuditContext } from '../audit/record';
 import type { ApiRequest } from '../http/route';
 import { flag } from '../resource/validation';
 import type { NodeParams } from '../v1/nodes/node-route';
@@ -19,7 +20,18 @@ export const provisionBody = z.strictObject({
   rescue_password: z.string().max(512).optional(),
 });
 
-export type ProvisionRequest = ApiRequest<NodeParams, unknown, z.output<typeof provisionBody>>;
+export type ProvisionBody = z.output<typeof provisionBody>;
+
+/** What an admission needs to know of a request. */
+export type ProvisionAsked = AuditContext & {
+  /** The request's minor version. */
+  readonly version: number;
+  readonly body: ProvisionBody;
+  /** Why a private runbook is run on a node of another project. */
+  readonly reason?: string;
+};
+
+export type ProvisionRequest = ApiRequest<NodeParams, unknown, ProvisionBody>;
 
 /** A request, resolved: the verb, its row, and the rule that decides about it. */
 export type WantedVerb = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };

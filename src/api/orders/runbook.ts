@@ -5,8 +5,9 @@ import { raise } from '../../model/errors';
 import { inOrder } from '../../model/resources/runbook-steps';
 import { type Runbook, runbookApproval } from '../../model/resources/runbooks';
 import { nodeTarget, runbookTarget, type Target } from '../../policy';
-import type { ApiContext } from '../context';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
+import { type Checks, firstRefusal } from './checks';
+import type { OrderContext } from './context';
 import { requireStepRules } from './steps';
 
 /** The rule by which a runbook is run on a node; it stands in for the rule of free provisioning. */
@@ -44,16 +45,17 @@ const isPrivate = ({ owner, public: open }: Runbook): boolean => owner !== null 
  * its own and a reason. Throws PolicyDenied, InvalidInput.
  */
 const requireHome = (
-  ctx: ApiContext,
+  ctx: OrderContext,
   { who, reason = '' }: RunbookRequest,
   node: NodeRow,
   runbook: Runbook,
   target: Target,
+  checks: Checks,
 ): Usable['crossing'] => {
   if (!isPrivate(runbook) || runbook.owner === node.owner || runbook.owner === node.lessee) return undefined;
   const policy = ctx.policy();
   if (policy.allows(crossSilently, who, target)) return undefined;
-  policy.require(cross, who, target);
+  checks.rule(policy, cross, who, target);
   const said = reason.trim();
   if (said === '' || said.length > longestReason)
     raise('InvalidInput', {
@@ -65,7 +67,7 @@ const requireHome = (
 
 /** Throws RunbookTraitMissing. */
 const requireApproval = (
-  ctx: ApiContext,
+  ctx: OrderContext,
   { who, version }: RunbookRequest,
   node: NodeRow,
   runbook: Runbook,
@@ -79,21 +81,22 @@ const requireApproval = (
 
 /**
  * The runbook that a request names, ready to run on this node. Throws RunbookNotFound (missing and hidden alike),
- * PolicyDenied, InvalidInput, RunbookTraitMissing.
+ * PolicyDenied, InvalidInput, RunbookTraitMissing; where the checks go on at a refusal, RunbookNotFound only.
  */
 export const usableRunbook = async (
-  ctx: ApiContext,
+  ctx: OrderContext,
   asked: RunbookRequest,
   node: NodeRow,
   ident: string,
+  checks: Checks = firstRefusal,
 ): Promise<Usable> => {
   const runbook = await findVisibleRunbook(ctx, asked.who, ident);
   const policy = ctx.policy();
-  policy.require(useRule, asked.who, runbookTarget(runbook));
+  checks.rule(policy, useRule, asked.who, runbookTarget(runbook));
   const target = { ...nodeTarget(node), ...runbookTarget(runbook) };
-  const crossing = requireHome(ctx, asked, node, runbook, target);
-  requireApproval(ctx, asked, node, runbook, target);
+  const crossing = checks.try(() => requireHome(ctx, asked, node, runbook, target, checks));
+  checks.try(() => requireApproval(ctx, asked, node, runbook, target));
   // What a project wrote for itself is bound by the rules of single steps; what an operator published is not.
-  if (isPrivate(runbook)) requireStepRules(policy, asked.who, target, runbook.steps);
+  if (isPrivate(runbook)) requireStepRules(policy, asked.who, target, runbook.steps, checks);
   return { runbook: { ...runbook, steps: inOrder(runbook.steps) }, ...(crossing && { crossing }) };
 };

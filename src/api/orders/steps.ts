@@ -7,7 +7,8 @@ import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { Equipment, GivenStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import { type Policy, ruleNames, stepRulePrefix, type Target } from '../../policy';
-import type { ApiContext } from '../context';
+import { type Checks, firstRefusal } from './checks';
+import type { OrderContext } from './context';
 import type { requestStep } from './step-schema';
 
 export type WireStep = z.output<typeof requestStep>;
@@ -43,15 +44,16 @@ export const requireStepRules = (
   who: Caller,
   target: Target,
   steps: readonly { interface: string; step: string }[],
+  checks: Checks = firstRefusal,
 ): void => {
   for (const step of steps) {
     const rule = `${stepRulePrefix}${nameOf(step)}`;
-    if (policy.has(rule)) policy.require(rule, who, target);
+    if (policy.has(rule)) checks.rule(policy, rule, who, target);
   }
 };
 
 /** Refuses what the operator forbids to all callers. Throws InvalidSteps. */
-export const refuseDisallowed = (ctx: ApiContext, steps: readonly { interface: string; step: string }[]): void => {
+export const refuseDisallowed = (ctx: OrderContext, steps: readonly { interface: string; step: string }[]): void => {
   const wrong = steps.map(nameOf).filter((name) => ctx.settings.disallowedSteps.includes(name));
   if (wrong.length > 0)
     raise('InvalidSteps', { reason: `The operator does not allow ${[...new Set(wrong)].join(', ')} here.` });
@@ -66,7 +68,12 @@ const isRef = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 1 && '$secret' in value;
 
 /** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
-export const planStored = (steps: readonly GivenStep[], verb: StepVerb, node: Equipment): PlannedStep[] => {
+export const planStored = (
+  steps: readonly GivenStep[],
+  verb: StepVerb,
+  node: Equipment,
+  checks: Checks = firstRefusal,
+): PlannedStep[] => {
   const planned = planSteps(
     steps.map(({ interface: name, step, args, temper }) => ({
       interface: name,
@@ -76,6 +83,7 @@ export const planStored = (steps: readonly GivenStep[], verb: StepVerb, node: Eq
     })),
     verb,
     node,
+    checks.try,
   );
-  return planned.map((step, index) => ({ ...step, args: steps[index]!.args ?? {} }));
+  return planned.map((step) => ({ ...step, args: steps[step.index]!.args ?? {} }));
 };

@@ -6,11 +6,12 @@ import type { Equipment, PlannedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { DeployTemplate, TemplateStep } from '../../model/resources/deploy-templates';
 import { nodeTarget, stepTarget } from '../../policy';
-import type { ApiContext } from '../context';
 import type { ApiRequest } from '../http/route';
+import type { Checks } from './checks';
+import type { OrderContext } from './context';
 import { readable, refuseDisallowed, requireStepRules, stepRules } from './steps';
 
-type TemplateRequest = Pick<ApiRequest<unknown, unknown, unknown>, 'who'>;
+type TemplateRequest = Pick<ApiRequest<unknown, unknown, unknown>, 'who'> & { readonly checks: Checks };
 
 const traitsOf = (node: NodeRow): string[] => {
   const { traits } = node.instance_info;
@@ -19,15 +20,15 @@ const traitsOf = (node: NodeRow): string[] => {
 
 /** Steps that were not written with system scope count as the caller's own choice. Throws PolicyDenied. */
 const requireUnvouched = (
-  ctx: ApiContext,
-  { who }: TemplateRequest,
+  ctx: OrderContext,
+  { who, checks }: TemplateRequest,
   node: NodeRow,
   { vouched, steps }: DeployTemplate,
 ): void => {
   if (vouched) return;
   const policy = ctx.policy();
-  policy.require(stepRules.deploy_steps, who, nodeTarget(node));
-  requireStepRules(policy, who, stepTarget(node), steps);
+  checks.rule(policy, stepRules.deploy_steps, who, nodeTarget(node));
+  requireStepRules(policy, who, stepTarget(node), steps, checks);
 };
 
 const checkOnce = (templates: readonly DeployTemplate[]): void => {
@@ -56,7 +57,7 @@ const planned = (steps: readonly TemplateStep[], node: NodeRow & Equipment): Pla
  * @param own names of the caller's steps
  */
 export const templateSteps = async (
-  ctx: ApiContext,
+  ctx: OrderContext,
   request: TemplateRequest,
   node: NodeRow & Equipment,
   own: readonly string[],

@@ -3,9 +3,11 @@ import type { NodeRow } from '../../inventory/nodes/nodes';
 import { invalidInput, raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type ProvisionState, states } from '../../model/lifecycle/states';
-import { insteadOf } from '../../model/lifecycle/verbs';
+import { insteadOf, type VerbRow } from '../../model/lifecycle/verbs';
 import { requireMinor } from '../http/versions';
-import type { ProvisionRequest, WantedVerb } from './request';
+import type { Checks } from './checks';
+import type { ProvisionAsked, WantedVerb } from './request';
+
 /** Keys of a request that carry steps. */
 export const stepKeys = ['clean_steps', 'service_steps', 'deploy_steps'] as const;
 
@@ -20,26 +22,24 @@ const waits = (state: ProvisionState): boolean =>
   next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
 
 /** The state that the verb leads to. A held node is a conflict unless the verb is for its run, or takes over from one that waits. */
-export const reachable = ({ verb, row }: WantedVerb, node: NodeRow, ident: string): ProvisionState => {
+export const reachable = (
+  { verb, row }: WantedVerb,
+  node: NodeRow,
+  ident: string,
+  checks: Checks,
+): ProvisionState | undefined => {
   const to = next(node.provision_state, row.event);
   const passes =
     to !== undefined && (row.does === 'message' ? states[to].kind !== 'stable' : waits(node.provision_state));
-  if (node.reservation !== null && !passes) raise('NodeLocked', { node: ident });
-  return (
-    to ??
-    raise('InvalidState', {
-      verb,
-      node: ident,
-      state: node.provision_state,
-      instead: insteadOf(verb, node.provision_state),
-    })
-  );
+  if (node.reservation !== null && !passes) checks.try(() => raise('NodeLocked', { node: ident }));
+  const { provision_state: state } = node;
+  return checks.try(() => to ?? raise('InvalidState', { verb, node: ident, state, instead: insteadOf(verb, state) }));
 };
 
 /** Refuses what may not come with the verb, and what must come and has not. Throws InvalidInput, NotAcceptable. */
 export const checkArguments = (
   { verb, row }: WantedVerb,
-  { body, version }: ProvisionRequest,
+  { body, version }: ProvisionAsked,
   node: NodeRow,
   disableRamdisk: boolean | null,
 ) => {
@@ -65,15 +65,23 @@ export const checkMaintenance = ({ verb, row }: WantedVerb, node: NodeRow, ident
   if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way: way() });
 };
 
+const checkOffered = ({ needs }: VerbRow, node: NodeRow): void => {
+  if (!needs || !interfaceOf(node, needs).startsWith('no-')) return;
+  const what = `${needs} (the node's ${needs}_interface is ${interfaceOf(node, needs)})`;
+  raise('DriverUnsupported', { driver: node.driver, what });
+};
+
 /** The node is such that the verb may be asked. Throws DriverUnsupported, NodeInMaintenance, NodeRetired, NodeProtected. */
-export const checkCondition = (want: WantedVerb, node: NodeRow, ident: string, way: () => string): void => {
+export const checkCondition = (
+  want: WantedVerb,
+  node: NodeRow,
+  ident: string,
+  way: () => string,
+  checks: Checks,
+): void => {
   const { row } = want;
-  if (row.needs && interfaceOf(node, row.needs).startsWith('no-'))
-    raise('DriverUnsupported', {
-      driver: node.driver,
-      what: `${row.needs} (the node's ${row.needs}_interface is ${interfaceOf(node, row.needs)})`,
-    });
-  checkMaintenance(want, node, ident, way);
-  if (row.retired === 'refused' && node.retired) raise('NodeRetired', { node: ident });
-  if (row.protected === 'refused' && node.protected) raise('NodeProtected', { node: ident });
+  checks.try(() => checkOffered(row, node));
+  checks.try(() => checkMaintenance(want, node, ident, way));
+  if (row.retired === 'refused' && node.retired) checks.try(() => raise('NodeRetired', { node: ident }));
+  if (row.protected === 'refused' && node.protected) checks.try(() => raise('NodeProtected', { node: ident }));
 };

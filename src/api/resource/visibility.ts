@@ -1,4 +1,5 @@
 /** May I see it: finds what a path names, and answers a hidden object exactly as a missing one. */
+import type { Queries } from '../../inventory';
 import type { NodeIdent } from '../../inventory/audit';
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
@@ -7,7 +8,6 @@ import { asUuid, isLogicalName } from '../../model/ids';
 import { and, type Predicate } from '../../model/predicates';
 import { isSubresource, nameFormFault } from '../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../policy';
-import type { ApiContext } from '../context';
 
 /** Minor version from which names are identifiers of nodes. */
 const namesSince = 5;
@@ -31,7 +31,7 @@ export const identOf = (ident: string, minor: number): NodeIdent => {
 
 /** The node that a caller names and may see. Throws NodeNotFound alike for missing and hidden ones. */
 export const visibleNode = async (
-  ctx: ApiContext,
+  ctx: { policy(): Policy; readonly inventory: Pick<Queries, 'nodes'> },
   request: { readonly who: Caller; readonly version: number },
   ident: string,
 ): Promise<NodeRow> => {

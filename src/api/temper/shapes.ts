@@ -1,6 +1,7 @@
 /** What the answers of our own routes hold: for the API's description, against which tests hold every answer. */
 import { z } from 'zod';
 import { masked } from '../../model/access/secrets';
+import { verdictCodes } from '../../model/runs/verdicts';
 
 const text = z.string();
 const maybe = text.nullable();
@@ -137,6 +138,53 @@ export const stepCatalogue = z.strictObject({
 });
 
 /** What is wrong with a runbook, or may be. */
+const planOutlook = {
+  power_cycles: count,
+  /** Null where only the ramdisk or the BMC knows. */
+  erases: trueOrFalse.nullable(),
+  expected_ms: count.nullable(),
+  p95_ms: count.nullable(),
+};
+
+const refusal = z.strictObject({
+  code: z.enum(verdictCodes),
+  error: text,
+  status: count,
+  rule: maybe,
+  reason: text,
+  /** For callers who may ask why a rule refuses. */
+  explain: document.optional(),
+});
+
+export const nodePlan = z.strictObject({
+  node_uuid: id,
+  node_name: maybe,
+  verb: text,
+  does: z.enum(['run', 'move', 'message']),
+  provision_state: text,
+  target_provision_state: maybe,
+  runbook: z.strictObject({ uuid: id, name: text, revision: count.nullable() }).nullable(),
+  would_run: trueOrFalse,
+  refusals: z.array(refusal),
+  concerns: z.array(refusal),
+  steps: z.array(
+    z.strictObject({
+      index: count,
+      interface: text,
+      step: text,
+      /** Null where they are the operator's, and a rule refuses the caller. */
+      args: document.nullable(),
+      system: trueOrFalse,
+      node_uuid: id.nullable(),
+      acts: z.array(z.strictObject({ act: text, effect: text, description: text })),
+      abortable: trueOrFalse,
+      may_park: trueOrFalse,
+      ...planOutlook,
+    }),
+  ),
+  ...planOutlook,
+});
+
 export const runbookCheck = z.strictObject({
   errors: count,
   warnings: count,

@@ -26,6 +26,8 @@ export type ActRow = {
   readonly doneWhenOff?: true;
   /** Keeps what it knows of its jobs even when a person has it tried again: it looks at them first. */
   readonly ledger?: true;
+  /** Whether it destroys what is on the node's disks. */
+  readonly erases?: true;
   readonly says: string;
 };
 
@@ -78,6 +80,7 @@ export const acts = {
     patience: 'job',
     endsAgent: true,
     ledger: true,
+    erases: true,
     says: 'create RAID volumes and wait until they show',
   },
   delete_raid: {
@@ -85,6 +88,7 @@ export const acts = {
     patience: 'job',
     endsAgent: true,
     ledger: true,
+    erases: true,
     says: 'delete RAID volumes and wait until they are gone',
   },
   apply_raid: {
@@ -92,6 +96,7 @@ export const acts = {
     patience: 'job',
     endsAgent: true,
     ledger: true,
+    erases: true,
     says: 'bring the RAID volumes to the configuration',
   },
   log: { effect: 'converge', says: 'write a line to the log' },
@@ -102,6 +107,7 @@ export const acts = {
     patience: 'job',
     by: 'agent',
     startsOver: true,
+    erases: true,
     says: 'write the image to the disk',
   },
   agent_install_bootloader: {

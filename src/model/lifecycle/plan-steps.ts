@@ -79,17 +79,29 @@ export const checkArgs = (
   }
 };
 
+/** Makes one check, and may go on where it refuses: then it answers undefined. */
+export type Attempt = <T>(check: () => T) => T | undefined;
+
+const atOnce: Attempt = (check) => check();
+
 /**
  * Resolves a caller's list against the table for one verb and driver: ordered by `order`, then position; reserved steps kept.
  * Throws InvalidSteps, InvalidStepArgs, RamdiskNeeded or DriverUnsupported, always naming the step.
+ * @param attempt plans each step; where it goes on at a refusal, that step is left out and the others keep their index
  */
-export const planSteps = (given: readonly GivenStep[], verb: StepVerb, node: Equipment): PlannedStep[] => {
+export const planSteps = (
+  given: readonly GivenStep[],
+  verb: StepVerb,
+  node: Equipment,
+  attempt: Attempt = atOnce,
+): PlannedStep[] => {
   if (given.length > maxSteps)
     raise('InvalidSteps', { reason: `A run has at most ${maxSteps} steps; ${given.length} came.` });
   return given
     .map((step, position) => ({ step, position }))
     .sort((a, b) => (a.step.order ?? 0) - (b.step.order ?? 0) || a.position - b.position)
-    .map(({ step }, index) => planStep(step, index, verb, node));
+    .map(({ step }, index) => attempt(() => planStep(step, index, verb, node)))
+    .filter((step) => step !== undefined);
 };
 
 const planStep = (step: GivenStep, index: number, verb: StepVerb, node: Equipment): PlannedStep => {

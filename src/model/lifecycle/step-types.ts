@@ -52,6 +52,8 @@ export type StepRow = {
   readonly abortable: boolean;
   /** Whether it may park for a person when its effect cannot be known. Only acts that do not converge ever need to. */
   readonly parks: boolean;
+  /** Whether it destroys what is on the node's disks, where its acts do not say so. */
+  readonly erases?: true;
   readonly says: string;
 };
 

@@ -6,7 +6,7 @@ const object = (says: string, required?: true): ArgRow => ({ type: 'object', ...
 const listArg = (says: string, required?: true): ArgRow => ({ type: 'list', ...(required && { required }), says });
 
 type Brief = Pick<StepRow, 'interface' | 'step' | 'verbs' | 'says'> &
-  Partial<Pick<StepRow, 'priority' | 'args' | 'abortable' | 'implementations'>>;
+  Partial<Pick<StepRow, 'priority' | 'args' | 'abortable' | 'implementations' | 'erases'>>;
 
 const inBand = (row: Brief): StepRow => ({
   drivers: every,
@@ -21,14 +21,15 @@ const inBand = (row: Brief): StepRow => ({
 
 const raidConfig: ArgRow = { type: 'raid', required: true, says: 'the logical disks to make' };
 const raidByAgent = ['agent'];
-const burnIn = (what: string, verbs: readonly StepVerb[]): StepRow =>
-  inBand({ interface: 'deploy', step: `burnin_${what}`, verbs, says: `Stress the ${what} for a while.` });
+const burnIn = (what: string, verbs: readonly StepVerb[], more: Pick<StepRow, 'erases'> = {}): StepRow =>
+  inBand({ interface: 'deploy', step: `burnin_${what}`, verbs, says: `Stress the ${what} for a while.`, ...more });
 
 // openstack/ironic-python-agent:ironic_python_agent/hardware.py, generic hardware manager. Priorities are those it reports by default.
 export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'deploy',
     step: 'erase_devices_metadata',
+    erases: true,
     verbs: ['clean', 'deploy'],
     priority: 99,
     says: 'Erase partition tables and other metadata of every disk.',
@@ -36,6 +37,7 @@ export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'deploy',
     step: 'erase_devices',
+    erases: true,
     verbs: ['clean'],
     priority: 10,
     says: 'Erase every disk, by its own secure erase where it has one.',
@@ -43,6 +45,7 @@ export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'deploy',
     step: 'erase_devices_express',
+    erases: true,
     verbs: ['clean'],
     says: 'Erase disks that can do it at once, and the metadata of the others.',
   }),
@@ -58,7 +61,7 @@ export const inBandSteps: readonly StepRow[] = [
   burnIn('gpu', ['clean', 'service']),
   burnIn('memory', ['clean', 'service']),
   burnIn('network', ['clean', 'service']),
-  burnIn('disk', ['clean']),
+  burnIn('disk', ['clean'], { erases: true }),
   inBand({
     interface: 'deploy',
     step: 'inject_files',
@@ -99,6 +102,7 @@ export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'raid',
     step: 'create_configuration',
+    erases: true,
     verbs: ['clean', 'service'],
     implementations: raidByAgent,
     says: 'Make the volumes of the node’s target_raid_config.',
@@ -106,6 +110,7 @@ export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'raid',
     step: 'delete_configuration',
+    erases: true,
     verbs: ['clean', 'service'],
     implementations: raidByAgent,
     says: 'Delete every volume.',
@@ -113,6 +118,7 @@ export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'raid',
     step: 'apply_configuration',
+    erases: true,
     verbs: ['service', 'deploy'],
     implementations: raidByAgent,
     args: {
@@ -124,6 +130,7 @@ export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'deploy',
     step: 'execute_bootc_install',
+    erases: true,
     verbs: ['service', 'deploy'],
     args: {
       image_source: { type: 'string', required: true, says: 'container image to install' },

@@ -1,5 +1,6 @@
 /** Runbooks: ordered lists of steps under a name, what the wire shows of one, and on which nodes one is approved. */
 
+import { raise } from '../errors';
 import { isLogicalName, type RunbookUuid } from '../ids';
 import { extraField, optionalText, recordFields, uuidField } from './common-fields';
 import { type ResourceTable, sinceOf } from './fields';
@@ -84,6 +85,11 @@ export type Runbook = {
   readonly revision: number;
   readonly created_at: Date;
   readonly updated_at: Date | null;
+};
+
+/** Nothing is run by a revision that was withdrawn. Throws RevisionWithdrawn. @param withdrawn why; null where it was not */
+export const refuseWithdrawn = (runbook: string, revision: number, withdrawn: string | null): void => {
+  if (withdrawn !== null) raise('RevisionWithdrawn', { runbook, revision, reason: withdrawn });
 };
 
 export type Approval = { readonly ok: true } | { readonly ok: false; readonly wanted: string };

@@ -1,0 +1,149 @@
+/** Admission of a provision request: every check between a node that the caller sees and a run that is accepted. */
+import type { NodeRow } from '../../inventory/nodes/nodes';
+import { fetchedByInstance } from '../../model/access/origins';
+import { invalidInput, raise } from '../../model/errors';
+import { type Event, type ProvisionState, states } from '../../model/lifecycle/states';
+import { isVerb, type Verb, verbRow, verbs } from '../../model/lifecycle/verbs';
+import { runbooksSince } from '../../model/resources/runbooks';
+import { nodeTarget, type Policy, stepTarget } from '../../policy';
+import type { OrderedNode, RunAudit, RunOrder } from '../../runs/contract';
+import { requireMinor } from '../http/versions';
+import { came } from '../resource/validation';
+import { type Checks, firstRefusal } from './checks';
+import type { OrderContext } from './context';
+import { checkConfigdrive, deploymentFacts } from './deploy';
+import { requireOwnRun } from './leases';
+import { wayOutOfMaintenance } from './maintenance-remedy';
+import { askedBy, orderedNode } from './orders';
+import { requireKnown } from './origins';
+import { orderRun } from './plan-run';
+import { requestedSteps } from './plans';
+import type { ProvisionAsked, ProvisionBody, WantedVerb } from './request';
+import { runRunbook, type Usable, usableRunbook, useRules } from './runbook';
+import { requireStepRules, stepRuleNames, stepRules } from './steps';
+import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from './verbs';
+
+const provision = 'baremetal:node:set_provision_state';
+
+/** The rules that an admission may ask. */
+export const provisionRules: readonly string[] = [
+  provision,
+  runRunbook,
+  ...useRules,
+  ...stepRuleNames,
+  ...Object.values(stepRules),
+];
+
+const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).runbook);
+
+/** The verb of a request, and the rule that decides about it. Throws InvalidInput. */
+const wantedVerb = (body: ProvisionBody): WantedVerb => {
+  if (!isVerb(body.target))
+    return invalidInput('target', `must be one of ${Object.keys(verbs).join(', ')}; ${came(body.target)} came`);
+  const row = verbRow(body.target);
+  if (body.runbook === undefined) return { verb: body.target, row, rule: provision };
+  if (!row.runbook)
+    return invalidInput('runbook', `is only possible with ${withSteps.join(' or ')}, not with ${body.target}`);
+  const given = stepKeys.filter((key) => body[key] !== undefined);
+  if (given.length > 0) return invalidInput('runbook', `give either ${given.join(', ')} or a runbook, but not both`);
+  return { verb: body.target, row, rule: runRunbook };
+};
+
+const checkVersions = ({ verb, row }: WantedVerb, { body, version }: ProvisionAsked): void => {
+  requireMinor(version, row.since, `target ${verb}`);
+  if (body.runbook !== undefined) requireMinor(version, runbooksSince, 'runbook');
+};
+
+/** Raw steps: the switch for free-form lists, then the rules that an operator defined for single steps. */
+const requireSteps = (policy: Policy, { who, body }: ProvisionAsked, node: NodeRow, checks: Checks): void => {
+  const target = nodeTarget(node);
+  for (const key of stepKeys) {
+    const steps = body[key];
+    if (steps === undefined) continue;
+    // An empty list of a deployment's steps chooses nothing.
+    if (steps.length > 0 || key !== 'deploy_steps') checks.rule(policy, stepRules[key], who, target);
+    requireStepRules(policy, who, stepTarget(node), steps, checks);
+  }
+};
+
+/** What an admitted request comes to: a run, a move at once, or a message to the run that holds the node. */
+export type Admitted =
+  | { readonly does: 'run'; readonly order: RunOrder }
+  | { readonly does: 'move'; readonly node: OrderedNode; readonly event: Event; readonly asked: RunAudit }
+  | {
+      readonly does: 'message';
+      readonly node: OrderedNode;
+      readonly kind: 'abort' | 'unhold';
+      readonly asked: RunAudit;
+    };
+
+type Passed = { readonly to: ProvisionState | undefined; readonly given: Usable | null; readonly disable: boolean };
+
+const toOrder = async (
+  ctx: OrderContext,
+  want: WantedVerb,
+  request: ProvisionAsked,
+  { node, ident, checks, to, given, disable }: Passed & { node: NodeRow; ident: string; checks: Checks },
+): Promise<Admitted> => {
+  const { verb, row, rule } = want;
+  const asked = askedBy(ctx.policy(), request, rule, given?.crossing);
+  const resting = to !== undefined && states[to].kind === 'stable';
+  if (resting && row.does === 'message' && node.maintenance)
+    checks.try(() => raise('Conflict', { reason: `Node ${ident} is in maintenance; clear that before ${verb}.` }));
+  const seen = orderedNode(node);
+  if (resting) return { does: 'move', node: seen, event: row.event, asked };
+  if (row.does === 'message') return { does: 'message', node: seen, kind: verb as 'abort' | 'unhold', asked };
+  const wanted = {
+    verb,
+    row,
+    node,
+    ident,
+    to,
+    asked,
+    steps: (ready: Parameters<typeof requestedSteps>[0]['node']) =>
+      requestedSteps({ ctx, want, request, node: ready, checks }, given?.runbook ?? null),
+    disableRamdisk: disable,
+    more: row.story === 'deploy' ? deploymentFacts(ctx, request, node, row) : {},
+  };
+  return { does: 'run', order: await orderRun(ctx, wanted, checks) };
+};
+
+/** A configuration drive that the verb takes, and may be fetched. */
+const checkDrive = (ctx: OrderContext, { verb, row }: WantedVerb, { body, version }: ProvisionAsked): void => {
+  if (!body.configdrive) return;
+  checkConfigdrive(body.configdrive, verb, row, version);
+  for (const fetched of fetchedByInstance({ configdrive: body.configdrive })) requireKnown(ctx, fetched);
+};
+
+/**
+ * Admits a provision request on a node that the caller may see. Throws the first refusal, in the order in which callers of the
+ * original expect them; with checks that collect, the refusals are theirs, and the answer is what the request would come to.
+ * Asks the store, and writes nothing.
+ * @param ident what the caller calls the node
+ */
+export const admitProvision = async (
+  ctx: OrderContext,
+  request: ProvisionAsked,
+  node: NodeRow,
+  ident: string,
+  checks: Checks = firstRefusal,
+): Promise<Admitted> => {
+  const policy = ctx.policy();
+  const { who, version, body, reason } = request;
+  const want = wantedVerb(body);
+  const way = () => wayOutOfMaintenance(policy, who, node);
+  checks.rule(policy, want.rule, who, nodeTarget(node));
+  checks.try(() => checkVersions(want, request));
+  requireSteps(policy, request, node, checks);
+  if (want.row.story === 'deploy') checks.try(() => checkMaintenance(want, node, ident, way));
+  const to = reachable(want, node, ident, checks);
+  checks.try(() => requireOwnRun(ctx, want.rule, who, node, ident));
+  checks.try(() => checkDrive(ctx, want, request));
+  const given =
+    body.runbook === undefined ? null : await usableRunbook(ctx, { who, version, reason }, node, body.runbook, checks);
+  // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
+  const disable = given ? given.runbook.disable_ramdisk || null : (body.disable_ramdisk ?? null);
+  checks.try(() => checkArguments(want, request, node, disable));
+  checkCondition(want, node, ident, way, checks);
+  return toOrder(ctx, want, request, { node, ident, checks, to, given, disable: disable === true });
+};

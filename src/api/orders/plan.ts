@@ -1,0 +1,121 @@
+/** The plan of one request on one node: the same checks as its admission, all of them, and what would run. Writes nothing. */
+import type { NodeRow } from '../../inventory/nodes/nodes';
+import { quotaProject } from '../../model/access/callers';
+import {
+  planOutlook,
+  type StepDuration,
+  type StepOutlook,
+  stepOutlook,
+  totalDuration,
+} from '../../model/lifecycle/outlook';
+import { next } from '../../model/lifecycle/states';
+import type { PlannedStep } from '../../model/lifecycle/step-types';
+import { nameOf } from '../../model/lifecycle/steps';
+import { type Verb, verbRow } from '../../model/lifecycle/verbs';
+import { refuseWithdrawn } from '../../model/resources/runbooks';
+import type { Refusal } from '../../model/runs/verdicts';
+import { nodeTarget } from '../../policy';
+import type { RunOrder } from '../../runs/contract';
+import { requirePlanSize } from '../../runs/plan-size';
+import { quotasOf } from '../context';
+import { type Admitted, admitProvision } from './admit';
+import { type CollectedRefusal, type CollectingChecks, everyRefusal } from './checks';
+import type { OrderContext } from './context';
+import { refuseFrozen } from './frozen';
+import type { ProvisionAsked } from './request';
+
+/** A step as it would run. */
+export type PlanStep = { readonly step: PlannedStep; readonly outlook: StepOutlook; readonly duration?: StepDuration };
+
+export type NodePlan = {
+  /** What the request comes to; complete where nothing refuses. */
+  readonly admitted: Admitted;
+  /** Why it would not be accepted; none where it would. */
+  readonly refusals: readonly CollectedRefusal[];
+  /** What keeps the run from beginning at once, or is another project's to decide. */
+  readonly concerns: readonly Refusal[];
+  readonly steps: readonly PlanStep[];
+  readonly outlook: StepOutlook;
+  readonly duration: StepDuration | null;
+};
+
+/** What acceptance refuses by itself. Throws nothing that the checks do not. */
+const checkAcceptance = async (
+  { inventory, settings }: OrderContext,
+  { runbook, asked, steps, ramdisk }: RunOrder,
+  checks: CollectingChecks,
+): Promise<void> => {
+  const { runs } = quotasOf({ settings });
+  await checks.ask(() => inventory.quotas.require('runs', quotaProject(asked.requester), runs));
+  if (runbook?.read_revision !== undefined) {
+    const { name, read_revision: revision } = runbook;
+    const found = await inventory.runbookRevisions.find(runbook.uuid, revision);
+    checks.try(() => refuseWithdrawn(name, revision, found?.withdrawn_reason ?? null));
+  }
+  checks.try(() => requirePlanSize({ steps, ...ramdisk }));
+};
+
+const readsFreezes = 'temper:freeze:get';
+
+/** The rules that a plan asks beside those of the admission. */
+export const planRules: readonly string[] = [readsFreezes];
+
+/** A node of another project whose power this interrupts. */
+const leasedFault = (
+  { owner, lessee }: NodeRow,
+  { who }: ProvisionAsked,
+  { power_cycles }: StepOutlook,
+): Refusal | undefined => {
+  const tenant = lessee ?? owner;
+  if (tenant === null || tenant === who.project_id || power_cycles === 0) return undefined;
+  const reason = `The node is ${lessee === null ? 'owned' : 'leased'} by another project, and this interrupts its power.`;
+  return { code: 'leased', error: 'Conflict', status: 409, reason };
+};
+
+const concernsOf = async (
+  ctx: OrderContext,
+  request: ProvisionAsked,
+  node: NodeRow,
+  ident: string,
+  outlook: StepOutlook,
+): Promise<Refusal[]> => {
+  const checks = everyRefusal();
+  if (ctx.policy().allows(readsFreezes, request.who, nodeTarget(node)))
+    await checks.ask(() => refuseFrozen(ctx, node, ident));
+  const leased = leasedFault(node, request, outlook);
+  return [...checks.refusals, ...(leased ? [leased] : [])];
+};
+
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** The verb of a runbook that comes without one: what the node's state admits, or cleaning. */
+export const runbookVerb = ({ provision_state }: NodeRow): Verb =>
+  (['clean', 'service'] as const).find((verb) => next(provision_state, verbRow(verb).event) !== undefined) ?? 'clean';
+
+/**
+ * Every refusal of a request on a node that the caller sees, in the order of an admission, and what would run. Throws what is
+ * no refusal of this node: a body that no node could answer, a runbook that is missing or hidden.
+ */
+export const planProvision = async (
+  ctx: OrderContext,
+  request: ProvisionAsked,
+  node: NodeRow,
+  ident: string,
+): Promise<NodePlan> => {
+  const checks = everyRefusal();
+  const admitted = await admitProvision(ctx, request, node, ident, checks);
+  const order = admitted.does === 'run' ? admitted.order : undefined;
+  if (order) await checkAcceptance(ctx, order, checks);
+  const steps = order?.steps ?? [];
+  const { vendor, model } = node.properties;
+  const past = await ctx.inventory.expectations.ofSteps({ vendor: text(vendor), model: text(model) }, steps);
+  const outlook = planOutlook({ steps, ...order?.ramdisk });
+  return {
+    admitted,
+    refusals: checks.refusals,
+    concerns: await concernsOf(ctx, request, node, ident, outlook),
+    steps: steps.map((step) => ({ step, outlook: stepOutlook(step), duration: past.get(nameOf(step)) })),
+    outlook,
+    duration: totalDuration(steps.map((step) => past.get(nameOf(step)))),
+  };
+};

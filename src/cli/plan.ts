@@ -1,0 +1,146 @@
+/** `temper plan`: what a request would do to a node, and everything that refuses it; nothing is touched. */
+import type { Command } from 'commander';
+import { parse } from 'yaml';
+import type { Acting, Context } from './context';
+import { exits, stop } from './faults';
+import { clock } from './spans';
+import { plainText, table } from './tables';
+
+type Refused = {
+  readonly code: string;
+  readonly status: number;
+  readonly rule: string | null;
+  readonly reason: string;
+};
+type Outlook = {
+  readonly power_cycles: number;
+  readonly erases: boolean | null;
+  readonly expected_ms: number | null;
+  readonly p95_ms: number | null;
+};
+type PlannedStep = Outlook & {
+  readonly index: number;
+  readonly interface: string;
+  readonly step: string;
+  readonly args: Readonly<Record<string, unknown>> | null;
+  readonly system: boolean;
+};
+type Plan = Outlook & {
+  readonly node_uuid: string;
+  readonly node_name: string | null;
+  readonly verb: string;
+  readonly does: 'run' | 'move' | 'message';
+  readonly provision_state: string;
+  readonly runbook: { readonly name: string; readonly revision: number | null } | null;
+  readonly would_run: boolean;
+  readonly refusals: readonly Refused[];
+  readonly concerns: readonly Refused[];
+  readonly steps: readonly PlannedStep[];
+};
+type PlanOptions = {
+  readonly runbook?: string;
+  readonly verb?: string;
+  readonly file?: string;
+  readonly reason?: string;
+};
+
+const times = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+const erasesText = (erases: boolean | null): string => {
+  if (erases === null) return 'whether data is erased is not known';
+  return erases ? 'data on its disks is erased' : 'nothing is erased';
+};
+
+const timeText = ({ expected_ms, p95_ms }: Outlook): string =>
+  expected_ms === null || p95_ms === null
+    ? 'how long it takes is not known yet'
+    : `about ${clock(expected_ms)} (p95 ${clock(p95_ms)})`;
+
+const headOf = ({ node_name, node_uuid, provision_state, verb, runbook }: Plan): string => {
+  const revision = runbook?.revision ? `, revision ${runbook.revision}` : '';
+  const by = runbook ? ` by runbook ${runbook.name}${revision}` : '';
+  return plainText(`${node_name ?? node_uuid} (${provision_state}): ${verb}${by}. Nothing was touched.`);
+};
+
+const stepsText = ({ steps }: Plan, width: number | undefined): string =>
+  steps.length === 0
+    ? ''
+    : `${table(
+        ['#', 'STEP', 'POWER', 'ERASES', 'USUALLY', 'ARGUMENTS'],
+        steps.map((step) => [
+          step.index,
+          `${step.interface}.${step.step}`,
+          step.power_cycles,
+          step.erases === null ? 'unknown' : step.erases ? 'yes' : 'no',
+          step.expected_ms === null ? '-' : clock(step.expected_ms),
+          step.args === null ? 'not yours to see' : Object.keys(step.args).length === 0 ? '-' : step.args,
+        ]),
+        width,
+      )}${times(steps.length, 'step')}, at most ${times(
+        steps.reduce((sum, { power_cycles }) => sum + power_cycles, 0),
+        'power cycle',
+      )}, `;
+
+const reasonsText = (heading: string, reasons: readonly Refused[], width: number | undefined): string =>
+  reasons.length === 0
+    ? ''
+    : `\n${heading}\n${table(
+        ['WHY', 'STATUS', 'RULE', 'SAYS'],
+        reasons.map(({ code, status, rule, reason }) => [code, status, rule ?? '-', reason]),
+        width,
+      )}`;
+
+const verdictOf = ({ would_run, refusals }: Plan): string =>
+  would_run ? 'It would be accepted.' : `It would be refused, for ${times(refusals.length, 'reason')}.`;
+
+/** A plan for a person. */
+const planText = (plan: Plan, width: number | undefined): string =>
+  [
+    `${headOf(plan)}\n${verdictOf(plan)}\n`,
+    plan.steps.length === 0 ? '' : `\n${stepsText(plan, width)}${erasesText(plan.erases)}, ${timeText(plan)}.\n`,
+    reasonsText('Refused:', plan.refusals, width),
+    reasonsText('Before it begins:', plan.concerns, width),
+  ].join('');
+
+/** The body of a provision request in a file, JSON or YAML. Throws CliFault (usage). */
+const bodyIn = ({ hands }: Context, path: string): Record<string, unknown> => {
+  const text = hands.readFile(path) ?? stop('usage', `There is no file ${path}.`);
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (thrown) {
+    stop('usage', `${path} is neither JSON nor YAML: ${(thrown as Error).message.split('\n')[0]}`);
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : stop('usage', `${path} holds no provision request: an object with a target.`);
+};
+
+const plan = async (context: Context, node: string, given: PlanOptions): Promise<void> => {
+  const { runbook, verb, file, reason } = given;
+  if (runbook === undefined && verb === undefined && file === undefined)
+    stop('usage', 'Give --runbook, --verb, or --file with the body of a provision request.');
+  const body = {
+    ...(file !== undefined && bodyIn(context, file)),
+    ...(verb !== undefined && { target: verb }),
+    ...(runbook !== undefined && { runbook }),
+  };
+  const path = `/temper/v1/nodes/${encodeURIComponent(node)}/plan`;
+  const headers: Record<string, string> = reason === undefined ? {} : { 'X-Temper-Reason': reason };
+  const planned = (await context.api.send('POST', path, body, headers)) as Plan;
+  context.print(planned, (value) => planText(value, context.width));
+  context.end(planned.would_run ? exits.ok : exits.refused);
+};
+
+/** Adds the command. */
+export const addPlan = (program: Command, acting: Acting): void => {
+  program
+    .command('plan')
+    .description('what would run on a node, and everything that refuses it; fails where it would be refused')
+    .argument('<node>', 'UUID or name of a node')
+    .option('--runbook <runbook>', 'UUID or name of a runbook')
+    .option('--verb <verb>', 'clean, service, provide, ...; what the node’s state admits where a runbook is given')
+    .option('--file <path>', 'the body of a provision request, JSON or YAML')
+    .option('--reason <text>', 'why a project’s private runbook runs on another project’s node')
+    .action(acting(plan));
+};
