@@ -6,6 +6,7 @@ import { disruptionBudgetRoutes } from './temper/disruption-budgets';
 import { freezeRoutes } from './temper/freezes';
 import { nodePlanRoutes } from './temper/node-plans';
 import { policyRoutes } from './temper/policy';
+import { windowRoutes } from './temper/project-windows';
 import { ramdiskRecordRoutes } from './temper/ramdisks';
 import { recoveryRoutes } from './temper/recovery';
 import { runActRoutes } from './temper/run-acts';
@@ -88,6 +89,7 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...ramdiskRecordRoutes,
   ...disruptionBudgetRoutes,
+  ...windowRoutes,
   ...freezeRoutes,
   ...policyRoutes,
   ...recoveryRoutes,

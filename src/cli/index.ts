@@ -14,6 +14,7 @@ import { addReplay } from './replay';
 import { addRunbooks } from './runbooks';
 import { addRuns } from './runs';
 import { addSecrets } from './secrets';
+import { addWindows } from './windows';
 
 export { CliFault, stop } from './faults';
 export type * from './hands';
@@ -39,6 +40,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addPlan(program, acting);
   addFreezes(program, acting);
   addDisruptionBudgets(program, acting);
+  addWindows(program, acting);
   addRamdisks(program, acting);
   addDoctor(program, acting);
   addRecover(program, acting);

@@ -31,6 +31,7 @@ import { shards } from './nodes/shards';
 import { vifs } from './nodes/vifs';
 import { volumeConnectors, volumeTargets } from './nodes/volumes';
 import { policyLoads } from './policy-loads';
+import { projectWindows } from './project-windows';
 import { quotas } from './quotas';
 import { ramdisks } from './ramdisks';
 import { rolloutAdmission } from './rollouts/admission';
@@ -101,6 +102,7 @@ const queries = (sql: Db) => ({
   volumeTargets: volumeTargets(sql),
   deployTemplates: deployTemplates(sql),
   disruptionBudgets: disruptionBudgets(sql),
+  projectWindows: projectWindows(sql),
   inspectionRules: inspectionRules(sql),
   ruleEffects: ruleEffects(sql),
   shards: shards(sql),

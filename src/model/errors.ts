@@ -135,6 +135,7 @@ export const errors = {
   },
   HistoryNotFound: { status: 404, retry: false, says: 'Node {node} has no history event {event}.' },
   DisruptionBudgetNotFound: { status: 404, retry: false, says: 'Disruption budget {budget} could not be found.' },
+  WindowNotFound: { status: 404, retry: false, says: 'Window {window} could not be found.' },
   WebhookNotFound: { status: 404, retry: false, says: 'Webhook {webhook} could not be found.' },
   WebhookTargetRefused: {
     status: 400,

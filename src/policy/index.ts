@@ -4,7 +4,15 @@ export { createPolicy, policyDigest } from './engine/engine';
 export { nearestTo } from './engine/explain';
 export { joinSources, type PolicySource, policyFilesAmong, readPolicy } from './engine/read';
 export { createShadow, type Shadow, type ShadowReport } from './engine/shadow';
-export { allocationTarget, disruptionTarget, nodeTarget, runbookTarget, runTarget, stepTarget } from './engine/targets';
+export {
+  allocationTarget,
+  disruptionTarget,
+  nodeTarget,
+  runbookTarget,
+  runTarget,
+  stepTarget,
+  windowTarget,
+} from './engine/targets';
 export { type Answered, answerOf, explainAnswer } from './engine/visibility';
 export { type CaseResult, type ConformanceFile, judgeCase } from './reports/conformance';
 export { diffPolicies, renderDifference } from './reports/diff';

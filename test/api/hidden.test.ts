@@ -48,6 +48,11 @@ const world = async (): Promise<Record<string, string>> => {
       kinds: ['*'],
       secret: 'x'.repeat(32),
     }),
+    windows: (
+      await api.as('owner-manager', 'POST', '/temper/v1/windows', {
+        body: { name: 'w', days: ['sat'], from: '22:00', minutes: 60, zone: 'UTC' },
+      })
+    ).body.uuid,
     'disruption-budgets': (
       await api.as('owner-manager', 'POST', '/temper/v1/disruption-budgets', { body: { max_unavailable: 1 } })
     ).body.uuid,

@@ -10,6 +10,7 @@ import {
   ruleNames,
   runbookTarget,
   runTarget,
+  windowTarget,
 } from '../../src/policy';
 import { personaGroups, personaRoles, projectOf } from '../../src/policy/reports/personas';
 import { inProject } from './support';
@@ -183,6 +184,7 @@ test('every rule but the helpers and those nobody may pass admits somebody and r
     runTarget({ owner, tenant: lessee }),
     { 'allocation.owner': owner },
     disruptionTarget({ project: owner }),
+    windowTarget({ project: owner }),
   ];
   const admits = (rule: string) =>
     everybody.some((name) => targets.some((target) => policy.allows(rule, personas[name], target)));

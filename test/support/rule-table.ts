@@ -542,6 +542,11 @@ export const ruleRows: readonly RuleRow[] = [
     body: { max_unavailable: 2 },
   }),
   row('temper:disruption_budget:delete', 'DELETE /temper/v1/disruption-budgets/{budget}', 'operator', 'owner-member'),
+  row('temper:window:get', 'GET /temper/v1/windows/{window}', 'owner-reader', 'lessee-admin', { hidden: true }),
+  row('temper:window:create', 'POST /temper/v1/windows', 'lessee-manager', 'lessee-member', {
+    body: { name: 'w', days: ['sat'], from: '22:00', minutes: 240, zone: 'Europe/Berlin' },
+  }),
+  row('temper:window:delete', 'DELETE /temper/v1/windows/{window}', 'operator', 'owner-member'),
   row('temper:audit:get', 'GET /temper/v1/audit', 'system-reader', 'owner-admin'),
   row('temper:recovery:get', 'GET /temper/v1/recovery', 'system-reader', 'owner-admin'),
   row('temper:recovery:end', 'POST /temper/v1/recovery', 'operator', 'system-member', { body: {} }),

@@ -150,6 +150,12 @@ const makes: Readonly<Record<string, Make>> = {
       insert into disruption_budgets (project, max_unavailable) values (${owner}, '1') returning uuid`;
     return row!.uuid;
   },
+  window: async (api) => {
+    const [row] = await api.sql`
+      insert into project_windows (project, name, days, "from", minutes, zone)
+      values (${owner}, ${fresh('w')}, '{sat}', '22:00', 60, 'UTC') returning uuid`;
+    return row!.uuid;
+  },
   running: async (api, the) => runOf(api, await the('node'), 'running'),
   parked: async (api, the) => runOf(api, await the('node'), 'parked'),
   failed: async (api, the) => runOf(api, await the('node'), 'failed'),

@@ -311,6 +311,7 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/^POST \/temper\/v1\/recovery$/, 'compares after a restore, and lets go on what was asked for before'],
   [/\/webhooks\b/, 'tells of events'],
   [/\/disruption-budgets\b/, 'keeps rollouts away'],
+  [/\/windows\b/, 'hours in which a project admits rollouts that have their own rules'],
   [
     /\/temper\/v1\/ramdisks\b/,
     'a record of system administrators; a node boots from it by its own driver_info, which is guarded',

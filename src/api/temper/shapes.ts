@@ -32,6 +32,21 @@ export const disruptionBudget = z.strictObject({
   updated_at: maybeTime,
   links: z.strictObject({ self: text }),
 });
+export const projectWindow = z.strictObject({
+  uuid: id,
+  project: text,
+  name: text,
+  days: z.array(text),
+  from: text,
+  minutes: count,
+  zone: text,
+  open: trueOrFalse,
+  opens_at: time,
+  closes_at: time,
+  created_at: time,
+  links: z.strictObject({ self: text }),
+});
+export const projectWindows = listOf('windows', projectWindow);
 export const disruptionBudgets = listOf('disruption_budgets', disruptionBudget);
 
 const runStep = z.strictObject({

@@ -20,6 +20,7 @@ export const eventFamilies = [
   'webhook',
   'ramdisk',
   'disruption_budget',
+  'window',
 ] as const;
 
 const changes = ['created', 'updated', 'deleted'];
@@ -36,6 +37,7 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
     'abort', 'pause', 'resume', 'retry', 'skip', 'fail',
   ], // biome-ignore format: one row of names
   ramdisk: ['created', 'deleted'],
+  window: ['created', 'deleted'],
   disruption_budget: [...changes, 'overridden'],
   runbook: [...changes, 'withdrawn'],
   allocation: [...changes, 'reserved', 'failed'],

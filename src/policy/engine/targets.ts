@@ -18,6 +18,7 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'run.tenant': { holds: 'text' },
   'step.by': { holds: 'text' },
   'disruption_budget.project': { holds: 'text' },
+  'window.project': { holds: 'text' },
 };
 
 /** Target of a rule about a node, or about something that belongs to one (port, portgroup, volume). */
@@ -48,6 +49,11 @@ export const runTarget = (run: { owner: string | null; lessee?: string | null; t
 /** Target of a rule about a project's disruption budgets. */
 export const disruptionTarget = (budget: { project: string | null }): Target => ({
   'disruption_budget.project': budget.project,
+});
+
+/** Target of a rule about a project's windows. */
+export const windowTarget = (window: { project: string | null }): Target => ({
+  'window.project': window.project,
 });
 
 /** Target of a rule about an allocation. */

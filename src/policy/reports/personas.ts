@@ -1,7 +1,14 @@
 /** The callers and objects that policy tables are drawn for. */
 
 import { type Caller, expandRoles, nobody } from '../../model/access/callers';
-import { allocationTarget, disruptionTarget, nodeTarget, runbookTarget, runTarget } from '../engine/targets';
+import {
+  allocationTarget,
+  disruptionTarget,
+  nodeTarget,
+  runbookTarget,
+  runTarget,
+  windowTarget,
+} from '../engine/targets';
 import type { Target } from '../types';
 
 export const personaGroups = ['system', 'owner', 'lessee', 'stranger'] as const;
@@ -120,7 +127,7 @@ export const scenes: readonly Scene[] = [
   {
     kind: 'disruption',
     title: "A disruption budget or a window of project owner's",
-    target: disruptionTarget({ project: owner }),
+    target: { ...disruptionTarget({ project: owner }), ...windowTarget({ project: owner }) },
     about: aboutDisruptions,
   },
 ];

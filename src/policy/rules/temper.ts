@@ -35,6 +35,7 @@ const operators = anyOf(systemMember, systemService);
 const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and project_id:%(run.tenant)s');
 
 const ownBudget = 'project_id:%(disruption_budget.project)s';
+const ownWindow = 'project_id:%(window.project)s';
 const tenant = 'project_id:%(run.tenant)s';
 const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member and ${tenant}`);
 // A skipped step is a change of what an operator approved.
@@ -308,6 +309,24 @@ export const addedRules: readonly TemperRuleRow[] = [
     check: anyOf(systemAdmin, `${manager} and ${ownBudget}`),
     ironic: systemAdmin,
     says: 'Delete a project’s disruption budget: its managers, and system administrators where a project is gone.',
+  },
+  {
+    name: 'temper:window:get',
+    check: anyOf(systemReader, `role:reader and ${ownWindow}`, `role:service and ${ownWindow}`),
+    ironic: systemReader,
+    says: 'See in which hours a project lets rollouts of others work on its nodes: readers of that project.',
+  },
+  {
+    name: 'temper:window:create',
+    check: `${manager} and ${ownWindow}`,
+    ironic: systemAdmin,
+    says: 'Add a window in which rollouts of others may work on the nodes of a project: its managers, and no operator.',
+  },
+  {
+    name: 'temper:window:delete',
+    check: anyOf(systemAdmin, `${manager} and ${ownWindow}`),
+    ironic: systemAdmin,
+    says: 'Delete a window of a project: its managers, and system administrators where a project is gone.',
   },
   ...['node', 'runbook'].map((resource) => ({
     name: `temper:${resource}:operator_traits`,
