@@ -1,10 +1,11 @@
 /** Boots from a ramdisk record: the URL that takes the place of its name in an act's arguments, good for this boot alone. */
 import { randomUUID } from 'node:crypto';
+import type { RamdiskRow } from '../inventory/ramdisks';
 import type { ActKey } from '../inventory/runs/run-steps';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../inventory/secrets/boot-tokens';
 import type { BoxedSecret } from '../inventory/secrets/sealing';
-import { argumentLine } from '../model/boot/kernel-arguments';
-import { ramdiskNamed } from '../model/boot/ramdisks';
+import { argumentLine, networkRoom } from '../model/boot/kernel-arguments';
+import { isLoadable, notLoadable, ramdiskNamed } from '../model/boot/ramdisks';
 import { raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import type { Attempted } from './act-context';
@@ -19,8 +20,20 @@ type Booted = {
 /** The arguments to act with, and the secrets among them, which nothing may repeat. */
 type Composed = { readonly args: Record<string, unknown>; readonly secrets: readonly string[] };
 
-const isFetched = ({ act }: Attempted, args: Arguments): boolean =>
-  act === 'insert_media' || (act === 'set_boot_device' && args.boot_device === 'uefihttp');
+/** What an act boots: an image whose URL its BMC is given, or kernel and initramfs, whose URL the machine itself asks for. */
+type Source = { readonly ramdisk: string; readonly by: 'vmedia' | 'network' };
+
+const sourceOf = ({ image_url, network_image }: Arguments): Source | undefined => {
+  const image = ramdiskNamed(image_url);
+  if (image !== undefined) return { ramdisk: image, by: 'vmedia' };
+  const loaded = ramdiskNamed(network_image);
+  return loaded === undefined ? undefined : { ramdisk: loaded, by: 'network' };
+};
+
+const isMade = ({ act }: Attempted, { by }: Source, args: Arguments): boolean =>
+  by === 'network'
+    ? act === 'set_boot_device'
+    : act === 'insert_media' || (act === 'set_boot_device' && args.boot_device === 'uefihttp');
 
 /**
  * The arguments of an act with a URL of the boot service in place of a ramdisk's name; others as they are. A repeat of the act
@@ -33,18 +46,19 @@ export const withRamdisk = async (
   args: Record<string, unknown>,
   hands: BmcHands,
 ): Promise<Composed> => {
-  const ramdisk = ramdiskNamed(args.image_url);
-  if (ramdisk === undefined) return { args, secrets: [] };
-  const { image_url: _, ...rest } = args;
-  if (!isFetched(input, args)) return { args: rest, secrets: [] };
+  const source = sourceOf(args);
+  if (source === undefined) return { args, secrets: [] };
+  const { image_url: _, network_image: __, ...rest } = args;
+  if (!isMade(input, source, args)) return { args: rest, secrets: [] };
   const { boot } = hands;
   if (!boot)
     return raise('RamdiskNotServed', {
-      ramdisk,
+      ramdisk: source.ramdisk,
       reason: 'TEMPER_BOOT_URL and TEMPER_RAMDISK_API_URL are not set on the worker of this node’s conductor group',
     });
-  const token = (await madeBefore(input, key, hands)) ?? (await make(input, key, node, { ramdisk, boot }, hands));
+  const token = (await madeBefore(input, key, hands)) ?? (await make(input, key, node, { ...source, boot }, hands));
   const secrets = [token, agentTokenOf(token), inspectionTokenOf(token)];
+  if (source.by === 'network') return { args: rest, secrets };
   return { args: { ...rest, image_url: `${boot.url}/boot/${token}/ramdisk.iso` }, secrets };
 };
 
@@ -57,22 +71,30 @@ const madeBefore = async ({ lock }: Attempted, key: ActKey, hands: BmcHands): Pr
   return row && String(hands.vault.open(row));
 };
 
-type Wanted = { readonly ramdisk: string; readonly boot: BootSettings };
+type Wanted = Source & { readonly boot: BootSettings };
+
+/** The record of a ramdisk. Throws RamdiskNotFound; RamdiskNotServed where it has no files that the network could load. */
+const recordOf = async ({ ramdisk, by }: Source, { inventory }: BmcHands): Promise<RamdiskRow> => {
+  const row = (await inventory.ramdisks.find(ramdisk)) ?? raise('RamdiskNotFound', { ramdisk });
+  return by === 'network' && !isLoadable(row) ? raise('RamdiskNotServed', { ramdisk, reason: notLoadable }) : row;
+};
 
 const make = async (
   { lock, step }: Attempted,
   key: ActKey,
   node: Booted,
-  { ramdisk, boot }: Wanted,
-  { inventory }: BmcHands,
+  { boot, ...source }: Wanted,
+  hands: BmcHands,
 ): Promise<string> => {
-  const row = (await inventory.ramdisks.find(ramdisk)) ?? raise('RamdiskNotFound', { ramdisk });
+  const { inventory } = hands;
+  const row = await recordOf(source, hands);
+  const { by } = source;
   const inspection_url = step.awaits === 'inspection' ? `${boot.apiUrl}/v1/continue_inspection` : null;
   const line = argumentLine({
-    facts: { apiUrl: boot.apiUrl, mac: await inventory.bootCapabilities.bootMac(node.uuid), inspection_url },
+    facts: { apiUrl: boot.apiUrl, inspection_url, ...(await pathOf(by, node, inventory)) },
     ramdisk: row.args,
     node: textOf(node.driver_info.kernel_append_params),
-    room: row.arguments_bytes,
+    room: by === 'network' ? networkRoom : row.arguments_bytes,
   });
   const token = newUrlToken();
   const sealed = (value: string, name: string): BoxedSecret =>
@@ -90,11 +112,16 @@ const make = async (
       url_hash: hashOf(token),
       token_hash: hashOf(agentTokenOf(token)),
       inspection_hash: hashOf(inspectionTokenOf(token)),
+      ...(by === 'network' && { network_secret: token }),
       url: sealed(token, 'boot_url'),
       token: sealed(agentTokenOf(token), 'agent_token'),
     }),
   );
   return made ? token : raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
 };
+
+/** How the ramdisk comes to its node; a machine that asks by the network says itself from which port. */
+const pathOf = async (by: Source['by'], { uuid }: Booted, { bootCapabilities }: BmcHands['inventory']) =>
+  by === 'network' ? { by } : { by, mac: await bootCapabilities.bootMac(uuid) };
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

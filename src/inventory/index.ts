@@ -20,6 +20,7 @@ import { details } from './nodes/details';
 import { freezes } from './nodes/freezes';
 import { history } from './nodes/history';
 import { leaseWrites } from './nodes/lease-writes';
+import { networkBoots } from './nodes/network-boots';
 import { nodes } from './nodes/nodes';
 import { sightings } from './nodes/observed-facts';
 import { portgroups } from './nodes/portgroups';
@@ -88,6 +89,7 @@ const queries = (sql: Db) => ({
   ramdiskBoots: ramdiskBoots(sql),
   ramdisks: ramdisks(sql),
   bootCapabilities: bootCapabilities(sql),
+  networkBoots: networkBoots(sql),
   details: details(sql),
   calls: calls(sql),
   freezes: freezes(sql),

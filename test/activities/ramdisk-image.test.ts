@@ -32,7 +32,13 @@ afterAll(async () => {
 });
 
 const area = { arguments_at: 0, arguments_bytes: 1_024, files_at: 1_024, files_bytes: 1_024 };
-const files = { kernel_sha256: null, initrd_sha256: null, iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area };
+const files = {
+  kernel_sha256: 'b'.repeat(64),
+  initrd_sha256: 'c'.repeat(64),
+  iso_sha256: 'a'.repeat(64),
+  iso_bytes: 2_048,
+  ...area,
+};
 beforeEach(async () => {
   ramdisk = `r-${randomUUID().slice(0, 8)}`;
   await api.ramdisks.create({ name: ramdisk, arch: 'x86_64', args: 'console=ttyS0', ...files });
@@ -149,6 +155,37 @@ test('the firmware that fetches its image itself gets the same kind of URL', asy
   const { act, given, tokenOf } = await booting();
   await act('set_boot_device', { nth: 1, args: { image_url: `ramdisk:${ramdisk}`, boot_device: 'uefihttp' } });
   expect(await boot.bootCapabilities.served(hashOf(tokenOf(given[0])))).toBeDefined();
+});
+
+test('a node that boots by the network is given nothing by its BMC: its machine asks for the URL once it is on', async () => {
+  const { node, act, given } = await booting();
+  await owner`insert into ports (node_uuid, address, pxe_enabled) values (${node}, '52:54:00:77:00:02', true)`;
+  const args = { network_image: `ramdisk:${ramdisk}`, boot_device: 'pxe', persistent: false };
+  const ask = () => boot.networkBoots.give({ mac: '52:54:00:77:00:02', peer: '192.0.2.7', conflict: 'two' });
+  await act('power_off', { nth: 1, args });
+  await act('set_boot_device', { nth: 2, args });
+  expect(given[1]).toEqual({ boot_device: 'pxe', persistent: false });
+  expect(await ask()).toMatchObject({ is: 'early' });
+  await act('power_on', { nth: 3, args });
+  const boots = await ask();
+  const token = boots.is === 'given' ? boots.secret : 'none';
+  expect(await boot.bootCapabilities.served(hashOf(token))).toMatchObject({
+    network: true,
+    arguments: 'console=ttyS0 ipa-api-url=http://192.0.2.1:6387',
+  });
+  expect(await api.agents.find(node)).toMatchObject({ token_hash: hashOf(agentTokenOf(token)) });
+});
+
+test('a record that was added as an image is not loaded by the network', async () => {
+  const { act, given } = await booting();
+  const name = `iso-${randomUUID().slice(0, 8)}`;
+  await api.ramdisks.create({ name, arch: 'x86_64', args: '', ...files, kernel_sha256: null });
+  const args = { network_image: `ramdisk:${name}`, boot_device: 'pxe' };
+  await expect(act('set_boot_device', { args })).rejects.toMatchObject({
+    type: 'RamdiskNotServed',
+    nonRetryable: true,
+  });
+  expect(given).toEqual([]);
 });
 
 test('the node’s own kernel arguments take the place of the ramdisk’s, or join them', async () => {

@@ -62,3 +62,22 @@ test('nothing else may name a ramdisk record: not an instance’s image, not a d
   );
   expect((await at.ask({ target: 'active' })).status).toBe(400);
 });
+
+test('a node that boots by the network loads a record that has a kernel, and no other', async () => {
+  const digests = { kernel_sha256: 'b'.repeat(64), initrd_sha256: 'c'.repeat(64), iso_sha256: 'a'.repeat(64) };
+  const area = { arguments_at: 0, arguments_bytes: 1_024, files_at: 1_024, files_bytes: 1_024 };
+  const body = { name: 'loadable', iso_bytes: 2_048, ...digests, ...area };
+  expect((await at.api.as('operator', 'POST', '/temper/v1/ramdisks', { body })).status).toBe(201);
+  await enrolled({ deploy_iso: 'ramdisk:loadable' }, { boot_interface: 'ipxe' });
+  expect((await at.ask({ target: 'active' })).status).toBe(202);
+  expect(at.api.runs.started[0]?.ramdisk?.boot?.args).toMatchObject({
+    network_image: 'ramdisk:loadable',
+    boot_device: 'pxe',
+  });
+  await enrolled({ deploy_iso: 'ramdisk:debian' }, { boot_interface: 'ipxe' });
+  const refused = await at.ask({ target: 'active' });
+  expect([refused.status, faultOf(refused)]).toEqual([
+    400,
+    expect.stringMatching(/debian, which was added as an image/),
+  ]);
+});

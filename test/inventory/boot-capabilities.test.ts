@@ -86,7 +86,8 @@ it('is served while its run has the node, and not after', async () => {
     run_id: lock.run,
     arguments: 'quiet',
     inspection_url: null,
-    ramdisk: { iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area },
+    network: false,
+    ramdisk: { iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area, kernel_sha256: null, initrd_sha256: null },
   });
   expect(await boot.bootCapabilities.served(hashOf('another'))).toBeUndefined();
   expect(await bmc.bootCapabilities.made(lock, 'one/1')).toBe(made.url.id);

@@ -57,3 +57,23 @@ test.each(['debian', 'Debian-12.5_x', 'a'])('%s is a name', (name) => {
 test.each(['', '-x', 'a b', 'a/b', '../x', 'a'.repeat(64)])('"%s" is none', (name) => {
   expect(ramdiskNamePattern.test(name)).toBe(false);
 });
+
+const loaded = (boot_interface: string, driver_info: Record<string, unknown>, more: object = {}) => {
+  const { args, acts } = plan(driver_info, { boot_interface, ...more }).boot!;
+  return { image: args.network_image, device: args.boot_device, acts: acts.map(({ act }) => act) };
+};
+test.each([
+  ['ipxe', { deploy_iso: 'ramdisk:debian' }, {}, 'ramdisk:debian', 'pxe'],
+  ['pxe', { deploy_iso: 'ramdisk:debian' }, { default_ramdisk: 'other' }, 'ramdisk:debian', 'pxe'],
+  ['http-ipxe', {}, { default_ramdisk: 'other' }, 'ramdisk:other', 'uefihttp'],
+  // These boot from a server of the operator's, as before.
+  ['ipxe', {}, {}, undefined, 'pxe'],
+  ['ipxe', { deploy_iso: 'https://images.example.org/r.iso' }, { default_ramdisk: 'other' }, undefined, 'pxe'],
+  ['ipxe', { deploy_kernel: 'http://192.0.2.9/kernel' }, { default_ramdisk: 'other' }, undefined, 'pxe'],
+])('by %s, %j with %j loads %s by device %s', (boot_interface, driver_info, more, image, device) =>
+  expect(loaded(boot_interface, driver_info, more)).toEqual({
+    image,
+    device,
+    acts: ['power_off', 'set_boot_device', 'power_on'],
+  }),
+);

@@ -1,7 +1,7 @@
 /** Ramdisk records that a run boots its node from: they exist, and the node's own kernel arguments keep to the grammar. Can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
-import { ramdiskNamed } from '../../model/boot/ramdisks';
+import { isLoadable, notLoadable, ramdiskNamed } from '../../model/boot/ramdisks';
 import { raise } from '../../model/errors';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import type { OrderContext } from './context';
@@ -21,16 +21,17 @@ export const requireRamdisks = async (
   { name, uuid, driver_info }: NodeRow,
   steps: readonly PlannedStep[],
 ): Promise<void> => {
-  const named = steps.flatMap(({ awaits, args }) => (awaits && ramdiskNamed(args.image_url)) ?? []);
-  if (named.length === 0) return;
+  const named = (key: 'image_url' | 'network_image') =>
+    new Set(steps.flatMap(({ awaits, args }) => (awaits && ramdiskNamed(args[key])) ?? []));
+  const [images, loaded] = [named('image_url'), named('network_image')];
+  if (images.size + loaded.size === 0) return;
   const node = name ?? uuid;
-  for (const ramdisk of new Set(named))
-    if (!(await ctx.inventory.ramdisks.find(ramdisk)))
-      raise('DriverInfoInvalid', {
-        node,
-        field: 'deploy_iso',
-        reason: `names ramdisk ${ramdisk}, which is not on record`,
-      });
+  for (const ramdisk of new Set([...images, ...loaded])) {
+    const row = await ctx.inventory.ramdisks.find(ramdisk);
+    const fault = !row ? 'which is not on record' : loaded.has(ramdisk) && !isLoadable(row) ? notLoadable : undefined;
+    if (fault !== undefined)
+      raise('DriverInfoInvalid', { node, field: 'deploy_iso', reason: `names ramdisk ${ramdisk}, ${fault}` });
+  }
   const given = driver_info.kernel_append_params;
   const reason = typeof given === 'string' ? givenArgumentsFault(given.replaceAll('%default%', '').trim()) : undefined;
   if (reason !== undefined) raise('DriverInfoInvalid', { node, field: 'kernel_append_params', reason });

@@ -17,6 +17,8 @@ export type NewCapability = {
   readonly inspection_hash: string;
   readonly url: BoxedSecret;
   readonly token: BoxedSecret;
+  /** Boots from the network: the URL's secret itself, which its machine is given once; absent where a BMC is given the URL. */
+  readonly network_secret?: string;
 };
 
 /** What the boot service sends for a URL. */
@@ -25,9 +27,18 @@ export type Served = {
   readonly run_id: RunUuid;
   readonly arguments: string;
   readonly inspection_url: string | null;
+  /** Whether the machine loads kernel and initramfs by the network, and no image. */
+  readonly network: boolean;
   readonly ramdisk: Pick<
     RamdiskRow,
-    'iso_sha256' | 'iso_bytes' | 'arguments_at' | 'arguments_bytes' | 'files_at' | 'files_bytes'
+    | 'iso_sha256'
+    | 'iso_bytes'
+    | 'arguments_at'
+    | 'arguments_bytes'
+    | 'files_at'
+    | 'files_bytes'
+    | 'kernel_sha256'
+    | 'initrd_sha256'
   >;
 };
 
@@ -63,6 +74,7 @@ export const bootCapabilities = (sql: Db) => ({
       fence: lock.fence,
       url_secret: url.id,
       token_secret: token.id,
+      network: made.network_secret !== undefined,
     };
     await sql`delete from boot_capabilities where node_uuid = ${lock.node_uuid}`;
     await sql`insert into boot_capabilities ${sql(row)}`;
@@ -98,9 +110,10 @@ export const bootCapabilities = (sql: Db) => ({
   /** What a URL stands for, by the hash of its secret; undefined unless the run that made it still has the node. */
   async served(url_hash: string): Promise<Served | undefined> {
     const [row] = await sql<Served[]>`
-      select b.node_uuid, b.run_id, b.arguments, b.inspection_url,
+      select b.node_uuid, b.run_id, b.arguments, b.inspection_url, b.network,
         jsonb_build_object('iso_sha256', r.iso_sha256, 'iso_bytes', r.iso_bytes, 'arguments_at', r.arguments_at,
-          'arguments_bytes', r.arguments_bytes, 'files_at', r.files_at, 'files_bytes', r.files_bytes) as ramdisk
+          'arguments_bytes', r.arguments_bytes, 'files_at', r.files_at, 'files_bytes', r.files_bytes,
+          'kernel_sha256', r.kernel_sha256, 'initrd_sha256', r.initrd_sha256) as ramdisk
       from boot_capabilities b join ramdisks r on r.uuid = b.ramdisk_uuid
         join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id and n.fence = b.fence
       where b.url_hash = ${url_hash}`;

@@ -31,6 +31,7 @@ const reserved: readonly string[] = [
   'ipa-inspection-callback-url',
   'boot_method',
   'BOOTIF',
+  'initrd',
 ];
 
 /** What is wrong with arguments that an operator gives, beside their characters: none may take the place of a run's own. */
@@ -58,19 +59,30 @@ export const sentArguments = ({ token, inspection }: SentFacts): string =>
     ...(inspection ? [`ipa-inspection-callback-url=${inspection.url}?boot=${inspection.token}`] : []),
   ].join(' ');
 
+/** What a script of the network puts before a boot's arguments: the names of its initramfs, and the port that asked. */
+export const scriptArguments = (mac: string, initrds: readonly string[]): string =>
+  [...initrds.map((name) => `initrd=${name}`), `BOOTIF=${mac}`].join(' ');
+
+const widestScript = scriptArguments('00:00:00:00:00:00', ['initrd', 'files.img']).length + 1;
+
+/** Characters that there are for a boot's own arguments where the network's script adds its own. */
+export const networkRoom = longestArguments - widestScript;
+
 /** What a run says to its ramdisk, by the names that openstack/ironic-python-agent reads from /proc/cmdline. */
 type BootFacts = {
   /** Of the ramdisks' own API, without /v1. */
   readonly apiUrl: string;
-  /** MAC address of the port that the node boots from; absent where it has none, or several. */
+  /** MAC address of the port that the node boots from; absent where it has none, or several, or is known by who asks. */
   readonly mac?: string;
+  /** How the ramdisk comes to the node: in an image of a virtual drive or of the firmware's own client, or by the network. */
+  readonly by: 'vmedia' | 'network';
   /** Where to send what an inspection finds; null unless one is under way. */
   readonly inspection_url: string | null;
 };
 
-const bootArguments = ({ apiUrl, mac }: BootFacts): string[] => [
+const bootArguments = ({ apiUrl, mac, by }: BootFacts): string[] => [
   `ipa-api-url=${apiUrl}`,
-  'boot_method=vmedia',
+  ...(by === 'vmedia' ? ['boot_method=vmedia'] : []),
   ...(mac === undefined ? [] : [`BOOTIF=${mac}`]),
 ];
 

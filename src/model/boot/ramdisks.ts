@@ -35,5 +35,15 @@ export const ramdiskNamed = (value: unknown): string | undefined =>
 /** How a node names a ramdisk. */
 export const ramdiskReference = (name: string): string => `${prefix}${name}`;
 
+/** Whether a machine can load it by the network: it was added by its kernel and initramfs. */
+export const isLoadable = ({
+  kernel_sha256,
+  initrd_sha256,
+}: Pick<RamdiskValues, 'kernel_sha256' | 'initrd_sha256'>): boolean => kernel_sha256 !== null && initrd_sha256 !== null;
+
+/** Why one is not. */
+export const notLoadable =
+  'which was added as an image (--iso): boot by the network needs one that was added by --kernel and --initrd';
+
 // Marks within an image: what follows them is room. Found once, when a ramdisk is added.
 export const areaMarks = { arguments: '@@TEMPER-KERNEL-ARGUMENTS@@', files: '@@TEMPER-SMALL-FILES@@' } as const;

@@ -33,7 +33,7 @@ const ramdiskProperties = {
     required: false,
     type: 'string',
     url: true,
-    says: 'URL of the ramdisk’s boot image, reachable by the BMC, whose kernel arguments name this API as ipa-api-url; or ramdisk:<name>, a ramdisk record, whose image the boot service makes for each boot. TEMPER_DEFAULT_RAMDISK when absent.',
+    says: 'URL of the ramdisk’s boot image, reachable by the BMC, whose kernel arguments name this API as ipa-api-url; or ramdisk:<name>, a ramdisk record, which the boot service serves for each boot, as an image or by the network. TEMPER_DEFAULT_RAMDISK when absent.',
   },
   rescue_iso: { required: false, type: 'string', url: true, says: 'The same for rescue; deploy_iso when absent.' },
 } as const satisfies Record<string, PropertyRow>;
@@ -340,7 +340,7 @@ type BootRow = {
   readonly device: 'cdrom' | 'uefihttp' | 'pxe' | null;
 };
 
-/** Boot interfaces by what does their work. Those from the network need a DHCP and boot server of the operator's. */
+/** Boot interfaces by what does their work. Those from the network need DHCP, and ask the boot service or a server of the operator's. */
 const bootInterfaces: Readonly<Record<string, BootRow>> = {
   'redfish-virtual-media': { from: 'media', device: 'cdrom' },
   'redfish-https': { from: 'url', device: 'uefihttp' },

@@ -1,5 +1,5 @@
 /** How a node is started from a ramdisk, an image or its own disk, and how the ramdisk is taken off it again. */
-import { ramdiskReference } from '../boot/ramdisks';
+import { ramdiskNamed, ramdiskReference } from '../boot/ramdisks';
 import { raise } from '../errors';
 import { bootRow } from './drivers';
 import { type PlannedNode, type PlanRow, planned } from './plan-parts';
@@ -32,6 +32,26 @@ const fromDevice = (boot_device: string | null, image_url?: unknown): Pick<PlanR
   args: { boot_device, persistent: false, ...(image_url !== undefined && { image_url }) },
 });
 
+/**
+ * The ramdisk record that a node loads by the network; undefined where it starts from a boot server of the operator's: it names
+ * files for that, or a URL, or there is no record.
+ */
+const loadedByNetwork = (
+  { driver_info, default_ramdisk }: PlannedNode,
+  keys: readonly string[],
+): string | undefined => {
+  const named = keys.map((key) => driver_info[key]).find((value) => value !== undefined && value !== null);
+  if (named !== undefined) return ramdiskNamed(named) === undefined ? undefined : String(named);
+  const ofOperator = (driver_info.deploy_kernel ?? driver_info.deploy_ramdisk ?? null) !== null;
+  return ofOperator || default_ramdisk === undefined ? undefined : ramdiskReference(default_ramdisk);
+};
+
+/** A node started by the network, where the boot service answers it with a ramdisk record, or a boot server of the operator's. */
+const fromNetwork = (boot_device: string | null, network_image?: string): Pick<PlanRow, 'acts' | 'args'> => {
+  const { acts, args } = fromDevice(boot_device);
+  return { acts, args: { ...args, ...(network_image !== undefined && { network_image }) } };
+};
+
 /** A node started from an image by its boot interface, or as that interface does by itself. */
 export const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<PlanRow, 'acts' | 'args'> => {
   const { from, device } = bootRow(node);
@@ -47,8 +67,16 @@ export const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<Pla
   }
 };
 
-export const toRamdisk = (node: PlannedNode, purpose: 'deploy' | 'rescue' = 'deploy'): Pick<PlanRow, 'acts' | 'args'> =>
-  fromImage(node, () => imageOf(node, purpose === 'rescue' ? ['rescue_iso', 'deploy_iso'] : ['deploy_iso']));
+export const toRamdisk = (
+  node: PlannedNode,
+  purpose: 'deploy' | 'rescue' = 'deploy',
+): Pick<PlanRow, 'acts' | 'args'> => {
+  const keys = purpose === 'rescue' ? ['rescue_iso', 'deploy_iso'] : ['deploy_iso'];
+  const { from, device } = bootRow(node);
+  return from === 'network'
+    ? fromNetwork(device, loadedByNetwork(node, keys))
+    : fromImage(node, () => imageOf(node, keys));
+};
 
 export const eject = (node: PlannedNode): readonly ActName[] => (byMedia(node) ? ['eject_media'] : []);
 export const toDisk: Readonly<Record<string, unknown>> = {
