@@ -1,8 +1,9 @@
 /** The boot service: sends nodes the images that their runs boot them from. It reads the store, and writes nothing. */
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { bootListener, boundConnections, createImages, type SmallFile } from '../boot';
-import { createInventory } from '../inventory';
+import { join } from 'node:path';
+import { bootListener, boundConnections, createImages, createMachineList, type SmallFile } from '../boot';
+import { createInventory, type Inventory } from '../inventory';
 import { connect } from '../inventory/database';
 import { fileReason } from '../model/file-faults';
 import { createLog } from '../observe/log';
@@ -37,6 +38,18 @@ const smallFiles = ({ TEMPER_BOOT_CA_FILE: file }: BootConfig): SmallFile[] =>
         { path: 'etc/ironic-python-agent.d/temper-tls.conf', content: Buffer.from(certificateConfig) },
       ];
 
+/** Milliseconds between two looks at the ports on record. */
+const machinesMs = 5_000;
+
+/** Keeps the list of machines that DHCP answers. @returns ends it */
+const keepMachines = (inventory: Inventory, dir: string): (() => void) => {
+  const write = createMachineList({ dir, machines: () => inventory.networkBoots.machines(), log });
+  const look = () => write().catch((error) => log.warn('machines of DHCP not written', { error }));
+  void look();
+  const timer = setInterval(() => void look(), machinesMs);
+  return () => clearInterval(timer);
+};
+
 live('boot', config, { log, metrics }, async (life) => {
   const files = smallFiles(config);
   const inventory = createInventory(
@@ -47,7 +60,16 @@ live('boot', config, { log, metrics }, async (life) => {
     log.warn('boot image cannot be served', { ...facts, reason }),
   );
   life.onEnd(() => images.close());
-  const listener = bootListener({ inventory, images, files, log, pieceMs: config.TEMPER_BOOT_PIECE_MS });
+  const dhcp = config.TEMPER_BOOT_DHCP_DIR;
+  const listener = bootListener({
+    inventory,
+    images,
+    files,
+    log,
+    pieceMs: config.TEMPER_BOOT_PIECE_MS,
+    ...(dhcp !== undefined && { loaders: join(dhcp, 'tftp') }),
+  });
+  if (dhcp !== undefined) life.onEnd(keepMachines(inventory, dhcp));
   const patience = {
     headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
     requestMs: config.TEMPER_HEADERS_TIMEOUT_MS,

@@ -104,6 +104,11 @@ const main = async (): Promise<number> => {
     newKeys: () => sealing().newKeys(),
     secrets: () => sealing().secretsOf(process.env),
     storeRamdisk: (given) => imaging().makeBootImage(process.env, given),
+    prepareDhcp: (given) =>
+      (require('../process/command/dnsmasq') as typeof import('../process/command/dnsmasq')).makeDhcpFolder(
+        process.env,
+        given,
+      ),
   };
   const status = await runCli(process.argv.slice(2), hands);
   return ending.signal.aborted ? interrupted : status;

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { type Area, areaMarks, type RamdiskValues } from '../model/boot/ramdisks';
-import { digestOf, imagePath } from './images';
+import { digestOf, type FileKind, imagePath } from './images';
 
 /** A fault that an operator can mend. */
 export class BuildFault extends Error {}
@@ -146,6 +146,15 @@ const digestAt = async (path: string): Promise<string> => {
   }
 };
 
+/** Stores a copy of a file by its digest, for machines that load it by the network. @returns the digest */
+const keep = async (folder: string, work: string, path: string, kind: FileKind): Promise<string> => {
+  const copied = join(work, kind);
+  await copyFile(path, copied);
+  const sha256 = await digestAt(copied);
+  await rename(copied, imagePath(folder, sha256, kind));
+  return sha256;
+};
+
 /**
  * Stores a boot image in the data folder, by its digest: made of a kernel and its initramfs, or an ISO that has the marks
  * already. @returns what its record holds. Throws BuildFault, or the system's error where a file cannot be read or written
@@ -169,8 +178,8 @@ export const storeImage = async (
       await file.sync();
       await rename(image, imagePath(folder, iso_sha256));
       return {
-        kernel_sha256: 'iso' in given ? null : await digestAt(given.kernel),
-        initrd_sha256: 'iso' in given ? null : await digestAt(given.initrd),
+        kernel_sha256: 'iso' in given ? null : await keep(folder, work, given.kernel, 'kernel'),
+        initrd_sha256: 'iso' in given ? null : await keep(folder, work, given.initrd, 'initrd'),
         iso_sha256,
         iso_bytes: (await file.stat()).size,
         arguments_at: line.at,

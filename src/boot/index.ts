@@ -1,5 +1,6 @@
 /** The boot service: serves the images that nodes boot from, under URLs that are good for one boot of one run. */
 export { BuildFault, storeImage } from './build';
 export type { SmallFile } from './cpio';
+export { createMachineList, prepareDhcp } from './dhcp-folder';
 export { createImages } from './images';
 export { bootListener, boundConnections } from './server';

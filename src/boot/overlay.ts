@@ -1,8 +1,17 @@
 /** An image with some of its bytes replaced, without a copy of it: the replacement happens in the pieces that are sent. */
-import type { FileHandle } from 'node:fs/promises';
 
 /** Bytes that take the place of those of the file, from an offset on. */
 export type Patch = { readonly at: number; readonly bytes: Uint8Array };
+
+/** What pieces are read from: an open file, or bytes in memory. */
+export type Readable = {
+  read(into: Buffer, offset: number, length: number, at: number): Promise<{ readonly bytesRead: number }>;
+};
+
+/** Bytes in memory, read as a file is. */
+export const readableBytes = (bytes: Buffer): Readable => ({
+  read: async (into, offset, length, at) => ({ bytesRead: bytes.copy(into, offset, at, at + length) }),
+});
 
 /** Lays patches over a piece of the file that begins at `from`; later patches win. Changes the piece. */
 const layOver = (piece: Uint8Array, from: number, patches: readonly Patch[]): void => {
@@ -21,7 +30,7 @@ const pieceBytes = 64 * 1024;
  * slow reader holds one piece in memory and no more. Throws where the file ends before `to`.
  */
 export async function* overlaid(
-  file: Pick<FileHandle, 'read'>,
+  file: Readable,
   { from, to }: { readonly from: number; readonly to: number },
   patches: readonly Patch[],
 ): AsyncGenerator<Buffer> {

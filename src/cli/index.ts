@@ -1,5 +1,6 @@
 /** The `temper` command for operators: an HTTP client of the API, with a few looks behind it. */
 import { Command, CommanderError } from 'commander';
+import { addBoot } from './boot';
 import { actingWith } from './context';
 import { addDisruptionBudgets } from './disruption-budgets';
 import { addDoctor } from './doctor';
@@ -42,6 +43,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);
   addRamdisks(program, acting);
+  addBoot(program, acting);
   addDoctor(program, acting);
   addRecover(program, acting);
   addReplay(program, acting);

@@ -30,7 +30,11 @@ made(`makes one hybrid image with room for arguments and files${why}`, async () 
   const images = join(folder, 'images');
   const stored = await storeImage(images, given(), searched);
   const path = join(images, `${stored.iso_sha256}.iso`);
-  expect(readdirSync(images)).toEqual([`${stored.iso_sha256}.iso`]);
+  expect(readdirSync(images).sort()).toEqual(
+    [`${stored.iso_sha256}.iso`, `${stored.kernel_sha256}.kernel`, `${stored.initrd_sha256}.initrd`].sort(),
+  );
+  // Machines that boot by the network load these.
+  expect(readFileSync(join(images, `${stored.initrd_sha256}.initrd`)).equals(readFileSync(given().initrd))).toBe(true);
   const bytes = readFileSync(path);
   expect(bytes).toHaveLength(stored.iso_bytes);
   expect(stored).toMatchObject({ arguments_bytes: 2_048, files_bytes: 65_536 });

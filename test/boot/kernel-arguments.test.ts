@@ -38,11 +38,17 @@ it.each([
   'ipa-agent-token=x',
   'quiet ipa-api-url=http://192.0.2.66',
   'BOOTIF=x',
+  'initrd=x',
   'boot_method=pxe',
   'ipa-inspection-callback-url=x',
 ])('lets no operator set %s', (text) => expect(givenArgumentsFault(text)).toMatch(/which each boot sets itself/));
 
-const facts = { apiUrl: 'http://192.0.2.1:6387', mac: '52:54:00:77:00:01', inspection_url: null };
+const facts = {
+  by: 'vmedia' as const,
+  apiUrl: 'http://192.0.2.1:6387',
+  mac: '52:54:00:77:00:01',
+  inspection_url: null,
+};
 
 it('puts a node together with its ramdisk', () => {
   expect(argumentLine({ facts, ramdisk: 'console=ttyS0', room: 1_024 })).toBe(

@@ -22,7 +22,8 @@ const served: Served = {
   run_id: '11111111-2222-4333-8444-666666666666' as Served['run_id'],
   arguments: 'console=ttyS0 ipa-api-url=http://192.0.2.1:6387',
   inspection_url: 'http://192.0.2.1:6387/v1/continue_inspection',
-  ramdisk: { iso_sha256, iso_bytes: size, ...room },
+  network: false,
+  ramdisk: { iso_sha256, iso_bytes: size, ...room, kernel_sha256: null, initrd_sha256: null },
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'boot-'));
@@ -41,6 +42,7 @@ const start = async (limits: { pieceMs?: number; headersMs?: number; perAddress?
           return valid.get(hash);
         },
       },
+      networkBoots: { give: async () => ({ is: 'none' }) },
     },
     images,
     files: [{ path: 'etc/ironic-python-agent.d/temper.conf', content: Buffer.from('[DEFAULT]\n') }],

@@ -83,10 +83,12 @@ describe('a host', () => {
                   run_id: 'r' as never,
                   arguments: `ipa-api-url=${api.url}`,
                   inspection_url: inspects ? `${api.url}/v1/continue_inspection` : null,
+                  network: false,
                   ramdisk,
                 }
               : undefined,
         },
+        networkBoots: { give: async () => ({ is: 'none' }) },
       },
       images,
       files: [],

@@ -12,6 +12,11 @@ export const booting = {
     .describe(
       'File with the certificates (PEM) that ramdisks trust their own API by; it is put into every boot image. None when unset.',
     ),
+  TEMPER_BOOT_DHCP_DIR: nonEmptyText
+    .optional()
+    .describe(
+      'Folder that `temper boot dnsmasq` made: the boot service keeps the list of machines in it that DHCP answers, and serves its boot loaders by HTTP. None when unset.',
+    ),
   TEMPER_BOOT_PIECE_MS: milliseconds
     .default(30_000)
     .describe('How long a BMC may take to read 64 KiB of an image before its connection is closed.'),

@@ -4,7 +4,10 @@ import { runCli, stop } from '../../../src/cli';
 
 export type Said = { readonly status: number; readonly out: string; readonly err: string };
 type World = Partial<
-  Pick<CliDeps, 'checks' | 'replay' | 'storeRamdisk' | 'secrets' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'>
+  Pick<
+    CliDeps,
+    'checks' | 'replay' | 'storeRamdisk' | 'prepareDhcp' | 'secrets' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'
+  >
 > & {
   readonly env?: Readonly<Record<string, string>>;
   /** What is written replaces it. */
@@ -43,6 +46,7 @@ export const temper = async (line: string | readonly string[], world: World = {}
     newKeys: () => ({ public: 'cHVi', private: 'cHJp' }),
     secrets: () => stop('usage', 'no settings of a worker'),
     storeRamdisk: async () => stop('usage', 'no folder of images'),
+    prepareDhcp: async () => stop('usage', 'no folder of dnsmasq'),
     ...rest,
   });
   return { status, ...said };

@@ -1,0 +1,99 @@
+/** What stands behind a boot's URLs: its image, or the kernel, the initramfs and the small files that its machine loads. */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Inventory } from '../inventory';
+import type { Served } from '../inventory/nodes/boot-capabilities';
+import { hashOf } from '../inventory/secrets/boot-tokens';
+import { cpioOf, type SmallFile } from './cpio';
+import type { FileKind, Images } from './images';
+import { type Patch, readableBytes } from './overlay';
+import { patchesOf } from './patches';
+import type { Content } from './send';
+
+export type Log = Record<'info' | 'warn', (message: string, facts?: Record<string, unknown>) => void>;
+
+export type ContentDeps = {
+  readonly inventory: { readonly bootCapabilities: Pick<Inventory['bootCapabilities'], 'served'> };
+  readonly images: Pick<Images, 'find'>;
+  /** Put into every boot. */
+  readonly files: readonly SmallFile[];
+  readonly log: Log;
+};
+
+/** The last part of a URL. */
+export type Part = 'ramdisk.iso' | 'kernel' | 'initrd' | 'files.img';
+
+/** How long a URL is good beyond the end of its boot: BMCs ask for an image in thousands of ranges, and the store once a second. */
+const trustedMs = 1_000;
+const known = 5_000;
+
+const etagOf = (sha256: string, patches: readonly Patch[]): string => {
+  const hash = createHash('sha256').update(sha256);
+  for (const { at, bytes } of patches) hash.update(`${at}:`).update(bytes);
+  return `"${hash.digest('base64url').slice(0, 32)}"`;
+};
+
+const plainFile = async (
+  images: ContentDeps['images'],
+  sha256: string | null,
+  kind: FileKind,
+): Promise<Content | undefined> => {
+  const file = sha256 === null ? undefined : await images.find(sha256, kind);
+  return file && { file, size: (await file.stat()).size, patches: [], etag: etagOf(sha256!, []) };
+};
+
+const contentOf = async (
+  { images, files }: ContentDeps,
+  served: Served,
+  part: Part,
+  token: string,
+): Promise<Content | undefined> => {
+  const { iso_sha256, iso_bytes: size, kernel_sha256, initrd_sha256 } = served.ramdisk;
+  // A URL is good for the way that its node boots, and for no other.
+  if (served.network === (part === 'ramdisk.iso')) return undefined;
+  switch (part) {
+    case 'kernel':
+      return plainFile(images, kernel_sha256, 'kernel');
+    case 'initrd':
+      return plainFile(images, initrd_sha256, 'initrd');
+    case 'files.img': {
+      const bytes = cpioOf(files);
+      const etag = etagOf('', [{ at: 0, bytes }]);
+      return { file: readableBytes(bytes), size: bytes.length, patches: [], etag };
+    }
+    case 'ramdisk.iso': {
+      const file = await images.find(iso_sha256);
+      if (!file) return undefined;
+      const patches = patchesOf(served, token, files);
+      return { file, size, patches, etag: etagOf(iso_sha256, patches) };
+    }
+  }
+};
+
+/** @returns finds what is sent for a URL by its token and last part; undefined where it is good for nothing (any more) */
+export const createContents = (deps: ContentDeps) => {
+  const { inventory, log } = deps;
+  const cache = new LRUCache<string, Promise<Content | undefined>>({ max: known, ttl: trustedMs });
+  const seen = new LRUCache<string, true>({ max: known });
+  const find = async (hash: string, token: string, part: Part): Promise<Content | undefined> => {
+    const served = await inventory.bootCapabilities.served(hash);
+    const content = served && (await contentOf(deps, served, part, token));
+    if (!content) return undefined;
+    const key = `${hash} ${part}`;
+    if (!seen.has(key)) log.info('boot image asked for', { node_uuid: served.node_uuid, run: served.run_id, part });
+    seen.set(key, true);
+    return content;
+  };
+  return async (token: string, part: Part): Promise<Content | undefined> => {
+    const hash = hashOf(token);
+    const key = `${hash} ${part}`;
+    const kept = cache.get(key);
+    if (kept) return kept;
+    const finding = find(hash, token, part);
+    cache.set(key, finding);
+    const drop = () => cache.peek(key) === finding && cache.delete(key);
+    // Only what was found is kept: neither a guess nor a failure takes room.
+    finding.then((content) => content ?? drop(), drop);
+    return finding;
+  };
+};

@@ -1,0 +1,127 @@
+/** The configuration of dnsmasq for machines that boot by the network: DHCP for enrolled machines alone, TFTP of boot loaders. */
+import { isIPv4 } from 'node:net';
+import { join } from 'node:path';
+import type { BootMachine } from '../inventory/nodes/network-boots';
+import { BuildFault } from './build';
+import { firstPath } from './network';
+
+/** What an operator says of the network that machines boot on. */
+export type DhcpWanted = {
+  /** Folder of everything that dnsmasq reads; absolute. */
+  readonly dir: string;
+  readonly interface: string;
+  /** First and last address that is given out. */
+  readonly range?: readonly [string, string];
+  /** Address of a network whose own DHCP server gives out addresses; dnsmasq then says only what is booted. */
+  readonly proxy?: string;
+  readonly netmask: string;
+  readonly lease: string;
+  /** Of the network, for machines; none when absent. */
+  readonly router?: string;
+  /** The boot service as machines reach it: http and a host, perhaps a port. */
+  readonly url: string;
+  /** Whether machines whose firmware checks signatures get the signed shim and GRUB. */
+  readonly secureBoot: boolean;
+};
+
+/** The folder of host lines, which dnsmasq reads as they change; and the tag of machines with secure boot. */
+export const machinesFolder = 'machines';
+const secureTag = 'temper-secure';
+
+const address = (text: string, what: string): string =>
+  isIPv4(text) ? text : fault(`${what} must be IPv4 addresses, such as 192.0.2.100`);
+
+const fault = (says: string): never => {
+  throw new BuildFault(`${says}.`);
+};
+
+const checkedUrl = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : fault('--url must be a URL, such as http://192.0.2.1:6386');
+  if (url.protocol !== 'http:') fault('--url must begin with http://: boot loaders verify no certificate');
+  if (url.pathname !== '/' || url.search || url.hash || url.username)
+    fault('--url must be a host and perhaps a port, no more');
+  return url;
+};
+
+const checked = ({ dir, interface: name, range, proxy, netmask, lease, router }: DhcpWanted): void => {
+  // A line of dnsmasq's own file: what would end it, or begin a comment, is refused.
+  if (!/^\/[A-Za-z0-9._/-]+$/.test(dir)) fault('--dir must be an absolute path of letters, digits, dots and dashes');
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/.test(name)) fault('--interface must be the name of a network interface');
+  if ((range === undefined) === (proxy === undefined))
+    fault('Give --range, or --proxy where the site has a DHCP server');
+  for (const text of range ?? []) address(text, 'The two ends of --range');
+  for (const [what, text] of [['--proxy', proxy], ['--netmask', netmask], ['--router', router]] as const) // biome-ignore format: one row
+    if (text !== undefined) address(text, what);
+  if (!/^(?:\d{1,6}[mhd]?|infinite)$/.test(lease)) fault('--lease must be a time such as 1h');
+};
+
+// Client architectures, option 93: https://www.iana.org/assignments/dhcpv6-parameters (processor architecture types).
+const kinds = [
+  'dhcp-match=set:bios,option:client-arch,0',
+  'dhcp-match=set:uefi,option:client-arch,7',
+  'dhcp-match=set:uefi,option:client-arch,9',
+  'dhcp-match=set:uefi-http,option:client-arch,16',
+  // iPXE says so by its user class, and by options of its own.
+  'dhcp-userclass=set:ipxe,iPXE',
+  'dhcp-match=set:ipxe,175',
+];
+
+const loaders = (base: string, secureBoot: boolean): string[] => [
+  `dhcp-boot=tag:ipxe,${base}${firstPath}`,
+  'dhcp-boot=tag:bios,tag:!ipxe,undionly.kpxe',
+  `dhcp-boot=tag:uefi,tag:!ipxe,tag:!${secureTag},snponly.efi`,
+  ...(secureBoot ? [`dhcp-boot=tag:uefi,tag:!ipxe,tag:${secureTag},shimx64.efi`] : []),
+  `dhcp-boot=tag:uefi-http,tag:!ipxe,tag:!${secureTag},${base}/boot/network/snponly.efi`,
+  // Firmware takes a URL from a server only that calls itself so (UEFI specification, section 24.7).
+  'dhcp-option-force=tag:uefi-http,tag:!ipxe,option:vendor-class,HTTPClient',
+];
+
+/** Beside a DHCP server of the site, machines are sent a menu of one entry (https://thekelleys.org.uk/dnsmasq/docs/dnsmasq-man.html). */
+const services = (base: string, secureBoot: boolean): string[] =>
+  [
+    ['X86PC', `tag:!ipxe,x86PC,"Temper",undionly.kpxe`],
+    ...['X86-64_EFI', 'BC_EFI'].flatMap((kind) => [
+      [kind, `tag:!ipxe,tag:!${secureTag},${kind},"Temper",snponly.efi`],
+      ...(secureBoot ? [[kind, `tag:!ipxe,tag:${secureTag},${kind},"Temper",shimx64.efi`]] : []),
+    ]),
+    ...['x86PC', 'X86-64_EFI', 'BC_EFI'].map((kind) => [kind, `tag:ipxe,${kind},"Temper",${base}${firstPath}`]),
+  ].map(([, line]) => `pxe-service=${line}`);
+
+/** The text of dnsmasq.conf. Throws BuildFault for what it cannot hold. */
+export const dnsmasqConfig = (wanted: DhcpWanted): string => {
+  checked(wanted);
+  const { dir, interface: name, range, proxy, netmask, lease, router, url, secureBoot } = wanted;
+  const base = checkedUrl(url).origin;
+  return [
+    '# Made by `temper boot dnsmasq`, which writes it anew.',
+    'port=0',
+    `interface=${name}`,
+    'bind-interfaces',
+    range ? `dhcp-range=${range.join(',')},${netmask},${lease}` : `dhcp-range=${proxy},proxy,${netmask}`,
+    router === undefined ? 'dhcp-option=option:router' : `dhcp-option=option:router,${router}`,
+    `dhcp-leasefile=${join(dir, 'leases')}`,
+    `pid-file=${join(dir, 'dnsmasq.pid')}`,
+    '# The boot service keeps the machines that are answered; all others get nothing.',
+    `dhcp-hostsdir=${join(dir, machinesFolder)}`,
+    'dhcp-ignore=tag:!known',
+    'enable-tftp',
+    `tftp-root=${join(dir, 'tftp')}`,
+    ...kinds,
+    ...(range ? loaders(base, secureBoot) : services(base, secureBoot)),
+    '',
+  ].join('\n');
+};
+
+/** GRUB's first configuration, by TFTP: where the boot service is, and the machine's own configuration there. */
+export const grubStart = (url: string): string =>
+  [
+    'set timeout=0',
+    `set temper=(http,${checkedUrl(url).host})`,
+    'export temper',
+    'configfile $temper/boot/network/$net_default_mac/grub.cfg',
+    '',
+  ].join('\n');
+
+/** The host lines of the machines that DHCP answers. */
+export const hostLines = (machines: readonly BootMachine[]): string =>
+  machines.map(({ address: mac, secure_boot }) => `${mac}${secure_boot ? `,set:${secureTag}` : ''}\n`).join('');

@@ -1,0 +1,126 @@
+/** GET /boot/network/...: what machines that boot by the network ask for before they have a URL of their own. */
+import { open } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import type { Inventory } from '../inventory';
+import type { Given } from '../inventory/nodes/network-boots';
+import { hashOf } from '../inventory/secrets/boot-tokens';
+import { longestArguments } from '../model/boot/kernel-arguments';
+import type { Log } from './contents';
+import type { SmallFile } from './cpio';
+import { argumentsOf } from './patches';
+import { bootScript, exitScript, firstScript, type Loader, waitingScript } from './scripts';
+import { answer, answerEmpty, answerText } from './send';
+
+export type NetworkDeps = {
+  readonly inventory: {
+    readonly networkBoots: Pick<Inventory['networkBoots'], 'give'>;
+    readonly bootCapabilities: Pick<Inventory['bootCapabilities'], 'served'>;
+  };
+  readonly files: readonly SmallFile[];
+  readonly log: Log;
+  /** Folder of the boot loaders that firmware fetches by HTTP; none are served when absent. */
+  readonly loaders?: string;
+  readonly pieceMs: number;
+};
+
+/** A loader whose connection broke asks again, and gets its script again from the same address within this time. */
+const repeatedMs = 60_000;
+const known = 5_000;
+
+/** Architectures of ramdisks, by what boot loaders call their own: iPXE's buildarch, of a BIOS i386 on any machine. */
+const architectures: Readonly<Record<string, string>> = {
+  i386: 'x86_64',
+  x86_64: 'x86_64',
+  arm64: 'aarch64',
+};
+
+const scriptPath =
+  /^\/boot\/network\/([0-9a-f]{2}(?:[:-][0-9a-f]{2}){5})\/(boot\.ipxe|grub\.cfg)(?:\?arch=([A-Za-z0-9_]{1,16}))?$/i;
+
+// Debian's packages ipxe, shim-signed and grub-efi-amd64-signed bring them; `temper boot dnsmasq` puts them in place.
+const loaderPath = /^\/boot\/network\/(snponly\.efi|ipxe\.efi|shimx64\.efi|grubx64\.efi)$/;
+
+/** What `temper boot dnsmasq` calls the first script. */
+export const firstPath = '/boot/network/boot.ipxe';
+
+const refused: Partial<Record<Given['is'], string>> = {
+  none: 'Nothing to boot here.',
+  again: 'This boot was given before.',
+  taken: 'Two machines asked for this boot.',
+  contested: 'Two machines asked for this boot.',
+  architecture: 'The ramdisk of this node is of another architecture.',
+};
+
+/** @returns answers a request, or undefined where its path is none of these */
+export const createNetwork = (deps: NetworkDeps) => {
+  const { inventory, files, log, loaders, pieceMs } = deps;
+  const repeated = new LRUCache<string, string>({ max: known, ttl: repeatedMs });
+
+  const scriptOf = async (loader: Loader, mac: string, token: string): Promise<string | undefined> => {
+    const served = await inventory.bootCapabilities.served(hashOf(token));
+    if (!served) return undefined;
+    const text = argumentsOf(served, token, longestArguments);
+    return bootScript(loader, { token, mac, arguments: text, files: files.length > 0 });
+  };
+
+  const sendLoader = async (request: IncomingMessage, response: ServerResponse, name: string): Promise<void> => {
+    const file = loaders === undefined ? undefined : await open(join(loaders, name)).catch(() => undefined);
+    if (!file) return answerEmpty(response, 404, { connection: 'close' });
+    try {
+      const { size, mtimeMs } = await file.stat();
+      await answer(request, response, { file, size, patches: [], etag: `"${size}-${Math.trunc(mtimeMs)}"` }, pieceMs);
+    } finally {
+      await file.close();
+    }
+  };
+
+  const noteGiven = (given: Given, mac: string, peer: string): void => {
+    if (given.is === 'none') return;
+    const facts = { node_uuid: given.node_uuid, run: given.run_id, mac, address: peer };
+    if (given.is === 'given') log.info('network boot given', facts);
+    if (given.is === 'contested') log.warn('two machines ask for one network boot', facts);
+    if (given.is === 'architecture') log.warn('machine of another architecture than its ramdisk', facts);
+  };
+
+  const answerScript = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { mac, loader, called }: { mac: string; loader: Loader; called: string | undefined },
+  ): Promise<void> => {
+    const peer = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+    const say = (text: string) => answerText(response, request.method, text);
+    // A look at the headers is no boot.
+    if (request.method === 'HEAD') return say(firstScript);
+    const key = `${mac} ${peer}`;
+    const arch = called === undefined ? undefined : architectures[called.toLowerCase()];
+    const given = await inventory.networkBoots.give({
+      mac,
+      peer,
+      ...(called !== undefined && { arch: arch ?? called }),
+      conflict: 'Two machines asked for the network boot of this node; which one is its own cannot be known.',
+    });
+    noteGiven(given, mac, peer);
+    if (given.is === 'early') return say(waitingScript(loader));
+    if (given.is === 'given') repeated.set(key, given.secret);
+    const token = given.is === 'given' || given.is === 'again' ? repeated.get(key) : undefined;
+    const script = token === undefined ? undefined : await scriptOf(loader, mac, token);
+    return say(script ?? exitScript(loader, refused[given.is] ?? 'Nothing to boot here.'));
+  };
+
+  return (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
+    const url = request.url ?? '';
+    if (!url.startsWith('/boot/network/')) return undefined;
+    if (url === firstPath) return Promise.resolve(answerText(response, request.method, firstScript));
+    const [, mac, loader, called] = scriptPath.exec(url) ?? [];
+    if (mac !== undefined)
+      return answerScript(request, response, {
+        mac: mac.toLowerCase().replaceAll('-', ':'),
+        loader: loader!.toLowerCase() as Loader,
+        called,
+      });
+    const [, name] = loaderPath.exec(url) ?? [];
+    return name === undefined ? Promise.resolve(answerEmpty(response, 404)) : sendLoader(request, response, name);
+  };
+};

@@ -1,0 +1,46 @@
+/** `temper boot`: what stands beside the boot service, on the host that serves a boot network. */
+import type { Command } from 'commander';
+import type { Acting, Context } from './context';
+import { stop } from './faults';
+
+type Given = {
+  readonly dir?: string;
+  readonly interface: string;
+  readonly range?: string;
+  readonly proxy?: string;
+  readonly netmask: string;
+  readonly lease: string;
+  readonly router?: string;
+  readonly url: string;
+  readonly secureBoot?: boolean;
+};
+
+const endsOf = (range: string): readonly [string, string] => {
+  const [first, last, ...more] = range.split(',');
+  if (!first || !last || more.length > 0) return stop('usage', '--range is two addresses with a comma between.');
+  return [first, last];
+};
+
+const dnsmasq = async ({ hands, print }: Context, { range, secureBoot = false, ...given }: Given): Promise<void> => {
+  const wanted = { ...given, secureBoot, ...(range !== undefined && { range: endsOf(range) }) };
+  const config = await hands.prepareDhcp(wanted);
+  print({ config }, () => `Written: ${config}\nStart it with: dnsmasq --keep-in-foreground --conf-file=${config}\n`);
+};
+
+/** Adds the commands about the boot network. */
+export const addBoot = (program: Command, acting: Acting): void => {
+  const boot = program.command('boot').description('what stands beside the boot service on a boot network');
+  boot
+    .command('dnsmasq')
+    .description('write the configuration and the boot loaders of dnsmasq, for machines that boot by the network')
+    .requiredOption('--interface <name>', 'network interface that machines are on')
+    .requiredOption('--url <url>', 'the boot service as machines reach it, such as http://192.0.2.1:6386')
+    .option('--range <first,last>', 'addresses that are given out')
+    .option('--proxy <network>', 'address of a network that has a DHCP server of its own, in place of --range')
+    .option('--netmask <mask>', 'of the network', '255.255.255.0')
+    .option('--lease <time>', 'for how long an address is given out', '1h')
+    .option('--router <address>', 'router of the machines; none when absent')
+    .option('--secure-boot', 'signed boot loaders for machines whose firmware shows secure boot')
+    .option('--dir <folder>', 'folder that is written; TEMPER_BOOT_DHCP_DIR when absent')
+    .action(acting(dnsmasq));
+};

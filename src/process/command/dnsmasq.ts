@@ -1,0 +1,23 @@
+/** What `temper boot dnsmasq` does: makes the folder that dnsmasq serves a boot network from. */
+import { resolve } from 'node:path';
+import { BuildFault, prepareDhcp } from '../../boot';
+import { type CliDeps, stop } from '../../cli';
+import { fileReason } from '../../model/file-faults';
+
+/** Throws CliFault (usage, refused) for a folder that is not named, options that do not hold, files that are missing. */
+export const makeDhcpFolder = async (
+  env: NodeJS.ProcessEnv,
+  { dir, ...given }: Parameters<CliDeps['prepareDhcp']>[0],
+): ReturnType<CliDeps['prepareDhcp']> => {
+  const folder = dir ?? env.TEMPER_BOOT_DHCP_DIR;
+  if (!folder)
+    return stop('usage', 'Give --dir, or set TEMPER_BOOT_DHCP_DIR: the folder whose machines the boot service keeps.');
+  try {
+    return await prepareDhcp({ ...given, dir: resolve(folder) });
+  } catch (thrown) {
+    if (thrown instanceof BuildFault) return stop('refused', thrown.message);
+    const { path } = thrown as NodeJS.ErrnoException;
+    if (path === undefined) throw thrown;
+    return stop('refused', `${path} could not be used${fileReason(thrown)}.`);
+  }
+};

@@ -1,0 +1,108 @@
+/** The folder that dnsmasq reads: its own check of the syntax, and what never gets into it. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMachineList } from '../../src/boot';
+import { type DhcpWanted, dnsmasqConfig, grubStart, hostLines } from '../../src/boot/dnsmasq';
+import { makeDhcpFolder } from '../../src/process/command/dnsmasq';
+
+const installed = spawnSync('dnsmasq', ['--version']).status === 0;
+const withDnsmasq = installed ? it : it.skip;
+const why = installed ? '' : ' (skipped: no dnsmasq)';
+const ipxe = existsSync('/usr/lib/ipxe/snponly.efi');
+const withIpxe = ipxe ? it : it.skip;
+
+const folder = mkdtempSync(join(tmpdir(), 'dhcp-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const wanted: DhcpWanted = {
+  dir: join(folder, 'site'),
+  interface: 'br0',
+  range: ['192.0.2.100', '192.0.2.200'],
+  netmask: '255.255.255.0',
+  lease: '1h',
+  url: 'http://192.0.2.1:6386',
+  secureBoot: true,
+};
+const { range: _, ...unranged } = wanted;
+
+it('answers enrolled machines alone, and sends each kind of firmware its own loader', () => {
+  const lines = dnsmasqConfig(wanted).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'dhcp-ignore=tag:!known',
+      `dhcp-hostsdir=${join(wanted.dir, 'machines')}`,
+      'dhcp-boot=tag:ipxe,http://192.0.2.1:6386/boot/network/boot.ipxe',
+      'dhcp-boot=tag:bios,tag:!ipxe,undionly.kpxe',
+      'dhcp-boot=tag:uefi,tag:!ipxe,tag:!temper-secure,snponly.efi',
+      'dhcp-boot=tag:uefi,tag:!ipxe,tag:temper-secure,shimx64.efi',
+    ]),
+  );
+  expect(lines).toContain('dhcp-option=option:router');
+  expect(dnsmasqConfig({ ...wanted, secureBoot: false })).not.toContain('shimx64');
+});
+
+it.each([
+  ['a second line', { interface: 'br0\ndhcp-script=/tmp/x' }, /--interface/],
+  ['a comma', { interface: 'br0,lo' }, /--interface/],
+  ['a relative folder', { dir: 'site' }, /--dir/],
+  ['a blank in the folder', { dir: '/srv/a b' }, /--dir/],
+  ['a name for an address', { range: ['first', 'last'] as const }, /--range/],
+  ['a router that is none', { router: '192.0.2.300' }, /--router/],
+  ['a lease with more in it', { lease: '1h,static' }, /--lease/],
+  ['https', { url: 'https://192.0.2.1' }, /http:\/\//],
+  ['a path', { url: 'http://192.0.2.1/x' }, /host and perhaps a port/],
+  ['no URL', { url: 'none' }, /must be a URL/],
+  ['both ways', { proxy: '192.0.2.0' }, /--range, or --proxy/],
+])('refuses %s', (_name, over, says) => expect(() => dnsmasqConfig({ ...wanted, ...over })).toThrow(says));
+
+withDnsmasq.each([
+  ['with addresses of its own', wanted],
+  ['with a router', { ...wanted, router: '192.0.2.254' }],
+  ['beside a DHCP server of the site', { ...unranged, proxy: '192.0.2.0' }],
+  ['without signed loaders', { ...wanted, secureBoot: false }],
+])(`dnsmasq takes the configuration %s${why}`, (_name, given) => {
+  const config = join(folder, 'dnsmasq.conf');
+  writeFileSync(config, dnsmasqConfig({ ...given, dir: folder }));
+  mkdirSync(join(folder, 'machines'), { recursive: true });
+  mkdirSync(join(folder, 'tftp'), { recursive: true });
+  expect(execFileSync('dnsmasq', ['--test', `--conf-file=${config}`], { stdio: 'pipe' }).toString()).toBe('');
+});
+
+withIpxe(`makes the folder with its loaders, twice if asked${ipxe ? '' : ' (skipped: no ipxe)'}`, async () => {
+  const given = { ...wanted, secureBoot: false };
+  await makeDhcpFolder({ TEMPER_BOOT_DHCP_DIR: wanted.dir }, given);
+  const { dir: __, ...rest } = given;
+  const config = await makeDhcpFolder({ TEMPER_BOOT_DHCP_DIR: wanted.dir }, rest);
+  expect(readFileSync(config, 'utf8')).toBe(dnsmasqConfig(given));
+  expect(readdirSync(wanted.dir).sort()).toEqual(['dnsmasq.conf', 'machines', 'tftp']);
+  expect(readdirSync(join(wanted.dir, 'tftp')).sort()).toEqual(['snponly.efi', 'undionly.kpxe']);
+});
+
+it('is made where a folder is named, and for options that hold', async () => {
+  const { dir: __, ...rest } = wanted;
+  await expect(makeDhcpFolder({}, rest)).rejects.toMatchObject({ exit: 'usage' });
+  await expect(makeDhcpFolder({}, { ...wanted, lease: 'x' })).rejects.toMatchObject({ exit: 'refused' });
+});
+
+it('GRUB’s first configuration names the boot service in GRUB’s words', () =>
+  expect(grubStart('http://192.0.2.1:6386')).toContain('set temper=(http,192.0.2.1:6386)\n'));
+
+it('the list of machines is written where it has changed, whole or not at all', async () => {
+  const dir = join(folder, 'kept');
+  let machines = [{ address: '52:54:00:00:00:01', secure_boot: false }];
+  const logged: unknown[] = [];
+  const log = { info: (_: string, facts?: object) => void logged.push(facts), warn: () => {} };
+  const write = createMachineList({ dir, machines: async () => machines, log });
+  expect(await write()).toBe(true);
+  expect(await write()).toBe(false);
+  machines = [...machines, { address: '52:54:00:00:00:02', secure_boot: true }];
+  expect(await write()).toBe(true);
+  expect(readFileSync(join(dir, 'machines/temper'), 'utf8')).toBe(hostLines(machines));
+  expect(hostLines(machines)).toBe('52:54:00:00:00:01\n52:54:00:00:00:02,set:temper-secure\n');
+  expect(readdirSync(join(dir, 'machines'))).toEqual(['temper']);
+  expect(logged).toMatchObject([{ machines: 1, not_reloaded: expect.any(String) }, { machines: 2 }]);
+  // Another process goes on where this one was.
+  expect(await createMachineList({ dir, machines: async () => machines, log })()).toBe(false);
+});

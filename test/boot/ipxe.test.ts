@@ -1,0 +1,102 @@
+/** A real iPXE, in a virtual machine without a disk: it reads our scripts and loads what they name. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootListener, createImages } from '../../src/boot';
+import type { Served } from '../../src/inventory/nodes/boot-capabilities';
+import type { Asking, Given } from '../../src/inventory/nodes/network-boots';
+import { hashOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
+import { longestArguments } from '../../src/model/boot/kernel-arguments';
+import { sha256Of } from './support/digests';
+
+// iPXE itself in the form of a Linux kernel, small and with a BIOS boot header: it stands for the ramdisk's.
+const lkrn = '/usr/lib/ipxe/ipxe.lkrn';
+const possible = spawnSync('qemu-system-x86_64', ['--version']).status === 0 && existsSync(lkrn);
+const able = possible ? it : it.skip;
+const why = possible ? '' : ' (skipped: no qemu-system-x86 and ipxe)';
+
+const folder = mkdtempSync(join(tmpdir(), 'ipxe-'));
+const images = createImages(folder, () => {});
+let machine: ChildProcess | undefined;
+afterAll(async () => {
+  machine?.kill('SIGKILL');
+  await images.close();
+  rmSync(folder, { recursive: true });
+});
+
+able(
+  `asks for its own script, waits until it is on record, and loads kernel, initramfs and small files${why}`,
+  async () => {
+    const [kernel, initrd] = [readFileSync(lkrn), randomBytes(500_000)];
+    writeFileSync(join(folder, `${sha256Of(kernel)}.kernel`), kernel);
+    writeFileSync(join(folder, `${sha256Of(initrd)}.initrd`), initrd);
+    const token = newUrlToken();
+    const boot = { node_uuid: 'n' as Served['node_uuid'], run_id: 'r' as Served['run_id'], arch: 'x86_64' };
+    const text = 'console=ttyS0,115200 ipa-api-url=http://192.0.2.1:6387 ';
+    const served: Served = {
+      ...boot,
+      // As long as they may be.
+      arguments: text + 'x'.repeat(longestArguments - 150 - text.length),
+      inspection_url: null,
+      network: true,
+      ramdisk: {
+        kernel_sha256: sha256Of(kernel),
+        initrd_sha256: sha256Of(initrd),
+        iso_sha256: 'a'.repeat(64),
+        iso_bytes: 1,
+        arguments_at: 0,
+        arguments_bytes: 1,
+        files_at: 0,
+        files_bytes: 1,
+      },
+    };
+    const asked: Asking[] = [];
+    const answers: Given[] = [
+      { is: 'early', ...boot },
+      { is: 'given', secret: token, ...boot },
+    ];
+    const listener = bootListener({
+      inventory: {
+        bootCapabilities: { served: async (hash) => (hash === hashOf(token) ? served : undefined) },
+        networkBoots: {
+          give: async (asking) => {
+            asked.push(asking);
+            return answers.shift() ?? { is: 'none' };
+          },
+        },
+      },
+      images,
+      files: [{ path: 'etc/x', content: Buffer.from('x') }],
+      log: { info() {}, warn() {} },
+      pieceMs: 30_000,
+    });
+    const sent: string[] = [];
+    const loaded = new Promise<void>((done) => {
+      const server = createServer((request, response) => {
+        response.once('finish', () => {
+          sent.push(request.url!);
+          if (request.url!.endsWith('/files.img')) done();
+        });
+        listener(request, response);
+      }).listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as AddressInfo;
+        const file = `http://10.0.2.2:${port}/boot/network/boot.ipxe`;
+        const net = `user,id=net,restrict=off,bootfile=${file}`;
+        const hardware = ['-m', '256', '-display', 'none', '-boot', 'n', '-netdev', net, '-no-reboot'];
+        const port0 = ['-device', 'virtio-net-pci,netdev=net,mac=52:54:00:77:00:01'];
+        machine = spawn('qemu-system-x86_64', [...hardware, ...port0], { stdio: 'ignore' });
+        machine.once('exit', () => server.close());
+      });
+    });
+    await loaded;
+    expect(asked.map(({ mac, arch }) => [mac, arch])).toEqual([
+      ['52:54:00:77:00:01', 'x86_64'],
+      ['52:54:00:77:00:01', 'x86_64'],
+    ]);
+    expect(sent.slice(-3)).toEqual(['kernel', 'initrd', 'files.img'].map((part) => `/boot/${token}/${part}`));
+  },
+);
