@@ -24,6 +24,8 @@ export type ControlHands = {
   readonly log: Log;
   /** How many months of the audit trail are kept; all when unset or 0. */
   readonly auditMonths?: number;
+  /** How long a run has to end whose node was taken over, until it is ended by force; milliseconds, five minutes when unset. */
+  readonly displaceWithinMs?: number;
 };
 
 type Projection = { readonly lock: Lock; readonly seq: number };
@@ -61,7 +63,7 @@ const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise
 };
 
 /** The run's claim on its node and on a slot of its limit. */
-const claimActivities = ({ inventory, client }: ControlHands) => ({
+const claimActivities = ({ inventory, client, displaceWithinMs }: ControlHands) => ({
   /** Makes the run this workflow's own. A forged or fenced-off start ends here. */
   claim: guarded(async ({ lock, previous, limit }: ClaimInput): Promise<Turn> => {
     const { runId } = activityInfo().workflowExecution!;
@@ -82,7 +84,7 @@ const claimActivities = ({ inventory, client }: ControlHands) => ({
 
   /** Signals the run that held the node before to end, and waits until it has: nothing of it is under way any more. */
   displace: guarded(async ({ displaced }: { lock: Lock; displaced: Displaced }): Promise<void> => {
-    await endWorkflow(client, displaced.workflow_id, cancellationSignal(), () => heartbeat());
+    await endWorkflow(client, displaced.workflow_id, cancellationSignal(), () => heartbeat(), displaceWithinMs);
   }),
 });
 

@@ -14,9 +14,10 @@ export const endWorkflow = async (
   workflowId: string,
   signal: AbortSignal,
   beat: () => void,
+  withinMs = patienceMs,
 ): Promise<void> => {
   const handle = client.workflow.getHandle(workflowId);
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + withinMs;
   try {
     await handle.cancel();
     for (;;) {
@@ -24,7 +25,7 @@ export const endWorkflow = async (
       beat();
       const { status } = await handle.describe();
       if (status.name !== 'RUNNING') return;
-      if (Date.now() > deadline) await handle.terminate('The node was taken over by another run.');
+      if (performance.now() >= deadline) await handle.terminate('The node was taken over by another run.');
       await sleep(lookEveryMs);
     }
   } catch (thrown) {

@@ -280,12 +280,13 @@ describe('the run that held the node before', () => {
   });
 
   test('is ended by force where it has not ended in five minutes', async () => {
-    const { calls, client } = ending(['RUNNING', 'TERMINATED']);
-    const now = Date.now();
+    const { calls, client } = ending(['RUNNING', 'RUNNING', 'TERMINATED']);
+    const now = performance.now();
     const clock = jest
-      .spyOn(Date, 'now')
+      .spyOn(performance, 'now')
       .mockReturnValueOnce(now)
-      .mockReturnValue(now + 300_001);
+      .mockReturnValueOnce(now + 299_999)
+      .mockReturnValue(now + 300_000);
     try {
       await ended(client);
     } finally {

@@ -7,9 +7,10 @@ import { startEngineWorld, type World } from '../support/engine';
 import { recordingDriver } from '../support/recording-driver';
 
 let world: World;
+let stopControl: () => Promise<void>;
 beforeAll(async () => {
   world = await startEngineWorld();
-  await world.control();
+  stopControl = await world.control();
 }, 60_000);
 afterAll(() => world?.close());
 
@@ -87,4 +88,40 @@ test('a decision about a run that was displaced comes too late: its step is not 
   expect(await statusOf(node, run)).not.toBe('RUNNING');
   expect(calls.filter((call) => call === 'power_on')).toHaveLength(1);
   expect(await nodeOf(node)).toMatchObject({ reservation: null });
+});
+
+test('a run that does not end is ended by force before the one that took its node acts, and its record stays as it was', async () => {
+  const stuck = `stuck-${world.prefix}`;
+  const seen: string[] = [];
+  const { driver, calls } = recordingDriver({
+    power_on: async () => raise('BmcRejected', { node: 'n', bmc: 'b', reason: 'no' }),
+    power_off: async () => {
+      seen.push((await world.client.workflow.getHandle(stuck).describe()).status.name);
+      return { is: 'done' };
+    },
+  });
+  await works(driver);
+  const node = await world.node({ provision_state: 'available', automated_clean: false });
+  const first = await parked(node);
+  // Its workflow is one that no worker goes on with, as where its code fails at every task: it notices no cancellation.
+  await world.client.workflow.start('clean', { workflowId: stuck, taskQueue: `no-worker-of-${world.prefix}` });
+  await world.sql`update runs set workflow_id = ${stuck} where id = ${first}`;
+  await stopControl();
+  stopControl = await world.control({ displaceWithinMs: 0 });
+
+  const { run: after } = await world.runs.start(await world.order(node, 'deleted'));
+  expect(await world.ended(after)).toMatchObject({ state: 'succeeded' });
+  expect(seen).toEqual(['TERMINATED']);
+  expect(calls).toEqual(['power_on', 'power_off']);
+  const pass = await world.client.workflow.start('reconcile', {
+    workflowId: `reconcile-${world.prefix}`,
+    taskQueue: `${world.prefix}-control`,
+  });
+  await pass.result();
+  expect(await world.inventory.runs.find(first)).toMatchObject({
+    state: 'aborted',
+    last_error: 'By request, deleted took the node over.',
+  });
+  expect(await nodeOf(node)).toMatchObject({ provision_state: 'available', reservation: null });
+  expect(await world.sql`select action from audit where run_id = ${first} and action = 'run.cancel'`).toEqual([]);
 });

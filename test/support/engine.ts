@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createBmcActivities } from '../../src/activities/bmc';
-import { createControlActivities } from '../../src/activities/control';
+import { type ControlHands, createControlActivities } from '../../src/activities/control';
 import type { Driver } from '../../src/bmc/contract';
 import { createLanes } from '../../src/bmc/lane';
 import { createInventory, type Inventory } from '../../src/inventory';
@@ -53,7 +53,7 @@ export type World = {
   /** Each process's own role. */
   readonly pools: { readonly api: Sql; readonly control: Sql; readonly bmc: Sql };
   /** Starts a control worker; resolves a function that stops it. */
-  control(): Promise<() => Promise<void>>;
+  control(more?: Pick<ControlHands, 'displaceWithinMs'>): Promise<() => Promise<void>>;
   /** Starts a BMC worker with these drivers; resolves a function that stops it. */
   bmc(drivers: Readonly<Record<string, Driver>>): Promise<() => Promise<void>>;
   node(values?: Readonly<Record<string, unknown>>): Promise<NodeUuid>;
@@ -130,13 +130,18 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
     prefix,
     pools,
     runs: createRuns({ inventory, vault, client, timing, log: quiet, queuePrefix: prefix }),
-    control: async () =>
+    control: async (more) =>
       started(
         await Worker.create({
           ...base,
           taskQueue: controlQueue(prefix),
           workflowBundle: { codePath: workflowBundle() },
-          activities: createControlActivities({ inventory: createInventory(pools.control), client, log: quiet }),
+          activities: createControlActivities({
+            inventory: createInventory(pools.control),
+            client,
+            log: quiet,
+            ...more,
+          }),
         }),
       ),
     bmc: async (drivers) =>

@@ -58,7 +58,7 @@ export const found = {
 const reported = (...names: readonly (readonly [string, number])[]): ReportedStep[] =>
   names.map(([name, priority]) => ({ interface: 'deploy', step: name, priority, abortable: true }));
 
-const tells =
+export const tells =
   (...names: readonly (readonly [string, number])[]) =>
   async () => ({
     is: 'done' as const,

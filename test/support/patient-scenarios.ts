@@ -1,9 +1,13 @@
 /** Stories in which time is given or given up: aborts and cancellations of acts under way, a lost ramdisk, a turn given back. */
+import { EventEmitter, once } from 'node:events';
+import { createInventory } from '../../src/inventory';
+import { connect } from '../../src/inventory/database';
 import { raise } from '../../src/model/errors';
 import type { RunUuid } from '../../src/model/ids';
+import { restored } from '../../src/model/runs/recovery';
 import { skipStep } from '../../src/workflows/contract';
 import type { World } from './engine';
-import { callBack, type Scenario, withRamdisk } from './life-scenarios';
+import { callBack, type Scenario, tells, withRamdisk } from './life-scenarios';
 import { type ActsOver, step } from './recording-driver';
 
 const dead = () => raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'the connection was closed' });
@@ -64,6 +68,52 @@ const lostRamdisk = (): Scenario => {
   };
 };
 
+type Played = Parameters<NonNullable<Scenario['meanwhile']>>[1];
+
+/** Whether the workflow has been answered that a recovery is under way: by a local activity, which leaves a marker. */
+const knowsOfRecovery = async ({ handle }: Played): Promise<boolean> =>
+  ((await handle.fetchHistory()).events ?? [])
+    .flatMap(({ markerRecordedEventAttributes: marker }) => Object.values(marker?.details ?? {}))
+    .flatMap(({ payloads }) => payloads ?? [])
+    .some(({ data }) => String(Buffer.from(data ?? [])).includes('"recovering":true'));
+
+/** The time for the ramdisk of a cleaning to call back is over while the stores are compared, when the API takes no call. */
+const awaitedOverRecovery = (): Scenario => {
+  const happened = new EventEmitter();
+  const boots = once(happened, 'boots');
+  const entered = once(happened, 'entered');
+  return {
+    ...clean,
+    ends: 'succeeded-after-recovery',
+    node: { ...withRamdisk },
+    steps: [step('deploy.erase_devices')],
+    timing: { agentTimeoutMs: 300, agentPollMs: 100 },
+    acts: {
+      agent_steps: tells(['erase_devices', 10]),
+      power_on: async () => {
+        happened.emit('boots');
+        await entered;
+        return { is: 'done' };
+      },
+    },
+    meanwhile: async (world, on) => {
+      const { node, run } = on;
+      await boots;
+      const owner = connect(world.database.ownerUrl, { max: 1 });
+      await createInventory(owner).recovery.enter(restored('store'));
+      await owner.end();
+      happened.emit('entered');
+      await world.until(async () => (await knowsOfRecovery(on)) || undefined);
+      // Neither is its time over, nor has it gone on.
+      expect(await world.inventory.runs.find(run)).toMatchObject({ state: 'waiting' });
+      await world.inventory.recovery.leave();
+      await callBack(world, node);
+      await world.runs.agentContact({ node, kind: 'thaw' });
+    },
+    rests: 'manageable',
+  };
+};
+
 /** A command that may not leave twice, whose worker stops answering for it. */
 const outOfTime: Scenario = {
   ...clean,
@@ -106,6 +156,7 @@ export const patientScenarios = (): readonly Scenario[] => [
     red: true,
   },
   lostRamdisk(),
+  awaitedOverRecovery(),
   outOfTime,
   {
     ...clean,
