@@ -8,7 +8,7 @@ import { openInventory, poolsOf, roomsFrom, watched } from '../process/api/conte
 import { identityFrom } from '../process/api/identity';
 import { startRamdiskListener } from '../process/api/ramdisk-listener';
 import { watchSkew } from '../process/clock-skew';
-import { keepHeapSmall } from '../process/heap';
+import { collectAlone, keepHeapSmall } from '../process/heap';
 import { gentleEnd, listen, patientServer } from '../process/listen';
 import { tracesFrom } from '../process/observing';
 import { apiPolicyFrom } from '../process/policy/api-policy';
@@ -20,6 +20,7 @@ import { together } from '../process/settings/fault';
 import { readConfig } from '../process/settings/read';
 
 keepHeapSmall();
+collectAlone();
 
 const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);

@@ -29,6 +29,9 @@ export type AssignmentOptions = {
 /** How long the question is spared an identity service that did not answer it; ms. */
 const pauseMs = 10_000;
 
+/** One list, so that callers of the same token are the same. */
+const none: readonly string[] = [];
+
 /**
  * Finds the other projects of a validated token's holder: none for a caller who is no admin, null where Keystone could not say. What
  * was found is believed for as long as the token itself, so a role that is taken away lags by the token's cache.
@@ -54,7 +57,7 @@ export const createAdminProjects = (
 
   return async (token: KeystoneToken): Promise<readonly string[] | null> => {
     const role = adminProjects ? ownAdminRole(token) : undefined;
-    if (role === undefined) return [];
+    if (role === undefined) return none;
     const known = found.get(token);
     if (known) return known;
     if (fault && now() < fault.pauseUntil) return null;

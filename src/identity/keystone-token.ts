@@ -47,7 +47,7 @@ export const ownAdminRole = (token: KeystoneToken): string | undefined => {
  * The caller a token stands for, with the service that acts for them, if one does.
  * @param adminProjects where the holder is admin; null where that could not be found out
  */
-export const callerOf = (
+const callerOf = (
   token: KeystoneToken,
   service: KeystoneToken | null,
   adminProjects: readonly string[] | null = [],
@@ -71,6 +71,22 @@ export const callerOf = (
   service_project_domain_id: service?.project?.domain?.id ?? null,
   strategy: 'keystone',
 });
+
+/** Callers of tokens that are remembered, each made once: what is decided about one is remembered with it. */
+export const createCallers = () => {
+  const made = new WeakMap<KeystoneToken, { readonly projects: readonly string[] | null; readonly caller: Caller }>();
+  return {
+    /** As `callerOf`; the same object for the same token and projects, as long as no service acts for it. */
+    of(token: KeystoneToken, service: KeystoneToken | null, projects: readonly string[] | null): Caller {
+      if (service) return callerOf(token, service, projects);
+      const known = made.get(token);
+      if (known && known.projects === projects) return known.caller;
+      const caller = callerOf(token, null, projects);
+      made.set(token, { projects, caller });
+      return caller;
+    },
+  };
+};
 
 /**
  * Whether the access rules of a token's application credential let this request through. Only rules can allow, so no list

@@ -2,7 +2,7 @@
 import { type AssignmentOptions, createAdminProjects } from './keystone-assignments';
 import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
 import { createMemory, type MemoryOptions } from './keystone-memory';
-import { accessRulesAllow, callerOf, expiryOf, type KeystoneToken, rolesOf } from './keystone-token';
+import { accessRulesAllow, createCallers, expiryOf, type KeystoneToken, rolesOf } from './keystone-token';
 import { absent, type IdentityVerdict, type Presented, refused, type Strategy, unavailable } from './strategy';
 
 export type KeystoneOptions = KeystoneClientOptions &
@@ -22,6 +22,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
   const client = createKeystoneClient(options);
   const validate = createMemory(client, options);
   const adminProjectsOf = createAdminProjects(client, options);
+  const callers = createCallers();
 
   /** The service that acts for the caller: null when none is named, a verdict when it does not count. */
   const findService = async ({
@@ -49,7 +50,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
     // A service calls on its own paths, not on those that the credential was limited to.
     if (!service.token && !accessRulesAllow(token, presented, serviceType))
       return refused(`the access rules of the application credential do not allow ${presented.method} here`);
-    return { is: 'known', caller: callerOf(token, service.token, await adminProjectsOf(token)) };
+    return { is: 'known', caller: callers.of(token, service.token, await adminProjectsOf(token)) };
   };
 
   const uri = (options.publicUrl ?? options.identityUrl).replace(/\/+$/, '').replace(/\/v3$/, '');

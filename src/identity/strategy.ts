@@ -1,5 +1,5 @@
 /** What every way of establishing a caller has in common: what a request presents, and what can be concluded from it. */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Caller } from '../model/access/callers';
 
 /** All that identity looks at in a request. Headers such as X-Roles have no place here, so they cannot be believed. */
@@ -53,20 +53,23 @@ type Incoming = {
   readonly path: string;
 };
 
+const headerIn = (request: Incoming, name: string): string | null => {
+  const value = request.headers[name];
+  if (value === undefined) return null;
+  // Node joins the lines of any other header itself, and makes all of `headersDistinct` where one of them is asked for.
+  const values = (name === 'authorization' ? request.headersDistinct?.[name] : undefined) ?? value;
+  return (typeof values === 'string' ? values : values.join(', ')).trim() || null;
+};
+
 /**
  * The credentials among a request's headers (lower-case names, as node gives them). Empty ones count as absent; several
  * are joined, which makes one that is invalid: a proxy in front may have checked another one than this code would.
  */
 export const presentedFrom = (request: Incoming): Presented => {
-  const header = (name: string): string | null => {
-    if (request.headers[name] === undefined) return null;
-    const values = request.headersDistinct?.[name] ?? [request.headers[name]].flat();
-    return values.join(', ').trim() || null;
-  };
   return {
-    token: header('x-auth-token'),
-    serviceToken: header('x-service-token'),
-    authorization: header('authorization'),
+    token: headerIn(request, 'x-auth-token'),
+    serviceToken: headerIn(request, 'x-service-token'),
+    authorization: headerIn(request, 'authorization'),
     method: request.method,
     path: request.path,
   };
@@ -77,7 +80,11 @@ export const refused = (reason: string): IdentityVerdict => ({ is: 'refused', re
 export const unavailable = (reason: string): IdentityVerdict => ({ is: 'unavailable', reason });
 
 /** Hex SHA-256: how secrets are looked up, so that no cache holds one and no comparison leaks one. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256: (text: string) => string =
+  // From Node 20.12, and several times as quick with a short text.
+  hash === undefined
+    ? (text) => createHash('sha256').update(text).digest('hex')
+    : (text) => hash('sha256', text, 'hex');
 
 /** Runs at most one `work` per key at a time; the others who ask meanwhile share its outcome. */
 export const singleFlight = <T>(): ((key: string, work: () => Promise<T>) => Promise<T>) => {

@@ -134,7 +134,7 @@ describe('a request for a change leaves one row also', () => {
     const route = routes.find(({ method, path }) => method === 'PUT' && path === '/v1/nodes/:node_ident/states/power')!;
     const requestId = `req-${randomUUID()}`;
     const who = { ...nobody, project_id: owner as ProjectId, roles: ['member'] };
-    const followed = trail.follow({ route, params: { node_ident: node.uuid }, who, requestId, origin: {} })!;
+    const followed = trail.follow({ route, params: { node_ident: node.uuid }, who, requestId, origin: () => ({}) })!;
     expect(followed.ctx.policy().allows('baremetal:node:set_power_state', who, { 'node.owner': owner })).toBe(true);
     await followed.granted();
     await trail.close();

@@ -1,6 +1,7 @@
 /** A request is compared with few of the API's paths, and yet finds the route that it would find among all of them. */
-import express from 'express';
+import express, { type Request, type Response } from 'express';
 import { routes } from '../../src/api';
+import { createDirect } from '../../src/api/http/direct';
 import { createDispatch, groupOf } from '../../src/api/http/dispatch';
 import { byPrecision } from '../../src/api/http/paths';
 
@@ -47,4 +48,71 @@ test('no request is compared with more than a quarter of all paths', () => {
 
 test('a parameter among the words that tell groups apart is refused at start', () => {
   expect(() => createDispatch(express()).route('/v1/:collection')).toThrow('/v1/:collection');
+});
+
+describe('served without Express’ routers', () => {
+  type Found = { readonly path: string; readonly params: Readonly<Record<string, string>> };
+  const [all, found] = [express(), new Map<object, Found>()];
+  const note = (path: string) => async (request: Request) =>
+    void found.set(request, { path, params: { ...request.params } as Record<string, string> });
+  const direct = createDirect(express(), () => {});
+  for (const path of paths) {
+    all.get(path, note(path));
+    direct.add(path, { GET: note(path) });
+  }
+
+  const asRequest = (url: string, method = 'GET'): Request =>
+    // From 1.91 a suffix belongs to the name.
+    ({
+      url,
+      path: url.split('?')[0],
+      method,
+      headers: { 'x-openstack-ironic-api-version': '1.91' },
+    }) as unknown as Request;
+  const byExpress = (url: string): Found | undefined => {
+    const request = asRequest(url);
+    const { router } = all as unknown as { router: (request: object, response: object, next: () => void) => void };
+    router(request, {}, () => {});
+    return found.get(request);
+  };
+  const directly = (url: string, method?: string): Found | undefined => {
+    const request = asRequest(url, method);
+    return direct.serve(request, {} as Response) ? found.get(request) : undefined;
+  };
+
+  test('a request finds the path and the parameters that Express finds', () => {
+    const asked = [
+      ...paths.flatMap(requestsOf),
+      '/v1/nodes/a%2Fb/states',
+      '/v1/nodes/%C3%A4',
+      '/v1/nodes/x?fields=uuid',
+    ];
+    expect(asked.filter((url) => byExpress(url) === undefined)).toEqual([]);
+    for (const url of asked.filter((one) => !one.startsWith('/v1/nodes/states/')))
+      expect({ url, ...directly(url) }).toEqual({ url, ...byExpress(url) });
+  });
+
+  test.each([
+    ['a broken escape', '/v1/nodes/%zz', 'GET'],
+    ['an absolute URL', 'http://host/v1/nodes', 'GET'],
+    ['a fragment', '/v1/nodes#all', 'GET'],
+    ['a method that is not offered', '/v1/nodes', 'TRACE'],
+    ['a method with the name of what every object has', '/v1/nodes', 'constructor'],
+    ['no path of ours', '/v1/nowhere', 'GET'],
+  ])('%s is left to Express', (_what, url, method) => {
+    expect(directly(url, method)).toBeUndefined();
+  });
+
+  test('HEAD is answered as GET is', () => {
+    expect(directly('/v1/nodes', 'HEAD')).toEqual({ path: '/v1/nodes', params: {} });
+  });
+
+  test('a handler that throws is answered for', async () => {
+    const thrown = new Promise((resolve) => {
+      const breaking = createDirect(express(), resolve);
+      breaking.add('/v1/nodes', { GET: () => Promise.reject(new Error('broken')) });
+      breaking.serve(asRequest('/v1/nodes'), {} as Response);
+    });
+    expect(await thrown).toEqual(new Error('broken'));
+  });
 });

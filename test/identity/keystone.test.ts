@@ -97,6 +97,22 @@ describe('a valid token', () => {
     expect((await strategy.identify(presenting({ token }))).is).toBe('unavailable');
   });
 
+  test('stands for one caller as long as it is believed, and for another one when it has been asked about again', async () => {
+    const strategy = start({ cacheMs: 1000 });
+    const token = await tokenOf('owner-member');
+    const callerNow = async () => {
+      const verdict = await strategy.identify(presenting({ token }));
+      return verdict.is === 'known' ? verdict.caller : undefined;
+    };
+    const [first, second] = [await callerNow(), await callerNow()];
+    expect(first).toBeDefined();
+    expect(second).toBe(first);
+    now.pass(1001);
+    const third = await callerNow();
+    expect(third).toEqual(first);
+    expect(third).not.toBe(first);
+  });
+
   test('is never believed after its end, however long the cache time', async () => {
     const strategy = start({ cacheMs: 48 * hour });
     const token = await tokenOf('owner-member');

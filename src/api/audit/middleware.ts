@@ -16,7 +16,8 @@ type FollowedRequest = {
   readonly params: Readonly<Record<string, unknown>>;
   readonly who: Caller;
   readonly requestId: string;
-  readonly origin: Origin;
+  /** Asked where a row is written. */
+  readonly origin: () => Origin;
 };
 
 /** One request that is followed to its end. */
@@ -113,7 +114,7 @@ export const createTrail = (ctx: ApiContext): Trail => {
       const rule_set = ctx.policy().hash;
       const row = (verdict: AuditOutcome, rule: string | null, code: string | null): RequestRow => ({
         requester: requesterOf({ who, requestId }),
-        origin,
+        origin: origin(),
         action: `${route.method} ${route.path}`,
         verdict,
         rule,

@@ -1,5 +1,5 @@
 /** Answers a repeated read of an unchanged resource with 304 in place of its body. */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Answer, Route } from './route';
 
 /** One resource, or the states of a node, which clients ask for again and again. */
@@ -7,8 +7,13 @@ export const isShow = ({ method, path, rules }: Route): boolean =>
   method === 'GET' && rules !== 'public' && /\/(:\w+|states)$/.test(path);
 
 /** A strong tag of the bytes that are sent: whatever they depend on (version, rules, the caller) changes it, nothing else does. */
-export const tagOf = (text: string, version: number): string =>
-  `"${createHash('sha256').update(`${version}\n`).update(text).digest('base64url')}"`;
+export const tagOf = (text: string, version: number): string => `"${digestOf(`${version}\n${text}`)}"`;
+
+// One call, from Node 20.12, costs half of three.
+const digestOf: (text: string) => string =
+  hash === undefined
+    ? (text) => createHash('sha256').update(text).digest('base64url')
+    : (text) => hash('sha256', text, 'base64url');
 
 /** Whether If-None-Match names this tag; weak ones count, as RFC 9110 13.1.2 has it. */
 const isKnown = (header: string | undefined, tag: string): boolean =>

@@ -23,10 +23,12 @@ const tooMany = (request: Request, limit: number): TemperError => {
 };
 
 /** Counts a request under a key, once however often it is asked. */
-type Count = (request: Request, response: Response, key: string) => Promise<void>;
+type Count = (request: Request, response: Response, keyOf: () => string) => Promise<void>;
+
+const uncounted = Promise.resolve();
 
 const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>): Count => {
-  if (perMinute === undefined) return async () => {};
+  if (perMinute === undefined) return () => uncounted;
   const limiter = rateLimit({
     windowMs,
     limit: perMinute,
@@ -37,9 +39,9 @@ const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>):
     handler: (request, _response, next) => next(tooMany(request, perMinute)),
     validate: false, // its checks are about keys made of addresses alone
   });
-  return (request, response, key) => {
+  return (request, response, keyOf) => {
     if (keys.has(request)) return Promise.resolve();
-    keys.set(request, key);
+    keys.set(request, keyOf());
     return new Promise((done, fail) => {
       void limiter(request, response, (thrown?: unknown) => (thrown ? fail(thrown) : done()));
     });
@@ -61,7 +63,7 @@ export const createLimits = (perMinute: LimitSettings): Limits => {
   const countCaller = counter(perMinute.caller, keys);
   const countAddress = counter(smaller(perMinute.caller, perMinute.address), keys);
   return {
-    ofCaller: (request, response, who) => countCaller(request, response, callerKey(who)),
-    ofAddress: (request, response) => countAddress(request, response, `address ${senderOf(request)}`),
+    ofCaller: (request, response, who) => countCaller(request, response, () => callerKey(who)),
+    ofAddress: (request, response) => countAddress(request, response, () => `address ${senderOf(request)}`),
   };
 };

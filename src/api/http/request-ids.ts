@@ -7,10 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export const newRequestId = (): string => `req-${randomUUID()}`;
 
 /** One id under both names; clients know the one or the other. */
-export const idHeaders = (requestId: string) => ({
-  'X-OpenStack-Request-Id': requestId,
-  'OpenStack-Request-Id': requestId,
-});
+export const idNames = ['X-OpenStack-Request-Id', 'OpenStack-Request-Id'] as const;
 
 const names = ['x-openstack-request-id', 'openstack-request-id'] as const;
 

@@ -6,6 +6,7 @@ import type { ApiContext } from '../context';
 import { routes as allRoutes } from '../routes';
 import { isOpen } from './admission';
 import { createCors } from './cors';
+import { createDirect, serveDirectly } from './direct';
 import { createDispatch } from './dispatch';
 import { replyFor } from './errors';
 import { byPrecision, unversioned } from './paths';
@@ -39,15 +40,22 @@ export const createApi = (
   if (cors) app.use(cors);
   app.use(takeSuffixOff);
   const dispatch = createDispatch(app);
+  const direct = createDirect(app, undecodable);
   for (const [path, methods] of byPath(routes)) {
+    const handlers = Object.fromEntries(methods.map((one) => [one.method, serve(one, app, methods)]));
+    direct.add(path, handlers);
     const at = dispatch.route(path);
-    for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(one, app, methods));
+    for (const [method, handler] of Object.entries(handlers)) at[method.toLowerCase() as 'get'](handler);
     at.all(serve(notOffered(methods), app, methods));
   }
   app.use(dispatch.handle);
   app.all(unversioned, serve({ ...nowhere, rules: 'public' }, app, []));
   app.use(serve(nowhere, app, []));
-  app.use(undecodable);
+  app.use((thrown: unknown, request: Request, response: Response, _next: NextFunction) =>
+    undecodable(thrown, request, response),
+  );
+  // What browsers are answered before a route is found is Express' own.
+  if (!cors) serveDirectly(app, direct);
   return app;
 };
 
@@ -78,7 +86,7 @@ const nowhere: Route = {
 };
 
 /** A path with a broken percent escape never reaches a route. */
-const undecodable = (_thrown: unknown, request: Request, response: Response, _next: NextFunction): void => {
+const undecodable = (_thrown: unknown, request: Request, response: Response): void => {
   const requestId = newRequestId();
   const error = new TemperError('InvalidInput', { field: 'path', reason: 'is not a valid URL path' });
   write(response, { status: error.status, text: replyFor(error).text }, requestId, spokenHeaders(request.headers));

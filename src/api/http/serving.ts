@@ -33,6 +33,8 @@ type Services = {
 /** A request under way, and how far it has come: a refusal is recorded and answered with what is known by then. */
 type Exchange = {
   readonly route: Route;
+  /** Whether its answer is tagged. */
+  readonly show: boolean;
   /** Every route at this path, for an answer that says what is offered. */
   readonly atPath: readonly Route[];
   readonly request: Request;
@@ -42,6 +44,15 @@ type Exchange = {
   followed?: Followed;
   versions: Readonly<Record<string, string>>;
   unread?: Omit<Unread, 'field'>;
+};
+
+/** @returns what does the work when it is asked first, and answers the same from then on */
+const onceOnly = <T>(work: () => T): (() => T) => {
+  let done: { readonly made: T } | undefined;
+  return () => {
+    done ??= { made: work() };
+    return done.made;
+  };
 };
 
 /** Who asks, and who it is asked again; what an unknown credential costs is counted by address before it is checked. */
@@ -56,7 +67,7 @@ const admit = async ({ ctx, trail }: Services, exchange: Exchange) => {
   const again = identifying(ctx, exchange);
   const who = await admitted(route, again, exchange.count);
   refuseRecovering(route, ctx);
-  const origin = originFrom(request);
+  const origin = onceOnly(() => originFrom(request));
   exchange.followed = trail.follow({ route, params: request.params, who, requestId, origin });
   const version = negotiate(request.headers);
   exchange.versions = versionHeaders(version);
@@ -77,10 +88,23 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
   const base = ctx.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
   const header = (name: string) => request.get(name);
   const leavesRow = followed?.leavesRow;
-  const asking = { ...given, who, version, requestId, origin, base, header, again, leavesRow };
+  const asking = {
+    ...given,
+    who,
+    version,
+    requestId,
+    // Few handlers record it.
+    get origin() {
+      return origin();
+    },
+    base,
+    header,
+    again,
+    leavesRow,
+  };
   const { answer, repeated } = await once({ route, request: asking, url: request.url, rawBody }, (id) =>
     waitForLock(
-      () => route.handler({ ...asking, requestId: id } as never, followed?.ctx ?? ctx),
+      () => route.handler((id === requestId ? asking : { ...asking, requestId: id }) as never, followed?.ctx ?? ctx),
       ctx.settings.lockWaitMs ?? 0,
     ),
   );
@@ -89,13 +113,13 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
 };
 
 const answerWith = async (ctx: ApiContext, exchange: Exchange, answer: Answer, version: number): Promise<void> => {
-  const { route, request, response, requestId, versions } = exchange;
+  const { request, response, requestId, versions } = exchange;
   if (answer.stream) {
     const early = await stream(request, response, answer, requestId, versions);
     if (early) ctx.log.warn('a stream ended early', { request_id: requestId, reason: String(early) });
     return;
   }
-  const shown = isShow(route) ? tagged(answer, version, request.get('if-none-match')) : answer;
+  const shown = exchange.show ? tagged(answer, version, request.headers['if-none-match']) : answer;
   write(response, shown, requestId, versions);
 };
 
@@ -117,18 +141,21 @@ export const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[])
   const limits = createLimits({ caller, address });
   const budget = createOpenBudget(ctx.settings.openBudget);
   const services: Services = { ctx, trail, once: createOnce(ctx, routes), limits, budget };
-  return (route: Route, app: Express, atPath: readonly Route[]) => async (request: Request, response: Response) => {
-    const count = {
-      caller: (who: Caller) => limits.ofCaller(request, response, who),
-      address: () => limits.ofAddress(request, response),
+  return (route: Route, app: Express, atPath: readonly Route[]) => {
+    const show = isShow(route);
+    return async (request: Request, response: Response) => {
+      const count = {
+        caller: (who: Caller) => limits.ofCaller(request, response, who),
+        address: () => limits.ofAddress(request, response),
+      };
+      const requestId = newRequestId();
+      const exchange: Exchange = { route, show, atPath, request, response, requestId, count, versions: rangeHeaders };
+      try {
+        await handle(services, exchange);
+      } catch (thrown) {
+        await answerRefusal(ctx, app, exchange, thrown);
+      }
     };
-    const requestId = newRequestId();
-    const exchange: Exchange = { route, atPath, request, response, requestId, count, versions: rangeHeaders };
-    try {
-      await handle(services, exchange);
-    } catch (thrown) {
-      await answerRefusal(ctx, app, exchange, thrown);
-    }
   };
 };
 

@@ -16,7 +16,7 @@ export type Stream = (sink: Sink) => Promise<void>;
 const patienceMs = 60_000;
 
 /** Proxies must neither keep nor collect what is meant for now. */
-const streamHeaders = {
+export const streamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',
@@ -60,10 +60,10 @@ const unread = async (): Promise<void> => {};
 export const writeStream = async (
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers, stream }: { status: number; headers: Record<string, string | number>; stream: Stream },
+  { status, headers, stream }: { status: number; headers: string[]; stream: Stream },
 ): Promise<unknown> => {
   const sink = sinkOf(response);
-  response.writeHead(status, { ...headers, ...streamHeaders });
+  response.writeHead(status, headers);
   response.flushHeaders();
   try {
     // HEAD has no body, but the stream has to give up what it holds.

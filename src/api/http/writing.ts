@@ -1,9 +1,9 @@
 /** Puts an answer on the wire: its headers and ours, its body in one write. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { idHeaders } from './request-ids';
+import { idNames } from './request-ids';
 import type { Answer } from './route';
 import { securityHeaders, varies } from './security-headers';
-import { writeStream } from './sse';
+import { streamHeaders, writeStream } from './sse';
 
 type AnswerHeaders = Readonly<Record<string, string>>;
 
@@ -13,38 +13,67 @@ const encodeOnceFrom = 65_536;
 // Without a body, and without a length that would announce one.
 const bare = [204, 304];
 
-/** @param versions those of the version that was used; none on what the authentication layer refused */
+type Usual = { readonly names: Readonly<Record<string, string>>; readonly list: readonly string[] };
+
+// By the headers of a version: what every answer says, as the flat list that costs Node least.
+const usual = new WeakMap<AnswerHeaders, Usual>();
+
+const usualFor = (versions: AnswerHeaders): Usual => {
+  const known = usual.get(versions);
+  if (known) return known;
+  const names = {
+    ...securityHeaders,
+    Vary: varies,
+    ...versions,
+    ...Object.fromEntries(idNames.map((name) => [name, ''])),
+  };
+  const made = { names, list: Object.entries(names).flat() };
+  usual.set(versions, made);
+  return made;
+};
+
+/**
+ * Names and values in turn.
+ * @param versions those of the version that was used; none on what the authentication layer refused
+ * @param own of this answer; one of the usual ones takes its place
+ */
 const answerHeaders = (
   response: ServerResponse,
-  answer: Pick<Answer, 'headers'>,
   requestId: string,
   versions: AnswerHeaders,
-): Record<string, string | number> => {
-  const set = response.getHeader('Vary'); // by an earlier middleware
-  return {
-    ...securityHeaders,
-    Vary: set ? `${varies}, ${set}` : varies,
-    ...versions,
-    ...idHeaders(requestId),
-    ...answer.headers,
+  own: AnswerHeaders,
+): string[] => {
+  const { names, list } = usualFor(versions);
+  const headers = list.slice();
+  const put = (name: string, value: string): void => {
+    if (Object.hasOwn(names, name)) headers[headers.indexOf(name) + 1] = value;
+    else headers.push(name, value);
   };
+  for (const name of idNames) put(name, requestId);
+  for (const name of Object.keys(own)) put(name, own[name]!);
+  const set = response.getHeader('Vary'); // by an earlier middleware
+  if (set) put('Vary', `${varies}, ${set}`);
+  return headers;
 };
 
 /** Writes an answer that is no stream. */
 export const write = (response: ServerResponse, answer: Answer, requestId: string, versions: AnswerHeaders): void => {
   const text = answer.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
-  const headers = answerHeaders(response, answer, requestId, versions);
+  const own = answer.headers ?? {};
+  const headers = answerHeaders(response, requestId, versions, own);
   if (text === undefined) {
     // 202 may have a body, so without a length the answer would be chunked; 204 must not name one.
-    if (!bare.includes(answer.status)) headers['Content-Length'] = 0;
+    if (!bare.includes(answer.status)) headers.push('Content-Length', '0');
     response.writeHead(answer.status, headers).end();
     return;
   }
-  // A long text would be encoded twice, once to be measured and once to be sent.
-  const bytes = text.length > encodeOnceFrom ? Buffer.from(text) : text;
-  headers['Content-Type'] ??= 'application/json';
-  headers['Content-Length'] = Buffer.byteLength(bytes);
-  response.writeHead(answer.status, headers).end(bytes);
+  if (own['Content-Type'] === undefined) headers.push('Content-Type', 'application/json');
+  const length = Buffer.byteLength(text);
+  headers.push('Content-Length', String(length));
+  response.writeHead(answer.status, headers);
+  // A text of ASCII alone is copied, not encoded; a long one with other characters would be encoded twice.
+  if (length === text.length) response.end(text, 'latin1');
+  else response.end(text.length > encodeOnceFrom ? Buffer.from(text) : text);
 };
 
 /** Writes an answer that goes on, to its end; answers what ended it early. */
@@ -55,6 +84,6 @@ export const stream = (
   requestId: string,
   versions: AnswerHeaders,
 ): Promise<unknown> => {
-  const headers = answerHeaders(response, answer, requestId, versions);
+  const headers = answerHeaders(response, requestId, versions, { ...answer.headers, ...streamHeaders });
   return writeStream(request, response, { status: answer.status, headers, stream: answer.stream! });
 };
