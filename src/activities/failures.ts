@@ -1,6 +1,6 @@
 /** The second of two translators of errors: from the list to what Temporal retries, or does not. */
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import { maskSecrets, maskText } from '../model/access/secrets';
+import { maskSecrets, shownMessage } from '../model/access/secrets';
 import { type Facts, isTemperError } from '../model/errors';
 
 // Longer texts would only fill histories.
@@ -25,12 +25,12 @@ const plainFacts = (facts: Facts): Record<string, unknown> =>
 export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
   if (thrown instanceof CancelledFailure || thrown instanceof ApplicationFailure) return thrown;
   if (!isTemperError(thrown)) {
-    const message = maskText(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, longestMessage);
+    const message = shownMessage(thrown, longestMessage);
     return ApplicationFailure.create({ message, type: 'Unexpected', nonRetryable: false, details: [plainFacts(more)] });
   }
   const wait = typeof thrown.facts.retryAfterMs === 'number' ? thrown.facts.retryAfterMs : waitsFor[thrown.code];
   return ApplicationFailure.create({
-    message: maskText(thrown.message).slice(0, longestMessage),
+    message: shownMessage(thrown, longestMessage),
     type: thrown.code,
     details: [plainFacts({ ...thrown.facts, ...more })],
     nonRetryable: !thrown.retryAfter(typeof more.attempt === 'number' ? more.attempt : 1),

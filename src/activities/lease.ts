@@ -1,9 +1,12 @@
 /** Holding a BMC's lane across workers: taken before the first call, renewed while it lasts, given back after. */
 import type { Queries } from '../inventory';
-import { maskText } from '../model/access/secrets';
+import { shownMessage } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
 
 type Leases = Queries['bmcLeases'];
+
+/** Characters kept of why a BMC was silent. */
+const longestReason = 500;
 
 /** Errors that show that the BMC is there: it said something. */
 const answers: ReadonlySet<ErrorCode> = new Set([
@@ -69,7 +72,7 @@ export const withLease = async <T>(
   } catch (thrown) {
     const news = newsOf(thrown);
     if (news === 'answered') await answered();
-    if (news === 'silent') await leases.health.failed(lane, maskText((thrown as Error).message)).catch(() => {});
+    if (news === 'silent') await leases.health.failed(lane, shownMessage(thrown, longestReason)).catch(() => {});
     throw thrown;
   } finally {
     clearInterval(renewal);

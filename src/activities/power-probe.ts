@@ -5,7 +5,7 @@ import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
 import type { DueNode, SyncedNode } from '../inventory/nodes/power-sync';
 import type { Opener } from '../inventory/secrets/sealing';
-import { hideTexts, maskText, resolveSecrets, secretTexts } from '../model/access/secrets';
+import { hideTexts, resolveSecrets, secretTexts, shownMessage } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import type { PowerState } from '../model/lifecycle/states';
@@ -160,7 +160,7 @@ const takeOut = async (node: DueNode, reason: string, { inventory }: LookHands):
   });
 
 const probeFailed = async (node: DueNode, thrown: unknown, hands: LookHands): Promise<Looked> => {
-  const says = maskText(thrown instanceof Error ? thrown.message : String(thrown)).slice(0, longestReason);
+  const says = shownMessage(thrown, longestReason);
   hands.log.warn('power sync: look failed', { node_uuid: node.uuid, reason: says });
   if (node.fault !== null) return 'failed';
   const failures = await hands.inventory.powerSync.failed(node.uuid);

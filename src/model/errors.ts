@@ -409,6 +409,9 @@ export const say = (code: ErrorCode, facts: Facts = {}): string =>
     return additions.includes(key) ? '' : `{${key}}`;
   });
 
+/** What a thrown value says, whatever it is; it may hold secrets. */
+export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
 /** Throws an error of the list; typed `never`, so that it can end an expression. */
 export const raise = (code: ErrorCode, facts: Facts = {}, options?: { cause?: unknown }): never => {
   throw new TemperError(code, facts, options);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import type { NodeRow } from '../inventory/nodes/nodes';
-import { raise } from '../model/errors';
+import { messageOf, raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import { type CallHands, call } from './call';
 
@@ -44,7 +44,7 @@ const lineOf = async (uuid: NodeUuid, hands: PowerHands): Promise<string | undef
       ? `${what}: its BMC says ${seen}, the record says ${recorded}`
       : `${what}: its BMC does not say whether it is on; the record says ${recorded}`;
   } catch (thrown) {
-    return unread(thrown instanceof Error ? thrown.message : String(thrown));
+    return unread(messageOf(thrown));
   }
 };
 

@@ -109,27 +109,24 @@ export const progressOf = (run: RunInput, state: ExecutionState): Progress => ({
   attempt: state.attempt,
 });
 
+/** What the projected query answers as the state has it. */
+const projectedFields = [
+  'state',
+  'cursor',
+  'waitingFor',
+  'error',
+  'provision_state',
+  'steps',
+  'ending',
+  'awaits',
+  'contactSeq',
+] as const satisfies readonly (keyof Projected & keyof ExecutionState)[];
+
 /** What the projected query answers. */
-export const projectedOf = ({
-  projected: seq,
-  state,
-  cursor,
-  waitingFor,
-  error,
-  provision_state,
-  steps,
-  ending,
-  awaits,
-  contactSeq,
-}: ExecutionState): Projected => ({
-  seq,
-  state,
-  cursor,
-  waitingFor,
-  error,
-  provision_state,
-  steps,
-  ending,
-  awaits,
-  contactSeq,
+export const projectedOf = (state: ExecutionState): Projected => ({
+  seq: state.projected,
+  ...(Object.fromEntries(projectedFields.map((name) => [name, state[name]])) as Pick<
+    ExecutionState,
+    (typeof projectedFields)[number]
+  >),
 });

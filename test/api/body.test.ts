@@ -2,7 +2,7 @@
 import { bodyLimit, checkText, checkValue, maxDepth, maxValues, parseBody } from '../../src/api/http/body';
 import { callerKey } from '../../src/api/http/caller-key';
 import { createOpenBudget } from '../../src/api/http/open-budget';
-import { startTestApi, type TestApi } from '../support/api';
+import { faultOf, startTestApi, type TestApi } from '../support/api';
 
 const limits = { depth: maxDepth, values: maxValues };
 const parse = (text: string | Buffer, texts: 'storable' | 'any' = 'storable') =>
@@ -110,6 +110,12 @@ describe('a request', () => {
     ['application/json; charset=utf-16', 400],
   ])('of content type %s is answered %i', async (type, status) => {
     expect(await send(type)).toBe(status);
+  });
+
+  test('of another charset is refused with that reason', async () => {
+    const headers = { 'content-type': 'application/json; charset=utf-16' };
+    const reply = await api.as('operator', 'POST', '/v1/chassis', { raw: '{}', headers });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('charset that is not supported')]);
   });
 
   test('of more bytes than the limit is refused', async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { routes } from '../../src/api';
-import { honoursKey } from '../../src/api/http/idempotency';
+import { createOnce, honoursKey } from '../../src/api/http/idempotency';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { livesForMs } from '../../src/inventory/idempotency';
@@ -11,6 +11,7 @@ import { TemperError } from '../../src/model/errors';
 import { createRuns } from '../../src/runs';
 import { reconcileOnce } from '../../src/runs/reconcile';
 import { addWorker, faultOf, type Reply, type Request, startTestApi, type TestApi } from '../support/api';
+import { logOf, storeOf } from '../support/run-doubles';
 import { type Persona, personas } from '../support/world';
 
 let api: TestApi;
@@ -414,6 +415,20 @@ describe('a process that died', () => {
     const [row] =
       await api.sql`select code from audit where request_id = ${second.headers.get('x-openstack-request-id')}`;
     expect(row).not.toMatchObject({ code: 'Repeated' });
+  });
+
+  test('before the work: what its repeat does is no repetition', async () => {
+    const asked = Buffer.from('asked');
+    const row = { request_id: 'r0', status: null, alive: false, changed: false, asked };
+    const { inventory } = storeOf({ 'idempotency.begin': row, 'idempotency.takeOver': true });
+    const ctx = { inventory, settings: {}, vault: { digests: () => [asked] }, log: logOf().log };
+    const request = { requestId: 'r1', who: { roles: [] }, version: 1, header: () => 'a-key' };
+    const route = { method: 'PUT', rules: ['a:rule'] };
+    const doOnce = createOnce(ctx as unknown as Parameters<typeof createOnce>[0], []);
+    const work = jest.fn(async () => ({ status: 204 }));
+    const asking = { route, request, url: '/x', rawBody: {} } as unknown as Parameters<typeof doOnce>[0];
+    expect(await doOnce(asking, work)).toEqual({ answer: { status: 204 }, repeated: false });
+    expect(work.mock.calls).toEqual([['r1']]);
   });
 
   test('does not say any more that it lives, which one that works says three times in its term', async () => {

@@ -1,5 +1,5 @@
 /** Which values are secret, how they are masked, and how a document keeps a reference where a secret was. */
-import { raise } from '../errors';
+import { messageOf, raise } from '../errors';
 
 // The union of openstack/oslo.utils:oslo_utils/strutils.py and the two SNMP keys the original adds.
 const secretWords = (
@@ -74,6 +74,9 @@ const inText = /((?:password|passwd|secret|token|passphrase)\s*[=:]\s*)("[^"]*"|
 /** A text with anything that looks like `password=…`, or like an account or a signature in a URL, masked. */
 export const maskText = (text: string): string =>
   inUrl.reduce((rest, { pattern, mask }) => rest.replace(pattern, mask), text.replace(inText, `$1${masked}`));
+
+/** What a thrown value says, masked and of so many characters at most. */
+export const shownMessage = (thrown: unknown, longest: number): string => maskText(messageOf(thrown)).slice(0, longest);
 
 /** A document for the wire: secrets and references to secrets shown as `******`, secret-looking parts of texts masked. */
 export const maskSecrets = (document: Json): Json => {

@@ -1,5 +1,6 @@
 /** Why a decision fell as it did: the rule as a tree, every part with its own verdict, what it compared and its origin. */
 
+import { messageOf } from '../../model/errors';
 import { type Check, printCheck } from '../language/check';
 import { compileCheck, MissingKey, maxDepth, type SlotOf } from '../language/compile';
 import { type CheckFacts, compileTemplate } from '../language/facts';
@@ -65,7 +66,7 @@ const leaf = (asked: ExplainContext, check: Check): Part => {
     const met = compileCheck(check, asked.known.mode, asked.known.slotOf)(asked);
     return { ...base, verdict: met ? 'true' : 'false' };
   } catch (thrown) {
-    const fault = thrown instanceof Error ? thrown.message : String(thrown);
+    const fault = messageOf(thrown);
     return { ...base, verdict: 'fault', fault };
   }
 };

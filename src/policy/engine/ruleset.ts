@@ -1,6 +1,6 @@
 /** Rules in force, compiled: the layer below a Policy, which knows credentials and targets but no product. */
 
-import { isTemperError, raise } from '../../model/errors';
+import { isTemperError, messageOf, raise } from '../../model/errors';
 import { compileCheck, type Decide, type Slot } from '../language/compile';
 import { EvaluationFault } from '../language/paths';
 import { dangersOf, refusalsOf, tellFault } from '../reports/lint';
@@ -104,7 +104,7 @@ export const createRuleSet = (options: RuleSetOptions): RuleSet => {
       // Not a matter of this rule: what the caller is could not be determined, and a refusal would be a guess.
       if (isTemperError(thrown, 'IdentityUnavailable')) throw thrown;
       // Whatever went wrong, a remote check that timed out included, no caller passes by it.
-      return { is: 'refused', why: 'fault', fault: thrown instanceof Error ? thrown.message : String(thrown) };
+      return { is: 'refused', why: 'fault', fault: messageOf(thrown) };
     }
   };
 

@@ -4,12 +4,14 @@ import { hostname } from 'node:os';
 import type { Inventory } from '../../inventory';
 import { isStoreAway } from '../../inventory/database';
 import type { PolicyLoad } from '../../model/access/policy-loads';
-import { maskText } from '../../model/access/secrets';
+import { shownMessage } from '../../model/access/secrets';
 import type { Logger } from '../../observe/log';
 
 const againEveryMs = 5_000;
 /** Loads that wait for the store; the oldest goes beyond that, and the log has it. */
 const mostWaiting = 100;
+/** Characters of what the store says. */
+const longestReason = 500;
 
 export type PolicyRecorder = {
   /** Takes a load; it is written as soon as the store is known and there. */
@@ -19,7 +21,7 @@ export type PolicyRecorder = {
 };
 
 const awaySentence = (error: unknown): string => {
-  const reason = maskText(error instanceof Error ? error.message : String(error));
+  const reason = shownMessage(error, longestReason);
   return `a policy load is not in the audit trail yet: the store says "${reason}"; tried again every ${againEveryMs / 1_000} s`;
 };
 

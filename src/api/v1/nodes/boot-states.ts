@@ -74,35 +74,27 @@ const setRaid = async (
 const bootMode = z.strictObject({ target: z.enum(bootModes) });
 const secureBoot = z.strictObject({ target: flag });
 
+/** The route by which one setting of the firmware is changed in the background; `argsOf` makes the step's arguments of the target. */
+const bootState = <Target>(
+  name: 'boot_mode' | 'secure_boot',
+  body: z.ZodType<{ target: Target }>,
+  step: 'set_boot_mode' | 'set_secure_boot',
+  argsOf: (target: Target) => Readonly<Record<string, unknown>>,
+): Route =>
+  nodeRoute<unknown, { target: Target }>('PUT', `/states/${name}`, {
+    answers: { 202: null },
+    since: bootStatesSince,
+    gatesItself: true,
+    rules: [bootStateRules[name]],
+    body,
+    arguments: true,
+    handler: (request, ctx) =>
+      inBackground(request, ctx, { rule: bootStateRules[name], step, args: argsOf(request.body.target) }),
+  });
+
 export const nodeBootStateRoutes: Route[] = [
-  nodeRoute<unknown, z.output<typeof bootMode>>('PUT', '/states/boot_mode', {
-    answers: { 202: null },
-    since: bootStatesSince,
-    gatesItself: true,
-    rules: [bootStateRules.boot_mode],
-    body: bootMode,
-    arguments: true,
-    handler: (request, ctx) =>
-      inBackground(request, ctx, {
-        rule: bootStateRules.boot_mode,
-        step: 'set_boot_mode',
-        args: { boot_mode: request.body.target },
-      }),
-  }),
-  nodeRoute<unknown, z.output<typeof secureBoot>>('PUT', '/states/secure_boot', {
-    answers: { 202: null },
-    since: bootStatesSince,
-    gatesItself: true,
-    rules: [bootStateRules.secure_boot],
-    body: secureBoot,
-    arguments: true,
-    handler: (request, ctx) =>
-      inBackground(request, ctx, {
-        rule: bootStateRules.secure_boot,
-        step: 'set_secure_boot',
-        args: { enabled: request.body.target },
-      }),
-  }),
+  bootState('boot_mode', bootMode, 'set_boot_mode', (target) => ({ boot_mode: target })),
+  bootState('secure_boot', secureBoot, 'set_secure_boot', (target) => ({ enabled: target })),
   nodeRoute<unknown, z.output<typeof raidBody>>('PUT', '/states/raid', {
     since: 12,
     tooOld: 406,

@@ -1,6 +1,6 @@
 /** The look behind verify and power sync: power, boot mode, secure boot, vendor and health. */
 
-import { isTemperError } from '../../../model/errors';
+import { isTemperError, messageOf } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
 import type { ActOutcome, RunObserved } from '../../../model/runs/runs';
 import { tidyText } from '../../texts';
@@ -42,7 +42,7 @@ const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T
     return await read();
   } catch (error) {
     client.context.signal.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     client.context.log.info('verify goes on without a part', { node_uuid: client.node.uuid, what, why });
     return undefined;
   }
