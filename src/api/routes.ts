@@ -1,6 +1,8 @@
 /** Every resource's routes, one line each. */
 import type { Route } from './http/route';
+import { allEventRoutes } from './temper/all-events';
 import { auditRoutes } from './temper/audit';
+import { canRoutes } from './temper/can';
 import { descriptionRoutes } from './temper/description';
 import { disruptionBudgetRoutes } from './temper/disruption-budgets';
 import { freezeRoutes } from './temper/freezes';
@@ -17,6 +19,7 @@ import { runbookCheckRoutes } from './temper/runbook-checks';
 import { runbookRevisionRoutes } from './temper/runbook-revisions';
 import { runRoutes } from './temper/runs';
 import { stepRoutes } from './temper/steps';
+import { summaryRoutes } from './temper/summary';
 import { webhookRoutes } from './temper/webhooks';
 import { allocationRoutes } from './v1/allocations/allocations';
 import { chassisRoutes } from './v1/chassis';
@@ -92,6 +95,9 @@ export const routes: readonly Route[] = [
   ...windowRoutes,
   ...freezeRoutes,
   ...policyRoutes,
+  ...canRoutes,
+  ...summaryRoutes,
+  ...allEventRoutes,
   ...recoveryRoutes,
   ...auditRoutes,
   ...runListRoutes,

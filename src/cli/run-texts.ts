@@ -1,4 +1,5 @@
 /** Runs as people read them: lists, one run with its steps, and what an act on it will do. */
+import { willOf } from '../model/runs/run-acts';
 import { plainText, sheet, table } from './tables';
 
 export type Step = {
@@ -120,16 +121,5 @@ export const runSheet = (run: Run, width?: number): string =>
     ? `\n${table(['#', 'STEP', 'STATE', 'ACT', 'ATTEMPT', 'NEXT TRY', 'SAYS'], run.steps.map(stepRow), width)}`
     : '');
 
-const still: readonly string[] = ['accepted', 'waiting', 'parked', 'paused'];
-
 /** What an abort will do, before it is asked for. */
-export const abortWill = (run: Run): string => {
-  const step = run.steps?.[run.cursor];
-  if (!step || still.includes(run.state)) return 'The run ends now.';
-  const name = `${step.interface}.${step.step}`;
-  if (step.abortable === undefined)
-    return `Step ${name} is under way: it is cut short if it may be, else it is done first; then the run ends.`;
-  return step.abortable
-    ? `Step ${name} is cut short and the run ends.`
-    : `Step ${name} ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_PATIENCE_MS at most. Then the run ends.`;
-};
+export const abortWill = (run: Run): string => willOf('abort', run, run.steps?.[run.cursor]);

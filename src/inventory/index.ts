@@ -1,5 +1,6 @@
 /** The store: one object of queries per resource, on a pool or inside a transaction. */
 
+import { allEvents } from './all-events';
 import { allocationPasses } from './allocation-passes';
 import { allocationBell, allocations } from './allocations';
 import { audit } from './audit';
@@ -54,6 +55,7 @@ import { turns } from './runs/turns';
 import { watches } from './runs/watches';
 import { resealing } from './secrets/resealing';
 import { secrets } from './secrets/secrets';
+import { summary } from './summary';
 import { webhooks } from './webhooks';
 import { workers } from './workers';
 
@@ -71,6 +73,7 @@ const queries = (sql: Db) => ({
   secrets: secrets(sql),
   events: events(sql),
   feed: feed(sql),
+  allEvents: allEvents(sql),
   history: history(sql),
   idempotency: idempotency(sql),
   expectations: expectations(sql),
@@ -96,6 +99,7 @@ const queries = (sql: Db) => ({
   powerSync: powerSync(sql),
   levels: levels(sql),
   runList: runList(sql),
+  summary: summary(sql),
   allocations: allocations(sql),
   allocationPasses: allocationPasses(sql),
   chassis: chassis(sql),

@@ -61,6 +61,8 @@ export type Policy = {
   filter(rule: string, who: Caller, columns: Readonly<Record<string, string>>): Predicate;
   /** Why `allows` answers as it does. An all-powerful caller is explained as if it were not. */
   explain(rule: string, who: Caller, target?: Target): Explanation;
+  /** What the rule guards and whom it admits, in a sentence; undefined where an operator's file replaces its text. */
+  says(rule: string): string | undefined;
   /** Whether the name is defined, e.g. an operator's baremetal:step:execute:<interface>.<step>. */
   has(rule: string): boolean;
   /** What an operator should know about the file, one sentence each. */

@@ -9,6 +9,7 @@ import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { ActName } from '../model/lifecycle/steps';
 import type { Story, Verb } from '../model/lifecycle/verbs';
 import type { Origin } from '../model/resources/audit';
+import type { RunAct } from '../model/runs/run-acts';
 import type { Requester, RunInput } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
 /** The node as the handler saw it; acceptance compares, so that a change in between is a 409. */
@@ -77,10 +78,6 @@ export type BeforeAcceptance = (store: Queries, run: RunUuid) => Promise<void>;
 
 /** A message to the run that waits on the node. */
 export type MessageOrder = { readonly node: OrderedNode; readonly kind: 'abort' | 'unhold'; readonly asked: RunAudit };
-
-/** What a person may do to a run that is going on. */
-export const runActs = ['abort', 'pause', 'resume', 'retry', 'skip', 'fail'] as const;
-export type RunAct = (typeof runActs)[number];
 
 /**
  * What became of an act: `taken` by the run, `kept` for later while the engine is away, or the engine had no open workflow of the

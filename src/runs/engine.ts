@@ -13,6 +13,7 @@ import {
 import { NamespaceNotFoundError, TypedSearchAttributes } from '@temporalio/common';
 import { raise } from '../model/errors';
 import { nameOf } from '../model/lifecycle/steps';
+import type { RunAct } from '../model/runs/run-acts';
 import type { RunInput } from '../model/runs/runs';
 import {
   type ActTried,
@@ -32,7 +33,7 @@ import {
   skipStep,
   unholdSignal,
 } from '../workflows/contract';
-import type { LiveRun, RunAct } from './contract';
+import type { LiveRun } from './contract';
 import { pendingOf } from './engine-pending';
 
 /** Who a run is for, as search attributes and summary show it. */

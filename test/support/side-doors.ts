@@ -299,6 +299,7 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/^POST \/temper\/v1\/runbooks\/:runbook\/revisions\/:revision\/withdraw$/, 'takes something away'],
   [/^POST \/temper\/v1\/nodes\/:node\/plan$/, 'changes nothing: it says what would run, and what refuses it'],
   [/^POST \/temper\/v1\/runbooks\/(:runbook\/)?check$/, 'changes nothing: it says what is wrong with a runbook'],
+  [/^POST \/temper\/v1\/policy\/can$/, 'changes nothing: it says what the caller may do'],
   [/^DELETE /, 'takes something away'],
   [/\/v1\/(ports|portgroups|chassis|volume\/\w+)\b/, 'describes hardware; no interface boots from what it says'],
   [/\/vifs$/, 'names a network'],

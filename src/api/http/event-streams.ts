@@ -7,6 +7,8 @@ import { quotaFacts } from '../../model/access/quotas';
 import { raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
 import type { ErrorLog } from '../../model/log';
+import { createEventTail, type EventTail } from './event-tail';
+
 /** One open stream's ear. */
 export type Ear = {
   /** Aborts when the API ends. */
@@ -17,8 +19,10 @@ export type Ear = {
 };
 
 export type Streams = {
-  /** Opens a stream of a run for a caller of a project, null without one. Throws TooManyStreams, QuotaExceeded. */
-  open(run: RunUuid, caller: string, project?: string | null): Promise<Ear>;
+  /** Opens a stream of a run, or of all events (null), for a caller of a project, null without one. Throws TooManyStreams, QuotaExceeded. */
+  open(run: RunUuid | null, caller: string, project?: string | null): Promise<Ear>;
+  /** Where streams of all events get them. */
+  readonly tail: EventTail;
   /** How many are open. */
   readonly open_count: number;
   /** Ends all of them. */
@@ -42,7 +46,7 @@ const watchMs = 90_000;
 const renewEveryMs = 30_000;
 
 type Hearer = {
-  readonly run: RunUuid;
+  readonly run: RunUuid | null;
   readonly caller: string;
   readonly project: string | null;
   heard: boolean;
@@ -63,6 +67,10 @@ const requireRoom = (
     raise('QuotaExceeded', quotaFacts('streams', project, quota));
 };
 
+const runsOf = (hearers: ReadonlySet<Hearer>): RunUuid[] => [
+  ...new Set([...hearers].map(({ run }) => run).filter((run) => run !== null)),
+];
+
 /** The runs that this process watches, noted in the store again and again, and its listening connection. */
 const createWatch = ({ inventory, log }: StreamsOptions, hearers: ReadonlySet<Hearer>) => {
   const watcher = randomUUID();
@@ -77,7 +85,7 @@ const createWatch = ({ inventory, log }: StreamsOptions, hearers: ReadonlySet<He
   const warn = (says: string) => (thrown: unknown) => void log.warn(says, { reason: String(thrown) });
   const keep = (runs: readonly RunUuid[]): Promise<void> =>
     inventory.watches.keep(watcher, runs, watchMs).catch(warn('runs could not be watched'));
-  const renewal = setInterval(() => void keep([...new Set([...hearers].map(({ run }) => run))]), renewEveryMs);
+  const renewal = setInterval(() => void keep(runsOf(hearers)), renewEveryMs);
   renewal.unref();
   return {
     keep,
@@ -105,15 +113,17 @@ export const createStreams = (options: StreamsOptions): Streams => {
   const hearers = new Set<Hearer>();
   const watch = createWatch(options, hearers);
   const ending = new AbortController();
+  const tail = createEventTail(options);
 
   const leave = async (hearer: Hearer): Promise<void> => {
     if (!hearers.delete(hearer)) return;
     onCount?.(hearers.size);
-    if ([...hearers].some(({ run }) => run === hearer.run)) return;
+    if (hearer.run === null || [...hearers].some(({ run }) => run === hearer.run)) return;
     await watch.drop(hearer.run);
   };
 
   return {
+    tail,
     get open_count() {
       return hearers.size;
     },
@@ -124,8 +134,10 @@ export const createStreams = (options: StreamsOptions): Streams => {
       const hearer: Hearer = { run, caller, project, heard: false, wake: () => {} };
       hearers.add(hearer);
       onCount?.(hearers.size);
-      await watch.listen();
-      await watch.keep([run]);
+      if (run !== null) {
+        await watch.listen();
+        await watch.keep([run]);
+      }
       return {
         closing: ending.signal,
         news: (withinMs, signal) => heard(hearer, withinMs, [signal, ending.signal]),
@@ -134,6 +146,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
     },
     async close() {
       ending.abort();
+      tail.close();
       await watch.close();
     },
   };

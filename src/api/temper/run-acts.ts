@@ -4,11 +4,11 @@ import type { RunRow } from '../../inventory/runs/runs';
 import { raise } from '../../model/errors';
 import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { StepInterface, StepVerb } from '../../model/lifecycle/step-types';
-import { nameOf } from '../../model/lifecycle/steps';
 import { isVerb, verbRow } from '../../model/lifecycle/verbs';
 import { maxMinor } from '../../model/resources/microversions';
+import { type RunAct, runActs, willOf } from '../../model/runs/run-acts';
 import { nodeTarget, stepTarget } from '../../policy';
-import { type Delivered, type RunAct, runActs } from '../../runs/contract';
+import type { Delivered } from '../../runs/contract';
 import type { ApiContext } from '../context';
 import { type ApiRequest, type Route, route } from '../http/route';
 import { askedBy } from '../orders/orders';
@@ -30,23 +30,6 @@ const runActBody = z.strictObject({
 type ActRequest = ApiRequest<{ run: string }, unknown, z.output<typeof runActBody>>;
 
 const rulesOfArgs = Object.values(stepRules);
-
-/** What will happen, sent with the acceptance. */
-const tells: Readonly<Record<RunAct, (run: RunRow, ctx: ApiContext) => Promise<string>>> = {
-  abort: async (run, ctx) => {
-    const step = (await ctx.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor);
-    if (!step || run.state === 'waiting' || run.state === 'parked' || run.state === 'paused')
-      return 'The run ends now.';
-    return step.abortable
-      ? `Step ${nameOf(step)} is cut short and the run ends.`
-      : `Step ${nameOf(step)} ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_PATIENCE_MS at most. Then the run ends.`;
-  },
-  pause: async () => 'The step in progress is done first; the run stops before the next one and keeps the node.',
-  resume: async () => 'The run goes on with its next step.',
-  retry: async () => 'The step is run again.',
-  skip: async () => 'The run goes on as if the step were done.',
-  fail: async () => 'The run ends as failed.',
-};
 
 /** What will happen where the run itself did not take the act at once. */
 const tellsOf: Readonly<Partial<Record<Delivered, string>>> = {
@@ -85,6 +68,10 @@ const checkedArgs = async (
   return args;
 };
 
+/** Only what follows from an abort depends on the step. */
+const stepToAbort = async (ctx: ApiContext, act: RunAct, run: RunRow) =>
+  act === 'abort' ? (await ctx.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor) : undefined;
+
 const actOnRun = (act: RunAct) => async (request: ActRequest, ctx: ApiContext) => {
   const { who, params, body: given } = request;
   const { run, node } = await visibleRun(ctx, who, params.run);
@@ -92,7 +79,7 @@ const actOnRun = (act: RunAct) => async (request: ActRequest, ctx: ApiContext) =
   ctx.policy().require(rule, who, targetOfRun(run, node));
   if (run.finished_at) raise('Conflict', { reason: `Run ${run.id} has ended: ${run.state}.` });
   const args = await checkedArgs(request, ctx, act, run);
-  const will = await tells[act](run, ctx);
+  const will = willOf(act, run, await stepToAbort(ctx, act, run));
   const delivered = await ctx.runs.operate({
     run: run.id,
     act,

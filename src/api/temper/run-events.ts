@@ -19,7 +19,7 @@ const lookEveryMs = 5_000;
 /** Something has come but an older transaction is under way; that is over in a moment. */
 const unsettledMs = 50;
 /** Proxies commonly close what is silent for half a minute or more. */
-const keepAliveMs = 15_000;
+export const keepAliveMs = 15_000;
 
 const endKinds: readonly string[] = endedStates.map((state) => `run.${state}`);
 
@@ -93,7 +93,8 @@ const placeAfter = async (ctx: ApiContext, run: RunUuid, last: string | undefine
   );
 };
 
-const callerKey = ({ strategy, user_id, user_name, project_id }: Caller): string =>
+/** Whose streams are counted together. */
+export const callerKey = ({ strategy, user_id, user_name, project_id }: Caller): string =>
   JSON.stringify([strategy, user_id ?? user_name, project_id]);
 
 const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {

@@ -14,10 +14,14 @@ import { visibleNode } from '../resource/visibility';
 import { visibleRun } from './runs';
 import * as shapes from './shapes';
 
-const runListRule = 'temper:run:get';
+export const runListRule = 'temper:run:get';
 
 /** Columns behind the target keys of rules about runs. */
-const tenantColumns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee', 'run.tenant': 'tenant' } as const;
+export const runTenantColumns = {
+  'node.owner': 'now_owner',
+  'node.lessee': 'now_lessee',
+  'run.tenant': 'tenant',
+} as const;
 
 const runStates = [
   'accepted', 'running', 'paused', 'waiting', 'parked', 'succeeded', 'failed', 'aborted',
@@ -114,7 +118,7 @@ const listRuns = async (
       field: 'runbook_revision',
       reason: 'is the number of a revision of `runbook`; give that too',
     });
-  const visible = ctx.policy().filter(runListRule, request.who, tenantColumns);
+  const visible = ctx.policy().filter(runListRule, request.who, runTenantColumns);
   const between = run === undefined ? undefined : startingWith(run);
   if (run !== undefined && !between) return ok({ runs: [] });
   const selection: RunSelection = {

@@ -342,3 +342,27 @@ export const audit = z.strictObject({
   audit: z.array(z.looseObject({ seq: count, at: time, action: text, verdict: text, who: document })),
   next: text.optional(),
 });
+
+const counts = z.record(text, count);
+
+/** Counts of what the caller may see. */
+export const summary = z.strictObject({
+  nodes: z.strictObject({ count, provision_state: counts, power_state: counts, fault: counts, maintenance: count }),
+  runs: z.strictObject({ phase: counts }),
+});
+
+/** In the order of what was asked. */
+export const canAnswers = listOf('answers', z.strictObject({ rule: text, allowed: trueOrFalse, reason: maybe }));
+
+/** Of nodes and runs, newest first. */
+export const allEvents = listOf(
+  'events',
+  z.strictObject({
+    seq: count,
+    at: time,
+    kind: text,
+    node_uuid: id.nullable(),
+    run_uuid: id.nullable(),
+    data: document,
+  }),
+);

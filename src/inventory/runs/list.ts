@@ -56,7 +56,7 @@ export type RunSelection = {
 };
 
 // The lessee of a run that is shown by its lease is the node's present one.
-const nodeColumns = { now_owner: 'owner', now_lessee: 'lessee', tenant: 'lessee' } as const;
+export const runNodeColumns = { now_owner: 'owner', now_lessee: 'lessee', tenant: 'lessee' } as const;
 
 const stateIs = (sql: Db, state: RunFilter) => {
   switch (state) {
@@ -91,7 +91,7 @@ export const runList = (sql: Db) => ({
   /** A page of runs, newest first; `after` is the run that the page follows. */
   async page(selection: RunSelection): Promise<RunListing[]> {
     const { visible, limit } = selection;
-    const nodes = implied(visible, nodeColumns);
+    const nodes = implied(visible, runNodeColumns);
     return sql<RunListing[]>`
       select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, runbook_revision, cursor, waiting_for, seen.last_error, requester,
         created_at, seen.started_at, seen.finished_at, updated_at, now_owner, now_lessee,

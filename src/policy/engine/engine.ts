@@ -86,6 +86,11 @@ export const createPolicy = (options: PolicyOptions): Policy => {
     },
     filter,
     explain: (rule: string, who: Caller, target: Target = noTarget) => set.explain(question(rule, who, target)),
+    // Another set may admit others by a rule of the same name; its sentence is that of `temper`.
+    says: (rule: string): string | undefined =>
+      name === 'temper' && set.rules.get(rule)?.from === 'default'
+        ? ruleSets[name].find((one) => one.name === rule)?.says
+        : undefined,
     has: (rule: string): boolean => set.rules.has(rule),
     warnings: Object.freeze(set.warnings),
   });

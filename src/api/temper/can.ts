@@ -1,0 +1,89 @@
+/** Several rules with objects at once, answered for the caller: for programs that offer only what is permitted. */
+import { z } from 'zod';
+import { isTemperError } from '../../model/errors';
+import { maxMinor } from '../../model/resources/microversions';
+import { allocationTarget, nodeTarget, runbookTarget, type Target } from '../../policy';
+import type { ApiContext } from '../context';
+import { type ApiRequest, ok, type Route, route } from '../http/route';
+import { visibleNode } from '../resource/visibility';
+import { findVisibleAllocation } from '../v1/allocations/visibility';
+import { findVisibleRunbook } from '../v1/runbooks/visibility';
+import { targetOfRun, visibleRun } from './runs';
+import * as shapes from './shapes';
+
+const name = z.string().min(1).max(255);
+const kinds = ['node', 'run', 'runbook', 'allocation'] as const;
+const ask = z
+  .strictObject({
+    rule: name,
+    node: name.optional(),
+    run: name.optional(),
+    runbook: name.optional(),
+    allocation: name.optional(),
+  })
+  .refine((given) => kinds.filter((kind) => given[kind] !== undefined).length <= 1, {
+    error: 'name one of node, run, runbook and allocation',
+  });
+type Ask = z.output<typeof ask>;
+const mostAsks = 100;
+const canBody = z.strictObject({ asks: z.array(ask).min(1).max(mostAsks) });
+type CanRequest = ApiRequest<unknown, unknown, z.output<typeof canBody>>;
+
+type Find = (ctx: ApiContext, request: CanRequest, ident: string) => Promise<Target>;
+
+const finds: Readonly<Record<(typeof kinds)[number], Find>> = {
+  node: async (ctx, { who }, ident) => nodeTarget(await visibleNode(ctx, { who, version: maxMinor }, ident)),
+  run: async (ctx, { who }, ident) => {
+    const { run, node } = await visibleRun(ctx, who, ident);
+    return targetOfRun(run, node);
+  },
+  runbook: async (ctx, { who }, ident) => runbookTarget(await findVisibleRunbook(ctx, who, ident)),
+  allocation: async (ctx, { who }, ident) => allocationTarget(await findVisibleAllocation(ctx, who, ident)),
+};
+
+const hiddenCodes = ['NodeNotFound', 'RunNotFound', 'RunbookNotFound', 'AllocationNotFound', 'InvalidInput'] as const;
+
+/** The objects of all asks, each looked for once; undefined for what is hidden or missing. */
+const createTargets = (ctx: ApiContext, request: CanRequest) => {
+  const found = new Map<string, Promise<Target | undefined>>();
+  return (asked: Ask): Promise<Target | undefined> => {
+    const kind = kinds.find((one) => asked[one] !== undefined);
+    if (kind === undefined) return Promise.resolve({});
+    const ident = asked[kind]!;
+    const key = `${kind}\n${ident}`;
+    const known =
+      found.get(key) ??
+      finds[kind](ctx, request, ident).catch((thrown) => {
+        if (hiddenCodes.some((code) => isTemperError(thrown, code))) return undefined;
+        throw thrown;
+      });
+    found.set(key, known);
+    return known;
+  };
+};
+
+const whyNot = (rule: string, says: string | undefined): string =>
+  `The rule ${rule} does not admit you.${says === undefined ? '' : ` ${says}`}`;
+
+const answerTo = (ctx: ApiContext, { who }: CanRequest, { rule }: Ask, target: Target | undefined) => {
+  if (target === undefined) return { rule, allowed: false, reason: 'It does not exist, or you may not see it.' };
+  const policy = ctx.policy();
+  const allowed = policy.allows(rule, who, target);
+  return { rule, allowed, reason: allowed ? null : whyNot(rule, policy.says(rule)) };
+};
+
+const can = route<unknown, unknown, z.output<typeof canBody>>({
+  method: 'POST',
+  path: '/temper/v1/policy/can',
+  answers: { 200: shapes.canAnswers },
+  rules: ['baremetal:node:get', 'temper:run:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
+  body: canBody,
+  async handler(request, ctx) {
+    const targetOf = createTargets(ctx, request);
+    const answers = [];
+    for (const asked of request.body.asks) answers.push(answerTo(ctx, request, asked, await targetOf(asked)));
+    return ok({ answers });
+  },
+});
+
+export const canRoutes: readonly Route[] = [can];

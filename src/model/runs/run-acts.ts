@@ -1,0 +1,52 @@
+/** What callers do to a run that is going on: in which states each act is possible, and what will follow. */
+import { endedStates } from './runs';
+
+export const runActs = ['abort', 'pause', 'resume', 'retry', 'skip', 'fail'] as const;
+export type RunAct = (typeof runActs)[number];
+
+/** What of a run decides; `state` is the wire's word. */
+type RunStanding = { readonly state: string };
+type StepStanding = { readonly interface: string; readonly step: string; readonly abortable?: boolean };
+
+const isEnded = ({ state }: RunStanding): boolean => (endedStates as readonly string[]).includes(state);
+
+/** Why an act is not possible in a run's state; undefined where it is. The run itself decides, and may have gone on. */
+export const stateSays = (act: RunAct, run: RunStanding): string | undefined => {
+  if (isEnded(run)) return `The run has ended: ${run.state}.`;
+  switch (act) {
+    case 'retry':
+    case 'skip':
+    case 'fail':
+      return run.state === 'parked' ? undefined : `The run is ${run.state}; only a parked step is decided about.`;
+    case 'resume':
+      return run.state === 'paused' ? undefined : `The run is ${run.state}, not paused.`;
+    case 'pause':
+      return run.state === 'paused' ? 'The run is paused already.' : undefined;
+    case 'abort':
+      return undefined;
+  }
+};
+
+const still: readonly string[] = ['accepted', 'waiting', 'parked', 'paused'];
+
+const abortWill = ({ state }: RunStanding, step: StepStanding | undefined): string => {
+  if (!step || still.includes(state)) return 'The run ends now.';
+  const name = `${step.interface}.${step.step}`;
+  if (step.abortable === undefined)
+    return `Step ${name} is under way: it is cut short if it may be, else it is done first; then the run ends.`;
+  return step.abortable
+    ? `Step ${name} is cut short and the run ends.`
+    : `Step ${name} ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_PATIENCE_MS at most. Then the run ends.`;
+};
+
+const follows: Readonly<Record<Exclude<RunAct, 'abort'>, string>> = {
+  pause: 'The step in progress is done first; the run stops before the next one and keeps the node.',
+  resume: 'The run goes on with its next step.',
+  retry: 'The step is run again.',
+  skip: 'The run goes on as if the step were done.',
+  fail: 'The run ends as failed.',
+};
+
+/** What will follow. @param step the one that the run is in, if it is in one */
+export const willOf = (act: RunAct, run: RunStanding, step: StepStanding | undefined): string =>
+  act === 'abort' ? abortWill(run, step) : follows[act];
