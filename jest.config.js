@@ -3,7 +3,7 @@ const os = require('node:os');
 /** Test tiers: which folders of test need what before they run. What is named nowhere needs nothing but Node. */
 const tiers = {
   bundle: { folders: ['layout', 'replay'], setup: 'bundle-setup' },
-  servers: { folders: ['inventory', 'activities', 'api', 'advisories', 'runs'], setup: 'global-setup' },
+  servers: { folders: ['inventory', 'activities', 'api', 'advisories', 'console', 'runs'], setup: 'global-setup' },
   e2e: { folders: ['e2e'], setup: 'clients-setup' },
   clients: { folders: ['clients'], setup: 'clients-setup' },
 };
@@ -12,6 +12,16 @@ const swc = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
   module: { type: 'commonjs' },
   sourceMaps: 'inline',
+};
+
+/** Pages are TSX; nothing else is read so, for in TSX a generic arrow function is a tag. */
+const tsx = {
+  ...swc,
+  jsc: {
+    parser: { syntax: 'typescript', tsx: true },
+    transform: { react: { runtime: 'automatic', importSource: 'preact' } },
+    target: 'es2022',
+  },
 };
 
 // A module that offers itself to `import` alone, which the tests turn into `require`.
@@ -25,6 +35,7 @@ const project = (displayName, folders, rest) => ({
   testEnvironment: 'node',
   transform: {
     '^.+\\.ts$': ['@swc/jest', swc],
+    '^.+\\.tsx$': ['@swc/jest', tsx],
     [`/node_modules/${esm}/.+\\.js$`]: ['@swc/jest', { ...swc, jsc: { ...swc.jsc, parser: { syntax: 'ecmascript' } } }],
   },
   transformIgnorePatterns: [`/node_modules/(?!${esm}/)`],

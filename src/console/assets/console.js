@@ -1,0 +1,43 @@
+/** What pages do beyond their HTML: times that go on, ids that are copied, choices that send their form. All works without it. */
+(() => {
+  const units = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['min', 60],
+    ['s', 1],
+  ];
+  const span = (ms) => {
+    const seconds = Math.max(0, Math.round(ms / 1_000));
+    const [unit, size] = units.find(([, one]) => seconds >= one) ?? units[3];
+    return `${Math.floor(seconds / size)} ${unit}`;
+  };
+  const tick = () => {
+    const now = Date.now();
+    for (const time of document.querySelectorAll('time[data-relative]')) {
+      const at = Date.parse(time.dateTime);
+      const text = at > now ? `in ${span(at - now)}` : `${span(now - at)} ago`;
+      if (time.textContent !== text) time.textContent = text;
+    }
+    for (const bar of document.querySelectorAll('progress[data-began]'))
+      bar.value = Math.min(bar.max, now - Date.parse(bar.dataset.began));
+  };
+  const prepare = () => {
+    for (const button of document.querySelectorAll('button.copy[hidden]')) button.hidden = false;
+    tick();
+  };
+  document.addEventListener('click', async (event) => {
+    const button = event.target.closest?.('button.copy');
+    if (!button) return;
+    await navigator.clipboard?.writeText(button.dataset.copy);
+    button.textContent = '✓';
+    setTimeout(() => {
+      button.textContent = '⧉';
+    }, 1_500);
+  });
+  document.addEventListener('change', (event) => {
+    if (event.target.matches?.('select[data-sends]')) event.target.form.requestSubmit();
+  });
+  document.addEventListener('htmx:afterSettle', prepare);
+  setInterval(tick, 1_000);
+  prepare();
+})();

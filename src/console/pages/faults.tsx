@@ -1,0 +1,54 @@
+/** Pages that say what went wrong: a refusal of the API word for word, or that it is away. */
+import type { VNode } from 'preact';
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'Not possible',
+  403: 'Not permitted',
+  404: 'Not found',
+  409: 'Not now',
+  429: 'Too many requests',
+};
+
+// Rules of the policy are written resource:act.
+const ruleIn = (says: string): string | undefined =>
+  /\b(?:baremetal|temper|introspection):[a-z0-9_:-]+/.exec(says)?.[0];
+
+/** The heading of a page about a status. */
+export const titleOf = (status: number): string =>
+  titles[status] ?? (status >= 500 ? 'The API is in trouble' : 'Refused');
+
+/** @param says the API's own text */
+export const refusalPage = (status: number, says: string): VNode => {
+  const rule = status === 403 ? ruleIn(says) : undefined;
+  return (
+    <>
+      <h1>{titleOf(status)}</h1>
+      <p role="alert" class="notice bad">
+        {says}
+      </p>
+      {rule && (
+        <p>
+          The rule <code>{rule}</code> does not admit you as you are signed in.{' '}
+          <a href={`/policy?rule=${encodeURIComponent(rule)}`}>Why?</a> The managers of the project that owns the object
+          can tell who may; the system’s administrators can change the rule.
+        </p>
+      )}
+      {status === 404 && <p>It does not exist, or you may not see it: the API answers alike.</p>}
+      <p class="muted">HTTP {status}</p>
+    </>
+  );
+};
+
+/** @param says what was not reached */
+export const awayPage = (says: string): VNode => (
+  <>
+    <h1>The API is away</h1>
+    <p role="alert" class="notice bad">
+      {says}
+    </p>
+    <p>
+      The console shows what the API answers, and can show nothing now. Runs that are under way go on without it. Load
+      this page again in a moment.
+    </p>
+  </>
+);

@@ -1,0 +1,87 @@
+/** What the caller may do: each act with its reason and what will follow, and what is off with the rule or the state that has it so. */
+import type { Api } from '../server/api';
+import type { Session } from '../server/session';
+import type { CanAnswer } from '../views';
+import { ActForm, Reason } from './forms';
+
+export type Ask = { readonly rule: string; readonly node?: string; readonly run?: string; readonly runbook?: string };
+
+/** The answers of the API to what the caller may do, by rule. */
+export const askedRules = async (api: Api, asks: readonly Ask[]): Promise<ReadonlyMap<string, CanAnswer>> => {
+  if (asks.length === 0) return new Map();
+  const { answers } = await api.send<{ answers: readonly CanAnswer[] }>('POST', '/temper/v1/policy/can', { asks });
+  return new Map(answers.map((answer) => [answer.rule, answer]));
+};
+
+export type Offer = {
+  readonly name: string;
+  readonly label: string;
+  readonly rule: string;
+  /** Why the state does not allow it; undefined where it does. */
+  readonly stateSays?: string;
+  /** What will follow. */
+  readonly will: string;
+  readonly danger?: boolean;
+  readonly withoutReason?: boolean;
+  /** Hidden fields beside the reason. */
+  readonly fields?: Readonly<Record<string, string>>;
+};
+
+const Act = ({ offer, session, action }: { offer: Offer; session: Session; action: string }) => (
+  <details class="act">
+    <summary>{offer.label}</summary>
+    <p>{offer.will}</p>
+    <ActForm session={session} action={action} class="row">
+      {Object.entries(offer.fields ?? {}).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      {!offer.withoutReason && <Reason />}
+      <button type="submit" class={offer.danger ? 'danger' : 'primary'}>
+        {offer.label}
+      </button>
+    </ActForm>
+  </details>
+);
+
+const whyOff = (offer: Offer, answer: CanAnswer | undefined): string | undefined => {
+  if (answer && !answer.allowed) return answer.reason ?? `The rule ${offer.rule} does not admit you.`;
+  return offer.stateSays;
+};
+
+type ActsProps = {
+  readonly id: string;
+  readonly offers: readonly Offer[];
+  readonly answers: ReadonlyMap<string, CanAnswer>;
+  readonly session: Session;
+  readonly actionOf: (offer: Offer) => string;
+};
+
+/** @param id names what is offered: the same id keeps what was typed while the page goes on */
+export const Acts = ({ id, offers, answers, session, actionOf }: ActsProps) => {
+  const rows = offers.map((offer) => ({ offer, off: whyOff(offer, answers.get(offer.rule)) }));
+  const off = rows.filter((row) => row.off !== undefined);
+  return (
+    <div id={id} hx-preserve="true">
+      <div class="acts">
+        {rows
+          .filter((row) => row.off === undefined)
+          .map(({ offer }) => (
+            <Act key={offer.name} offer={offer} session={session} action={actionOf(offer)} />
+          ))}
+      </div>
+      {off.length > 0 && (
+        <details class="off-acts">
+          <summary>What is not possible, and why ({off.length})</summary>
+          <dl class="facts">
+            {off.map((row) => (
+              <div key={row.offer.name}>
+                <dt>{row.offer.label}</dt>
+                <dd>{row.off}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,98 @@
+/** Tables whose filters, order and place are the address of the page. */
+import type { ComponentChildren } from 'preact';
+import type { PageQuery } from '../server/context';
+
+export type Column<Row> = {
+  readonly title: string;
+  readonly of: (row: Row) => ComponentChildren;
+  /** Name by which the API orders it; it cannot be ordered by when absent. */
+  readonly sort?: string;
+};
+
+/** The address of the same page with some parameters changed; undefined takes one out. */
+export const addressWith = (path: string, query: PageQuery, changes: PageQuery): string => {
+  const pairs = Object.entries({ ...query, ...changes }).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
+  );
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
+};
+
+const Head = <Row,>({ column, path, query }: { column: Column<Row>; path: string; query: PageQuery }) => {
+  if (!column.sort) return <th scope="col">{column.title}</th>;
+  const by = query.sort_key === column.sort;
+  const descending = by && query.sort_dir !== 'desc';
+  const href = addressWith(path, query, {
+    sort_key: column.sort,
+    sort_dir: descending ? 'desc' : undefined,
+    marker: undefined,
+  });
+  return (
+    <th scope="col" aria-sort={by ? (query.sort_dir === 'desc' ? 'descending' : 'ascending') : undefined}>
+      <a href={href}>
+        {column.title}
+        {by && <span aria-hidden="true">{query.sort_dir === 'desc' ? ' ↓' : ' ↑'}</span>}
+      </a>
+    </th>
+  );
+};
+
+type TableProps<Row> = {
+  /** What the table holds, for those who do not see it. */
+  readonly caption: string;
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly columns: readonly Column<Row>[];
+  readonly path?: string;
+  readonly query?: PageQuery;
+  /** In place of a table without rows: what to do. */
+  readonly empty: ComponentChildren;
+};
+
+export const Table = <Row,>({ caption, rows, keyOf, columns, path = '', query = {}, empty }: TableProps<Row>) =>
+  rows.length === 0 ? (
+    <p class="empty">{empty}</p>
+  ) : (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by the keyboard
+    <section class="scroll" tabIndex={0} aria-label={caption}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Head key={column.title} column={column} path={path} query={query} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ title, of }) => (
+                <td key={title} data-title={title}>
+                  {of(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+
+/** Links to the first page and to the one after this. @param next marker of the next page, if there is one */
+export const Pager = ({ path, query, next }: { path: string; query: PageQuery; next: string | undefined }) =>
+  next === undefined && query.marker === undefined ? null : (
+    <nav class="pager" aria-label="Pages">
+      {query.marker !== undefined && <a href={addressWith(path, query, { marker: undefined })}>First page</a>}
+      {next !== undefined && <a href={addressWith(path, query, { marker: next })}>Next page</a>}
+    </nav>
+  );
+
+/** What is left of a page of one more row than it shows, and where the next one begins. */
+export const pageOf = <Row,>(
+  rows: readonly Row[],
+  size: number,
+  idOf: (row: Row) => string,
+): { readonly shown: readonly Row[]; readonly next: string | undefined } => {
+  const shown = rows.slice(0, size);
+  return { shown, next: rows.length > size ? idOf(shown.at(-1)!) : undefined };
+};

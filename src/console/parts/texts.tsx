@@ -1,0 +1,84 @@
+/** How single things are shown: times, ids, states, facts. */
+import type { ComponentChildren } from 'preact';
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** A span in its largest unit, such as `3 min`. The script of the pages rounds the same way. */
+export const spanOf = (ms: number): string => {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  const [unit, size] = units.find(([, size]) => seconds >= size) ?? units[3];
+  return `${Math.floor(seconds / size)} ${unit}`;
+};
+
+const relative = (at: number, now: number): string => (at > now ? `in ${spanOf(at - now)}` : `${spanOf(now - at)} ago`);
+
+/** A time as a distance from now, with the exact one in its title; a dash for none. */
+export const Time = ({ at }: { at: string | null | undefined }) =>
+  at ? (
+    <time datetime={at} title={at} data-relative>
+      {relative(Date.parse(at), Date.now())}
+    </time>
+  ) : (
+    <span class="muted">–</span>
+  );
+
+/** A UUID by its beginning; a click on the button copies all of it. */
+export const Id = ({ id, href }: { id: string; href?: string }) => (
+  <span class="id">
+    {href ? (
+      <a href={href} title={id}>
+        {id.slice(0, 8)}
+      </a>
+    ) : (
+      <span title={id}>{id.slice(0, 8)}</span>
+    )}
+    <button type="button" class="copy" data-copy={id} aria-label={`Copy ${id}`} title="Copy" hidden>
+      ⧉
+    </button>
+  </span>
+);
+
+type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'idle';
+
+const shapes: Readonly<Record<Tone, string>> = { good: '●', busy: '◐', wait: '◆', bad: '▲', idle: '○' };
+
+const tones: readonly (readonly [pattern: RegExp, tone: Tone])[] = [
+  [/parked|paused|hold|held/, 'wait'],
+  [/fail|error|aborted|refused|denied/, 'bad'],
+  [/wait|queued|accepted|retrying/, 'wait'],
+  [/succeeded|done|^active$|^available$|power on|allowed|approved|gathered/, 'good'],
+  [/ing$|running|starting/, 'busy'],
+];
+
+/** The tone of a state's word. */
+export const toneOf = (word: string): Tone => tones.find(([pattern]) => pattern.test(word))?.[1] ?? 'idle';
+
+/** A state by its word and a shape; the color only repeats them. */
+export const State = ({ is, tone = toneOf(is) }: { is: string; tone?: Tone }) => (
+  <span class={`state ${tone}`}>
+    <span aria-hidden="true">{shapes[tone]}</span> {is}
+  </span>
+);
+
+export const Code = ({ value }: { value: unknown }) => (
+  <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+);
+
+/** Names and values; rows without a value are left out. */
+export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
+  <dl class="facts">
+    {rows
+      .filter(([, value]) => value !== null && value !== undefined && value !== '')
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);

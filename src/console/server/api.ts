@@ -1,0 +1,131 @@
+/** The API as the console calls it: with the caller's own credentials, and with nothing else. */
+
+/** What the caller presents to the API; it lies sealed in the cookie and nowhere else. */
+export type Credentials =
+  | { readonly is: 'token'; readonly token: string }
+  | { readonly is: 'basic'; readonly username: string; readonly password: string };
+
+/** An answer of the API that is not the thing asked for. `says` is the API's own text, word for word. */
+export class ApiRefusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly says: string,
+  ) {
+    super(says);
+  }
+}
+
+/** The API, or the identity service, did not answer. */
+export class ApiAway extends Error {}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+type Method = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type Api = {
+  /** Throws ApiRefusal, ApiAway. */
+  get<Body>(path: string, query?: Query): Promise<Body>;
+  /** Undefined where the caller may not read it, or it is not there. Throws ApiRefusal (401, 5xx), ApiAway. */
+  find<Body>(path: string, query?: Query): Promise<Body | undefined>;
+  /** @param key Idempotency-Key: the form's, so that a form sent twice is done once */
+  send<Body>(method: Method, path: string, body: unknown, key?: string): Promise<Body>;
+  /** A stream, without a limit of time. */
+  open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
+};
+
+const requestLimitMs = 60_000;
+
+const credentialHeaders = (credentials: Credentials): Record<string, string> => {
+  switch (credentials.is) {
+    case 'token':
+      return { 'x-auth-token': credentials.token };
+    case 'basic':
+      return {
+        authorization: `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`,
+      };
+  }
+};
+
+const objectIn = (text: string): Record<string, unknown> | undefined => {
+  try {
+    const read: unknown = JSON.parse(text);
+    return typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The text for people in an error body, where JSON may lie within a string. */
+const sentenceIn = (value: unknown): string | undefined => {
+  const body = typeof value === 'string' ? objectIn(value) : value;
+  if (body === undefined || body === null) return typeof value === 'string' && value !== '' ? value : undefined;
+  const { error_message, faultstring, description, error, message } = body as Record<string, unknown>;
+  return [error_message, faultstring, description, error, message].map(sentenceIn).find((text) => text !== undefined);
+};
+
+const refusalOf = async (reply: Response): Promise<ApiRefusal> => {
+  const text = await reply.text().catch(() => '');
+  const says = objectIn(text) && sentenceIn(text);
+  return new ApiRefusal(reply.status, says || `The API answered ${reply.status} without a reason.`);
+};
+
+/** What went wrong on the way, in a few words; fetch hides it in the cause. */
+export const fetchReason = (thrown: unknown): string => {
+  const { cause, name, message } = thrown as Error & { cause?: { code?: string; message?: string } };
+  if (name === 'TimeoutError') return 'it took too long';
+  return cause?.code ?? cause?.message ?? message ?? String(thrown);
+};
+
+const queryOf = (query: Query = {}): string => {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  return pairs.length === 0
+    ? ''
+    : `?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)] as [string, string]))}`;
+};
+
+/** @param base of the API, without /v1 */
+export const apiOf = (base: string, credentials: Credentials): Api => {
+  const exchange = async (path: string, init: RequestInit): Promise<Response> => {
+    try {
+      return await fetch(`${base}${path}`, {
+        ...init,
+        redirect: 'error', // credentials are sent nowhere else
+        headers: {
+          ...credentialHeaders(credentials),
+          'x-openstack-ironic-api-version': 'latest',
+          accept: 'application/json',
+          ...(init.headers as Record<string, string> | undefined),
+        },
+      });
+    } catch (thrown) {
+      throw new ApiAway(`The API did not answer: ${fetchReason(thrown)}.`);
+    }
+  };
+  const parsed = async <Body>(reply: Response): Promise<Body> => {
+    if (!reply.ok) throw await refusalOf(reply);
+    const text = await reply.text();
+    if (text === '') return undefined as Body;
+    const body = objectIn(text);
+    if (!body) throw new ApiAway('The API answered something that is no JSON.');
+    return body as Body;
+  };
+  const get = async <Body>(path: string, query?: Query): Promise<Body> =>
+    parsed<Body>(await exchange(`${path}${queryOf(query)}`, { signal: AbortSignal.timeout(requestLimitMs) }));
+  return {
+    get,
+    find: async <Body>(path: string, query?: Query) =>
+      get<Body>(path, query).catch((thrown) => {
+        if (thrown instanceof ApiRefusal && (thrown.status === 403 || thrown.status === 404)) return undefined;
+        throw thrown;
+      }),
+    send: async <Body>(method: Method, path: string, body: unknown, key?: string) =>
+      parsed<Body>(
+        await exchange(path, {
+          method,
+          signal: AbortSignal.timeout(requestLimitMs),
+          headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        }),
+      ),
+    open: (path, headers, signal) => exchange(path, { headers, signal }),
+  };
+};

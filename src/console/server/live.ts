@@ -1,0 +1,50 @@
+/** Streams for pages that are open: says that something has happened, and the page fetches its part again. */
+import type { Request, Response } from 'express';
+import { ApiRefusal } from './api';
+import type { PageContext } from './context';
+
+// Several events at once are one change on the screen.
+const gatherMs = 150;
+
+/** Passes on that a stream of the API has said something, as often as a page can follow. */
+const passOn = async (upstream: globalThis.Response, response: Response, signal: AbortSignal): Promise<void> => {
+  const { body } = upstream;
+  if (!body) return;
+  let due: NodeJS.Timeout | undefined;
+  let place: string | undefined;
+  const say = () => {
+    due = undefined;
+    // With its place the browser goes on there when it connects again.
+    response.write(`${place === undefined ? '' : `id: ${place}\n`}event: change\ndata: now\n\n`);
+  };
+  const decoder = new TextDecoder();
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    if (signal.aborted) break;
+    const text = decoder.decode(chunk, { stream: true });
+    place = [...text.matchAll(/^id: ?(\d{1,20})$/gm)].at(-1)?.[1] ?? place;
+    if (text.includes('data:')) due ??= setTimeout(say, gatherMs);
+    else response.write(': keep-alive\n\n');
+  }
+  if (due) {
+    clearTimeout(due);
+    say();
+  }
+};
+
+/** Follows a stream of the API for one page; where that ends, so does this, and the browser connects again by itself. */
+export const streamOf =
+  (pathOf: (context: PageContext) => string) =>
+  async (context: PageContext, request: Request, response: Response): Promise<void> => {
+    const leaving = new AbortController();
+    response.on('close', () => leaving.abort());
+    const place = request.header('last-event-id');
+    const headers = { accept: 'text/event-stream', ...(place !== undefined && { 'last-event-id': place }) };
+    const upstream = await context.api.open(pathOf(context), headers, leaving.signal);
+    if (upstream.status === 204) return void response.status(204).end();
+    if (!upstream.ok) throw new ApiRefusal(upstream.status, 'The stream was refused.');
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    response.write('retry: 2000\n\n');
+    request.socket.setTimeout(0);
+    await passOn(upstream, response, leaving.signal).catch(() => undefined);
+    response.end();
+  };

@@ -1,0 +1,107 @@
+/** From what the sign-in form carries to a session: Keystone's token, or credentials that the API itself knows. */
+import type { Request, Response } from 'express';
+import { ApiRefusal, apiOf, type Credentials } from './api';
+import { type ConsoleDeps, type FormBody, fieldOf } from './context';
+import type { Identity, Keystone, Scope } from './keystone';
+import type { Session } from './session';
+
+type Given = { readonly identity: Identity; readonly scope: Scope };
+
+const projectScope = (form: FormBody): Scope => {
+  const name = fieldOf(form, 'project');
+  return name ? { is: 'project', project: { name, domain: fieldOf(form, 'domain') || 'Default' } } : { is: 'system' };
+};
+
+/** Passwords are taken as they are typed: a blank may belong to one. */
+const secretOf = (form: FormBody, name: string): string => {
+  const value = form[name];
+  return typeof value === 'string' ? value : '';
+};
+
+const demoGiven = ({ settings }: ConsoleDeps, form: FormBody): Given | undefined => {
+  const person = settings.demo?.find(({ label }) => label === fieldOf(form, 'person'));
+  return (
+    person && {
+      identity: { is: 'password', user: person.user, domain: 'Default', password: person.password },
+      scope: person.project
+        ? { is: 'project', project: { name: person.project, domain: 'Default' } }
+        : { is: 'system' },
+    }
+  );
+};
+
+const keystoneGiven = (deps: ConsoleDeps, form: FormBody): Given | undefined => {
+  switch (fieldOf(form, 'kind')) {
+    case 'demo':
+      return demoGiven(deps, form);
+    case 'password': {
+      const identity = { user: fieldOf(form, 'user'), domain: fieldOf(form, 'domain') || 'Default' };
+      return {
+        identity: { is: 'password', ...identity, password: secretOf(form, 'password') },
+        scope: projectScope(form),
+      };
+    }
+    case 'application_credential':
+      return {
+        identity: { is: 'application_credential', id: fieldOf(form, 'id'), secret: secretOf(form, 'secret') },
+        scope: { is: 'default' },
+      };
+    default:
+      return undefined;
+  }
+};
+
+type Begun = Pick<Session, 'credentials' | 'name' | 'scope' | 'keystone'> & { readonly until?: number };
+
+/** The session of a Keystone token. Throws ApiRefusal, ApiAway. */
+const sessionOfKeystone = async (keystone: Keystone, { identity, scope }: Given): Promise<Begun> => {
+  const { token, ...who } = await keystone.signIn(identity, scope);
+  return { ...who, credentials: { is: 'token', token }, keystone: true };
+};
+
+const ownCredentials = (form: FormBody): Credentials | undefined => {
+  switch (fieldOf(form, 'kind')) {
+    case 'token':
+      return { is: 'token', token: fieldOf(form, 'token') };
+    case 'basic':
+      return { is: 'basic', username: fieldOf(form, 'user'), password: secretOf(form, 'password') };
+    default:
+      return undefined;
+  }
+};
+
+/** Whether the API knows these credentials: a caller without any right is known as well. Throws ApiRefusal (401), ApiAway. */
+const requireKnown = async (deps: ConsoleDeps, credentials: Credentials): Promise<void> => {
+  await apiOf(deps.settings.apiUrl, credentials).find('/v1/nodes', { limit: 1, fields: 'uuid' });
+};
+
+/** What the form signs in as. Throws ApiRefusal, ApiAway. */
+const signedInBy = async (deps: ConsoleDeps, form: FormBody): Promise<Begun> => {
+  const given = keystoneGiven(deps, form);
+  if (given && deps.keystone) return sessionOfKeystone(deps.keystone, given);
+  const credentials = ownCredentials(form);
+  if (!credentials) throw new ApiRefusal(400, 'The console does not know this way of signing in.');
+  const printable = /^[\x21-\x7e]+$/;
+  if (credentials.is === 'token' && !printable.test(credentials.token)) throw new ApiRefusal(401, 'That is no token.');
+  await requireKnown(deps, credentials);
+  const name = credentials.is === 'basic' ? credentials.username : 'token';
+  return { credentials, name, scope: 'own credentials', keystone: false };
+};
+
+/** Signs in, under a new session; the one before is ended. Throws ApiRefusal, ApiAway. */
+export const signIn = async (deps: ConsoleDeps, form: FormBody, before: Session, response: Response): Promise<void> => {
+  const begun = await signedInBy(deps, form);
+  deps.sessions.end(response, before);
+  await deps.sessions.begin(response, begun);
+};
+
+/** Ends the session, and its token where the identity service made it for this session. */
+export const signOut = async (deps: ConsoleDeps, request: Request, response: Response): Promise<void> => {
+  const session = await deps.sessions.of(request);
+  deps.sessions.end(response, session);
+  if (session?.keystone && session.credentials?.is === 'token') await deps.keystone?.revoke(session.credentials.token);
+};
+
+/** A place within the console to go on to; the start page for anything else. */
+export const placeWithin = (given: string): string =>
+  /^\/(?![/\\])[^\s\\]*$/.test(given) && !given.startsWith('/sign-') ? given : '/';
