@@ -1,0 +1,4 @@
+/** The console: pages for operators and tenants, a client of the API without rights of its own. */
+
+export { consoleListener } from './routes';
+export type { ConsoleSettings, DemoPerson } from './server/context';

@@ -1,0 +1,306 @@
+/** One node: what it is, what may be done with it, and everything that happened to it in one timeline. */
+import type { ComponentChildren, VNode } from 'preact';
+import { next, powerRefusedIn, powerTargets } from '../../model/lifecycle/states';
+import { insteadOf, type Verb, verbRow } from '../../model/lifecycle/verbs';
+import { Acts, askedRules, type Offer } from '../parts/acts';
+import { ActForm, Choice, Reason } from '../parts/forms';
+import { Live } from '../parts/live';
+import { Facts, Id, State, Time, toneOf } from '../parts/texts';
+import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
+import type { CanAnswer, FreezeView, HistoryView, NodeView, RunbookView, RunListed } from '../views';
+import { NodeTrouble, nodeAddress } from './nodes';
+import { requesterOf, runAddress, runState } from './runs';
+
+const provisionRule = 'baremetal:node:set_provision_state';
+const powerRule = 'baremetal:node:set_power_state';
+const runbookRule = 'temper:node:run_runbook';
+const maintenanceRules = { on: 'baremetal:node:set_maintenance', off: 'baremetal:node:clear_maintenance' } as const;
+const freezeRules = { on: 'temper:freeze:create', off: 'temper:freeze:delete' } as const;
+
+// Those that need more than their name (steps, a password, an image) are asked by other means.
+const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
+
+const verbStateSays = (verb: Verb, node: NodeView): string | undefined => {
+  const row = verbRow(verb);
+  if (next(node.provision_state, row.event) === undefined)
+    return `A node that is ${node.provision_state} does not take ${verb}. ${insteadOf(verb, node.provision_state) ?? ''}`.trim();
+  if (row.maintenance === 'refused' && node.maintenance) return 'The node is in maintenance.';
+  if (row.protected === 'refused' && node.protected) return 'The node is protected.';
+  if (row.retired === 'refused' && node.retired) return 'The node is retired.';
+  if (row.does === 'run' && node.reservation) return `The node is held by ${node.reservation}.`;
+  return undefined;
+};
+
+const verbOffer = (verb: Verb, node: NodeView): Offer => ({
+  name: verb,
+  label: verb,
+  rule: provisionRule,
+  stateSays: verbStateSays(verb, node),
+  will: `The node goes from ${node.provision_state} to ${next(node.provision_state, verbRow(verb).event) ?? 'another state'}${verbRow(verb).does === 'run' ? ', by a run that you can watch' : ''}.`,
+  danger: verb === 'undeploy' || verb === 'abort',
+  withoutReason: true,
+  fields: { what: 'verb', verb },
+});
+
+const powerOffer = (target: string, node: NodeView): Offer => ({
+  name: target.replaceAll(' ', '-'),
+  label: target,
+  rule: powerRule,
+  stateSays: powerRefusedIn.includes(node.provision_state)
+    ? `Its power is the run's while the node is ${node.provision_state}.`
+    : node.reservation
+      ? `The node is held by ${node.reservation}.`
+      : undefined,
+  will: `A run sets the node to ${target}; it is ${node.power_state ?? 'unknown'} now.`,
+  danger: target.includes('off'),
+  withoutReason: true,
+  fields: { what: 'power', target },
+});
+
+const maintenanceOffer = (node: NodeView): Offer =>
+  node.maintenance
+    ? {
+        name: 'leave-maintenance',
+        label: 'Leave maintenance',
+        rule: maintenanceRules.off,
+        will: 'Workers look after the node again, and verbs are taken.',
+        withoutReason: true,
+        fields: { what: 'maintenance-off' },
+      }
+    : {
+        name: 'maintenance',
+        label: 'Set maintenance',
+        rule: maintenanceRules.on,
+        will: 'Workers leave the node alone, and most verbs are refused, until maintenance ends.',
+        fields: { what: 'maintenance-on' },
+      };
+
+const freezeOffer = (freezes: readonly FreezeView[]): Offer => ({
+  name: 'freeze',
+  label: 'Freeze',
+  rule: freezeRules.on,
+  stateSays: freezes.length > 0 ? 'The node is frozen already.' : undefined,
+  will: 'Nothing is written to the BMC of the node until the freeze ends; runs wait.',
+  danger: true,
+  fields: { what: 'freeze' },
+});
+
+const offersOf = (node: NodeView, freezes: readonly FreezeView[]): Offer[] => [
+  ...offered.map((verb) => verbOffer(verb, node)),
+  ...Object.keys(powerTargets).map((target) => powerOffer(target, node)),
+  maintenanceOffer(node),
+  freezeOffer(freezes),
+];
+
+type RunbookFormProps = {
+  readonly node: NodeView;
+  readonly runbooks: readonly RunbookView[];
+  readonly session: PageContext['session'];
+  readonly answer: CanAnswer | undefined;
+};
+
+const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps) => {
+  const verb = (['service', 'clean'] as const).find((one) => verbStateSays(one, node) === undefined);
+  if (answer && !answer.allowed) return <p class="muted">{answer.reason}</p>;
+  if (!verb)
+    return (
+      <p class="muted">
+        No runbook can run now: {verbStateSays(node.provision_state === 'manageable' ? 'clean' : 'service', node)}
+      </p>
+    );
+  if (runbooks.length === 0)
+    return <p class="muted">There is no runbook that you may see. <a href="/runbooks">Write one.</a></p>; // biome-ignore format: one sentence
+  return (
+    <ActForm session={session} action={`${nodeAddress(node)}/acts`} class="row">
+      <input type="hidden" name="what" value="runbook" />
+      <input type="hidden" name="verb" value={verb} />
+      <Choice label={`Runbook for ${verb}`} name="runbook" options={runbooks.map(({ name }) => [name, name])} />
+      <Reason />
+      <button type="submit" class="primary">
+        Run it
+      </button>
+    </ActForm>
+  );
+};
+
+type Moment = { readonly at: string; readonly key: string; readonly bad: boolean; readonly body: ComponentChildren };
+
+const runMoment = (run: RunListed): Moment => ({
+  at: run.started_at ?? run.created_at,
+  key: run.uuid,
+  bad: toneOf(run.state) === 'bad',
+  body: (
+    <>
+      <p>
+        <a href={runAddress(run)}>{run.runbook ? `${run.verb}: ${run.runbook}` : run.verb}</a>{' '}
+        <State is={runState(run)} /> <span class="muted">asked by {requesterOf(run)}</span>
+      </p>
+      {run.waiting_for && <p class="wait">Waits for {run.waiting_for}</p>}
+      {run.last_error && <p class="bad">{run.last_error}</p>}
+    </>
+  ),
+});
+
+const historyMoment = (event: HistoryView): Moment => ({
+  at: event.created_at,
+  key: event.uuid,
+  bad: event.severity === 'ERROR',
+  body: <p class={event.severity === 'ERROR' ? 'bad' : undefined}>{event.event}</p>,
+});
+
+const freezeMoment = (freeze: FreezeView): Moment => ({
+  at: freeze.created_at,
+  key: freeze.uuid,
+  bad: false,
+  body: <p class="wait">Frozen: {freeze.reason}</p>,
+});
+
+const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
+  moments.length === 0 ? (
+    <p class="empty">Nothing has happened to this node yet.</p>
+  ) : (
+    <ol class="timeline">
+      {moments.map(({ at, key, bad, body }) => (
+        <li key={key} class={bad ? 'trouble' : undefined}>
+          <span class="muted">
+            <Time at={at} />
+          </span>
+          {body}
+        </li>
+      ))}
+    </ol>
+  );
+
+const NodeFacts = ({ node }: { node: NodeView }) => (
+  <Facts
+    rows={[
+      ['Id', <Id id={node.uuid} />],
+      ['Power', <State is={node.power_state ?? 'unknown'} />],
+      ['On its way to', node.target_provision_state],
+      ['Held by run', node.reservation],
+      ['Owner', node.owner],
+      ['Lessee', node.lessee],
+      ['Driver', node.driver],
+      ['Class', node.resource_class],
+      ['Conductor group', node.conductor_group],
+      ['Traits', node.traits?.join(', ')],
+      ['Protected', node.protected ? 'yes' : null],
+      ['Retired', node.retired ? 'yes' : null],
+      ['In this state', node.provision_updated_at && <Time at={node.provision_updated_at} />],
+      ['Description', node.description],
+    ]}
+  />
+);
+
+const nodeData = async ({ api, params }: PageContext) => {
+  const node = await api.get<NodeView>(`/v1/nodes/${encodeURIComponent(params.node!)}`);
+  const [runs, history, freezes, runbooks, answers] = await Promise.all([
+    api.find<{ runs: readonly RunListed[] }>('/temper/v1/runs', { node: node.uuid, state: 'any', limit: 30 }),
+    api.find<{ history: readonly HistoryView[] }>(`/v1/nodes/${node.uuid}/history`, { detail: 'true' }),
+    api.find<{ freezes: readonly FreezeView[] }>(`/temper/v1/nodes/${node.uuid}/freezes`),
+    api.find<{ runbooks: readonly RunbookView[] }>('/v1/runbooks', { limit: 200 }),
+    askedRules(
+      api,
+      [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRules.on].map(
+        (rule) => ({
+          rule,
+          node: node.uuid,
+        }),
+      ),
+    ),
+  ]);
+  return {
+    node,
+    answers,
+    runs: runs?.runs ?? [],
+    history: history?.history ?? [],
+    freezes: freezes?.freezes ?? [],
+    runbooks: runbooks?.runbooks ?? [],
+  };
+};
+
+const longestTimeline = 100;
+
+export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
+  const { node, runs, history, freezes, runbooks, answers } = await nodeData(context);
+  const address = nodeAddress(node);
+  const moments = [...runs.map(runMoment), ...history.map(historyMoment), ...freezes.map(freezeMoment)]
+    .sort((one, other) => other.at.localeCompare(one.at))
+    .slice(0, longestTimeline);
+  const body: VNode = (
+    <Live id="node" events={`${address}/live`} path={address}>
+      <div class="title">
+        <h1>{node.name ?? node.uuid}</h1>
+        <State is={node.provision_state} />
+        <NodeTrouble node={node} />
+      </div>
+      {node.maintenance && node.maintenance_reason && (
+        <p class="notice wait">In maintenance: {node.maintenance_reason}</p>
+      )}
+      {freezes.map(({ uuid, reason }) => (
+        <p key={uuid} class="notice wait">
+          Frozen: {reason}
+        </p>
+      ))}
+      {node.last_error && <p class="notice bad">{node.last_error}</p>}
+      <NodeFacts node={node} />
+      <h2>What you can do</h2>
+      <Acts
+        id={`acts-${node.uuid}-${node.provision_state.replaceAll(' ', '-')}-${node.reservation ? 'held' : 'free'}-${node.maintenance}-${node.power_state?.replaceAll(' ', '-')}-${freezes.length}`}
+        offers={offersOf(node, freezes)}
+        answers={answers}
+        session={context.session}
+        actionOf={() => `${address}/acts`}
+      />
+      <h3>Runbooks</h3>
+      <div
+        id={`runbooks-${node.uuid}-${node.provision_state.replaceAll(' ', '-')}-${node.reservation ? 'held' : 'free'}`}
+        hx-preserve="true"
+      >
+        <RunbookForm node={node} runbooks={runbooks} session={context.session} answer={answers.get(runbookRule)} />
+      </div>
+      <h2>What happened</h2>
+      <Timeline moments={moments} />
+    </Live>
+  );
+  return { title: node.name ?? node.uuid, body };
+};
+
+type Order = { readonly method: 'PUT' | 'POST' | 'DELETE'; readonly path: string; readonly body?: unknown };
+
+const orderOf = (base: string, form: FormContext['form']): Order | undefined => {
+  const reason = fieldOf(form, 'reason');
+  const verb = fieldOf(form, 'verb');
+  switch (fieldOf(form, 'what')) {
+    case 'verb':
+      return { method: 'PUT', path: `/v1/nodes/${base}/states/provision`, body: { target: verb } };
+    case 'runbook':
+      return {
+        method: 'PUT',
+        path: `/v1/nodes/${base}/states/provision`,
+        body: { target: verb, runbook: fieldOf(form, 'runbook') },
+      };
+    case 'power':
+      return { method: 'PUT', path: `/v1/nodes/${base}/states/power`, body: { target: fieldOf(form, 'target') } };
+    case 'maintenance-on':
+      return { method: 'PUT', path: `/v1/nodes/${base}/maintenance`, body: { reason } };
+    case 'maintenance-off':
+      return { method: 'DELETE', path: `/v1/nodes/${base}/maintenance` };
+    case 'freeze':
+      return { method: 'POST', path: `/temper/v1/nodes/${base}/freezes`, body: { reason } };
+    default:
+      return undefined;
+  }
+};
+
+/** An act on a node: leads to the run that it caused, or back to the node. */
+export const actOnNode = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
+  const ident = encodeURIComponent(params.node!);
+  const order = orderOf(ident, form);
+  if (!order) return { to: `/nodes/${ident}` };
+  await api.send(order.method, order.path, order.body, fieldOf(form, 'key') || undefined);
+  const { runs } = order.path.includes('/states/')
+    ? await api.get<{ runs: readonly RunListed[] }>('/temper/v1/runs', { node: params.node, state: 'open', limit: 1 })
+    : { runs: [] };
+  return { to: runs[0] ? runAddress(runs[0]) : `/nodes/${ident}` };
+};

@@ -1,0 +1,226 @@
+/** One run: its steps as a timeline with attempts and errors, and what the caller may decide about it. */
+import type { VNode } from 'preact';
+import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-acts';
+import { Acts, type Ask, askedRules, type Offer } from '../parts/acts';
+import { Live } from '../parts/live';
+import { Code, Facts, Id, State, spanOf, Time, toneOf } from '../parts/texts';
+import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
+import type { CanAnswer, RunView, StepView } from '../views';
+import { requesterOf } from './runs';
+
+const nameOf = (step: StepView): string => `${step.interface}.${step.step}`;
+const stepNow = (run: RunView): StepView | undefined => run.steps.find(({ index }) => index === run.cursor);
+
+const hasArgs = (args: unknown): boolean => typeof args === 'object' && args !== null && Object.keys(args).length > 0;
+
+const Expected = ({ step }: { step: StepView }) => {
+  if (step.state !== 'running' || !step.expected_ms || !step.started_at) return null;
+  const elapsed = Date.now() - Date.parse(step.started_at);
+  return (
+    <p>
+      <progress
+        max={step.expected_ms}
+        value={Math.min(step.expected_ms, elapsed)}
+        data-began={step.started_at}
+        aria-label={`${nameOf(step)}, of the expected time`}
+      />{' '}
+      <span class="muted">usually takes {spanOf(step.expected_ms)}</span>
+    </p>
+  );
+};
+
+const Step = ({ step, run }: { step: StepView; run: RunView }) => {
+  const now = step.index === run.cursor && run.finished_at === null;
+  const word = now && run.phase === 'retrying' ? 'retrying' : step.state;
+  return (
+    <li
+      class={now ? 'now' : toneOf(step.state) === 'bad' ? 'trouble' : undefined}
+      aria-current={now ? 'step' : undefined}
+    >
+      <b>{nameOf(step)}</b> <State is={word} />{' '}
+      {(step.attempts ?? step.attempt) > 1 && <span class="muted">{step.attempts ?? step.attempt} attempts</span>}{' '}
+      {step.started_at && <Time at={step.started_at} />}
+      {step.started_at && step.finished_at && (
+        <span class="muted"> took {spanOf(Date.parse(step.finished_at) - Date.parse(step.started_at))}</span>
+      )}
+      {step.act && <p class="muted">Doing: {step.act}</p>}
+      {step.waiting_for && <p class="wait">Waits for {step.waiting_for}</p>}
+      {step.last_error && (
+        <p class="bad">
+          {step.state === 'done' ? 'Before: ' : ''}
+          {step.last_error}
+        </p>
+      )}
+      {step.next_retry_at && (
+        <p>
+          Next try <Time at={step.next_retry_at} />
+        </p>
+      )}
+      {step.note && <p class="muted">{step.note}</p>}
+      <Expected step={step} />
+      {hasArgs(step.args) && (
+        <details>
+          <summary>Arguments</summary>
+          <Code value={step.args} />
+        </details>
+      )}
+    </li>
+  );
+};
+
+const labels: Readonly<Record<RunAct, string>> = {
+  retry: 'Retry the step',
+  skip: 'Skip the step',
+  fail: 'Fail the run',
+  resume: 'Resume',
+  pause: 'Pause',
+  abort: 'Abort',
+};
+
+const offersOf = (run: RunView): Offer[] => {
+  const step = stepNow(run);
+  // The ones that decide about a parked step come first.
+  const order = [
+    'retry',
+    'skip',
+    'fail',
+    'resume',
+    'pause',
+    'abort',
+  ] as const satisfies readonly (typeof runActs)[number][];
+  const acts = order.map((act) => ({
+    name: act,
+    label: labels[act],
+    rule: `temper:run:${act}`,
+    stateSays: stateSays(act, run),
+    will: willOf(act, run, step),
+    danger: act === 'abort' || act === 'fail' || act === 'skip',
+    fields: { step: String(run.cursor) },
+  }));
+  const rerun: Offer = {
+    name: 'rerun',
+    label: 'Take up in a new run',
+    rule: 'temper:run:rerun',
+    stateSays:
+      run.finished_at === null || run.state === 'succeeded'
+        ? 'Only a run that failed or was aborted is taken up.'
+        : undefined,
+    will: 'A new run begins with the step in which this one stopped; the rules of its steps are asked anew.',
+  };
+  return run.finished_at === null ? [...acts, rerun] : [rerun, ...acts];
+};
+
+/** Asked for every act of a run. */
+export const runAsks = (run: string): Ask[] => [...runActs, 'rerun'].map((act) => ({ rule: `temper:run:${act}`, run }));
+
+type RunActsProps = { run: RunView; answers: ReadonlyMap<string, CanAnswer>; session: PageContext['session'] };
+
+/** The decisions about a run: those that are possible now, and why the others are not. */
+export const RunActs = ({ run, answers, session }: RunActsProps) => (
+  <Acts
+    id={`acts-${run.uuid}-${run.state}-${run.cursor}`}
+    offers={offersOf(run)}
+    answers={answers}
+    session={session}
+    actionOf={({ name }) => `/runs/${run.uuid}/${name}`}
+  />
+);
+
+const Outcome = ({ run }: { run: RunView }) => {
+  const says = run.waiting_for ?? run.last_error ?? (run.state === 'parked' ? stepNow(run)?.last_error : null);
+  if (!says) return null;
+  const waits = run.waiting_for !== null && run.finished_at === null;
+  return (
+    <p class={`notice ${waits ? 'wait' : 'bad'}`}>
+      {waits ? 'Waits for ' : ''}
+      {says}
+    </p>
+  );
+};
+
+const RunFacts = ({ run }: { run: RunView }) => (
+  <Facts
+    rows={[
+      ['Run', <Id id={run.uuid} />],
+      ['Node', <a href={`/nodes/${encodeURIComponent(run.node_uuid)}`}>{run.node_name ?? run.node_uuid}</a>],
+      ['Phase', run.phase],
+      ['Waits since', run.waiting_since && <Time at={run.waiting_since} />],
+      [
+        'Runbook',
+        run.runbook && (
+          <a href={`/runbooks/${run.runbook.uuid}`}>
+            {run.runbook.name ?? run.runbook.uuid}
+            {run.runbook.revision ? `, revision ${run.runbook.revision}` : ''}
+          </a>
+        ),
+      ],
+      ['Asked by', requesterOf(run)],
+      ['Takes up', run.resumes && <Id id={run.resumes} href={`/runs/${run.resumes}`} />],
+      ['Accepted', <Time at={run.created_at} />],
+      ['Begun', run.started_at && <Time at={run.started_at} />],
+      ['Ended', run.finished_at && <Time at={run.finished_at} />],
+      ['Abort asked by', run.abort?.by],
+      ['Engine', run.links?.temporal_ui && <a href={run.links.temporal_ui}>Temporal’s page</a>],
+    ]}
+  />
+);
+
+export const runPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
+  const id = encodeURIComponent(params.run!);
+  const run = await api.get<RunView>(`/temper/v1/runs/${id}`);
+  const answers = await askedRules(api, runAsks(run.uuid));
+  const body: VNode = (
+    <>
+      {query.will && (
+        <p role="status" class="notice good">
+          {query.will}
+        </p>
+      )}
+      <Live
+        id="run"
+        events={run.finished_at === null ? `/runs/${run.uuid}/live` : undefined}
+        path={`/runs/${run.uuid}`}
+      >
+        <div class="title">
+          <h1>
+            {run.verb} on {run.node_name ?? run.node_uuid}
+          </h1>
+          <State is={run.phase === 'retrying' ? 'retrying' : run.state} />
+        </div>
+        <Outcome run={run} />
+        <RunFacts run={run} />
+        <h2>What you can do</h2>
+        <RunActs run={run} answers={answers} session={session} />
+        <h2>Steps</h2>
+        {run.steps.length === 0 ? (
+          <p class="empty">This run has no steps.</p>
+        ) : (
+          <ol class="timeline">
+            {run.steps.map((step) => (
+              <Step key={step.index} step={step} run={run} />
+            ))}
+          </ol>
+        )}
+      </Live>
+    </>
+  );
+  return { title: `${run.verb} on ${run.node_name ?? run.node_uuid}`, body };
+};
+
+const known: readonly string[] = [...runActs, 'rerun'];
+
+/** An act on a run: leads to the run, or to the one that took it up. */
+export const actOnRun = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
+  const { run = '', act = '' } = params;
+  if (!known.includes(act)) return { to: `/runs/${encodeURIComponent(run)}` };
+  const step = fieldOf(form, 'step');
+  const answer = await api.send<{ will?: string; uuid?: string; run?: string | { uuid: string } }>(
+    'POST',
+    `/temper/v1/runs/${encodeURIComponent(run)}/${act}`,
+    { reason: fieldOf(form, 'reason'), ...(act !== 'rerun' && /^\d+$/.test(step) && { step: Number(step) }) },
+    fieldOf(form, 'key') || undefined,
+  );
+  const caused = typeof answer?.run === 'object' ? answer.run.uuid : (answer?.run ?? answer?.uuid ?? run);
+  const to = `/runs/${encodeURIComponent(caused)}`;
+  return { to: answer?.will ? `${to}?will=${encodeURIComponent(answer.will)}` : to };
+};

@@ -1,0 +1,132 @@
+/** The pages: what they show of nodes and runs to whom, what a form causes, and that no text of others becomes markup. */
+import { startTestApi, type TestApi } from '../support/api';
+import { startTestConsole, type TestConsole } from '../support/console';
+import { endRun, happened, runningRun, type SeenRun } from '../support/happenings';
+import type { Persona } from '../support/world';
+
+let api: TestApi;
+let pages: TestConsole;
+let seen: SeenRun;
+const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  pages = await startTestConsole(api.url);
+  seen = await runningRun(api, {
+    state: 'parked',
+    cursor: 0,
+    waiting_for: hostile,
+    last_error: hostile,
+    node_name: 'rack-1',
+  });
+  await api.sql`update nodes set name = 'rack-1', description = ${hostile}, maintenance = true, maintenance_reason = ${hostile},
+    last_error = ${hostile}, resource_class = ${hostile} where uuid = ${seen.node}`;
+  await api.sql`insert into run_steps ${api.sql({ run_id: seen.run, index: 0, interface: 'power', step: 'reboot', args: api.sql.json({ note: hostile }), state: 'parked', last_error: hostile, note: hostile, attempt: 5 } as never)}`;
+  await happened(api, seen, 'step.parked', { step: 'power.reboot', error: hostile });
+});
+afterAll(async () => {
+  await pages?.close();
+  await api?.close();
+});
+
+const addresses = (): string[] => ['/', '/nodes', '/nodes/rack-1', '/runs', '/runs?state=any', `/runs/${seen.run}`];
+const viewers: readonly Persona[] = ['operator', 'owner-manager', 'owner-member', 'lessee-member'];
+
+test.each(viewers)('no text that others wrote becomes markup for %s', async (who) => {
+  const browser = await pages.as(who);
+  let shown = 0;
+  for (const address of addresses()) {
+    const { status, text } = await browser.get(address);
+    expect({ address, status }).toEqual({ address, status: 200 });
+    expect(text).not.toMatch(/<img|<script>/);
+    shown += text.split('&lt;img src=x onerror').length - 1;
+  }
+  expect(shown).toBeGreaterThan(5);
+});
+
+test('a stranger sees nothing of it: a hidden page is a missing one', async () => {
+  const browser = await pages.as('stranger-admin');
+  for (const address of addresses()) expect((await browser.get(address)).text).not.toContain('rack-1</a>');
+  expect((await browser.get('/nodes/rack-1')).status).toBe(404);
+  expect((await browser.get(`/runs/${seen.run}`)).status).toBe(404);
+  expect((await browser.get(`/runs/${seen.run}/live`)).status).toBe(404);
+});
+
+test('an act that the rules refuse is off, and says by which rule', async () => {
+  const member = (await (await pages.as('owner-member')).get(`/runs/${seen.run}`)).text;
+  expect(member).toContain('The rule temper:run:skip does not admit you.');
+  expect(member).not.toContain(`action="/runs/${seen.run}/skip"`);
+  expect(member).toContain(`action="/runs/${seen.run}/retry"`);
+  const manager = (await (await pages.as('owner-manager')).get(`/runs/${seen.run}`)).text;
+  expect(manager).toContain(`action="/runs/${seen.run}/skip"`);
+});
+
+test('an act that the state refuses is off, and says by which state', async () => {
+  const { text } = await (await pages.as('operator')).get(`/runs/${seen.run}`);
+  expect(text).toContain('The run is parked, not paused.');
+  expect(text).not.toContain(`action="/runs/${seen.run}/resume"`);
+});
+
+test('a decision is sent with its reason and its step, and the page says what will follow', async () => {
+  const browser = await pages.as('owner-manager');
+  const { text } = await browser.get(`/runs/${seen.run}`);
+  const key = /name="key" value="([^"]+)"/.exec(text)![1]!;
+  const fields = { key, reason: 'the cable is in again', step: '0' };
+  const page = await browser.post(`/runs/${seen.run}/retry`, fields);
+  expect(page).toMatchObject({ status: 303, to: `/runs/${seen.run}?will=The%20step%20is%20run%20again.` });
+  await browser.post(`/runs/${seen.run}/retry`, fields);
+  expect(api.runs.operated).toMatchObject([
+    { run: seen.run, act: 'retry', cursor: 0, reason: 'the cable is in again' },
+  ]);
+});
+
+test('a refusal of the API is shown word for word, with the rule and the way to ask why', async () => {
+  const browser = await pages.as('owner-member');
+  const page = await browser.post(`/runs/${seen.run}/skip`, { reason: 'just so' });
+  expect(page.status).toBe(403);
+  expect(page.text).toContain('Access was denied to the following resource: temper:run:skip');
+  expect(page.text).toContain('href="/policy?rule=temper%3Arun%3Askip"');
+});
+
+test('the start page has the decision itself', async () => {
+  const { text } = await (await pages.as('owner-manager')).get('/');
+  expect(text).toContain('Waits for a decision (1)');
+  expect(text).toContain(`action="/runs/${seen.run}/retry"`);
+  expect(text).toContain('Nodes in trouble (1)');
+});
+
+test('lists go on where a page ends, and keep their filters', async () => {
+  await api.sql`insert into nodes (name, driver, provision_state, resource_class)
+    select 'many-' || lpad(n::text, 3, '0'), 'fake-hardware', 'available', 'many' from generate_series(1, 60) n`;
+  const browser = await pages.as('operator');
+  const first = await browser.get('/nodes?resource_class=many&sort_key=name');
+  expect(first.text.match(/>many-\d{3}</g)).toHaveLength(50);
+  const next = /<a href="([^"]+)">Next page/.exec(first.text)![1]!.replaceAll('&amp;', '&');
+  const second = await browser.get(next);
+  expect(second.text.match(/>many-\d{3}</g)).toHaveLength(10);
+  expect(second.text).toContain('>many-060<');
+  expect(second.text).toContain('First page');
+});
+
+test('an open page is told of a change within a second, and by the events of its own run only', async () => {
+  const browser = await pages.as('owner-member');
+  const leaving = new AbortController();
+  const reply = await fetch(`${pages.url}/live`, { headers: { cookie: browser.cookie }, signal: leaving.signal });
+  expect(reply.headers.get('content-type')).toBe('text/event-stream');
+  const reader = reply.body!.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  while (!text.includes('retry:')) text += decoder.decode((await reader.read()).value, { stream: true });
+  const other = await runningRun(api);
+  await happened(api, other, 'step.begun', { step: 'power.reboot' });
+  while (!text.includes('event: change')) text += decoder.decode((await reader.read()).value, { stream: true });
+  leaving.abort();
+  await endRun(api, other);
+  // Of a run that has ended nothing more will come: its page does not ask.
+  expect((await browser.get(`/runs/${other.run}`)).text).not.toContain('sse-connect');
+  expect((await browser.get(`/runs/${seen.run}`)).text).toContain(`sse-connect="/runs/${seen.run}/live"`);
+});
+
+test('the console failed in none of this', () => {
+  expect(pages.faults).toEqual([]);
+});
