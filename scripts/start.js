@@ -44,6 +44,7 @@ function welcome({ addresses, dir }) {
   return [
     '',
     'Temper is up.',
+    ...rows({ Console: addresses.console }),
     ...rows({ API: addresses.api, Identity: addresses.identity, 'Temporal UI': addresses.temporalUi ?? 'none' }),
     ...rows({ 'Emulated rack': addresses.rack, Logs: `${dir}/logs` }),
     '',

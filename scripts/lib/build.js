@@ -58,7 +58,7 @@ async function typescript(config, built) {
 
 /** Files that tsc leaves alone (SQL migrations, tables in JSON and YAML) go to the same place in dist. */
 function copyData() {
-  for (const file of filesOf([source]).filter((name) => !name.endsWith('.ts'))) {
+  for (const file of filesOf([source]).filter((name) => !/\.tsx?$/.test(name))) {
     const target = path.join(dist, path.relative(source, file));
     fs.mkdirSync(path.dirname(target), { recursive: true });
     fs.copyFileSync(file, target);
@@ -67,11 +67,12 @@ function copyData() {
 
 /** What was built from a file that is gone must not go on working. */
 function dropStale() {
-  const origin = (file) => path.join(source, path.relative(dist, file)).replace(/\.js(\.map)?$/, '.ts');
+  const origins = (file) =>
+    ['.ts', '.tsx'].map((end) => path.join(source, path.relative(dist, file)).replace(/\.js(\.map)?$/, end));
   const ours = filesOf([dist]).filter((file) => path.dirname(file) !== dist || /\.js(\.map)?$/.test(file));
   for (const file of ours) {
     const verbatim = path.join(source, path.relative(dist, file));
-    if (file.startsWith(bundle) || fs.existsSync(origin(file)) || fs.existsSync(verbatim)) continue;
+    if (file.startsWith(bundle) || [...origins(file), verbatim].some((one) => fs.existsSync(one))) continue;
     fs.rmSync(file);
   }
 }

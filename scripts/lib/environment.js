@@ -22,7 +22,7 @@ const programsPath = () => [process.env.PATH, ipmiFolder(), isoFolder()].filter(
 /**
  * @param {{
  *   dir: string,
- *   ports: Record<'api' | 'boot' | 'identity' | 'rackHttp' | 'rackHttps' | 'rackControl', number>,
+ *   ports: Record<'api' | 'boot' | 'console' | 'identity' | 'rackHttp' | 'rackHttps' | 'rackControl', number>,
  *   secrets: ReturnType<typeof import('./secrets').secretsOf>,
  *   databaseUrl: string, temporalAddress: string, temporalUi?: string,
  *   rackSize: number,
@@ -109,6 +109,15 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_IDENTITY_PROJECT: 'service',
       TEMPER_BMC_NETWORKS: process.env.TEMPER_BMC_NETWORKS || '127.0.0.0/8',
       ...(temporalUi && { TEMPER_TEMPORAL_UI_URL: temporalUi }),
+    },
+    console: {
+      ...common,
+      TEMPER_CONSOLE_HOST: host,
+      TEMPER_CONSOLE_PORT: String(ports.console),
+      TEMPER_CONSOLE_API_URL: apiUrl,
+      TEMPER_CONSOLE_KEY: secrets.consoleKey,
+      TEMPER_CONSOLE_DEMO: path.join(dir, 'clouds.yaml'),
+      TEMPER_IDENTITY_URL: identityUrl,
     },
     /** What programs that use the system are told: where its record is, which has all addresses. */
     visitor: {

@@ -94,6 +94,7 @@ function answers(port, address = host) {
 const wellKnown = {
   api: { setting: 'TEMPER_API_PORT', port: 6385 },
   boot: { setting: 'TEMPER_BOOT_PORT', port: 6386 },
+  console: { setting: 'TEMPER_CONSOLE_PORT', port: 6380 },
   identity: { setting: 'TEMPER_IDENTITY_PORT', port: 5000 },
   temporal: { setting: 'TEMPER_TEMPORAL_PORT', port: 7233 },
   temporalUi: { setting: 'TEMPER_TEMPORAL_UI_PORT', port: 8233 },

@@ -18,15 +18,16 @@ function pair(id) {
 
 /**
  * @returns {{postgres: string, api: string, control: string, bmc: string, boot: string, publicKeys: string, privateKeys: string,
- *   digestKeys: string, secretsKeys?: string}} `secretsKeys` where the folder is of a release that had one key for both
+ *   digestKeys: string, consoleKey: string, secretsKeys?: string}} `secretsKeys` where the folder is of a release that had one key for both
  */
 function secretsOf(dir) {
   const file = path.join(dir, 'secrets.json');
   const kept = readJson(file);
-  if (kept?.privateKeys && kept.boot) return kept;
+  if (kept?.privateKeys && kept.boot && kept.consoleKey) return kept;
   const made = {
     ...(kept ?? { postgres: password(), api: password(), control: password(), bmc: password() }),
-    // A folder of an earlier release lacks one or both of these.
+    // A folder of an earlier release lacks some of these.
+    consoleKey: kept?.consoleKey ?? `c1:${randomBytes(32).toString('base64')}`,
     boot: kept?.boot ?? password(),
     ...(!kept?.privateKeys && { ...pair('p1'), digestKeys: `d1:${randomBytes(32).toString('base64')}` }),
   };

@@ -50,6 +50,7 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
     ),
     node('boot', 'boot', env.boot),
     node('api', 'api', env.api),
+    node('console', 'console', env.console),
   ];
   await startInOrder(supervisor, watched);
   await addRamdiskOnce(supervisor, (iso) =>
@@ -193,6 +194,7 @@ async function seedOnce(supervisor, spec) {
 }
 
 const addressesOf = ({ ports, databaseUrl, temporalAddress, temporalUi, clouds }) => ({
+  console: `http://${host}:${ports.console}`,
   api: `http://${host}:${ports.api}`,
   identity: `http://${host}:${ports.identity}/v3`,
   temporal: temporalAddress,

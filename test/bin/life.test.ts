@@ -16,6 +16,7 @@ test.each<[string, string, Env]>([
     { ...good.api, TEMPER_API_HOST: '0.0.0.0', TEMPER_NOAUTH_BEYOND_LOOPBACK: 'true' },
   ],
   ['boot', 'boot', good.boot],
+  ['console', 'console', good.console],
   ['demo-identity', 'demo-identity', good['demo-identity']],
 ])('%s becomes ready, and ends with status 0 at SIGTERM', async (_, command, env) => {
   const { child, ended, says } = start(command, { ...env, TEMPER_HEALTH_PORT: '0' });

@@ -141,6 +141,7 @@ test.concurrent.each([
   ['worker control', good.control],
   ['worker bmc', good.bmc],
   ['boot', good.boot],
+  ['console', good.console],
   ['demo-identity', good['demo-identity']],
 ])('%s names a health port that is taken', async (command, env) => {
   expectPlain(await run(command, { ...env, TEMPER_HEALTH_PORT: takenPort }), [
@@ -157,6 +158,17 @@ test.concurrent.each<[command: string, text: string, env: Env]>([
     'boot',
     'TEMPER_BOOT_CA_FILE: /nonexistent/ca.pem could not be read (ENOENT)',
     { ...good.boot, TEMPER_BOOT_CA_FILE: '/nonexistent/ca.pem' },
+  ],
+  ['console', 'TEMPER_CONSOLE_KEY is not set', { TEMPER_CONSOLE_API_URL: 'http://127.0.0.1:9' }],
+  [
+    'console',
+    'TEMPER_CONSOLE_DEMO signs every visitor in',
+    { ...good.console, TEMPER_CONSOLE_DEMO: '/nonexistent', TEMPER_CONSOLE_URL: 'https://temper.example.org' },
+  ],
+  [
+    'console',
+    'TEMPER_CONSOLE_DEMO: /nonexistent could not be read (ENOENT)',
+    { ...good.console, TEMPER_CONSOLE_DEMO: '/nonexistent' },
   ],
   ['migrate', 'TEMPER_DATABASE_URL must be', { TEMPER_DATABASE_URL: 'mysql://x' }],
   ['rack', 'TEMPER_RACK_DIR is not set', good.rack],

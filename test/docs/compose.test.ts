@@ -28,6 +28,7 @@ const table = [
   ['worker-control', 'control'],
   ['worker-bmc', 'bmc'],
   ['boot', 'boot'],
+  ['console', 'console'],
 ] as const;
 
 /** What the compose file decides itself, because it makes what these name; nothing that an operator writes is dropped for it. */
@@ -65,6 +66,7 @@ const decided: Readonly<Record<string, readonly string[]>> = {
     'TEMPER_TEMPORAL_NAMESPACE',
   ],
   boot: ['TEMPER_BOOT_DIR', 'TEMPER_BOOT_HOST', 'TEMPER_DATABASE_URL', 'TEMPER_HEALTH_HOST', 'TEMPER_HEALTH_PORT'],
+  console: ['TEMPER_CONSOLE_API_URL', 'TEMPER_CONSOLE_HOST', 'TEMPER_HEALTH_HOST', 'TEMPER_HEALTH_PORT'],
 };
 
 /** Lines of an example, `#NAME=value` among them: what an operator may write, by whether it has to be written. */
@@ -83,6 +85,7 @@ const filledIn: Readonly<Record<string, string>> = {
   TEMPER_SECRETS_PRIVATE_KEYS: key,
   TEMPER_DIGEST_KEYS: key,
   TEMPER_WEBHOOK_KEYS: key,
+  TEMPER_CONSOLE_KEY: key,
 };
 const filled = (text: string): string => text.replaceAll(/\$\{(\w+):[-?]([^}]*)\}/g, 'secret');
 
@@ -126,7 +129,7 @@ test('no value that may be left out is written by the compose file: it would be 
 test('the examples name settings of their process only, and those of all processes stand in the shared one', () => {
   const files = readdirSync(join(root, 'deploy/env')).filter((file) => file.endsWith('.example'));
   expect(files.sort()).toEqual(
-    ['api', 'bmc', 'boot', 'control', 'migrate', 'shared'].map((name) => `${name}.env.example`),
+    ['api', 'bmc', 'boot', 'console', 'control', 'migrate', 'shared'].map((name) => `${name}.env.example`),
   );
   for (const [, name] of table)
     for (const { name: setting } of linesOf(`deploy/env/${name}.env.example`))
@@ -143,6 +146,7 @@ test('a secret is given to the processes that must know it, and to no other', ()
     table.flatMap(([service]) => (setting in environmentOf(service, { optional: true }) ? [service] : []));
   expect(holders('TEMPER_SECRETS_PRIVATE_KEYS')).toEqual(['worker-bmc']);
   expect(holders('TEMPER_SECRETS_KEYS')).toEqual(['worker-bmc']);
+  expect(holders('TEMPER_CONSOLE_KEY')).toEqual(['console']);
   expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api']);
   expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api']);
   expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'worker-control']);
@@ -190,18 +194,19 @@ describe('networks', () => {
       'migrate',
     ])
       expect([service, waysOut(service)]).toEqual([service, []]);
-    expect(['api', 'worker-control', 'worker-bmc', 'boot', 'temporal-ui'].map(waysOut)).toEqual([
+    expect(['api', 'worker-control', 'worker-bmc', 'boot', 'console', 'temporal-ui'].map(waysOut)).toEqual([
       ['front'],
       ['hooks'],
       ['bmc'],
       ['boot'],
+      ['front'],
       ['ui'],
     ]);
     expect(
       Object.entries(services)
         .filter(([, { ports }]) => ports)
         .map(([name]) => name),
-    ).toEqual(['temporal-ui', 'api', 'boot']);
+    ).toEqual(['temporal-ui', 'api', 'boot', 'console']);
   });
 });
 
@@ -251,6 +256,7 @@ describe('the image', () => {
     expect(readdirSync(join(root, 'src/bin')).sort()).toEqual([
       'api.ts',
       'boot.ts',
+      'console.ts',
       'migrate.ts',
       'ramdisk-thread.ts',
       'temper.ts',

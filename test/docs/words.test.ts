@@ -54,7 +54,7 @@ test('documents name who acts', () => {
 });
 
 test('comments and texts of src name who acts', () => {
-  const sources = files('src', '.ts');
+  const sources = [...files('src', '.ts'), ...files('src', '.tsx')];
   expect(sources.length).toBeGreaterThan(400);
   expect(sources.flatMap((path) => found(path, proseOf(read(path))))).toEqual([]);
 });

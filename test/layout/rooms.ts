@@ -14,6 +14,7 @@ const rooms = [
   'activities',
   'api',
   'cli',
+  'console',
 ] as const;
 
 /** What each room may import. `workflows/contract` is one file, the only door into that room. */
@@ -30,6 +31,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   activities: ['model', 'inventory', 'bmc', 'runs'],
   api: ['model', 'policy', 'identity', 'inventory', 'runs'],
   cli: ['model', 'policy'],
+  console: ['model'],
   process: rooms,
   bin: [...rooms, 'process'],
 };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { api } from './api';
 import { booted, booting } from './boot';
+import { consoling } from './console';
 import { served } from './http';
 import { migrate } from './migrate';
 import { timing } from './runs';
@@ -45,6 +46,14 @@ export const processes = {
     TEMPER_KEEP_ALIVE_TIMEOUT_MS: served.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
     TEMPER_MAX_CONNECTIONS: served.TEMPER_MAX_CONNECTIONS,
   }),
+  console: z.object({
+    ...common,
+    ...consoling,
+    TEMPER_HEADERS_TIMEOUT_MS: served.TEMPER_HEADERS_TIMEOUT_MS,
+    TEMPER_REQUEST_TIMEOUT_MS: served.TEMPER_REQUEST_TIMEOUT_MS,
+    TEMPER_KEEP_ALIVE_TIMEOUT_MS: served.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+    TEMPER_MAX_CONNECTIONS: served.TEMPER_MAX_CONNECTIONS,
+  }),
   migrate: z.object({ ...common, ...store, ...migrate }),
 } as const;
 
@@ -52,3 +61,4 @@ export type ApiConfig = z.infer<typeof processes.api>;
 export type ControlConfig = z.infer<typeof processes.control>;
 export type BmcConfig = z.infer<typeof processes.bmc>;
 export type BootConfig = z.infer<typeof processes.boot>;
+export type ConsoleConfig = z.infer<typeof processes.console>;

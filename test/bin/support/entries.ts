@@ -111,6 +111,11 @@ export const good = {
   control: { ...store, ...engine },
   bmc: { ...store, ...engine, ...opening, ...networks },
   boot: { ...store, TEMPER_BOOT_PORT: '0', TEMPER_BOOT_DIR: '/nonexistent' },
+  console: {
+    TEMPER_CONSOLE_PORT: '0',
+    TEMPER_CONSOLE_API_URL: 'http://127.0.0.1:9',
+    TEMPER_CONSOLE_KEY: `c1:${Buffer.alloc(32, 7).toString('base64')}`,
+  },
   migrate: { ...store },
   rack: {},
   'demo-identity': { TEMPER_DEMO_IDENTITY_PORT: '0', TEMPER_API_PUBLIC_URL: 'http://127.0.0.1:6385' },

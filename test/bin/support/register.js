@@ -16,8 +16,17 @@ const options = {
   swcrc: false,
 };
 
+const pages = {
+  ...options,
+  jsc: {
+    ...options.jsc,
+    parser: { syntax: 'typescript', tsx: true },
+    transform: { react: { runtime: 'automatic', importSource: 'preact' } },
+  },
+};
+
 const kept = path.join(__dirname, '../../../.temper/registered');
-const salt = JSON.stringify([version, options]);
+const salt = JSON.stringify([version, pages]);
 
 /** Written whole or not at all, for several start at once; a child that may not write here goes without. */
 const keep = (file, code) => {
@@ -41,9 +50,10 @@ const compiled = (source, filename) => {
   const file = path.join(kept, createHash('sha1').update(salt).update(filename).update(source).digest('hex'));
   const before = read(file);
   if (before) return before;
-  const { code } = transformSync(source, { ...options, filename });
+  const { code } = transformSync(source, { ...(filename.endsWith('.tsx') ? pages : options), filename });
   keep(file, code);
   return code;
 };
 
-require.extensions['.ts'] = (module, file) => module._compile(compiled(fs.readFileSync(file, 'utf8'), file), file);
+for (const end of ['.ts', '.tsx'])
+  require.extensions[end] = (module, file) => module._compile(compiled(fs.readFileSync(file, 'utf8'), file), file);

@@ -46,6 +46,7 @@ const inherited = (): NodeJS.ProcessEnv =>
 const portSettings = [
   'TEMPER_API_PORT',
   'TEMPER_BOOT_PORT',
+  'TEMPER_CONSOLE_PORT',
   'TEMPER_IDENTITY_PORT',
   'TEMPER_TEMPORAL_PORT',
   'TEMPER_TEMPORAL_UI_PORT',

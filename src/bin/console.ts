@@ -1,0 +1,35 @@
+/** The console: pages for people over the API. It has no store and no engine, and no rights but those of who is signed in. */
+import type { AddressInfo } from 'node:net';
+import { consoleListener } from '../console';
+import { createLog } from '../observe/log';
+import { createMetrics } from '../observe/metrics';
+import { consoleSettings } from '../process/console';
+import { gentleEnd, listen, patientServer } from '../process/listen';
+import { live } from '../process/process';
+import { readConfig } from '../process/settings/read';
+
+const config = readConfig('console');
+const log = createLog('console', config.TEMPER_LOG_LEVEL);
+const metrics = createMetrics('console');
+
+live('console', config, { log, metrics }, async (life) => {
+  const settings = consoleSettings(config);
+  const listener = consoleListener(settings, (error) => log.error('page failed', { error }));
+  const patience = {
+    headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
+    requestMs: config.TEMPER_REQUEST_TIMEOUT_MS,
+    keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+    connections: config.TEMPER_MAX_CONNECTIONS,
+  };
+  const server = patientServer(patience, (request, response) => {
+    const stop = metrics.requests.startTimer();
+    response.on('close', () => stop({ method: request.method, route: 'console', status: response.statusCode }));
+    listener(request, response);
+  });
+  life.onEnd(gentleEnd(server, 1_000));
+  const at = { host: config.TEMPER_CONSOLE_HOST, port: config.TEMPER_CONSOLE_PORT };
+  const names = { hostSetting: 'TEMPER_CONSOLE_HOST', portSetting: 'TEMPER_CONSOLE_PORT' };
+  await listen(server, { ...at, ...names }, (error) => log.warn('console socket', { error }));
+  log.info('listening', { host: at.host, port: (server.address() as AddressInfo).port });
+  life.ready();
+});

@@ -1,0 +1,63 @@
+/** The console's settings from those of its process: addresses, keys, and the people of a demo. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { ConsoleSettings, DemoPerson } from '../console';
+import { fileReason } from '../model/file-faults';
+import type { ConsoleConfig } from './settings/config';
+import { ConfigFault } from './settings/fault';
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127\.[\d.]+$/.test(host);
+
+const clouds = z.object({
+  clouds: z.record(
+    z.string(),
+    z.object({
+      auth: z.object({ username: z.string(), password: z.string(), project_name: z.string().optional() }),
+    }),
+  ),
+});
+
+/** Throws ConfigFault, which never repeats what is in the file: it holds passwords. */
+const demoPeople = (file: string): DemoPerson[] => {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (thrown) {
+    throw new ConfigFault([`TEMPER_CONSOLE_DEMO: ${file} could not be read${fileReason(thrown)}.`]);
+  }
+  let found: z.infer<typeof clouds>;
+  try {
+    found = clouds.parse(parse(text));
+  } catch {
+    throw new ConfigFault([`TEMPER_CONSOLE_DEMO: ${file} is no clouds.yaml of users with passwords.`]);
+  }
+  return Object.entries(found.clouds).map(([label, { auth }]) => ({
+    label,
+    user: auth.username,
+    password: auth.password,
+    project: auth.project_name,
+  }));
+};
+
+/** Throws ConfigFault. */
+export const consoleSettings = (config: ConsoleConfig): ConsoleSettings => {
+  const host = config.TEMPER_CONSOLE_HOST.includes(':')
+    ? `[${config.TEMPER_CONSOLE_HOST}]`
+    : config.TEMPER_CONSOLE_HOST;
+  const publicUrl = config.TEMPER_CONSOLE_URL ?? `http://${host}:${config.TEMPER_CONSOLE_PORT}`;
+  const loopback = isLoopback(new URL(publicUrl).hostname);
+  if (config.TEMPER_CONSOLE_DEMO !== undefined && !(loopback && isLoopback(host)))
+    throw new ConfigFault([
+      'TEMPER_CONSOLE_DEMO signs every visitor in without a password: it is only possible where TEMPER_CONSOLE_HOST and TEMPER_CONSOLE_URL are loopback addresses.',
+    ]);
+  return {
+    apiUrl: config.TEMPER_CONSOLE_API_URL.replace(/\/+$/, '').replace(/\/v1$/, ''),
+    identityUrl: config.TEMPER_IDENTITY_URL,
+    publicUrl,
+    keys: [...config.TEMPER_CONSOLE_KEY.values()].map((key) => key.toString('base64')),
+    lifeMs: config.TEMPER_CONSOLE_SESSION_HOURS * 3_600_000,
+    secure: !loopback,
+    ...(config.TEMPER_CONSOLE_DEMO !== undefined && { demo: demoPeople(config.TEMPER_CONSOLE_DEMO) }),
+  };
+};
