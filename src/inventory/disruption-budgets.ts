@@ -73,10 +73,13 @@ const chosen = (sql: Db, { project, query }: Pick<DisruptionBudget, 'project' | 
     return sql`${all} and nodes.${sql(name)} = any (${list})`;
   }, sql`(nodes.owner = ${project} or nodes.lessee = ${project})`);
 
-/** Held by a run, out of use, at fault, or in a state of failure. */
+/** Held by a run, out of use, at fault, in a state of failure, or not yet done with by a rollout. */
 const missing = (sql: Db) => sql`(
   nodes.reservation is not null or nodes.maintenance or nodes.fault is not null
-  or nodes.provision_state = any (${textArray(sql, downStates)}))`;
+  or nodes.provision_state = any (${textArray(sql, downStates)})
+  or exists (
+    select from rollout_targets t join rollouts r on r.id = t.rollout where t.node_uuid = nodes.uuid
+      and (t.state in ('admitted', 'soaking', 'parked') or (t.state = 'failed' and r.state in ('running', 'paused')))))`;
 
 const rows = (sql: Db) => ({
   /** A page of budgets, oldest first. @param visible over the columns of budgets */
@@ -126,6 +129,16 @@ const counting = (sql: Db) => ({
       select count(*)::int as nodes, (count(*) filter (where ${missing(sql)}))::int as unavailable
       from nodes where ${chosen(sql, budget)} and ${conditionOf(sql, visible, 'nodes')}`;
     return row!;
+  },
+
+  /** Whether a budget of this project is about the node. */
+  async speakOf(project: ProjectId, node: NodeUuid): Promise<boolean> {
+    const budgets = await sql<
+      Stored[]
+    >`select ${sql(columns)} from disruption_budgets where project = ${project} order by id`;
+    for (const budget of budgets)
+      if ((await sql`select from nodes where uuid = ${node} and ${chosen(sql, budget)}`).length === 1) return true;
+    return false;
   },
 
   /**

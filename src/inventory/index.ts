@@ -37,8 +37,10 @@ import { projectWindows } from './project-windows';
 import { quotas } from './quotas';
 import { ramdisks } from './ramdisks';
 import { rolloutAdmission } from './rollouts/admission';
+import { rolloutConsents } from './rollouts/consents';
 import { rollouts } from './rollouts/rollouts';
 import { rolloutTargets } from './rollouts/targets';
+import { rolloutVotes } from './rollouts/votes';
 import { rolloutWakes } from './rollouts/wakes';
 import { runbookRevisions } from './runbook-revisions';
 import { runbookTraits } from './runbook-traits';
@@ -117,6 +119,8 @@ const queries = (sql: Db) => ({
   rolloutTargets: rolloutTargets(sql),
   rolloutAdmission: rolloutAdmission(sql),
   rolloutWakes: rolloutWakes(sql),
+  rolloutConsents: rolloutConsents(sql),
+  rolloutVotes: rolloutVotes(sql),
 });
 
 export type Queries = ReturnType<typeof queries>;

@@ -23,6 +23,10 @@ export const projectWindows = (sql: Db) => ({
       order by id limit ${limit}`;
   },
 
+  ofProject: (project: ProjectId): Promise<ProjectWindow[]> => sql<ProjectWindow[]>`
+    select ${sql(columns)} from project_windows where project = ${project} order by id`,
+
+  /** By its UUID. */
   async find(uuid: string): Promise<ProjectWindow | undefined> {
     const [row] = await sql<ProjectWindow[]>`select ${sql(columns)} from project_windows where uuid = ${uuid}`;
     return row;

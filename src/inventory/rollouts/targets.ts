@@ -106,6 +106,16 @@ export const rolloutTargets = (sql: Db) => ({
     return row;
   },
 
+  /** What rules ask of a plan as a whole: how many nodes, of how many projects, whether all are this project's own. */
+  async facts(rollout: RolloutUuid, project: ProjectId | null) {
+    const [row] = await sql<{ nodes: number; tenants: number; own: boolean; erases: boolean; power: boolean }[]>`
+      select count(*)::int as nodes, count(distinct coalesce(lessee, owner, ''))::int as tenants,
+        coalesce(bool_and(${project}::text is not null and coalesce(lessee, owner) is not distinct from ${project}), false) as own,
+        coalesce(bool_or(erases), false) as erases, coalesce(bool_or(power_cycles > 0), false) as power
+      from rollout_targets where rollout = ${rollout} and wave is not null`;
+    return row!;
+  },
+
   /** Targets of a wave that may be begun now, in the order of the plan. */
   due: (rollout: RolloutUuid, wave: number, limit: number): Promise<TargetRow[]> => sql<TargetRow[]>`
     select ${sql(columns)} from rollout_targets

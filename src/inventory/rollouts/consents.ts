@@ -1,0 +1,138 @@
+/** Queries of tenants' consent: what a tenant has said of a node, its answers, and the targets that wait for one. */
+import type { NodeUuid, ProjectId, RolloutUuid } from '../../model/ids';
+import { type Consent, consentOf, type TenantAnswer, tenantOf, termsOf } from '../../model/rollouts/consent';
+import type { Requester } from '../../model/runs/runs';
+import { type Db, jsonOf } from '../database';
+import { disruptionBudgets } from '../disruption-budgets';
+import { events } from '../events';
+import { type ProjectWindow, projectWindows } from '../project-windows';
+import type { RolloutRow } from './rollouts';
+import type { TargetRow } from './targets';
+
+type OfRollout = Pick<RolloutRow, 'id' | 'project' | 'spec' | 'verb' | 'runbook_name'>;
+type Asked = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee' | 'expected_ms'>;
+
+/** As a tenant gives it. */
+export type GivenAnswer = {
+  readonly answer: TenantAnswer['answer'];
+  readonly at?: Date | null;
+  readonly window?: ProjectWindow | null;
+  readonly reason: string | null;
+  readonly requester: Requester;
+};
+
+type AnswerRow = { answer: TenantAnswer['answer']; at: Date | null; window_id: string | null; reason: string | null };
+
+export const rolloutConsents = (sql: Db) => {
+  const answerTo = async (rollout: RolloutUuid, position: number): Promise<TenantAnswer | undefined> => {
+    const [row] = await sql<AnswerRow[]>`
+      select answer, at, window_id, reason from rollout_answers where rollout = ${rollout} and position = ${position}
+      order by created_at desc limit 1`;
+    switch (row?.answer) {
+      case undefined:
+        return undefined;
+      case 'now':
+        return { answer: 'now' };
+      case 'at':
+        return { answer: 'at', at: row.at!.getTime() };
+      case 'in':
+        return { answer: 'in', window: (await projectWindows(sql).find(row.window_id!)) ?? null };
+      case 'refuse':
+        return { answer: 'refuse', reason: row.reason };
+    }
+  };
+
+  const consentFor = async (rollout: RolloutUuid, target: Asked, tenant: ProjectId): Promise<Consent> => {
+    const [clock] = await sql<{ now: Date }[]>`select now() as now`;
+    return consentOf({
+      answer: await answerTo(rollout, target.position),
+      windows: await projectWindows(sql).ofProject(tenant),
+      budgeted: await disruptionBudgets(sql).speakOf(tenant, target.node_uuid),
+      now: clock!.now.getTime(),
+      needsMs: target.expected_ms ?? 0,
+    });
+  };
+
+  const ask = async ({ id, spec, verb, runbook_name }: OfRollout, target: Asked, tenant: ProjectId): Promise<void> => {
+    const { grace_ms } = termsOf(spec);
+    const [asked] = await sql<{ until: Date }[]>`
+      update rollout_targets set state = 'asked', asked_at = now(), not_before = now() + ${grace_ms} * interval '1 millisecond'
+      where rollout = ${id} and position = ${target.position} and state = 'pending' returning not_before as until`;
+    if (!asked) return;
+    const data = { rollout: id, verb, runbook: runbook_name, expected_ms: target.expected_ms, answer_by: asked.until };
+    await events(sql).append({ kind: 'rollout.asked', node_uuid: target.node_uuid, project: tenant, data });
+  };
+
+  return {
+    /**
+     * What the tenant of a target says now. Where that is no consent, the target is moved: it is put off until a time, its tenant
+     * is asked, or it is passed over. In a transaction.
+     */
+    async settle(rollout: OfRollout, target: Asked): Promise<Consent['is']> {
+      const tenant = tenantOf(target);
+      if (tenant === null || tenant === rollout.project) return 'given';
+      const consent = await consentFor(rollout.id, target, tenant);
+      if (consent.is === 'waits')
+        await sql`
+          update rollout_targets set not_before = ${new Date(consent.until)}
+          where rollout = ${rollout.id} and position = ${target.position} and state = 'pending'`;
+      if (consent.is === 'asks') await ask(rollout, target, tenant);
+      if (consent.is === 'refused')
+        await sql`
+          update rollout_targets set state = 'skipped', code = 'tenant_refused', reason = ${consent.reason}, ended_at = now()
+          where rollout = ${rollout.id} and position = ${target.position} and state in ('pending', 'asked')`;
+      return consent.is;
+    },
+
+    /**
+     * Records an answer and lets the rollout go on by it. False where the target is no longer to be asked for: it has begun, or is
+     * over. In a transaction.
+     */
+    async answer(rollout: RolloutUuid, position: number, given: GivenAnswer): Promise<boolean> {
+      const refused = given.answer === 'refuse';
+      const moved = await sql`
+        update rollout_targets set state = ${refused ? 'skipped' : 'pending'},
+          code = case when ${refused} then 'tenant_refused' else code end,
+          reason = case when ${refused} then ${given.reason} else reason end,
+          ended_at = case when ${refused} then now() end, not_before = ${given.at ?? null}
+        where rollout = ${rollout} and position = ${position} and state in ('pending', 'asked') and wave is not null returning 1`;
+      if (moved.length === 0) return false;
+      await sql`
+        insert into rollout_answers (rollout, position, answer, at, window_id, requester, reason)
+        values (${rollout}, ${position}, ${given.answer}, ${given.at ?? null}, ${given.window?.uuid ?? null},
+          ${jsonOf(sql, given.requester)}, ${given.reason})`;
+      await sql`select wake_rollout(${rollout})`;
+      return true;
+    },
+
+    /** Targets whose tenant has not answered in time. */
+    overdue: (rollout: RolloutUuid): Promise<(Asked & { node_uuid: NodeUuid })[]> => sql`
+      select position, node_uuid, owner, lessee, expected_ms::float8 as expected_ms from rollout_targets
+      where rollout = ${rollout} and state = 'asked' and not_before <= now() order by position limit 1000`,
+
+    /** When the next tenant's time is over; null where none is asked. */
+    async nextOverdue(rollout: RolloutUuid): Promise<Date | null> {
+      const [row] = await sql<{ at: Date | null }[]>`
+        select min(not_before) as at from rollout_targets where rollout = ${rollout} and state = 'asked'`;
+      return row!.at;
+    },
+
+    /** Goes on without an answer, by the rule: the target is due, and its tenant is not asked again. */
+    async force(rollout: RolloutUuid, position: number): Promise<boolean> {
+      const forced = await sql`
+        update rollout_targets set state = 'pending', code = 'forced', not_before = null
+        where rollout = ${rollout} and position = ${position} and state = 'asked' returning 1`;
+      return forced.length === 1;
+    },
+
+    /** A failed target is to be tried again. It counts as failed until then. False where it has not failed. */
+    async retry(rollout: RolloutUuid, position: number): Promise<boolean> {
+      const asked = await sql`
+        update rollout_targets set retry_asked_at = now()
+        where rollout = ${rollout} and position = ${position} and state = 'failed' returning 1`;
+      if (asked.length === 0) return false;
+      await sql`select wake_rollout(${rollout})`;
+      return true;
+    },
+  };
+};

@@ -1,0 +1,64 @@
+/** A tenant's word on one of its nodes: what it answered, what it lets happen in general, and whether it has to be asked. */
+import { beginsIn, type Window } from './windows';
+
+export type TenantAnswer =
+  | { readonly answer: 'now' }
+  /** Epoch milliseconds. */
+  | { readonly answer: 'at'; readonly at: number }
+  /** Null: the window was deleted since. */
+  | { readonly answer: 'in'; readonly window: Window | null }
+  | { readonly answer: 'refuse'; readonly reason: string | null };
+
+export type ConsentFacts = {
+  /** The newest. */
+  readonly answer?: TenantAnswer;
+  /** The tenant's windows: an answer that stands for all its nodes. */
+  readonly windows: readonly Window[];
+  /** Whether a disruption budget of the tenant speaks of this node: it says then by counting. */
+  readonly budgeted: boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** How long the work takes, as far as that is known: it must end before a window closes. */
+  readonly needsMs: number;
+};
+
+export type Consent =
+  | { readonly is: 'given' }
+  /** Until then, epoch milliseconds. */
+  | { readonly is: 'waits'; readonly until: number }
+  | { readonly is: 'asks' }
+  | { readonly is: 'refused'; readonly reason: string | null };
+
+const from = (begins: number, now: number): Consent =>
+  begins <= now ? { is: 'given' } : { is: 'waits', until: begins };
+
+/** An answer for the node counts before one for all nodes; a window that is too short for the work is no answer. */
+export const consentOf = ({ answer, windows, budgeted, now, needsMs }: ConsentFacts): Consent => {
+  if (answer?.answer === 'refuse') return { is: 'refused', reason: answer.reason };
+  if (answer?.answer === 'now') return { is: 'given' };
+  if (answer?.answer === 'at') return from(answer.at, now);
+  const named = answer?.answer === 'in' && answer.window ? [answer.window] : windows;
+  const begins = beginsIn(named, now, needsMs);
+  if (begins !== undefined) return from(begins, now);
+  return budgeted && named.length === 0 ? { is: 'given' } : { is: 'asks' };
+};
+
+/** What a rollout says of tenants' consent. */
+export type ConsentTerms = {
+  /** How long a tenant has for its answer. */
+  readonly grace_ms: number;
+  /** What follows without one: the node is passed over, or worked on where the rule temper:rollout:without_consent admits it. */
+  readonly force: 'never' | 'rule';
+};
+
+const defaultTerms: ConsentTerms = { grace_ms: 24 * 3_600_000, force: 'never' };
+
+/** The terms of a rollout's spec; those it leaves out are the defaults. */
+export const termsOf = (spec: Readonly<Record<string, unknown>>): ConsentTerms => ({
+  ...defaultTerms,
+  ...(spec.consent as Partial<ConsentTerms> | undefined),
+});
+
+/** The project that is asked for a node: the one that uses it. */
+export const tenantOf = ({ owner, lessee }: { readonly owner: string | null; readonly lessee: string | null }) =>
+  lessee ?? owner;
