@@ -51,7 +51,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
         if (!(await store.runs.advance(lock, seq, 'waiting', waiting_for))) return answer(node.provision_state);
         await store.runSteps.mark(lock, index, 'waiting', {});
         await store.contacts.await(lock, awaits);
-        return answer(await moveNode(store, lock, node, 'wait'));
+        return answer(await moveNode(store, lock, node, 'wait', { awaits }));
       }),
   ),
 

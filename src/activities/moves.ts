@@ -9,19 +9,23 @@ import type { Lock } from '../model/runs/runs';
 export const heldNode = async (store: Queries, lock: Lock): Promise<HeldNode> =>
   (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
 
-/** Moves a node that this lock holds, where its state has such a move. @returns where it is now */
+/**
+ * Moves a node that this lock holds, where its state has such a move.
+ * @param facts what is said of the move in its event, beside from, to and event @returns where it is now
+ */
 export const moveNode = async (
   store: Queries,
   lock: Lock,
   { provision_state: from, owner: project, lessee }: HeldNode,
   event: Event,
+  facts: Readonly<Record<string, string>> = {},
 ): Promise<ProvisionState> => {
   const to = next(from, event);
   if (!to) return from;
   const forgotten = forgets(from, to);
   await store.runs.moveNode(lock, to, forgotten);
   if (forgotten) await store.secrets.dropUnused(lock.node_uuid);
-  const data = { from, to, event };
+  const data = { ...facts, from, to, event };
   await store.events.append({ kind: 'node.moved', node_uuid: lock.node_uuid, run_id: lock.run, project, lessee, data });
   return to;
 };

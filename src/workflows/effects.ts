@@ -44,6 +44,10 @@ export const createEffects = (run: RunInput, state: ExecutionState, journal: Jou
       codeOf(thrown) === 'AgentGone' &&
       actRow(step.acts[index]!.act).startsOver === true &&
       patched('2026-11-a-lost-ramdisk-starts-over'),
+    restsIn(step, index) {
+      const { by, patience } = actRow(step.acts[index]!.act);
+      return by === 'agent' && patience === 'job' && patched('2026-11-the-ramdisk-works-in-wait-states');
+    },
     isFrozen: isHeldBack,
     async join(step, rest, reported) {
       const planned = await journal.join(step, rest, reported);

@@ -48,6 +48,8 @@ export type Effects = {
   describe(thrown: unknown): string;
   /** Whether an act lost its ramdisk and may be done anew in another. */
   startsOver(thrown: unknown, step: PlannedStep, index: number): boolean;
+  /** Whether an act is work of the ramdisk, during which the node rests in its wait state. */
+  restsIn(step: PlannedStep, index: number): boolean;
   /** Whether an act was held back by an operator's freeze of the node. */
   isFrozen(thrown: unknown): boolean;
   /** Resolves when no freeze holds the node any more; throws Aborted when abort comes first. */
@@ -253,10 +255,27 @@ type Tried =
   | { readonly is: 'left' | 'frozen' | 'rebooted' }
   | { readonly is: 'failed'; readonly error: string; readonly unknown: boolean };
 
+/**
+ * An act, in the wait state where the ramdisk works at it, as in the original: a client sees that, and may abort. A run that ends
+ * with the act ends from there.
+ */
+const resting = async (step: PlannedStep, index: number, effects: Effects): Promise<ActOutcome> => {
+  if (!effects.restsIn(step, index)) return effects.act(step, index);
+  await effects.move('wait');
+  try {
+    const outcome = await effects.act(step, index);
+    await effects.move('resume');
+    return outcome;
+  } catch (thrown) {
+    if (effects.isFailure(thrown)) await effects.move('resume');
+    throw thrown;
+  }
+};
+
 /** One act. `failed` asks a person; throws what ends the run. */
 const tryAct = async (step: PlannedStep, index: number, effects: Effects, startedOver: boolean): Promise<Tried> => {
   try {
-    const outcome = await effects.act(step, index);
+    const outcome = await resting(step, index, effects);
     return outcome.rest === 'skip' ? { is: 'left' } : { is: 'done', outcome };
   } catch (thrown) {
     if (effects.isFrozen(thrown)) {

@@ -57,7 +57,9 @@ test('a deployment boots the ramdisk, waits for it, writes the image and starts 
     'set_boot_device',
     'power_on',
   ]);
-  expect(await statesOf(node)).toEqual(['wait call-back', 'deploying', 'active']);
+  // For its ramdisk, then while the ramdisk writes the image and cleans the disk.
+  const waits = ['wait call-back', 'deploying'];
+  expect(await statesOf(node)).toEqual([...waits, ...waits, ...waits, 'active']);
   expect(await nodeOf(node)).toMatchObject({ provision_state: 'active', deploy_step: null, reservation: null });
   expect(await world.inventory.agents.find(node)).toBeUndefined(); // it went with the power
 });

@@ -219,7 +219,7 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
     until,
     async waitsIn(run, times) {
       const [row] = await sql<{ times: number; awaits: string | null }[]>`
-        select (select count(*)::int from events e where e.run_id = r.id and e.kind = 'node.moved' and e.data->>'event' = 'wait') as times, awaits
+        select (select count(*)::int from events e where e.run_id = r.id and e.kind = 'node.moved' and e.data ? 'awaits') as times, awaits
         from runs r where r.id = ${run}`;
       return row?.times === times && row.awaits !== null;
     },

@@ -1,5 +1,5 @@
 /** Steps that need the ramdisk: when it is waited for, when it is booted again, and how its own steps join the plan. */
-import { runSteps } from '../../src/workflows/interpreter';
+import { Aborted, type Effects, runSteps } from '../../src/workflows/interpreter';
 import { boot, Failed, recording, stepAt, throwingFirst } from './support';
 
 const inBand = (index: number) => stepAt(index, ['log', 'agent_step']);
@@ -216,5 +216,38 @@ describe('an act that lost its ramdisk', () => {
     const made = losing(over);
     await expect(runSteps([write], throwingFirst(made, lost))).rejects.toBe(lost);
     expect(made.told).toEqual(['at 1 running', 'act agent_write_image']);
+  });
+});
+
+describe('the node rests in its wait state while the ramdisk works', () => {
+  const write = stepAt(1, ['agent_write_image']);
+  const rested = (over: Partial<Effects> = {}) =>
+    recording({ boot, restsIn: (step, index) => step.acts[index]!.act === 'agent_write_image', ...over });
+
+  test('and is at work again before what comes next', async () => {
+    const made = rested();
+    await runSteps([write], made.effects);
+    expect(made.told).toEqual(['at 1 running', 'move wait', 'act agent_write_image', 'move resume']);
+  });
+
+  test('also where the work failed', async () => {
+    const fault = new Failed('no disk');
+    const made = rested();
+    await expect(runSteps([write], throwingFirst(made, fault))).rejects.toBe(fault);
+    expect(made.told.slice(-3)).toEqual(['move wait', 'act agent_write_image', 'move resume']);
+  });
+
+  test('a run that ends with the work ends from there', async () => {
+    const made = rested();
+    await expect(runSteps([write], throwingFirst(made, new Aborted()))).rejects.toBeInstanceOf(Aborted);
+    expect(made.told.at(-1)).toBe('act agent_write_image');
+  });
+
+  test('another ramdisk is booted at work, and the wait begins anew with the act', async () => {
+    const lost = new Failed('gone');
+    const made = rested({ startsOver: (thrown) => thrown === lost });
+    await runSteps([write], throwingFirst(made, lost));
+    const act = ['move wait', 'act agent_write_image', 'move resume'];
+    expect(made.told.filter((line) => /^move|write_image$/.test(line))).toEqual([...act, ...act]);
   });
 });

@@ -26,6 +26,7 @@ export const recording = (over: Partial<Effects> = {}) => {
     decided: async () => ({ kind: 'retry' }),
     again: async (step, args) => void told.push(`again ${step.index}${args ? ' with others' : ''}`),
     startsOver: () => false,
+    restsIn: () => false,
     isFrozen: () => false,
     thawed: async (step) => void told.push(`thawed ${step.index}`),
     async contacted(step, awaits) {
