@@ -12,6 +12,7 @@ import { addPolicy } from './policy';
 import { addRamdisks } from './ramdisks';
 import { addRecover } from './recover';
 import { addReplay } from './replay';
+import { addRollouts } from './rollouts';
 import { addRunbooks } from './runbooks';
 import { addRuns } from './runs';
 import { addSecrets } from './secrets';
@@ -39,6 +40,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addRuns(program, acting);
   addRunbooks(program, acting);
   addPlan(program, acting);
+  addRollouts(program, acting);
   addFreezes(program, acting);
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);

@@ -1,0 +1,172 @@
+/** What is said of a rollout: its plan for a person who decides on it, and its progress as lines. */
+import { clock } from './spans';
+import { cut, plainText, table } from './tables';
+
+type Wave = {
+  readonly wave: number;
+  readonly size: number;
+  readonly opened_at: string | null;
+  readonly closed_at: string | null;
+  readonly states: Readonly<Record<string, number>>;
+};
+type Counter = {
+  readonly scope: string;
+  readonly value: string;
+  readonly budget: number | null;
+  readonly most: number | null;
+  readonly in_flight: number;
+  readonly failed: number;
+  readonly parked: number;
+  readonly done: number;
+};
+type Refused = { readonly code: string; readonly rule: string | null; readonly reason: string; readonly nodes: number };
+
+export type Rollout = {
+  readonly uuid: string;
+  readonly name?: string | null;
+  readonly project?: string | null;
+  readonly state: string;
+  readonly verb: string;
+  readonly runbook: { readonly name: string; readonly revision: number } | null;
+  readonly code?: string | null;
+  readonly reason?: string | null;
+  readonly wave?: number;
+  readonly waves_total?: number;
+  readonly plan_hash?: string;
+  readonly created_at: string;
+  readonly waves?: readonly Wave[];
+  readonly counters?: readonly Counter[];
+  readonly states?: Readonly<Record<string, number>>;
+  readonly summary?: {
+    readonly selected: number;
+    readonly will_run: number;
+    readonly need_consent: number;
+    readonly refused: readonly Refused[];
+    readonly waves: readonly number[];
+    readonly restarts: number;
+    readonly erased: number;
+    readonly harmed_at_most: number | null;
+    readonly expected_ms: number | null;
+  };
+};
+
+export type Target = {
+  readonly node_uuid: string;
+  readonly node_name: string | null;
+  readonly wave: number | null;
+  readonly state: string;
+  readonly code: string | null;
+  readonly reason: string | null;
+  readonly run: string | null;
+  readonly not_before: string | null;
+};
+
+const count = (many: number, one: string, more = `${one}s`): string => `${many} ${many === 1 ? one : more}`;
+const workText = ({ verb, runbook }: Rollout): string =>
+  runbook ? `${verb} by ${runbook.name}, revision ${runbook.revision}` : verb;
+
+/** The plan in a few lines: who is in it, what happens to power and data, and what is refused for which reason. */
+export const planText = (rollout: Rollout): string => {
+  const { summary, plan_hash = '' } = rollout;
+  if (!summary) return `${rollout.uuid}  ${plainText(rollout.state)}  ${plainText(workText(rollout))}\n`;
+  const refused = summary.refused.reduce((all, { nodes }) => all + nodes, 0);
+  const reasons = summary.refused.map(({ nodes, code, reason }, index) =>
+    [index === 0 ? '  refused ' : '          ', String(nodes).padStart(5), code.padEnd(17), plainText(reason)].join(
+      ' ',
+    ),
+  );
+  const time = summary.expected_ms === null ? 'the time is not known yet' : `about ${clock(summary.expected_ms)}`;
+  return `${[
+    `${count(summary.selected, 'node')} selected: ${summary.will_run} would run, ${refused} refused, ${summary.need_consent} need consent. Nothing was touched.`,
+    ...reasons,
+    `  power     ${count(summary.restarts, 'node')} restarted; ${count(summary.erased, 'node is', 'nodes are')} erased`,
+    `  waves     ${summary.waves.join(' + ')}; worst case ${summary.harmed_at_most ?? summary.will_run} harmed; ${time}`,
+    `  rollout   ${rollout.uuid}  ${plainText(rollout.state)}  ${plainText(workText(rollout))}`,
+    `  plan      ${plainText(plan_hash)}`,
+  ].join('\n')}\n`;
+};
+
+const barSize = 20;
+const over = ['done', 'failed', 'aborted', 'skipped'];
+
+const bar = (share: number): string => {
+  const full = Math.round(Math.min(1, share) * barSize);
+  return `[${'#'.repeat(full)}${'.'.repeat(barSize - full)}]`;
+};
+
+const statesText = (states: Readonly<Record<string, number>>): string =>
+  Object.entries(states)
+    .filter(([, many]) => many > 0)
+    .map(([state, many]) => `${many} ${state}`)
+    .join(', ');
+
+const waveLine = ({ wave, size, states }: Wave): string => {
+  const ended = over.reduce((sum, state) => sum + (states[state] ?? 0), 0);
+  return `wave ${String(wave).padEnd(3)} ${bar(ended / size)} ${ended}/${size}  ${statesText(states)}`;
+};
+
+const budgetLine = ({ failed, parked, in_flight, budget, most }: Counter): string =>
+  `budget   ${failed} failed + ${parked} parked + ${in_flight} in flight of ${budget ?? 'any number'}${most === null ? '' : `, at most ${most} at once`}`;
+
+/** Its progress: a line each for state, waves, budget, what is in flight and what waits. @param targets some of those */
+export const progressLines = (rollout: Rollout, targets: readonly Target[], width = 120): string[] => {
+  const { waves = [], counters = [], code, reason } = rollout;
+  const why = code || reason ? `: ${[code, reason].filter(Boolean).join(', ')}` : '';
+  const total = counters.find(({ scope }) => scope === 'total');
+  const named = ({ node_name, node_uuid }: Target): string => node_name ?? node_uuid;
+  const list = (title: string, states: readonly string[], say: (target: Target) => string): string[] => {
+    const some = targets.filter(({ state }) => states.includes(state)).map(say);
+    return some.length > 0 ? [`${title} ${some.join('; ')}`] : [];
+  };
+  return [
+    `rollout  ${rollout.uuid}  ${rollout.state}${why}`,
+    ...waves.map(waveLine),
+    ...(total ? [budgetLine(total)] : []),
+    ...list('flight  ', ['admitted', 'soaking', 'parked'], (one) => `${named(one)} ${one.state}`),
+    ...list('waits   ', ['asked', 'pending'], (one) =>
+      [
+        named(one),
+        one.state === 'asked' ? 'for its tenant' : (one.code ?? 'for room'),
+        one.not_before && `until ${one.not_before}`,
+      ]
+        .filter(Boolean)
+        .join(' '),
+    ),
+    ...list('failed  ', ['failed'], (one) => `${named(one)}: ${one.reason ?? one.code ?? ''}`),
+  ].map((line) => cut(line, width));
+};
+
+/** States that a rollout does not leave. */
+export const endedStates: readonly string[] = ['succeeded', 'stopped', 'aborted', 'expired'];
+
+export const rolloutTable = (rollouts: readonly Rollout[], width: number | undefined): string =>
+  rollouts.length === 0
+    ? 'No rollouts.\n'
+    : table(
+        ['ROLLOUT', 'STATE', 'WAVE', 'WORK', 'CREATED', 'NAME, AND WHY IT STANDS'],
+        rollouts.map((one) => [
+          one.uuid,
+          one.state,
+          one.wave === undefined ? '' : `${one.wave}/${one.waves_total}`,
+          workText(one),
+          one.created_at,
+          [one.name, one.code, one.reason].filter(Boolean).join(': '),
+        ]),
+        width,
+      );
+
+export const targetTable = (targets: readonly Target[], width: number | undefined): string =>
+  targets.length === 0
+    ? 'No targets.\n'
+    : table(
+        ['NODE', 'WAVE', 'STATE', 'RUN', 'CODE', 'REASON'],
+        targets.map((one) => [
+          one.node_name ?? one.node_uuid,
+          one.wave ?? '',
+          one.state,
+          one.run ?? '',
+          one.code ?? '',
+          one.reason ?? '',
+        ]),
+        width,
+      );

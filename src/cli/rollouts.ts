@@ -1,0 +1,223 @@
+/** `temper rollouts`: one runbook or verb on many nodes, planned, approved, begun in waves, watched and stopped. */
+import type { Command } from 'commander';
+import { parse, YAMLParseError } from 'yaml';
+import type { Acting, Context } from './context';
+import { stop } from './faults';
+import { planText, type Rollout, rolloutTable, type Target, targetTable } from './rollout-texts';
+import { watchRollout } from './rollout-watch';
+import { plainText } from './tables';
+
+const path = '/temper/v1/rollouts';
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The rollout that is meant by its UUID, the beginning of it, or its name. Throws CliFault. */
+const findRollout = async ({ api }: Context, ident: string): Promise<string> => {
+  if (uuidForm.test(ident)) return ident;
+  const { rollouts } = (await api.send('GET', `${path}?limit=1000`)) as { rollouts: Rollout[] };
+  const meant = rollouts.filter(({ uuid, name }) => name === ident || (ident.length >= 4 && uuid.startsWith(ident)));
+  if (meant.length > 1) stop('usage', `${ident} could be ${meant.length} rollouts; give more of its UUID.`);
+  return meant[0]?.uuid ?? stop('refused', `No rollout ${ident}.`);
+};
+
+type Planned = {
+  readonly query?: readonly string[];
+  readonly node?: readonly string[];
+  readonly runbook?: string;
+  readonly verb?: string;
+  readonly limit?: string;
+  readonly percent?: string;
+  readonly budget?: string;
+  readonly name?: string;
+};
+
+/** A document of a plan. Throws CliFault (usage). */
+const documentOf = ({ hands }: Context, file: string): Record<string, unknown> => {
+  const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
+  try {
+    const document: unknown = parse(text, { maxAliasCount: 0, uniqueKeys: true });
+    if (typeof document !== 'object' || document === null || Array.isArray(document))
+      return stop('usage', `${file} does not hold the keys and values of a plan.`);
+    return document as Record<string, unknown>;
+  } catch (thrown) {
+    if (thrown instanceof YAMLParseError || thrown instanceof ReferenceError)
+      return stop('usage', `${file}: ${plainText(thrown.message)}`);
+    throw thrown;
+  }
+};
+
+// `r1..r9` is each of them.
+const ranged = (text: string): string[] => {
+  const [, before, first, , last] = /^(.*?)(\d+)\.\.(.*?)(\d+)$/.exec(text) ?? [];
+  if (first === undefined || Number(last) < Number(first) || Number(last) - Number(first) > 1_000) return [text];
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => `${before}${Number(first) + index}`);
+};
+
+/** `key=value,value` pairs as the API takes them. Throws CliFault (usage). */
+const queryOf = (pairs: readonly string[]): Record<string, string[]> =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) stop('usage', `--query is key=value, such as resource_class=gold; got ${pair}.`);
+      return [
+        pair.slice(0, at),
+        pair
+          .slice(at + 1)
+          .split(',')
+          .flatMap(ranged),
+      ];
+    }),
+  );
+
+/** What the options say, laid over the file. */
+const bodyOf = (document: Record<string, unknown>, given: Planned): Record<string, unknown> => {
+  const select = {
+    ...(document.select as object | undefined),
+    ...(given.query && { query: queryOf(given.query) }),
+    ...(given.node && { nodes: given.node }),
+    ...(given.limit !== undefined && { limit: Number(given.limit) }),
+    ...(given.percent !== undefined && { percent: given.percent }),
+  };
+  const total = given.budget !== undefined && (/^\d+$/.test(given.budget) ? Number(given.budget) : given.budget);
+  return {
+    ...document,
+    ...(Object.keys(select).length > 0 && { select }),
+    ...(given.runbook !== undefined && { runbook: given.runbook }),
+    ...(given.verb !== undefined && { verb: given.verb }),
+    ...(given.name !== undefined && { name: given.name }),
+    ...(total !== false && { budget: { ...(document.budget as object | undefined), total } }),
+  };
+};
+
+const plan = async (context: Context, file: string | undefined, given: Planned): Promise<void> => {
+  const body = bodyOf(file === undefined ? {} : documentOf(context, file), given);
+  context.print((await context.api.send('POST', path, body)) as Rollout, planText);
+};
+
+const listRollouts = async (
+  { api, print, width }: Context,
+  given: { state?: string; limit?: string },
+): Promise<void> => {
+  const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== undefined) as never);
+  print((await api.send('GET', `${path}?${query}`)) as { rollouts: Rollout[] }, ({ rollouts }) =>
+    rolloutTable(rollouts, width),
+  );
+};
+
+const showRollout = async (context: Context, ident: string): Promise<void> =>
+  context.print((await context.api.send('GET', `${path}/${await findRollout(context, ident)}`)) as Rollout, planText);
+
+type Listed = { readonly state?: string; readonly wave?: string; readonly reason?: string; readonly limit?: string };
+
+const listTargets = async (context: Context, ident: string, given: Listed): Promise<void> => {
+  const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== undefined) as never);
+  const one = await findRollout(context, ident);
+  context.print(
+    (await context.api.send('GET', `${path}/${one}/targets?${query}`)) as { targets: Target[] },
+    ({ targets }) => targetTable(targets, context.width),
+  );
+};
+
+type Given = { readonly reason: string; readonly plan?: string; readonly wave?: string; readonly running?: string };
+
+/** The hash of the plan that the caller means. Throws CliFault where it is another by now. */
+const hashOf = async ({ api }: Context, uuid: string, plan: string | undefined): Promise<string> => {
+  const { plan_hash = '' } = (await api.send('GET', `${path}/${uuid}`)) as Rollout;
+  if (plan !== undefined && (plan.length < 4 || !plan_hash.startsWith(plan)))
+    stop('refused', `The plan of rollout ${uuid} is ${plan_hash}, not ${plan}; read it anew.`);
+  return plan_hash;
+};
+
+const acting =
+  (act: string, hashed: boolean) =>
+  async (context: Context, ident: string, given: Given): Promise<void> => {
+    const uuid = await findRollout(context, ident);
+    const answer = await context.api.send('POST', `${path}/${uuid}/${act}`, {
+      reason: given.reason,
+      ...(hashed && { plan_hash: await hashOf(context, uuid, given.plan) }),
+      ...(given.wave !== undefined && { expected_wave: Number(given.wave) }),
+      ...(given.running !== undefined && { running: given.running }),
+    });
+    context.print(answer, () => `Rollout ${uuid}: ${act} is done.\n`);
+  };
+
+const rollback = async (
+  context: Context,
+  ident: string,
+  { reason, runbook, targets, verb }: { reason: string; runbook?: string; targets: string; verb?: string },
+): Promise<void> => {
+  const uuid = await findRollout(context, ident);
+  const body = { reason, targets, ...(runbook !== undefined && { runbook }), ...(verb !== undefined && { verb }) };
+  context.print((await context.api.send('POST', `${path}/${uuid}/rollback`, body)) as Rollout, planText);
+};
+
+const watch = async (context: Context, ident: string): Promise<void> =>
+  watchRollout(context, await findRollout(context, ident));
+
+const acts: readonly (readonly [act: string, says: string, hashed: boolean])[] = [
+  ['submit', 'ask others to approve its plan', true],
+  ['start', 'begin its first wave, by your rights', true],
+  ['pause', 'begin nothing more for now; what runs, runs on', false],
+  ['resume', 'go on', false],
+  ['advance', 'open the next wave', false],
+  ['adopt', 'have it go on by your rights', false],
+  ['abort', 'end it', false],
+];
+
+const addActs = (rollouts: Command, run: Acting): void => {
+  for (const [act, says, hashed] of acts) {
+    const command = rollouts
+      .command(act)
+      .description(says)
+      .argument('<rollout>', 'its UUID, the beginning of it, or its name')
+      .requiredOption('--reason <text>', 'why; it stands in the audit trail');
+    if (hashed) command.option('--plan <hash>', 'the plan that you have read, or the beginning of its hash');
+    if (act === 'advance') command.option('--wave <number>', 'the wave that you have seen end');
+    if (act === 'abort') command.option('--running <what>', 'finish, or abort what runs', 'finish');
+    command.action(run(acting(act, hashed)));
+  }
+};
+
+/** Adds the commands about rollouts. */
+export const addRollouts = (program: Command, run: Acting): void => {
+  const rollouts = program.command('rollouts').description('one runbook or verb on many nodes, in waves');
+  rollouts
+    .command('plan')
+    .description('say what would happen to which nodes; nothing is touched')
+    .argument('[file]', 'a plan as YAML; options are laid over it')
+    .option('--query <key=value...>', 'which nodes: resource_class=gold properties.rack=r1..r9')
+    .option('--node <node...>', 'which nodes, by UUID or name')
+    .option('--limit <number>', 'of these so many')
+    .option('--percent <share>', 'of these a share, such as 10%')
+    .option('--runbook <runbook>', 'its name or UUID')
+    .option('--verb <verb>', 'service where absent')
+    .option('--budget <amount>', 'how many nodes may be harmed: 2, or 1%')
+    .option('--name <name>')
+    .action(run(plan));
+  rollouts
+    .command('list')
+    .description('those you may see')
+    .option('--state <state>')
+    .option('--limit <number>', 'at most so many, 1 to 1000')
+    .action(run(listRollouts));
+  rollouts.command('show').description('the plan of one').argument('<rollout>').action(run(showRollout));
+  rollouts.command('watch').description('follow one until it ends').argument('<rollout>').action(run(watch));
+  rollouts
+    .command('targets')
+    .description('its nodes, each with its state and why')
+    .argument('<rollout>')
+    .option('--state <state>')
+    .option('--wave <number>')
+    .option('--reason <code>')
+    .option('--limit <number>', 'at most so many, 1 to 1000')
+    .action(run(listTargets));
+  addActs(rollouts, run);
+  rollouts
+    .command('rollback')
+    .description('plan another rollout on its nodes; nothing is undone by itself')
+    .argument('<rollout>')
+    .requiredOption('--reason <text>', 'why; it stands in the audit trail')
+    .option('--runbook <runbook>', 'that reverts it')
+    .option('--verb <verb>')
+    .option('--targets <which>', 'done or failed', 'done')
+    .action(run(rollback));
+};

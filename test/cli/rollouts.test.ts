@@ -1,0 +1,242 @@
+/** `temper rollouts`: plans from files and options, acts with the plan that was read, and progress on a terminal and elsewhere. */
+import { Writable } from 'node:stream';
+import { temper } from './support/command';
+import { type Answer, type Double, startDouble } from './support/double';
+
+const uuid = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const plan_hash = `7f3c${'0'.repeat(58)}e1`;
+const rollout = {
+  uuid,
+  name: 'bios',
+  state: 'planned',
+  verb: 'service',
+  runbook: { name: 'CUSTOM_BIOS', revision: 3 },
+  code: null,
+  reason: null,
+  wave: 1,
+  waves_total: 4,
+  plan_hash,
+  created_at: '2026-11-22T10:00:00Z',
+  states: {},
+  waves: [],
+  counters: [],
+  summary: {
+    selected: 412,
+    will_run: 371,
+    need_consent: 19,
+    refused: [
+      { code: 'trait', rule: null, reason: 'CUSTOM_APPROVED_BIOS is not on the node', nodes: 38 },
+      { code: 'frozen', rule: null, reason: 'fan swap', nodes: 3 },
+    ],
+    waves: [1, 19, 93, 258],
+    restarts: 371,
+    erased: 0,
+    harmed_at_most: 4,
+    expected_ms: 11_400_000,
+  },
+};
+
+let api: Double;
+let answers: ((path: string) => Answer | undefined) | undefined;
+beforeAll(async () => {
+  api = await startDouble(({ method, path }) => {
+    const own = answers?.(path);
+    if (own) return own;
+    return { json: method === 'GET' && path.startsWith('/temper/v1/rollouts?') ? { rollouts: [rollout] } : rollout };
+  });
+});
+beforeEach(() => {
+  api.asked.length = 0;
+  answers = undefined;
+});
+afterAll(() => api.close());
+
+const world = () => ({ env: { TEMPER_URL: api.url, TEMPER_TOKEN: 't' } });
+const does = (line: readonly string[], more: object = {}) => temper(['rollouts', ...line], { ...world(), ...more });
+
+describe('a plan', () => {
+  const file = 'runbook: CUSTOM_BIOS\nselect:\n  query:\n    resource_class: gold\nbudget:\n  total: 1%\n  wave: 2\n';
+
+  test('is a file of YAML, with options laid over it', async () => {
+    const line = ['plan', 'bios.yaml', '--limit', '40', '--budget', '2', '--name', 'bios'];
+    expect((await does(line, { files: { 'bios.yaml': file } })).status).toBe(0);
+    expect(api.asked).toMatchObject([
+      {
+        method: 'POST',
+        path: '/temper/v1/rollouts',
+        body: {
+          name: 'bios',
+          runbook: 'CUSTOM_BIOS',
+          select: { query: { resource_class: 'gold' }, limit: 40 },
+          budget: { total: 2, wave: 2 },
+        },
+      },
+    ]);
+  });
+
+  test('is made of options alone, and ranges are each of their values', async () => {
+    await does(['plan', '--runbook', 'R', '--query', 'resource_class=gold', 'properties.rack=r8..r11,x']);
+    expect(api.asked[0]!.body).toEqual({
+      runbook: 'R',
+      select: { query: { resource_class: ['gold'], 'properties.rack': ['r8', 'r9', 'r10', 'r11', 'x'] } },
+    });
+  });
+
+  test('says what would happen, and why not', async () => {
+    const { out } = await does(['show', uuid]);
+    expect(out).toBe(`412 nodes selected: 371 would run, 41 refused, 19 need consent. Nothing was touched.
+  refused     38 trait             CUSTOM_APPROVED_BIOS is not on the node
+               3 frozen            fan swap
+  power     371 nodes restarted; 0 nodes are erased
+  waves     1 + 19 + 93 + 258; worst case 4 harmed; about 3:10:00
+  rollout   ${uuid}  planned  service by CUSTOM_BIOS, revision 3
+  plan      ${plan_hash}
+`);
+  });
+
+  test.each([
+    ['a file that is not there', ['plan', 'x.yaml'], {}],
+    ['no YAML', ['plan', 'x.yaml'], { 'x.yaml': 'a: [1' }],
+    ['a list', ['plan', 'x.yaml'], { 'x.yaml': '- a' }],
+    ['one key twice', ['plan', 'x.yaml'], { 'x.yaml': 'a: 1\na: 2' }],
+    ['an alias, of which there could be too many', ['plan', 'x.yaml'], { 'x.yaml': 'a: &a [1]\nb: *a' }],
+    ['a query without a value', ['plan', '--query', 'gold'], {}],
+  ])('of %s is refused before anything is sent', async (_, line, files) => {
+    expect((await does(line, { files })).status).toBe(2);
+    expect(api.asked).toEqual([]);
+  });
+});
+
+describe('an act', () => {
+  test.each([
+    ['start', ['--plan', '7f3c'], { reason: 'r', plan_hash }],
+    ['submit', [], { reason: 'r', plan_hash }],
+    ['advance', ['--wave', '2'], { reason: 'r', expected_wave: 2 }],
+    ['abort', ['--running', 'abort'], { reason: 'r', running: 'abort' }],
+    ['pause', [], { reason: 'r' }],
+  ])('%s carries its reason and what its caller has seen', async (act, options, body) => {
+    expect((await does([act, uuid, '--reason', 'r', ...options])).status).toBe(0);
+    expect(api.asked.at(-1)).toMatchObject({ method: 'POST', path: `/temper/v1/rollouts/${uuid}/${act}`, body });
+  });
+
+  test('on a plan that is another by now is not sent', async () => {
+    const { status, err } = await does(['start', uuid, '--reason', 'r', '--plan', 'beef']);
+    expect([status, err]).toEqual([1, expect.stringContaining('read it anew')]);
+    expect(api.asked.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test('finds its rollout by name, or by the beginning of its UUID', async () => {
+    await does(['pause', 'bios', '--reason', 'r']);
+    await does(['pause', '0f8f', '--reason', 'r']);
+    expect(api.asked.filter(({ method }) => method === 'POST').map(({ path }) => path)).toEqual(
+      Array(2).fill(`/temper/v1/rollouts/${uuid}/pause`),
+    );
+    expect((await does(['pause', 'other', '--reason', 'r'])).status).toBe(1);
+  });
+
+  test('is no rollback without a new plan', async () => {
+    const { out } = await does(['rollback', uuid, '--reason', 'r', '--runbook', 'BACK', '--targets', 'failed']);
+    expect(api.asked.at(-1)).toMatchObject({ body: { reason: 'r', runbook: 'BACK', targets: 'failed' } });
+    expect(out).toContain('Nothing was touched.');
+  });
+});
+
+describe('watching', () => {
+  const running = {
+    ...rollout,
+    state: 'running',
+    wave: 2,
+    states: { done: 8, admitted: 2, failed: 1, asked: 1 },
+    waves: [
+      { wave: 1, size: 1, opened_at: null, closed_at: null, states: { done: 1 } },
+      { wave: 2, size: 19, opened_at: null, closed_at: null, states: { done: 7, failed: 1, admitted: 2, asked: 1 } },
+    ],
+    counters: [{ scope: 'total', value: '', budget: 4, most: null, in_flight: 2, failed: 1, parked: 0, done: 8 }],
+  };
+  const target = { node_uuid: 'n', wave: 2, code: null, reason: null, run: null, not_before: null };
+  const targets = {
+    admitted: [{ ...target, node_name: 'bmc-4', state: 'admitted' }],
+    asked: [{ ...target, node_name: 'bmc-9', state: 'asked', not_before: '2026-11-23T10:00:00Z' }],
+    failed: [{ ...target, node_name: 'bmc-7', state: 'failed', reason: 'it broke\u001b[2J' }],
+  };
+
+  /** Running at first, then paused, then over as it is said. */
+  const story = (end: string) => {
+    let looks = 0;
+    answers = (path) => {
+      const [, state] = /targets\?state=(\w+)/.exec(path) ?? [];
+      if (state !== undefined) return { json: { targets: targets[state as keyof typeof targets] ?? [] } };
+      looks++;
+      return { json: looks === 1 ? running : { ...running, state: end } };
+    };
+  };
+
+  test('prints a line when something has changed, and its status says how it ended', async () => {
+    story('succeeded');
+    const { status, out } = await does(['watch', uuid]);
+    expect(status).toBe(0);
+    expect(out).toBe(
+      'running    wave=2 done=8 admitted=2 failed=1 asked=1\nsucceeded  wave=2 done=8 admitted=2 failed=1 asked=1\n',
+    );
+    story('aborted');
+    expect((await does(['watch', uuid])).status).toBe(1);
+  });
+
+  test('prints one document a line as JSON', async () => {
+    story('succeeded');
+    const { out } = await temper(['--json', 'rollouts', 'watch', uuid], world());
+    expect(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).state),
+    ).toEqual(['running', 'succeeded']);
+  });
+
+  test('paints waves, budget, what is in flight and what waits on a terminal, over what it painted before', async () => {
+    story('stopped');
+    let painted = '';
+    const terminal = Object.assign(
+      new Writable({
+        write: (chunk, _, done) => {
+          painted += chunk;
+          done();
+        },
+      }),
+      { columns: 100 },
+    );
+    await does(['watch', uuid], { terminal });
+    const [first, second] = painted.split('\u001b[7F\u001b[0J');
+    expect(first).toBe(`rollout  ${uuid}  running
+wave 1   [####################] 1/1  1 done
+wave 2   [########............] 8/19  7 done, 1 failed, 2 admitted, 1 asked
+budget   1 failed + 0 parked + 2 in flight of 4
+flight   bmc-4 admitted
+waits    bmc-9 for its tenant until 2026-11-23T10:00:00Z
+failed   bmc-7: it broke [2J
+`);
+    expect(second).toContain(`${uuid}  stopped`);
+  });
+});
+
+test('targets are listed by state, with why', async () => {
+  answers = () => ({
+    json: {
+      targets: [
+        {
+          node_uuid: 'n',
+          node_name: null,
+          wave: 1,
+          state: 'skipped',
+          code: 'frozen',
+          reason: 'fan',
+          run: null,
+          not_before: null,
+        },
+      ],
+    },
+  });
+  const { out } = await does(['targets', uuid, '--state', 'skipped', '--limit', '5']);
+  expect(api.asked.at(-1)!.path).toBe(`/temper/v1/rollouts/${uuid}/targets?state=skipped&limit=5`);
+  expect(out).toMatch(/n\s+1\s+skipped\s+frozen\s+fan/);
+});
