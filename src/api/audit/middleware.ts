@@ -66,7 +66,9 @@ const listening = (policy: Policy, heard: Heard): Policy => {
   };
 };
 
-const singular = (collection: string): string => (collection === 'chassis' ? collection : collection.replace(/s$/, ''));
+// A path has dashes where a resource's name, and its rules', have underscores.
+const singular = (collection: string): string =>
+  collection === 'chassis' ? collection : collection.replace(/s$/, '').replaceAll('-', '_');
 
 /** `/v1/nodes/:node_ident/…` is about a node: what leads to the first parameter, in the singular, and what that is here. */
 const auditTarget = ({ path }: Route, params: FollowedRequest['params']) => {
