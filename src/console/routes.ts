@@ -1,10 +1,17 @@
 /** Which page is at which address. */
 import type { RequestListener } from 'node:http';
+import { allocationsPage } from './pages/allocations';
+import { auditPage } from './pages/audit';
 import { actOnNode, nodePage } from './pages/node';
 import { nodesPage } from './pages/nodes';
 import { nowPage } from './pages/now';
+import { policyPage } from './pages/policy';
 import { actOnRun, runPage } from './pages/run';
+import { editRunbook, editRunbookPage, newRunbookPage } from './pages/runbook-editor';
+import { comparePage, runbookPage, runbooksPage } from './pages/runbooks';
 import { runsPage } from './pages/runs';
+import { scopePage } from './pages/scope';
+import { systemPage } from './pages/system';
 import type { ConsoleSettings } from './server/context';
 import { streamOf } from './server/live';
 import { type ConsoleRoute, createConsole } from './server/server';
@@ -26,6 +33,18 @@ const routes: readonly ConsoleRoute[] = [
     run: streamOf(({ params }) => `/temper/v1/runs/${encodeURIComponent(params.run!)}/events`),
   },
   { post: '/runs/:run/:act', form: actOnRun },
+  { get: '/runbooks', page: runbooksPage },
+  { get: '/runbooks/new', page: newRunbookPage },
+  { post: '/runbooks/new', form: editRunbook },
+  { get: '/runbooks/:runbook', page: runbookPage },
+  { get: '/runbooks/:runbook/edit', page: editRunbookPage },
+  { post: '/runbooks/:runbook/edit', form: editRunbook },
+  { get: '/runbooks/:runbook/compare', page: comparePage },
+  { get: '/allocations', page: allocationsPage },
+  { get: '/policy', page: policyPage },
+  { get: '/audit', page: auditPage },
+  { get: '/system', page: systemPage },
+  { get: '/scope', page: scopePage },
 ];
 
 /** @param report takes what went wrong in the console itself */

@@ -99,6 +99,7 @@ export type RunbookView = {
     readonly step: string;
     readonly args: unknown;
     readonly order: number;
+    readonly temper?: unknown;
   }[];
   readonly updated_at?: string | null;
   readonly created_at?: string | null;

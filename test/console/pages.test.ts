@@ -22,6 +22,9 @@ beforeAll(async () => {
   await api.sql`update nodes set name = 'rack-1', description = ${hostile}, maintenance = true, maintenance_reason = ${hostile},
     last_error = ${hostile}, resource_class = ${hostile} where uuid = ${seen.node}`;
   await api.sql`insert into run_steps ${api.sql({ run_id: seen.run, index: 0, interface: 'power', step: 'reboot', args: api.sql.json({ note: hostile }), state: 'parked', last_error: hostile, note: hostile, attempt: 5 } as never)}`;
+  const step = { interface: 'power', step: 'reboot', order: 1, args: {} };
+  const made = { name: 'CUSTOM_HOSTILE', description: hostile, steps: [step] };
+  await api.as('owner-manager', 'POST', '/v1/runbooks', { body: made });
   await happened(api, seen, 'step.parked', { step: 'power.reboot', error: hostile });
 });
 afterAll(async () => {
@@ -30,12 +33,13 @@ afterAll(async () => {
 });
 
 const addresses = (): string[] => ['/', '/nodes', '/nodes/rack-1', '/runs', '/runs?state=any', `/runs/${seen.run}`];
+const others = ['/runbooks', '/allocations', '/policy', '/policy?rule=temper:run:skip', '/system', '/scope'];
 const viewers: readonly Persona[] = ['operator', 'owner-manager', 'owner-member', 'lessee-member'];
 
 test.each(viewers)('no text that others wrote becomes markup for %s', async (who) => {
   const browser = await pages.as(who);
   let shown = 0;
-  for (const address of addresses()) {
+  for (const address of [...addresses(), ...others]) {
     const { status, text } = await browser.get(address);
     expect({ address, status }).toEqual({ address, status: 200 });
     expect(text).not.toMatch(/<img|<script>/);
@@ -50,6 +54,71 @@ test('a stranger sees nothing of it: a hidden page is a missing one', async () =
   expect((await browser.get('/nodes/rack-1')).status).toBe(404);
   expect((await browser.get(`/runs/${seen.run}`)).status).toBe(404);
   expect((await browser.get(`/runs/${seen.run}/live`)).status).toBe(404);
+});
+
+const uuids = (text: string): string[] => [
+  ...new Set(text.match(/\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g)),
+];
+
+test.each<Persona>([...viewers, 'lessee-reader', 'system-reader', 'stranger-admin'])(
+  'no page says more to %s than the API does',
+  async (who) => {
+    const browser = await pages.as(who);
+    const lists = ['/v1/nodes/detail', '/temper/v1/runs?state=any', '/v1/runbooks?detail=true', '/v1/allocations', '/temper/v1/webhooks', '/temper/v1/ramdisks', '/temper/v1/policy/history']; // biome-ignore format: one list
+    const said = (await Promise.all(lists.map((path) => api.as(who, 'GET', path)))).map(({ text }) => text).join('\n');
+    for (const address of [...addresses(), ...others, '/runbooks/CUSTOM_HOSTILE', '/audit']) {
+      const { text } = await browser.get(address);
+      // Forms have keys of their own, and streams lie behind addresses that were shown.
+      const shown = uuids(text.replaceAll(/name="key" value="[^"]*"/g, ''));
+      expect({ address, more: shown.filter((id) => !said.includes(id) && !address.includes(id)) }).toEqual({
+        address,
+        more: [],
+      });
+      for (const project of ['project-owner', 'project-lessee'])
+        if (text.includes(project)) expect(said).toContain(project);
+    }
+  },
+);
+
+test('what the API refuses is refused by its page', async () => {
+  const { status, text } = await (await pages.as('owner-member')).get('/audit');
+  expect(status).toBe(403);
+  expect(text).toContain('temper:audit:get');
+});
+
+test('a runbook is written, checked before it is saved, and edited, by plain forms', async () => {
+  const browser = await pages.as('owner-manager');
+  await browser.get('/runbooks/new');
+  const form = { name: 'CUSTOM_BOOT', rows: '1', 'place-0': '1', 'step-0': 'management.set_boot_device' };
+  const more = await browser.post('/runbooks/new', { ...form, do: 'more' });
+  expect(more.text).toContain('name="arg-0-boot_device"');
+  expect(more.text).toContain('name="step-1"');
+  const wrong = await browser.post('/runbooks/new', { ...form, do: 'check' });
+  expect(wrong.text).toMatch(/The check found [1-9]\d* errors/);
+  const right = { ...form, 'arg-0-boot_device': 'disk' };
+  expect((await browser.post('/runbooks/new', { ...right, do: 'check' })).text).toContain('The check found 0 errors');
+  expect(await browser.post('/runbooks/new', { ...right, do: 'save' })).toMatchObject({ to: '/runbooks/CUSTOM_BOOT' });
+  const again = await browser.get('/runbooks/CUSTOM_BOOT/edit');
+  expect(again.text).toContain('<option value="disk" selected');
+  const two = { ...right, rows: '2', 'place-1': '0.5', 'step-1': 'power.power_off' };
+  expect((await browser.post('/runbooks/CUSTOM_BOOT/edit', { ...two, do: 'save' })).status).toBe(303);
+  const { body } = await api.as('owner-manager', 'GET', '/v1/runbooks/CUSTOM_BOOT');
+  expect(body.steps.map(({ step }: { step: string }) => step)).toEqual(['power_off', 'set_boot_device']);
+  expect((await browser.get('/runbooks/CUSTOM_BOOT/compare?from=1&to=2')).text).toContain('Revision 2');
+  const refused = await browser.post('/runbooks/CUSTOM_BOOT/edit', { ...two, 'step-1': 'no.such', do: 'save' });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('CUSTOM_BOOT');
+});
+
+test('a member learns why it may not do what its manager may', async () => {
+  const { text } = await (await pages.as('owner-member')).get(
+    `/policy?rule=temper:run:skip&kind=run&object=${seen.run}`,
+  );
+  expect(text).toContain('The rule temper:run:skip does not admit you. Go on with a run as if the step');
+  const reader = await (await pages.as('system-reader')).get(
+    '/policy?rule=temper:run:skip&roles=manager&project=project-owner&kind=node&object=rack-1',
+  );
+  expect(reader.text).toContain('The caller asked about');
 });
 
 test('an act that the rules refuse is off, and says by which rule', async () => {

@@ -77,6 +77,7 @@ const can = route<unknown, unknown, z.output<typeof canBody>>({
   path: '/temper/v1/policy/can',
   answers: { 200: shapes.canAnswers },
   rules: ['baremetal:node:get', 'temper:run:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
+  changesNothing: true,
   body: canBody,
   async handler(request, ctx) {
     const targetOf = createTargets(ctx, request);

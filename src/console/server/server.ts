@@ -16,7 +16,7 @@ import type {
 } from './context';
 import { createKeystone } from './keystone';
 import { createSessions, type Session, type SignedIn, sameToken } from './session';
-import { placeWithin, signIn, signOut } from './sign-in';
+import { changeScope, placeWithin, signIn, signOut } from './sign-in';
 
 type PageHandler = (context: PageContext) => Promise<PageAnswer>;
 type FormHandler = (context: FormContext) => Promise<PageAnswer>;
@@ -171,6 +171,18 @@ const signInRoutes = (deps: ConsoleDeps): Router => {
       if (!(thrown instanceof ApiRefusal || thrown instanceof ApiAway)) throw thrown;
       const status = thrown instanceof ApiRefusal ? thrown.status : 503;
       await showSignIn(deps, request, response, { says: thrown.message, status, next });
+    }
+  });
+  router.post('/scope', async (request, response) => {
+    const session = await provenSession(deps, request, response);
+    if (!isSignedIn(session)) return session && response.redirect(303, '/sign-in');
+    try {
+      await changeScope(deps, String((request.body as FormBody).project ?? ''), session, response);
+      response.redirect(303, '/');
+    } catch (thrown) {
+      // A scope that is refused leaves the session as it is.
+      const refused = thrown instanceof ApiRefusal ? new ApiRefusal(403, thrown.says) : thrown;
+      await showFault(deps, request, response, session, refused);
     }
   });
   router.post('/sign-out', async (request, response) => {

@@ -105,3 +105,20 @@ export const signOut = async (deps: ConsoleDeps, request: Request, response: Res
 /** A place within the console to go on to; the start page for anything else. */
 export const placeWithin = (given: string): string =>
   /^\/(?![/\\])[^\s\\]*$/.test(given) && !given.startsWith('/sign-') ? given : '/';
+
+/** The same person in another scope, under a new session. Throws ApiRefusal, ApiAway. */
+export const changeScope = async (
+  deps: ConsoleDeps,
+  project: string,
+  before: Session,
+  response: Response,
+): Promise<void> => {
+  const { credentials } = before;
+  if (!deps.keystone || !before.keystone || credentials?.is !== 'token') return;
+  const begun = await sessionOfKeystone(deps.keystone, {
+    identity: { is: 'token', token: credentials.token },
+    scope: project === '' ? { is: 'system' } : { is: 'project', project: { id: project } },
+  });
+  deps.sessions.end(response, before);
+  await deps.sessions.begin(response, begun);
+};

@@ -1,0 +1,176 @@
+/** Who can do this, and why not me: a rule and an object, answered by the API. */
+import type { VNode } from 'preact';
+import { askedRules } from '../parts/acts';
+import { Choice, Field } from '../parts/forms';
+import { Table } from '../parts/tables';
+import { Code, State, Time } from '../parts/texts';
+import { ApiRefusal } from '../server/api';
+import type { PageAnswer, PageContext, PageQuery } from '../server/context';
+import type { CanAnswer } from '../views';
+
+const kinds = ['node', 'run', 'runbook', 'allocation'] as const;
+/** The API explains about these; of runs it says whether, and whom the rule admits. */
+const explained: readonly string[] = ['node', 'runbook', 'allocation'];
+
+type Part = {
+  readonly text: string;
+  readonly verdict: string;
+  readonly parts?: readonly Part[];
+  readonly compared?: { readonly caller: readonly string[]; readonly wanted: string | null };
+};
+type Explanation = {
+  readonly verdict: string;
+  readonly answer: string;
+  readonly why?: string;
+  readonly tree?: Part | null;
+};
+
+const Tree = ({ part }: { part: Part }) => (
+  <li>
+    <State is={part.verdict} tone={part.verdict === 'true' ? 'good' : part.verdict === 'false' ? 'bad' : 'idle'} />{' '}
+    <code>{part.text}</code>
+    {part.compared && (
+      <span class="muted">
+        {' '}
+        you: {part.compared.caller.join(', ') || 'nothing'}; wanted: {part.compared.wanted ?? 'nothing'}
+      </span>
+    )}
+    {part.parts && part.parts.length > 0 && (
+      <ul>
+        {part.parts.map((inner) => (
+          <Tree key={inner.text} part={inner} />
+        ))}
+      </ul>
+    )}
+  </li>
+);
+
+const Form = ({ query, kind }: { query: PageQuery; kind: string }) => (
+  <form method="get" action="/policy" class="row" aria-label="Question">
+    <Field label="Rule" name="rule" value={query.rule} required hint="such as temper:run:skip" />
+    <Choice
+      label="About a"
+      name="kind"
+      value={kind}
+      options={[['', 'nothing'], ...kinds.map((one) => [one, one] as const)]}
+    />
+    <Field label="Its name or id" name="object" value={query.object} />
+    <Field label="As a caller with these roles" name="roles" value={query.roles} hint="readers of the system only" />
+    <Field label="of the project" name="project" value={query.project} />
+    <button type="submit" class="primary">
+      Ask
+    </button>
+  </form>
+);
+
+const Answer = ({
+  answer,
+  explanation,
+  refused,
+}: {
+  answer: CanAnswer | undefined;
+  explanation: Explanation | undefined;
+  refused: string | undefined;
+}) => (
+  <section aria-labelledby="answer">
+    <h2 id="answer">The answer</h2>
+    {answer && (
+      <p>
+        You: <State is={answer.allowed ? 'allowed' : 'refused'} /> {answer.reason}
+      </p>
+    )}
+    {explanation && (
+      <>
+        <p>
+          The caller asked about: <State is={explanation.answer} /> {explanation.why && `by its ${explanation.why}`}
+        </p>
+        {explanation.tree && (
+          <ul>
+            <Tree part={explanation.tree} />
+          </ul>
+        )}
+      </>
+    )}
+    {refused && <p class="muted">The parts of the rule are not shown: {refused}</p>}
+  </section>
+);
+
+const explanationOf = async ({ api, query }: PageContext, about: Readonly<Record<string, string>>) => {
+  try {
+    const made = { roles: query.roles, project_id: query.project };
+    return {
+      explanation: await api.get<Explanation>('/temper/v1/policy/explain', { rule: query.rule, ...about, ...made }),
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof ApiRefusal) || thrown.status === 401 || thrown.status >= 500) throw thrown;
+    return { refused: thrown.says };
+  }
+};
+
+type History = {
+  readonly history: readonly {
+    readonly digest: string;
+    readonly rule_set: string;
+    readonly set: string;
+    readonly mode: string;
+    readonly first_at: string;
+    readonly files: readonly { readonly path: string; readonly text?: string }[];
+  }[];
+};
+
+const InForce = ({ history, texts }: { history: History; texts: History | undefined }) => (
+  <section aria-labelledby="history">
+    <h2 id="history">Policies that were in force</h2>
+    <Table
+      caption="Policies that were in force"
+      rows={history.history}
+      keyOf={({ digest, first_at }) => digest + first_at}
+      columns={[
+        { title: 'Since', of: (one) => <Time at={one.first_at} /> },
+        { title: 'Hash', of: (one) => <a href={`/policy?hash=${one.rule_set}#history`}><code>{one.rule_set}</code></a> }, // biome-ignore format: one cell
+        { title: 'Set', of: ({ set, mode }) => `${set}, ${mode}` },
+        { title: 'Files', of: ({ files }) => files.map(({ path }) => path).join(', ') || 'none' },
+      ]}
+      empty="None is on record."
+    />
+    {texts?.history[0]?.files.map(({ path, text }) => (
+      <div key={path}>
+        <h3>{path}</h3>
+        <pre>
+          <Code value={text ?? ''} />
+        </pre>
+      </div>
+    ))}
+  </section>
+);
+
+export const policyPage = async (context: PageContext): Promise<PageAnswer> => {
+  const { api, query } = context;
+  const kind = kinds.find((one) => one === query.kind) ?? '';
+  const about: Record<string, string> = kind !== '' && query.object ? { [kind]: query.object } : {};
+  const rule = query.rule;
+  const [answers, why, history, texts] = await Promise.all([
+    rule ? askedRules(api, [{ rule, ...about }]) : undefined,
+    rule && (kind === '' || explained.includes(kind)) ? explanationOf(context, about) : undefined,
+    api.find<History>('/temper/v1/policy/history', { limit: 20 }),
+    query.hash ? api.find<History>('/temper/v1/policy/history', { hash: query.hash }) : undefined,
+  ]);
+  const body: VNode = (
+    <>
+      <h1>Policy</h1>
+      <p>
+        Ask whether a rule admits you, about an object that you see; with the right to ask, for another caller, and why.
+      </p>
+      <Form query={query} kind={kind} />
+      {rule && (
+        <Answer
+          answer={answers?.get(rule)}
+          explanation={why && 'explanation' in why ? why.explanation : undefined}
+          refused={why && 'refused' in why ? why.refused : undefined}
+        />
+      )}
+      {history && <InForce history={history} texts={texts} />}
+    </>
+  );
+  return { title: 'Policy', body };
+};

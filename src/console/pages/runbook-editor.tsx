@@ -1,0 +1,188 @@
+/** The editor of runbooks, made of the steps' schemas: it checks before it saves, and works as a plain form. */
+import type { ArgRow } from '../../model/lifecycle/step-types';
+import { ActForm, Choice, Field } from '../parts/forms';
+import { ApiRefusal } from '../server/api';
+import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
+import type { Session } from '../server/session';
+import type { RunbookView } from '../views';
+import { type Draft, type DraftStep, draftIn, draftOf, givenSteps, stepSchemas } from './runbook-form';
+
+type Findings = {
+  readonly errors: number;
+  readonly warnings: number;
+  readonly findings: readonly {
+    readonly severity: string;
+    readonly index: number | null;
+    readonly step: string | null;
+    readonly says: string;
+  }[];
+};
+
+type EditorProps = {
+  readonly draft: Draft;
+  /** Where the form goes: the page of a new runbook, or of this one. */
+  readonly action: string;
+  readonly session: Session;
+  readonly faults?: readonly string[];
+  readonly found?: Findings;
+};
+
+const choices = [['', '(no step)'], ...[...stepSchemas.keys()].map((name) => [name, name] as const)] as const;
+
+const typeHint = (row: ArgRow): string =>
+  `${row.says}${row.required ? ', required' : ''}${row.type === 'string' || row.type === 'boolean' ? '' : ` (${row.type === 'integer' ? 'a number' : 'JSON'})`}`;
+
+const Argument = ({ at, name, row, value }: { at: number; name: string; row: ArgRow; value: string }) => {
+  const field = `arg-${at}-${name}`;
+  const options = row.oneOf ?? (row.type === 'boolean' ? ['true', 'false'] : undefined);
+  return options ? (
+    <Choice
+      label={`${name}: ${typeHint(row)}`}
+      name={field}
+      value={value}
+      options={[['', '–'], ...options.map((one) => [one, one] as const)]}
+    />
+  ) : (
+    <Field label={name} name={field} value={value} hint={typeHint(row)} />
+  );
+};
+
+const StepRow = ({ at, step }: { at: number; step: DraftStep | undefined }) => {
+  const schema = step && stepSchemas.get(step.name);
+  return (
+    <fieldset class="act">
+      <legend>Step {at + 1}</legend>
+      <div class="row">
+        <Field label="Place" name={`place-${at}`} value={at + 1} />
+        <Choice label="What is done" name={`step-${at}`} value={step?.name ?? ''} options={choices} />
+        <input type="hidden" name={`temper-${at}`} value={step?.temper ?? ''} />
+      </div>
+      {schema && <p class="muted">{schema.says}</p>}
+      {schema && Object.keys(schema.args).length > 0 && (
+        <div class="row">
+          {Object.entries(schema.args).map(([name, row]) => (
+            <Argument key={name} at={at} name={name} row={row} value={step.args[name] ?? ''} />
+          ))}
+        </div>
+      )}
+    </fieldset>
+  );
+};
+
+const Found = ({ faults = [], found }: Pick<EditorProps, 'faults' | 'found'>) => (
+  <>
+    {faults.map((says) => (
+      <p key={says} role="alert" class="notice bad">
+        {says}
+      </p>
+    ))}
+    {found && (
+      <div role="status">
+        <p class={`notice ${found.errors > 0 ? 'bad' : 'good'}`}>
+          The check found {found.errors} errors and {found.warnings} warnings.
+        </p>
+        <ul>
+          {found.findings.map(({ severity, index, step, says }) => (
+            <li key={`${index}${says}`} class={severity === 'error' ? 'bad' : 'wait'}>
+              {severity}
+              {index !== null ? `, step ${index + 1}` : ''}
+              {step ? ` (${step})` : ''}: {says}
+            </li>
+          ))}
+        </ul>
+      </div>
+    )}
+  </>
+);
+
+const Editor = ({ draft, action, session, faults, found }: EditorProps) => (
+  <>
+    <h1>{draft.name || 'A new runbook'}</h1>
+    <Found faults={faults} found={found} />
+    <ActForm session={session} action={action}>
+      <div class="row">
+        <Field label="Name" name="name" value={draft.name} required hint="a trait: CUSTOM_ and capitals" />
+        <Field label="Description" name="description" value={draft.description} />
+      </div>
+      <input type="hidden" name="rows" value={draft.steps.length + 1} />
+      {[...draft.steps, undefined].map((step, at) => (
+        <StepRow key={at} at={at} step={step} />
+      ))}
+      <div class="row">
+        <button type="submit" name="do" value="more">
+          Show its arguments, and one step more
+        </button>
+        <button type="submit" name="do" value="check">
+          Check
+        </button>
+        <button type="submit" name="do" value="save" class="primary">
+          Save
+        </button>
+      </div>
+    </ActForm>
+  </>
+);
+
+export const newRunbookPage = async ({ session }: PageContext): Promise<PageAnswer> => ({
+  title: 'A new runbook',
+  body: <Editor draft={draftOf()} action="/runbooks/new" session={session} />,
+});
+
+export const editRunbookPage = async ({ api, params, session }: PageContext): Promise<PageAnswer> => {
+  const ident = encodeURIComponent(params.runbook!);
+  const runbook = await api.get<RunbookView>(`/v1/runbooks/${ident}`);
+  return {
+    title: `Edit ${runbook.name}`,
+    body: <Editor draft={draftOf(runbook)} action={`/runbooks/${ident}/edit`} session={session} />,
+  };
+};
+
+const saved = async (
+  { api, params, form }: FormContext,
+  draft: Draft,
+  steps: readonly object[],
+): Promise<PageAnswer> => {
+  const key = fieldOf(form, 'key') || undefined;
+  const description = draft.description === '' ? null : draft.description;
+  if (params.runbook === undefined) {
+    await api.send(
+      'POST',
+      '/v1/runbooks',
+      { name: draft.name, steps, ...(description !== null && { description }) },
+      key,
+    );
+    return { to: `/runbooks/${encodeURIComponent(draft.name)}` };
+  }
+  const patch = [
+    { op: 'replace', path: '/steps', value: steps },
+    { op: 'replace', path: '/name', value: draft.name },
+    { op: 'replace', path: '/description', value: description },
+  ];
+  await api.send('PATCH', `/v1/runbooks/${encodeURIComponent(params.runbook)}`, patch, key);
+  return { to: `/runbooks/${encodeURIComponent(draft.name)}` };
+};
+
+/** Shows the form again with what was asked for, or saves; a refusal of the API leaves what was typed. */
+export const editRunbook = async (context: FormContext): Promise<PageAnswer> => {
+  const { api, params, form, session } = context;
+  const draft = draftIn(form);
+  const { steps, faults } = givenSteps(draft);
+  const action =
+    params.runbook === undefined ? '/runbooks/new' : `/runbooks/${encodeURIComponent(params.runbook)}/edit`;
+  const again = (more: Partial<EditorProps>, status = 200): PageAnswer => ({
+    title: draft.name || 'A new runbook',
+    status,
+    body: <Editor draft={draft} action={action} session={session} {...more} />,
+  });
+  const wanted = fieldOf(form, 'do');
+  if (wanted === 'more') return again({ faults });
+  if (faults.length > 0) return again({ faults }, 400);
+  try {
+    if (wanted === 'check')
+      return again({ found: await api.send<Findings>('POST', '/temper/v1/runbooks/check', { steps }) });
+    return await saved(context, draft, steps);
+  } catch (thrown) {
+    if (!(thrown instanceof ApiRefusal) || thrown.status === 401) throw thrown;
+    return again({ faults: [thrown.says] }, thrown.status);
+  }
+};

@@ -1,0 +1,124 @@
+/** What the editor of runbooks holds between two requests: the steps as the form has them, and as the API takes them. */
+import type { ArgRow } from '../../model/lifecycle/step-types';
+import { steps as catalogue, nameOf, reservedSteps } from '../../model/lifecycle/steps';
+import { type FormBody, fieldOf } from '../server/context';
+import type { RunbookView } from '../views';
+
+export type StepSchema = {
+  readonly name: string;
+  readonly says: string;
+  readonly args: Readonly<Record<string, ArgRow>>;
+};
+
+const reserved: readonly StepSchema[] = Object.entries(reservedSteps).map(([step, row]) => ({
+  name: `power.${step}`,
+  says: row.says,
+  args: row.args,
+}));
+
+/** Every step that a runbook may name, by its name. */
+export const stepSchemas: ReadonlyMap<string, StepSchema> = new Map(
+  [...catalogue.map((row) => ({ name: nameOf(row), says: row.says, args: row.args })), ...reserved]
+    .sort((one, other) => one.name.localeCompare(other.name))
+    .map((schema) => [schema.name, schema]),
+);
+
+/** A step of the form. `args` are texts as they were typed; `temper` is carried through unread. */
+export type DraftStep = {
+  readonly name: string;
+  readonly args: Readonly<Record<string, string>>;
+  readonly temper: string;
+};
+
+export type Draft = { readonly name: string; readonly description: string; readonly steps: readonly DraftStep[] };
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** @param runbook the stored one; none for a new one */
+export const draftOf = (runbook?: RunbookView): Draft => ({
+  name: runbook?.name ?? '',
+  description: runbook?.description ?? '',
+  steps: [...(runbook?.steps ?? [])]
+    .sort((one, other) => one.order - other.order)
+    .map((step) => ({
+      name: nameOf(step),
+      args: Object.fromEntries(Object.entries(step.args as object).map(([name, value]) => [name, asText(value)])),
+      temper: step.temper === undefined ? '' : JSON.stringify(step.temper),
+    })),
+});
+
+const mostSteps = 100;
+
+/** The steps of a form in their order; empty rows are left out. */
+export const draftIn = (form: FormBody): Draft => {
+  const count = Math.min(mostSteps, Number(fieldOf(form, 'rows')) || 0);
+  const rows = Array.from({ length: count }, (_, at) => {
+    const prefix = `arg-${at}-`;
+    const args = Object.keys(form)
+      .filter((key) => key.startsWith(prefix) && fieldOf(form, key) !== '')
+      .map((key) => [key.slice(prefix.length), fieldOf(form, key)]);
+    return {
+      place: Number(fieldOf(form, `place-${at}`)) || at + 1,
+      step: {
+        name: fieldOf(form, `step-${at}`),
+        args: Object.fromEntries(args),
+        temper: fieldOf(form, `temper-${at}`),
+      },
+    };
+  });
+  return {
+    name: fieldOf(form, 'name'),
+    description: fieldOf(form, 'description'),
+    steps: rows
+      .filter(({ step }) => step.name !== '')
+      .sort((one, other) => one.place - other.place)
+      .map(({ step }) => step),
+  };
+};
+
+export type GivenSteps = {
+  readonly steps: readonly object[];
+  /** What could not be read, in the words of the form. */
+  readonly faults: readonly string[];
+};
+
+const plain: readonly string[] = ['string', 'any'];
+
+/** The value that a text of the form stands for. Throws SyntaxError. */
+const valueIn = (text: string, row: ArgRow | undefined): unknown =>
+  row === undefined || !plain.includes(row.type) ? JSON.parse(text) : text;
+
+const argsOf = (step: DraftStep, at: number, faults: string[]): Record<string, unknown> => {
+  const args: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(step.args)) {
+    const row = stepSchemas.get(step.name)?.args[name];
+    if (row === undefined) continue; // of the step that was chosen before
+    try {
+      args[name] = valueIn(text, row);
+    } catch {
+      faults.push(`Step ${at + 1}, ${name}: "${text}" is no ${row.type === 'integer' ? 'number' : 'JSON'}.`);
+    }
+  }
+  return args;
+};
+
+/** Settings of a step that the form carries through; none where a client has changed them to what is no JSON. */
+const temperIn = (text: string): unknown => {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The steps as the API takes them. */
+export const givenSteps = ({ steps }: Draft): GivenSteps => {
+  const faults: string[] = [];
+  const given = steps.map((step, at) => {
+    const [iface = '', ...rest] = step.name.split('.');
+    const temper = temperIn(step.temper);
+    const base = { interface: iface, step: rest.join('.'), order: at + 1, args: argsOf(step, at, faults) };
+    return temper === undefined ? base : { ...base, temper };
+  });
+  return { steps: given, faults };
+};
