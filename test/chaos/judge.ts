@@ -13,6 +13,8 @@ import type { Standing, System } from './system';
 export type Outcome = {
   readonly is: 'ended' | 'parked' | 'left' | 'failed' | 'missed';
   readonly why?: string;
+  /** What a person was asked, of a run that parked. */
+  readonly asked?: string;
   /** From the kill to the end. */
   readonly seconds: number;
   /** Commands that came more often than usual, and may. */
@@ -64,6 +66,7 @@ const judged = async (court: Court, runner: Runner, since: number): Promise<Outc
   return {
     is: why ? 'failed' : parked ? 'parked' : 'ended',
     ...(why && { why: `${why} (run ${run})` }),
+    ...(parked && { asked: standing.step_error ?? '' }),
     seconds,
     repeats,
   };

@@ -77,9 +77,10 @@ const strikeAll = async (lane: Lane, cells: readonly Cell[], random: () => numbe
     const outcomes = await runBatch(system, victim, jobs, { note, say });
     const fresh = jobs.map(({ cell, bmc, ...job }): Result => {
       const outcome = [...outcomes].find(([one]) => one.bmc.index === bmc.index)![1];
-      if (outcome.is === 'failed' || outcome.is === 'missed')
+      // What failed, and what a person was asked: each question may be one that the machine could have answered.
+      if (outcome.is === 'failed' || outcome.is === 'missed' || outcome.is === 'parked')
         say(
-          `! ${cell.verb.name}, ${job.point.label}, ${victim}, ${bmc.name} (${bmc.profile}): ${outcome.is}: ${outcome.why}`,
+          `! ${cell.verb.name}, ${job.point.label}, ${victim}, ${bmc.name} (${bmc.profile}): ${outcome.is}: ${outcome.why ?? outcome.asked}`,
         );
       const { verb, label } = cell;
       const round = system.round && { round: system.round };

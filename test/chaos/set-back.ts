@@ -5,7 +5,7 @@ import { type Court, decided, ending, lacking, type Outcome, safely, twice } fro
 import { statesOf, wrongWith } from './nodes';
 import type { Standing } from './system';
 
-type End = Pick<Outcome, 'is' | 'why'>;
+type End = Pick<Outcome, 'is' | 'why' | 'asked'>;
 
 /** Reasons for which a run may be left for a person after a restore, by what the product says. */
 const mayBeLeft: readonly (readonly [says: RegExp, name: string])[] = [
@@ -29,7 +29,7 @@ const forgotten = async ({ system }: Court, { bmc }: Runner): Promise<End> => {
 const endOf = async (court: Court, runner: Runner, standing: Standing): Promise<End> => {
   if (standing.state === 'parked') {
     const why = await decided(court, runner.run!, standing);
-    return why ? { is: 'failed', why } : { is: 'parked' };
+    return why ? { is: 'failed', why } : { is: 'parked', asked: standing.step_error ?? '' };
   }
   const why = ending(standing);
   if (!why) return { is: 'ended' };
