@@ -92,15 +92,15 @@ describe('secrets in arguments', () => {
   });
 });
 
-describe('a deployment', () => {
-  const order = () => at.api.runs.started[0]!;
-  const names = () => order().steps.map(({ step }) => step);
-  const traits = ['CUSTOM_GOLD', 'CUSTOM_SILVER'];
-  const asks = async (...wanted: string[]) => {
-    await at.fresh('available', { instance_info: { ...image, traits: wanted } });
-    await at.set({ traits });
-  };
+const order = () => at.api.runs.started[0]!;
+const names = () => order().steps.map(({ step }) => step);
+const traits = ['CUSTOM_GOLD', 'CUSTOM_SILVER'];
+const asks = async (...wanted: string[]) => {
+  await at.fresh('available', { instance_info: { ...image, traits: wanted } });
+  await at.set({ traits });
+};
 
+describe('a deployment', () => {
   test.each(['active', 'deploy'])('%s runs the steps of the traits that its instance asks for', async (target) => {
     await create();
     await create({ name: 'CUSTOM_SILVER', steps: [reset] });
@@ -165,67 +165,67 @@ describe('a deployment', () => {
     });
     expect(JSON.stringify(order())).not.toContain('geheim');
   });
+});
 
-  describe('by a template that a project wrote', () => {
-    const open = {
-      set: 'temper',
-      overrides: { 'baremetal:deploy_template:create': '', 'baremetal:deploy_template:update': '' },
-    } as const;
+describe('a deployment by a template that a project wrote', () => {
+  const open = {
+    set: 'temper',
+    overrides: { 'baremetal:deploy_template:create': '', 'baremetal:deploy_template:update': '' },
+  } as const;
 
-    test.each([
-      ['operator', 202],
-      ['owner-manager', 202],
-      ['owner-member', 403],
-      ['lessee-admin', 403],
-    ] as const)('as %s answers %i: its steps are of the caller’s own choice', async (who, status) => {
-      at.api.setPolicy(open);
-      expect((await create({}, { who: 'lessee-member' })).status).toBe(201);
-      await asks('CUSTOM_GOLD');
-      const reply = await at.ask({ target: 'active' }, { who });
-      expect(reply.status).toBe(status);
-      if (status === 403) expect(faultOf(reply)).toContain('temper:node:deploy_steps');
+  test.each([
+    ['operator', 202],
+    ['owner-manager', 202],
+    ['owner-member', 403],
+    ['lessee-admin', 403],
+  ] as const)('as %s answers %i: its steps are of the caller’s own choice', async (who, status) => {
+    at.api.setPolicy(open);
+    expect((await create({}, { who: 'lessee-member' })).status).toBe(201);
+    await asks('CUSTOM_GOLD');
+    const reply = await at.ask({ target: 'active' }, { who });
+    expect(reply.status).toBe(status);
+    if (status === 403) expect(faultOf(reply)).toContain('temper:node:deploy_steps');
+  });
+
+  test('one that a project changed is no longer vouched for; one that an operator wrote over is', async () => {
+    at.api.setPolicy(open);
+    await create();
+    await asks('CUSTOM_GOLD');
+    const replaced = [{ op: 'replace', path: '/steps', value: [reset] }];
+    const renamed = [{ op: 'add', path: '/extra/a', value: 1 }];
+    const deploys = async () => (await at.ask({ target: 'active' }, { who: 'owner-member' })).status;
+    await at.api.as('lessee-member', 'PATCH', `${path}/CUSTOM_GOLD`, { body: renamed });
+    expect(await deploys()).toBe(202);
+    await at.api.as('lessee-member', 'PATCH', `${path}/CUSTOM_GOLD`, { body: replaced });
+    expect(await deploys()).toBe(403);
+    await patch('CUSTOM_GOLD', replaced);
+    expect(await deploys()).toBe(202);
+  });
+
+  test('or that a project gave the name of another trait, is not what the operator approved', async () => {
+    at.api.setPolicy(open);
+    await create();
+    await asks('CUSTOM_SILVER');
+    const rename = (who: Persona, name: string, to: string) =>
+      at.api.as(who, 'PATCH', `${path}/${name}`, { body: [{ op: 'replace', path: '/name', value: to }] });
+    const deploys = async () => (await at.ask({ target: 'active' }, { who: 'owner-member' })).status;
+    await rename('operator', 'CUSTOM_GOLD', 'CUSTOM_SILVER');
+    expect(await deploys()).toBe(202);
+    await rename('lessee-member', 'CUSTOM_SILVER', 'CUSTOM_SILVER');
+    expect(await deploys()).toBe(202);
+    await rename('lessee-member', 'CUSTOM_SILVER', 'CUSTOM_BRONZE');
+    await rename('operator', 'CUSTOM_BRONZE', 'CUSTOM_SILVER');
+    expect(await deploys()).toBe(403);
+  });
+
+  test('is bound by the rules of single steps', async () => {
+    at.api.setPolicy({
+      ...open,
+      overrides: { ...open.overrides, 'baremetal:step:execute:firmware.update': 'role:admin and system_scope:all' },
     });
-
-    test('one that a project changed is no longer vouched for; one that an operator wrote over is', async () => {
-      at.api.setPolicy(open);
-      await create();
-      await asks('CUSTOM_GOLD');
-      const replaced = [{ op: 'replace', path: '/steps', value: [reset] }];
-      const renamed = [{ op: 'add', path: '/extra/a', value: 1 }];
-      const deploys = async () => (await at.ask({ target: 'active' }, { who: 'owner-member' })).status;
-      await at.api.as('lessee-member', 'PATCH', `${path}/CUSTOM_GOLD`, { body: renamed });
-      expect(await deploys()).toBe(202);
-      await at.api.as('lessee-member', 'PATCH', `${path}/CUSTOM_GOLD`, { body: replaced });
-      expect(await deploys()).toBe(403);
-      await patch('CUSTOM_GOLD', replaced);
-      expect(await deploys()).toBe(202);
-    });
-
-    test('or that a project gave the name of another trait, is not what the operator approved', async () => {
-      at.api.setPolicy(open);
-      await create();
-      await asks('CUSTOM_SILVER');
-      const rename = (who: Persona, name: string, to: string) =>
-        at.api.as(who, 'PATCH', `${path}/${name}`, { body: [{ op: 'replace', path: '/name', value: to }] });
-      const deploys = async () => (await at.ask({ target: 'active' }, { who: 'owner-member' })).status;
-      await rename('operator', 'CUSTOM_GOLD', 'CUSTOM_SILVER');
-      expect(await deploys()).toBe(202);
-      await rename('lessee-member', 'CUSTOM_SILVER', 'CUSTOM_SILVER');
-      expect(await deploys()).toBe(202);
-      await rename('lessee-member', 'CUSTOM_SILVER', 'CUSTOM_BRONZE');
-      await rename('operator', 'CUSTOM_BRONZE', 'CUSTOM_SILVER');
-      expect(await deploys()).toBe(403);
-    });
-
-    test('is bound by the rules of single steps', async () => {
-      at.api.setPolicy({
-        ...open,
-        overrides: { ...open.overrides, 'baremetal:step:execute:firmware.update': 'role:admin and system_scope:all' },
-      });
-      await create({}, { who: 'lessee-member' });
-      await asks('CUSTOM_GOLD');
-      expect((await at.ask({ target: 'active' }, { who: 'owner-manager' })).status).toBe(403);
-      expect((await at.ask({ target: 'active' })).status).toBe(202);
-    });
+    await create({}, { who: 'lessee-member' });
+    await asks('CUSTOM_GOLD');
+    expect((await at.ask({ target: 'active' }, { who: 'owner-manager' })).status).toBe(403);
+    expect((await at.ask({ target: 'active' })).status).toBe(202);
   });
 });

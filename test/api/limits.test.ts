@@ -19,17 +19,18 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(open.map((one) => one.close())));
 
+const statuses = async (times: number, send: () => Promise<{ status: number }>) => {
+  const seen: number[] = [];
+  for (let at = 0; at < times; at++) seen.push((await send()).status);
+  return seen;
+};
+
 describe('requests in a minute', () => {
   let limited: TestApi;
   beforeEach(async () => {
     limited = await apiWith({ settings: { rateLimitPerMinute: 3 } });
   });
   const list = (who: Parameters<TestApi['as']>[0]) => limited.as(who, 'GET', '/v1/nodes');
-  const statuses = async (times: number, send: () => Promise<{ status: number }>) => {
-    const seen: number[] = [];
-    for (let at = 0; at < times; at++) seen.push((await send()).status);
-    return seen;
-  };
 
   test('beyond the number are refused with when to come again; others are served', async () => {
     expect(await statuses(3, () => list('owner-member'))).toEqual([200, 200, 200]);
@@ -71,22 +72,6 @@ describe('requests in a minute', () => {
     expect(await statuses(3, () => guarded.as(null, 'GET', '/v1/nodes'))).toEqual([401, 401, 429]);
   });
 
-  test('of an unknown credential are counted before it is looked at', async () => {
-    const looked: string[] = [];
-    const guarded = await apiWith({
-      settings: { rateLimitPerMinute: 2 },
-      identity: {
-        identify: async ({ token, spend }) => {
-          await spend?.();
-          looked.push(String(token));
-          return raise('Unauthenticated', { challenge: 'x', reason: 'unknown' });
-        },
-      },
-    });
-    expect(await statuses(4, () => guarded.as('stranger-admin', 'GET', '/v1/nodes'))).toEqual([401, 401, 429, 429]);
-    expect(looked).toHaveLength(2);
-  });
-
   test('behind a proxy count by the address that it tells, where it is one of ours', async () => {
     const from = (one: TestApi, address: string) =>
       one.as(null, 'GET', '/v1/nodes', { headers: { 'x-forwarded-for': address } });
@@ -101,25 +86,6 @@ describe('requests in a minute', () => {
     expect(await seen(behind)).toEqual([401, 401, 401, 401]);
     await statuses(2, () => from(behind, '198.51.100.1'));
     expect((await from(behind, '198.51.100.1')).status).toBe(429);
-  });
-
-  test('a household of IPv6 addresses is one sender for what a credential costs, as it is for requests', async () => {
-    const seen: (string | undefined)[] = [];
-    const api = await apiWith({
-      settings: { trustedProxies: ['127.0.0.0/8'] },
-      identity: {
-        identify: async ({ sender }) => {
-          seen.push(sender?.());
-          return raise('Unauthenticated', { challenge: 'Basic' });
-        },
-      },
-    });
-    for (const address of ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:5::1', '198.51.100.7'])
-      await api.as(null, 'GET', '/v1/nodes', { headers: { 'x-forwarded-for': address } });
-    const [one, other, elsewhere, four] = seen;
-    expect(other).toBe(one);
-    expect(elsewhere).not.toBe(one);
-    expect(four).toBe('198.51.100.7');
   });
 
   test('that are refused change nothing and leave no row in the audit trail', async () => {
@@ -139,6 +105,43 @@ describe('requests in a minute', () => {
   test('one that is tried again without its suffix counts once', async () => {
     const reply = await limited.as('operator', 'GET', '/v1/nodes/n.json', { minor: 90 });
     expect([reply.status, reply.headers.get('ratelimit')]).toEqual([404, expect.stringMatching(/r=2;/)]);
+  });
+});
+
+describe('what a credential costs', () => {
+  test('of an unknown credential are counted before it is looked at', async () => {
+    const looked: string[] = [];
+    const guarded = await apiWith({
+      settings: { rateLimitPerMinute: 2 },
+      identity: {
+        identify: async ({ token, spend }) => {
+          await spend?.();
+          looked.push(String(token));
+          return raise('Unauthenticated', { challenge: 'x', reason: 'unknown' });
+        },
+      },
+    });
+    expect(await statuses(4, () => guarded.as('stranger-admin', 'GET', '/v1/nodes'))).toEqual([401, 401, 429, 429]);
+    expect(looked).toHaveLength(2);
+  });
+
+  test('a household of IPv6 addresses is one sender for what a credential costs, as it is for requests', async () => {
+    const seen: (string | undefined)[] = [];
+    const api = await apiWith({
+      settings: { trustedProxies: ['127.0.0.0/8'] },
+      identity: {
+        identify: async ({ sender }) => {
+          seen.push(sender?.());
+          return raise('Unauthenticated', { challenge: 'Basic' });
+        },
+      },
+    });
+    for (const address of ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:5::1', '198.51.100.7'])
+      await api.as(null, 'GET', '/v1/nodes', { headers: { 'x-forwarded-for': address } });
+    const [one, other, elsewhere, four] = seen;
+    expect(other).toBe(one);
+    expect(elsewhere).not.toBe(one);
+    expect(four).toBe('198.51.100.7');
   });
 });
 

@@ -392,9 +392,9 @@ describe('who', () => {
   });
 });
 
-describe('runbooks', () => {
-  const use = { target: 'clean', runbook: 'CUSTOM_BIOS' };
+const useRunbook = { target: 'clean', runbook: 'CUSTOM_BIOS' };
 
+describe('runbooks', () => {
   test('its steps run in order, its name goes into the record, and its secrets stay references', async () => {
     const reference = { $secret: run };
     const id = await addRunbook({
@@ -408,7 +408,7 @@ describe('runbooks', () => {
         },
       ] as never),
     });
-    expect((await ask(use, { who: 'lessee-member' })).status).toBe(202);
+    expect((await ask(useRunbook, { who: 'lessee-member' })).status).toBe(202);
     expect(api.runs.started).toEqual([
       expect.objectContaining({
         runbook: expect.objectContaining({ uuid: id, name: 'CUSTOM_BIOS' }),
@@ -431,7 +431,7 @@ describe('runbooks', () => {
       await addRunbook();
       for (const value of [[], {}, [step], null])
         for (const who of ['operator', 'lessee-member'] as const)
-          expect((await ask({ ...use, [key]: value }, { who })).status).toBe(400);
+          expect((await ask({ ...useRunbook, [key]: value }, { who })).status).toBe(400);
       expect(asked()).toBe(0);
     },
   );
@@ -451,7 +451,9 @@ describe('runbooks', () => {
     expect((await ask(clean({ runbook: '' }))).status).toBe(400);
     expect(asked()).toBe(0);
   });
+});
 
+describe('whether a caller may use a runbook on a node', () => {
   test.each([
     // runbook                               operator owner-manager owner-member lessee-member
     [{ public: true, owner: null }, 202, 202, 202, 202],
@@ -463,21 +465,21 @@ describe('runbooks', () => {
     await addRunbook(columns);
     const got: number[] = [];
     for (const who of ['operator', 'owner-manager', 'owner-member', 'lessee-member'] as const)
-      got.push((await ask(use, { who })).status);
+      got.push((await ask(useRunbook, { who })).status);
     expect(got).toEqual(statuses);
   });
 
   test('a hidden runbook and a missing one are told apart by nothing but the name asked for', async () => {
     await addRunbook({ public: false, owner: stranger });
-    const hidden = await ask(use, { who: 'lessee-member' });
-    const missing = await ask({ ...use, runbook: 'CUSTOM_NONE' }, { who: 'lessee-member' });
+    const hidden = await ask(useRunbook, { who: 'lessee-member' });
+    const missing = await ask({ ...useRunbook, runbook: 'CUSTOM_NONE' }, { who: 'lessee-member' });
     expect([hidden.status, hidden.text.replaceAll('CUSTOM_BIOS', 'CUSTOM_NONE')]).toEqual([404, missing.text]);
   });
 
   test('who sees a runbook and may not use it is told so', async () => {
     api.setPolicy({ set: 'temper', overrides: { 'baremetal:runbook:use': 'role:admin and system_scope:all' } });
     await addRunbook();
-    const reply = await ask(use, { who: 'lessee-member' });
+    const reply = await ask(useRunbook, { who: 'lessee-member' });
     expect([reply.status, faultOf(reply)]).toEqual([403, expect.stringContaining('baremetal:runbook:use')]);
   });
 
@@ -501,9 +503,9 @@ describe('runbooks', () => {
 
   test('a missing trait is named', async () => {
     await addRunbook({ traits: ['CUSTOM_X', 'CUSTOM_Y'] });
-    expect(faultOf(await ask(use))).toContain('one of the traits CUSTOM_X, CUSTOM_Y');
+    expect(faultOf(await ask(useRunbook))).toContain('one of the traits CUSTOM_X, CUSTOM_Y');
     await set({ traits: [] });
-    expect(faultOf(await ask(use, { minor: 111 }))).toContain('the trait CUSTOM_BIOS');
+    expect(faultOf(await ask(useRunbook, { minor: 111 }))).toContain('the trait CUSTOM_BIOS');
   });
 
   test.each([
@@ -525,19 +527,19 @@ describe('runbooks', () => {
     });
     await addRunbook();
     await addRunbook({ name: 'CUSTOM_OWN', public: false, owner });
-    expect((await ask(use, { who: 'owner-member' })).status).toBe(202);
-    expect((await ask({ ...use, runbook: 'CUSTOM_OWN' }, { who: 'owner-member' })).status).toBe(403);
+    expect((await ask(useRunbook, { who: 'owner-member' })).status).toBe(202);
+    expect((await ask({ ...useRunbook, runbook: 'CUSTOM_OWN' }, { who: 'owner-member' })).status).toBe(403);
   });
 
   test('steps that the operator forbids, or that the driver lacks, are refused in a runbook too', async () => {
     await addRunbook({ steps: api.sql.json([{ interface: 'vendor', step: 'send_raw', order: 1, args: {} }]) });
-    expect(faultOf(await ask(use))).toContain('vendor.send_raw');
+    expect(faultOf(await ask(useRunbook))).toContain('vendor.send_raw');
     await set({ raid_interface: 'no-raid' });
     await addRunbook({
       name: 'CUSTOM_RAID',
       steps: api.sql.json([{ interface: 'raid', step: 'create_configuration', order: 1, args: {} }]),
     });
-    expect(faultOf(await ask({ ...use, runbook: 'CUSTOM_RAID' }))).toContain(
+    expect(faultOf(await ask({ ...useRunbook, runbook: 'CUSTOM_RAID' }))).toContain(
       'needs another raid_interface than no-raid',
     );
     expect(asked()).toBe(0);
@@ -546,11 +548,11 @@ describe('runbooks', () => {
   test('a runbook does not pass over state, maintenance or a lock', async () => {
     await addRunbook();
     await set({ provision_state: 'active' });
-    expect((await ask(use, { who: 'lessee-member' })).status).toBe(400);
+    expect((await ask(useRunbook, { who: 'lessee-member' })).status).toBe(400);
     await set({ provision_state: 'manageable', maintenance: true });
-    expect((await ask(use, { who: 'lessee-member' })).status).toBe(400);
+    expect((await ask(useRunbook, { who: 'lessee-member' })).status).toBe(400);
     await set({ maintenance: false, reservation: run });
-    expect((await ask(use, { who: 'lessee-member' })).status).toBe(409);
+    expect((await ask(useRunbook, { who: 'lessee-member' })).status).toBe(409);
     expect(asked()).toBe(0);
   });
 });

@@ -76,12 +76,18 @@ const patchOf = { chassis: '/description', deploy_template: '/extra/a', inspecti
 
 const names = resources.map((one) => [one.what, one] as const);
 
-describe.each(names)('%s', (what, { path, key, since, tooOld, body, short, full, member, project }) => {
+const asking = (what: (typeof resources)[number]['what'], { path, key, body }: (typeof resources)[number]) => {
   const create = (who: Persona, nth = 1, request: Request = {}) =>
     api.as(who, 'POST', path, { body: body(nth), ...request });
   const made = async (nth = 1): Promise<string> => (await create('operator', nth)).body.uuid;
   const ops = [{ op: 'add', path: patchOf[what], value: 'x' }];
   const listed = (reply: { body: Record<string, { uuid: string }[]> }) => reply.body[key]!.map(({ uuid }) => uuid);
+  return { create, made, ops, listed };
+};
+
+describe.each(names)('%s', (what, resource) => {
+  const { path, since, tooOld, full, member, project } = resource;
+  const { create, made, ops } = asking(what, resource);
 
   test('is made whole, at a place of its own, and read back the same', async () => {
     const reply = await create('operator');
@@ -138,7 +144,11 @@ describe.each(names)('%s', (what, { path, key, since, tooOld, body, short, full,
     expect((await api.as('operator', 'DELETE', `${path}/${uuid}`, request)).status).toBe(tooOld);
     expect((await api.as('operator', 'GET', path, { minor: since })).status).toBe(200);
   });
+});
 
+describe.each(names)('a list of %s, and its changes', (what, resource) => {
+  const { path, key, body, short, full } = resource;
+  const { create, made, ops, listed } = asking(what, resource);
   test('a list is short, whole with detail, and goes on by its next link', async () => {
     const uuids = [await made(1), await made(2), await made(3)];
     const all = await api.as('operator', 'GET', path);

@@ -158,21 +158,21 @@ describe('a step', () => {
   });
 });
 
-describe('a step whose worker died', () => {
-  /** A first attempt that dies at its first look at the running command. */
-  const dieWatching = async (bench: Awaited<ReturnType<RamdiskBench['bench']>>, intents = intentsOf('agent_step')) => {
-    const stop = new AbortController();
-    const beat = (told?: Readonly<Record<string, unknown>>) =>
-      told?.status === 'RUNNING' && stop.abort(new Error('killed'));
-    const dying = bench.run(
-      'agent_step',
-      {},
-      { ...erase, intents, signal: stop.signal, beat: (told) => void beat(told) },
-    );
-    await expect(dying).rejects.toThrow('killed');
-    return intents;
-  };
+/** A first attempt that dies at its first look at the running command. */
+const dieWatching = async (bench: Awaited<ReturnType<RamdiskBench['bench']>>, intents = intentsOf('agent_step')) => {
+  const stop = new AbortController();
+  const beat = (told?: Readonly<Record<string, unknown>>) =>
+    told?.status === 'RUNNING' && stop.abort(new Error('killed'));
+  const dying = bench.run(
+    'agent_step',
+    {},
+    { ...erase, intents, signal: stop.signal, beat: (told) => void beat(told) },
+  );
+  await expect(dying).rejects.toThrow('killed');
+  return intents;
+};
 
+describe('a step whose worker died', () => {
   test('is watched on by the next attempt, not sent again', async () => {
     const bench = await ramdisks.bench();
     const intents = await dieWatching(bench);
@@ -233,7 +233,9 @@ describe('a step whose worker died', () => {
     await bench.run('agent_step', {}, { ...erase, intents, attempt: 2 });
     expect(bench.destructive()).toHaveLength(1);
   });
+});
 
+describe('a step whose worker died and whose ramdisk is silent, or another', () => {
   test('and whose ramdisk never answers again has an unknown effect after a while', async () => {
     const bench = await ramdisks.bench();
     const intents = await dieWatching(bench);
@@ -270,7 +272,9 @@ describe('a step whose worker died', () => {
     const error = await bench.failure('agent_step', {}, { ...erase, intents, attempt: 2, node: { agent } });
     expect(error).toMatchObject({ code: 'StepOutcomeUnknown' });
   });
+});
 
+describe('a step that is tried again', () => {
   test('reports a failure again instead of running the step again', async () => {
     const bench = await ramdisks.bench();
     bench.fault({ kind: 'step-fails', match: 'execute_clean_step' });

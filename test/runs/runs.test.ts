@@ -270,30 +270,30 @@ describe('a run that waits', () => {
   });
 });
 
-describe('a step whose effect cannot be known', () => {
-  const unknownOnce = () => {
-    let first = true;
-    return withActs({
-      reset_bmc: async () => {
-        if (first) {
-          first = false;
-          raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'the BMC keeps no record' });
-        }
-        return { is: 'done' };
-      },
-    });
-  };
-  const parked = async () => {
-    const calls = await unknownOnce();
-    const node = await world.node();
-    const { run } = await world.runs.start(
-      await world.order(node, 'clean', [step('management.reset_bmc'), step('power.power_on')]),
-    );
-    await world.reaches(run, 'parked');
-    return { calls, node, run, handle: handleOf(node, 'clean', run) };
-  };
-  const decision = { cursor: 0, by: 'tester', reason: 'looked at it' };
+const unknownOnce = () => {
+  let first = true;
+  return withActs({
+    reset_bmc: async () => {
+      if (first) {
+        first = false;
+        raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'the BMC keeps no record' });
+      }
+      return { is: 'done' };
+    },
+  });
+};
+const parked = async () => {
+  const calls = await unknownOnce();
+  const node = await world.node();
+  const { run } = await world.runs.start(
+    await world.order(node, 'clean', [step('management.reset_bmc'), step('power.power_on')]),
+  );
+  await world.reaches(run, 'parked');
+  return { calls, node, run, handle: handleOf(node, 'clean', run) };
+};
+const decision = { cursor: 0, by: 'tester', reason: 'looked at it' };
 
+describe('a step whose effect cannot be known', () => {
   test('parks, says what it waits for, and goes on when a person retries it', async () => {
     const { calls, node, run, handle } = await parked();
     expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean wait' });
@@ -310,6 +310,33 @@ describe('a step whose effect cannot be known', () => {
     expect(calls).toEqual(['reset_bmc', 'reset_bmc', 'power_on']);
   });
 
+  test('is skipped by a person', async () => {
+    const { calls, run, handle } = await parked();
+    await handle.executeUpdate(skipStep, { args: [decision] });
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    expect(calls).toEqual(['reset_bmc', 'power_on']);
+    expect((await world.inventory.runSteps.ofRun(run))[0]).toMatchObject({ state: 'skipped' });
+  });
+
+  test('is failed by a person', async () => {
+    const { node, run, handle } = await parked();
+    await handle.executeUpdate(failOperation, { args: [decision] });
+    expect(await world.ended(run)).toMatchObject({ state: 'failed' });
+    expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean failed', fault: 'clean failure' });
+  });
+
+  test('is not decided about while nothing is parked', async () => {
+    await withActs();
+    const node = await world.node();
+    const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.hold')]));
+    await world.reaches(run, 'waiting');
+    await expect(handleOf(node, 'clean', run).executeUpdate(skipStep, { args: [decision] })).rejects.toThrow();
+    await handleOf(node, 'clean', run).cancel();
+    await world.ended(run);
+  });
+});
+
+describe('where a run is', () => {
   test('tells by a query which node it works on, and where that is and is to be', async () => {
     await withActs({
       reset_bmc: async () => raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'no record' }),
@@ -390,31 +417,6 @@ describe('a step whose effect cannot be known', () => {
     expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
     await handle.result();
     expect(await handle.query(progressQuery)).toMatchObject({ cursor: 1, step: null });
-  });
-
-  test('is skipped by a person', async () => {
-    const { calls, run, handle } = await parked();
-    await handle.executeUpdate(skipStep, { args: [decision] });
-    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
-    expect(calls).toEqual(['reset_bmc', 'power_on']);
-    expect((await world.inventory.runSteps.ofRun(run))[0]).toMatchObject({ state: 'skipped' });
-  });
-
-  test('is failed by a person', async () => {
-    const { node, run, handle } = await parked();
-    await handle.executeUpdate(failOperation, { args: [decision] });
-    expect(await world.ended(run)).toMatchObject({ state: 'failed' });
-    expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean failed', fault: 'clean failure' });
-  });
-
-  test('is not decided about while nothing is parked', async () => {
-    await withActs();
-    const node = await world.node();
-    const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.hold')]));
-    await world.reaches(run, 'waiting');
-    await expect(handleOf(node, 'clean', run).executeUpdate(skipStep, { args: [decision] })).rejects.toThrow();
-    await handleOf(node, 'clean', run).cancel();
-    await world.ended(run);
   });
 });
 
