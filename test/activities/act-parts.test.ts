@@ -3,7 +3,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Attempted } from '../../src/activities/act-context';
 import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
 import type { BmcHands } from '../../src/activities/bmc-deps';
-import { applyInspectionRules } from '../../src/activities/inspection-rules';
+import { toFailure } from '../../src/activities/failures';
+import { applyInspectionRules, matching } from '../../src/activities/inspection-rules';
 import { withRamdisk } from '../../src/activities/ramdisk-image';
 import { raise, TemperError } from '../../src/model/errors';
 import type { ActOutcome } from '../../src/model/runs/runs';
@@ -46,6 +47,7 @@ const attempted = async ({
   const log = logOf();
   const { driver, calls } = recordingDriver(acts);
   const seen: string[] = [];
+  const ms: number[] = [];
   const activities = createBmcActivities({
     inventory: store.inventory,
     vault: {},
@@ -53,7 +55,12 @@ const attempted = async ({
     ...(agentActs && { agentActs }),
     lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
     log: log.log,
-    observe: { act: (_step: string, _act: string, code: string) => void seen.push(code) },
+    observe: {
+      act: (_step: string, _act: string, code: string, took: number) => {
+        seen.push(code);
+        ms.push(took);
+      },
+    },
   } as unknown as Parameters<typeof createBmcActivities>[0]);
   const environment = new MockActivityEnvironment({
     attempt: 3,
@@ -70,7 +77,7 @@ const attempted = async ({
     (done) => ({ done }),
     (failed: { type: string; details: unknown[]; nonRetryable: boolean }) => ({ failed }),
   );
-  return { ...result, store, calls, beats, seen, ...log };
+  return { ...result, store, calls, beats, seen, ms, ...log };
 };
 type Failed = { readonly failed: { readonly type: string; readonly details: readonly unknown[] } };
 const failureOf = (result: object) => (result as Failed).failed;
@@ -349,6 +356,21 @@ describe('a ramdisk that has been silent for long', () => {
     expect(result.store.of('runSteps.recordIntent')).toEqual([]);
   });
 
+  test.each([
+    ['nothing was announced', undefined, 'AgentGone'],
+    ['a command was announced', { detail: { desired: 'x' } }, 'StepOutcomeUnknown'],
+    ['its command was refused', { detail: { desired: 'x', withdrawn: true } }, 'AgentGone'],
+  ])('in the middle of a step that may harm when done twice: where %s before, %s', async (_what, intent, code) => {
+    const acts: ActsOver = {
+      agent_step: async () => unreachable(),
+      verify: async () => ({ is: 'done', seen: { power_state: 'power off' } }),
+    };
+    const row = intent && { sent_at: new Date(0), age_ms: 5_000, ...intent };
+    const answers = { ...silent(600_000), 'runSteps.lastIntent': row };
+    const erasing = { act: 'agent_step', step: { ...step, interface: 'deploy', step: 'erase_devices' } };
+    expect(failureOf(await attempted({ acts, answers, input: erasing })).type).toBe(code);
+  });
+
   test('is not looked for before', async () => {
     const result = await attempted({ acts: look, answers: silent(1_000), input: given });
     expect([failureOf(result).type, result.calls]).toEqual(['AgentUnreachable', ['agent_steps']]);
@@ -392,6 +414,47 @@ test('an error of another kind goes to the engine without a secret of the node',
     nextRetryDelay: 70,
     category: 'BENIGN',
   });
+});
+
+test('what a failure says is no longer than a history bears, its facts neither', () => {
+  const reason = 'x'.repeat(5_000);
+  for (const thrown of [new TemperError('BmcRejected', { node: 'n', bmc: 'b', reason }), new Error(reason)])
+    expect(toFailure(thrown).message).toHaveLength(2_000);
+  const { details } = toFailure(new TemperError('BmcRejected', { reason })) as Error & {
+    details: { reason: string }[];
+  };
+  expect(details[0]!.reason).toHaveLength(500);
+});
+
+test('an act’s time is from its beginning to its end', async () => {
+  const began = performance.now();
+  const { ms } = await attempted({});
+  const over = performance.now() - began;
+  expect(ms).toHaveLength(1);
+  expect(ms[0]).toBeGreaterThanOrEqual(0);
+  expect(ms[0]).toBeLessThanOrEqual(over);
+});
+
+test('a recovery of which the run is not on record names the node by its UUID', async () => {
+  const answers = { ...begun, 'recovery.current': { side: 'engine', reason: 'older' }, 'runs.find': undefined };
+  expect(failureOf(await attempted({ answers })).details).toEqual([expect.objectContaining({ node: 'u1' })]);
+});
+
+test('two ramdisks on one node are said of it by its name', async () => {
+  const answers = { ...begun, 'ramdiskBoots.contested': true };
+  const result = await attempted({
+    answers,
+    input: { act: 'agent_steps' },
+    acts: { agent_steps: async () => raise('Conflict') },
+  });
+  expect(failureOf(result)).toMatchObject({ type: 'RamdiskConflict', details: [{ node: 'n1' }] });
+});
+
+test.each([
+  ['x$', `${'y'.repeat(4_095)}x`, true],
+  ['x$', `${'y'.repeat(4_096)}x`, false],
+])('a regular expression is tried on the first 4096 characters: %#', (regex, text, matches) => {
+  expect(matching(regex, text)).toBe(matches);
 });
 
 describe('an act that boots from no ramdisk record', () => {

@@ -191,10 +191,17 @@ describe('a plan that changes', () => {
     const before = [{ index: 0 }, { index: 1 }];
     const { store, ...result } = await acted('join', { ...join, before });
     const { done: steps } = result as unknown as { done: readonly object[] };
+    expect(steps).toMatchObject([{ index: 2, step: 'erase_devices' }]);
     expect(store.of('runSteps.replaceAfter')).toEqual([[lock, 1, steps]]);
     expect(store.of('runs.replan')).toEqual([[lock, [...before, ...steps]]]);
     expect((await acted('join', join)).store.of('runs.replan')).toEqual([]);
   });
+});
+
+test('an aborted run learns whether the command of an act has left that it bars', async () => {
+  const { store, ...result } = await acted('cutAct', { index: 1, act: 'power_on' }, { 'runSteps.cut': { is: 'cut' } });
+  expect(result).toEqual({ done: { is: 'cut' } });
+  expect(store.of('runSteps.cut')).toEqual([[lock, expect.objectContaining({ index: 1, act: 'power_on' })]]);
 });
 
 describe('a wait for the ramdisk', () => {

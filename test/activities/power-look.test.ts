@@ -1,5 +1,6 @@
 /** One look of power sync, by what the store holds of the node meanwhile; without servers. */
 import { lookAtPower } from '../../src/activities/power-probe';
+import { runPowerSync, syncPowerOnce } from '../../src/activities/power-sync';
 import { raise } from '../../src/model/errors';
 import { recordingDriver } from '../support/recording-driver';
 import { type Answers, logOf, storeOf } from '../support/run-doubles';
@@ -86,7 +87,15 @@ test.each([
 ])('a look that succeeds takes back %s', async (_, now, changes) => {
   const look = await looked(seen('power on'), { node: failed, now: { maintenance: true, ...now } });
   expect([look.how, look.changes, look.settled]).toEqual(['same', [['u1', changes]], [['u1', null]]]);
-  const told = 'maintenance' in changes ? [expect.objectContaining({ kind: 'node.maintenance.cleared' })] : [];
+  const told =
+    'maintenance' in changes
+      ? [
+          expect.objectContaining({
+            kind: 'node.maintenance.cleared',
+            data: { maintenance: false, by: 'power sync' },
+          }),
+        ]
+      : [];
   expect(look.events.map(([event]) => event)).toEqual(told);
 });
 
@@ -166,5 +175,49 @@ describe('a look that fails', () => {
     const odd = (() => Promise.reject('odd')) as Verify;
     const look = await looked(odd);
     expect(look.changes[0]![1]).toMatchObject({ last_error: 'Power sync failed 3 times in a row: odd' });
+  });
+});
+
+describe('a round of power sync', () => {
+  const options = (stop: AbortController, more: object = {}) => ({
+    conductor_group: 'g1',
+    drivers: ['redfish'],
+    everyMs: 1,
+    workers: 2,
+    maxFailures: 3,
+    signal: stop.signal,
+    ...more,
+  });
+  type Hands = Parameters<typeof runPowerSync>[0];
+
+  test.each([
+    [60_000, undefined, 300_000],
+    [600_000, undefined, 600_000],
+    [60_000, 90_000, 90_000],
+  ])('every %i ms looks at nodes whose power failed every %s, at %i ms', async (everyMs, given, recoverEveryMs) => {
+    const store = storeOf({ 'powerSync.claim': [] });
+    const hands = { inventory: store.inventory } as unknown as Parameters<typeof syncPowerOnce>[0]['hands'];
+    await syncPowerOnce({ ...options(new AbortController(), { everyMs, recoverEveryMs: given }), hands });
+    expect(store.of('powerSync.claim')).toEqual([[expect.objectContaining({ everyMs, recoverEveryMs, limit: 8 })]]);
+  });
+
+  test('that fails because the store is away is said with its reason, and the next one follows', async () => {
+    const stop = new AbortController();
+    const away = new Error('the store is away');
+    let rounds = 0;
+    const store = storeOf({
+      'powerSync.enlist': () => {
+        rounds += 1;
+        if (rounds === 2) stop.abort();
+        throw away;
+      },
+    });
+    const { log, warned, facts } = logOf();
+    await runPowerSync({ inventory: store.inventory, log } as unknown as Hands, options(stop));
+    expect([rounds, warned, facts]).toEqual([
+      2,
+      ['power sync: round failed', 'power sync: round failed'],
+      [{ error: away }, { error: away }],
+    ]);
   });
 });
