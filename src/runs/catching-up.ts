@@ -40,13 +40,18 @@ const catchUpSteps = async (lock: Lock, now: Projected, { runs, runSteps }: Quer
   await runSteps.passed(lock, now.cursor, passed);
 };
 
-/** Where the run and its node stand; nothing where the record has all that the workflow wrote. */
+/**
+ * Where the run and its node stand; nothing where the record is newer than the answer. A record as new as that may hold no more
+ * than the last that the workflow wrote, since the restore: the node's state was written before, and is not in it.
+ */
 const catchUpState = async (lock: Lock, now: Projected, store: Queries): Promise<void> => {
   const node = await store.runs.held(lock);
-  if (!node || !(await store.runs.advance(lock, now.seq, now.state, now.waitingFor))) return;
-  if (now.state === 'waiting' || now.state === 'parked')
-    await store.runSteps.mark(lock, now.cursor, now.state, { error: now.error });
-  await store.contacts.await(lock, now.awaits);
+  if (!node || ((await store.runs.seqOf(lock)) ?? 0) > now.seq) return;
+  if (await store.runs.advance(lock, now.seq, now.state, now.waitingFor)) {
+    if (now.state === 'waiting' || now.state === 'parked')
+      await store.runSteps.mark(lock, now.cursor, now.state, { error: now.error });
+    await store.contacts.await(lock, now.awaits);
+  }
   const { provision_state: from, owner: project, lessee } = node;
   const to = now.provision_state;
   if (!to || to === from) return;

@@ -100,7 +100,8 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, hands: Recovery
     says: `${what}: its workflow goes on${now ? '' : ', and could not be asked where it is'}${parks}${boots}`,
     async act() {
       await inventory.recovery.doubt(run.id, acts);
-      if (now && ramdisk) await catchUp(run, now, ramdisk, inventory);
+      // It may have written since it was compared: what is caught up with is where it is now.
+      if (now && ramdisk) await catchUp(run, (await engine.projected(run.workflow_id)) ?? now, ramdisk, inventory);
       if (ramdisk === 'lost') await contact('lost');
     },
     after: () => contact('thaw'),

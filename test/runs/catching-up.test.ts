@@ -47,6 +47,16 @@ test('a record that has all that the workflow wrote is left as it is', async () 
 });
 
 test.each([
+  ['as new as', 7, true],
+  ['newer than', 8, false],
+])('in a record %s the answer of its workflow the node is moved to its state: %s', async (_what, seq, moved) => {
+  const deleting = { provision_state: 'deleting', owner: 'p', lessee: null };
+  const answers = { 'runs.held': deleting, 'runs.seqOf': seq, 'runs.advance': false };
+  const { asked, marks } = await caughtUp({ state: 'waiting' }, 'known', answers);
+  expect([asked.includes('runs.moveNode'), marks]).toEqual([moved, []]);
+});
+
+test.each([
   ['known', false],
   ['lost', true],
   ['booted before', true],

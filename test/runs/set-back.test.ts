@@ -349,3 +349,39 @@ test('the time for a ramdisk to call back does not run out during a recovery, wh
   await callBack(world, node);
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
 }, 40_000);
+
+test('a node is where its run is, though that wrote into the restored database before it was caught up with', async () => {
+  const [first, away] = [held(), held()];
+  let offs = 0;
+  const one = await begin('deleted', 'active', {
+    power_off: async () => {
+      offs += 1;
+      if (offs === 1) await first.at();
+      return { is: 'done' };
+    },
+    set_boot_device: async (_node, _args, { attempt }) => {
+      if (attempt === 1) {
+        await away.at();
+        raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'gone' });
+      }
+      return { is: 'done' };
+    },
+  });
+  await first.reached;
+  const putBack = await keepTables(world.sql);
+  first.release();
+  await away.reached;
+  await putBack();
+  await heldBack();
+  const seq = async () => Number((await world.sql`select seq from runs where id = ${one.run}`)[0]!.seq);
+  const before = await seq();
+  away.release();
+  // The next attempt is held back by the recovery, and the run says so.
+  await world.until(async () => ((await seq()) > before ? true : undefined));
+  await world.runs.recover(true);
+  await relayOnce({ inventory: control(), client: world.client, log: quiet }, 0);
+  await waiting(one, 1);
+  expect(await world.inventory.nodes.find({ uuid: one.node })).toMatchObject({ provision_state: 'clean wait' });
+  await callBack(world, one.node);
+  expect(await world.ended(one.run)).toMatchObject({ state: 'succeeded' });
+}, 40_000);
