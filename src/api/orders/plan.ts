@@ -86,6 +86,8 @@ const concernsOf = async (
   return [...checks.refusals, ...(leased ? [leased] : [])];
 };
 
+const kindOfStep = ({ interface: of, step }: PlannedStep) => ({ interface: of, step });
+
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** The verb of a runbook that comes without one: what the node's state admits, or cleaning. */
@@ -108,7 +110,8 @@ export const planProvision = async (
   if (order) await checkAcceptance(ctx, order, checks);
   const steps = order?.steps ?? [];
   const { vendor, model } = node.properties;
-  const past = await ctx.inventory.expectations.ofSteps({ vendor: text(vendor), model: text(model) }, steps);
+  const kind = { vendor: text(vendor), model: text(model) };
+  const past = await ctx.inventory.expectations.ofSteps(kind, steps.map(kindOfStep));
   const outlook = planOutlook({ steps, ...order?.ramdisk });
   return {
     admitted,

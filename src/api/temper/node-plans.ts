@@ -13,6 +13,7 @@ import { type Answer, type ApiRequest, ok, type Route, route } from '../http/rou
 import { type Admitted, provisionRules } from '../orders/admit';
 import type { CollectedRefusal } from '../orders/checks';
 import { type NodePlan, type PlanStep, planProvision, planRules, runbookVerb } from '../orders/plan';
+import { prefetched } from '../orders/prefetched';
 import { provisionBody } from '../orders/request';
 import { reasonHeader } from '../orders/runbook';
 import { visibleNode } from '../resource/visibility';
@@ -100,7 +101,7 @@ const plan = async (request: PlanRequest, ctx: ApiContext): Promise<Answer> => {
   const reason = request.header(reasonHeader.toLowerCase());
   const wanted = { ...body, target };
   const asked = { who, requestId, origin, version: maxMinor, body: wanted, reason };
-  return ok(planView(ctx, who, wanted, node, await planProvision(ctx, asked, node, ident)));
+  return ok(planView(ctx, who, wanted, node, await planProvision(await prefetched(ctx, [node]), asked, node, ident)));
 };
 
 export const nodePlanRoutes: Route[] = [

@@ -4,7 +4,7 @@ import type { NodeUuid } from '../../model/ids';
 import type { ReportedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { BiosSetting, FirmwareComponent } from '../../model/runs/runs';
-import { type Db, jsonOf } from '../database';
+import { type Db, jsonOf, uuidArray } from '../database';
 
 /** When it was first seen, and when it was seen to have changed. */
 type Dated = { readonly created_at: Date; readonly updated_at: Date | null };
@@ -107,6 +107,13 @@ export const details = (sql: Db) => {
       const [row] = await sql<{ reported: ReportedStep[] | null }[]>`
         select reported from node_details where node_uuid = ${node}`;
       return row?.reported ?? [];
+    },
+
+    /** As `reported`, for many nodes at once; those that reported nothing are left out. */
+    async reportedOf(nodes: readonly NodeUuid[]): Promise<ReadonlyMap<NodeUuid, readonly ReportedStep[]>> {
+      const rows = await sql<{ node_uuid: NodeUuid; reported: ReportedStep[] }[]>`
+        select node_uuid, reported from node_details where node_uuid = any (${uuidArray(sql, nodes)}) and reported is not null`;
+      return new Map(rows.map((row) => [row.node_uuid, row.reported]));
     },
 
     /** The BIOS settings as they were last seen; none when they were never read. */

@@ -2,7 +2,7 @@
 import type { FreezeUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { Requester } from '../../model/runs/runs';
-import { type Db, jsonOf } from '../database';
+import { type Db, jsonOf, uuidArray } from '../database';
 import { conditionOf } from '../predicates';
 
 export type Freeze = {
@@ -52,6 +52,12 @@ export const freezes = (sql: Db) => {
         order by until desc nulls first, created_at limit 1`;
       return row;
     },
+
+    /** As `active`, for many nodes at once: one freeze of each that is frozen. */
+    activeOf: (nodes: readonly NodeUuid[]): Promise<Freeze[]> => sql<Freeze[]>`
+      select distinct on (node_uuid) *, true as active from freezes
+      where node_uuid = any (${uuidArray(sql, nodes)}) and ${active}
+      order by node_uuid, until desc nulls first, created_at`,
 
     /** One freeze, active or not, or undefined. */
     async find(id: FreezeUuid): Promise<ListedFreeze | undefined> {

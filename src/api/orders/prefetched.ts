@@ -1,0 +1,50 @@
+/** The context of orders for many nodes: what admissions ask about each is read at once, what all of them ask is read once. */
+import type { Queries } from '../../inventory';
+import type { Freeze } from '../../inventory/nodes/freezes';
+import type { NodeUuid } from '../../model/ids';
+import type { OrderContext } from './context';
+
+/** One answer for each key, asked for once. A refusal is remembered as well. */
+const once = <Args extends readonly unknown[], T>(ask: (...args: Args) => Promise<T>) => {
+  const known = new Map<string, Promise<T>>();
+  return (...args: Args): Promise<T> => {
+    const key = JSON.stringify(args);
+    const asked = known.get(key) ?? ask(...args);
+    known.set(key, asked);
+    return asked;
+  };
+};
+
+const frozenOf = async ({ freezes }: Queries, nodes: readonly NodeUuid[]): Promise<Map<NodeUuid, Freeze>> =>
+  new Map((await freezes.activeOf(nodes)).map((freeze) => [freeze.node_uuid, freeze]));
+
+/**
+ * The store as it is now, for plans and admissions of these nodes within one request or one tick. Nodes that are not among them
+ * are asked about one by one.
+ */
+export const prefetched = async (
+  ctx: OrderContext,
+  nodes: readonly { readonly uuid: NodeUuid }[],
+): Promise<OrderContext> => {
+  const { inventory } = ctx;
+  const uuids = nodes.map(({ uuid }) => uuid);
+  const known = new Set(uuids);
+  const [reported, frozen] = await Promise.all([inventory.details.reportedOf(uuids), frozenOf(inventory, uuids)]);
+  const { details, freezes, runbooks, runbookRevisions, ramdisks, quotas, expectations } = inventory;
+  return {
+    ...ctx,
+    inventory: {
+      ...inventory,
+      details: {
+        ...details,
+        reported: async (node) => (known.has(node) ? (reported.get(node) ?? []) : details.reported(node)),
+      },
+      freezes: { ...freezes, active: async (node) => (known.has(node) ? frozen.get(node) : freezes.active(node)) },
+      runbooks: { ...runbooks, find: once((ident, options) => runbooks.find(ident, options)) },
+      runbookRevisions: { ...runbookRevisions, find: once(runbookRevisions.find) },
+      ramdisks: { ...ramdisks, find: once(ramdisks.find) },
+      quotas: { ...quotas, require: once(quotas.require) },
+      expectations: { ...expectations, ofSteps: once(expectations.ofSteps) },
+    },
+  };
+};
