@@ -16,6 +16,7 @@ import { runEventRoutes } from './temper/run-events';
 import { runListRoutes } from './temper/run-list';
 import { runRerunRoutes } from './temper/run-reruns';
 import { runbookCheckRoutes } from './temper/runbook-checks';
+import { runbookParameterRoutes } from './temper/runbook-parameters';
 import { runbookRevisionRoutes } from './temper/runbook-revisions';
 import { runRoutes } from './temper/runs';
 import { stepRoutes } from './temper/steps';
@@ -103,6 +104,7 @@ export const routes: readonly Route[] = [
   ...runListRoutes,
   ...runbookCheckRoutes,
   ...runbookRevisionRoutes,
+  ...runbookParameterRoutes,
   ...chassisRoutes,
   ...chassisNodeRoutes,
   ...portgroupRoutes,

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { parse } from 'yaml';
 import type { Acting, Context } from './context';
 import { exits, stop } from './faults';
+import { collect, parametersOf } from './parameters';
 import { clock } from './spans';
 import { plainText, table } from './tables';
 
@@ -42,6 +43,7 @@ type PlanOptions = {
   readonly verb?: string;
   readonly file?: string;
   readonly reason?: string;
+  readonly param?: readonly string[];
 };
 
 const times = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
@@ -117,13 +119,15 @@ const bodyIn = ({ hands }: Context, path: string): Record<string, unknown> => {
 };
 
 const plan = async (context: Context, node: string, given: PlanOptions): Promise<void> => {
-  const { runbook, verb, file, reason } = given;
+  const { runbook, verb, file, reason, param } = given;
+  if (param && runbook === undefined && file === undefined) stop('usage', '--param is for a --runbook.');
   if (runbook === undefined && verb === undefined && file === undefined)
     stop('usage', 'Give --runbook, --verb, or --file with the body of a provision request.');
   const body = {
     ...(file !== undefined && bodyIn(context, file)),
     ...(verb !== undefined && { target: verb }),
     ...(runbook !== undefined && { runbook }),
+    ...(param && { temper: { parameters: parametersOf(param) } }),
   };
   const path = `/temper/v1/nodes/${encodeURIComponent(node)}/plan`;
   const headers: Record<string, string> = reason === undefined ? {} : { 'X-Temper-Reason': reason };
@@ -139,6 +143,7 @@ export const addPlan = (program: Command, acting: Acting): void => {
     .description('what would run on a node, and everything that refuses it; fails where it would be refused')
     .argument('<node>', 'UUID or name of a node')
     .option('--runbook <runbook>', 'UUID or name of a runbook')
+    .option('--param <name=value>', 'a parameter of the runbook; may come several times', collect)
     .option('--verb <verb>', 'clean, service, provide, ...; what the node’s state admits where a runbook is given')
     .option('--file <path>', 'the body of a provision request, JSON or YAML')
     .option('--reason <text>', 'why a project’s private runbook runs on another project’s node')

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { parse } from 'yaml';
 import type { Acting, Context } from './context';
 import { exits, stop } from './faults';
+import { collect, parametersOf } from './parameters';
 import { table } from './tables';
 
 type Finding = {
@@ -13,7 +14,12 @@ type Finding = {
   readonly says: string;
 };
 type Checked = { readonly errors: number; readonly warnings: number; readonly findings: readonly Finding[] };
-type RunbookOptions = { readonly node?: readonly string[]; readonly verb?: string; readonly file?: string };
+type RunbookOptions = {
+  readonly node?: readonly string[];
+  readonly verb?: string;
+  readonly file?: string;
+  readonly param?: readonly string[];
+};
 
 const findingsText = ({ errors, warnings, findings }: Checked, width: number | undefined): string =>
   findings.length === 0
@@ -42,7 +48,11 @@ const stepsIn = ({ hands }: Context, path: string): unknown[] => {
 const check = async (context: Context, runbook: string | undefined, given: RunbookOptions): Promise<void> => {
   if ((runbook === undefined) === (given.file === undefined))
     stop('usage', 'Give the name or UUID of a runbook, or --file with one that is not stored yet.');
-  const where = { ...(given.node && { nodes: given.node }), ...(given.verb !== undefined && { verb: given.verb }) };
+  const where = {
+    ...(given.node && { nodes: given.node }),
+    ...(given.verb !== undefined && { verb: given.verb }),
+    ...(given.param && { parameters: parametersOf(given.param) }),
+  };
   const path = runbook === undefined ? '' : `/${encodeURIComponent(runbook)}`;
   const body = given.file === undefined ? where : { ...where, steps: stepsIn(context, given.file) };
   const checked = (await context.api.send('POST', `/temper/v1/runbooks${path}/check`, body)) as Checked;
@@ -126,7 +136,63 @@ const withdraw = async (
   );
 };
 
-const collect = (one: string, before: readonly string[] = []): string[] => [...before, one];
+type Parameter = {
+  readonly name: string;
+  readonly schema: object;
+  readonly default?: unknown;
+  readonly secret?: boolean;
+  readonly description?: string;
+};
+
+const parametersText = ({ parameters }: { parameters: readonly Parameter[] }, width: number | undefined): string =>
+  parameters.length === 0
+    ? 'It has no parameters.\n'
+    : table(
+        ['PARAMETER', 'DEFAULT', 'FORM', 'DESCRIPTION'],
+        parameters.map(({ name, schema, secret, description, ...rest }) => [
+          `${name}${secret ? ' (secret)' : ''}`,
+          rest.default === undefined ? 'must be given' : JSON.stringify(rest.default),
+          schema,
+          description ?? '-',
+        ]),
+        width,
+      );
+
+/** The parameters in a file, JSON or YAML: the list, or an object with it. Throws CliFault (usage). */
+const parametersIn = ({ hands }: Context, path: string): unknown[] => {
+  const text = hands.readFile(path) ?? stop('usage', `There is no file ${path}.`);
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (thrown) {
+    stop('usage', `${path} is neither JSON nor YAML: ${(thrown as Error).message.split('\n')[0]}`);
+  }
+  const list = Array.isArray(value) ? value : (value as { parameters?: unknown } | null)?.parameters;
+  return Array.isArray(list) ? list : stop('usage', `${path} holds no list of parameters.`);
+};
+
+const parameters = async (context: Context, runbook: string, { file }: { readonly file?: string }): Promise<void> => {
+  const path = `/temper/v1/runbooks/${encodeURIComponent(runbook)}/parameters`;
+  const answer =
+    file === undefined
+      ? await context.api.send('GET', path)
+      : await context.api.send('PUT', path, { parameters: parametersIn(context, file) });
+  context.print(answer as { parameters: readonly Parameter[] }, (value) => parametersText(value, context.width));
+};
+
+type RunOptions = Pick<RunbookOptions, 'verb' | 'param'> & { readonly reason?: string };
+
+/** Runs it on one node. The verb that the node's state admits is the one that a plan says. */
+const run = async (context: Context, runbook: string, node: string, given: RunOptions): Promise<void> => {
+  const { verb, param, reason } = given;
+  const headers: Record<string, string> = reason === undefined ? {} : { 'X-Temper-Reason': reason };
+  const body = { runbook, ...(param && { temper: { parameters: parametersOf(param) } }) };
+  const at = encodeURIComponent(node);
+  const target =
+    verb ?? ((await context.api.send('POST', `/temper/v1/nodes/${at}/plan`, body, headers)) as { verb: string }).verb;
+  await context.api.send('PUT', `/v1/nodes/${at}/states/provision`, { target, ...body }, headers);
+  context.print({ node, target, runbook }, () => `${runbook} was accepted for ${node}: ${target}.\n`);
+};
 
 /** Adds the command. */
 export const addRunbooks = (program: Command, acting: Acting): void => {
@@ -151,6 +217,21 @@ export const addRunbooks = (program: Command, acting: Acting): void => {
     .requiredOption('--reason <text>', 'why; callers who are refused read it')
     .action(acting(withdraw));
   runbooks
+    .command('parameters')
+    .description('what a runbook leaves open; with --file they are replaced')
+    .argument('<runbook>', 'UUID or name of a runbook')
+    .option('--file <path>', 'the new ones, JSON or YAML')
+    .action(acting(parameters));
+  runbooks
+    .command('run')
+    .description('run it on a node')
+    .argument('<runbook>', 'UUID or name of a runbook')
+    .argument('<node>', 'UUID or name of a node')
+    .option('--param <name=value>', 'a parameter of the runbook; may come several times', collect)
+    .option('--verb <verb>', 'clean or service; what the node’s state admits where it is absent')
+    .option('--reason <text>', 'why a project’s private runbook runs on another project’s node')
+    .action(acting(run));
+  runbooks
     .command('check')
     .description(
       'steps, arguments and URLs, and on named nodes what was last seen of them; fails where there is an error',
@@ -159,5 +240,6 @@ export const addRunbooks = (program: Command, acting: Acting): void => {
     .option('--file <path>', 'one that is not stored yet, JSON or YAML')
     .option('--node <node>', 'a node it is to run on; may come several times', collect)
     .option('--verb <verb>', 'clean or service, where it is for one of them only')
+    .option('--param <name=value>', 'a parameter of the runbook; may come several times', collect)
     .action(acting(check));
 };

@@ -1,5 +1,6 @@
 /** Queries of the revisions of runbooks: written by a trigger of the table (0036), read and withdrawn here. */
 import type { RunbookUuid } from '../model/ids';
+import type { RunbookParameter } from '../model/resources/runbook-parameters';
 import type { RunbookStep } from '../model/resources/runbook-steps';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
@@ -15,6 +16,7 @@ export type RunbookRevision = {
   readonly public: boolean;
   readonly traits: readonly string[];
   readonly disable_ramdisk: boolean;
+  readonly parameters: readonly RunbookParameter[];
   /** Who made it; null where that was not recorded. */
   readonly author: Requester | null;
   readonly created_at: Date;

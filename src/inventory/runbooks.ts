@@ -1,7 +1,8 @@
 /** Queries of the runbooks table. */
 import type { RunbookUuid } from '../model/ids';
+import type { RunbookParameter } from '../model/resources/runbook-parameters';
 import { type Runbook, runbookTable } from '../model/resources/runbooks';
-import { type Db, textArray } from './database';
+import { type Db, jsonOf, textArray } from './database';
 import { resource } from './resources';
 
 /** A runbook as a run is accepted by it. */
@@ -37,6 +38,13 @@ export const runbooks = (sql: Db) => ({
     const [found] = await sql<HeldRunbook[]>`
         select revision, withdrawn_reason as withdrawn from runbook_revisions where runbook_uuid = ${uuid} and revision = ${revision}`;
     return found;
+  },
+
+  /** Replaces the parameters. */
+  async setParameters(uuid: RunbookUuid, parameters: readonly RunbookParameter[]): Promise<Runbook> {
+    const [row] = await sql<Runbook[]>`
+      update runbooks set parameters = ${jsonOf(sql, parameters)}, updated_at = now() where uuid = ${uuid} returning *`;
+    return row!;
   },
 
   /** Replaces the trait set. */

@@ -185,6 +185,11 @@ export const errors = {
     retry: false,
     says: 'Step {step} runs in the ramdisk, which deploy interface {deploy} does not boot; give the node deploy interface direct, or use out-of-band steps.',
   },
+  ParameterInvalid: {
+    status: 400,
+    retry: false,
+    says: 'Parameter {parameter} of runbook {runbook} {reason}',
+  },
   RunbookTraitMissing: {
     status: 400,
     retry: false,

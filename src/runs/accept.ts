@@ -84,6 +84,7 @@ const rowOf = (order: RunOrder, to: ProvisionState | null) => ({
   lessee: order.lessee ?? null,
   limit_class: order.limit?.class ?? null,
   resumes: order.resumes ?? null,
+  parameters: order.parameters ?? null,
   batch: order.batch ?? null,
 });
 
@@ -242,6 +243,7 @@ const runAuditAndEvent = async (
     to,
     runbook: runbook?.name ?? null,
     ...(runbook && { runbook_revision: runbook.revision }),
+    ...(order.parameters && { parameters: order.parameters }),
     ...(order.resumes && { resumes: order.resumes.run, resume_from: order.resumes.from }),
     ...(order.batch && { rollout: order.batch }),
     ...(order.power && { target: order.power.target }),

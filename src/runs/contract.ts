@@ -58,6 +58,8 @@ export type RunOrder = {
     /** The revision that the plan was made of. */
     readonly read_revision?: number;
   } | null;
+  /** Of the runbook, as they are shown: secret values masked. Those of the steps' arguments are resolved. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
   readonly asked: RunAudit;
   /** Only so many runs of a class work at once; the others wait their turn. */
   readonly limit?: RunInput['limit'];

@@ -85,6 +85,7 @@ const reason = { reason: 'x' };
 const bodies: readonly (readonly [end: RegExp, body: unknown])[] = [
   [/\/states\/power$/, { target: 'power on' }],
   [/\/states\/provision$/, { target: 'manage' }],
+  [/\/parameters$/, { parameters: [] }],
   [/\/plan$/, { target: 'manage' }],
   [/\/maintenance$/, reason],
   [/\/traits$/, { traits: [] }],

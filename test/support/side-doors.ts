@@ -139,6 +139,9 @@ const stored: readonly Door[] = [
   door('other steps in a runbook', 'PATCH /v1/runbooks/{approved}', ['YY-..', 'YY-..', 'Y....'], {
     body: put('/steps', [{ ...step, order: 1 }]),
   }),
+  door('other parameters of a runbook', 'PUT /temper/v1/runbooks/{approved}/parameters', ['YY-..', 'YY-..', 'Y....'], {
+    body: { parameters: [] },
+  }),
   door('a runbook for everybody', 'PATCH /v1/runbooks/{approved}', ['Y--..', 'Y--..', 'Y....'], {
     body: put('/public', true),
   }),

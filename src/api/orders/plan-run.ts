@@ -46,6 +46,7 @@ export const planRun = async (ctx: OrderContext, request: RunRequest): Promise<R
   orderRun(ctx, request, firstRefusal);
 
 const noPlan: Plan = { steps: [] };
+const nothing: PlanListed = { steps: [] };
 
 /**
  * As planRun. Where the checks go on at a refusal, the order is what would run, as far as that can be planned: it is to be
@@ -55,8 +56,8 @@ export const orderRun = async (ctx: OrderContext, request: RunRequest, checks: C
   const { verb, row, node, ident, to, asked, more } = request;
   if (row.story === 'deploy') checks.try(() => checkInstance(ctx, node, ident));
   const ready = withDefaultRamdisk(ctx, await equipped(ctx, node));
-  const given = (await checks.ask(() => request.steps(ready))) ?? { steps: [] };
-  const { steps: listed, runbook = null, automatic = false, args = {} } = given;
+  const given = (await checks.ask(() => request.steps(ready))) ?? nothing;
+  const { steps: listed, runbook = null, parameters = null, automatic = false, args = {} } = given;
   const plan = checks.try(() => planFor(row.story!, { node: ready, steps: listed, automatic, args }));
   const { steps, ...ramdisk } = plan ?? noPlan;
   requireStepOrigins(ctx, steps, checks);
@@ -80,6 +81,7 @@ export const orderRun = async (ctx: OrderContext, request: RunRequest, checks: C
       updated_at: runbook.updated_at,
       read_revision: runbook.revision,
     },
+    ...(parameters && { parameters }),
     asked,
     ...(row.counts && limit && { limit: { class: row.counts, max: limit } }),
     ...(node.reservation !== null && { takesOver: true as const }),

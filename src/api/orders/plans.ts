@@ -5,6 +5,7 @@ import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
 import { automaticPlan } from '../../model/lifecycle/plans';
 import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
+import { type NodeFacts, resolveSteps } from '../../model/resources/runbook-parameters';
 import type { Runbook } from '../../model/resources/runbooks';
 import type { Checks } from './checks';
 import { planWithChildren } from './children';
@@ -57,28 +58,46 @@ const deploySteps = async ({ ctx, want: { row }, request, node, checks }: Planni
 export type PlanListed = {
   readonly steps: readonly PlannedStep[];
   readonly runbook?: Runbook | null;
+  /** Of the runbook, as they are shown; null where it has none. */
+  readonly parameters?: Readonly<Record<string, unknown>> | null;
   /** The node's own list is meant, of which the ramdisk reports its part. */
   readonly automatic?: true;
   /** Arguments of steps that the plan itself brings. */
   readonly args?: Readonly<Record<string, string>>;
 };
 
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** What choices in a runbook are made by. */
+export const factsOf = ({ properties, resource_class, traits }: NodeRow): NodeFacts => ({
+  vendor: text(properties.vendor),
+  model: text(properties.model),
+  resource_class,
+  traits,
+});
+
+/** A runbook's steps, with nothing left open. Throws ParameterInvalid and what planning throws. */
+const byRunbook = ({ request, node, checks }: Planning, runbook: Runbook, verb: StepVerb): PlanListed => {
+  const given = request.body.temper?.parameters ?? {};
+  const { steps, parameters } = resolveSteps(runbook, given, factsOf(node), checks.try);
+  return { steps: planStored(steps, verb, node, checks), runbook, parameters };
+};
+
 /** Whether a node is cleaned by itself: its own word, or else the installation's. */
 const cleansItself = (ctx: OrderContext, node: NodeRow): boolean => node.automated_clean ?? ctx.settings.automatedClean;
 
-const automatic = async ({ ctx, node }: Planning): Promise<PlanListed> => {
+const automatic = async (planning: Planning): Promise<PlanListed> => {
+  const { ctx, node } = planning;
   if (!cleansItself(ctx, node)) return { steps: [] };
   const runbook = await cleaningRunbook(ctx, node);
-  return runbook
-    ? { steps: planStored(runbook.steps, 'clean', node), runbook }
-    : { steps: automaticPlan(node), automatic: true };
+  return runbook ? byRunbook(planning, runbook, 'clean') : { steps: automaticPlan(node), automatic: true };
 };
 
 const listed = async (planning: Planning, runbook: Runbook | null): Promise<PlanListed> => {
-  const { ctx, want, node, checks } = planning;
+  const { ctx, want, checks } = planning;
   if (runbook) {
     checks.try(() => refuseDisallowed(ctx, runbook.steps));
-    return { steps: planStored(runbook.steps, want.row.story as StepVerb, node, checks), runbook };
+    return byRunbook(planning, runbook, want.row.story as StepVerb);
   }
   if (want.row.steps === 'automatic') return automatic(planning);
   if (want.row.story === 'deploy') return { steps: await deploySteps(planning) };

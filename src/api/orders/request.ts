@@ -3,10 +3,20 @@ import { z } from 'zod';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
 import type { AuditContext } from '../audit/record';
 import type { ApiRequest } from '../http/route';
-import { flag } from '../resource/validation';
+import { document, flag } from '../resource/validation';
 import type { NodeParams } from '../v1/nodes/node-route';
 import { configdrive } from './deploy';
 import { deployStep, requestStep } from './step-schema';
+
+// No runbook has more parameters; a body is bounded by itself.
+const mostValues = 100;
+
+/** The one key of ours in a request, as in a step. */
+const ofTemper = z.strictObject({
+  parameters: document
+    .refine((given) => Object.keys(given).length <= mostValues, { error: `must hold at most ${mostValues} values` })
+    .optional(),
+});
 
 export const provisionBody = z.strictObject({
   target: z.string(),
@@ -18,6 +28,7 @@ export const provisionBody = z.strictObject({
   disable_ramdisk: flag.nullish(),
   // Hashing takes longer the longer it is, and no login program takes more.
   rescue_password: z.string().max(512).optional(),
+  temper: ofTemper.optional(),
 });
 
 export type ProvisionBody = z.output<typeof provisionBody>;

@@ -6,6 +6,7 @@ import { raise } from '../../model/errors';
 import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { Equipment, GivenStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
+import { leavesOpen } from '../../model/resources/runbook-parameters';
 import { type Policy, ruleNames, stepRulePrefix, type Target } from '../../policy';
 import { type Checks, firstRefusal } from './checks';
 import type { OrderContext } from './context';
@@ -35,6 +36,8 @@ export const checkRawSteps = (steps: readonly WireStep[]): void => {
       });
     if (secretRefs(step.args ?? {}).length > 0)
       raise('InvalidSteps', { reason: `Step ${nameOf(step)}: an object with the single key $secret is reserved.` });
+    if (leavesOpen(step.args))
+      raise('InvalidSteps', { reason: `Step ${nameOf(step)}: $param and $by stand in runbooks only; give the value.` });
   }
 };
 

@@ -52,6 +52,8 @@ export const checkArguments = (
     if (row.stepsKey !== key) invalidInput(key, `is not possible with ${verb}`);
     if (row.stepsSince) requireMinor(version, row.stepsSince, key);
   }
+  if (body.temper?.parameters !== undefined && body.runbook === undefined)
+    invalidInput('temper.parameters', 'are those of a runbook; name one');
   if (body.rescue_password !== undefined && !row.rescuePassword)
     invalidInput('rescue_password', `is not possible with ${verb}`);
   if (row.rescuePassword && !body.rescue_password?.trim())

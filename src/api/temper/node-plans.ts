@@ -59,10 +59,11 @@ const stepView = ({ step, outlook, duration }: PlanStep, open: boolean) => ({
 });
 
 const runOf = (admitted: Admitted) => {
-  if (admitted.does !== 'run') return { runbook: null, target_provision_state: null };
-  const { runbook, target } = admitted.order;
+  if (admitted.does !== 'run') return { runbook: null, parameters: null, target_provision_state: null };
+  const { runbook, parameters = null, target } = admitted.order;
   return {
     runbook: runbook && { uuid: runbook.uuid, name: runbook.name, revision: runbook.read_revision ?? null },
+    parameters,
     target_provision_state: target,
   };
 };

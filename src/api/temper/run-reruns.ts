@@ -154,7 +154,11 @@ const rerun = async (request: RerunRequest, ctx: ApiContext) => {
     ident,
     to,
     asked: askedBy(ctx.policy(), request, asked, crossing),
-    steps: async (ready) => ({ steps: planStored(steps, verb as StepVerb, ready), runbook }),
+    steps: async (ready) => ({
+      steps: planStored(steps, verb as StepVerb, ready),
+      runbook,
+      parameters: run.parameters,
+    }),
     more: { resumes: { run: run.id, from } },
   });
   const started = await ctx.runs.start(order);

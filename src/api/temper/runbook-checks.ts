@@ -10,14 +10,17 @@ import {
   type LastSeen,
   type RunbookFinding,
 } from '../../model/resources/runbook-check';
+import { resolveSteps } from '../../model/resources/runbook-parameters';
 import { inOrder, type RunbookStep } from '../../model/resources/runbook-steps';
 import { type Runbook, runbookApproval } from '../../model/resources/runbooks';
 import { nodeTarget } from '../../policy';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
-import { equipped } from '../orders/plans';
+import { everyRefusal } from '../orders/checks';
+import { equipped, factsOf } from '../orders/plans';
 import { runbookStep } from '../orders/step-schema';
 import { readable } from '../orders/steps';
+import { document } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { anywhere } from '../v1/runbooks/warnings';
@@ -32,6 +35,8 @@ const checkedOn = {
   nodes: z.array(z.string().min(1).max(255)).max(mostNodes).default([]),
   /** With which it is to run; either when absent. */
   verb: z.enum(['clean', 'service']).optional(),
+  /** Values of the runbook's parameters. */
+  parameters: document.default({}),
 };
 const ofStored = z.strictObject(checkedOn).prefault({});
 const ofGiven = z.strictObject({
@@ -43,7 +48,7 @@ const ofGiven = z.strictObject({
 });
 
 type Where = z.output<typeof ofStored>;
-type Approved = Pick<Runbook, 'name' | 'traits'>;
+type Approved = Pick<Runbook, 'name' | 'traits' | 'parameters'>;
 
 const rulesOfNodes = [
   'baremetal:node:get',
@@ -75,9 +80,26 @@ const unapproved = (runbook: Approved, node: Node, ident: string): RunbookFindin
   return [{ severity: 'warning', index: null, step: null, node: ident, says }];
 };
 
+/** The steps as they would run on the node, or what cannot be resolved. */
+const resolvedOn = (
+  { name, parameters }: Pick<Approved, 'name' | 'parameters'>,
+  steps: readonly RunbookStep[],
+  given: Where['parameters'],
+  { node, ident }: { readonly node: Node; readonly ident: string },
+): { readonly steps: readonly RunbookStep[]; readonly faults: readonly RunbookFinding[] } => {
+  const checks = everyRefusal();
+  const resolved = resolveSteps({ name, parameters, steps }, given, factsOf(node), checks.try);
+  const faults = checks.refusals.map(
+    ({ reason }): RunbookFinding => ({ severity: 'error', index: null, step: null, node: ident, says: reason }),
+  );
+  return { steps: faults.length > 0 ? [] : resolved.steps, faults };
+};
+
+const given: Pick<Approved, 'name' | 'parameters'> = { name: '(not stored)', parameters: [] };
+
 const onNodes = async (
   ctx: ApiContext,
-  { who, body: { nodes, verb } }: ApiRequest<unknown, unknown, Where>,
+  { who, body: { nodes, verb, parameters } }: ApiRequest<unknown, unknown, Where>,
   steps: readonly RunbookStep[],
   runbook?: Approved,
 ): Promise<RunbookFinding[]> => {
@@ -88,9 +110,11 @@ const onNodes = async (
     const node = await visibleNode(ctx, { who, version: maxMinor }, ident);
     ctx.policy().require('temper:node:steps', who, nodeTarget(node));
     const seen = await seenOf(ctx, { who }, node);
+    const resolved = resolvedOn(runbook ?? given, steps, parameters, { node, ident });
     findings.push(
       ...(runbook ? unapproved(runbook, node, ident) : []),
-      ...checkOnNode(steps, { name: ident, verbs, equipment: await equipped(ctx, node), seen, suggest }),
+      ...resolved.faults,
+      ...checkOnNode(resolved.steps, { name: ident, verbs, equipment: await equipped(ctx, node), seen, suggest }),
     );
   }
   return findings;

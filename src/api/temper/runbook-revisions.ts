@@ -36,12 +36,13 @@ const people = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
   ctx.policy().allows(revisionRules.author, who, runbookTarget(row));
 
 /** What a runbook was, without its steps, and without who made it when. */
-const fieldsOf = ({ name, owner, public: open, traits, disable_ramdisk }: RunbookRevision) => ({
+const fieldsOf = ({ name, owner, public: open, traits, disable_ramdisk, parameters }: RunbookRevision) => ({
   name,
   owner,
   public: open,
   traits,
   disable_ramdisk,
+  parameters,
 });
 
 const revisionView = (row: RunbookRevision, newest: number, named: boolean) => ({

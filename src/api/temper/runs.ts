@@ -170,6 +170,7 @@ const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: V
     run.runbook_uuid === null
       ? null
       : { uuid: run.runbook_uuid, name: run.runbook_name, revision: run.runbook_revision },
+  parameters: run.parameters,
   state: run.state,
   requester: run.requester,
   rule_set: run.rule_set,

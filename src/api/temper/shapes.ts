@@ -87,6 +87,8 @@ const wholeRun = {
   ...runHead,
   /** `revision` is null for runs of releases that had none. */
   runbook: z.strictObject({ uuid: id, name: maybe, revision: count.nullable() }).nullable(),
+  /** Of the runbook, as the run was given them; secret values are masked. */
+  parameters: document.nullable(),
   rule_set: maybe,
   abort: z.strictObject({ by: text, at: maybeTime }).nullable(),
   owner: maybe,
@@ -179,6 +181,7 @@ export const nodePlan = z.strictObject({
   provision_state: text,
   target_provision_state: maybe,
   runbook: z.strictObject({ uuid: id, name: text, revision: count.nullable() }).nullable(),
+  parameters: document.nullable(),
   would_run: trueOrFalse,
   refusals: z.array(refusal),
   concerns: z.array(refusal),
@@ -214,6 +217,16 @@ export const runbookCheck = z.strictObject({
   ),
 });
 
+const runbookParameter = z.strictObject({
+  name: text,
+  description: text.optional(),
+  schema: document,
+  default: z.unknown().optional(),
+  secret: trueOrFalse.optional(),
+});
+
+export const runbookParameters = z.strictObject({ revision: count, parameters: z.array(runbookParameter) });
+
 const runbookRevisionHead = {
   revision: count,
   newest: trueOrFalse,
@@ -223,6 +236,7 @@ const runbookRevisionHead = {
   public: trueOrFalse,
   traits: z.array(text),
   disable_ramdisk: trueOrFalse,
+  parameters: z.array(runbookParameter),
   author: document.nullable(),
   created_at: time,
   withdrawn: z.strictObject({ at: time, by: document.nullable(), reason: text }).nullable(),

@@ -29,6 +29,8 @@ export type Acceptance = {
   /** Becomes the lessee of a node that has none. */
   readonly lessee?: ProjectId | null;
   readonly limit_class?: string | null;
+  /** Of its runbook, secret values masked. */
+  readonly parameters?: Readonly<Record<string, unknown>> | null;
   readonly resumes?: { readonly run: RunUuid; readonly from: number } | null;
   /** The rollout that it is a part of. */
   readonly batch?: RolloutUuid | null;
@@ -68,11 +70,12 @@ export const acceptedRuns = (sql: Db) => ({
         returning uuid, name, fence, owner, lessee, lease_id
       )
       insert into runs (id, node_uuid, node_name, fence, story, verb, runbook_uuid, runbook_name, runbook_revision, input, owner, lessee, lease_id,
-        requester, rule_set, workflow_id, provision_state_before, target, limit_class, resumes, resume_from, batch)
+        requester, rule_set, workflow_id, provision_state_before, target, limit_class, resumes, resume_from, batch, parameters)
       select ${order.run}, uuid, name, fence, ${order.story}, ${order.verb}, ${order.runbook?.uuid ?? null}, ${order.runbook?.name ?? null}, ${order.runbook?.revision ?? null}::int,
         ${jsonOf(sql, order.input)}::jsonb || jsonb_build_object('lock', jsonb_build_object('run', ${order.run}::text, 'node_uuid', uuid::text, 'fence', fence)),
         owner, lessee, lease_id, ${jsonOf(sql, order.requester)}, ${order.rule_set}, ${order.workflow_id}, ${order.from}, ${order.target},
-        ${order.limit_class ?? null}, ${order.resumes?.run ?? null}, ${order.resumes?.from ?? null}, ${order.batch ?? null}
+        ${order.limit_class ?? null}, ${order.resumes?.run ?? null}, ${order.resumes?.from ?? null}, ${order.batch ?? null},
+        ${order.parameters ? jsonOf(sql, order.parameters) : null}::jsonb
       from taken
       returning fence, owner, lessee`;
     if (!row) return undefined;

@@ -15,6 +15,8 @@ export type RunRow = {
   readonly runbook_uuid: string | null;
   readonly runbook_name: string | null;
   readonly runbook_revision: number | null;
+  /** Of its runbook, secret values masked; null where that has none. */
+  readonly parameters: Readonly<Record<string, unknown>> | null;
   readonly owner: ProjectId | null;
   readonly lessee: ProjectId | null;
   readonly lease_id: LeaseUuid | null;
@@ -39,7 +41,7 @@ export type RunRow = {
 };
 
 export const runColumns = [
-  'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'owner', 'lessee', 'lease_id',
+  'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'parameters', 'owner', 'lessee', 'lease_id',
   'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'resumes', 'cursor', 'waiting_for',
   'last_error', 'abort_by', 'abort_at', 'created_at', 'started_at', 'finished_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names

@@ -52,18 +52,35 @@ const inUrl: readonly { readonly pattern: RegExp; readonly mask: string }[] = [
 // A URL with one of them in it is a secret as a whole: an image's address may carry the account of the image server.
 const carriesSecret = (text: string): boolean => inUrl.some(({ pattern }) => text.search(pattern) >= 0);
 
-/** Walks a document and replaces every secret value by what `replace` gives for it and its path. */
-export const replaceSecrets = (document: Json, replace: (value: Json, path: string) => Json, path = ''): Json => {
+/** What stands in a runbook's arguments in place of a parameter's value, in the place of a secret as well. */
+const isParameterRef = (value: Json): boolean =>
+  isObject(value) &&
+  typeof value.$param === 'string' &&
+  /^[a-z][a-z0-9_]{0,62}$/.test(value.$param) &&
+  Object.keys(value).length === 1;
+
+/**
+ * Walks a document and replaces every secret value by what `replace` gives for it and its path.
+ * @param open whether a parameter in the place of a secret counts as one; it holds none by itself
+ */
+export const replaceSecrets = (
+  document: Json,
+  replace: (value: Json, path: string) => Json,
+  path = '',
+  open = false,
+): Json => {
   if (typeof document === 'string') return carriesSecret(document) ? replace(document, path) : document;
-  if (Array.isArray(document)) return document.map((item, index) => replaceSecrets(item, replace, `${path}/${index}`));
+  if (Array.isArray(document))
+    return document.map((item, index) => replaceSecrets(item, replace, `${path}/${index}`, open));
   if (!isObject(document) || isSecretRef(document)) return document;
   const named = isNamedSecret(document);
   return Object.fromEntries(
     Object.entries(document).map(([key, value]) => {
       const here = `${path}/${key}`;
       const secret = isSecretKey(key) || (named && key === 'value');
-      if (secret && value !== null && value !== '' && !isSecretRef(value)) return [key, replace(value, here)];
-      return [key, replaceSecrets(value, replace, here)];
+      const held = value !== null && value !== '' && !isSecretRef(value) && (open || !isParameterRef(value));
+      if (secret && held) return [key, replace(value, here)];
+      return [key, replaceSecrets(value, replace, here, open)];
     }),
   );
 };
@@ -88,7 +105,9 @@ export const maskSecrets = (document: Json): Json => {
   return Object.fromEntries(
     Object.entries(document).map(([key, value]) => [
       key,
-      (isSecretKey(key) || (named && key === 'value')) && value !== null && value !== '' ? masked : maskSecrets(value),
+      (isSecretKey(key) || (named && key === 'value')) && value !== null && value !== '' && !isParameterRef(value)
+        ? masked
+        : maskSecrets(value),
     ]),
   );
 };

@@ -5,6 +5,7 @@ import type { Equipment, StepRow, StepVerb } from '../lifecycle/step-types';
 import { isReserved, nameOf, reservedSteps, steps } from '../lifecycle/steps';
 import { meant } from '../nearest';
 import type { BiosSetting, FirmwareComponent } from '../runs/runs';
+import { leavesOpen } from './runbook-parameters';
 import { checkRunbookSteps, type RunbookStep } from './runbook-steps';
 
 /** `error`: the run would be refused, or would fail in this step. `warning`: that cannot be known, or is unusual. */
@@ -42,7 +43,8 @@ const catalogueNames = (): string[] => [...new Set(steps.map(nameOf))];
 
 const inCatalogue = (step: RunbookStep): StepFault[] => {
   const name = nameOf(step);
-  if (isReserved(step.step)) return faultOf(() => checkArgs(name, reservedSteps[step.step as 'wait'].args, step.args));
+  if (isReserved(step.step) && !leavesOpen(step.args))
+    return faultOf(() => checkArgs(name, reservedSteps[step.step as 'wait'].args, step.args));
   const rows = catalogueRows(step);
   if (rows.length === 0)
     return [
@@ -51,6 +53,8 @@ const inCatalogue = (step: RunbookStep): StepFault[] => {
         `Step ${name} is not in the catalogue: it runs only on nodes whose ramdisk has it.${meant(name, catalogueNames())}`,
       ],
     ];
+  // What is left open is known on a node only.
+  if (leavesOpen(step.args)) return [];
   const faults = rows.map((row) => faultOf(() => checkArgs(name, row.args, step.args)));
   return faults.some((found) => found.length === 0) ? [] : faults[0]!;
 };

@@ -4,6 +4,7 @@ import { raise } from '../errors';
 import { isLogicalName, type RunbookUuid } from '../ids';
 import { extraField, optionalText, recordFields, uuidField } from './common-fields';
 import { type ResourceTable, sinceOf } from './fields';
+import type { RunbookParameter } from './runbook-parameters';
 import type { RunbookStep } from './runbook-steps';
 import { isTrait } from './traits';
 
@@ -81,6 +82,8 @@ export type Runbook = {
   readonly owner: string | null;
   readonly description: string | null;
   readonly traits: readonly string[];
+  /** What its steps leave open; not on the original's wire. */
+  readonly parameters: readonly RunbookParameter[];
   /** Counts its states from 1; the store raises it. */
   readonly revision: number;
   readonly created_at: Date;

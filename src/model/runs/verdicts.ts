@@ -33,6 +33,7 @@ const byError: Partial<Record<ErrorCode, VerdictCode>> = {
   NodeInMaintenance: 'maintenance',
   NodeLocked: 'held',
   NoWorker: 'no_worker',
+  ParameterInvalid: 'parameter',
   InvalidSteps: 'step_unsupported',
   InvalidStepArgs: 'step_unsupported',
   RamdiskNeeded: 'step_unsupported',

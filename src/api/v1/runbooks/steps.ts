@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { nameOf } from '../../../model/lifecycle/steps';
+import { checkOpenArgs } from '../../../model/resources/runbook-parameters';
 import { checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../../model/resources/runbook-steps';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { type Policy, runbookTarget, stepRulePrefix } from '../../../policy';
@@ -25,6 +26,7 @@ export const checkedSteps = (
   if (!parsed.success) throw inSteps(parsed.error);
   const ordered = inOrder<RunbookStep>(parsed.data);
   checkRunbookSteps(ordered);
+  checkOpenArgs(ordered);
   for (const one of ordered)
     if (disallowed.includes(nameOf(one)))
       raise('InvalidSteps', { reason: `Step ${nameOf(one)} is switched off by the operator.` });

@@ -2,6 +2,7 @@
 
 import { planActs } from '../../../model/lifecycle/steps';
 import { catalogueRows, checkRunbook, faultOf, type StepFault } from '../../../model/resources/runbook-check';
+import { leavesOpen } from '../../../model/resources/runbook-parameters';
 import type { RunbookStep } from '../../../model/resources/runbook-steps';
 import type { ApiContext } from '../../context';
 import { requireStepOrigins } from '../../orders/origins';
@@ -14,7 +15,9 @@ export const anywhere = (ctx: ApiContext, step: RunbookStep): StepFault[] => {
   const planned = row
     ? [{ interface: step.interface, step: step.step, acts: planActs(row.acts), args: step.args }]
     : [];
-  return [...faultOf(() => refuseDisallowed(ctx, [step])), ...faultOf(() => requireStepOrigins(ctx, planned))];
+  const disallowed = faultOf(() => refuseDisallowed(ctx, [step]));
+  // Where a URL is left open, its origin is held against the settings as a run is planned.
+  return leavesOpen(step.args) ? disallowed : [...disallowed, ...faultOf(() => requireStepOrigins(ctx, planned))];
 };
 
 /** Characters of the header at most; a proxy's own limit for all headers together is 8 KiB. */

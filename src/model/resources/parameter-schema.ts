@@ -1,0 +1,133 @@
+/**
+ * The part of JSON Schema that parameters of runbooks are described by: what is bounded in time and needs no code made of it.
+ * Patterns and references are not part of it. Pure.
+ */
+import { ownValue } from '../own';
+
+type Json = unknown;
+type Item = Readonly<Record<string, Json>>;
+
+export type ParameterSchema = Item;
+
+const isItem = (value: Json): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const types: Readonly<Record<string, (value: Json) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  integer: (value) => Number.isSafeInteger(value),
+  number: (value) => typeof value === 'number' && Number.isFinite(value),
+  boolean: (value) => typeof value === 'boolean',
+  object: isItem,
+  array: (value) => Array.isArray(value),
+  null: (value) => value === null,
+};
+
+const typesOf = ({ type }: Item): readonly string[] =>
+  (Array.isArray(type) ? type : type === undefined ? [] : [type]).map(String);
+
+const deepest = 5;
+const mostListed = 200;
+
+const isCount = (value: Json): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isTexts = (value: Json): value is string[] =>
+  Array.isArray(value) && value.length <= mostListed && value.every((one) => typeof one === 'string');
+
+/** What each keyword must hold; undefined where it does. */
+const keywords: Readonly<Record<string, (value: Json, depth: number) => string | undefined>> = {
+  type: (value) => {
+    const unknown = typesOf({ type: value }).find((one) => ownValue(types, one) === undefined);
+    return unknown === undefined ? undefined : `must be one of ${Object.keys(types).join(', ')}`;
+  },
+  enum: (value) =>
+    Array.isArray(value) && value.length > 0 && value.length <= mostListed
+      ? undefined
+      : `must be a list of 1 to ${mostListed} values`,
+  const: () => undefined,
+  minimum: (value) => (types.number!(value) ? undefined : 'must be a number'),
+  maximum: (value) => (types.number!(value) ? undefined : 'must be a number'),
+  minLength: (value) => (isCount(value) ? undefined : 'must be a whole number from 0'),
+  maxLength: (value) => (isCount(value) ? undefined : 'must be a whole number from 0'),
+  minItems: (value) => (isCount(value) ? undefined : 'must be a whole number from 0'),
+  maxItems: (value) => (isCount(value) ? undefined : 'must be a whole number from 0'),
+  items: (value, depth) => schemaFault(value, depth + 1),
+  properties: (value, depth) => {
+    if (!isItem(value) || Object.keys(value).length > mostListed)
+      return `must be an object of up to ${mostListed} schemas`;
+    for (const [name, one] of Object.entries(value)) {
+      const fault = schemaFault(one, depth + 1);
+      if (fault) return `${name}: ${fault}`;
+    }
+    return undefined;
+  },
+  required: (value) => (isTexts(value) ? undefined : `must be a list of up to ${mostListed} names`),
+  additionalProperties: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+  title: (value) => (typeof value === 'string' ? undefined : 'must be a text'),
+  description: (value) => (typeof value === 'string' ? undefined : 'must be a text'),
+};
+
+/** What is wrong with a schema itself; undefined where it can be used. */
+export const schemaFault = (schema: Json, depth = 0): string | undefined => {
+  if (!isItem(schema)) return 'must be an object';
+  if (depth > deepest) return `is nested deeper than ${deepest} levels`;
+  for (const [name, value] of Object.entries(schema)) {
+    const check = ownValue(keywords, name);
+    if (!check) return `keyword ${name.slice(0, 80)} is not known here; known are: ${Object.keys(keywords).join(', ')}`;
+    const fault = check(value, depth);
+    if (fault) return `${name}: ${fault}`;
+  }
+  return undefined;
+};
+
+const same = (one: Json, other: Json): boolean => {
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, at) => same(item, other[at]));
+  if (isItem(one) && isItem(other)) {
+    const keys = Object.keys(one);
+    return (
+      keys.length === Object.keys(other).length &&
+      keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]))
+    );
+  }
+  return one === other;
+};
+
+const bounds = (value: number, least: Json, most: Json, of: string): string | undefined => {
+  if (typeof least === 'number' && value < least) return `must have ${of} of at least ${least}`;
+  if (typeof most === 'number' && value > most) return `must have ${of} of at most ${most}`;
+  return undefined;
+};
+
+const objectFault = (schema: ParameterSchema, value: Item): string | undefined => {
+  const properties = isItem(schema.properties) ? schema.properties : {};
+  const missing = isTexts(schema.required) ? schema.required.find((name) => !Object.hasOwn(value, name)) : undefined;
+  if (missing !== undefined) return `lacks ${missing}`;
+  for (const [name, one] of Object.entries(value)) {
+    const of = ownValue(properties, name);
+    if (of === undefined && schema.additionalProperties === false) return `has an unexpected key ${name.slice(0, 80)}`;
+    const fault = of === undefined ? undefined : valueFault(of as ParameterSchema, one);
+    if (fault) return `${name}: ${fault}`;
+  }
+  return undefined;
+};
+
+const listFault = (schema: ParameterSchema, value: readonly Json[]): string | undefined => {
+  const length = bounds(value.length, schema.minItems, schema.maxItems, 'a length');
+  if (length || !isItem(schema.items)) return length;
+  for (const [at, one] of value.entries()) {
+    const fault = valueFault(schema.items, one);
+    if (fault) return `item ${at} ${fault}`;
+  }
+  return undefined;
+};
+
+/** What is wrong with a value by a sound schema, without the value itself, which may be secret; undefined where it fits. */
+export const valueFault = (schema: ParameterSchema, value: Json): string | undefined => {
+  const wanted = typesOf(schema);
+  if (wanted.length > 0 && !wanted.some((one) => types[one]!(value))) return `must be of type ${wanted.join(' or ')}`;
+  if (Array.isArray(schema.enum) && !schema.enum.some((one) => same(one, value)))
+    return `must be one of ${JSON.stringify(schema.enum).slice(1, 400).replace(/\]$/, '')}`;
+  if (Object.hasOwn(schema, 'const') && !same(schema.const, value)) return 'must be the one value that is allowed';
+  if (typeof value === 'number') return bounds(value, schema.minimum, schema.maximum, 'a value');
+  if (typeof value === 'string') return bounds(value.length, schema.minLength, schema.maxLength, 'a length');
+  if (Array.isArray(value)) return listFault(schema, value);
+  return isItem(value) ? objectFault(schema, value) : undefined;
+};

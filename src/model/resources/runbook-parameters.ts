@@ -1,0 +1,243 @@
+/**
+ * What a runbook leaves open: parameters that a request gives, and values that follow from the node. Both stand in the
+ * arguments of its steps, `{"$param": "name"}` and `{"$by": "vendor", "dell inc.": ..., "default": ...}`, and are resolved when
+ * a run is planned. Pure.
+ */
+import { holdsSecrets, masked, maskSecrets, replaceSecrets } from '../access/secrets';
+import { raise } from '../errors';
+import type { Attempt } from '../lifecycle/plan-steps';
+import { nameOf } from '../lifecycle/steps';
+import { meant } from '../nearest';
+import { type ParameterSchema, valueFault } from './parameter-schema';
+import type { RunbookStep } from './runbook-steps';
+
+type Json = unknown;
+type Item = Readonly<Record<string, Json>>;
+
+export type RunbookParameter = {
+  readonly name: string;
+  readonly description?: string;
+  readonly schema: ParameterSchema;
+  /** The value where a request gives none; without it a request has to. */
+  readonly default?: Json;
+  /** Its values are shown to nobody. */
+  readonly secret?: boolean;
+};
+
+/** By what a value may follow from its node. */
+export const choiceKeys = ['vendor', 'model', 'resource_class', 'trait'] as const;
+type ChoiceKey = (typeof choiceKeys)[number];
+
+/** What choices are made by. Vendor and model as an inspection has found them. */
+export type NodeFacts = {
+  readonly vendor: string | null;
+  readonly model: string | null;
+  readonly resource_class: string | null;
+  readonly traits: readonly string[];
+};
+
+const isItem = (value: Json): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isChoice = (value: Item): boolean => Object.hasOwn(value, '$by');
+const isParameter = (value: Item): boolean => Object.hasOwn(value, '$param');
+
+/** Whether a value leaves something open. */
+export const leavesOpen = (value: Json): boolean => {
+  if (Array.isArray(value)) return value.some(leavesOpen);
+  return isItem(value) && (isChoice(value) || isParameter(value) || Object.values(value).some(leavesOpen));
+};
+
+const deepestChoice = 5;
+
+const choiceFault = (choice: Item, depth: number): string | undefined => {
+  const { $by: by, ...values } = choice;
+  if (!choiceKeys.includes(by as ChoiceKey)) return `$by must be one of ${choiceKeys.join(', ')}`;
+  if (depth >= deepestChoice) return `choices are nested deeper than ${deepestChoice} levels`;
+  if (Object.keys(values).length === 0) return `the choice by ${String(by)} has no values`;
+  for (const value of Object.values(values)) {
+    const fault = openFault(value, depth + 1);
+    if (fault) return fault;
+  }
+  return undefined;
+};
+
+const openFault = (value: Json, depth = 0): string | undefined => {
+  if (Array.isArray(value)) return value.map((one) => openFault(one, depth)).find((fault) => fault !== undefined);
+  if (!isItem(value)) return undefined;
+  if (isChoice(value)) return choiceFault(value, depth);
+  if (isParameter(value))
+    return Object.keys(value).length === 1 && typeof value.$param === 'string' && parameterName.test(value.$param)
+      ? undefined
+      : 'an object with $param has that key alone, with the name of a parameter';
+  return Object.values(value)
+    .map((one) => openFault(one, depth))
+    .find((fault) => fault !== undefined);
+};
+
+/** Names of parameters: nothing that an object has of itself, and no longer than a column of a table. */
+export const parameterName = /^[a-z][a-z0-9_]{0,62}$/;
+
+/** Whether a choice holds a value that would be sealed: a secret is bound to its place, and would not be found at another. */
+const choosesSecret = (document: Json): boolean => {
+  let found = false;
+  replaceSecrets(document, (value) => {
+    found ||= isItem(value) && isChoice(value);
+    return value;
+  });
+  const within = (value: Json): boolean => {
+    if (Array.isArray(value)) return value.some(within);
+    if (!isItem(value)) return false;
+    if (!isChoice(value)) return Object.values(value).some(within);
+    let sealed = false;
+    replaceSecrets(value, (one) => {
+      sealed = true;
+      return one;
+    });
+    return sealed;
+  };
+  return found || within(document);
+};
+
+/** Refuses what can be resolved on no node. Throws InvalidSteps. */
+export const checkOpenArgs = (steps: readonly Pick<RunbookStep, 'interface' | 'step' | 'args'>[]): void => {
+  for (const step of steps) {
+    const reason = choosesSecret(step.args)
+      ? 'a secret cannot be chosen by $by; let a parameter bring it'
+      : openFault(step.args);
+    if (reason !== undefined) raise('InvalidSteps', { reason: `Step ${nameOf(step)}: ${reason}.` });
+  }
+};
+
+/** The values of one run: as they are put into arguments, and as they are shown. */
+type Bound = {
+  readonly values: ReadonlyMap<string, Json>;
+  /** Why a declared one has no value. */
+  readonly faults: ReadonlyMap<string, string>;
+  readonly shown: Item;
+};
+
+type Named = { readonly name: string; readonly parameters: readonly RunbookParameter[] };
+
+const refuse = (runbook: string, parameter: string, reason: string): never =>
+  raise('ParameterInvalid', { runbook, parameter: parameter.slice(0, 80), reason });
+
+/** Keys with a dollar sign mean something to the store and to resolution; a value must not bring them. */
+const bringsKeys = (value: Json): boolean => {
+  if (Array.isArray(value)) return value.some(bringsKeys);
+  return isItem(value) && Object.entries(value).some(([key, one]) => key.startsWith('$') || bringsKeys(one));
+};
+
+/** Why a value cannot be that of a parameter; undefined where it can. It never holds the value. */
+export const parameterFault = (parameter: RunbookParameter, value: Json): string | undefined =>
+  bringsKeys(value) ? 'must hold no key that begins with $' : valueFault(parameter.schema, value);
+
+/** Names of parameters that stand where a secret would. */
+const inSecretPlaces = (document: Json): Set<string> => {
+  const names = new Set<string>();
+  const mark = (value: Json): void => {
+    if (isItem(value) && isParameter(value)) names.add(String(value.$param));
+    else if (isItem(value) || Array.isArray(value)) Object.values(value).forEach(mark);
+  };
+  replaceSecrets(
+    document,
+    (value) => {
+      mark(value);
+      return value;
+    },
+    '',
+    true,
+  );
+  return names;
+};
+
+const looksSecret = (name: string): boolean => holdsSecrets({ [name]: 'x' });
+
+/** Binds what a request gives, and defaults. Throws ParameterInvalid. */
+const bind = ({ name, parameters }: Named, steps: readonly RunbookStep[], given: Item, attempt: Attempt): Bound => {
+  const values = new Map<string, Json>();
+  const faults = new Map<string, string>();
+  const names = parameters.map((one) => one.name);
+  for (const unknown of Object.keys(given).filter((one) => !names.includes(one)))
+    attempt(() =>
+      refuse(
+        name,
+        unknown,
+        `is not one of this runbook, which has ${names.join(', ') || 'none'}.${meant(unknown.slice(0, 80), names)}`,
+      ),
+    );
+  for (const parameter of parameters) {
+    const value = Object.hasOwn(given, parameter.name) ? given[parameter.name] : parameter.default;
+    const fault = value === undefined ? 'is missing, and has no default' : parameterFault(parameter, value);
+    if (fault) faults.set(parameter.name, fault);
+    else values.set(parameter.name, value);
+    if (fault) attempt(() => refuse(name, parameter.name, fault));
+  }
+  const secret = inSecretPlaces(steps.map(({ args }) => args));
+  const shownValue = (one: RunbookParameter): Json =>
+    one.secret || secret.has(one.name) || looksSecret(one.name) ? masked : maskSecrets(values.get(one.name));
+  const shown = parameters.filter((one) => values.has(one.name)).map((one) => [one.name, shownValue(one)] as const);
+  return { values, faults, shown: Object.fromEntries(shown) };
+};
+
+const normal = (text: string): string => text.trim().toLowerCase();
+
+/** The value of a choice on a node. Throws ParameterInvalid. */
+const chosen = (runbook: string, { $by, ...values }: Item, node: NodeFacts): Json => {
+  const by = $by as ChoiceKey;
+  const has = (by === 'trait' ? node.traits : [node[by]]).filter((one) => one !== null);
+  const fits = Object.keys(values).filter(
+    (key) => key !== 'default' && has.some((one) => (by === 'trait' ? one === key : normal(one) === normal(key))),
+  );
+  if (fits.length > 1)
+    refuse(
+      runbook,
+      `$by ${by}`,
+      `cannot be chosen: the node fits ${fits.join(' and ')}, and nothing says which counts`,
+    );
+  if (fits.length === 1) return values[fits[0]!];
+  if (Object.hasOwn(values, 'default')) return values.default;
+  const found = has[0] === undefined ? 'an unknown one' : JSON.stringify(has[0]);
+  const what = by === 'trait' ? 'has none of its traits' : `has ${found}`;
+  return refuse(runbook, `$by ${by}`, `cannot be chosen: the node ${what}, and there is no default`);
+};
+
+const resolve = (runbook: string, value: Json, bound: Bound, node: NodeFacts): Json => {
+  if (Array.isArray(value)) return value.map((one) => resolve(runbook, one, bound, node));
+  if (!isItem(value)) return value;
+  if (isChoice(value)) return resolve(runbook, chosen(runbook, value, node), bound, node);
+  if (isParameter(value)) {
+    const name = String(value.$param);
+    return bound.values.has(name)
+      ? bound.values.get(name)
+      : refuse(runbook, name, bound.faults.get(name) ?? 'is used by a step, and not declared');
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(runbook, one, bound, node)]));
+};
+
+export type ResolvedSteps = {
+  readonly steps: readonly RunbookStep[];
+  /** Values by parameter, secret ones masked; null for a runbook without parameters. */
+  readonly parameters: Item | null;
+};
+
+/**
+ * The steps of a runbook with nothing left open, on one node. Throws ParameterInvalid; where the attempts go on at a refusal,
+ * a step that cannot be resolved is left out.
+ * @param given values by name of the parameter
+ */
+export const resolveSteps = (
+  runbook: Named & { readonly steps: readonly RunbookStep[] },
+  given: Item,
+  node: NodeFacts,
+  attempt: Attempt,
+): ResolvedSteps => {
+  const { name, parameters } = runbook;
+  const bound = bind(runbook, runbook.steps, given, attempt);
+  const steps = runbook.steps
+    .map((step) =>
+      leavesOpen(step.args)
+        ? attempt(() => ({ ...step, args: resolve(name, step.args, bound, node) as RunbookStep['args'] }))
+        : step,
+    )
+    .filter((step) => step !== undefined);
+  return { steps, parameters: parameters.length === 0 ? null : bound.shown };
+};
