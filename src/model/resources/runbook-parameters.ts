@@ -25,7 +25,7 @@ export type RunbookParameter = {
 };
 
 /** By what a value may follow from its node. */
-export const choiceKeys = ['vendor', 'model', 'resource_class', 'trait'] as const;
+const choiceKeys = ['vendor', 'model', 'resource_class', 'trait'] as const;
 type ChoiceKey = (typeof choiceKeys)[number];
 
 /** What choices are made by. Vendor and model as an inspection has found them. */
