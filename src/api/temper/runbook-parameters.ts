@@ -60,7 +60,7 @@ const view = ({ parameters, revision }: Runbook) => ({ revision, parameters });
 const show = async ({ who, params }: ApiRequest<OfRunbook, unknown, unknown>, ctx: ApiContext): Promise<Answer> =>
   ok(view(await findVisibleRunbook(ctx, who, params.runbook)));
 
-/** Replaces them all. Whoever may change the steps may change what these leave open, and is asked the same. */
+/** Replaces them all. Callers who may change the steps may change what these leave open: the same rules are asked. */
 const replace = async (
   request: ApiRequest<OfRunbook, unknown, z.output<typeof parametersBody>>,
   ctx: ApiContext,

@@ -20,7 +20,7 @@ export type RunbookParameter = {
   readonly schema: ParameterSchema;
   /** The value where a request gives none; without it a request has to. */
   readonly default?: Json;
-  /** Its values are shown to nobody. */
+  /** Its values are masked wherever they would be shown. */
   readonly secret?: boolean;
 };
 
