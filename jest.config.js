@@ -6,6 +6,7 @@ const tiers = {
   servers: { folders: ['inventory', 'activities', 'api', 'advisories', 'console', 'runs'], setup: 'global-setup' },
   e2e: { folders: ['e2e'], setup: 'clients-setup' },
   clients: { folders: ['clients'], setup: 'clients-setup' },
+  metal: { folders: ['metal'] },
 };
 
 const swc = {
@@ -50,7 +51,7 @@ module.exports = {
   projects: [
     project('pure', ['**'], { testPathIgnorePatterns: named.map((folder) => `<rootDir>/test/${folder}/`) }),
     ...Object.entries(tiers).map(([name, { folders, setup }]) =>
-      project(name, folders, { globalSetup: `<rootDir>/test/support/${setup}.js` }),
+      project(name, folders, setup ? { globalSetup: `<rootDir>/test/support/${setup}.js` } : {}),
     ),
   ],
   globalTeardown: '<rootDir>/test/support/global-teardown.js',

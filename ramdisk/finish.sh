@@ -14,8 +14,7 @@ for unit in ironic-python-agent.service ramdisk-started.service rescue.path resc
   put 644 "$unit" "/etc/systemd/system/$unit"
 done
 mkdir -p "$root/etc/ironic-python-agent.d" "$root/etc/ironic-python-agent" "$root/etc/ipa-rescue-config"
-# The agent refuses a folder of configuration that does not hold a file.
-printf '[DEFAULT]\n' >"$root/etc/ironic-python-agent.d/ramdisk.conf"
+put 644 agent.conf /etc/ironic-python-agent.d/ramdisk.conf
 
 mkdir -p "$root/opt/ironic-python-agent"
 cp -R "$AGENT/." "$root/opt/ironic-python-agent/"

@@ -30,6 +30,8 @@ const programsPath = () => [process.env.PATH, ipmiFolder(), isoFolder()].filter(
  */
 function environments({ dir, ports, secrets, databaseUrl, temporalAddress, temporalUi, rackSize }) {
   const apiUrl = `http://${host}:${ports.api}`;
+  // Machines that are not emulated here reach the boot service at an address of theirs.
+  const bootHost = process.env.TEMPER_BOOT_HOST || host;
   const ramdisksAt = process.env.TEMPER_RAMDISK_LISTEN || 'api';
   const ramdiskApiUrl = ramdisksAt.includes(':') ? `http://${ramdisksAt}` : apiUrl;
   const identityUrl = `http://${host}:${ports.identity}/v3`;
@@ -65,7 +67,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
     boot: {
       ...common,
       ...database('temper_boot', secrets.boot),
-      TEMPER_BOOT_HOST: host,
+      TEMPER_BOOT_HOST: bootHost,
       TEMPER_BOOT_PORT: String(ports.boot),
       TEMPER_BOOT_DIR: path.join(dir, 'boot'),
     },
@@ -86,7 +88,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       PATH: programsPath(),
       TEMPER_CONDUCTOR_GROUP: group,
       TEMPER_WORKER_HOSTNAME: `worker-${group || 'default'}`,
-      TEMPER_BOOT_URL: `http://${host}:${ports.boot}`,
+      TEMPER_BOOT_URL: `http://${bootHost}:${ports.boot}`,
       TEMPER_RAMDISK_API_URL: ramdiskApiUrl,
       // The emulated rack listens on loopback, where a BMC of the real world never is.
       TEMPER_BMC_NETWORKS: process.env.TEMPER_BMC_NETWORKS || '127.0.0.0/8',
