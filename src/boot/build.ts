@@ -44,12 +44,17 @@ const requirePrograms = (arch: string, searched: string): void => {
     );
 };
 
-const grubModules = 'linux normal iso9660 serial terminal echo search part_gpt part_msdos all_video';
+// What grub-mkrescue lets GRUB load as it starts: without one of them its errors stand on every boot's console.
+const partitions =
+  'part_acorn part_amiga part_apple part_bsd part_dfly part_dvh part_gpt part_msdos part_plan part_sun part_sunpc';
+const grubModules = `linux normal iso9660 serial terminal echo search ${partitions} all_video`;
 
 /** GRUB's configuration: no prompt, no waiting; the mark with the blanks after it is where a boot's arguments are laid over. */
 const grubConfig = (): string =>
   [
     'set timeout=0',
+    // Without it GRUB hands the kernel no screen, and what an operator sees through the BMC stays black.
+    'insmod all_video',
     `linux /boot/vmlinuz ${areaMarks.arguments.padEnd(argumentsRoom)}`,
     'initrd /boot/initrd /boot/files.img',
     'boot',

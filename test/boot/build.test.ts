@@ -54,6 +54,24 @@ made(`makes one hybrid image with room for arguments and files${why}`, async () 
   expect(report).toMatch(/El Torito boot img[^\n]*UEFI/);
 });
 
+made(`has what GRUB asks for as it starts: every scheme of partitions, and a screen for the kernel${why}`, async () => {
+  const images = join(folder, 'images');
+  const { iso_sha256 } = await storeImage(images, given(), searched);
+  const path = join(images, `${iso_sha256}.iso`);
+  const found = execFileSync('xorriso', ['-indev', path, '-find', '/boot/grub', '-name', '*.mod'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  for (const firmware of ['x86_64-efi', 'i386-pc'])
+    for (const scheme of readFileSync(join('/usr/lib/grub', firmware, 'partmap.lst'), 'utf8')
+      .trim()
+      .split('\n'))
+      expect(found).toContain(`/boot/grub/${firmware}/${scheme}.mod'`);
+  const bytes = readFileSync(path);
+  const config = await fileIn(async (at, length) => bytes.subarray(at, at + length), 'boot/grub/grub.cfg');
+  expect(config.toString()).toMatch(/^insmod all_video\n(.*\n)*linux /m);
+});
+
 it('names the packages of what is missing', async () => {
   const building = storeImage(join(folder, 'images'), given(), '/nonexistent');
   await expect(building).rejects.toThrow(/install grub-common, xorriso, mtools/);
