@@ -20,6 +20,9 @@ const { setUp } = require('./lib/setup');
 
 const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
+/** What we start is killed as we end, however we end. */
+const endsWithUs = ['setpriv', '--pdeathsig', 'KILL'];
+
 /** Why this machine cannot have virtual machines on a network of their own; undefined where it can. */
 async function lacking() {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'needs Linux on x86_64';
@@ -66,7 +69,7 @@ function isolated(command) {
   return {
     folder,
     tmp,
-    command: ['unshare', ...namespaces, 'sh', '-c', first, 'sh', ports, cacheDir('ports'), ...command],
+    command: [...endsWithUs, 'unshare', ...namespaces, 'sh', '-c', first, 'sh', ports, cacheDir('ports'), ...command],
   };
 }
 
