@@ -29,10 +29,12 @@ export const must = async (command: string, args: readonly string[], options?: O
   return output;
 };
 
-/** Starts a program that stays; its output goes to a file. */
+/** Starts a program that stays; its output goes to a file. It does not keep the tests from ending, and ends with their namespace. */
 export const beside = (command: string, args: readonly string[], log: string): ChildProcess => {
   const file = openSync(log, 'a');
-  return spawn(command, args, { stdio: ['ignore', file, file] });
+  const child = spawn(command, args, { stdio: ['ignore', file, file] });
+  child.unref();
+  return child;
 };
 
 /** Asks until the answer is true. Throws when the time is over, naming what was waited for. */
