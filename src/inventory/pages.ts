@@ -73,11 +73,39 @@ const stretchesAfter = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: 
   return place.empty ? [sql`${column} is null and ${id} < ${place.id}`, sql`${column} is not null`] : [];
 };
 
-/** What a list makes of each row as it comes, so that the rows of a long page are never in memory together. */
-export type Make<Found, Made> = (row: Found) => Made;
+/**
+ * What a list makes of each row as it comes, so that the rows of a long page are never in memory together. Where most columns
+ * are passed on as they are, it takes their values alone, in the order in which the columns are named.
+ */
+export type Make<Found, Made> = ((row: Found) => Made) | OfValues<Made>;
+export type OfValues<Made> = { readonly ofValues: (values: readonly unknown[]) => Made };
 
 /** Leaves rows as they are. */
 export const asFound = <Found, Made>(row: Found): Made => row as unknown as Made;
+
+/**
+ * A column of a list: as the driver parses it, or as text that is not parsed: the JSON of a document, or a time in UTC
+ * without its zone, such as `2026-11-22 10:11:12.123456`.
+ */
+export type ListColumn = string | { readonly column: string; readonly as: 'json' | 'utc' };
+
+export const columnIn = (column: ListColumn): string => (typeof column === 'string' ? column : column.column);
+
+/** The columns of a list, each from the table or alias that `of` names for it. */
+export const listColumns = (sql: Db, columns: readonly ListColumn[], of: (column: string) => string): Fragment =>
+  sql`${sql.unsafe(columns.map((column) => listColumn(column, of(columnIn(column)))).join(','))}`;
+
+// Names of columns stand in tables of ours, never in a request.
+const listColumn = (column: ListColumn, of: string): string => {
+  const name = columnIn(column);
+  const from = `"${of}"."${name}"`;
+  if (typeof column === 'string') return from;
+  return column.as === 'json' ? `${from}::text as "${name}"` : `(${from} at time zone 'UTC')::text as "${name}"`;
+};
+
+// The driver takes both words at once; its types do not know it.
+const eachValues = (rows: Fragment, take: (values: readonly unknown[]) => void): Promise<unknown> =>
+  (rows.values() as unknown as { forEach(take: (values: readonly unknown[]) => void): Promise<unknown> }).forEach(take);
 
 /**
  * What is made of the rows of a page. One statement, but for the end of what has values in the sort column.
@@ -91,12 +119,13 @@ export const pageOf = async <Found, Made>(
 ): Promise<Made[]> => {
   const made: Made[] = [];
   const read = async (condition: Fragment): Promise<void> => {
-    await sql`
+    const rows = sql`
       select ${listed.columns} from ${listed.from} ${listed.beside ?? sql``}
       where ${listed.visible} and ${listed.wanted} and ${condition}
-      ${orderBy(sql, listed, page)} ${limitTo(sql, page.limit - made.length)}`.forEach((row) => {
-      made.push(make(row as Found));
-    });
+      ${orderBy(sql, listed, page)} ${limitTo(sql, page.limit - made.length)}`;
+    await (typeof make === 'function'
+      ? rows.forEach((row) => void made.push(make(row as Found)))
+      : eachValues(rows, (values) => void made.push(make.ofValues(values))));
   };
   if (page.marker === undefined) {
     await read(sql`true`);

@@ -4,7 +4,7 @@ import { asUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
 import { columnsOf, type Db, jsonOf } from './database';
-import { asFound, type Make, type Page, type PageListed, pageOf } from './pages';
+import { asFound, type ListColumn, listColumns, type Make, type Page, type PageListed, pageOf } from './pages';
 import { conditionOf } from './predicates';
 
 /** Values to write, by field; fields without a column are left out. */
@@ -68,10 +68,10 @@ export type Selection = {
 };
 
 /** A list of a table that needs no other. */
-const ownRows = (sql: Db, table: string, names: readonly string[], { visible, filter }: Selection): PageListed => ({
+const ownRows = (sql: Db, table: string, names: readonly ListColumn[], { visible, filter }: Selection): PageListed => ({
   table,
   from: sql`${sql(table)}`,
-  columns: sql`${sql(names.map((name) => `${table}.${name}`))}`,
+  columns: listColumns(sql, names, () => table),
   visible: conditionOf(sql, visible, table),
   wanted: conditionOf(sql, filter, table),
 });
@@ -89,7 +89,7 @@ export const resource = <Row>(sql: Db, stored: Stored) => ({
 
   /** Rows of a page with the columns asked for. Throws MarkerNotFound. */
   list: <Made = Partial<Row>>(
-    names: readonly string[],
+    names: readonly ListColumn[],
     selection: Selection,
     page: Page,
     make: Make<Partial<Row>, Made> = asFound,

@@ -26,7 +26,7 @@ const isKnown = (header: string | undefined, tag: string): boolean =>
 
 /** The answer with its tag, or 304 without a body where the caller knows it. It may be kept, and has to be asked about. */
 export const tagged = (answer: Answer, version: number, known: string | undefined): Answer => {
-  if (answer.status !== 200 || answer.stream) return answer;
+  if (answer.status !== 200 || answer.stream || answer.bytes) return answer;
   const text = answer.text ?? JSON.stringify(answer.body);
   const headers = { ...answer.headers, ETag: tagOf(text, version), 'Cache-Control': 'private, no-cache' };
   return isKnown(known, headers.ETag) ? { status: 304, headers } : { status: 200, headers, text };

@@ -24,11 +24,15 @@ export type ApiRequest<Params, Query, Body> = {
   readonly again: () => Promise<Caller>;
 };
 
-/** What a handler answers. Without `body` nothing is sent, and no content type. `text` is JSON that is ready to be sent. */
+/**
+ * What a handler answers. Without `body` nothing is sent, and no content type. `text` is JSON that is ready to be sent, and
+ * `bytes` is its UTF-8.
+ */
 export type Answer = {
   readonly status: number;
   readonly body?: unknown;
   readonly text?: string;
+  readonly bytes?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   /** Server-sent events instead of a body. */
   readonly stream?: Stream;

@@ -58,7 +58,7 @@ const answerHeaders = (
 
 /** Writes an answer that is no stream. */
 export const write = (response: ServerResponse, answer: Answer, requestId: string, versions: AnswerHeaders): void => {
-  const text = answer.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
+  const text = answer.bytes ?? answer.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
   const own = answer.headers ?? {};
   const headers = answerHeaders(response, requestId, versions, own);
   if (text === undefined) {
@@ -68,11 +68,12 @@ export const write = (response: ServerResponse, answer: Answer, requestId: strin
     return;
   }
   if (own['Content-Type'] === undefined) headers.push('Content-Type', 'application/json');
-  const length = Buffer.byteLength(text);
+  const length = typeof text === 'string' ? Buffer.byteLength(text) : text.length;
   headers.push('Content-Length', String(length));
   response.writeHead(answer.status, headers);
   // A text of ASCII alone is copied, not encoded; a long one with other characters would be encoded twice.
-  if (length === text.length) response.end(text, 'latin1');
+  if (typeof text !== 'string') response.end(text);
+  else if (length === text.length) response.end(text, 'latin1');
   else response.end(text.length > encodeOnceFrom ? Buffer.from(text) : text);
 };
 

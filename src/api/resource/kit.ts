@@ -1,7 +1,7 @@
 /** One kind of resource: where its rows belong, what shows them, what a write has to hold. The kit makes its routes of it. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
-import type { Make, Page } from '../../inventory/pages';
+import type { ListColumn, Make, Page } from '../../inventory/pages';
 import type { Selection } from '../../inventory/resources';
 import type { ErrorCode } from '../../model/errors';
 import type { Predicate } from '../../model/predicates';
@@ -23,7 +23,7 @@ export type AnyRow = { readonly uuid: string };
 type Store = {
   find(ident: string, options?: { lock?: boolean }): Promise<unknown>;
   list<Made>(
-    columns: readonly string[],
+    columns: readonly ListColumn[],
     selection: Selection,
     page: Page,
     make: Make<Partial<AnyRow>, Made>,

@@ -1,6 +1,6 @@
 /** The parameters of a list, checked against the resource's table, and the `next` link that repeats them. */
 import { z } from 'zod';
-import type { Page } from '../../inventory/pages';
+import { columnIn, type ListColumn, type OfValues, type Page } from '../../inventory/pages';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
 import { always, and, not, or, type Predicate } from '../../model/predicates';
@@ -15,7 +15,9 @@ import {
 } from '../../model/resources/fields';
 import type { Answer } from '../http/route';
 import { requireMinor } from '../http/versions';
-import type { Projection, Represent, Shown } from './representation';
+import type { Projection, Shown } from './representation';
+import type { RowTexts } from './row-texts';
+import { createTextBytes, type TextBytes } from './text-bytes';
 import { came, fieldNames, flag, uuid } from './validation';
 
 const fieldsSince = 8;
@@ -196,29 +198,20 @@ export const nextLink = (base: string, path: string, asked: ListAsked, marker: s
   return `${base}/v1/${path}?${query}`;
 };
 
-/** Rows that are made into text at once: a long page is never in memory as objects, and few texts are made. */
-const together = 100;
+/** What a row of these fields took last, so that the next list begins with room for all of its rows. */
+const rowBytes = new WeakMap<RowTexts, number>();
+const rowMargin = 64;
 
-type ListRow = Readonly<Record<string, unknown>>;
-
-/** The text of a list's rows, made as they come. */
-const itemsOf = (represent: Represent, shown: Shown) => {
-  const texts: string[] = [];
-  let pending: unknown[] = [];
-  const close = (): void => {
-    if (pending.length > 0) texts.push(JSON.stringify(pending).slice(1, -1));
-    pending = [];
-  };
+/** Writes a list's rows as they come: a long page is never in memory as objects. */
+const writing = ({ columns, write }: RowTexts, shown: Shown, to: TextBytes) => {
+  let comma = '';
+  const uuidAt = columns.findIndex((column) => columnIn(column) === 'uuid');
   return {
     /** @returns where a page after this row would begin */
-    add: (row: ListRow): string => {
-      pending.push(represent(row, shown));
-      if (pending.length === together) close();
-      return String(row.uuid);
-    },
-    text: (): string => {
-      close();
-      return texts.join(',');
+    ofValues: (values: readonly unknown[]): string => {
+      to.add(comma + write(values, shown));
+      comma = ',';
+      return String(values[uuidAt]);
     },
   };
 };
@@ -232,14 +225,19 @@ export const answerPage = async (
   table: ResourceTable,
   asked: ListAsked,
   { projection, shown, path }: { readonly projection: Projection; readonly shown: Shown; readonly path: string },
-  list: (columns: readonly string[], take: (row: ListRow) => string) => Promise<string[]>,
+  list: (columns: readonly ListColumn[], take: OfValues<string>) => Promise<string[]>,
 ): Promise<Answer> => {
-  const items = itemsOf(projection.represent, shown);
-  const markers = await list(projection.columns, items.add);
+  const texts = projection.texts();
+  const answer = createTextBytes(asked.limit * (rowBytes.get(texts) ?? 0));
+  answer.add(`{"${table.collection}":[`);
+  const markers = await list(texts.columns, writing(texts, shown, answer));
   const last = markers.at(-1);
   const full = last !== undefined && markers.length === asked.limit;
   const next = full ? `,"next":${JSON.stringify(nextLink(shown.base, path, asked, last))}` : '';
-  return { status: 200, text: `{"${table.collection}":[${items.text()}]${next}}` };
+  answer.add(`]${next}}`);
+  const bytes = answer.bytes();
+  if (markers.length > 0) rowBytes.set(texts, Math.ceil(bytes.length / markers.length) + rowMargin);
+  return { status: 200, bytes };
 };
 
 /** The body of a list that is small: `next` only where the page is full, even if nothing follows. */

@@ -10,29 +10,22 @@ import {
   type ResourceTable,
   shownFields,
 } from '../../model/resources/fields';
+import { compileTexts, type RowTexts } from './row-texts';
+import type { Extra, RepresentedRow, Shown } from './shown';
 
-type RepresentedRow = Readonly<Record<string, unknown>>;
+export { type Extra, links, linksTo, type Shown } from './shown';
 
-export type Link = { readonly href: string; readonly rel: string };
-
-/** What a representation needs to know besides the row. */
-export type Shown = {
-  /** What links begin with. */
-  readonly base: string;
-  /** Whether the viewer gets the field's stand-in for this row. Absent: everything is shown. */
-  readonly hides?: (rule: string, row: RepresentedRow) => boolean;
-};
-
-/** Computes a field that is not simply a column, or that older versions see differently. */
-export type Extra = (row: RepresentedRow, shown: Shown, minor: number) => unknown;
-
-export type Represent = (row: RepresentedRow, shown: Shown) => Record<string, unknown>;
+type Represent = (row: RepresentedRow, shown: Shown) => Record<string, unknown>;
 
 /** What a request says of the fields that it wants. */
 type Chosen = { readonly fields?: readonly string[]; readonly detail?: boolean };
 
-/** A list of fields, compiled: the columns to read and the function to call. */
-export type Projection = { readonly columns: readonly string[]; readonly represent: Represent };
+/** A list of fields, compiled: the columns to read and the function to call; and the same for rows that become text. */
+export type Projection = {
+  readonly columns: readonly string[];
+  readonly represent: Represent;
+  readonly texts: () => RowTexts;
+};
 
 /** ISO 8601 in UTC as the wire has it: an offset instead of `Z`, microseconds only where there are any. */
 export const timestamp = (date: Date): string => {
@@ -40,12 +33,6 @@ export const timestamp = (date: Date): string => {
   const millis = iso.slice(20, 23);
   return millis === '000' ? `${iso.slice(0, 19)}+00:00` : `${iso.slice(0, 19)}.${millis}000+00:00`;
 };
-
-/** `self` and `bookmark` of one path below the version, such as `nodes/<uuid>`. */
-export const links = (base: string, path: string): Link[] => [
-  { href: `${base}/v1/${path}`, rel: 'self' },
-  { href: `${base}/${path}`, rel: 'bookmark' },
-];
 
 /** Whose an object is: what a rule that hides a field of it decides by. */
 const decidedBy = ['owner', 'lessee'] as const;
@@ -65,8 +52,13 @@ export const projections = (
   const compile = (rows: readonly FieldRow[], minor: number): Projection => {
     const readers = rows.map((row) => [row.name, reader(row, extras[row.name], minor)] as const);
     const columns = new Set([...needs, ...rows.flatMap((row) => columnsOf(row, beside[row.name]))]);
+    let texts: RowTexts | undefined;
     return {
       columns: [...columns],
+      texts: () => {
+        texts ??= compileTexts(rows, { extras, parsed: parsedFor(rows), minor });
+        return texts;
+      },
       represent: (row, shown) => {
         const out: Record<string, unknown> = {};
         for (const [name, read] of readers) out[name] = read(row, shown);
@@ -74,6 +66,14 @@ export const projections = (
       },
     };
   };
+
+  /** What rules and extras look at. */
+  const parsedFor = (rows: readonly FieldRow[]): string[] => [
+    ...new Set([
+      ...needs,
+      ...rows.flatMap((row) => (extras[row.name] ? columnsOf(row, beside[row.name]) : decidedFor(row))),
+    ]),
+  ];
 
   const once = (key: string, minor: number, rows: () => readonly FieldRow[]): Projection => {
     const found = known.get(`${key}${minor}`);
@@ -104,10 +104,13 @@ export const projections = (
   };
 };
 
+/** What the rule that hides a field decides by. */
+const decidedFor = (row: FieldRow): readonly string[] => (row.redact || row.withoutBmc ? decidedBy : []);
+
 /** Every column that a field is read from. */
 const columnsOf = (row: FieldRow, beside: readonly string[] = []): string[] => [
   ...[columnOf(row) ?? []].flat(),
-  ...(row.redact || row.withoutBmc ? decidedBy : []),
+  ...decidedFor(row),
   ...beside,
 ];
 

@@ -6,7 +6,7 @@ import type { Route } from '../http/route';
 import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
-import { links, projections } from '../resource/representation';
+import { links, linksTo, projections } from '../resource/representation';
 
 const chassis: Resource = {
   table: chassisTable,
@@ -18,7 +18,7 @@ const chassis: Resource = {
   detail: true,
   store: (inventory) => inventory.chassis,
   shown: projections(chassisTable, {
-    links: (row, { base }) => links(base, `chassis/${row.uuid}`),
+    links: linksTo('chassis'),
     // The wire has a list of one list of links.
     nodes: (row, { base }) => [links(base, `chassis/${row.uuid}/nodes`)],
   }),

@@ -18,7 +18,7 @@ import type { Route } from '../http/route';
 import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
-import { type Extra, links, projections } from '../resource/representation';
+import { type Extra, linksTo, projections } from '../resource/representation';
 import { document } from '../resource/validation';
 import type { StoredValues } from '../resource/values';
 
@@ -100,7 +100,7 @@ const inspectionRuleResource: Resource<InspectionRule> = {
   shown: projections(
     inspectionRuleTable,
     {
-      links: (row, { base }) => links(base, `inspection_rules/${row.uuid}`),
+      links: linksTo('inspection_rules'),
       ...Object.fromEntries(hiddenWhenSensitive.map((name) => [name, unlessSensitive(name)])),
     },
     ['uuid', 'sensitive'],

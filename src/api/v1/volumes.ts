@@ -13,7 +13,7 @@ import { ok, type Route, route } from '../http/route';
 import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
-import { links, projections } from '../resource/representation';
+import { links, linksTo, projections } from '../resource/representation';
 import { visibleNode } from '../resource/visibility';
 import { nodeRoute } from './nodes/node-route';
 import * as shapes from './shapes';
@@ -47,7 +47,7 @@ const connector: Resource<VolumeConnector> = {
   path: 'volume/connectors',
   missing: 'VolumeConnectorNotFound',
   store: (inventory) => inventory.volumeConnectors,
-  shown: projections(connectorTable, { links: (row, { base }) => links(base, `volume/connectors/${row.uuid}`) }),
+  shown: projections(connectorTable, { links: linksTo('volume/connectors') }),
 };
 
 const target: Resource<VolumeTarget> = {
@@ -58,7 +58,7 @@ const target: Resource<VolumeTarget> = {
   redacting: [viewProperties],
   missing: 'VolumeTargetNotFound',
   store: (inventory) => inventory.volumeTargets,
-  shown: projections(targetTable, { links: (row, { base }) => links(base, `volume/targets/${row.uuid}`) }),
+  shown: projections(targetTable, { links: linksTo('volume/targets') }),
   sealing: { holder: 'volume_target', fields: ['properties'] },
 };
 

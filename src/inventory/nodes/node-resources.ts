@@ -3,7 +3,7 @@ import { asUuid } from '../../model/ids';
 import { always } from '../../model/predicates';
 import type { HomeNode, NodeResourceRow } from '../../model/resources/node-resources';
 import type { Db } from '../database';
-import { asFound, type Make, type Page, pageOf } from '../pages';
+import { asFound, columnIn, type ListColumn, listColumns, type Make, type Page, pageOf } from '../pages';
 import { conditionOf } from '../predicates';
 import { isNamed, type Selection, type Stored, writes } from '../resources';
 
@@ -58,19 +58,19 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
 
     /** Rows of a page with the columns asked for, of which `owner` and `lessee` are those of the node. Throws MarkerNotFound. */
     list<Made = Partial<Row>>(
-      names: readonly string[],
+      names: readonly ListColumn[],
       { visible, home = always, filter }: Selection,
       page: Page,
       make: Make<Partial<Row>, Made> = asFound,
     ): Promise<Made[]> {
-      const columns = names.map((name) => (ofHome.includes(name) ? `n.${name}` : `${stored.name}.${name}`));
-      const ofNodes = [visible, home].some(({ is }) => is !== 'true') || names.some((name) => ofHome.includes(name));
+      const isHome = (name: string): boolean => ofHome.includes(name);
+      const ofNodes = [visible, home].some(({ is }) => is !== 'true') || names.some((name) => isHome(columnIn(name)));
       return pageOf(
         sql,
         {
           table: stored.name,
           from: sql`${table} ${ofNodes ? sql`join nodes n on n.uuid = ${sql(`${stored.name}.node_uuid`)}` : sql``}`,
-          columns: sql`${sql(columns)}`,
+          columns: listColumns(sql, names, (name) => (isHome(name) ? 'n' : stored.name)),
           visible: conditionOf(sql, visible, 'n'),
           wanted: sql`${conditionOf(sql, home, 'n')} and ${conditionOf(sql, filter, stored.name)}`,
         },

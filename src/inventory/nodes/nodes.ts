@@ -6,7 +6,7 @@ import type { Predicate } from '../../model/predicates';
 import { type AuditRow, auditInsert, type NodeIdent } from '../audit';
 import { type Db, jsonOf } from '../database';
 import { type EventRow, eventInsert } from '../events';
-import { asFound, type Make, type Page, pageOf } from '../pages';
+import { asFound, type ListColumn, listColumns, type Make, type Page, pageOf } from '../pages';
 import { conditionOf } from '../predicates';
 import type { BoxedSecret } from '../secrets/sealing';
 import { secretsInsert } from '../secrets/secrets';
@@ -105,12 +105,24 @@ export const nodes = (sql: Db) => {
   const wholeRow = sql`${conductor} as conductor, ${foreignRun} as foreign_run, xmin::text as revision`;
 
   const computed = { conductor: sql`served.hostname`, foreign_run: foreignRun };
-  const columns = (names: readonly string[]) => {
-    const real = sql(names.filter((name) => !Object.hasOwn(computed, name)).map((name) => `nodes.${name}`));
-    return Object.entries(computed).reduce(
-      (all, [name, value]) => (names.includes(name) ? sql`${all}, ${value} as ${sql(name)}` : all),
-      sql`${real}`,
-    );
+  const isComputed = (name: ListColumn): name is keyof typeof computed =>
+    typeof name === 'string' && Object.hasOwn(computed, name);
+  /** In the order of the names: what is computed stands where it is named. */
+  const columns = (names: readonly ListColumn[]) => {
+    const parts: ReturnType<typeof listColumns>[] = [];
+    let real: ListColumn[] = [];
+    const close = () => {
+      if (real.length > 0) parts.push(listColumns(sql, real, () => 'nodes'));
+      real = [];
+    };
+    for (const name of names) {
+      if (isComputed(name)) {
+        close();
+        parts.push(sql`${computed[name]} as ${sql(name)}`);
+      } else real.push(name);
+    }
+    close();
+    return parts.reduce((all, part) => sql`${all}, ${part}`);
   };
 
   const written = (values: NodeValues): Record<string, unknown> =>
@@ -155,7 +167,7 @@ export const nodes = (sql: Db) => {
 
     /** A page of rows with the columns asked for; `conductor` may be one of them. Throws MarkerNotFound. */
     list: <Made = Partial<NodeRow>>(
-      names: readonly string[],
+      names: readonly ListColumn[],
       selection: NodeSelection,
       page: Page,
       make: Make<Partial<NodeRow>, Made> = asFound,

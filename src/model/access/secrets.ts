@@ -112,6 +112,27 @@ export const maskSecrets = (document: Json): Json => {
   );
 };
 
+// Every word without which `maskSecrets` changes nothing: keys, texts like `password=…`, accounts and signatures in URLs.
+const secretSign = new RegExp(
+  [...secretWords, 'passwd', '://', 'sig=', 'signature', 'credential', 'awsaccesskeyid'].join('|'),
+);
+
+// As PostgreSQL prints a document. Within a text the quotes would be escaped, so that only a reference reads like this.
+const printedRef = /\{"\$secret": "[^"\\]*"\}/g;
+const printedRefWithKey = /"(?:[^"\\]|\\.)*": \{"\$secret": "[^"\\]*"\}/g;
+
+/**
+ * The text of a document, as PostgreSQL prints it, masked as `maskSecrets` masks the document. It is parsed only where what is
+ * left of it, references apart, has something in it that secrets have.
+ */
+export const maskDocument = (text: string): string => {
+  if (text === '{}' || text === '[]') return text;
+  const referring = text.includes('"$secret": ');
+  const rest = referring ? text.replace(printedRefWithKey, '') : text;
+  if (secretSign.test(rest.toLowerCase())) return JSON.stringify(maskSecrets(JSON.parse(text)));
+  return referring ? text.replace(printedRef, `"${masked}"`) : text;
+};
+
 /** Whether a document holds a secret that would be sealed. */
 export const holdsSecrets = (document: Json): boolean => {
   let found = false;

@@ -4,7 +4,7 @@ import { type Allocation, allocationsSince, allocationTable } from '../../../mod
 import { allocationTarget } from '../../../policy';
 import type { Shows } from '../../resource/kit';
 import { type Context, findVisible } from '../../resource/reach';
-import { links, projections } from '../../resource/representation';
+import { linksTo, projections } from '../../resource/representation';
 
 export const allocationKind = {
   table: allocationTable,
@@ -17,7 +17,7 @@ export const allocationKind = {
   named: {},
   owned: { target: allocationTarget, columns: { 'allocation.owner': 'owner' }, filter: 'owner' },
   store: (inventory) => inventory.allocations,
-  shown: projections(allocationTable, { links: (row, { base }) => links(base, `allocations/${row.uuid}`) }),
+  shown: projections(allocationTable, { links: linksTo('allocations') }),
 } as const satisfies Shows<Allocation>;
 
 /** The allocation of this name or UUID. One that is hidden is missing. Throws AllocationNotFound, InvalidInput. */

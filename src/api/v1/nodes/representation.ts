@@ -2,12 +2,9 @@
 import type { Caller } from '../../../model/access/callers';
 import { nodeTable, shownState } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
-import { type Extra, links, projections, type Shown } from '../../resource/representation';
+import { type Extra, linksTo, projections, type Shown } from '../../resource/representation';
 
-const below =
-  (part: string): Extra =>
-  (row, { base }) =>
-    links(base, `nodes/${row.uuid}${part}`);
+const below = (part: string): Extra => linksTo('nodes', part);
 
 const state =
   (column: string): Extra =>

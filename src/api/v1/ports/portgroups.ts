@@ -13,7 +13,7 @@ import type { Route } from '../../http/route';
 import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
-import { links, projections } from '../../resource/representation';
+import { links, linksTo, projections } from '../../resource/representation';
 
 const refuseMembers = async (inventory: Queries, { uuid }: Portgroup, act: string): Promise<void> => {
   const members = await inventory.portgroups.members(uuid);
@@ -77,7 +77,7 @@ export const portgroup: Resource<Portgroup> = {
   detail: true,
   store: (inventory) => inventory.portgroups,
   shown: projections(portgroupTable, {
-    links: (row, { base }) => links(base, `portgroups/${row.uuid}`),
+    links: linksTo('portgroups'),
     ports: (row, { base }) => links(base, `portgroups/${row.uuid}/ports`),
   }),
   before: portgroupChecks,

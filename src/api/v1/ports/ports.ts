@@ -7,7 +7,7 @@ import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { findVisible } from '../../resource/reach';
-import { links, projections } from '../../resource/representation';
+import { linksTo, projections } from '../../resource/representation';
 import { checkedPort, home, patch, portChecks } from './checks';
 import { portgroup } from './portgroups';
 
@@ -35,7 +35,7 @@ const port: Resource<Port> = {
     { parent: 'portgroups', param: 'ident', since: nestedPortgroupsSince },
   ],
   store: (inventory) => inventory.ports,
-  shown: projections(portTable, { links: (row, { base }) => links(base, `ports/${row.uuid}`) }),
+  shown: projections(portTable, { links: linksTo('ports') }),
   wanted,
   patch,
   checked: checkedPort,

@@ -16,7 +16,7 @@ import { restoreSecrets } from '../../resource/document-secrets';
 import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
-import { links, projections } from '../../resource/representation';
+import { linksTo, projections } from '../../resource/representation';
 
 const templateSteps = z.array(deployStep).min(1, { error: 'a deploy template needs at least one step' });
 
@@ -71,7 +71,7 @@ const template: Resource<DeployTemplate> = {
   named: {},
   badMarker: 'MarkerNotFound',
   store: (inventory) => inventory.deployTemplates,
-  shown: projections(templateTable, { links: (row, { base }) => links(base, `deploy_templates/${row.uuid}`) }),
+  shown: projections(templateTable, { links: linksTo('deploy_templates') }),
   sealing: { holder: 'deploy_template', fields: ['steps'] },
   checked: checkedTemplate,
 };

@@ -18,7 +18,7 @@ import { stepRuleNames } from '../../orders/steps';
 import type { Consequence, Resource, WriteCheck } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
-import { links, projections } from '../../resource/representation';
+import { linksTo, projections } from '../../resource/representation';
 import { createSchema } from '../../resource/validation';
 import type { StoredValues } from '../../resource/values';
 import { operatorTraitRules, requireOperatorMarks } from '../nodes/operator-traits';
@@ -101,7 +101,7 @@ const runbook: Resource<Runbook> = {
   ...runbookKind,
   tooOld: 405,
   badMarker: 'MarkerNotFound',
-  shown: projections(runbookTable, { links: (row, { base }) => links(base, `runbooks/${row.uuid}`) }),
+  shown: projections(runbookTable, { links: linksTo('runbooks') }),
   asks: [...stepRuleNames, operatorTraitRules.runbook, shareTrait],
   sealing: { holder: 'runbook', fields: ['steps'] },
   parse: parseRunbook,
