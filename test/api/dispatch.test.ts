@@ -1,9 +1,13 @@
 /** A request is compared with few of the API's paths, and yet finds the route that it would find among all of them. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import express, { type Request, type Response } from 'express';
 import { routes } from '../../src/api';
 import { createDirect } from '../../src/api/http/direct';
 import { createDispatch, groupOf } from '../../src/api/http/dispatch';
 import { byPrecision } from '../../src/api/http/paths';
+import { startTestApi, type TestApi } from '../support/api';
 
 const paths = [...new Set(routes.map(({ path }) => path))].sort(byPrecision);
 
@@ -80,13 +84,10 @@ describe('served without Express’ routers', () => {
     return direct.serve(request, {} as Response) ? found.get(request) : undefined;
   };
 
+  const long = 'x'.repeat(5_000);
+
   test('a request finds the path and the parameters that Express finds', () => {
-    const asked = [
-      ...paths.flatMap(requestsOf),
-      '/v1/nodes/a%2Fb/states',
-      '/v1/nodes/%C3%A4',
-      '/v1/nodes/x?fields=uuid',
-    ];
+    const asked = [...paths.flatMap(requestsOf), '/v1/nodes/x?fields=uuid', `/v1/nodes/${long}`, '/v1/nodes/..'];
     expect(asked.filter((url) => byExpress(url) === undefined)).toEqual([]);
     for (const url of asked.filter((one) => !one.startsWith('/v1/nodes/states/')))
       expect({ url, ...directly(url) }).toEqual({ url, ...byExpress(url) });
@@ -94,9 +95,13 @@ describe('served without Express’ routers', () => {
 
   test.each([
     ['a broken escape', '/v1/nodes/%zz', 'GET'],
+    ['an escaped slash', '/v1/nodes/a%2Fb', 'GET'],
+    ['an escaped word of a path', '/v1/n%6fdes', 'GET'],
     ['an absolute URL', 'http://host/v1/nodes', 'GET'],
     ['a fragment', '/v1/nodes#all', 'GET'],
     ['a method that is not offered', '/v1/nodes', 'TRACE'],
+    ['a method that another path offers', '/v1/nodes/detail', 'PATCH'],
+    ['a preflight', '/v1/nodes', 'OPTIONS'],
     ['a method with the name of what every object has', '/v1/nodes', 'constructor'],
     ['no path of ours', '/v1/nowhere', 'GET'],
   ])('%s is left to Express', (_what, url, method) => {
@@ -114,5 +119,50 @@ describe('served without Express’ routers', () => {
       breaking.serve(asRequest('/v1/nodes'), {} as Response);
     });
     expect(await thrown).toEqual(new Error('broken'));
+  });
+});
+
+describe('over the wire', () => {
+  let [direct, byExpress]: readonly TestApi[] = [];
+  beforeAll(async () => {
+    direct = await startTestApi();
+    // What is answered to browsers is Express’ own, and so is all that comes after.
+    byExpress = await startTestApi({ settings: { corsOrigins: ['https://pages.example'] } });
+  });
+  afterAll(() => Promise.all([direct?.close(), byExpress?.close()]));
+
+  /** As it is written here: `fetch` would mend the path. */
+  const answerTo = async (api: TestApi, method: string, path: string) => {
+    const { hostname, port } = new URL(api.url);
+    const headers = { 'x-auth-token': 'stranger-reader', 'x-openstack-ironic-api-version': '1.90' };
+    const sent = request({ hostname, port, method, path, headers }).end();
+    const [reply] = (await once(sent, 'response')) as [IncomingMessage];
+    const body = (await text(reply)).replaceAll(/req-[0-9a-f-]{36}/g, 'req').replaceAll(api.url, '');
+    return { status: reply.statusCode, body, allow: reply.headers.allow, type: reply.headers['content-type'] };
+  };
+
+  const names = ['a%2Fb', '..', '%2e%2e', '%zz', '%C3%A4', 'x.json', 'x'.repeat(300)];
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'];
+  const withName = (path: string, name: string): string => path.replaceAll(/:\w+/g, name);
+  const variants = (path: string): [string, string][] => {
+    const plain = withName(path, 'x');
+    const spelt = [
+      ...(path.includes(':') ? names.map((name) => withName(path, name)) : []),
+      ...['/', '?x=1', '.json', '%20', '/../nodes'].map((end) => plain + end),
+      plain.replace('/', '//'),
+      plain.replace('/v1', ''),
+      plain.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase()),
+    ];
+    return [
+      ...methods.map((method): [string, string] => [method, plain]),
+      ...spelt.map((url): [string, string] => ['GET', url]),
+    ];
+  };
+
+  test.each(paths)('%s is answered alike by both ways', async (path) => {
+    for (const [method, url] of variants(path)) {
+      const [one, other] = await Promise.all([answerTo(direct!, method, url), answerTo(byExpress!, method, url)]);
+      expect({ method, url, ...one }).toEqual({ method, url, ...other });
+    }
   });
 });

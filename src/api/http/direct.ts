@@ -1,59 +1,28 @@
-/** Finds the route of a request by the words of its path: Express' routers compare path after path, and copy at each of them. */
+/** Finds the route of a request in front of Express, whose routers compare path after path and copy the request's parts at each. */
 import type { Express, Request, Response } from 'express';
-import { groupOf } from './dispatch';
+import findMyWay from 'find-my-way';
 import { takeSuffixOff } from './suffixes';
 
 type Handler = (request: Request, response: Response) => Promise<void>;
 
-/** A path, compiled: its words by their places, its parameters by theirs, and what answers each method. */
-type Compiled = {
-  readonly path: string;
-  readonly words: readonly (readonly [at: number, word: string])[];
-  readonly params: readonly (readonly [at: number, name: string])[];
-  readonly handlers: Readonly<Record<string, Handler>>;
-};
+/** What answers the methods of a path. */
+type Offered = { readonly path: string; readonly handlers: Readonly<Record<string, Handler>> };
 
-/** Requests whose paths are matched here; all others are left to Express. */
+/** Requests whose paths and methods are known here; all others are left to Express. */
 export type Direct = {
-  /** Within a group, paths are tried in the order in which they were added. */
-  add(path: string, handlers: Readonly<Record<string, Handler>>): void;
+  add(path: string, handlers: Offered['handlers']): void;
   /** @returns false, with nothing done, where no path with this method matches */
   serve(request: Request, response: Response): boolean;
 };
 
-const compiled = (path: string, handlers: Compiled['handlers']): Compiled => {
-  const segments = path.split('/').map((segment, at) => [at, segment] as const);
-  const isParam = (segment: string): boolean => segment.startsWith(':');
-  return {
-    path,
-    words: segments.filter(([, segment]) => !isParam(segment)),
-    params: segments.filter(([, segment]) => isParam(segment)).map(([at, segment]) => [at, segment.slice(1)]),
-    handlers: handlers.GET && !handlers.HEAD ? { ...handlers, HEAD: handlers.GET } : handlers,
-  };
-};
+/**
+ * An absolute URL, a fragment, a blank, or anything escaped: read as Express reads it. The matcher would take an escaped word
+ * of a path for the word itself.
+ */
+const unusual = /^[^/]|[\s%#;\u00a0\ufeff]/;
 
-const matches = ({ words, params }: Compiled, segments: readonly string[]): boolean => {
-  for (const [at, word] of words) if (segments[at] !== word) return false;
-  for (const [at] of params) if (segments[at] === '') return false;
-  return true;
-};
-
-/** Undefined where an escape is broken: Express refuses such a path. */
-const paramsOf = ({ params }: Compiled, segments: readonly string[]): Record<string, string> | undefined => {
-  const found: Record<string, string> = {};
-  for (const [at, name] of params) {
-    const segment = segments[at]!;
-    try {
-      found[name] = segment.includes('%') ? decodeURIComponent(segment) : segment;
-    } catch {
-      return undefined;
-    }
-  }
-  return found;
-};
-
-/** An absolute URL, a fragment, or a blank: rare, and read as Express reads it. */
-const unusual = /^[^/]|[\s#\u00a0\ufeff]/;
+/** Longer than any request line that Node reads, so that the matcher refuses no parameter for its length. */
+const maxParamLength = 65_536;
 
 const next = (): void => {};
 
@@ -65,47 +34,39 @@ export const createDirect = (
   app: Express,
   broken: (thrown: unknown, request: Request, response: Response) => void,
 ): Direct => {
-  const groups = new Map<string, Compiled[]>();
+  const router = findMyWay({ maxParamLength });
 
   const find = (url: string, method: string) => {
     const mark = url.indexOf('?');
-    const path = mark < 0 ? url : url.slice(0, mark);
-    const segments = path.split('/');
-    const route = groups.get(groupOf(path))?.find((one) => matches(one, segments));
-    const handler = route && Object.hasOwn(route.handlers, method) ? route.handlers[method] : undefined;
-    const params = handler && paramsOf(route!, segments);
-    return params && { path: route!.path, handler: handler!, params };
+    const found = router.find('GET', mark < 0 ? url : url.slice(0, mark));
+    if (!found) return undefined;
+    const { path, handlers } = found.store as Offered;
+    const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+    const params = { ...found.params } as Record<string, string>;
+    // Express takes no empty word for a parameter.
+    return handler && !Object.values(params).includes('') ? { path, handler, params } : undefined;
   };
 
   return {
-    add(path, handlers) {
-      const key = groupOf(path);
-      const group = groups.get(key);
-      if (group) group.push(compiled(path, handlers));
-      else groups.set(key, [compiled(path, handlers)]);
-    },
+    // All methods of a path under one: a path that comes first for one method comes first for every other.
+    add: (path, handlers) =>
+      router.on('GET', path, next, {
+        path,
+        handlers: handlers.GET && !handlers.HEAD ? { ...handlers, HEAD: handlers.GET } : handlers,
+      } satisfies Offered),
     serve(request, response) {
       if (unusual.test(request.url)) return false;
-      const cameAs = request.url;
+      const originalUrl = request.originalUrl ?? request.url;
       takeSuffixOff(request, response, next);
       const found = find(request.url, request.method);
       if (!found) return false;
       Object.setPrototypeOf(request, app.request);
       Object.setPrototypeOf(response, app.response);
-      Object.assign(request, { res: response, originalUrl: request.originalUrl ?? cameAs, params: found.params });
-      Object.assign(request, { route: { path: found.path } });
+      const { path, handler, params } = found;
+      Object.assign(request, { res: response, originalUrl, params, route: { path } });
       response.req = request;
-      found.handler(request, response).catch((thrown) => broken(thrown, request, response));
+      handler(request, response).catch((thrown) => broken(thrown, request, response));
       return true;
     },
-  };
-};
-
-/** Has requests for these paths served directly; the application's own handling comes after. */
-export const serveDirectly = (app: Express, direct: Direct): void => {
-  const own = app as unknown as { handle(request: Request, response: Response, done?: () => void): void };
-  const handle = own.handle.bind(app);
-  own.handle = (request, response, done) => {
-    if (!direct.serve(request, response)) handle(request, response, done);
   };
 };

@@ -1,12 +1,13 @@
-/** The API's HTTP surface: an Express application made of the table of routes. */
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+/** The API's HTTP surface: an Express application made of the table of routes, and what finds most of them in front of it. */
+import type { RequestListener } from 'node:http';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import { raise, TemperError } from '../../model/errors';
 import { createTrail, type Trail } from '../audit/middleware';
 import type { ApiContext } from '../context';
 import { routes as allRoutes } from '../routes';
 import { isOpen } from './admission';
 import { createCors } from './cors';
-import { createDirect, serveDirectly } from './direct';
+import { createDirect } from './direct';
 import { createDispatch } from './dispatch';
 import { replyFor } from './errors';
 import { byPrecision, unversioned } from './paths';
@@ -28,7 +29,7 @@ export const createApi = (
   ctx: ApiContext,
   routes: readonly Route[] = allRoutes,
   trail: Trail = createTrail(ctx),
-): Express => {
+): RequestListener => {
   const serve = serving(ctx, trail, routes);
   const app = express();
   app.disable('x-powered-by');
@@ -55,8 +56,10 @@ export const createApi = (
     undecodable(thrown, request, response),
   );
   // What browsers are answered before a route is found is Express' own.
-  if (!cors) serveDirectly(app, direct);
-  return app;
+  if (cors) return app;
+  return (request, response) => {
+    if (!direct.serve(request as Request, response as Response)) app(request, response);
+  };
 };
 
 const byPath = (routes: readonly Route[]): [string, Route[]][] => {
