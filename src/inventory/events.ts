@@ -1,5 +1,5 @@
 /** The append-only record of what happened to nodes and runs. */
-import type { ProjectId } from '../model/ids';
+import type { ProjectId, RolloutUuid } from '../model/ids';
 import { type Db, jsonOf } from './database';
 
 export type EventRow = {
@@ -8,14 +8,15 @@ export type EventRow = {
   readonly run_id?: string | null;
   readonly project?: ProjectId | null;
   readonly lessee?: ProjectId | null;
+  readonly rollout_id?: RolloutUuid | null;
   /** Facts with the wire's field names; never a secret. */
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
 /** The statement that appends an event; also part of a larger statement, where a change and its record go in one. */
 export const eventInsert = (sql: Db, row: EventRow) => sql`
-  insert into events (kind, node_uuid, run_id, project, lessee, data) values (
-      ${row.kind}, ${row.node_uuid ?? null}, ${row.run_id ?? null}, ${row.project ?? null}, ${row.lessee ?? null},
+  insert into events (kind, node_uuid, run_id, project, lessee, rollout_id, data) values (
+      ${row.kind}, ${row.node_uuid ?? null}, ${row.run_id ?? null}, ${row.project ?? null}, ${row.lessee ?? null}, ${row.rollout_id ?? null},
       ${jsonOf(sql, row.data ?? {})})`;
 
 export const events = (sql: Db) => ({

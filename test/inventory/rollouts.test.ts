@@ -96,6 +96,7 @@ test('what the rollout itself aborts is no harm, unless its node is left in a fa
   for (const target of await targetsOf(rollout)) await begin(control, rollout, target);
   const runs = await openRuns(rollout);
   expect(await control.rolloutTargets.abortAsked(rollout.id)).toHaveLength(2);
+  await owner`update runs set abort_at = now()`;
   expect(await control.rolloutTargets.abortAsked(rollout.id)).toEqual([]);
   await endOf(control, runs[0]!, 'aborted');
   await control.transaction((store) =>

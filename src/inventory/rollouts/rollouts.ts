@@ -187,6 +187,11 @@ export const rollouts = (sql: Db) => ({
       where rollout = ${id} and wave = ${wave}`;
   },
 
+  /** How many targets in a row the rules have refused. */
+  async refusedInRow(id: RolloutUuid, many: number): Promise<void> {
+    await sql`update rollouts set refused_in_row = ${many} where id = ${id}`;
+  },
+
   /** How many may be under way at once from now on; never fewer than before. */
   async ramp(id: RolloutUuid, most: number): Promise<void> {
     await sql`

@@ -116,10 +116,12 @@ export const rolloutTargets = (sql: Db) => ({
     return row!;
   },
 
-  /** Targets of a wave that may be begun now, in the order of the plan. */
+  /** Targets of a wave that may be begun now, in the order of the plan; without those of which a bound has no room as it stands. */
   due: (rollout: RolloutUuid, wave: number, limit: number): Promise<TargetRow[]> => sql<TargetRow[]>`
-    select ${sql(columns)} from rollout_targets
+    select ${sql(columns)} from rollout_targets t
     where rollout = ${rollout} and state = 'pending' and wave = ${wave} and (not_before is null or not_before <= now())
+      and not t.counters && array(
+        select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget))
     order by position limit ${limit}`,
 
   /** Targets whose soak is over, with what is wrong with their nodes; null where nothing is. */
@@ -166,11 +168,12 @@ export const rolloutTargets = (sql: Db) => ({
     return skipped.length === 1;
   },
 
-  /** The rollout itself ends the runs of its targets that are under way. @returns those runs */
+  /** The rollout itself ends the runs of its targets that are under way. @returns those that no caller has asked to end so far */
   async abortAsked(rollout: RolloutUuid): Promise<RunUuid[]> {
     const rows = await sql<{ run_id: RunUuid }[]>`
-      update rollout_targets set abort_asked = true
-      where rollout = ${rollout} and state in ('admitted', 'parked') and not abort_asked and run_id is not null returning run_id`;
+      update rollout_targets t set abort_asked = true from runs r
+      where t.rollout = ${rollout} and t.state in ('admitted', 'parked') and r.id = t.run_id and r.finished_at is null and r.abort_at is null
+      returning t.run_id`;
     return rows.map(({ run_id }) => run_id);
   },
 });

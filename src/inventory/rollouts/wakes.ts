@@ -29,12 +29,12 @@ export const rolloutWakes = (sql: Db) => ({
     await sql`update rollouts set tended_at = now() where id = ${rollout}`;
   },
 
-  /** Begun rollouts that were not looked at for so long: their workflow may be gone. Ended ones only while targets are under way. */
+  /** Begun rollouts that were not looked at for so long: their workflow may be gone. Those that begin nothing only while targets are under way. */
   silent: (olderThanMs: number, limit = 200): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
       select id from rollouts r where state in ${sql(tendedStates)} and started_at is not null
         and (tended_at is null or tended_at < now() - ${olderThanMs} * interval '1 millisecond')
-        and (state <> 'aborted' or exists (
+        and (state = 'running' or exists (
           select from rollout_targets t where t.rollout = r.id and t.state in ('admitted', 'soaking', 'parked')))
       order by tended_at nulls first limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
 });

@@ -1,0 +1,123 @@
+/** One target is begun: the checks of a single run as the node is now, then its place in every bound, then the run, in one transaction. */
+import type { Queries } from '../inventory';
+import type { RolloutRow } from '../inventory/rollouts/rollouts';
+import type { TargetRow } from '../inventory/rollouts/targets';
+import { isTemperError } from '../model/errors';
+import type { RunUuid } from '../model/ids';
+import type { RolloutDeps, Work } from './contract';
+
+/**
+ * What became of a target: it was `begun`; it is `skipped` for good; it `waits` for something that ends by itself, or for a bound
+ * (`full`, naming its scope); or the rollout is not to begin anything now (`closed`).
+ */
+export type Began =
+  | { readonly is: 'begun'; readonly run: RunUuid }
+  | { readonly is: 'skipped'; readonly code: string }
+  | { readonly is: 'waits'; readonly code: string }
+  | { readonly is: 'full'; readonly scope: string; readonly value: string }
+  | { readonly is: 'closed' };
+
+// What ends by itself: the target is asked about again. All else is for good, as far as this plan is concerned.
+const passing: readonly string[] = ['frozen', 'held', 'no_worker', 'quota'];
+
+class Stopped extends Error {
+  constructor(readonly began: Began) {
+    super(began.is);
+  }
+}
+
+export const workOf = ({ verb, runbook_uuid, runbook_name, runbook_revision }: RolloutRow): Work => ({
+  verb,
+  runbook:
+    runbook_uuid === null || runbook_name === null || runbook_revision === null
+      ? null
+      : { uuid: runbook_uuid, name: runbook_name, revision: runbook_revision },
+});
+
+const skip = async (
+  { inventory }: RolloutDeps,
+  { id, project }: RolloutRow,
+  target: TargetRow,
+  why: { readonly code: string; readonly rule?: string; readonly reason: string },
+): Promise<Began> => {
+  await inventory.transaction(async (store) => {
+    if (!(await store.rolloutTargets.skip(id, target.position, why))) return;
+    const { node_uuid, owner, lessee } = target;
+    const data = { rollout: id, ...why };
+    await store.events.append({
+      kind: 'rollout.target.skipped',
+      node_uuid,
+      project: owner ?? project,
+      lessee,
+      rollout_id: id,
+      data,
+    });
+  });
+  return { is: 'skipped', code: why.code };
+};
+
+/** Takes the target's place, or throws what stands against it, so that nothing of the acceptance stays. */
+const place = async (store: Queries, rollout: RolloutRow, target: TargetRow, run: RunUuid): Promise<void> => {
+  const { id, plan_hash } = rollout;
+  const { position, node_uuid } = target;
+  const admission = await store.rolloutAdmission.admit({ rollout: id, plan_hash, position, node_uuid, run });
+  switch (admission.is) {
+    case 'admitted':
+      break;
+    case 'full':
+      throw new Stopped(admission);
+    case 'changed':
+      throw new Stopped({ is: 'skipped', code: 'changed_since_plan' });
+    case 'closed':
+      throw new Stopped({ is: 'closed' });
+    case 'begun':
+      throw new Stopped({ is: 'waits', code: 'begun' });
+  }
+  // The tenants' own word, counted where these counters are locked already, so that the order of locks is one.
+  const spent = await store.disruptionBudgets.spentFor(node_uuid);
+  if (spent.length > 0) throw new Stopped({ is: 'full', scope: 'disruption_budget', value: spent[0]!.uuid });
+};
+
+const changedHands = {
+  code: 'changed_since_plan',
+  reason: 'The node has another owner, lessee or lease than when the plan was made.',
+};
+
+/** Begins one target in the name of the rollout's grant. Throws what says nothing of the node: a store that is away, a fault of ours. */
+export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow): Promise<Began> => {
+  const { inventory, runs, prepare, log } = deps;
+  const node = await inventory.nodes.find({ uuid: target.node_uuid });
+  if (!node) return skip(deps, rollout, target, { code: 'gone', reason: 'The node is no longer enrolled.' });
+  const frozen = await inventory.freezes.active(target.node_uuid);
+  if (frozen) return { is: 'waits', code: 'frozen' };
+  const { refusals, prepared } = await prepare({
+    who: rollout.granted!,
+    requester: rollout.requester,
+    work: workOf(rollout),
+    node,
+    want: 'first',
+  });
+  const [refused] = refusals;
+  if (refused)
+    return passing.includes(refused.code) ? { is: 'waits', code: refused.code } : skip(deps, rollout, target, refused);
+  try {
+    const { run } = await runs.start({ ...prepared!.order, batch: rollout.id }, (store, id) =>
+      place(store, rollout, target, id),
+    );
+    return { is: 'begun', run };
+  } catch (thrown) {
+    if (thrown instanceof Stopped)
+      return thrown.began.is === 'skipped' ? skip(deps, rollout, target, changedHands) : thrown.began;
+    // The node was taken, or changed, between the look at it and the transaction.
+    if (isTemperError(thrown, 'NodeLocked') || isTemperError(thrown, 'InvalidState'))
+      return { is: 'waits', code: 'held' };
+    if (isTemperError(thrown, 'QuotaExceeded')) return { is: 'waits', code: 'quota' };
+    if (isTemperError(thrown, 'RevisionWithdrawn')) return { is: 'skipped', code: 'withdrawn' };
+    log.warn('a target of a rollout could not be begun', {
+      rollout: rollout.id,
+      node_uuid: target.node_uuid,
+      reason: String(thrown),
+    });
+    throw thrown;
+  }
+};

@@ -1,0 +1,70 @@
+/** What rollouts are made of, and what this room is given by the process that wires it. */
+import type { Inventory } from '../inventory';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { Caller } from '../model/access/callers';
+import type { Log } from '../model/log';
+import type { Amount } from '../model/rollouts/amounts';
+import type { Limits } from '../model/rollouts/layout';
+import type { Requester } from '../model/runs/runs';
+import type { RunOrder, Runs } from '../runs/contract';
+
+/** One revision of a runbook, whatever the runbook is by now. */
+export type PinnedRunbook = { readonly uuid: string; readonly name: string; readonly revision: number };
+
+/** What is done on each node: a verb, by a runbook where the verb takes one. */
+export type Work = { readonly verb: string; readonly runbook: PinnedRunbook | null };
+
+/** What keeps a run from being accepted on a node, by a code of model/runs/verdicts. */
+export type Refused = { readonly code: string; readonly rule?: string; readonly reason: string };
+
+export type Prepared = {
+  readonly order: RunOrder;
+  readonly power_cycles: number;
+  readonly erases: boolean;
+  readonly expected_ms: number | null;
+};
+
+/**
+ * The checks of a single run's admission, asked for one node of a rollout in the name of a caller; writes nothing. A plan wants
+ * every refusal, an admission the first. `prepared` is there exactly where nothing refuses.
+ */
+export type Prepare = (asked: {
+  readonly who: Caller;
+  readonly requester: Requester;
+  readonly work: Work;
+  readonly node: NodeRow;
+  readonly want: 'first' | 'every';
+}) => Promise<{ readonly refusals: readonly Refused[]; readonly prepared?: Prepared }>;
+
+/**
+ * Whether a person still has the rights in whose name targets are begun: `lost` where a role or the person is gone, or where nothing
+ * can be asked and the last act of a person is too long ago; `silent` where what knows does not answer.
+ */
+export type Authority = (granted: Caller, granted_at: Date) => Promise<'holds' | 'lost' | 'silent'>;
+
+export type RolloutDeps = {
+  readonly inventory: Inventory;
+  readonly runs: Pick<Runs, 'start' | 'operate'>;
+  readonly prepare: Prepare;
+  readonly authority: Authority;
+  readonly log: Log;
+};
+
+/** Which nodes: by name or by what they are, less those of other rollouts, and of these a part. */
+export type Selection = {
+  readonly nodes?: readonly string[];
+  readonly query?: Readonly<Record<string, readonly string[]>>;
+  readonly exclude_rollouts?: readonly string[];
+  readonly limit?: number;
+  readonly percent?: Amount;
+};
+
+/** A rollout as it was asked for; parsed and with defaults. */
+export type RolloutSpec = Limits & {
+  readonly name: string | null;
+  readonly project: string | null;
+  readonly verb: string;
+  readonly runbook: string | null;
+  readonly select: Selection;
+  readonly seed?: string;
+};

@@ -1,0 +1,236 @@
+/**
+ * One look at a rollout: soaks that are over are closed, waves are ended and opened, targets are begun. All that it decides, it
+ * decides by the store; two of them at once do what one does, only sooner.
+ */
+import type { CounterRow, RolloutChange, RolloutRow, WaveRow } from '../inventory/rollouts/rollouts';
+import type { RolloutUuid } from '../model/ids';
+import { rampedTo } from '../model/rollouts/amounts';
+import { endedRollouts, type PauseCode, type RolloutState, type TargetState } from '../model/rollouts/states';
+import { type Began, beginTarget } from './admit';
+import type { RolloutDeps, RolloutSpec } from './contract';
+
+/** When to look again, in ms; null when something happens. `over` where nothing more can come of it. */
+export type Tended = { readonly over: boolean; readonly nextMs: number | null };
+
+const atOnce = 50;
+// What is asked again although nothing has happened: a freeze, a missing worker, a budget of a tenant.
+const againMs = 10_000;
+const refusedInARow = 10;
+const longestLook = 2;
+
+type Counts = Awaited<ReturnType<RolloutDeps['inventory']['rollouts']['counts']>>;
+type View = {
+  readonly rollout: RolloutRow;
+  readonly waves: readonly WaveRow[];
+  readonly counters: readonly CounterRow[];
+  readonly counts: Counts;
+};
+
+const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
+const unended: readonly TargetState[] = ['pending', 'asked', ...underWay];
+
+const totalOf = ({ counters }: View): CounterRow => counters.find(({ scope }) => scope === 'total')!;
+const sum = (counts: Counts, states: readonly TargetState[], wave?: number): number =>
+  counts
+    .filter((row) => states.includes(row.state) && (wave === undefined || row.wave === wave))
+    .reduce((all, { targets }) => all + targets, 0);
+
+const viewOf = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<View> => {
+  const { waves, counters, counts } = inventory.rollouts;
+  const [allWaves, allCounters, allCounts] = await Promise.all([
+    waves(rollout.id),
+    counters(rollout.id),
+    counts(rollout.id),
+  ]);
+  return { rollout, waves: allWaves, counters: allCounters, counts: allCounts };
+};
+
+/** Moves a rollout by itself, with its event. */
+export const moveByItself = async (
+  { inventory }: Pick<RolloutDeps, 'inventory'>,
+  rollout: RolloutRow,
+  to: RolloutState,
+  change: RolloutChange,
+): Promise<void> => {
+  await inventory.transaction(async (store) => {
+    if (!(await store.rollouts.move(rollout, ['running'], to, change))) return;
+    const { id, project } = rollout;
+    const { code = null, reason = null } = change;
+    await store.events.append({ kind: `rollout.${to}`, project, rollout_id: id, data: { rollout: id, code, reason } });
+  });
+};
+
+const pause = (deps: RolloutDeps, rollout: RolloutRow, code: PauseCode, reason: string): Promise<void> =>
+  moveByItself(deps, rollout, 'paused', { code, reason });
+
+/** Targets whose soak is over are done, or have failed where something is wrong with their nodes by then. */
+const closeSoaks = async ({ inventory }: RolloutDeps, id: RolloutUuid): Promise<void> => {
+  for (const { position, fault } of await inventory.rolloutTargets.soaked(id))
+    await inventory.rolloutTargets.move(
+      id,
+      position,
+      fault === null ? 'done' : 'failed',
+      fault && 'soak_failed',
+      fault,
+    );
+};
+
+const mayBeSkipped = ({ rollout, waves }: View): number | undefined => {
+  const { max_skipped: most } = rollout.spec as Partial<RolloutSpec>;
+  const all = waves.reduce((nodes, { size }) => nodes + size, 0);
+  if (most === undefined) return undefined;
+  return typeof most === 'number' ? most : Math.floor((Number.parseFloat(most) * all) / 100);
+};
+
+/** Why nothing more may be begun until a person has looked; undefined where it may. */
+const standstill = async (deps: RolloutDeps, view: View): Promise<readonly [PauseCode, string] | undefined> => {
+  const { rollout, counts } = view;
+  const { failed, parked, budget } = totalOf(view);
+  if (budget !== null && failed + parked >= budget)
+    return ['budget_spent', `${failed} failed and ${parked} parked: the budget of ${budget} is spent.`];
+  if (rollout.refused_in_row >= refusedInARow)
+    return ['policy_refuses', `The rules in force have refused ${rollout.refused_in_row} targets in a row.`];
+  const most = mayBeSkipped(view);
+  const skipped = sum(counts, ['skipped']);
+  if (most !== undefined && skipped > most)
+    return ['too_many_skipped', `${skipped} targets were skipped; ${most} may be.`];
+  const authority = await deps.authority(rollout.granted!, rollout.granted_at!);
+  if (authority === 'lost')
+    return [
+      'authority_lost',
+      'The person by whose rights it runs has them no longer, or must show them again; adopt the rollout.',
+    ];
+  if (authority === 'silent') return ['identity_unavailable', 'The identity service does not answer.'];
+  return undefined;
+};
+
+/** The wave is over: the next one is opened, a person is asked, or all is done. */
+const endWave = async (deps: RolloutDeps, { rollout, waves }: View): Promise<void> => {
+  const { inventory } = deps;
+  const ended = waves[rollout.wave]!;
+  await inventory.rollouts.closeWave(rollout.id, ended.wave);
+  const next = waves[rollout.wave + 1];
+  if (!next) return moveByItself(deps, rollout, 'succeeded', { finished_at: new Date() });
+  if (ended.advance === 'manual')
+    return pause(deps, rollout, 'wave_gate', `Wave ${ended.wave + 1} is over; advance opens wave ${next.wave + 1}.`);
+  await inventory.rollouts.openWave(rollout.id, next.wave);
+  return moveByItself(deps, rollout, 'running', { wave: next.wave });
+};
+
+/** Whether a refusal by rule counts towards the pause, or a target that came through ends the row. */
+const countRefusals = async ({ inventory }: RolloutDeps, rollout: RolloutRow, began: Began): Promise<number> => {
+  const refused =
+    began.is === 'skipped' && began.code === 'rule'
+      ? rollout.refused_in_row + 1
+      : began.is === 'begun'
+        ? 0
+        : rollout.refused_in_row;
+  if (refused !== rollout.refused_in_row) await inventory.rollouts.refusedInRow(rollout.id, refused);
+  return refused;
+};
+
+/** What is to follow: `more` at once, a look in a while because a target `waits` for something, or nothing until something happens. */
+type Follows = 'more' | 'waits' | 'nothing';
+
+/** Begins what has room, in the order of the plan. */
+const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<Follows> => {
+  const due = await deps.inventory.rolloutTargets.due(rollout.id, rollout.wave, 4 * atOnce);
+  let begun = 0;
+  let progressed = false;
+  let now = rollout;
+  let follows: Follows = 'nothing';
+  for (const target of due) {
+    if (begun >= atOnce) return 'more';
+    const began = await beginTarget(deps, now, target);
+    now = { ...now, refused_in_row: await countRefusals(deps, now, began) };
+    if (began.is === 'begun') begun++;
+    progressed ||= began.is === 'begun' || began.is === 'skipped';
+    if (began.is === 'closed') return 'nothing';
+    if (now.refused_in_row >= refusedInARow) return 'more'; // which pauses it
+    if (began.is === 'skipped' && began.code === 'withdrawn') {
+      await pause(deps, rollout, 'revision_withdrawn', 'The revision that it runs by was withdrawn.');
+      return 'nothing';
+    }
+    // Of a domain that is full, others may have room; of the whole or its wave, nothing has.
+    if (began.is === 'full' && ['total', 'wave'].includes(began.scope)) return follows;
+    if (began.is === 'waits' || (began.is === 'full' && began.scope === 'disruption_budget')) follows = 'waits';
+  }
+  return progressed ? 'more' : follows;
+};
+
+const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
+  const { ramp, max_in_flight: wanted } = view.rollout.spec as Partial<RolloutSpec>;
+  const { done, failed, parked, most } = totalOf(view);
+  if (!ramp || most === null || failed + parked > 0) return;
+  const all = view.waves.reduce((nodes, { size }) => nodes + size, 0);
+  const top =
+    wanted === undefined
+      ? all
+      : typeof wanted === 'number'
+        ? wanted
+        : Math.max(1, Math.floor((Number.parseFloat(wanted) * all) / 100));
+  const now = rampedTo(done, top);
+  if (now > most) await inventory.rollouts.ramp(view.rollout.id, now);
+};
+
+const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
+  const { rollout, counts } = view;
+  // A wave is over when nothing of it is to come; what was skipped, or has failed within the budget, is over as well.
+  if (sum(counts, unended, rollout.wave) === 0) {
+    await endWave(deps, view);
+    return 'more';
+  }
+  const stop = await standstill(deps, view);
+  if (stop) {
+    await pause(deps, rollout, ...stop);
+    return 'nothing';
+  }
+  await grow(deps, view);
+  return beginDue(deps, rollout);
+};
+
+/** The runs that an abort is to end are asked to; a run that has ended meanwhile, or cannot be asked now, is for the next look. */
+const endRuns = async (
+  { inventory, runs, log }: RolloutDeps,
+  { id, requester, rule_set, reason }: RolloutRow,
+): Promise<void> => {
+  for (const run of await inventory.rolloutTargets.abortAsked(id)) {
+    const row = await inventory.runs.find(run);
+    if (!row || row.finished_at) continue;
+    const asked = { requester, rule: 'temper:rollout:abort', rule_set };
+    await runs
+      .operate({ run, act: 'abort', cursor: row.cursor, reason: reason ?? 'The rollout was aborted.', asked })
+      .catch((thrown) => log.warn('a run of an aborted rollout was not ended', { run, reason: String(thrown) }));
+  }
+};
+
+/** When time alone changes something; null where nothing does before something happens. */
+const nextOf = async (
+  { inventory }: RolloutDeps,
+  { id, wave }: RolloutRow,
+  follows: Follows,
+): Promise<number | null> => {
+  const next = await inventory.rolloutTargets.nextTime(id, wave);
+  const ms = next && Math.max(100, next.getTime() - (await inventory.clock()));
+  if (follows === 'waits') return Math.min(againMs, ms ?? againMs);
+  return ms;
+};
+
+/** @returns when to look again. Throws where the store is away. */
+export const tend = async (deps: RolloutDeps, id: RolloutUuid): Promise<Tended> => {
+  const { inventory } = deps;
+  if (await inventory.recovery.current()) return { over: false, nextMs: againMs };
+  for (let pass = 0; ; pass++) {
+    const rollout = await inventory.rollouts.find(id);
+    if (!rollout) return { over: true, nextMs: null };
+    await inventory.rolloutWakes.tended(id);
+    await closeSoaks(deps, id);
+    if (rollout.ending === 'abort') await endRuns(deps, rollout);
+    const view = await viewOf(deps, rollout);
+    if (endedRollouts.includes(rollout.state) && sum(view.counts, underWay) === 0) return { over: true, nextMs: null };
+    const follows = rollout.state === 'running' ? await advance(deps, view) : 'nothing';
+    // Others' rollouts, and this one's person, have their turn between long looks.
+    if (follows === 'more' && pass < longestLook) continue;
+    return { over: false, nextMs: follows === 'more' ? 0 : await nextOf(deps, rollout, follows) };
+  }
+};
