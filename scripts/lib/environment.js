@@ -76,6 +76,9 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       ...temporal,
       ...database('temper_control', secrets.control),
       TEMPER_WORKER_HOSTNAME: 'worker-control',
+      // What it admits targets of rollouts with, as the API admits single runs.
+      TEMPER_SECRETS_PUBLIC_KEYS: secrets.publicKeys,
+      TEMPER_DEFAULT_RAMDISK: emulatedRamdisk,
       TEMPER_WORKFLOW_BUNDLE: bundle,
     },
     bmc: (group) => ({

@@ -5,10 +5,12 @@ import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import type { Cut, CutAct } from '../inventory/runs/run-steps';
 import { raise } from '../model/errors';
-import type { NodeUuid } from '../model/ids';
+import type { NodeUuid, RolloutUuid } from '../model/ids';
 import type { Event, ProvisionState } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
 import type { Lock, RunInput, RunState, StepState, WaitsOn } from '../model/runs/runs';
+import type { RolloutDeps } from '../rollouts/contract';
+import { type Tended, tend } from '../rollouts/tend';
 import { type Ending, endRun } from '../runs/ending';
 import { reconcileOnce } from '../runs/reconcile';
 import { contactActivities } from './contacts';
@@ -26,6 +28,8 @@ export type ControlHands = {
   readonly auditMonths?: number;
   /** How long a run has to end whose node was taken over, until it is ended by force; milliseconds, five minutes when unset. */
   readonly displaceWithinMs?: number;
+  /** What admission of a rollout's targets asks; absent where the settings of the process do not say. */
+  readonly rollouts?: RolloutDeps;
 };
 
 type Projection = { readonly lock: Lock; readonly seq: number };
@@ -159,6 +163,13 @@ export const createControlActivities = (deps: ControlHands) => {
         provision_state: await inventory.transaction((store) => endRun(store, input)),
       }),
     ),
+
+    /** Looks at a rollout: begins what has room, ends what is over. @returns when to look again */
+    tendRollout: guarded(async ({ rollout }: { rollout: RolloutUuid }): Promise<Tended> => {
+      if (deps.rollouts) return tend(deps.rollouts, rollout);
+      log.warn('this worker has no settings for rollouts', { rollout });
+      return { over: false, nextMs: 30_000 };
+    }),
 
     /** Starts what was accepted and ends what is gone. */
     reconcile: guarded(() => reconcileOnce({ inventory, client, log, auditMonths }, { beat: () => heartbeat() })),

@@ -11,6 +11,8 @@ import { policyRoutes } from './temper/policy';
 import { windowRoutes } from './temper/project-windows';
 import { ramdiskRecordRoutes } from './temper/ramdisks';
 import { recoveryRoutes } from './temper/recovery';
+import { rolloutActRoutes } from './temper/rollout-acts';
+import { rolloutRoutes } from './temper/rollouts';
 import { runActRoutes } from './temper/run-acts';
 import { runEventRoutes } from './temper/run-events';
 import { runListRoutes } from './temper/run-list';
@@ -105,6 +107,8 @@ export const routes: readonly Route[] = [
   ...runbookCheckRoutes,
   ...runbookRevisionRoutes,
   ...runbookParameterRoutes,
+  ...rolloutRoutes,
+  ...rolloutActRoutes,
   ...chassisRoutes,
   ...chassisNodeRoutes,
   ...portgroupRoutes,

@@ -26,6 +26,7 @@ import { lazyClient } from '../process/temporal/client';
 import { checkAttributes, ensureMarkHolder, workerConnection, workerIdentity } from '../process/temporal/temporal';
 import { startTelling } from '../process/workers/event-delivery';
 import { startPowerSync } from '../process/workers/power-sync';
+import { rolloutsFrom } from '../process/workers/rollouts';
 import { startResealing, vaultsOf } from '../process/workers/sealing';
 import { runAllocating } from '../runs/allocating';
 import { createEngine } from '../runs/engine';
@@ -116,6 +117,7 @@ const control = (): void => {
     const { TEMPER_QUEUE_PREFIX: queuePrefix, TEMPER_AUDIT_RETENTION_MONTHS: auditMonths } = config;
     await compared({ ...relayHands, queuePrefix }, life);
     void runRelay(relayHands, { signal: life.signal });
+    const rollouts = rolloutsFrom(config, { inventory, client, log, metrics }, life);
     void runUpkeep(
       {
         ...relayHands,
@@ -135,7 +137,7 @@ const control = (): void => {
         ...workflows,
         ...versionOf(config),
         interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
-        activities: createControlActivities({ inventory, client, log, auditMonths }),
+        activities: createControlActivities({ inventory, client, log, auditMonths, ...(rollouts && { rollouts }) }),
         maxCachedWorkflows: config.TEMPER_WORKFLOW_CACHE,
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },

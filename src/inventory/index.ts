@@ -39,6 +39,7 @@ import { ramdisks } from './ramdisks';
 import { rolloutAdmission } from './rollouts/admission';
 import { rolloutConsents } from './rollouts/consents';
 import { rollouts } from './rollouts/rollouts';
+import { rolloutSelection } from './rollouts/selection';
 import { rolloutTargets } from './rollouts/targets';
 import { rolloutVotes } from './rollouts/votes';
 import { rolloutWakes } from './rollouts/wakes';
@@ -121,6 +122,7 @@ const queries = (sql: Db) => ({
   rolloutWakes: rolloutWakes(sql),
   rolloutConsents: rolloutConsents(sql),
   rolloutVotes: rolloutVotes(sql),
+  rolloutSelection: rolloutSelection(sql),
 });
 
 export type Queries = ReturnType<typeof queries>;

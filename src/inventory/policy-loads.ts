@@ -48,6 +48,11 @@ export const policyLoads = (sql: Db) => ({
       where not exists (select from audit where request_id = ${load.request_id})`;
   },
 
+  /** Whether a process has ever loaded this rule set. */
+  async known(rule_set: string): Promise<boolean> {
+    return (await sql`select 1 from policy_texts where rule_set = ${rule_set} limit 1`).length > 0;
+  },
+
   /** Texts that were in force, the newest first. @param hash the beginning of a digest or of a rule set's hash */
   async list({ hash, limit }: { readonly hash?: string; readonly limit: number }): Promise<PolicyTexts[]> {
     const begins = hash === undefined ? null : `${hash.replace(/[\\%_]/g, '\\$&')}%`;

@@ -120,6 +120,12 @@ export const errors = {
     retry: false,
     says: 'Revision {revision} of runbook {runbook} was withdrawn, and nothing is run by it: {reason}. Change the runbook, or use another.',
   },
+  RolloutNotFound: { status: 404, retry: false, says: 'Rollout {rollout} could not be found.' },
+  NothingToDo: {
+    status: 409,
+    retry: false,
+    says: 'Of {selected} selected nodes none would run, so that the plan would have no effect.{reasons}',
+  },
   AllocationNotFound: { status: 404, retry: false, says: 'Allocation {allocation} could not be found.' },
   NodeUnallocated: { status: 404, retry: false, says: 'Node {node} has no allocation.' },
   RunNotFound: { status: 404, retry: false, says: 'Run {run} could not be found.' },

@@ -8,6 +8,7 @@ export {
   allocationTarget,
   disruptionTarget,
   nodeTarget,
+  rolloutTarget,
   runbookTarget,
   runTarget,
   stepTarget,

@@ -47,6 +47,8 @@ export type RolloutDeps = {
   readonly runs: Pick<Runs, 'start' | 'operate'>;
   readonly prepare: Prepare;
   readonly authority: Authority;
+  /** Why this process must not begin targets now; undefined where it may. */
+  readonly unready?: () => Promise<string | undefined>;
   readonly log: Log;
 };
 

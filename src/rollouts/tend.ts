@@ -185,6 +185,11 @@ const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
     await pause(deps, rollout, ...stop);
     return 'nothing';
   }
+  const unready = await deps.unready?.();
+  if (unready !== undefined) {
+    deps.log.warn('this worker begins no targets of rollouts', { reason: unready });
+    return 'waits';
+  }
   await grow(deps, view);
   return beginDue(deps, rollout);
 };

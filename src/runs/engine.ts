@@ -12,6 +12,7 @@ import {
 } from '@temporalio/client';
 import { NamespaceNotFoundError, TypedSearchAttributes } from '@temporalio/common';
 import { raise } from '../model/errors';
+import type { RolloutUuid } from '../model/ids';
 import { nameOf } from '../model/lifecycle/steps';
 import type { RunAct } from '../model/runs/run-acts';
 import type { RunInput } from '../model/runs/runs';
@@ -29,9 +30,11 @@ import {
   progressQuery,
   projectedQuery,
   retryStep,
+  rolloutId,
   setPaused,
   skipStep,
   unholdSignal,
+  wakeSignal,
 } from '../workflows/contract';
 import type { LiveRun } from './contract';
 import { pendingOf } from './engine-pending';
@@ -204,6 +207,21 @@ const commandsOf = (reach: Reach) => {
      */
     update: (workflowId: string, act: UpdateAct, order: UpdateOrder): Promise<boolean> =>
       updateRun(reach, workflowId, act, order),
+
+    /** Wakes the workflow of a rollout, and starts it where there is no open one. */
+    wake: async (rollout: RolloutUuid, queuePrefix?: string): Promise<void> => {
+      await within(startWithin, () =>
+        client.workflow.signalWithStart('rollout', {
+          workflowId: rolloutId(rollout),
+          taskQueue: controlQueue(queuePrefix),
+          args: [{ rollout }],
+          signal: wakeSignal,
+          signalArgs: [],
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          staticSummary: `rollout ${rollout}`,
+        }),
+      );
+    },
 
     /** Cancels a workflow; does nothing to one that has ended already. */
     async cancel(workflowId: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** The only door from outside: ids, queues, search attributes, and the messages a run understands. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { NodeUuid, RunUuid } from '../model/ids';
+import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import type { RunEnding, RunState } from '../model/runs/runs';
@@ -25,6 +25,12 @@ export const callId = (node: NodeUuid, requestId: string): string => `node-${nod
 /** Id of the schedule that carries the engine's mark, and of the workflow that it starts; one for each installation in a namespace. */
 export const reconcileId = (prefix = defaultPrefix): string =>
   prefix === defaultPrefix ? 'reconcile' : `${prefix}-reconcile`;
+
+/** Id of the workflow that sees to a rollout. */
+export const rolloutId = (rollout: string): string => `rollout-${rollout}`;
+
+/** All that a rollout's workflow knows: the store has the rest. */
+export type RolloutInput = { readonly rollout: RolloutUuid };
 
 /** What operators can filter runs by; registered on the server before the first worker starts. Nothing secret. */
 export const attributes = {
@@ -116,6 +122,8 @@ export type ContactKind = 'heartbeat' | 'inspection' | 'thaw' | 'lost';
 /** A further attempt of an act has begun. `nth` says of which act of this execution; a message for another one is ignored. */
 export type ActTried = { readonly operationId: RunUuid; readonly nth: number; readonly attempt: number };
 
+/** Something has happened that a rollout's workflow is to look at. */
+export const wakeSignal = defineSignal('wake');
 export const progressQuery = defineQuery<Progress>('progress');
 export const projectedQuery = defineQuery<Projected>('projected');
 export const planQuery = defineQuery<readonly PlannedStep[]>('plan');

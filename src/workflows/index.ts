@@ -1,8 +1,9 @@
-/** Every workflow type a control worker knows. All but two run a frozen plan on one node; their names are on the wire. */
+/** Every workflow type a control worker knows. All but three run a frozen plan on one node; their names are on the wire. */
 import { runWorkflow } from './node-run';
 
 export { bmcCall } from './bmc-call';
 export { reconcile } from './reconcile';
+export { rollout } from './rollout';
 
 /** A node in use is taken as it stands, after one read and without a change. */
 export const adopt = runWorkflow('adopt');

@@ -1,6 +1,7 @@
 /** Hidden equals missing: on every route that names an object, a stranger gets the same answer for one that is there and one that is not. */
 import { routes } from '../../src/api';
 import { startTestApi, type TestApi } from '../support/api';
+import { rolloutOf } from '../support/rule-world';
 import { owner } from '../support/world';
 
 let api: TestApi;
@@ -56,6 +57,7 @@ const world = async (): Promise<Record<string, string>> => {
     'disruption-budgets': (
       await api.as('owner-manager', 'POST', '/temper/v1/disruption-budgets', { body: { max_unavailable: 1 } })
     ).body.uuid,
+    rollouts: await rolloutOf(api, node_uuid, 'planned'),
     ramdisks: await make('/temper/v1/ramdisks', {
       name: 'hidden',
       iso_sha256: 'a'.repeat(64),
@@ -100,6 +102,9 @@ const bodies: readonly (readonly [end: RegExp, body: unknown])[] = [
   [/\/states\/console$/, { enabled: true }],
   [/\/vifs$/, { id: missing }],
   [/\/runs\/[^/]+\/\w+$/, reason],
+  [/\/rollouts\/[^/]+\/(submit|start)$/, { ...reason, plan_hash: '0'.repeat(64) }],
+  [/\/rollouts\/[^/]+\/rollback$/, { ...reason, targets: 'done' }],
+  [/\/rollouts\/[^/]+\/\w+$/, reason],
   [/\/freezes$/, reason],
   [/\/webhooks\/[^/]+$/, { enabled: false }],
   [/\/disruption-budgets\/[^/]+$/, { max_unavailable: 2 }],

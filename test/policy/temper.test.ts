@@ -7,6 +7,7 @@ import {
   nodeTarget,
   type PersonaName,
   personas,
+  rolloutTarget,
   ruleNames,
   runbookTarget,
   runTarget,
@@ -185,6 +186,7 @@ test('every rule but the helpers and those nobody may pass admits somebody and r
     { 'allocation.owner': owner },
     disruptionTarget({ project: owner }),
     windowTarget({ project: owner }),
+    rolloutTarget({ project: owner, requester: 'u' }),
   ];
   const admits = (rule: string) =>
     everybody.some((name) => targets.some((target) => policy.allows(rule, personas[name], target)));
@@ -193,6 +195,7 @@ test('every rule but the helpers and those nobody may pass admits somebody and r
   expect(rules.filter((rule) => !admits(rule))).toEqual([
     'temper:runbook:cross',
     'temper:runbook:cross_without_reason',
+    'temper:rollout:without_consent',
   ]);
   expect(rules.filter((rule) => !refuses(rule))).toEqual([
     'baremetal:node:ipa_heartbeat',

@@ -53,7 +53,7 @@ export type World = {
   /** Each process's own role. */
   readonly pools: { readonly api: Sql; readonly control: Sql; readonly bmc: Sql };
   /** Starts a control worker; resolves a function that stops it. */
-  control(more?: Pick<ControlHands, 'displaceWithinMs'>): Promise<() => Promise<void>>;
+  control(more?: Pick<ControlHands, 'displaceWithinMs' | 'rollouts'>): Promise<() => Promise<void>>;
   /** Starts a BMC worker with these drivers; resolves a function that stops it. */
   bmc(drivers: Readonly<Record<string, Driver>>): Promise<() => Promise<void>>;
   node(values?: Readonly<Record<string, unknown>>): Promise<NodeUuid>;

@@ -58,6 +58,19 @@ const redacted = (shown: unknown): boolean => /redacted/i.test(JSON.stringify(sh
 
 const change = (path: string, value: unknown) => [{ op: 'add', path: `/${path}`, value }];
 
+const seenPlan = { plan_hash: '0'.repeat(64) };
+
+/** What is done to rollouts, to one in which state, and what comes with it. */
+const rolloutActs: readonly (readonly [act: string, at: string, body?: object])[] = [
+  ['submit', 'rollout', seenPlan],
+  ['start', 'rollout', seenPlan],
+  ['pause', 'rolling'],
+  ['resume', 'stopped'],
+  ['advance', 'gated'],
+  ['abort', 'rolling'],
+  ['adopt', 'rolling'],
+];
+
 const inManageable: Options = { node: { provision_state: 'manageable' } };
 
 /** Fields of a node, each with the rule that lets it be changed. */
@@ -547,6 +560,23 @@ export const ruleRows: readonly RuleRow[] = [
     body: { name: 'w', days: ['sat'], from: '22:00', minutes: 240, zone: 'Europe/Berlin' },
   }),
   row('temper:window:delete', 'DELETE /temper/v1/windows/{window}', 'operator', 'owner-member'),
+  row('temper:rollout:get', 'GET /temper/v1/rollouts/{rollout}', 'owner-reader', 'stranger-admin', { hidden: true }),
+  row('temper:rollout_target:get', 'GET /temper/v1/rollouts/{rollout}/targets', 'lessee-reader', 'stranger-admin', {
+    hidden: true,
+  }),
+  row('temper:rollout:plan', 'POST /temper/v1/rollouts', 'owner-member', 'owner-reader', {
+    body: { verb: 'inspect', select: { nodes: ['{node}'] } },
+    node: { provision_state: 'manageable', lessee: null },
+  }),
+  ...rolloutActs.map(([act, at, body]) =>
+    row(`temper:rollout:${act}`, `POST /temper/v1/rollouts/{${at}}/${act}`, 'owner-manager', 'owner-member', {
+      body: { ...reason, ...body },
+    }),
+  ),
+  row('temper:rollout:rollback', 'POST /temper/v1/rollouts/{gated}/rollback', 'owner-manager', 'owner-member', {
+    body: { ...reason, verb: 'inspect', targets: 'done' },
+    node: { provision_state: 'manageable', lessee: null },
+  }),
   row('temper:audit:get', 'GET /temper/v1/audit', 'system-reader', 'owner-admin'),
   row('temper:recovery:get', 'GET /temper/v1/recovery', 'system-reader', 'owner-admin'),
   row('temper:recovery:end', 'POST /temper/v1/recovery', 'operator', 'system-member', { body: {} }),
@@ -558,6 +588,8 @@ const sealed = 'constant: the store keeps secrets sealed, and nothing shows them
 
 /** Rules that the walk leaves out, each with its reason. */
 export const leftOut: Readonly<Record<string, string>> = {
+  'temper:rollout:without_consent':
+    'admits to nothing: it changes what a plan says; test/runs/rollouts.test.ts asks it',
   show_password: sealed,
   show_instance_secrets: sealed,
   'baremetal:allocation:create_pre_rbac': 'guards no route: the reference dropped its use as well',

@@ -63,6 +63,26 @@ const runOf = async (api: TestApi, node: string, state: string): Promise<string>
   return id;
 };
 
+/** A rollout of `owner`'s on this node, in this state; a paused one waits at the end of its first wave. */
+export const rolloutOf = async (api: TestApi, node: string, state: string): Promise<string> => {
+  const row = {
+    project: owner,
+    state,
+    code: state === 'paused' ? 'wave_gate' : null,
+    verb: 'service',
+    plan_hash: '0'.repeat(64),
+  };
+  const spec = { verb: 'service', runbook: null, select: { nodes: [node] } };
+  const documents = { spec: api.sql.json(spec), summary: api.sql.json({ waves: [1, 1] }), requester: api.sql.json({}) };
+  const [made] = await api.sql<{ id: string }[]>`
+    insert into rollouts ${api.sql({ ...row, ...documents, seed: 's', rule_set: 'x' })} returning id`;
+  for (const wave of [0, 1])
+    await api.sql`insert into rollout_waves (rollout, wave, size, advance) values (${made!.id}, ${wave}, 1, 'manual')`;
+  await api.sql`
+    insert into rollout_targets (rollout, position, node_uuid, wave, state) values (${made!.id}, 0, ${node}, 0, 'done')`;
+  return made!.id;
+};
+
 const runbookOf = (api: TestApi, more: object): Promise<string> =>
   posted(api, '/v1/runbooks', { name: fresh('CUSTOM_R'), owner, steps: [{ ...step, order: 1 }], ...more });
 
@@ -155,6 +175,14 @@ const makes: Readonly<Record<string, Make>> = {
       insert into project_windows (project, name, days, "from", minutes, zone)
       values (${owner}, ${fresh('w')}, '{sat}', '22:00', 60, 'UTC') returning uuid`;
     return row!.uuid;
+  },
+  rollout: async (api, the) => rolloutOf(api, await the('node'), 'planned'),
+  rolling: async (api, the) => rolloutOf(api, await the('node'), 'running'),
+  gated: async (api, the) => rolloutOf(api, await the('node'), 'paused'),
+  stopped: async (api, the) => {
+    const id = await rolloutOf(api, await the('node'), 'paused');
+    await api.sql`update rollouts set code = 'operator' where id = ${id}`;
+    return id;
   },
   running: async (api, the) => runOf(api, await the('node'), 'running'),
   parked: async (api, the) => runOf(api, await the('node'), 'parked'),

@@ -317,6 +317,10 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/\/disruption-budgets\b/, 'keeps rollouts away'],
   [/\/windows\b/, 'hours in which a project admits rollouts that have their own rules'],
   [
+    /\/temper\/v1\/rollouts\b/,
+    'asks for each node what a request for that node alone would be asked, at the plan and before each run',
+  ],
+  [
     /\/temper\/v1\/ramdisks\b/,
     'a record of system administrators; a node boots from it by its own driver_info, which is guarded',
   ],

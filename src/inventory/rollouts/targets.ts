@@ -156,6 +156,12 @@ export const rolloutTargets = (sql: Db) => ({
     return row!.moved;
   },
 
+  /** Targets whose tenants are to be asked first wait for their answer. In the transaction that starts the rollout. */
+  async ask(rollout: RolloutUuid): Promise<void> {
+    await sql`
+      update rollout_targets set state = 'asked' where rollout = ${rollout} and state = 'pending' and code = 'leased' and not_before is null`;
+  },
+
   /** Passes over a target that has not been begun; false where it has. */
   async skip(
     rollout: RolloutUuid,

@@ -19,6 +19,8 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'step.by': { holds: 'text' },
   'disruption_budget.project': { holds: 'text' },
   'window.project': { holds: 'text' },
+  'rollout.project': { holds: 'text' },
+  'rollout.requester': { holds: 'text' },
 };
 
 /** Target of a rule about a node, or about something that belongs to one (port, portgroup, volume). */
@@ -54,6 +56,12 @@ export const disruptionTarget = (budget: { project: string | null }): Target => 
 /** Target of a rule about a project's windows. */
 export const windowTarget = (window: { project: string | null }): Target => ({
   'window.project': window.project,
+});
+
+/** Target of a rule about a rollout; `requester` is the user who planned it. */
+export const rolloutTarget = (rollout: { project: string | null; requester: string | null }): Target => ({
+  'rollout.project': rollout.project,
+  'rollout.requester': rollout.requester,
 });
 
 /** Target of a rule about an allocation. */

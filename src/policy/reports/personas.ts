@@ -5,6 +5,7 @@ import {
   allocationTarget,
   disruptionTarget,
   nodeTarget,
+  rolloutTarget,
   runbookTarget,
   runTarget,
   windowTarget,
@@ -62,10 +63,12 @@ const lessee = projectOf('lessee');
 
 type Scene = { readonly kind: string; readonly title: string; readonly target: Target; readonly about: RegExp };
 
-const aboutNodes = /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/;
+const aboutNodes =
+  /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:(?:node|freeze|rollout_target):|rollout:without_consent$))/;
 const aboutRunbooks = /^(?:(?:baremetal|temper):runbook:|baremetal:step:execute:)/;
 const aboutRuns = /^temper:run:/;
 const aboutAllocations = /^baremetal:allocation:/;
+const aboutRollouts = /^temper:rollout:(?!without_consent$)/;
 const aboutDisruptions = /^temper:(?:disruption_budget|window):/;
 
 /** The objects, and the rules each is asked about. */
@@ -129,6 +132,12 @@ export const scenes: readonly Scene[] = [
     title: "A disruption budget or a window of project owner's",
     target: { ...disruptionTarget({ project: owner }), ...windowTarget({ project: owner }) },
     about: aboutDisruptions,
+  },
+  {
+    kind: 'rollout',
+    title: "A rollout of project owner's",
+    target: rolloutTarget({ project: owner, requester: 'someone' }),
+    about: aboutRollouts,
   },
 ];
 

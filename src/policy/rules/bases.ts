@@ -23,7 +23,7 @@ export const ownerService = `role:service and ${owns}`;
 export const lesseeAdmin = `role:admin and ${leases}`;
 const lesseeManager = `role:manager and ${leases}`;
 export const tenantMember = `role:member and (${owns} or ${leases})`;
-const tenantReader = `role:reader and (${owns} or ${leases})`;
+export const tenantReader = `role:reader and (${owns} or ${leases})`;
 
 type BaseRow = { readonly text: string; readonly closed: string };
 

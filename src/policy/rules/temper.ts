@@ -13,6 +13,7 @@ import {
   systemReader,
   systemService,
   tenantMember,
+  tenantReader,
 } from './bases';
 
 const scopes: readonly Scope[] = ['system', 'project'];
@@ -36,6 +37,7 @@ const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and 
 
 const ownBudget = 'project_id:%(disruption_budget.project)s';
 const ownWindow = 'project_id:%(window.project)s';
+const ownRollout = 'project_id:%(rollout.project)s';
 const tenant = 'project_id:%(run.tenant)s';
 const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member and ${tenant}`);
 // A skipped step is a change of what an operator approved.
@@ -378,6 +380,48 @@ export const addedRules: readonly TemperRuleRow[] = [
     ironic: null,
     says: `${says[0]!.toUpperCase()}${says.slice(1)} by a runbook of a project: operators only. Steps that a request itself brings are asked by the rules of such lists.`,
   })),
+  {
+    name: 'temper:rollout:get',
+    check: anyOf(systemReader, `role:reader and ${ownRollout}`, `role:service and ${ownRollout}`),
+    ironic: systemReader,
+    closed: systemReader,
+    says: 'See a rollout with all its targets: readers of the project that it belongs to.',
+  },
+  {
+    name: 'temper:rollout_target:get',
+    check: anyOf(systemReader, tenantReader),
+    ironic: systemReader,
+    closed: systemReader,
+    says: 'See that a rollout works on a node, and its row of it: readers of the node’s owner and of its lessee.',
+  },
+  {
+    name: 'temper:rollout:plan',
+    check: anyOf(systemMember, systemService, `role:member and ${ownRollout}`, `role:service and ${ownRollout}`),
+    ironic: operators,
+    closed: operators,
+    says: 'Plan a rollout, and plan it anew: members of the project that it belongs to. Each node asks the rules of a single run as well.',
+  },
+  ...[
+    ['submit', 'Ask others to approve a rollout'],
+    ['start', 'Start a rollout: from then on targets are begun by the rights of the caller'],
+    ['pause', 'Have a rollout begin nothing more for now'],
+    ['resume', 'Have a paused rollout go on'],
+    ['advance', 'Open the next wave of a rollout'],
+    ['abort', 'End a rollout'],
+    ['adopt', 'Have a rollout go on by the rights of the caller'],
+    ['rollback', 'Plan another rollout on nodes of one, to revert it'],
+  ].map(([act, says]) => ({
+    name: `temper:rollout:${act}`,
+    check: anyOf(systemMember, systemService, `${manager} and ${ownRollout}`),
+    ironic: operators,
+    closed: operators,
+    says: `${says}: managers of the project that it belongs to.`,
+  })),
+  {
+    name: 'temper:rollout:without_consent',
+    check: '!',
+    says: 'Interrupt the power of another project’s node by a rollout without asking that project: no caller.',
+  },
   {
     name: 'temper:audit:get',
     check: systemReader,

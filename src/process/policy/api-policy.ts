@@ -3,16 +3,17 @@ import { countedPolicy } from '../../observe/hooks';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
 import { createShadow, type Policy, type Shadow } from '../../policy';
-import type { ApiConfig } from '../settings/config';
+import type { ApiConfig, ControlConfig } from '../settings/config';
 import { holdPolicy, type PolicyHolder, type PolicyRest, type Watching } from './policy';
 import { openRemote } from './policy-remote';
 
+type PolicyConfig = Pick<ApiConfig, keyof ApiConfig & keyof ControlConfig & `TEMPER_POLICY_${string}`>;
 type PolicyDeps = { readonly log: Logger; readonly metrics: Metrics };
 
 /** The policy in force, and what a second one made of the same questions. */
 export type ApiPolicy = PolicyHolder & { readonly shadow?: () => Shadow };
 
-const restOf = (config: ApiConfig): PolicyRest & { close: () => void } => {
+const restOf = (config: PolicyConfig): PolicyRest & { close: () => void } => {
   const { TEMPER_POLICY_REMOTE_ORIGINS: remotes, TEMPER_POLICY_REMOTE_TIMEOUT_MS: timeoutMs } = config;
   const remote = remotes.length > 0 ? openRemote({ origins: remotes, timeoutMs }) : undefined;
   return {
@@ -25,7 +26,7 @@ const restOf = (config: ApiConfig): PolicyRest & { close: () => void } => {
 };
 
 /** Keeps a second policy. A reload of it begins a new count. */
-const holdShadow = (config: ApiConfig, rest: PolicyRest, { log, metrics }: PolicyDeps) => {
+const holdShadow = (config: PolicyConfig, rest: PolicyRest, { log, metrics }: PolicyDeps) => {
   const { TEMPER_POLICY_SHADOW_FILE: file, TEMPER_POLICY_SET: set } = config;
   if (!file) return undefined;
   const setting = 'TEMPER_POLICY_SHADOW_FILE';
@@ -45,7 +46,7 @@ const holdShadow = (config: ApiConfig, rest: PolicyRest, { log, metrics }: Polic
 };
 
 /** @param record called for every load @throws ConfigFault when a file cannot be used at start */
-export const apiPolicyFrom = (config: ApiConfig, hands: PolicyDeps, record?: Watching['record']): ApiPolicy => {
+export const apiPolicyFrom = (config: PolicyConfig, hands: PolicyDeps, record?: Watching['record']): ApiPolicy => {
   const { log, metrics } = hands;
   const { TEMPER_POLICY_SET: set, TEMPER_POLICY_FILE: file, TEMPER_POLICY_DIRS: folders } = config;
   const { close: closeRemote, ...rest } = restOf(config);

@@ -13,10 +13,12 @@ const mostWaiting = 100;
 /** Characters of what the store says. */
 const longestReason = 500;
 
+type PolicyLoads = { readonly policyLoads: Pick<Inventory['policyLoads'], 'record' | 'list'> };
+
 export type PolicyRecorder = {
   /** Takes a load; it is written as soon as the store is known and there. */
   readonly record: (load: PolicyLoad) => void;
-  readonly writeTo: (store: Pick<Inventory, 'policyLoads'>) => void;
+  readonly writeTo: (store: PolicyLoads) => void;
   readonly close: () => void;
 };
 
@@ -27,7 +29,7 @@ const awaySentence = (error: unknown): string => {
 
 export const createPolicyRecorder = (log: Logger): PolicyRecorder => {
   const waiting: (PolicyLoad & { readonly host: string; readonly request_id: string })[] = [];
-  let store: Pick<Inventory, 'policyLoads'> | undefined;
+  let store: PolicyLoads | undefined;
   let writing = false;
   let said = false;
   const write = async (): Promise<void> => {

@@ -5,6 +5,7 @@ import { booted, booting } from './boot';
 import { consoling } from './console';
 import { served } from './http';
 import { migrate } from './migrate';
+import { admitting } from './rollouts';
 import { timing } from './runs';
 import { common, engine, images, networks, opening, sealing, store, tracing, webhooks } from './shared';
 import { audit, powerSync, worker } from './workers';
@@ -24,7 +25,18 @@ export const processes = {
     ...served,
     ...api,
   }),
-  control: z.object({ ...common, ...store, ...engine, ...tracing, ...webhooks, ...audit, ...worker }),
+  control: z.object({
+    ...common,
+    ...store,
+    ...engine,
+    ...tracing,
+    ...webhooks,
+    ...audit,
+    ...worker,
+    ...timing,
+    ...images,
+    ...admitting,
+  }),
   bmc: z.object({
     ...common,
     ...store,

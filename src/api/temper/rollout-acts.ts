@@ -1,0 +1,212 @@
+/** What persons do to rollouts: submit, start, pause, resume, advance, abort, adopt, and plan another one that reverts it. */
+import { z } from 'zod';
+import type { Queries } from '../../inventory';
+import type { RolloutChange, RolloutRow } from '../../inventory/rollouts/rollouts';
+import { raise } from '../../model/errors';
+import { always } from '../../model/predicates';
+import { type RolloutState, rolloutActs } from '../../model/rollouts/states';
+import { auditAndEvent } from '../audit/record';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { type RollbackBody, rollbackBody, specOf } from './rollout-body';
+import * as shapes from './rollout-shapes';
+import { rolloutRules, targetOf, wholeRollout, wholeView } from './rollout-views';
+import { createRollout, type OfRollout, planningRules, rolloutPath } from './rollouts';
+
+const actBody = z.strictObject({
+  reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
+  /** The plan that the caller has seen; another one in its place is a 409. */
+  plan_hash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+  /** The wave in which the caller has seen the rollout, counted from 1; another one is a 409. */
+  expected_wave: z.int().min(1).optional(),
+});
+const planned = actBody.required({ plan_hash: true });
+const abortion = actBody.extend({ running: z.enum(['finish', 'abort']).default('finish') });
+type ActBody = z.output<typeof actBody> & { readonly running?: 'finish' | 'abort' };
+type ActRequest = ApiRequest<OfRollout, unknown, ActBody>;
+
+type Act = Exclude<keyof typeof rolloutActs, 'replan' | 'rollback'>;
+
+/** Where an act leads, and what it changes beside the state. Throws Conflict. */
+type ActRow = {
+  readonly to: (row: RolloutRow) => RolloutState;
+  readonly change: (row: RolloutRow, request: ActRequest) => RolloutChange;
+  readonly more?: (store: Queries, row: RolloutRow) => Promise<void>;
+  readonly done: string;
+};
+
+/** A person who acts on a rollout that runs by its own rights has shown them again; another person's act changes nothing of that. */
+const regrant = ({ granted }: RolloutRow, { who }: ActRequest): RolloutChange =>
+  granted && granted.user_id === who.user_id && granted.strategy === who.strategy ? { granted: who } : {};
+
+const clear = { code: null, reason: null } as const;
+
+const requireGate = ({ id, code }: RolloutRow): void => {
+  if (code !== 'wave_gate')
+    raise('Conflict', {
+      reason: `Rollout ${id} does not wait at the end of a wave (${code ?? 'no reason'}); resume it instead.`,
+    });
+};
+const refuseGate = ({ id, code }: RolloutRow): void => {
+  if (code === 'wave_gate') raise('Conflict', { reason: `Rollout ${id} waits at the end of a wave; advance it.` });
+};
+
+const acts: Readonly<Record<Act, ActRow>> = {
+  submit: { to: () => 'awaiting_approval', change: () => ({ submitted_at: new Date() }), done: 'submitted' },
+  start: {
+    to: () => 'running',
+    change: (_, { who }) => ({ ...clear, granted: who, started_at: new Date() }),
+    more: async (store, { id }) => {
+      await store.rolloutTargets.ask(id);
+      await store.rollouts.openWave(id, 0);
+    },
+    done: 'started',
+  },
+  pause: { to: () => 'paused', change: (_, { body }) => ({ code: 'operator', reason: body.reason }), done: 'paused' },
+  resume: {
+    to: () => 'running',
+    change: (row, request) => {
+      refuseGate(row);
+      return { ...clear, refused_in_row: 0, ...regrant(row, request) };
+    },
+    done: 'resumed',
+  },
+  advance: {
+    to: () => 'running',
+    change: (row, request) => {
+      requireGate(row);
+      return { ...clear, wave: row.wave + 1, ...regrant(row, request) };
+    },
+    more: (store, { id, wave }) => store.rollouts.openWave(id, wave + 1),
+    done: 'advanced',
+  },
+  abort: {
+    to: () => 'aborted',
+    change: (_, { body }) => ({
+      code: null,
+      reason: body.reason,
+      ending: body.running ?? 'finish',
+      finished_at: new Date(),
+    }),
+    done: 'aborted',
+  },
+  adopt: { to: ({ state }) => state, change: (_, { who }) => ({ granted: who }), done: 'adopted' },
+};
+
+const requireSeen = ({ id, plan_hash, wave }: RolloutRow, { body }: ActRequest): void => {
+  if (body.plan_hash !== undefined && body.plan_hash !== plan_hash)
+    raise('Conflict', { reason: `Rollout ${id} was planned anew; look at the plan and ask again.` });
+  if (body.expected_wave !== undefined && body.expected_wave !== wave + 1)
+    raise('Conflict', { reason: `Rollout ${id} is in wave ${wave + 1}, not in wave ${body.expected_wave}.` });
+};
+
+const requireState = (act: Act, { id, state }: RolloutRow): void => {
+  const from: readonly RolloutState[] = rolloutActs[act];
+  if (!from.includes(state))
+    raise('Conflict', { reason: `Rollout ${id} is ${state}; ${act} is possible while it is ${from.join(', ')}.` });
+};
+
+/** Carries out an act on a rollout that the caller has seen in this state, with its audit row and event. */
+const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<RolloutRow> => {
+  const row = await wholeRollout(ctx, request.who, request.params.rollout);
+  const policy = ctx.policy();
+  const rule = `temper:rollout:${act}`;
+  policy.require(rule, request.who, targetOf(row));
+  requireState(act, row);
+  requireSeen(row, request);
+  const { to, change, more, done } = acts[act];
+  const changes = change(row, request);
+  return ctx.inventory.transaction(async (store) => {
+    await more?.(store, row);
+    if (!(await store.rollouts.move(row, [row.state], to(row), changes)))
+      raise('Conflict', { reason: `Rollout ${row.id} has changed meanwhile; look at it and ask again.` });
+    await auditAndEvent(store, policy, request, {
+      action: `rollout.${act}`,
+      kind: `rollout.${done}`,
+      rule,
+      resource: 'rollout',
+      resource_id: row.id,
+      project: row.project,
+      data: { plan_hash: row.plan_hash, wave: row.wave + 1, from: row.state, to: to(row), reason: request.body.reason },
+    });
+    return (await store.rollouts.find(row.id))!;
+  });
+};
+
+const handlerOf =
+  (act: Act) =>
+  async (request: ActRequest, ctx: ApiContext): Promise<Answer> =>
+    ok(await wholeView(ctx, await perform(ctx, request, act), request.base));
+
+const wills = {
+  finish: 'goes on to its end',
+  abort: 'is asked to end; a step that must not be cut short is done first',
+} as const;
+
+/** The answer says what still runs: an abort never stops a command in the middle. */
+const abort = async (request: ActRequest, ctx: ApiContext): Promise<Answer> => {
+  const row = await perform(ctx, request, 'abort');
+  const visible = { visible: always, limit: 1_000 };
+  const running = await Promise.all(
+    (['admitted', 'parked', 'soaking'] as const).map((state) =>
+      ctx.inventory.rolloutTargets.list(row.id, { ...visible, state }),
+    ),
+  );
+  const will = wills[row.ending ?? 'finish'];
+  return ok({
+    rollout: await wholeView(ctx, row, request.base),
+    running: running.flat().map(({ node_uuid, node_name, run_id }) => ({ node_uuid, node_name, run: run_id, will })),
+  });
+};
+
+const rollbackRule = 'temper:rollout:rollback';
+
+/** Plans another rollout on the nodes of this one, with bounds and a start of its own; nothing is undone by itself. */
+const rollback = async (request: ApiRequest<OfRollout, unknown, RollbackBody>, ctx: ApiContext): Promise<Answer> => {
+  const row = await wholeRollout(ctx, request.who, request.params.rollout);
+  ctx.policy().require(rollbackRule, request.who, targetOf(row));
+  const { targets: state, reason: _, ...body } = request.body;
+  const rows = await ctx.inventory.rolloutTargets.list(row.id, { visible: always, state, limit: 100_000 });
+  if (rows.length === 0) raise('NothingToDo', { selected: 0, reasons: '' });
+  const select = { nodes: rows.map(({ node_uuid }) => node_uuid) };
+  const spec = specOf({ ...body, select, project: row.project ?? undefined }, request.who);
+  return createRollout(ctx, request, { ...spec, project: row.project }, { rule: rollbackRule, reverts: row });
+};
+
+const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node];
+
+const actRoute = (
+  act: Act,
+  body: z.ZodType<ActBody> = actBody,
+  handler = handlerOf(act),
+  answer: z.ZodType = shapes.rollout,
+): Route =>
+  route<OfRollout, unknown, ActBody>({
+    method: 'POST',
+    path: `${rolloutPath}/${act}`,
+    answers: { 200: answer },
+    rules: [...seeing, `temper:rollout:${act}`],
+    body,
+    handler,
+  });
+
+export const rolloutActRoutes: Route[] = [
+  actRoute('submit', planned),
+  actRoute('start', planned),
+  actRoute('pause'),
+  actRoute('resume'),
+  actRoute('advance'),
+  actRoute('abort', abortion, abort, shapes.rolloutAborted),
+  actRoute('adopt'),
+  route<OfRollout, unknown, RollbackBody>({
+    method: 'POST',
+    path: `${rolloutPath}/rollback`,
+    answers: { 201: shapes.rollout },
+    rules: [rollbackRule, ...planningRules],
+    body: rollbackBody,
+    handler: rollback,
+  }),
+];

@@ -1,0 +1,124 @@
+/** A rollout as a caller asks for it: which nodes, what is done, in which waves and within which bounds. */
+import { z } from 'zod';
+import type { Caller } from '../../model/access/callers';
+import { asUuid } from '../../model/ids';
+import { type Amount, isAmount } from '../../model/rollouts/amounts';
+import { budgetUuids, isBudgetKey } from '../../model/rollouts/disruption';
+import { domainFault } from '../../model/rollouts/domains';
+import { targetOrders } from '../../model/rollouts/waves';
+import type { RolloutSpec } from '../../rollouts/contract';
+import { flag } from '../resource/validation';
+
+/** Verbs that are work of their own, and need nothing but the node. */
+const rolloutVerbs = ['service', 'clean', 'inspect', 'manage', 'provide'] as const;
+const mostWaves = 100;
+const longestList = 100_000;
+
+const amount = z.custom<Amount>(isAmount, { error: 'must be a whole number from 1 on, or a percentage such as "5%"' });
+
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const duration = z
+  .string()
+  .regex(/^\d{1,4}[smh]$/, { error: 'must be a duration such as 90s, 30m or 4h' })
+  .transform((text) => Number.parseInt(text, 10) * units[text.at(-1)!]!);
+
+const between = { soak: duration.optional(), advance: z.enum(['manual', 'auto']).optional() };
+const wave = z.union([
+  z.strictObject({ size: amount, ...between }),
+  z.strictObject({ rest: z.literal(true), ...between }),
+]);
+
+const by = z
+  .string()
+  .max(100)
+  .superRefine((text, context) => {
+    const fault = domainFault(text);
+    if (fault) context.addIssue({ code: 'custom', message: fault });
+  });
+const bound = z.strictObject({ by, max: amount });
+
+// What callers see of nodes beside the keys of disruption budgets.
+const moreKeys = ['owner', 'lessee', 'driver', 'provision_state', 'traits_any'];
+const values = z.union([
+  z.string().transform((text) => text.split(',').map((part) => part.trim())),
+  z.array(z.string().max(255)).max(1_000),
+]);
+const query = z
+  .record(z.string(), values.pipe(z.array(z.string().min(1).max(255)).min(1)))
+  .superRefine((keys, context) => {
+    const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+    for (const [key, texts] of Object.entries(keys)) {
+      if (!isBudgetKey(key) && !moreKeys.includes(key)) fault(key, 'is nothing to choose nodes by');
+      else if (budgetUuids.includes(key) && texts.some((text) => asUuid(text) !== text)) fault(key, 'must be UUIDs');
+    }
+  });
+
+const select = z
+  .strictObject({
+    nodes: z.array(z.string().min(1).max(255)).min(1).max(longestList).optional(),
+    query: query.optional(),
+    exclude_rollouts: z.array(z.string().min(1).max(64)).max(20).optional(),
+    limit: z.int().min(1).max(longestList).optional(),
+    percent: z
+      .custom<Amount>((value) => typeof value === 'string' && isAmount(value), { error: 'must be a percentage' })
+      .optional(),
+  })
+  .refine(({ nodes, query }) => nodes !== undefined || query !== undefined, { error: 'give nodes, or a query' })
+  .refine(({ limit, percent }) => limit === undefined || percent === undefined, {
+    error: 'give limit or percent, not both',
+  });
+
+const limits = {
+  waves: z
+    .array(wave)
+    .min(1)
+    .max(mostWaves)
+    .default([{ size: 1 }, { rest: true }]),
+  order: z.enum(targetOrders).default('spread'),
+  spread: z.array(bound).max(5).default([]),
+  budget: z
+    .strictObject({ total: amount.default('1%'), wave: amount.optional(), each: z.array(bound).max(5).default([]) })
+    .default({ total: '1%', each: [] }),
+  max_in_flight: amount.optional(),
+  ramp: flag.default(false),
+  max_skipped: amount.optional(),
+};
+
+const work = {
+  name: z.string().trim().min(1).max(255).nullable().default(null),
+  verb: z.enum(rolloutVerbs).default('service'),
+  runbook: z.string().min(1).max(255).nullable().default(null),
+  seed: z.string().min(1).max(64).optional(),
+};
+
+export const rolloutBody = z.strictObject({
+  ...work,
+  ...limits,
+  select,
+  project: z.string().min(1).max(255).optional(),
+});
+export type RolloutBody = z.output<typeof rolloutBody>;
+
+/** The same without a selection, for nodes of another rollout. */
+export const rollbackBody = z.strictObject({
+  ...work,
+  ...limits,
+  targets: z.enum(['done', 'failed']),
+  reason: z.string().trim().min(1).max(1_000),
+});
+export type RollbackBody = z.output<typeof rollbackBody>;
+
+const wavesOf = (waves: RolloutBody['waves']): RolloutSpec['waves'] =>
+  waves.map((given, index) => ({
+    size: 'size' in given ? given.size : 'rest',
+    // After the first wave a person looks at what came of it, where the request does not say otherwise.
+    advance: given.advance ?? (index === 0 ? 'manual' : 'auto'),
+    soak_ms: given.soak ?? 0,
+  }));
+
+/** With defaults; it belongs to the caller's project where it names none, to the system where the caller has none. */
+export const specOf = ({ waves, project, ...rest }: RolloutBody, { project_id }: Caller): RolloutSpec => ({
+  ...rest,
+  project: project ?? project_id,
+  waves: wavesOf(waves),
+});

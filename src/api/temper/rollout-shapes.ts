@@ -1,0 +1,108 @@
+/** What the answers about rollouts hold. */
+import { z } from 'zod';
+import { rolloutStates, targetStates } from '../../model/rollouts/states';
+
+const text = z.string();
+const maybe = text.nullable();
+const id = z.guid();
+const time = z.iso.datetime({ offset: true });
+const maybeTime = time.nullable();
+const count = z.int();
+const document = z.record(text, z.unknown());
+
+const wave = z.strictObject({
+  wave: count,
+  size: count,
+  advance: text,
+  soak_ms: count,
+  opened_at: maybeTime,
+  closed_at: maybeTime,
+  gate: z.unknown(),
+  states: z.record(text, count),
+});
+
+const counter = z.strictObject({
+  scope: text,
+  value: text,
+  budget: count.nullable(),
+  most: count.nullable(),
+  in_flight: count,
+  failed: count,
+  parked: count,
+  done: count,
+});
+
+const seenByTenants = {
+  uuid: id,
+  state: z.enum(rolloutStates),
+  verb: text,
+  runbook: z.strictObject({ uuid: id, name: text, revision: count }).nullable(),
+  created_at: time,
+  started_at: maybeTime,
+  finished_at: maybeTime,
+  links: z.strictObject({ self: text }),
+};
+
+const head = {
+  ...seenByTenants,
+  name: maybe,
+  project: maybe,
+  code: maybe,
+  reason: maybe,
+  wave: count,
+  waves_total: count,
+  plan_hash: text,
+  plan_number: count,
+  requester: document,
+  grant: document.nullable(),
+  reverts: id.nullable(),
+  ending: maybe,
+  submitted_at: maybeTime,
+  updated_at: time,
+};
+
+const listed = z.union([z.strictObject(head), z.strictObject(seenByTenants)]);
+
+export const rolloutList = z.strictObject({ rollouts: z.array(listed) });
+
+const whole = z.strictObject({
+  ...head,
+  spec: document,
+  summary: document,
+  seed: text,
+  waves: z.array(wave),
+  counters: z.array(counter),
+  states: z.record(text, count),
+});
+
+/** A rollout, as much of it as the caller may see. */
+export const rollout = z.union([whole, z.strictObject(seenByTenants)]);
+
+export const rolloutTargets = z.strictObject({
+  targets: z.array(
+    z.strictObject({
+      position: count,
+      node_uuid: id,
+      node_name: maybe,
+      wave: count.nullable(),
+      state: z.enum(targetStates),
+      code: maybe,
+      rule: maybe,
+      reason: maybe,
+      power_cycles: count,
+      erases: z.boolean(),
+      expected_ms: count.nullable(),
+      not_before: maybeTime,
+      run: id.nullable(),
+      admitted_at: maybeTime,
+      soak_until: maybeTime,
+      ended_at: maybeTime,
+    }),
+  ),
+});
+
+/** What an abort leaves running, and what it does to each. */
+export const rolloutAborted = z.strictObject({
+  rollout: whole,
+  running: z.array(z.strictObject({ node_uuid: id, node_name: maybe, run: id.nullable(), will: text })),
+});

@@ -1,0 +1,144 @@
+/** Rollouts on the wire: who sees what of them. A tenant sees that one is at work on its nodes, and nothing of the others. */
+import type { Queries } from '../../inventory';
+import type { RolloutRow } from '../../inventory/rollouts/rollouts';
+import type { TargetRow } from '../../inventory/rollouts/targets';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { asUuid, type RolloutUuid } from '../../model/ids';
+import { always, and, type Predicate } from '../../model/predicates';
+import { type Policy, rolloutTarget } from '../../policy';
+import type { ApiContext } from '../context';
+import { nodeColumns } from '../resource/visibility';
+
+export const rolloutRules = {
+  get: 'temper:rollout:get',
+  own: 'temper:rollout_target:get',
+  node: 'baremetal:node:get',
+} as const;
+export const rolloutColumns = { 'rollout.project': 'project' } as const;
+
+export const targetOf = ({ project, requester }: Pick<RolloutRow, 'project' | 'requester'>) =>
+  rolloutTarget({ project, requester: requester.user_id });
+
+/** The nodes whose rows a caller sees in a rollout that it does not see as a whole. */
+export const ownNodes = (policy: Policy, who: Caller): Predicate =>
+  and(policy.filter(rolloutRules.own, who, nodeColumns), policy.filter(rolloutRules.node, who, nodeColumns));
+
+export type SeenRollout = { readonly row: RolloutRow; readonly whole: boolean; readonly nodes: Predicate };
+
+/** The rollout that a caller names and may see, wholly or by its own nodes. Throws RolloutNotFound alike for missing and hidden ones. */
+export const visibleRollout = async (ctx: ApiContext, who: Caller, ident: string): Promise<SeenRollout> => {
+  const id = asUuid(ident) as RolloutUuid | undefined;
+  const row = id && (await ctx.inventory.rollouts.find(id));
+  if (!row) return raise('RolloutNotFound', { rollout: ident });
+  const policy = ctx.policy();
+  if (policy.allows(rolloutRules.get, who, targetOf(row))) return { row, whole: true, nodes: always };
+  const nodes = ownNodes(policy, who);
+  const own = nodes.is === 'false' ? [] : await ctx.inventory.rolloutTargets.list(row.id, { visible: nodes, limit: 1 });
+  return own.length > 0 ? { row, whole: false, nodes } : raise('RolloutNotFound', { rollout: ident });
+};
+
+/** As above, for what takes the whole rollout in view. */
+export const wholeRollout = async (ctx: ApiContext, who: Caller, ident: string): Promise<RolloutRow> => {
+  const { row, whole } = await visibleRollout(ctx, who, ident);
+  return whole ? row : raise('PolicyDenied', { rule: rolloutRules.get });
+};
+
+const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+/** What every caller sees that sees the rollout at all. */
+export const partView = (row: RolloutRow, base: string) => ({
+  uuid: row.id,
+  state: row.state,
+  verb: row.verb,
+  runbook:
+    row.runbook_uuid === null
+      ? null
+      : { uuid: row.runbook_uuid, name: row.runbook_name, revision: row.runbook_revision },
+  created_at: iso(row.created_at),
+  started_at: iso(row.started_at),
+  finished_at: iso(row.finished_at),
+  links: { self: `${base}/temper/v1/rollouts/${row.id}` },
+});
+
+const grantView = ({ granted, granted_at }: RolloutRow) =>
+  granted && {
+    user_id: granted.user_id,
+    user_name: granted.user_name,
+    project_id: granted.project_id,
+    system_scope: granted.system_scope,
+    roles: granted.roles,
+    at: iso(granted_at),
+  };
+
+export const headView = (row: RolloutRow, base: string) => ({
+  ...partView(row, base),
+  name: row.name,
+  project: row.project,
+  code: row.code,
+  reason: row.reason,
+  wave: row.wave + 1,
+  waves_total: (row.summary.waves as unknown[]).length,
+  plan_hash: row.plan_hash,
+  plan_number: row.plan_number,
+  requester: row.requester,
+  grant: grantView(row),
+  reverts: row.reverts,
+  ending: row.ending,
+  submitted_at: iso(row.submitted_at),
+  updated_at: iso(row.updated_at),
+});
+
+type Counts = Awaited<ReturnType<Queries['rollouts']['counts']>>;
+
+const statesOf = (counts: Counts): Record<string, number> => {
+  const states: Record<string, number> = {};
+  for (const { state, targets } of counts) states[state] = (states[state] ?? 0) + targets;
+  return states;
+};
+
+/** All that is known of a rollout. */
+export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: RolloutRow, base: string) => {
+  const { rollouts } = ctx.inventory;
+  const [waves, counters, counts] = await Promise.all([
+    rollouts.waves(row.id),
+    rollouts.counters(row.id),
+    rollouts.counts(row.id),
+  ]);
+  return {
+    ...headView(row, base),
+    spec: row.spec,
+    summary: row.summary,
+    seed: row.seed,
+    waves: waves.map(({ opened_at, closed_at, wave, ...rest }) => ({
+      ...rest,
+      wave: wave + 1,
+      opened_at: iso(opened_at),
+      closed_at: iso(closed_at),
+      states: statesOf(counts.filter((row) => row.wave === wave)),
+    })),
+    counters: counters.map(({ number: _, ...counter }) =>
+      counter.scope === 'wave' ? { ...counter, value: String(Number(counter.value) + 1) } : counter,
+    ),
+    states: statesOf(counts),
+  };
+};
+
+export const targetView = (row: TargetRow) => ({
+  position: row.position,
+  node_uuid: row.node_uuid,
+  node_name: row.node_name,
+  wave: row.wave === null ? null : row.wave + 1,
+  state: row.state,
+  code: row.code,
+  rule: row.rule,
+  reason: row.reason,
+  power_cycles: row.power_cycles,
+  erases: row.erases,
+  expected_ms: row.expected_ms,
+  not_before: iso(row.not_before),
+  run: row.run_id,
+  admitted_at: iso(row.admitted_at),
+  soak_until: iso(row.soak_until),
+  ended_at: iso(row.ended_at),
+});

@@ -1,0 +1,269 @@
+/** Rollouts on the wire: planned, shown, listed, and their targets. */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { RolloutRow } from '../../inventory/rollouts/rollouts';
+import type { Caller } from '../../model/access/callers';
+import { invalidInput, raise } from '../../model/errors';
+import { asUuid, type NodeUuid, type RolloutUuid } from '../../model/ids';
+import { maxMinor } from '../../model/resources/microversions';
+import { boundOf } from '../../model/rollouts/amounts';
+import { rolloutStates, targetStates } from '../../model/rollouts/states';
+import { sampleOf } from '../../model/rollouts/waves';
+import { nodeTarget } from '../../policy';
+import type { PinnedRunbook, RolloutSpec } from '../../rollouts/contract';
+import { makePlan, type Plan, replacePlan, storePlan } from '../../rollouts/plan';
+import { auditAndEvent, requesterOf } from '../audit/record';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, created, ok, type Route, route } from '../http/route';
+import { provisionRules } from '../orders/admit';
+import { createPrepare } from '../orders/rollout-orders';
+import { pageLimit, uuid } from '../resource/validation';
+import { identOf, nodeColumns } from '../resource/visibility';
+import { findVisibleRunbook } from '../v1/runbooks/visibility';
+import { type RolloutBody, rolloutBody, specOf } from './rollout-body';
+import * as shapes from './rollout-shapes';
+import {
+  headView,
+  ownNodes,
+  partView,
+  rolloutColumns,
+  rolloutRules,
+  targetOf,
+  targetView,
+  visibleRollout,
+  wholeRollout,
+  wholeView,
+} from './rollout-views';
+
+const planRule = 'temper:rollout:plan';
+const withoutConsent = 'temper:rollout:without_consent';
+const mostTargets = 100_000;
+
+/** The rules that a plan asks, of the rollout and of each node. */
+export const planningRules: readonly string[] = [
+  planRule,
+  rolloutRules.node,
+  rolloutRules.get,
+  rolloutRules.own,
+  ...provisionRules,
+  withoutConsent,
+];
+
+export type OfRollout = { rollout: string };
+type Request<Params, Body> = ApiRequest<Params, unknown, Body>;
+
+/** The nodes of a selection, each of which the caller may see. Throws NodeNotFound, RolloutNotFound, InvalidInput. */
+const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: RolloutSpec & { seed: string }) => {
+  const policy = ctx.policy();
+  const visible = policy.filter(rolloutRules.node, who, nodeColumns);
+  const exclude: RolloutUuid[] = [];
+  for (const ident of select.exclude_rollouts ?? []) exclude.push((await wholeRollout(ctx, who, ident)).id);
+  const named = select.nodes && (await Promise.all(select.nodes.map((ident) => namedNode(ctx, who, ident))));
+  const found = await ctx.inventory.rolloutSelection.find({
+    visible,
+    ...(named && { nodes: named }),
+    query: select.query,
+    exclude,
+    limit: mostTargets + 1,
+  });
+  if (found.length > mostTargets)
+    return invalidInput('select', `means more than ${mostTargets} nodes, which is the most that one rollout may have`);
+  const part = select.limit ?? (select.percent && boundOf(select.percent, found.length));
+  return part === undefined ? found : sampleOf(found, part, seed);
+};
+
+const namedNode = async (ctx: ApiContext, who: Caller, ident: string): Promise<NodeUuid> => {
+  const node = await ctx.inventory.nodes.find(identOf(ident, maxMinor));
+  if (!node || !ctx.policy().allows(rolloutRules.node, who, nodeTarget(node)))
+    return raise('NodeNotFound', { node: ident });
+  return node.uuid;
+};
+
+const pinOf = async (ctx: ApiContext, who: Caller, ident: string | null): Promise<PinnedRunbook | null> => {
+  if (ident === null) return null;
+  const { uuid, name, revision } = await findVisibleRunbook(ctx, who, ident);
+  return { uuid, name, revision };
+};
+
+/** The plan of a request. Writes nothing. Throws NothingToDo, InvalidInput, and what selecting throws. */
+const planned = async (ctx: ApiContext, request: Request<unknown, unknown>, spec: RolloutSpec): Promise<Plan> => {
+  const { who } = request;
+  const seed = spec.seed ?? randomUUID();
+  const policy = ctx.policy();
+  return makePlan(
+    { inventory: ctx.inventory, prepare: createPrepare(ctx) },
+    {
+      who,
+      requester: requesterOf(request),
+      spec,
+      seed,
+      runbook: await pinOf(ctx, who, spec.runbook),
+      nodes: await selectedNodes(ctx, who, { ...spec, seed }),
+      rule_set: policy.hash,
+      withoutConsent: (node) => policy.allows(withoutConsent, who, nodeTarget(node)),
+    },
+  );
+};
+
+/** Plans a rollout and stores it, with its audit row and event. */
+export const createRollout = async (
+  ctx: ApiContext,
+  request: Request<unknown, unknown>,
+  spec: RolloutSpec,
+  { rule, reverts = null }: { readonly rule: string; readonly reverts?: RolloutRow | null },
+): Promise<Answer> => {
+  const plan = await planned(ctx, request, spec);
+  const of = { name: spec.name, project: spec.project, requester: requesterOf(request), reverts: reverts?.id ?? null };
+  const row = await ctx.inventory.transaction(async (store) => {
+    const made = await storePlan(store, plan, of);
+    await auditAndEvent(store, ctx.policy(), request, {
+      action: 'rollout.plan',
+      kind: 'rollout.planned',
+      rule,
+      resource: 'rollout',
+      resource_id: made.id,
+      project: made.project,
+      data: { name: made.name, plan_hash: made.plan_hash, runbook: made.runbook_name, revision: made.runbook_revision },
+    });
+    return made;
+  });
+  return created(await wholeView(ctx, row, request.base), `${request.base}/temper/v1/rollouts/${row.id}`);
+};
+
+const create = async (request: Request<unknown, RolloutBody>, ctx: ApiContext): Promise<Answer> => {
+  const { who, body } = request;
+  const spec = specOf(body, who);
+  ctx.policy().require(planRule, who, targetOf({ project: spec.project, requester: requesterOf(request) }));
+  return createRollout(ctx, request, spec, { rule: planRule });
+};
+
+const replan = async (request: Request<OfRollout, { readonly reason: string }>, ctx: ApiContext): Promise<Answer> => {
+  const { who, params, body } = request;
+  const row = await wholeRollout(ctx, who, params.rollout);
+  const policy = ctx.policy();
+  policy.require(planRule, who, targetOf(row));
+  const plan = await planned(ctx, request, row.spec as unknown as RolloutSpec);
+  await ctx.inventory.transaction(async (store) => {
+    if (!(await replacePlan(store, row, plan)))
+      raise('Conflict', { reason: `Rollout ${row.id} has begun, or was planned anew meanwhile; look at it.` });
+    await auditAndEvent(store, policy, request, {
+      action: 'rollout.replan',
+      kind: 'rollout.replanned',
+      rule: planRule,
+      resource: 'rollout',
+      resource_id: row.id,
+      project: row.project,
+      data: { before: row.plan_hash, plan_hash: plan.planned.plan_hash, reason: body.reason },
+    });
+  });
+  return ok(await wholeView(ctx, (await ctx.inventory.rollouts.find(row.id))!, request.base));
+};
+
+const show = async ({ who, params, base }: Request<OfRollout, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const { row, whole } = await visibleRollout(ctx, who, params.rollout);
+  return ok(whole ? await wholeView(ctx, row, base) : partView(row, base));
+};
+
+const listQuery = z.strictObject({
+  limit: pageLimit,
+  marker: uuid.optional(),
+  state: z.enum(rolloutStates).optional(),
+  project: z.string().min(1).optional(),
+});
+type ListQuery = z.output<typeof listQuery>;
+
+const list = async (
+  { who, query, base }: ApiRequest<unknown, ListQuery, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const policy = ctx.policy();
+  const after = query.marker === undefined ? undefined : await markerOf(ctx, who, query.marker);
+  const rows = await ctx.inventory.rollouts.list({
+    visible: policy.filter(rolloutRules.get, who, rolloutColumns),
+    nodes: ownNodes(policy, who),
+    state: query.state,
+    project: query.project,
+    limit: query.limit,
+    after,
+  });
+  const view = (row: RolloutRow) =>
+    policy.allows(rolloutRules.get, who, targetOf(row)) ? headView(row, base) : partView(row, base);
+  return ok({ rollouts: rows.map(view) });
+};
+
+const markerOf = async (ctx: ApiContext, who: Caller, marker: string): Promise<RolloutUuid> =>
+  (await visibleRollout(ctx, who, marker).catch(() => raise('MarkerNotFound', { marker }))).row.id;
+
+const targetsQuery = z.strictObject({
+  limit: pageLimit,
+  /** The position that the page follows. */
+  marker: z.coerce.number().int().min(0).optional(),
+  state: z.enum(targetStates).optional(),
+  wave: z.coerce.number().int().min(1).optional(),
+  reason: z.string().min(1).max(64).optional(),
+});
+type TargetsQuery = z.output<typeof targetsQuery>;
+
+const targets = async (
+  { who, params, query }: ApiRequest<OfRollout, TargetsQuery, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const { row, nodes } = await visibleRollout(ctx, who, params.rollout);
+  const rows = await ctx.inventory.rolloutTargets.list(row.id, {
+    visible: nodes,
+    state: query.state,
+    ...(query.wave !== undefined && { wave: query.wave - 1 }),
+    code: query.reason,
+    limit: query.limit,
+    after: query.marker,
+  });
+  return ok({ targets: rows.map(targetView) });
+};
+
+const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node];
+export const rolloutPath = '/temper/v1/rollouts/:rollout';
+export const ofRollout = z.object({
+  rollout: z.string().refine((text) => asUuid(text) !== undefined || text.length < 256),
+});
+
+export const rolloutRoutes: Route[] = [
+  route<unknown, unknown, RolloutBody>({
+    method: 'POST',
+    path: '/temper/v1/rollouts',
+    answers: { 201: shapes.rollout },
+    rules: planningRules,
+    body: rolloutBody,
+    handler: create,
+  }),
+  route<unknown, ListQuery>({
+    method: 'GET',
+    path: '/temper/v1/rollouts',
+    answers: { 200: shapes.rolloutList },
+    rules: seeing,
+    query: listQuery,
+    handler: list,
+  }),
+  route<OfRollout>({
+    method: 'GET',
+    path: rolloutPath,
+    answers: { 200: shapes.rollout },
+    rules: seeing,
+    handler: show,
+  }),
+  route<OfRollout, TargetsQuery>({
+    method: 'GET',
+    path: `${rolloutPath}/targets`,
+    answers: { 200: shapes.rolloutTargets },
+    rules: seeing,
+    query: targetsQuery,
+    handler: targets,
+  }),
+  route<OfRollout, unknown, { readonly reason: string }>({
+    method: 'POST',
+    path: `${rolloutPath}/replan`,
+    answers: { 200: shapes.rollout },
+    rules: planningRules,
+    body: z.strictObject({ reason: z.string().trim().min(1).max(1_000) }),
+    handler: replan,
+  }),
+];

@@ -1,0 +1,59 @@
+/** Which nodes a rollout is for: those that its selection names, among those that the caller may see. */
+import type { NodeUuid, RolloutUuid } from '../../model/ids';
+import type { Predicate } from '../../model/predicates';
+import { budgetUuids, propertyOf } from '../../model/rollouts/disruption';
+import { type Db, textArray, uuidArray } from '../database';
+import type { NodeRow } from '../nodes/nodes';
+import { conditionOf } from '../predicates';
+import { silentAfter } from '../workers';
+
+export type NodeSelectionQuery = {
+  /** Over the columns of nodes. */
+  readonly visible: Predicate;
+  /** Of these, where given. */
+  readonly nodes?: readonly NodeUuid[];
+  /** One of the values of each key; of `traits` all. */
+  readonly query?: Readonly<Record<string, readonly string[]>>;
+  /** Without the nodes that these rollouts are for. */
+  readonly exclude?: readonly RolloutUuid[];
+  readonly limit: number;
+};
+
+export const rolloutSelection = (sql: Db) => {
+  const chosen = (query: Readonly<Record<string, readonly string[]>>) =>
+    Object.entries(query).reduce((all, [name, values]) => {
+      const key = propertyOf(name);
+      if (key !== undefined) return sql`${all} and nodes.properties ->> ${key} = any (${textArray(sql, values)})`;
+      if (name === 'traits') return sql`${all} and nodes.traits @> ${textArray(sql, values)}`;
+      if (name === 'traits_any') return sql`${all} and nodes.traits && ${textArray(sql, values)}`;
+      const list = budgetUuids.includes(name) ? uuidArray(sql, values) : textArray(sql, values);
+      return sql`${all} and nodes.${sql(name)} = any (${list})`;
+    }, sql`true`);
+  return {
+    /** In the order of their enrolment, at most `limit`. */
+    find: ({ visible, nodes, query = {}, exclude = [], limit }: NodeSelectionQuery): Promise<NodeRow[]> => sql<
+      NodeRow[]
+    >`
+      select nodes.*, served.hostname as conductor, nodes.xmin::text as revision,
+        nodes.reservation is not null and exists (
+          select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id) as foreign_run
+      from nodes left join lateral (
+        select w.hostname from workers w
+        where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
+          and w.updated_at > now() - ${silentAfter}::interval
+        order by w.hostname limit 1) served on true
+      where ${conditionOf(sql, visible, 'nodes')} and ${chosen(query)}
+        ${nodes ? sql`and nodes.uuid = any (${uuidArray(sql, nodes)})` : sql``}
+        and not exists (select from rollout_targets t
+          where t.node_uuid = nodes.uuid and t.rollout = any (${uuidArray(sql, exclude)}) and t.state <> 'refused')
+      order by nodes.id limit ${limit}`,
+
+    /** Which of these nodes are frozen now. */
+    async frozen(nodes: readonly NodeUuid[]): Promise<Set<NodeUuid>> {
+      const rows = await sql<{ node_uuid: NodeUuid }[]>`
+        select distinct node_uuid from freezes
+        where node_uuid = any (${uuidArray(sql, nodes)}) and ended_at is null and (until is null or until > now())`;
+      return new Set(rows.map(({ node_uuid }) => node_uuid));
+    },
+  };
+};

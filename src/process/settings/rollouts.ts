@@ -1,0 +1,33 @@
+/** Settings of control workers for rollouts: those by which the API admits single runs, for they admit by the same checks. */
+import { api } from './api';
+import { served } from './http';
+import { count } from './kinds';
+import { sealing } from './shared';
+
+export const admitting = {
+  TEMPER_SECRETS_PUBLIC_KEYS: sealing.TEMPER_SECRETS_PUBLIC_KEYS.optional().describe(
+    'As for the API. A control worker without them begins no targets of rollouts.',
+  ),
+  TEMPER_POLICY_SET: api.TEMPER_POLICY_SET,
+  TEMPER_POLICY_FILE: api.TEMPER_POLICY_FILE,
+  TEMPER_POLICY_DIRS: api.TEMPER_POLICY_DIRS,
+  TEMPER_POLICY_MODE: api.TEMPER_POLICY_MODE,
+  TEMPER_POLICY_NEW_DEFAULTS: api.TEMPER_POLICY_NEW_DEFAULTS,
+  TEMPER_POLICY_SERVICE_PROJECT: api.TEMPER_POLICY_SERVICE_PROJECT,
+  TEMPER_POLICY_SHADOW_FILE: api.TEMPER_POLICY_SHADOW_FILE,
+  TEMPER_POLICY_REMOTE_ORIGINS: api.TEMPER_POLICY_REMOTE_ORIGINS,
+  TEMPER_POLICY_REMOTE_TIMEOUT_MS: api.TEMPER_POLICY_REMOTE_TIMEOUT_MS,
+  TEMPER_MAX_CONCURRENT_CLEAN: api.TEMPER_MAX_CONCURRENT_CLEAN,
+  TEMPER_MAX_CONCURRENT_DEPLOY: api.TEMPER_MAX_CONCURRENT_DEPLOY,
+  TEMPER_AUTOMATED_CLEAN: api.TEMPER_AUTOMATED_CLEAN,
+  TEMPER_CLEANING_RUNBOOKS: api.TEMPER_CLEANING_RUNBOOKS,
+  TEMPER_AUTOMATIC_LESSEE: api.TEMPER_AUTOMATIC_LESSEE,
+  TEMPER_DEFAULT_RAMDISK: api.TEMPER_DEFAULT_RAMDISK,
+  TEMPER_QUOTA_RUNS: served.TEMPER_QUOTA_RUNS,
+  TEMPER_USERS_FILE: api.TEMPER_USERS_FILE,
+  TEMPER_ROLLOUT_GRANT_HOURS: count(1, 8_760)
+    .default(24)
+    .describe(
+      'How long a rollout begins targets after the last act of a person on it, where nothing else says that the person still has the roles.',
+    ),
+};

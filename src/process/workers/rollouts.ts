@@ -1,0 +1,62 @@
+/** What a control worker admits the targets of rollouts with: the API's own rules and checks, from the same settings. */
+import type { Client } from '@temporalio/client';
+import { defaultSettings } from '../../api/context';
+import type { OrderContext } from '../../api/orders/context';
+import { createPrepare } from '../../api/orders/rollout-orders';
+import type { Inventory } from '../../inventory';
+import { createSealer } from '../../inventory/secrets/sealing';
+import type { Logger } from '../../observe/log';
+import type { Metrics } from '../../observe/metrics';
+import type { RolloutDeps } from '../../rollouts/contract';
+import { runWaking } from '../../rollouts/waking';
+import { createRuns } from '../../runs';
+import { createEngine } from '../../runs/engine';
+import { apiPolicyFrom } from '../policy/api-policy';
+import type { Life } from '../process';
+import type { ControlConfig } from '../settings/config';
+import { timingOf } from '../settings/timing';
+import { grantsFrom } from './grants';
+
+type Dependencies = {
+  readonly inventory: Inventory;
+  readonly client: Client;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+};
+
+const orderSettings = (config: ControlConfig): OrderContext['settings'] => ({
+  automatedClean: config.TEMPER_AUTOMATED_CLEAN,
+  automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
+  cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
+  concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
+  defaultRamdisk: config.TEMPER_DEFAULT_RAMDISK,
+  disallowedSteps: defaultSettings.disallowedSteps,
+  imageOrigins: config.TEMPER_IMAGE_ORIGINS,
+});
+
+/**
+ * Wakes rollouts, and has what begins their targets; that is absent where the settings name no keys to seal with. The policy is read
+ * from the files that the settings name: a rule set that no API process has recorded begins nothing.
+ */
+export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Life): RolloutDeps | undefined => {
+  const { inventory, client, log } = deps;
+  const { TEMPER_QUEUE_PREFIX: queuePrefix, TEMPER_SECRETS_PUBLIC_KEYS: publicKeys } = config;
+  const engine = createEngine(client);
+  void runWaking({ inventory, log, wake: (rollout) => engine.wake(rollout, queuePrefix) }, life.signal);
+  if (publicKeys === undefined) return undefined;
+  const policy = apiPolicyFrom(config, deps);
+  life.onEnd(async () => policy.close());
+  const vault = createSealer(publicKeys);
+  const { TEMPER_QUOTA_RUNS: quota } = config;
+  return {
+    inventory,
+    runs: createRuns({ inventory, vault, client, timing: timingOf(config), log, queuePrefix, quota }),
+    prepare: createPrepare({ policy: policy.now, inventory, settings: orderSettings(config) }),
+    authority: grantsFrom(config),
+    unready: async () =>
+      (await inventory.policyLoads.known(policy.now().hash))
+        ? undefined
+        : 'the policy of this worker is none that an API process has loaded; give it the same TEMPER_POLICY_ settings and files',
+    log,
+  };
+};

@@ -1,0 +1,230 @@
+/** A plan: every selected node with what would run or what refuses it, waves, bounds, and a name by its content. Writes nothing. */
+import pLimit from 'p-limit';
+import type { Inventory, Queries } from '../inventory';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { NewRollout, Planned, RolloutRow } from '../inventory/rollouts/rollouts';
+import type { PlannedTarget } from '../inventory/rollouts/targets';
+import type { Caller } from '../model/access/callers';
+import { raise } from '../model/errors';
+import type { Counter } from '../model/rollouts/layout';
+import { layOut, worstWaves } from '../model/rollouts/layout';
+import { planHash } from '../model/rollouts/plan-hash';
+import type { WaveSpec } from '../model/rollouts/waves';
+import type { Requester } from '../model/runs/runs';
+import type { PinnedRunbook, Prepare, Prepared, Refused, RolloutSpec } from './contract';
+
+export type PlanOrder = {
+  readonly who: Caller;
+  readonly requester: Requester;
+  readonly spec: RolloutSpec;
+  readonly seed: string;
+  readonly runbook: PinnedRunbook | null;
+  readonly nodes: readonly NodeRow[];
+  /** Hash of the policy that was asked. */
+  readonly rule_set: string;
+  /** Whether the caller needs no word of the tenant whose node's power is interrupted. */
+  readonly withoutConsent: (node: NodeRow) => boolean;
+};
+
+export type Plan = {
+  readonly planned: Planned;
+  readonly waves: readonly (WaveSpec & { readonly size: number })[];
+  readonly counters: readonly Counter[];
+  readonly targets: readonly PlannedTarget[];
+};
+
+type Judged = { readonly node: NodeRow; readonly refused?: Refused; readonly prepared?: Prepared };
+
+// Each asks the store a few small questions; more at once would only wait for its connections.
+const judgedAtOnce = 16;
+
+/** What a single run's admission says of each node, with every refusal. */
+const judge = async (
+  { inventory, prepare }: { readonly inventory: Inventory; readonly prepare: Prepare },
+  { who, requester, spec, runbook, nodes }: PlanOrder,
+): Promise<Judged[]> => {
+  const frozen = await inventory.rolloutSelection.frozen(nodes.map(({ uuid }) => uuid));
+  const limit = pLimit(judgedAtOnce);
+  return Promise.all(
+    nodes.map((node) =>
+      limit(async () => {
+        const { refusals, prepared } = await prepare({
+          who,
+          requester,
+          work: { verb: spec.verb, runbook },
+          node,
+          want: 'every',
+        });
+        const held = frozen.has(node.uuid) ? { code: 'frozen', reason: 'The node is frozen.' } : undefined;
+        const refused = refusals[0] ?? held;
+        return refused ? { node, refused } : { node, prepared };
+      }),
+    ),
+  );
+};
+
+/** A tenant's node whose power is interrupted, by a project that is neither its owner nor its lessee. */
+const needsConsent = ({ spec, withoutConsent }: PlanOrder, node: NodeRow, { power_cycles }: Prepared): boolean => {
+  const tenant = node.lessee ?? node.owner;
+  return tenant !== null && tenant !== spec.project && power_cycles > 0 && !withoutConsent(node);
+};
+
+const rowOf = (position: number, { node, refused, prepared }: Judged): PlannedTarget => ({
+  position,
+  node_uuid: node.uuid,
+  node_name: node.name,
+  owner: node.owner,
+  lessee: node.lessee,
+  lease_id: node.lease_id,
+  wave: null,
+  counters: [],
+  state: refused ? 'refused' : 'pending',
+  code: refused?.code ?? null,
+  rule: refused?.rule ?? null,
+  reason: refused?.reason ?? null,
+  power_cycles: prepared?.power_cycles ?? 0,
+  erases: prepared?.erases ?? false,
+  expected_ms: prepared?.expected_ms ?? null,
+});
+
+/** How many nodes are refused for what, the most frequent first; one reason stands for its like. */
+const refusalsOf = (judged: readonly Judged[]) => {
+  const groups = new Map<string, { code: string; rule: string | null; reason: string; nodes: number }>();
+  for (const { refused } of judged) {
+    if (!refused) continue;
+    const { code, rule = null, reason } = refused;
+    const group = groups.get(`${code} ${rule}`) ?? { code, rule, reason, nodes: 0 };
+    group.nodes++;
+    groups.set(`${code} ${rule}`, group);
+  }
+  return [...groups.values()].sort((one, other) => other.nodes - one.nodes);
+};
+
+const expectedOf = (targets: readonly PlannedTarget[], atOnce: number | null): number | null => {
+  const known = targets.flatMap(({ expected_ms }) => expected_ms ?? []);
+  if (known.length < targets.length) return null;
+  const all = known.reduce((sum, ms) => sum + ms, 0);
+  return Math.round(Math.max(...known, all / Math.max(1, Math.min(atOnce ?? targets.length, targets.length))));
+};
+
+type Laid = {
+  readonly sizes: readonly number[];
+  readonly counters: readonly Counter[];
+  readonly targets: readonly PlannedTarget[];
+};
+
+const summaryOf = (
+  { spec }: PlanOrder,
+  judged: readonly Judged[],
+  { sizes, counters, targets }: Laid,
+  worst: unknown,
+) => {
+  const running = targets.filter(({ wave }) => wave !== null);
+  const [total] = counters;
+  const bounds = [total?.budget, total?.most].filter((bound) => typeof bound === 'number');
+  return {
+    selected: judged.length,
+    will_run: running.length,
+    need_consent: running.filter(({ code }) => code === 'leased').length,
+    refused: refusalsOf(judged),
+    waves: sizes,
+    worst,
+    restarts: running.filter(({ power_cycles }) => power_cycles > 0).length,
+    erased: running.filter(({ erases }) => erases).length,
+    projects: [...new Set(running.flatMap(({ owner, lessee }) => [owner, lessee]))]
+      .filter((project) => project !== null)
+      .sort(),
+    harmed_at_most: total?.budget ?? null,
+    expected_ms: expectedOf(running, spec.ramp || bounds.length === 0 ? null : Math.min(...bounds)),
+  };
+};
+
+const namedBy = (order: PlanOrder, laid: Laid): string =>
+  planHash({
+    spec: order.spec,
+    seed: order.seed,
+    runbook: order.runbook,
+    targets: laid.targets.map(({ node_uuid, owner, lessee, lease_id, wave, state }) => [
+      node_uuid,
+      owner,
+      lessee,
+      lease_id,
+      wave,
+      state,
+    ]),
+  });
+
+// One node is a canary of nothing: the rest that the default names is not there, and that is no mistake.
+const wavesFor = (waves: RolloutSpec['waves'], nodes: number): RolloutSpec['waves'] =>
+  nodes === 1 && waves.length === 2 && waves[1]!.size === 'rest' ? waves.slice(0, 1) : waves;
+
+/** Throws NothingToDo where no node would run, InvalidInput for waves that do not fit. */
+export const makePlan = async (
+  deps: { readonly inventory: Inventory; readonly prepare: Prepare },
+  order: PlanOrder,
+): Promise<Plan> => {
+  const { spec, seed, runbook } = order;
+  const judged = await judge(deps, order);
+  const runnable = judged.filter(({ prepared }) => prepared);
+  if (runnable.length === 0) {
+    const reasons = refusalsOf(judged)
+      .slice(0, 3)
+      .map(({ code, reason, nodes }) => ` ${nodes} ${code}: ${reason}`);
+    raise('NothingToDo', { selected: judged.length, reasons: reasons.join('') });
+  }
+  const layout = layOut(
+    runnable.map(({ node }) => node),
+    { ...spec, waves: wavesFor(spec.waves, runnable.length) },
+    seed,
+  );
+  if ('fault' in layout) return raise('InvalidInput', { field: 'waves', reason: layout.fault });
+  const byNode = new Map(runnable.map((one) => [one.node.uuid, one]));
+  const running = layout.targets.map(({ node, wave, counters }, position) => {
+    const one = byNode.get(node.uuid)!;
+    const consent = needsConsent(order, node, one.prepared!)
+      ? { code: 'leased', reason: 'A tenant is asked first.' }
+      : {};
+    return { ...rowOf(position, one), wave, counters, ...consent };
+  });
+  const refused = judged.filter((one) => one.refused).map((one, index) => rowOf(running.length + index, one));
+  const laid = { sizes: layout.sizes, counters: layout.counters, targets: [...running, ...refused] };
+  const domains = [...new Set([...spec.spread, ...spec.budget.each].map(({ by }) => by))];
+  return {
+    planned: {
+      spec: { ...spec },
+      summary: summaryOf(order, judged, laid, worstWaves(layout.targets, domains)),
+      plan_hash: namedBy(order, laid),
+      seed,
+      rule_set: order.rule_set,
+      verb: spec.verb,
+      runbook_uuid: runbook?.uuid ?? null,
+      runbook_name: runbook?.name ?? null,
+      runbook_revision: runbook?.revision ?? null,
+    },
+    waves: layout.sizes.map((size, wave) => ({ ...spec.waves[wave]!, size })),
+    counters: layout.counters,
+    targets: laid.targets,
+  };
+};
+
+/** Stores a new rollout with its plan. In a transaction. */
+export const storePlan = async (
+  store: Queries,
+  { planned, ...laid }: Plan,
+  of: Pick<NewRollout, 'name' | 'project' | 'requester' | 'reverts'>,
+): Promise<RolloutRow> => {
+  const row = await store.rollouts.create({ ...of, ...planned });
+  await store.rolloutTargets.insert(row.id, laid);
+  return row;
+};
+
+/** Puts a new plan in the place of the one that was read. In a transaction; false where it is not there any more. */
+export const replacePlan = async (
+  store: Queries,
+  { id, plan_hash }: RolloutRow,
+  { planned, ...laid }: Plan,
+): Promise<boolean> => {
+  if (!(await store.rollouts.replan(id, plan_hash, planned))) return false;
+  await store.rolloutTargets.insert(id, laid);
+  return true;
+};

@@ -1,0 +1,55 @@
+/** Wakes the workflows of rollouts: for what has happened, and where nothing was heard of one for a while. */
+import type { Inventory } from '../inventory';
+import type { RolloutUuid } from '../model/ids';
+import type { Log } from '../model/log';
+import { pause } from '../runs/relay';
+
+export type WakingDeps = {
+  readonly inventory: Inventory;
+  /** Signals the rollout's workflow, and starts it where there is no open one. */
+  readonly wake: (rollout: RolloutUuid) => Promise<void>;
+  readonly log: Log;
+};
+
+// Each wake costs a few events of history; what has happened meanwhile is seen by the same look.
+const everyMs = 1_000;
+const silentForMs = 60_000;
+
+/** One pass. @returns how many workflows were woken */
+export const wakeOnce = async ({ inventory, wake }: WakingDeps): Promise<number> => {
+  if (await inventory.recovery.current()) return 0;
+  const unsent = await inventory.rolloutWakes.unsent(everyMs);
+  for (const one of unsent) {
+    await wake(one.rollout);
+    await inventory.rolloutWakes.sent(one);
+  }
+  return unsent.length;
+};
+
+/** Wakes those that were not looked at for a minute: their workflow was terminated, or lost with the engine's store. */
+export const wakeSilent = async ({ inventory, wake }: WakingDeps, olderThanMs = silentForMs): Promise<number> => {
+  if (await inventory.recovery.current()) return 0;
+  const silent = await inventory.rolloutWakes.silent(olderThanMs);
+  for (const rollout of silent) await wake(rollout);
+  return silent.length;
+};
+
+/** Passes until the signal. An engine or store that is away is tried again at the next one. */
+export const runWaking = async (deps: WakingDeps, signal: AbortSignal): Promise<void> => {
+  let quiet = false;
+  let lookedAt = 0;
+  while (!signal.aborted) {
+    try {
+      await wakeOnce(deps);
+      if (Date.now() - lookedAt >= silentForMs / 4) {
+        await wakeSilent(deps);
+        lookedAt = Date.now();
+      }
+      quiet = false;
+    } catch (thrown) {
+      if (!quiet && !signal.aborted) deps.log.warn('rollouts cannot be woken now', { reason: String(thrown) });
+      quiet = true;
+    }
+    await pause(everyMs / 4, signal);
+  }
+};

@@ -1,0 +1,289 @@
+/** Rollouts from the plan to the end: asked for over HTTP, begun by a control worker, their runs on a real engine. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { Worker } from '@temporalio/worker';
+import { keptHistory } from '../../scripts/lib/history';
+import { defaultSettings } from '../../src/api/context';
+import { createPrepare } from '../../src/api/orders/rollout-orders';
+import { createInventory } from '../../src/inventory';
+import { raise } from '../../src/model/errors';
+import { createPolicy, type PolicyOptions } from '../../src/policy';
+import type { Authority, RolloutDeps } from '../../src/rollouts/contract';
+import { runWaking, wakeOnce, wakeSilent } from '../../src/rollouts/waking';
+import { createRuns } from '../../src/runs';
+import { createEngine } from '../../src/runs/engine';
+import { rolloutId } from '../../src/workflows/contract';
+import { startTestApi, type TestApi } from '../support/api';
+import { quickTiming, startEngineWorld, type World } from '../support/engine';
+import { bmcWorker } from '../support/recording-driver';
+import { workflowBundle } from '../support/servers';
+import { owner, type Persona, stranger } from '../support/world';
+
+const quiet = { info() {}, warn() {}, error() {}, debug() {} };
+let world: World;
+let api: TestApi;
+let deps: RolloutDeps;
+let policy = createPolicy({ set: 'temper' });
+let authority: Authority = async () => 'holds';
+let stopWaking: () => Promise<void>;
+const { withActs } = bmcWorker(() => world);
+
+const setPolicy = (options: PolicyOptions): void => {
+  policy = createPolicy(options);
+  api.setPolicy(options);
+};
+
+beforeAll(async () => {
+  world = await startEngineWorld();
+  const inventory = createInventory(world.pools.control);
+  const engine = createEngine(world.client);
+  deps = {
+    inventory,
+    runs: createRuns({
+      inventory,
+      vault: world.vault,
+      client: world.client,
+      timing: quickTiming,
+      log: quiet,
+      queuePrefix: world.prefix,
+    }),
+    prepare: createPrepare({ policy: () => policy, inventory, settings: defaultSettings }),
+    authority: (...asked) => authority(...asked),
+    log: quiet,
+  };
+  await world.control({ rollouts: deps });
+  api = await startTestApi({ database: world.database, runs: world.runs });
+  const ending = new AbortController();
+  const waking = runWaking(
+    { inventory, wake: (rollout) => engine.wake(rollout, world.prefix), log: quiet },
+    ending.signal,
+  );
+  stopWaking = async () => {
+    ending.abort();
+    await waking;
+  };
+  await world.sql`
+    insert into workers (hostname, drivers, role, updated_at) values ('w', '{fake-hardware}', 'bmc', now() + interval '1 day')`;
+  await made('owner-manager', '/v1/runbooks', {
+    name: 'CUSTOM_RESTART',
+    steps: [{ interface: 'power', step: 'reboot', args: {}, order: 1 }],
+    owner,
+  });
+}, 60_000);
+afterAll(async () => {
+  await stopWaking?.();
+  await api?.close();
+  await world?.close();
+});
+beforeEach(() => {
+  authority = async () => 'holds';
+  setPolicy({ set: 'temper' });
+});
+
+const made = async (who: Persona, path: string, body: unknown) => {
+  const reply = await api.as(who, 'POST', path, { body });
+  if (reply.status !== 201) throw new Error(`${path}: ${reply.text}`);
+  return reply.body;
+};
+const act = (
+  rollout: { uuid: string; plan_hash: string },
+  name: string,
+  body: object = {},
+  who: Persona = 'owner-manager',
+) => api.as(who, 'POST', `/temper/v1/rollouts/${rollout.uuid}/${name}`, { body: { reason: 'because', ...body } });
+const start = async (rollout: { uuid: string; plan_hash: string }) => {
+  const reply = await act(rollout, 'start', { plan_hash: rollout.plan_hash });
+  if (reply.status !== 200) throw new Error(reply.text);
+  return reply.body;
+};
+const show = async (rollout: { uuid: string }) =>
+  (await api.as('owner-manager', 'GET', `/temper/v1/rollouts/${rollout.uuid}`)).body;
+const targets = async (rollout: { uuid: string }, query = '') =>
+  (await api.as('owner-manager', 'GET', `/temper/v1/rollouts/${rollout.uuid}/targets${query}`)).body.targets;
+const reaches = (rollout: { uuid: string }, state: string) =>
+  world.until(async () => {
+    const now = await show(rollout);
+    return now.state === state ? now : undefined;
+  });
+
+const nodes = (racks: readonly string[], values: object = {}) =>
+  Promise.all(
+    racks.map((rack, index) =>
+      world.node({
+        name: `r${index}-${Math.random().toString(36).slice(2, 8)}`,
+        owner,
+        provision_state: 'active',
+        traits: ['CUSTOM_RESTART'],
+        properties: world.sql.json({ rack }),
+        ...values,
+      }),
+    ),
+  );
+const plan = async (over: object = {}, who: Persona = 'owner-manager') =>
+  made(who, '/temper/v1/rollouts', { runbook: 'CUSTOM_RESTART', budget: { total: '100%' }, ...over });
+
+// By its name a runbook approves nodes with that trait, as set temper has it.
+test('a plan of three nodes runs in waves, waits for a person after the first, and succeeds', async () => {
+  const calls = await withActs();
+  const rollout = await plan({ select: { nodes: await nodes(['r1', 'r1', 'r2']) } });
+  expect(rollout).toMatchObject({
+    state: 'planned',
+    runbook: { name: 'CUSTOM_RESTART', revision: 1 },
+    summary: { selected: 3, will_run: 3, refused: [], waves: [1, 2], restarts: 3, erased: 0 },
+    states: { pending: 3 },
+  });
+  expect(calls).toEqual([]);
+  await start(rollout);
+  expect(await reaches(rollout, 'paused')).toMatchObject({ code: 'wave_gate', states: { done: 1, pending: 2 } });
+  expect((await act(rollout, 'advance', { expected_wave: 2 })).status).toBe(409);
+  expect((await act(rollout, 'advance', { expected_wave: 1 })).status).toBe(200);
+  expect(await reaches(rollout, 'succeeded')).toMatchObject({
+    states: { done: 3 },
+    grant: { user_name: expect.any(String) },
+  });
+  expect(calls.filter((name) => name === 'power_on')).toHaveLength(3);
+  const [first] = await targets(rollout, '?state=done');
+  expect((await api.as('owner-manager', 'GET', `/temper/v1/runs/${first.run}`)).body).toMatchObject({
+    batch: rollout.uuid,
+  });
+
+  const handle = world.client.workflow.getHandle(rolloutId(rollout.uuid));
+  await handle.result();
+  const history = await handle.fetchHistory();
+  await Worker.runReplayHistory({ workflowBundle: { codePath: workflowBundle() } }, history, handle.workflowId);
+  const recording = process.env.TEMPER_RECORD_HISTORIES;
+  const file = join(__dirname, `../replay/histories/rollout.succeeded.${recording}.json`);
+  if (recording && !existsSync(file)) writeFileSync(file, keptHistory(handle.workflowId, historyToJSON(history)));
+});
+
+test('a tenant of the node is asked first, unless a rule says otherwise', async () => {
+  const select = { nodes: await nodes(['r1'], { lessee: stranger }) };
+  await made('operator', '/v1/runbooks', {
+    name: 'CUSTOM_PUBLIC',
+    public: true,
+    steps: [{ interface: 'power', step: 'reboot', args: {}, order: 1 }],
+  });
+  await world.sql`update nodes set traits = '{CUSTOM_PUBLIC}' where uuid = ${select.nodes[0]!}`;
+  const asked = await plan({ select, runbook: 'CUSTOM_PUBLIC' }, 'operator');
+  expect(asked.summary).toMatchObject({ will_run: 1, need_consent: 1, projects: [owner, stranger] });
+  setPolicy({ set: 'temper', overrides: { 'temper:rollout:without_consent': 'role:admin and system_scope:all' } });
+  expect((await plan({ select, runbook: 'CUSTOM_PUBLIC' }, 'operator')).summary).toMatchObject({ need_consent: 0 });
+});
+
+test('a spent budget stops a rollout: nothing more is begun, and a person may not wish it away', async () => {
+  await withActs({ power_off: async () => raise('BmcAuthFailed', { node: 'n', bmc: 'b' }) });
+  const rollout = await plan({
+    select: { nodes: await nodes(['r1', 'r1', 'r1', 'r1']) },
+    waves: [{ rest: true }],
+    budget: { total: 2 },
+  });
+  await start(rollout);
+  expect(await reaches(rollout, 'paused')).toMatchObject({ code: 'budget_spent', states: { failed: 2, pending: 2 } });
+  await act(rollout, 'resume');
+  expect(await reaches(rollout, 'paused')).toMatchObject({ code: 'budget_spent', states: { failed: 2, pending: 2 } });
+  expect((await act(rollout, 'abort')).body).toMatchObject({ rollout: { state: 'aborted' }, running: [] });
+  expect((await act(rollout, 'resume')).status).toBe(409);
+});
+
+test('rights that are gone stop a rollout, and another person may adopt it', async () => {
+  await withActs();
+  authority = async ({ roles }) => (roles.includes('admin') ? 'holds' : 'lost');
+  const rollout = await plan({ select: { nodes: await nodes(['r1', 'r1']) }, waves: [{ rest: true }] });
+  await start(rollout);
+  expect(await reaches(rollout, 'paused')).toMatchObject({ code: 'authority_lost', states: { pending: 2 } });
+  expect((await act(rollout, 'adopt', {}, 'owner-admin')).status).toBe(200);
+  await act(rollout, 'resume', {}, 'owner-admin');
+  expect(await reaches(rollout, 'succeeded')).toMatchObject({ states: { done: 2 } });
+});
+
+test('a policy line that is withdrawn skips by rule, and pauses after ten in a row', async () => {
+  await withActs();
+  const rollout = await plan({ select: { nodes: await nodes(Array(12).fill('r1')) }, waves: [{ rest: true }] });
+  setPolicy({ set: 'temper', overrides: { 'temper:node:run_runbook': '!' } });
+  await start(rollout);
+  expect(await reaches(rollout, 'paused')).toMatchObject({
+    code: 'policy_refuses',
+    states: { skipped: 10, pending: 2 },
+  });
+  expect(await targets(rollout, '?reason=rule&limit=1')).toEqual([
+    expect.objectContaining({ rule: 'temper:node:run_runbook' }),
+  ]);
+});
+
+test('a trait, a lease and a state that change after the plan skip their node alone; a freeze only delays it', async () => {
+  await withActs();
+  const [trait, lease, state, frozen] = await nodes(['a', 'b', 'c', 'd']);
+  const rollout = await plan({
+    select: { nodes: [trait, lease, state, frozen] },
+    waves: [{ rest: true }],
+    order: 'name',
+  });
+  await world.sql`update nodes set traits = '{}' where uuid = ${trait!}`;
+  await world.sql`update nodes set lessee = ${stranger} where uuid = ${lease!}`;
+  await world.sql`update nodes set provision_state = 'available' where uuid = ${state!}`;
+  const freeze = await made('operator', `/temper/v1/nodes/${frozen}/freezes`, { reason: 'fans' });
+  await start(rollout);
+  await world.until(async () => ((await show(rollout)).states.skipped === 3 ? true : undefined));
+  expect(
+    (await targets(rollout)).map((one: { node_uuid: string; state: string; code: string | null }) => [
+      one.state,
+      one.code,
+    ]),
+  ).toEqual([
+    ['skipped', 'trait'],
+    ['skipped', 'changed_since_plan'],
+    ['skipped', 'state'],
+    ['pending', null],
+  ]);
+  await api.as('operator', 'DELETE', `/temper/v1/freezes/${freeze.uuid}`);
+  await api.inventory.rolloutWakes.want(rollout.uuid);
+  expect(await reaches(rollout, 'succeeded')).toMatchObject({ states: { skipped: 3, done: 1 } });
+});
+
+test('a coordinator that is terminated is begun again, and an ended rollout wakes none', async () => {
+  await withActs();
+  const rollout = await plan({ select: { nodes: await nodes(['r1', 'r1']) } });
+  await start(rollout);
+  await reaches(rollout, 'paused');
+  await world.client.workflow.getHandle(rolloutId(rollout.uuid)).terminate('by hand');
+  await act(rollout, 'advance');
+  expect(await reaches(rollout, 'succeeded')).toMatchObject({ states: { done: 2 } });
+  const woken: string[] = [];
+  const waking = { inventory: deps.inventory, log: quiet, wake: async (one: string) => void woken.push(one) };
+  await wakeOnce(waking);
+  await wakeSilent(waking, 0);
+  expect(woken).not.toContain(rollout.uuid);
+});
+
+test('an abort that ends runs asks them to, and what it ends is no harm', async () => {
+  let begun: () => void = () => {};
+  const underWay = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await withActs({
+    power_off: async () => {
+      begun();
+      await released;
+      return { is: 'done' };
+    },
+  });
+  const rollout = await plan({
+    select: { nodes: await nodes(['r1', 'r1']) },
+    waves: [{ rest: true }],
+    max_in_flight: 1,
+  });
+  await start(rollout);
+  await underWay;
+  const reply = await act(rollout, 'abort', { running: 'abort' });
+  expect(reply.body.running).toEqual([expect.objectContaining({ will: expect.stringContaining('asked to end') })]);
+  const [target] = await targets(rollout, '?state=admitted');
+  await world.until(async () => ((await world.inventory.runs.find(target.run))?.abort_at ? true : undefined));
+  release();
+  await world.ended(target.run);
+  expect((await show(rollout)).states).toEqual({ aborted: 1, pending: 1 });
+});
