@@ -1,4 +1,4 @@
-/** Wakes the workflows of rollouts: for what has happened, and where nothing was heard of one for a while. */
+/** Wakes the workflows of rollouts: for what has happened, and where one was not looked at for a while. */
 import type { Inventory } from '../inventory';
 import type { RolloutUuid } from '../model/ids';
 import type { Log } from '../model/log';

@@ -73,8 +73,8 @@ const endsWell = ({ events }: Recorded): boolean => {
   return !['aborted', 'failed'].includes(result?.outcome);
 };
 
-// What one pass cannot put right, the next one does: it is tried again until its schedule begins another.
-const cannotFail: readonly string[] = ['reconcile'];
+// What one pass or look cannot put right, the next one does: it is tried again until its schedule, or a wake, begins another.
+const cannotFail: readonly string[] = ['reconcile', 'rollout'];
 
 const endings = new Set(names.map((name) => name.replace(/\.\d+\.json$/, '')));
 const figures = `${names.length} histories of ${Object.keys(stories).length} stories in ${endings.size} endings`;

@@ -10,7 +10,7 @@ const hour = 3_600_000;
 
 /**
  * Asks the users file about callers that it knows, each time anew: a role that is taken out of it begins nothing more. Others are
- * believed for TEMPER_ROLLOUT_GRANT_HOURS: identity services tell no roles without a token of the person.
+ * believed for TEMPER_ROLLOUT_GRANT_HOURS: identity services give no roles without a token of the person.
  */
 export const grantsFrom = (
   { TEMPER_ROLLOUT_GRANT_HOURS: hours, TEMPER_USERS_FILE: file }: GrantSettings,
