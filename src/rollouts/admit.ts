@@ -26,7 +26,7 @@ class Stopped extends Error {
   }
 }
 
-export const workOf = ({ verb, runbook_uuid, runbook_name, runbook_revision }: RolloutRow): Work => ({
+const workOf = ({ verb, runbook_uuid, runbook_name, runbook_revision }: RolloutRow): Work => ({
   verb,
   runbook:
     runbook_uuid === null || runbook_name === null || runbook_revision === null

@@ -53,7 +53,7 @@ export type RolloutDeps = {
 };
 
 /** Which nodes: by name or by what they are, less those of other rollouts, and of these a part. */
-export type Selection = {
+type Selection = {
   readonly nodes?: readonly string[];
   readonly query?: Readonly<Record<string, readonly string[]>>;
   readonly exclude_rollouts?: readonly string[];

@@ -46,7 +46,7 @@ const viewOf = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<
 };
 
 /** Moves a rollout by itself, with its event. */
-export const moveByItself = async (
+const moveByItself = async (
   { inventory }: Pick<RolloutDeps, 'inventory'>,
   rollout: RolloutRow,
   to: RolloutState,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { Caller } from '../../model/access/callers';
 import { invalidInput, raise } from '../../model/errors';
-import { asUuid, type NodeUuid, type RolloutUuid } from '../../model/ids';
+import type { NodeUuid, RolloutUuid } from '../../model/ids';
 import { maxMinor } from '../../model/resources/microversions';
 import { boundOf } from '../../model/rollouts/amounts';
 import { rolloutStates, targetStates } from '../../model/rollouts/states';
@@ -222,9 +222,6 @@ const targets = async (
 
 const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node];
 export const rolloutPath = '/temper/v1/rollouts/:rollout';
-export const ofRollout = z.object({
-  rollout: z.string().refine((text) => asUuid(text) !== undefined || text.length < 256),
-});
 
 export const rolloutRoutes: Route[] = [
   route<unknown, unknown, RolloutBody>({
