@@ -20,8 +20,8 @@ const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: Pin
   if (row.withdrawn_reason !== null)
     raise('RevisionWithdrawn', { runbook: name, revision, reason: row.withdrawn_reason });
   const steps = await inventory.runbookRevisions.steps(of, revision);
-  const { owner, public: open, traits, disable_ramdisk, created_at } = row;
-  const content = { steps, owner, public: open, traits, disable_ramdisk, created_at };
+  const { owner, public: open, traits, disable_ramdisk, parameters, created_at } = row;
+  const content = { steps, owner, public: open, traits, disable_ramdisk, parameters, created_at };
   return { uuid: of, name: row.name, revision, extra: {}, description: null, updated_at: null, ...content };
 };
 
