@@ -12,6 +12,8 @@ const dynamicConfig = {
   'history.timerProcessorMaxTimeShift': '"10ms"',
   // Off by default before server 1.32.
   'system.enableActivityEagerExecution': 'true',
+  // Projects take turns on a queue where work waits; priorities are on by default.
+  'matching.enableFairness': 'true',
 };
 
 /** Without these a file is five to seven times slower. */

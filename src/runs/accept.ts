@@ -132,7 +132,13 @@ const acceptOnce = async (
   return {
     workflow_id,
     input: { ...input, lock: taken.lock, ...(also && { also }) },
-    facts: { owner: taken.owner, lessee: taken.lessee, requester: user_name ?? user_id ?? 'unknown', state: to },
+    facts: {
+      owner: taken.owner,
+      lessee: taken.lessee,
+      requester: user_name ?? user_id ?? 'unknown',
+      state: to,
+      rollout: order.batch ?? null,
+    },
   };
 };
 

@@ -11,6 +11,7 @@ import type { CallInput } from '../model/runs/calls';
 import type { Timing } from '../model/runs/runs';
 import { callId, controlQueue } from '../workflows/contract';
 import type { CallOrder, RunOrder } from './contract';
+import { lookPriority } from './priorities';
 
 export type CallHands = {
   readonly client: Client;
@@ -46,6 +47,7 @@ const look = async (order: CallOrder, hands: CallHands): Promise<unknown> => {
         taskQueue: controlQueue(hands.queuePrefix),
         args: [inputOf(order, hands)],
         workflowExecutionTimeout: answerMs,
+        priority: lookPriority(order.asked.requester.project_id),
         staticSummary: `${actRow(order.act).says} of ${order.node.name ?? order.node.uuid}`.slice(0, 200),
       }),
     )

@@ -38,6 +38,7 @@ import {
 } from '../workflows/contract';
 import type { LiveRun } from './contract';
 import { pendingOf } from './engine-pending';
+import { priorityOf, urgent } from './priorities';
 
 /** Who a run is for, as search attributes and summary show it. */
 export type RunFacts = {
@@ -45,6 +46,8 @@ export type RunFacts = {
   readonly lessee: string | null;
   readonly requester: string;
   readonly state: string | null;
+  /** The rollout that it is a part of. */
+  readonly rollout?: string | null;
 };
 
 /** How a run ended by the word of its workflow; `says` is null where it went well. */
@@ -113,6 +116,7 @@ const startRun = async ({ client, within }: Reach, workflowId: string, run: RunI
         staticDetails: detailsOf(run),
         typedSearchAttributes: attributesOf(run, facts),
         memo: { rule_set: run.rule_set },
+        priority: priorityOf(run, facts),
       }),
     );
   } catch (thrown) {
@@ -179,6 +183,25 @@ const readRun = async ({ client, within }: Reach, workflowId: string): Promise<L
   };
 };
 
+/**
+ * Lets a run's work go first from here on. A server that cannot is no reason to keep an abort back: it takes its turn then.
+ * Leaves an event in the history, which a workflow does not see.
+ */
+const hurry = async ({ client, within }: Reach, workflowId: string): Promise<void> => {
+  try {
+    await within(startWithin, () =>
+      client.workflowService.updateWorkflowExecutionOptions({
+        namespace: client.options.namespace,
+        workflowExecution: { workflowId },
+        workflowExecutionOptions: { priority: urgent },
+        updateMask: { paths: ['priority.priority_key'] },
+      }),
+    );
+  } catch {
+    // It takes its turn, then.
+  }
+};
+
 /** What changes a workflow. */
 const commandsOf = (reach: Reach) => {
   const { client, within } = reach;
@@ -190,8 +213,10 @@ const commandsOf = (reach: Reach) => {
       startRun(reach, workflowId, run, facts),
 
     /** Delivers a message; false when the engine has no open workflow of this id. */
-    send: (workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> =>
-      sent(() => handleOf(workflowId).signal(kind === 'abort' ? abortSignal : unholdSignal, message)),
+    async send(workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> {
+      if (kind === 'abort') await hurry(reach, workflowId);
+      return sent(() => handleOf(workflowId).signal(kind === 'abort' ? abortSignal : unholdSignal, message));
+    },
 
     /** Delivers what happened outside; false when the engine has no open workflow of this id. */
     contact: (workflowId: string, contact: Contact): Promise<boolean> =>

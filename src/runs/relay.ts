@@ -50,6 +50,7 @@ const startOne = async (id: RunUuid, engine: Engine, { inventory, log }: RelayHa
       lessee: run.lessee,
       requester: user_name ?? user_id ?? 'unknown',
       state,
+      rollout: run.batch,
     });
     log.info('relay started a run', { run: id });
     return true;
