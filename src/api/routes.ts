@@ -5,6 +5,7 @@ import { auditRoutes } from './temper/audit';
 import { canRoutes } from './temper/can';
 import { descriptionRoutes } from './temper/description';
 import { disruptionBudgetRoutes } from './temper/disruption-budgets';
+import { firmwareRoutes } from './temper/firmware';
 import { freezeRoutes } from './temper/freezes';
 import { nodePlanRoutes } from './temper/node-plans';
 import { policyRoutes } from './temper/policy';
@@ -97,6 +98,7 @@ export const routes: readonly Route[] = [
   ...disruptionBudgetRoutes,
   ...windowRoutes,
   ...freezeRoutes,
+  ...firmwareRoutes,
   ...policyRoutes,
   ...canRoutes,
   ...summaryRoutes,

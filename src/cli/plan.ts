@@ -36,6 +36,9 @@ type Plan = Outlook & {
   readonly would_run: boolean;
   readonly refusals: readonly Refused[];
   readonly concerns: readonly Refused[];
+  readonly firmware?:
+    | readonly { readonly component: string; readonly current: string | null; readonly wanted: string }[]
+    | null;
   readonly steps: readonly PlannedStep[];
 };
 type PlanOptions = {
@@ -100,6 +103,13 @@ const planText = (plan: Plan, width: number | undefined): string =>
   [
     `${headOf(plan)}\n${verdictOf(plan)}\n`,
     plan.steps.length === 0 ? '' : `\n${stepsText(plan, width)}${erasesText(plan.erases)}, ${timeText(plan)}.\n`,
+    (plan.firmware ?? []).length === 0
+      ? ''
+      : `\n${table(
+          ['COMPONENT', 'HAS', 'WANTED'],
+          plan.firmware!.map(({ component, current, wanted }) => [component, current ?? 'unknown', wanted]),
+          width,
+        )}`,
     reasonsText('Refused:', plan.refusals, width),
     reasonsText('Before it begins:', plan.concerns, width),
   ].join('');

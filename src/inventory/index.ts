@@ -18,6 +18,7 @@ import { agents } from './nodes/agents';
 import { bootCapabilities } from './nodes/boot-capabilities';
 import { chassis } from './nodes/chassis';
 import { details } from './nodes/details';
+import { firmwareVersions } from './nodes/firmware-versions';
 import { freezes } from './nodes/freezes';
 import { history } from './nodes/history';
 import { leaseWrites } from './nodes/lease-writes';
@@ -98,6 +99,7 @@ const queries = (sql: Db) => ({
   networkBoots: networkBoots(sql),
   details: details(sql),
   calls: calls(sql),
+  firmwareVersions: firmwareVersions(sql),
   freezes: freezes(sql),
   powerSync: powerSync(sql),
   levels: levels(sql),

@@ -191,6 +191,7 @@ export const errors = {
     retry: false,
     says: 'Step {step} runs in the ramdisk, which deploy interface {deploy} does not boot; give the node deploy interface direct, or use out-of-band steps.',
   },
+  FirmwareCurrent: { status: 409, retry: false, says: 'There is nothing to do on node {node}: {reason}.' },
   ParameterInvalid: {
     status: 400,
     retry: false,

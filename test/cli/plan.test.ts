@@ -98,6 +98,14 @@ test('a request in a file, a reason in its header, and JSON', async () => {
   });
 });
 
+test('what differs from a baseline is listed', async () => {
+  planned = {
+    ...good,
+    firmware: [{ component: 'bios', current: '2.1', wanted: '2.2', url: 'https://images.example.org/x' }],
+  };
+  expect((await does('bmc-1 --runbook X')).out).toMatch(/^bios +2\.1 +2\.2$/m);
+});
+
 test.each([
   ['bmc-1', {}],
   ['bmc-1 --file /none', {}],

@@ -82,6 +82,7 @@ describe('a start', () => {
         staticSummary: 'clean on n1 (2 steps)',
         staticDetails: 'Run r1 on node u1, driver redfish.\n\n1. power.reboot\n2. bios.apply',
         memo: { rule_set: 'abc' },
+        priority: { priorityKey: 3, fairnessKey: 'project p1' },
       },
       attributes: {
         TemperNodeUuid: 'u1',

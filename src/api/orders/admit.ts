@@ -9,6 +9,7 @@ import { nodeTarget, type Policy, stepTarget } from '../../policy';
 import type { OrderedNode, RunAudit, RunOrder } from '../../runs/contract';
 import { requireMinor } from '../http/versions';
 import { came } from '../resource/validation';
+import { readsFirmware, withBaseline } from './baselines';
 import { type Checks, firstRefusal } from './checks';
 import type { OrderContext } from './context';
 import { checkConfigdrive, deploymentFacts } from './deploy';
@@ -29,6 +30,7 @@ const provision = 'baremetal:node:set_provision_state';
 export const provisionRules: readonly string[] = [
   provision,
   runRunbook,
+  readsFirmware,
   ...useRules,
   ...stepRuleNames,
   ...Object.values(stepRules),
@@ -123,14 +125,15 @@ const checkDrive = (ctx: OrderContext, { verb, row }: WantedVerb, { body, versio
  */
 export const admitProvision = async (
   ctx: OrderContext,
-  request: ProvisionAsked,
+  given: ProvisionAsked,
   node: NodeRow,
   ident: string,
   checks: Checks = firstRefusal,
 ): Promise<Admitted> => {
   const policy = ctx.policy();
+  const want = wantedVerb(given.body);
+  const request = await withBaseline(ctx, want, given, node, ident, checks);
   const { who, version, body, reason } = request;
-  const want = wantedVerb(body);
   const way = () => wayOutOfMaintenance(policy, who, node);
   checks.rule(policy, want.rule, who, nodeTarget(node));
   checks.try(() => checkVersions(want, request));
@@ -139,11 +142,11 @@ export const admitProvision = async (
   const to = reachable(want, node, ident, checks);
   checks.try(() => requireOwnRun(ctx, want.rule, who, node, ident));
   checks.try(() => checkDrive(ctx, want, request));
-  const given =
+  const use =
     body.runbook === undefined ? null : await usableRunbook(ctx, { who, version, reason }, node, body.runbook, checks);
   // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
-  const disable = given ? given.runbook.disable_ramdisk || null : (body.disable_ramdisk ?? null);
+  const disable = use ? use.runbook.disable_ramdisk || null : (body.disable_ramdisk ?? null);
   checks.try(() => checkArguments(want, request, node, disable));
   checkCondition(want, node, ident, way, checks);
-  return toOrder(ctx, want, request, { node, ident, checks, to, given, disable: disable === true });
+  return toOrder(ctx, want, request, { node, ident, checks, to, given: use, disable: disable === true });
 };

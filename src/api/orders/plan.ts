@@ -12,6 +12,7 @@ import { next } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import { type Verb, verbRow } from '../../model/lifecycle/verbs';
+import type { FirmwareDrift } from '../../model/resources/firmware-baselines';
 import { refuseWithdrawn } from '../../model/resources/runbooks';
 import type { Refusal } from '../../model/runs/verdicts';
 import { nodeTarget } from '../../policy';
@@ -19,6 +20,7 @@ import type { RunOrder } from '../../runs/contract';
 import { requirePlanSize } from '../../runs/plan-size';
 import { quotasOf } from '../context';
 import { type Admitted, admitProvision } from './admit';
+import { driftOf } from './baselines';
 import { type CollectedRefusal, type CollectingChecks, everyRefusal } from './checks';
 import type { OrderContext } from './context';
 import { refuseFrozen } from './frozen';
@@ -37,6 +39,8 @@ export type NodePlan = {
   readonly steps: readonly PlanStep[];
   readonly outlook: StepOutlook;
   readonly duration: StepDuration | null;
+  /** What differs from a baseline; null where the request names none. */
+  readonly firmware: readonly FirmwareDrift[] | null;
 };
 
 /** What acceptance refuses by itself. Throws nothing that the checks do not. */
@@ -119,6 +123,7 @@ export const planProvision = async (
     concerns: await concernsOf(ctx, request, node, ident, outlook),
     steps: steps.map((step) => ({ step, outlook: stepOutlook(step), duration: past.get(nameOf(step)) })),
     outlook,
+    firmware: request.body.temper?.baseline ? ((await driftOf(ctx, request, node, ident, everyRefusal())) ?? []) : null,
     duration: totalDuration(steps.map((step) => past.get(nameOf(step)))),
   };
 };

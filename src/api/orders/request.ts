@@ -11,11 +11,21 @@ import { deployStep, requestStep } from './step-schema';
 // No runbook has more parameters; a body is bounded by itself.
 const mostValues = 100;
 
+const word = z.string().min(1).max(255);
+const firmwareBaseline = z.strictObject({
+  vendor: word.optional(),
+  model: word.optional(),
+  components: z
+    .record(word, z.strictObject({ version: word, url: z.string().min(1).max(4_096) }))
+    .refine((given) => Object.keys(given).length > 0, { error: 'must name at least one component' }),
+});
+
 /** The one key of ours in a request, as in a step. */
 const ofTemper = z.strictObject({
   parameters: document
     .refine((given) => Object.keys(given).length <= mostValues, { error: `must hold at most ${mostValues} values` })
     .optional(),
+  baseline: z.array(firmwareBaseline).min(1).max(mostValues).optional(),
 });
 
 export const provisionBody = z.strictObject({

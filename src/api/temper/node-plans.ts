@@ -84,6 +84,7 @@ const planView = (ctx: ApiContext, who: Caller, body: PlanBody, node: NodeRow, p
   ...runOf(plan.admitted),
   would_run: plan.refusals.length === 0,
   refusals: plan.refusals.map((refusal) => ({ ...refusalView(refusal), ...explained(ctx, who, refusal) })),
+  firmware: plan.firmware && maskSecrets(plan.firmware),
   concerns: plan.concerns.map(refusalView),
   steps: plan.steps.map((step) => stepView(step, mayRead(body, plan))),
   ...plan.outlook,

@@ -155,6 +155,13 @@ export const stepCatalogue = z.strictObject({
 });
 
 /** What is wrong with a runbook, or may be. */
+export const firmwareVersions = listOf(
+  'firmware',
+  z.strictObject({ vendor: maybe, model: maybe, component: text, version: maybe, nodes: count }),
+);
+
+const firmwareDrift = z.strictObject({ component: text, current: maybe, wanted: text, url: text });
+
 const planOutlook = {
   power_cycles: count,
   /** Null where only the ramdisk or the BMC knows. */
@@ -182,6 +189,8 @@ export const nodePlan = z.strictObject({
   target_provision_state: maybe,
   runbook: z.strictObject({ uuid: id, name: text, revision: count.nullable() }).nullable(),
   parameters: document.nullable(),
+  /** What differs from the baseline that was asked for; null where none was. */
+  firmware: z.array(firmwareDrift).nullable(),
   would_run: trueOrFalse,
   refusals: z.array(refusal),
   concerns: z.array(refusal),

@@ -1,7 +1,7 @@
 /** Why a run would not be accepted on a node: one code for each kind of reason, whatever the error's own text. */
 import { type ErrorCode, errors, type TemperError } from '../errors';
 
-/** The last three keep no single run from being accepted; a plan for many nodes decides about them. */
+/** `frozen` and `leased` keep no single run from being accepted; a plan for many nodes decides about them. */
 export const verdictCodes = [
   'rule',
   'trait',
@@ -49,6 +49,7 @@ const byError: Partial<Record<ErrorCode, VerdictCode>> = {
   NotAcceptable: 'request',
   Conflict: 'request',
   NodeFrozen: 'frozen',
+  FirmwareCurrent: 'firmware_current',
 };
 
 /** One reason for which a run would not be accepted, or would not begin at once. */

@@ -1,0 +1,57 @@
+/** A request for a firmware baseline: it comes to the steps that bring what differs. May I do it, can it happen. */
+import type { NodeRow } from '../../inventory/nodes/nodes';
+import { invalidInput } from '../../model/errors';
+import { type FirmwareDrift, firmwareDrift } from '../../model/resources/firmware-baselines';
+import { nodeTarget } from '../../policy';
+import type { Checks } from './checks';
+import type { OrderContext } from './context';
+import { factsOf } from './plans';
+import type { ProvisionAsked, WantedVerb } from './request';
+import { stepKeys } from './verbs';
+
+/** The rule that is asked before versions are compared: a difference reveals them. */
+export const readsFirmware = 'baremetal:node:firmware:get';
+
+const updateOf = (drift: readonly FirmwareDrift[]) => ({
+  interface: 'firmware' as const,
+  step: 'update',
+  args: { settings: drift.map(({ component, url }) => ({ component, url })) },
+});
+
+/**
+ * What differs on the node from the baseline of a request; undefined where it asks for none, or was refused and the checks go on.
+ * Throws PolicyDenied, FirmwareCurrent, InvalidInput.
+ */
+export const driftOf = async (
+  ctx: OrderContext,
+  { who, body }: ProvisionAsked,
+  node: NodeRow,
+  ident: string,
+  checks: Checks,
+): Promise<FirmwareDrift[] | undefined> => {
+  const baseline = body.temper?.baseline;
+  if (!baseline) return undefined;
+  checks.rule(ctx.policy(), readsFirmware, who, nodeTarget(node));
+  if (!ctx.policy().allows(readsFirmware, who, nodeTarget(node))) return undefined;
+  const seen = await ctx.inventory.details.firmware(node.uuid);
+  return checks.try(() => firmwareDrift(baseline, factsOf(node), seen, ident));
+};
+
+/** The request with the steps that its baseline comes to: those of the caller's own, with their rules. Throws InvalidInput. */
+export const withBaseline = async (
+  ctx: OrderContext,
+  { row, verb }: WantedVerb,
+  request: ProvisionAsked,
+  node: NodeRow,
+  ident: string,
+  checks: Checks,
+): Promise<ProvisionAsked> => {
+  const { body } = request;
+  if (!body.temper?.baseline) return request;
+  if (!row.runbook || !row.stepsKey)
+    return invalidInput('temper.baseline', `is not possible with ${verb}, only with clean and service`);
+  if (body.runbook !== undefined || stepKeys.some((key) => body[key] !== undefined))
+    return invalidInput('temper.baseline', 'comes without a runbook and without steps');
+  const drift = (await driftOf(ctx, request, node, ident, checks)) ?? [];
+  return { ...request, body: { ...body, [row.stepsKey]: drift.length > 0 ? [updateOf(drift)] : [] } };
+};
