@@ -47,7 +47,8 @@ export const firmwareDrift = (
   node: string,
 ): FirmwareDrift[] => {
   const baseline =
-    baselineFor(baselines, kind) ?? raise('FirmwareCurrent', { node, reason: 'no baseline is for its vendor and model' });
+    baselineFor(baselines, kind) ??
+    raise('FirmwareCurrent', { node, reason: 'no baseline is for its vendor and model' });
   const versions = Object.fromEntries(
     seen.map(({ component, current_version }) => [component, current_version ?? null]),
   );
