@@ -3,7 +3,7 @@ import { raise } from '../errors';
 import { ownValue } from '../own';
 
 /** Of one component: the version as the BMC names it, and the image that brings it. */
-export type WantedFirmware = { readonly version: string; readonly url: string };
+type WantedFirmware = { readonly version: string; readonly url: string };
 
 /** For nodes of a vendor and model, whatever their case; for all others where neither is said. */
 export type FirmwareBaseline = {
