@@ -22,6 +22,10 @@ export const goals = {
   control_mib_below: 1_000,
   /** Of a run beside many waiting nodes, times the same run without; beyond it is more than the noise of a median. */
   run_beside_waiting_at_most: 1.25,
+  /** Ranges a second, by those of nginx. */
+  boot_ratio_at_least: 0.8,
+  boot_mib_at_most: 150,
+  boot_first_byte_ms_at_most: 50,
 } as const;
 
 /** One goal beside what was measured. */
@@ -85,6 +89,14 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
   waiting: ({ control, ratio }) => [
     below('control worker with waiting nodes, MiB', control, goals.control_mib_below),
     atMost('a deployment beside waiting nodes, times without', ratio, goals.run_beside_waiting_at_most),
+  ],
+  boot: ({ own, nginx }) => [
+    ...(nginx
+      ? [atLeast('ranges of boot images, share of nginx', own.perSecond / nginx.perSecond, goals.boot_ratio_at_least)]
+      : []),
+    atMost('the boot service, MiB', own.resident, goals.boot_mib_at_most),
+    atMost('first byte of a range, p99 ms', own.p99, goals.boot_first_byte_ms_at_most),
+    atMost('ranges that failed', own.failed, 0),
   ],
 };
 

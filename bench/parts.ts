@@ -1,6 +1,7 @@
 /** What can be measured: a table of parts with their names, in the order in which they are run, and how much each does. */
 
 import { measureAllocations } from './allocations';
+import { measureBoot } from './boot';
 import { measureCycles } from './cycles';
 import { connections, measureHttp } from './http';
 import { measureIdentity } from './identity';
@@ -28,6 +29,7 @@ export const efforts = {
     plans: { nodes: 20_000 },
     bmcs: 24,
     waiting: { waiting: 100, runs: 5, watch_s: 10 },
+    boot: { nodes: 100, requests: 2_000 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -40,6 +42,7 @@ export const efforts = {
     plans: { nodes: 100_000, document: 'docs/plans.md' },
     bmcs: 100,
     waiting: { waiting: 500, runs: 20, watch_s: 30 },
+    boot: { nodes: 1_000, requests: 20_000 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -52,6 +55,7 @@ export const efforts = {
     plans: { nodes: 100_000, document: 'docs/plans.md' },
     bmcs: 1_000,
     waiting: { waiting: 5_000, runs: 20, watch_s: 120 },
+    boot: { nodes: 1_000, requests: 60_000 },
   },
 } as const;
 
@@ -83,6 +87,7 @@ const parts = {
   plans: ({ root, system, effort, say }: Here) => measurePlans(system, { ...effort.plans, root }, say),
   rack: ({ system, effort, say }: Here) => measureRack(system, effort, say),
   waiting: ({ system, effort, say }: Here) => measureWaiting(system, effort.waiting, say),
+  boot: ({ effort, say }: Here) => measureBoot(effort.boot, say),
 } as const;
 
 export type PartName = keyof typeof parts;

@@ -1,4 +1,5 @@
 /** The bench's result as people read it: tables, and a line for every goal that was missed. */
+import { bootTables } from './boot';
 import { type goals, verdicts } from './goals';
 import { identityTable } from './identity';
 import { listsTables } from './lists';
@@ -89,6 +90,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   plans: plansTables,
   rack: rackTables,
   waiting: waitingTables,
+  boot: bootTables,
 };
 
 /** Everything, ready to be printed. */

@@ -22,25 +22,24 @@ const layOver = (piece: Uint8Array, from: number, patches: readonly Patch[]): vo
   }
 };
 
-/** One piece in memory at a time, and another on its way to the client. */
-const pieceBytes = 64 * 1024;
+/** Bytes that are read and sent at once: BMCs ask for as many. */
+export const pieceBytes = 64 * 1024;
+
+export type Span = { readonly from: number; readonly to: number };
 
 /**
- * The bytes from `from` to `to`, both included, of a file with patches laid over it. Read as they are asked for, so that a
- * slow reader holds one piece in memory and no more. Throws where the file ends before `to`.
+ * Reads the bytes from `from` on, and at most to `to`, both included, of a file with patches laid over it: as many as fit into
+ * `buffer`, of which it returns a part. Throws where the file ends before `to`.
  */
-export async function* overlaid(
+export const readOverlaid = async (
   file: Readable,
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: Span,
   patches: readonly Patch[],
-): AsyncGenerator<Buffer> {
-  for (let at = from; at <= to; ) {
-    const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, to + 1 - at));
-    const { bytesRead } = await file.read(piece, 0, piece.length, at);
-    if (bytesRead === 0) throw new Error('the image has fewer bytes than its record says');
-    const read = piece.subarray(0, bytesRead);
-    layOver(read, at, patches);
-    yield read;
-    at += bytesRead;
-  }
-}
+  buffer: Buffer,
+): Promise<Buffer> => {
+  const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, to + 1 - from), from);
+  if (bytesRead === 0) throw new Error('the image has fewer bytes than its record says');
+  const read = buffer.subarray(0, bytesRead);
+  layOver(read, from, patches);
+  return read;
+};

@@ -1,13 +1,12 @@
 /** Sends contents over HTTP: whole or in ranges, conditionally, as fast as the client takes them and no slower than it must. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { overlaid, type Patch, type Readable as Source } from './overlay';
+import pLimit from 'p-limit';
+import { type Patch, pieceBytes, type Readable, readOverlaid, type Span } from './overlay';
 import { spanOf } from './ranges';
 
 /** What is sent for a URL. */
 export type Content = {
-  readonly file: Source;
+  readonly file: Readable;
   readonly size: number;
   readonly patches: readonly Patch[];
   readonly etag: string;
@@ -32,25 +31,60 @@ export const answerText = (response: ServerResponse, method: string | undefined,
 const holdsTag = (header: string, etag: string): boolean =>
   header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 
-/** Sends bytes as the client takes them. A client that takes none for too long is cut off, and so is a dripping one. */
+/** Buffers of pieces, used again: what a thousand readers of small ranges left behind would else fill the memory first. */
+const spare: Buffer[] = [];
+const mostSpare = 64;
+const takeBuffer = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes);
+const keepBuffer = (buffer: Buffer): void => {
+  if (spare.length < mostSpare) spare.push(buffer);
+};
+
+// More would only wait for the threads that read files, each with a buffer of its own.
+const reading = pLimit(16);
+
+/** Resolves true once the client has been sent the piece, false where it is gone. */
+const sent = (response: ServerResponse, piece: Buffer, last: boolean): Promise<boolean> =>
+  new Promise((done) => {
+    const gone = () => done(false);
+    response.once('close', gone);
+    const flushed = (error?: Error | null) => {
+      response.off('close', gone);
+      done(!error);
+    };
+    if (last) response.end(piece, () => flushed());
+    else response.write(piece, flushed);
+  });
+
+/**
+ * Sends bytes as the client takes them: a reader holds one piece in memory and no more. A client that takes none for too long is
+ * cut off, and so is a dripping one. Throws where the file cannot be read to the end.
+ */
 const send = async (
   response: ServerResponse,
   { file, patches }: Content,
-  span: { readonly from: number; readonly to: number },
+  { from, to }: Span,
   pieceMs: number,
 ): Promise<void> => {
   const slow = setTimeout(() => response.destroy(), pieceMs);
-  const pieces = async function* (): AsyncGenerator<Buffer> {
-    for await (const piece of overlaid(file, span, patches)) {
-      slow.refresh();
-      yield piece;
-    }
-    slow.refresh();
-  };
+  let buffer: Buffer | undefined;
+  let whole = false;
+  const readAt = (at: number): Promise<Buffer> =>
+    reading(() => {
+      buffer ??= takeBuffer();
+      return readOverlaid(file, { from: at, to }, patches, buffer);
+    });
   try {
-    await pipeline(Readable.from(pieces(), { objectMode: true, highWaterMark: 1 }), response);
+    for (let at = from; at <= to && !response.destroyed; slow.refresh()) {
+      const piece = await readAt(at);
+      at += piece.length;
+      whole = await sent(response, piece, at > to);
+      if (!whole) return;
+    }
+    if (from > to) response.end();
   } finally {
     clearTimeout(slow);
+    // What a connection that ended in the middle still holds of it is not known.
+    if (whole && buffer) keepBuffer(buffer);
   }
 };
 

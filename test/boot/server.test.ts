@@ -183,8 +183,8 @@ it('does not serve a file that was changed under its digest', async () => {
   expect((await fetch(urlOf(changedFile))).status).toBe(404);
 });
 
-const opened = async (): Promise<Socket> => {
-  const socket = connect(Number(new URL(base).port), '127.0.0.1');
+const opened = async (localAddress = '127.0.0.1'): Promise<Socket> => {
+  const socket = connect({ port: Number(new URL(base).port), host: '127.0.0.1', localAddress });
   socket.on('error', () => {});
   await once(socket, 'connect');
   return socket;
@@ -238,4 +238,38 @@ it('lets one URL have only so many readers at once', async () => {
   const fifth = await ask();
   expect([...first.map(({ status }) => status), fifth.status]).toEqual([200, 200, 200, 200, 503]);
   for (const one of [...first, fifth]) one.end();
+});
+
+it('a thousand half-open connections of one machine keep no other machine from its image', async () => {
+  await start({ perAddress: 20 });
+  const sockets = await Promise.all(Array.from({ length: 1_000 }, () => opened()));
+  for (const socket of sockets) socket.write('GET /boot/');
+  const other = await opened('127.0.0.2');
+  other.write(`GET /boot/${token}/ramdisk.iso HTTP/1.1\r\nhost: x\r\nrange: bytes=0-9\r\n\r\n`);
+  const [head] = (await once(other, 'data')) as [Buffer];
+  expect(head.toString('latin1')).toMatch(/^HTTP\/1\.1 206 /);
+  const count = await new Promise<number>((done) => server.getConnections((_, open) => done(open)));
+  expect(count).toBeLessThanOrEqual(21);
+  for (const socket of [...sockets, other]) socket.destroy();
+});
+
+it('a reader that goes away in the middle leaves its place to another, and the next gets every byte right', async () => {
+  await start();
+  for (let at = 0; at < 12; at++) {
+    const socket = await opened();
+    socket.write(`GET /boot/${token}/ramdisk.iso HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await once(socket, 'data');
+    socket.destroy();
+    await once(socket, 'close');
+  }
+  const whole = changed();
+  const pieces = await Promise.all(
+    [0, 1, 2, 3].map(async (at) => {
+      for (;;) {
+        const { answer, bytes } = await read({ range: `bytes=${at * 1_000_000}-${at * 1_000_000 + 299_999}` });
+        if (answer.status === 206) return bytes.equals(whole.subarray(at * 1_000_000, at * 1_000_000 + 300_000));
+      }
+    }),
+  );
+  expect(pieces).toEqual([true, true, true, true]);
 });
