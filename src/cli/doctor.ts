@@ -1,5 +1,6 @@
 /** `temper doctor`: looks at every part an installation needs, and says what to do about those that do not answer. */
 import type { Command } from 'commander';
+import { ramdiskSourceOf } from '../model/lifecycle/plan-boot';
 import type { Acting, Context } from './context';
 import { CliFault, exits } from './faults';
 import type { DoctorCheck, Finding } from './hands';
@@ -86,6 +87,28 @@ const workers: (context: Context) => DoctorCheck = ({ api }) => ({
   },
 });
 
+type Booting = Parameters<typeof ramdiskSourceOf>[0];
+
+const sourceName = (node: Booting): string => {
+  const source = ramdiskSourceOf(node);
+  if (source === null) return 'none';
+  if (typeof source !== 'string') return plainText(source.record);
+  return source === 'operator' ? 'what the operator serves' : 'TEMPER_DEFAULT_RAMDISK';
+};
+
+/** Which ramdisk nodes boot: those that take the installation's are refused where that is not set. */
+const ramdisks: (context: Context) => DoctorCheck = ({ api }) => ({
+  name: 'ramdisks',
+  async find() {
+    const path = '/v1/nodes?fields=driver,boot_interface,deploy_interface,driver_info';
+    const { nodes } = (await api.send('GET', path)) as { nodes: Booting[] };
+    const counts = new Map<string, number>();
+    for (const name of nodes.map(sourceName)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const says = [...counts].sort().map(([name, count]) => `${name}: ${count}`);
+    return { is: 'ok', says: says.join(', ') || 'no nodes' };
+  },
+});
+
 const bmc = ({ api }: Context, node: string | undefined): DoctorCheck => ({
   name: node === undefined ? 'BMC' : `BMC of ${node}`,
   async find() {
@@ -112,6 +135,7 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
     access(context),
     workers(context),
     recovery(context),
+    ramdisks(context),
     ...context.hands.checks(),
     bmc(context, node),
   ];

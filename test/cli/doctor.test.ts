@@ -36,10 +36,29 @@ describe('doctor', () => {
         'ok        access: these credentials see nodes',
         'ok        workers: (default): 1',
         'ok        recovery: nothing is held back',
+        'ok        ramdisks: none: 1',
         'ok        database: answers',
         'ok        BMC of n-1: answers',
         'Nothing is wrong.\n',
       ].join('\n'),
+    );
+  });
+
+  test('says which ramdisks nodes boot', async () => {
+    const node = { driver: 'redfish', deploy_interface: 'direct', boot_interface: 'redfish-virtual-media' };
+    const network = { ...node, boot_interface: 'ipxe' };
+    const nodes = [
+      { ...node, driver_info: { deploy_iso: 'ramdisk:debian' } },
+      { ...network, driver_info: { deploy_iso: 'ramdisk:debian' } },
+      { ...node, driver_info: {} },
+      { ...network, driver_info: { deploy_iso: null } },
+      { ...node, driver_info: { deploy_iso: 'https://images.example.org/r.iso' } },
+      { ...network, driver_info: { deploy_kernel: 'http://192.0.2.9/k' } },
+      { ...node, deploy_interface: 'noop', driver_info: {} },
+    ].map((one) => ({ conductor_group: '', ...one }));
+    answers['/v1/nodes'] = { json: { nodes } };
+    expect((await does('doctor')).out).toContain(
+      'ok        ramdisks: TEMPER_DEFAULT_RAMDISK: 2, debian: 2, none: 1, what the operator serves: 2\n',
     );
   });
 
@@ -56,7 +75,7 @@ describe('doctor', () => {
       fault(403, 'Access was denied.'),
       'FAILED    access: Access was denied. (HTTP 403)',
       'credentials',
-      2,
+      3,
     ],
     [
       '/v1/conductors',
@@ -85,14 +104,14 @@ describe('doctor', () => {
     expect(status).toBe(1);
     expect(out).toContain(says);
     expect(out).toMatch(new RegExp(`-> .*${todo.replace(/[()`]/g, '.')}`));
-    expect(out).toContain(`\n${failed} of 5 failed.\n`);
+    expect(out).toContain(`\n${failed} of 6 failed.\n`);
   });
 
   test('goes through to the end where the API is away, and a check that breaks is a finding', async () => {
     const checks = (): DoctorCheck[] => [{ name: 'database', find: () => Promise.reject(new Error('boom')) }];
     const { status, out } = await temper('doctor', { env: { TEMPER_URL: await nowhere() }, checks });
     expect(status).toBe(1);
-    expect(out.match(/FAILED/g)).toHaveLength(5);
+    expect(out.match(/FAILED/g)).toHaveLength(6);
     expect(out).toContain('database: boom');
     expect(out).toContain('skipped   BMC');
   });
@@ -104,6 +123,7 @@ describe('doctor', () => {
       ['access', 'ok'],
       ['workers', 'ok'],
       ['recovery', 'ok'],
+      ['ramdisks', 'ok'],
       ['BMC', 'skipped'],
     ]);
   });

@@ -1,9 +1,9 @@
 /** How a node is started from a ramdisk, an image or its own disk, and how the ramdisk is taken off it again. */
 import { ramdiskNamed, ramdiskReference } from '../boot/ramdisks';
 import { raise } from '../errors';
-import { bootRow } from './drivers';
+import { bootRow, bootsRamdisk } from './drivers';
 import { type PlannedNode, type PlanRow, planned } from './plan-parts';
-import type { Awaited, PlannedStep } from './step-types';
+import type { Awaited, Equipment, PlannedStep } from './step-types';
 import type { ActName } from './steps';
 
 export const byMedia = (node: PlannedNode): boolean => bootRow(node).from === 'media';
@@ -44,6 +44,19 @@ const loadedByNetwork = (
   if (named !== undefined) return ramdiskNamed(named) === undefined ? undefined : String(named);
   const ofOperator = (driver_info.deploy_kernel ?? driver_info.deploy_ramdisk ?? null) !== null;
   return ofOperator || default_ramdisk === undefined ? undefined : ramdiskReference(default_ramdisk);
+};
+
+/** What a node starts its ramdisk from: a record by its name, the installation's own, or what the operator serves; null: none. */
+export const ramdiskSourceOf = (
+  node: Pick<PlannedNode, 'driver_info'> & Equipment,
+): { readonly record: string } | 'installation' | 'operator' | null => {
+  const { from } = bootRow(node);
+  if (!bootsRamdisk(node) || from === 'nowhere') return null;
+  const { deploy_iso, deploy_kernel, deploy_ramdisk } = node.driver_info;
+  const record = ramdiskNamed(deploy_iso);
+  if (record !== undefined) return { record };
+  const files = from === 'network' ? [deploy_iso, deploy_kernel, deploy_ramdisk] : [deploy_iso];
+  return files.some((file) => file !== undefined && file !== null) ? 'operator' : 'installation';
 };
 
 /** A node started by the network, where the boot service answers it with a ramdisk record, or a boot server of the operator's. */
