@@ -49,6 +49,10 @@ export type ContextSettings = {
   readonly operatorTraitPrefix: string;
   /** Runbooks that stand in for a node's own list in automated cleaning, by resource class; `*` for all others. */
   readonly cleaningRunbooks: Readonly<Record<string, string>>;
+  /** How many users must approve a rollout that its caller may not start alone; 1 when absent. */
+  readonly rolloutApprovers?: number;
+  /** How long an approval counts, in hours; 24 when absent. */
+  readonly rolloutApprovalHours?: number;
   /** How long the answer to a request with an Idempotency-Key is kept; 24 when absent. */
   readonly idempotencyHours?: number;
   /** Requests that one caller is served in a minute; any number when absent. */

@@ -13,6 +13,8 @@ import { windowRoutes } from './temper/project-windows';
 import { ramdiskRecordRoutes } from './temper/ramdisks';
 import { recoveryRoutes } from './temper/recovery';
 import { rolloutActRoutes } from './temper/rollout-acts';
+import { rolloutApprovalRoutes } from './temper/rollout-approvals';
+import { rolloutTargetRoutes } from './temper/rollout-targets';
 import { rolloutRoutes } from './temper/rollouts';
 import { runActRoutes } from './temper/run-acts';
 import { runEventRoutes } from './temper/run-events';
@@ -111,6 +113,8 @@ export const routes: readonly Route[] = [
   ...runbookParameterRoutes,
   ...rolloutRoutes,
   ...rolloutActRoutes,
+  ...rolloutApprovalRoutes,
+  ...rolloutTargetRoutes,
   ...chassisRoutes,
   ...chassisNodeRoutes,
   ...portgroupRoutes,

@@ -121,6 +121,11 @@ export const errors = {
     says: 'Revision {revision} of runbook {runbook} was withdrawn, and nothing is run by it: {reason}. Change the runbook, or use another.',
   },
   RolloutNotFound: { status: 404, retry: false, says: 'Rollout {rollout} could not be found.' },
+  RolloutNotApproved: {
+    status: 409,
+    retry: false,
+    says: 'Rollout {rollout} is approved by {approved} of {wanted} users, and rule temper:rollout:start_alone admits no start without.',
+  },
   NothingToDo: {
     status: 409,
     retry: false,

@@ -8,6 +8,7 @@ export {
   allocationTarget,
   disruptionTarget,
   nodeTarget,
+  type RolloutFacts,
   rolloutTarget,
   runbookTarget,
   runTarget,

@@ -37,7 +37,7 @@ const workOf = ({ verb, runbook_uuid, runbook_name, runbook_revision }: RolloutR
 const skip = async (
   { inventory }: RolloutDeps,
   { id, project }: RolloutRow,
-  target: TargetRow,
+  target: Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee'>,
   why: { readonly code: string; readonly rule?: string; readonly reason: string },
 ): Promise<Began> => {
   await inventory.transaction(async (store) => {
@@ -83,11 +83,24 @@ const changedHands = {
   reason: 'The node has another owner, lessee or lease than when the plan was made.',
 };
 
+const settled = ({ inventory }: RolloutDeps, rollout: RolloutRow, target: TargetRow) =>
+  inventory.transaction((store) => store.rolloutConsents.settle(rollout, target));
+
+/** Passes over the targets whose tenants have not answered in time. */
+export const passOverdue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<void> => {
+  const why = { code: 'no_consent', reason: 'The tenant has not answered in time.' };
+  for (const target of await deps.inventory.rolloutConsents.overdue(rollout.id)) await skip(deps, rollout, target, why);
+};
+
 /** Begins one target in the name of the rollout's grant. Throws what says nothing of the node: a store that is away, a fault of ours. */
 export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow): Promise<Began> => {
   const { inventory, runs, prepare, log } = deps;
   const node = await inventory.nodes.find({ uuid: target.node_uuid });
   if (!node) return skip(deps, rollout, target, { code: 'gone', reason: 'The node is no longer enrolled.' });
+  // The plan has marked those whose tenant has a say.
+  const consent = target.code === 'leased' ? await settled(deps, rollout, target) : 'given';
+  if (consent !== 'given')
+    return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
   const frozen = await inventory.freezes.active(target.node_uuid);
   if (frozen) return { is: 'waits', code: 'frozen' };
   const { refusals, prepared } = await prepare({

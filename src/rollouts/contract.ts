@@ -4,6 +4,7 @@ import type { NodeRow } from '../inventory/nodes/nodes';
 import type { Caller } from '../model/access/callers';
 import type { Log } from '../model/log';
 import type { Amount } from '../model/rollouts/amounts';
+import type { ConsentTerms } from '../model/rollouts/consent';
 import type { Limits } from '../model/rollouts/layout';
 import type { Requester } from '../model/runs/runs';
 import type { RunOrder, Runs } from '../runs/contract';
@@ -69,4 +70,5 @@ export type RolloutSpec = Limits & {
   readonly runbook: string | null;
   readonly select: Selection;
   readonly seed?: string;
+  readonly consent?: ConsentTerms;
 };

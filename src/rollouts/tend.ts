@@ -6,7 +6,7 @@ import type { CounterRow, RolloutChange, RolloutRow, WaveRow } from '../inventor
 import type { RolloutUuid } from '../model/ids';
 import { rampedTo } from '../model/rollouts/amounts';
 import { endedRollouts, type PauseCode, type RolloutState, type TargetState } from '../model/rollouts/states';
-import { type Began, beginTarget } from './admit';
+import { type Began, beginTarget, passOverdue } from './admit';
 import type { RolloutDeps, RolloutSpec } from './contract';
 
 /** When to look again, in ms; null when something happens. `over` where nothing more can come of it. */
@@ -85,7 +85,9 @@ const mayBeSkipped = ({ rollout, waves }: View): number | undefined => {
 /** Why nothing more may be begun until a person has looked; undefined where it may. */
 const standstill = async (deps: RolloutDeps, view: View): Promise<readonly [PauseCode, string] | undefined> => {
   const { rollout, counts } = view;
-  const { failed, parked, budget } = totalOf(view);
+  const { parked, budget } = totalOf(view);
+  // What a person has asked to be tried again takes its own place, and no other's.
+  const failed = sum(counts, ['failed']);
   if (budget !== null && failed + parked >= budget)
     return ['budget_spent', `${failed} failed and ${parked} parked: the budget of ${budget} is spent.`];
   if (rollout.refused_in_row >= refusedInARow)
@@ -215,8 +217,9 @@ const nextOf = async (
   { id, wave }: RolloutRow,
   follows: Follows,
 ): Promise<number | null> => {
-  const next = await inventory.rolloutTargets.nextTime(id, wave);
-  const ms = next && Math.max(100, next.getTime() - (await inventory.clock()));
+  const times = [await inventory.rolloutTargets.nextTime(id, wave), await inventory.rolloutConsents.nextOverdue(id)];
+  const next = times.filter((time) => time !== null).sort((one, other) => one.getTime() - other.getTime())[0];
+  const ms = next ? Math.max(100, next.getTime() - (await inventory.clock())) : null;
   if (follows === 'waits') return Math.min(againMs, ms ?? againMs);
   return ms;
 };
@@ -230,6 +233,7 @@ export const tend = async (deps: RolloutDeps, id: RolloutUuid): Promise<Tended> 
     if (!rollout) return { over: true, nextMs: null };
     await inventory.rolloutWakes.tended(id);
     await closeSoaks(deps, id);
+    await passOverdue(deps, rollout);
     if (rollout.ending === 'abort') await endRuns(deps, rollout);
     const view = await viewOf(deps, rollout);
     if (endedRollouts.includes(rollout.state) && sum(view.counts, underWay) === 0) return { over: true, nextMs: null };

@@ -116,12 +116,13 @@ test('the rollout of the project that uses the node asks nobody', async () => {
   expect(await stores.control.transaction((store) => store.rolloutConsents.settle(own, row))).toBe('given');
 });
 
-test('a tenant that does not answer in time is overdue, and may be gone past', async () => {
+test('a tenant that does not answer in time is overdue', async () => {
   const { rollout, target, settle } = await world({ consent: { grace_ms: 0 } });
   await settle();
   expect(await stores.control.rolloutConsents.overdue(rollout.id)).toMatchObject([{ position: 0 }]);
-  expect(await stores.control.rolloutConsents.force(rollout.id, 0)).toBe(true);
-  expect(await target()).toMatchObject({ state: 'pending', code: 'forced' });
+  expect((await stores.control.rolloutConsents.nextOverdue(rollout.id))!.getTime()).toBe(
+    (await target()).not_before!.getTime(),
+  );
 });
 
 describe('of a project’s nodes are missing for its budgets', () => {
@@ -155,6 +156,10 @@ test('a failed target that is to be tried again counts as failed until it is beg
   expect(await stores.api.rolloutConsents.retry(rollout.id, 0)).toBe(true);
   const total = async () => (await stores.control.rollouts.counters(rollout.id)).find(({ scope }) => scope === 'total');
   expect(await total()).toMatchObject({ failed: 1, in_flight: 0 });
+  expect(await stores.control.rolloutTargets.due(rollout.id, 0, 10)).toHaveLength(1);
+  await stores.owner`update nodes set provision_state = 'active' where uuid = ${uuid}`;
+  expect(await begin(stores.control, rollout, { position: 0, node_uuid: uuid })).toEqual({ is: 'admitted' });
+  expect(await total()).toMatchObject({ failed: 0, in_flight: 1 });
 });
 
 describe('votes', () => {

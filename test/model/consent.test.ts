@@ -44,7 +44,7 @@ test('the project that uses a node is asked', () => {
   expect(tenantOf({ owner: null, lessee: null })).toBeNull();
 });
 
-test('a rollout that says nothing waits a day and forces nothing', () => {
-  expect(termsOf({})).toEqual({ grace_ms: 24 * hour, force: 'never' });
-  expect(termsOf({ consent: { grace_ms: 0, force: 'rule' } })).toEqual({ grace_ms: 0, force: 'rule' });
+test('a rollout that says nothing waits a day', () => {
+  expect(termsOf({})).toEqual({ grace_ms: 24 * hour });
+  expect(termsOf({ consent: { grace_ms: 0 } })).toEqual({ grace_ms: 0 });
 });

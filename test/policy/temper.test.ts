@@ -186,7 +186,7 @@ test('every rule but the helpers and those nobody may pass admits somebody and r
     { 'allocation.owner': owner },
     disruptionTarget({ project: owner }),
     windowTarget({ project: owner }),
-    rolloutTarget({ project: owner, requester: 'u' }),
+    rolloutTarget({ project: owner, requester: 'u', projects: 'own', tenant: owner }),
   ];
   const admits = (rule: string) =>
     everybody.some((name) => targets.some((target) => policy.allows(rule, personas[name], target)));

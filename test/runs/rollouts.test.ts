@@ -287,3 +287,70 @@ test('an abort that ends runs asks them to, and what it ends is no harm', async 
   await world.ended(target.run);
   expect((await show(rollout)).states).toEqual({ aborted: 1, pending: 1 });
 });
+
+const ofTarget = (
+  rollout: { uuid: string },
+  node: string,
+  verb: string,
+  body: object,
+  who: Persona = 'stranger-admin',
+) => api.as(who, 'POST', `/temper/v1/rollouts/${rollout.uuid}/targets/${node}/${verb}`, { body });
+
+/** A rollout of the system on a node that another project leases, begun; its tenant is asked. */
+const askedRollout = async (name: string) => {
+  const select = { nodes: await nodes(['r1'], { lessee: stranger, traits: [name] }) };
+  await made('operator', '/v1/runbooks', {
+    name,
+    public: true,
+    steps: [{ interface: 'power', step: 'reboot', args: {}, order: 1 }],
+  });
+  const rollout = await plan({ select, runbook: name }, 'operator');
+  await act(rollout, 'start', { plan_hash: rollout.plan_hash }, 'operator');
+  const asOperator = async () => (await api.as('operator', 'GET', `/temper/v1/rollouts/${rollout.uuid}`)).body;
+  await world.until(async () => ((await asOperator()).states.asked === 1 ? true : undefined));
+  return { rollout, node: select.nodes[0]!, asOperator };
+};
+
+test('a tenant is asked, nothing is begun before its answer, and with it the rollout goes on', async () => {
+  const calls = await withActs();
+  const { rollout, node, asOperator } = await askedRollout('CUSTOM_ASKED');
+  expect(calls).toEqual([]);
+  expect((await ofTarget(rollout, node, 'consent', { now: true }, 'owner-admin')).status).toBe(403);
+  expect((await ofTarget(rollout, node, 'consent', { at: '2001-01-01T00:00:00Z' })).status).toBe(400);
+  expect((await ofTarget(rollout, node, 'consent', { now: true })).body).toMatchObject({ state: 'pending' });
+  await world.until(async () => ((await asOperator()).state === 'succeeded' ? true : undefined));
+  expect((await ofTarget(rollout, node, 'refuse', { reason: 'late' })).status).toBe(409);
+});
+
+test('a tenant that refuses keeps its node, and its reason is seen', async () => {
+  const calls = await withActs();
+  const { rollout, node, asOperator } = await askedRollout('CUSTOM_REFUSED');
+  expect((await ofTarget(rollout, node, 'refuse', { reason: 'our release' })).body).toMatchObject({
+    state: 'skipped',
+    code: 'tenant_refused',
+    reason: 'our release',
+  });
+  await world.until(async () => ((await asOperator()).state === 'succeeded' ? true : undefined));
+  expect(calls).toEqual([]);
+});
+
+test('a start without approval is refused; a vote counts for one plan, by another user, while its rights last', async () => {
+  await withActs();
+  const alone = { 'temper:rollout:start_alone': '!' };
+  setPolicy({ set: 'temper', overrides: alone });
+  const rollout = await plan({ select: { nodes: await nodes(['r1']) } });
+  const begin = async () => (await act(rollout, 'start', { plan_hash: rollout.plan_hash })).status;
+  const vote = (who: Persona, verb: string, plan_hash: string) => act(rollout, verb, { plan_hash }, who);
+  expect(await begin()).toBe(409);
+  expect((await vote('operator', 'approve', 'f'.repeat(64))).status).toBe(409);
+  expect((await vote('owner-admin', 'approve', rollout.plan_hash)).status).toBe(403); // the user who asked for it
+  expect((await vote('operator', 'approve', rollout.plan_hash)).body).toMatchObject({ wanted: 1, approved: 1 });
+  setPolicy({ set: 'temper', overrides: { ...alone, 'temper:rollout:approve': '!' } });
+  expect(await begin()).toBe(409);
+  setPolicy({ set: 'temper', overrides: alone });
+  expect((await vote('operator', 'reject', rollout.plan_hash)).body).toMatchObject({ approved: 0 });
+  expect(await begin()).toBe(409);
+  await vote('operator', 'approve', rollout.plan_hash);
+  expect(await begin()).toBe(200);
+  setPolicy({ set: 'temper' });
+});

@@ -573,6 +573,41 @@ export const ruleRows: readonly RuleRow[] = [
       body: { ...reason, ...body },
     }),
   ),
+  row('temper:rollout:start_alone', 'POST /temper/v1/rollouts/{rollout}/start', 'owner-manager', 'owner-manager', {
+    body: { ...reason, ...seenPlan },
+    shuts: { 'temper:rollout:start_alone': '!' },
+    refused: 409,
+  }),
+  row('temper:rollout:approve', 'POST /temper/v1/rollouts/{rollout}/approve', 'operator', 'system-member', {
+    body: { ...reason, ...seenPlan },
+  }),
+  row(
+    'temper:rollout:answer',
+    'POST /temper/v1/rollouts/{asked}/targets/{node}/consent',
+    'lessee-manager',
+    'owner-admin',
+    {
+      body: { now: true },
+    },
+  ),
+  row(
+    'temper:rollout:skip',
+    'POST /temper/v1/rollouts/{asked}/targets/{node}/skip',
+    'owner-manager',
+    'lessee-manager',
+    {
+      body: reason,
+    },
+  ),
+  row(
+    'temper:rollout:retry',
+    'POST /temper/v1/rollouts/{harmed}/targets/{node}/retry',
+    'owner-manager',
+    'owner-member',
+    {
+      body: reason,
+    },
+  ),
   row('temper:rollout:rollback', 'POST /temper/v1/rollouts/{gated}/rollback', 'owner-manager', 'owner-member', {
     body: { ...reason, verb: 'inspect', targets: 'done' },
     node: { provision_state: 'manageable', lessee: null },

@@ -178,6 +178,16 @@ const makes: Readonly<Record<string, Make>> = {
   },
   rollout: async (api, the) => rolloutOf(api, await the('node'), 'planned'),
   rolling: async (api, the) => rolloutOf(api, await the('node'), 'running'),
+  asked: async (api, the) => {
+    const id = await rolloutOf(api, await the('node'), 'running');
+    await api.sql`update rollout_targets set state = 'asked', owner = ${owner}, lessee = ${lessee} where rollout = ${id}`;
+    return id;
+  },
+  harmed: async (api, the) => {
+    const id = await rolloutOf(api, await the('node'), 'running');
+    await api.sql`update rollout_targets set state = 'failed', ended_at = now() where rollout = ${id}`;
+    return id;
+  },
   gated: async (api, the) => rolloutOf(api, await the('node'), 'paused'),
   stopped: async (api, the) => {
     const id = await rolloutOf(api, await the('node'), 'paused');

@@ -8,6 +8,7 @@ import { type RolloutState, rolloutActs } from '../../model/rollouts/states';
 import { auditAndEvent } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { requireApproved, startAloneRule } from './rollout-approvals';
 import { type RollbackBody, rollbackBody, specOf } from './rollout-body';
 import * as shapes from './rollout-shapes';
 import { rolloutRules, targetOf, wholeRollout, wholeView } from './rollout-views';
@@ -60,7 +61,6 @@ const acts: Readonly<Record<Act, ActRow>> = {
     to: () => 'running',
     change: (_, { who }) => ({ ...clear, granted: who, started_at: new Date() }),
     more: async (store, { id }) => {
-      await store.rolloutTargets.ask(id);
       await store.rollouts.openWave(id, 0);
     },
     done: 'started',
@@ -117,6 +117,7 @@ const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<
   policy.require(rule, request.who, targetOf(row));
   requireState(act, row);
   requireSeen(row, request);
+  if (act === 'start') await requireApproved(ctx, request.who, row);
   const { to, change, more, done } = acts[act];
   const changes = change(row, request);
   return ctx.inventory.transaction(async (store) => {
@@ -188,7 +189,7 @@ const actRoute = (
     method: 'POST',
     path: `${rolloutPath}/${act}`,
     answers: { 200: answer },
-    rules: [...seeing, `temper:rollout:${act}`],
+    rules: [...seeing, `temper:rollout:${act}`, ...(act === 'start' ? [startAloneRule, 'temper:rollout:approve'] : [])],
     body,
     handler,
   });

@@ -82,6 +82,10 @@ const limits = {
   max_in_flight: amount.optional(),
   ramp: flag.default(false),
   max_skipped: amount.optional(),
+  consent: z
+    .strictObject({ grace: duration })
+    .transform(({ grace }) => ({ grace_ms: grace }))
+    .optional(),
 };
 
 const work = {

@@ -78,31 +78,49 @@ const whole = z.strictObject({
 /** A rollout, as much of it as the caller may see. */
 export const rollout = z.union([whole, z.strictObject(seenByTenants)]);
 
+/** A node of a rollout. */
+export const rolloutTarget = z.strictObject({
+  position: count,
+  node_uuid: id,
+  node_name: maybe,
+  wave: count.nullable(),
+  state: z.enum(targetStates),
+  code: maybe,
+  rule: maybe,
+  reason: maybe,
+  power_cycles: count,
+  erases: z.boolean(),
+  expected_ms: count.nullable(),
+  not_before: maybeTime,
+  run: id.nullable(),
+  admitted_at: maybeTime,
+  soak_until: maybeTime,
+  ended_at: maybeTime,
+});
+
 export const rolloutTargets = z.strictObject({
-  targets: z.array(
-    z.strictObject({
-      position: count,
-      node_uuid: id,
-      node_name: maybe,
-      wave: count.nullable(),
-      state: z.enum(targetStates),
-      code: maybe,
-      rule: maybe,
-      reason: maybe,
-      power_cycles: count,
-      erases: z.boolean(),
-      expected_ms: count.nullable(),
-      not_before: maybeTime,
-      run: id.nullable(),
-      admitted_at: maybeTime,
-      soak_until: maybeTime,
-      ended_at: maybeTime,
-    }),
-  ),
+  targets: z.array(rolloutTarget),
 });
 
 /** What an abort leaves running, and what it does to each. */
 export const rolloutAborted = z.strictObject({
   rollout: whole,
   running: z.array(z.strictObject({ node_uuid: id, node_name: maybe, run: id.nullable(), will: text })),
+});
+
+/** Votes that count for a plan, and how many approvals it wants. */
+export const rolloutVotes = z.strictObject({
+  plan_hash: text,
+  wanted: count,
+  approved: count,
+  votes: z.array(
+    z.strictObject({
+      user_id: text,
+      user_name: maybe,
+      vote: z.enum(['approve', 'reject']),
+      reason: maybe,
+      at: time,
+      expires_at: time,
+    }),
+  ),
 });

@@ -6,7 +6,7 @@ import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { asUuid, type RolloutUuid } from '../../model/ids';
 import { always, and, type Predicate } from '../../model/predicates';
-import { type Policy, rolloutTarget } from '../../policy';
+import { type Policy, type RolloutFacts, rolloutTarget } from '../../policy';
 import type { ApiContext } from '../context';
 import { nodeColumns } from '../resource/visibility';
 
@@ -142,3 +142,22 @@ export const targetView = (row: TargetRow) => ({
   soak_until: iso(row.soak_until),
   ended_at: iso(row.ended_at),
 });
+
+const sizes = ['1', '10', '100', '1000'] as const;
+
+/** Target of a rule that asks what the plan holds. @param tenant the project whose node a request is about, where it is about one */
+export const plannedTargetOf = async (
+  { inventory }: Pick<ApiContext, 'inventory'>,
+  { id, project, requester }: Pick<RolloutRow, 'id' | 'project' | 'requester'>,
+  tenant: string | null = null,
+) => {
+  const { nodes, tenants, own, erases, power } = await inventory.rolloutTargets.facts(id, project);
+  const facts: RolloutFacts = {
+    size: sizes.find((size) => nodes <= Number(size)) ?? 'more',
+    erases,
+    power,
+    projects: own ? 'own' : tenants <= 1 ? 'one' : 'several',
+    tenant,
+  };
+  return rolloutTarget({ project, requester: requester.user_id, ...facts });
+};

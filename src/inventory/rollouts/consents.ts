@@ -117,14 +117,6 @@ export const rolloutConsents = (sql: Db) => {
       return row!.at;
     },
 
-    /** Goes on without an answer, by the rule: the target is due, and its tenant is not asked again. */
-    async force(rollout: RolloutUuid, position: number): Promise<boolean> {
-      const forced = await sql`
-        update rollout_targets set state = 'pending', code = 'forced', not_before = null
-        where rollout = ${rollout} and position = ${position} and state = 'asked' returning 1`;
-      return forced.length === 1;
-    },
-
     /** A failed target is to be tried again. It counts as failed until then. False where it has not failed. */
     async retry(rollout: RolloutUuid, position: number): Promise<boolean> {
       const asked = await sql`

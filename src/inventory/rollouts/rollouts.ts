@@ -155,7 +155,8 @@ export const rollouts = (sql: Db) => ({
   counts: (
     id: RolloutUuid,
   ): Promise<{ wave: number | null; state: TargetState; code: string | null; targets: number }[]> => sql`
-    select wave, state, code, count(*)::int as targets from rollout_targets where rollout = ${id} group by 1, 2, 3 order by 1, 2, 3`,
+    select wave, case when state = 'failed' and retry_asked_at > ended_at then 'pending' else state end as state, code, count(*)::int as targets
+    from rollout_targets where rollout = ${id} group by 1, 2, 3 order by 1, 2, 3`,
 
   /**
    * Moves a rollout that is in one of these states, by this plan, and has its workflow look at it. False where it is not. Waits for

@@ -119,9 +119,11 @@ export const rolloutTargets = (sql: Db) => ({
   /** Targets of a wave that may be begun now, in the order of the plan; without those of which a bound has no room as it stands. */
   due: (rollout: RolloutUuid, wave: number, limit: number): Promise<TargetRow[]> => sql<TargetRow[]>`
     select ${sql(columns)} from rollout_targets t
-    where rollout = ${rollout} and state = 'pending' and wave = ${wave} and (not_before is null or not_before <= now())
+    where rollout = ${rollout} and wave = ${wave} and ((state = 'pending' and (not_before is null or not_before <= now())
       and not t.counters && array(
-        select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget))
+        select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget)))
+      or (state = 'failed' and retry_asked_at > ended_at and not t.counters && array(
+        select number from rollout_counters where rollout = ${rollout} and in_flight >= most)))
     order by position limit ${limit}`,
 
   /** Targets whose soak is over, with what is wrong with their nodes; null where nothing is. */
@@ -156,12 +158,6 @@ export const rolloutTargets = (sql: Db) => ({
     return row!.moved;
   },
 
-  /** Targets whose tenants are to be asked first wait for their answer. In the transaction that starts the rollout. */
-  async ask(rollout: RolloutUuid): Promise<void> {
-    await sql`
-      update rollout_targets set state = 'asked' where rollout = ${rollout} and state = 'pending' and code = 'leased' and not_before is null`;
-  },
-
   /** Passes over a target that has not been begun; false where it has. */
   async skip(
     rollout: RolloutUuid,
@@ -171,6 +167,11 @@ export const rolloutTargets = (sql: Db) => ({
     const skipped = await sql`
       update rollout_targets set state = 'skipped', code = ${why.code}, rule = ${why.rule ?? null}, reason = ${why.reason}, ended_at = now()
       where rollout = ${rollout} and position = ${position} and state in ('pending', 'asked') returning 1`;
+    // One that has failed, and was to be tried again, stays failed for another reason.
+    if (skipped.length === 0)
+      await sql`
+        update rollout_targets set retry_asked_at = null, code = ${why.code}, rule = ${why.rule ?? null}, reason = ${why.reason}
+        where rollout = ${rollout} and position = ${position} and state = 'failed'`;
     return skipped.length === 1;
   },
 

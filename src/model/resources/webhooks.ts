@@ -21,6 +21,7 @@ export const eventFamilies = [
   'ramdisk',
   'disruption_budget',
   'window',
+  'rollout',
 ] as const;
 
 const changes = ['created', 'updated', 'deleted'];
@@ -38,6 +39,10 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
   ], // biome-ignore format: one row of names
   ramdisk: ['created', 'deleted'],
   window: ['created', 'deleted'],
+  rollout: [
+    'planned', 'submitted', 'started', 'running', 'paused', 'resumed', 'advanced', 'aborted', 'adopted', 'succeeded', 'asked', 'answered',
+    'approved', 'rejected', 'skip', 'retry',
+  ], // biome-ignore format: one row of names
   disruption_budget: [...changes, 'overridden'],
   runbook: [...changes, 'withdrawn'],
   allocation: [...changes, 'reserved', 'failed'],

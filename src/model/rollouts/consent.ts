@@ -45,13 +45,11 @@ export const consentOf = ({ answer, windows, budgeted, now, needsMs }: ConsentFa
 
 /** What a rollout says of tenants' consent. */
 export type ConsentTerms = {
-  /** How long a tenant has for its answer. */
+  /** How long a tenant has for its answer; without one the node is passed over. */
   readonly grace_ms: number;
-  /** What follows without one: the node is passed over, or worked on where the rule temper:rollout:without_consent admits it. */
-  readonly force: 'never' | 'rule';
 };
 
-const defaultTerms: ConsentTerms = { grace_ms: 24 * 3_600_000, force: 'never' };
+const defaultTerms: ConsentTerms = { grace_ms: 24 * 3_600_000 };
 
 /** The terms of a rollout's spec; those it leaves out are the defaults. */
 export const termsOf = (spec: Readonly<Record<string, unknown>>): ConsentTerms => ({

@@ -21,6 +21,11 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'window.project': { holds: 'text' },
   'rollout.project': { holds: 'text' },
   'rollout.requester': { holds: 'text' },
+  'rollout.size': { holds: 'text' },
+  'rollout.erases': { holds: 'boolean' },
+  'rollout.power': { holds: 'boolean' },
+  'rollout.projects': { holds: 'text' },
+  'rollout.tenant': { holds: 'text' },
 };
 
 /** Target of a rule about a node, or about something that belongs to one (port, portgroup, volume). */
@@ -58,10 +63,30 @@ export const windowTarget = (window: { project: string | null }): Target => ({
   'window.project': window.project,
 });
 
+/** What rules may know of a rollout's plan, and of the node in it that a request is about. */
+export type RolloutFacts = {
+  /** The smallest of these that is not less than its nodes. */
+  readonly size: '1' | '10' | '100' | '1000' | 'more';
+  /** Whether it erases data, and whether it interrupts power. */
+  readonly erases: boolean;
+  readonly power: boolean;
+  /** Who uses its nodes: its own project alone, one other project, or several. */
+  readonly projects: 'own' | 'one' | 'several';
+  /** The project that uses the node that the request is about, where it is about one. */
+  readonly tenant?: string | null;
+};
+
 /** Target of a rule about a rollout; `requester` is the user who planned it. */
-export const rolloutTarget = (rollout: { project: string | null; requester: string | null }): Target => ({
+export const rolloutTarget = (
+  rollout: { project: string | null; requester: string | null } & Partial<RolloutFacts>,
+): Target => ({
   'rollout.project': rollout.project,
   'rollout.requester': rollout.requester,
+  'rollout.size': rollout.size ?? null,
+  'rollout.erases': rollout.erases ?? null,
+  'rollout.power': rollout.power ?? null,
+  'rollout.projects': rollout.projects ?? null,
+  'rollout.tenant': rollout.tenant ?? null,
 });
 
 /** Target of a rule about an allocation. */

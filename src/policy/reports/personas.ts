@@ -136,7 +136,15 @@ export const scenes: readonly Scene[] = [
   {
     kind: 'rollout',
     title: "A rollout of project owner's",
-    target: rolloutTarget({ project: owner, requester: 'someone' }),
+    target: rolloutTarget({
+      project: owner,
+      requester: 'someone',
+      size: '10',
+      erases: false,
+      power: true,
+      projects: 'own',
+      tenant: owner,
+    }),
     about: aboutRollouts,
   },
 ];

@@ -38,6 +38,9 @@ const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and 
 const ownBudget = 'project_id:%(disruption_budget.project)s';
 const ownWindow = 'project_id:%(window.project)s';
 const ownRollout = 'project_id:%(rollout.project)s';
+const erasesNothing = 'not True:%(rollout.erases)s';
+// Two persons: what one asks for, another approves.
+const notOwnRequest = 'not user_id:%(rollout.requester)s';
 const tenant = 'project_id:%(run.tenant)s';
 const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member and ${tenant}`);
 // A skipped step is a change of what an operator approved.
@@ -416,6 +419,41 @@ export const addedRules: readonly TemperRuleRow[] = [
     ironic: operators,
     closed: operators,
     says: `${says}: managers of the project that it belongs to.`,
+  })),
+  {
+    name: 'temper:rollout:start_alone',
+    check: anyOf(
+      `(${systemMember}) and ${erasesNothing}`,
+      `${systemService} and ${erasesNothing}`,
+      `${manager} and ${ownRollout} and ${erasesNothing}`,
+    ),
+    ironic: systemAdmin,
+    closed: systemAdmin,
+    says: 'Start a rollout that no other user has approved: who may start it, where it erases no data.',
+  },
+  {
+    name: 'temper:rollout:approve',
+    check: anyOf(
+      `${manager} and system_scope:all and ${notOwnRequest}`,
+      `${manager} and ${ownRollout} and 'own':%(rollout.projects)s and ${notOwnRequest}`,
+    ),
+    ironic: `${systemAdmin} and ${notOwnRequest}`,
+    closed: `${systemAdmin} and ${notOwnRequest}`,
+    says: 'Approve or reject the plan of a rollout that another user asked for: managers of the system, and of its project where it alone uses the nodes.',
+  },
+  {
+    name: 'temper:rollout:answer',
+    check: `${manager} and project_id:%(rollout.tenant)s`,
+    ironic: systemAdmin,
+    closed: systemAdmin,
+    says: 'Answer for a node that a rollout of another project wants to work on: managers of the project that uses the node.',
+  },
+  ...['skip', 'retry'].map((act) => ({
+    name: `temper:rollout:${act}`,
+    check: anyOf(systemMember, systemService, `${manager} and ${ownRollout}`),
+    ironic: operators,
+    closed: operators,
+    says: `${act === 'skip' ? 'Pass over a node of a rollout' : 'Try a failed node of a rollout again'}: managers of the project that it belongs to.`,
   })),
   {
     name: 'temper:rollout:without_consent',

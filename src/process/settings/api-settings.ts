@@ -27,6 +27,8 @@ export const apiSettings = (config: ApiConfig): Settings => ({
   operatorTraitPrefix: config.TEMPER_OPERATOR_TRAIT_PREFIX,
   cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
   webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
+  rolloutApprovers: config.TEMPER_ROLLOUT_APPROVERS,
+  rolloutApprovalHours: config.TEMPER_ROLLOUT_APPROVAL_HOURS,
   idempotencyHours: config.TEMPER_IDEMPOTENCY_HOURS,
   rateLimitPerMinute: config.TEMPER_RATE_LIMIT_PER_MINUTE,
   addressLimitPerMinute: config.TEMPER_ADDRESS_LIMIT_PER_MINUTE || undefined,

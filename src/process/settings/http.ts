@@ -20,6 +20,12 @@ export const served = {
   TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
     'Where the requests of ramdisks, which have no login, are served (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served, by a thread of its own; api, beside everything else; or off.',
   ),
+  TEMPER_ROLLOUT_APPROVERS: count(1, 2)
+    .default(1)
+    .describe(
+      'How many users must approve the plan of a rollout whose caller may not start it alone; a user counts once.',
+    ),
+  TEMPER_ROLLOUT_APPROVAL_HOURS: count(1, 720).default(24).describe('How long an approval of a rollout counts.'),
   TEMPER_IDEMPOTENCY_HOURS: count(1, 8_760)
     .default(24)
     .describe('How long the answer to a request with an Idempotency-Key is kept for its repeats.'),

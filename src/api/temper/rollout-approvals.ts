@@ -1,0 +1,108 @@
+/** Approvals of rollouts: votes of distinct users for one plan, whose rights are asked again when it starts. */
+import { z } from 'zod';
+import type { RolloutRow } from '../../inventory/rollouts/rollouts';
+import type { Vote } from '../../inventory/rollouts/votes';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { auditAndEvent, requesterOf } from '../audit/record';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import * as shapes from './rollout-shapes';
+import { plannedTargetOf, rolloutRules, wholeRollout } from './rollout-views';
+
+const approveRule = 'temper:rollout:approve';
+export const startAloneRule = 'temper:rollout:start_alone';
+
+const voteBody = z.strictObject({
+  plan_hash: z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be the plan_hash of the plan that was read' }),
+  reason: z.string().trim().min(1, { error: 'say why' }).max(1_000),
+});
+type VoteBody = z.output<typeof voteBody>;
+type OfRollout = { rollout: string };
+
+const votable = ['planned', 'awaiting_approval', 'scheduled'];
+
+/** Votes that count now, of users whom the policy in force still lets approve this plan. */
+const standingApprovals = async (ctx: ApiContext, row: RolloutRow): Promise<Vote[]> => {
+  const votes = await ctx.inventory.rolloutVotes.standing(row.id, row.plan_hash);
+  const target = await plannedTargetOf(ctx, row);
+  return votes.filter(({ vote, caller }) => vote === 'approve' && ctx.policy().allows(approveRule, caller, target));
+};
+
+/** How many users must approve. */
+const approversOf = ({ settings }: Pick<ApiContext, 'settings'>): number => settings.rolloutApprovers ?? 1;
+
+/**
+ * Lets a start pass that needs no approval, or that enough users have approved whose rights and votes hold now. Throws
+ * RolloutNotApproved.
+ */
+export const requireApproved = async (ctx: ApiContext, who: Caller, row: RolloutRow): Promise<void> => {
+  if (ctx.policy().allows(startAloneRule, who, await plannedTargetOf(ctx, row))) return;
+  const approved = (await standingApprovals(ctx, row)).length;
+  const wanted = approversOf(ctx);
+  if (approved < wanted) raise('RolloutNotApproved', { rollout: row.id, approved, wanted });
+};
+
+const voteView = ({ user_id, vote, requester, reason, created_at, expires_at }: Vote) => ({
+  user_id,
+  user_name: requester.user_name,
+  vote,
+  reason,
+  at: created_at.toISOString(),
+  expires_at: expires_at.toISOString(),
+});
+
+/** A vote is for a plan that its user has read. Throws Conflict. */
+const requireVotable = (rollout: RolloutRow, plan_hash: string): void => {
+  if (!votable.includes(rollout.state))
+    raise('Conflict', { reason: `Rollout ${rollout.id} is ${rollout.state}; its plan is no longer to be decided on.` });
+  if (rollout.plan_hash !== plan_hash)
+    raise('Conflict', { reason: `The plan of rollout ${rollout.id} is another by now; read it anew.` });
+};
+
+const kinds = { approve: 'approved', reject: 'rejected' } as const;
+
+const cast =
+  (vote: Vote['vote']) =>
+  async (request: ApiRequest<OfRollout, unknown, VoteBody>, ctx: ApiContext): Promise<Answer> => {
+    const { who, body, params } = request;
+    const rollout = await wholeRollout(ctx, who, params.rollout);
+    const policy = ctx.policy();
+    policy.require(approveRule, who, await plannedTargetOf(ctx, rollout));
+    const { user_id } = who;
+    if (user_id === null)
+      return raise('Conflict', { reason: 'An approval is a user’s own; this caller is known as no user.' });
+    requireVotable(rollout, body.plan_hash);
+    const requester = requesterOf(request);
+    const ballot = { user_id, vote, caller: who, requester, rule_set: policy.hash, reason: body.reason };
+    await ctx.inventory.transaction(async (store) => {
+      await store.rolloutVotes.cast(rollout, ballot, ctx.settings.rolloutApprovalHours ?? 24);
+      if (vote === 'reject') await store.rollouts.move(rollout, ['awaiting_approval', 'scheduled'], 'planned');
+      await auditAndEvent(store, policy, request, {
+        action: `rollout.${vote}`,
+        kind: `rollout.${kinds[vote]}`,
+        rule: approveRule,
+        resource: 'rollout',
+        resource_id: rollout.id,
+        project: rollout.project,
+        data: { plan_hash: rollout.plan_hash, reason: body.reason },
+      });
+    });
+    const approvals = await standingApprovals(ctx, rollout);
+    const wanted = approversOf(ctx);
+    if (approvals.length >= wanted) await ctx.inventory.rollouts.move(rollout, ['awaiting_approval'], 'scheduled');
+    const votes = await ctx.inventory.rolloutVotes.standing(rollout.id, rollout.plan_hash);
+    return ok({ plan_hash: rollout.plan_hash, wanted, approved: approvals.length, votes: votes.map(voteView) });
+  };
+
+const voteRoute = (act: Vote['vote']): Route =>
+  route<OfRollout, unknown, VoteBody>({
+    method: 'POST',
+    path: `/temper/v1/rollouts/:rollout/${act}`,
+    answers: { 200: shapes.rolloutVotes },
+    rules: [rolloutRules.get, rolloutRules.own, rolloutRules.node, approveRule],
+    body: voteBody,
+    handler: cast(act),
+  });
+
+export const rolloutApprovalRoutes: Route[] = [voteRoute('approve'), voteRoute('reject')];

@@ -1,0 +1,189 @@
+/** Single targets of a rollout: a tenant answers for its node, and the rollout's people pass over one or try one again. */
+import { z } from 'zod';
+import type { GivenAnswer } from '../../inventory/rollouts/consents';
+import type { RolloutRow } from '../../inventory/rollouts/rollouts';
+import type { TargetRow } from '../../inventory/rollouts/targets';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { maxMinor } from '../../model/resources/microversions';
+import { tenantOf } from '../../model/rollouts/consent';
+import { openingFor } from '../../model/rollouts/windows';
+import { auditAndEvent, requesterOf } from '../audit/record';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { uuid } from '../resource/validation';
+import { visibleNode } from '../resource/visibility';
+import * as shapes from './rollout-shapes';
+import { plannedTargetOf, rolloutRules, targetView, visibleRollout } from './rollout-views';
+
+const reason = z.string().trim().min(1, { error: 'say why' }).max(1_000);
+const consentBody = z
+  .union([
+    z.strictObject({ now: z.literal(true), reason: reason.optional() }),
+    z.strictObject({
+      at: z.iso
+        .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
+        .transform((text) => new Date(text)),
+      reason: reason.optional(),
+    }),
+    z.strictObject({ in: uuid, reason: reason.optional() }),
+  ])
+  .meta({ description: 'now, at a time, or in a window of the project' });
+const reasonBody = z.strictObject({ reason });
+type OfTarget = { rollout: string; node: string };
+
+type Target = { readonly rollout: RolloutRow; readonly target: TargetRow };
+
+/** The target on a node that the caller sees. Throws RolloutNotFound, NodeNotFound alike for what is missing and hidden. */
+const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<Target> => {
+  const { row: rollout } = await visibleRollout(ctx, who, params.rollout);
+  const node = await visibleNode(ctx, { who, version: maxMinor }, params.node);
+  const target = await ctx.inventory.rolloutTargets.find(rollout.id, node.uuid);
+  return target ? { rollout, target } : raise('NodeNotFound', { node: params.node });
+};
+
+const requireRule = async (ctx: ApiContext, who: Caller, rule: string, { rollout, target }: Target): Promise<void> =>
+  ctx.policy().require(rule, who, await plannedTargetOf(ctx, rollout, tenantOf(target)));
+
+type Act = {
+  readonly rule: string;
+  readonly act: string;
+  readonly kind: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** Writes the change of a target with its audit row and its event, which node and rollout alike are about. */
+const recorded = async (
+  request: ApiRequest<OfTarget, unknown, unknown>,
+  ctx: ApiContext,
+  { rollout, target }: Target,
+  { rule, act, kind, data }: Act,
+  change: (store: Parameters<Parameters<ApiContext['inventory']['transaction']>[0]>[0]) => Promise<boolean>,
+): Promise<Answer> => {
+  await ctx.inventory.transaction(async (store) => {
+    if (!(await change(store)))
+      raise('Conflict', { reason: `Node ${request.params.node} is ${target.state} in this rollout.` });
+    await auditAndEvent(store, ctx.policy(), request, {
+      action: `rollout.${act}`,
+      kind: `rollout.${kind}`,
+      rule,
+      resource: 'rollout',
+      resource_id: rollout.id,
+      node: { uuid: target.node_uuid, owner: target.owner, lessee: target.lessee },
+      data,
+    });
+  });
+  return ok(targetView((await ctx.inventory.rolloutTargets.find(rollout.id, target.node_uuid))!));
+};
+
+const answerRule = 'temper:rollout:answer';
+
+/** What the body says, checked against the store. Throws InvalidInput, WindowNotFound. */
+const answerOf = async (
+  ctx: ApiContext,
+  target: TargetRow,
+  body: z.output<typeof consentBody>,
+): Promise<Omit<GivenAnswer, 'requester' | 'reason'>> => {
+  if ('now' in body) return { answer: 'now' };
+  const now = await ctx.inventory.clock();
+  if ('at' in body) {
+    if (body.at.getTime() <= now) raise('InvalidInput', { field: 'at', reason: 'is over already; say now' });
+    return { answer: 'at', at: body.at };
+  }
+  const window = await ctx.inventory.projectWindows.find(body.in);
+  if (!window || window.project !== tenantOf(target)) return raise('WindowNotFound', { window: body.in });
+  if (!openingFor(window, now, target.expected_ms ?? 0))
+    raise('InvalidInput', { field: 'in', reason: 'is too short for what is to be done' });
+  return { answer: 'in', window };
+};
+
+const answering = async (
+  request: ApiRequest<OfTarget, unknown, unknown>,
+  ctx: ApiContext,
+  found: Target,
+  given: Omit<GivenAnswer, 'requester'>,
+): Promise<Answer> =>
+  recorded(
+    request,
+    ctx,
+    found,
+    {
+      rule: answerRule,
+      act: 'answer',
+      kind: 'answered',
+      data: { answer: given.answer, at: given.at ?? null, window: given.window?.name ?? null, reason: given.reason },
+    },
+    (store) =>
+      store.rolloutConsents.answer(found.rollout.id, found.target.position, {
+        ...given,
+        requester: requesterOf(request),
+      }),
+  );
+
+const consent = async (
+  request: ApiRequest<OfTarget, unknown, z.output<typeof consentBody>>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const found = await visibleTarget(ctx, request.who, request.params);
+  await requireRule(ctx, request.who, answerRule, found);
+  const answer = await answerOf(ctx, found.target, request.body);
+  return answering(request, ctx, found, { ...answer, reason: request.body.reason ?? null });
+};
+
+const refuse = async (
+  request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const found = await visibleTarget(ctx, request.who, request.params);
+  await requireRule(ctx, request.who, answerRule, found);
+  return answering(request, ctx, found, { answer: 'refuse', reason: request.body.reason });
+};
+
+const acting =
+  (act: 'skip' | 'retry') =>
+  async (request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>, ctx: ApiContext): Promise<Answer> => {
+    const found = await visibleTarget(ctx, request.who, request.params);
+    const rule = `temper:rollout:${act}`;
+    await requireRule(ctx, request.who, rule, found);
+    const { rollout, target } = found;
+    return recorded(request, ctx, found, { rule, act, kind: act, data: request.body }, async (store) => {
+      if (!['running', 'paused'].includes(rollout.state)) return false;
+      if (act === 'retry') return store.rolloutConsents.retry(rollout.id, target.position);
+      const why = { code: 'operator', rule, reason: request.body.reason };
+      const skipped = await store.rolloutTargets.skip(rollout.id, target.position, why);
+      if (skipped) await store.rolloutWakes.want(rollout.id);
+      return skipped;
+    });
+  };
+
+const path = '/temper/v1/rollouts/:rollout/targets/:node';
+const seen = [rolloutRules.get, rolloutRules.own, rolloutRules.node];
+
+export const rolloutTargetRoutes: Route[] = [
+  route<OfTarget, unknown, z.output<typeof consentBody>>({
+    method: 'POST',
+    path: `${path}/consent`,
+    answers: { 200: shapes.rolloutTarget },
+    rules: [...seen, answerRule],
+    body: consentBody,
+    handler: consent,
+  }),
+  route<OfTarget, unknown, z.output<typeof reasonBody>>({
+    method: 'POST',
+    path: `${path}/refuse`,
+    answers: { 200: shapes.rolloutTarget },
+    rules: [...seen, answerRule],
+    body: reasonBody,
+    handler: refuse,
+  }),
+  ...(['skip', 'retry'] as const).map((act) =>
+    route<OfTarget, unknown, z.output<typeof reasonBody>>({
+      method: 'POST',
+      path: `${path}/${act}`,
+      answers: { 200: shapes.rolloutTarget },
+      rules: [...seen, `temper:rollout:${act}`],
+      body: reasonBody,
+      handler: acting(act),
+    }),
+  ),
+];
