@@ -30,7 +30,7 @@ const routes: readonly ConsoleRoute[] = [
   { get: '/runs/:run', page: runPage },
   {
     stream: '/runs/:run/live',
-    run: streamOf(({ params }) => `/temper/v1/runs/${encodeURIComponent(params.run!)}/events`),
+    run: streamOf(({ params }) => `/temper/v1/events?run=${encodeURIComponent(params.run!)}`),
   },
   { post: '/runs/:run/:act', form: actOnRun },
   { get: '/runbooks', page: runbooksPage },

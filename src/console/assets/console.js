@@ -29,15 +29,24 @@
     const button = event.target.closest?.('button.copy');
     if (!button) return;
     await navigator.clipboard?.writeText(button.dataset.copy);
-    button.textContent = '✓';
+    button.textContent = 'copied';
     setTimeout(() => {
-      button.textContent = '⧉';
+      button.textContent = 'copy';
     }, 1_500);
   });
   document.addEventListener('change', (event) => {
     if (event.target.matches?.('select[data-sends]')) event.target.form.requestSubmit();
   });
-  document.addEventListener('htmx:afterSettle', prepare);
+  // A link that has the focus keeps it when its part of the page is fetched again.
+  let focused = null;
+  document.addEventListener('htmx:beforeSwap', () => {
+    focused = document.activeElement?.getAttribute?.('href') ?? null;
+  });
+  document.addEventListener('htmx:afterSettle', () => {
+    prepare();
+    if (focused !== null && document.activeElement === document.body)
+      document.querySelector(`main a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  });
   setInterval(tick, 1_000);
   prepare();
 })();

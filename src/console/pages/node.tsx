@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { next, powerRefusedIn, powerTargets } from '../../model/lifecycle/states';
 import { insteadOf, type Verb, verbRow } from '../../model/lifecycle/verbs';
 import { Acts, askedRules, type Offer } from '../parts/acts';
-import { ActForm, Choice, Reason } from '../parts/forms';
+import { ActForm, Choice } from '../parts/forms';
 import { Live } from '../parts/live';
 import { Facts, Id, State, Time, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
@@ -115,7 +115,6 @@ const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps) => {
       <input type="hidden" name="what" value="runbook" />
       <input type="hidden" name="verb" value={verb} />
       <Choice label={`Runbook for ${verb}`} name="runbook" options={runbooks.map(({ name }) => [name, name])} />
-      <Reason />
       <button type="submit" class="primary">
         Run it
       </button>

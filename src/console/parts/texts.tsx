@@ -37,8 +37,8 @@ export const Id = ({ id, href }: { id: string; href?: string }) => (
     ) : (
       <span title={id}>{id.slice(0, 8)}</span>
     )}
-    <button type="button" class="copy" data-copy={id} aria-label={`Copy ${id}`} title="Copy" hidden>
-      ⧉
+    <button type="button" class="copy" data-copy={id} aria-label={`Copy ${id}`} hidden>
+      copy
     </button>
   </span>
 );
@@ -48,6 +48,7 @@ type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'idle';
 const shapes: Readonly<Record<Tone, string>> = { good: '●', busy: '◐', wait: '◆', bad: '▲', idle: '○' };
 
 const tones: readonly (readonly [pattern: RegExp, tone: Tone])[] = [
+  [/pending|skipped/, 'idle'],
   [/parked|paused|hold|held/, 'wait'],
   [/fail|error|aborted|refused|denied/, 'bad'],
   [/wait|queued|accepted|retrying/, 'wait'],
