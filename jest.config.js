@@ -5,7 +5,7 @@ const tiers = {
   bundle: { folders: ['layout', 'replay'], setup: 'bundle-setup' },
   servers: { folders: ['inventory', 'activities', 'api', 'advisories', 'console', 'runs'], setup: 'global-setup' },
   e2e: { folders: ['e2e'], setup: 'clients-setup' },
-  clients: { folders: ['clients'], setup: 'clients-setup' },
+  clients: { folders: ['clients', 'browser'], setup: 'clients-setup' },
   metal: { folders: ['metal'] },
 };
 

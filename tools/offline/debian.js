@@ -12,8 +12,9 @@ const { run } = require('../../scripts/lib/run');
 const { timed } = require('../../scripts/lib/say');
 
 /**
- * Which programs belong together. `any`: one of them is enough. `check` is given to the first one, to see it start.
- * @typedef {{cache: string, packages: string[], names: string[], any?: boolean, check: string}} Wanted
+ * Which programs belong together. `any`: one of them is enough. `check` is given to the first one, to see it start. `folder` is
+ * where the packages have them, where that is not usr/bin.
+ * @typedef {{cache: string, packages: string[], names: string[], any?: boolean, check: string, folder?: string}} Wanted
  */
 
 /**
@@ -78,15 +79,15 @@ async function ensurePrograms(wanted) {
   );
 }
 
-async function unpack(dir, { packages, names, check }) {
+async function unpack(dir, { packages, names, check, folder = path.join('usr', 'bin') }) {
   fs.rmSync(dir, { recursive: true, force: true });
   const [debs, files, bin] = ['debs', 'root', 'bin'].map((name) => path.join(dir, name));
   for (const one of [debs, files, bin]) fs.mkdirSync(one, { recursive: true });
   await must('apt-get', ['download', '-qq', ...(await missingPackages(packages))], { cwd: debs });
   for (const deb of fs.readdirSync(debs)) await must('dpkg-deb', ['-x', path.join(debs, deb), files]);
   fs.rmSync(debs, { recursive: true });
-  const there = names.filter((name) => fs.existsSync(path.join(files, 'usr', 'bin', name)));
-  for (const name of there) wrap(path.join(bin, name), path.join(files, 'usr', 'bin', name), libraries(files));
+  const there = names.filter((name) => fs.existsSync(path.join(files, folder, name)));
+  for (const name of there) wrap(path.join(bin, name), path.join(files, folder, name), libraries(files));
   await must(path.join(bin, names[0]), [check]);
   fs.writeFileSync(path.join(dir, '.complete'), '');
 }
@@ -122,7 +123,16 @@ const libraries = (files) =>
         .readdirSync(dir)
         .filter((name) => name.includes('-linux-'))
         .map((name) => path.join(dir, name)),
-    );
+    )
+    .flatMap((dir) => [dir, ...privateLibraries(dir)]);
+
+/** Folders within one that hold libraries too, such as those that only one package's other libraries want. */
+const privateLibraries = (dir) =>
+  fs
+    .readdirSync(dir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => path.join(dir, name))
+    .filter((inner) => fs.readdirSync(inner).some((name) => /^lib.*\.so(\.|$)/.test(name)));
 
 /** `exec`, so that whoever ends the program ends it and not a shell in front of it. */
 function wrap(file, program, folders) {

@@ -1,0 +1,69 @@
+/** Nodes and runs of every sort that pages tell apart: what waits, what tries again, what failed, what is well. */
+import type { TestApi } from './api';
+import { happened, runningRun, type SeenRun } from './happenings';
+
+export type ConsoleWorld = { readonly parked: SeenRun; readonly retrying: SeenRun; readonly failed: SeenRun };
+
+type Step = Readonly<Record<string, unknown>>;
+const stepsOf = async (api: TestApi, { run }: SeenRun, steps: readonly Step[]): Promise<void> => {
+  for (const [index, step] of steps.entries())
+    await api.sql`insert into run_steps ${api.sql({ run_id: run, index, attempt: 1, attempts: 1, ...step } as never)}`;
+};
+
+const boot = { interface: 'management', step: 'set_boot_device', state: 'done', note: 'disk, for the next boot' };
+const reboot = { interface: 'power', step: 'reboot' };
+const firmware = { interface: 'firmware', step: 'update', state: 'pending', attempt: 0, attempts: 0 };
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+/** What is named rack-1 waits for a decision; rack-2 tries again, rack-3 has failed; rack-4 to rack-9 are free. */
+export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
+  const begun = { cursor: 1, started_at: ago(12), created_at: ago(12) };
+  const parked = await runningRun(api, { ...begun, state: 'parked', node_name: 'rack-1', last_error: null, runbook_name: 'CUSTOM_RESTART' }); // biome-ignore format: one row
+  const retrying = await runningRun(api, { ...begun, state: 'running', node_name: 'rack-2' });
+  const failed = await runningRun(api, { ...begun, state: 'failed', node_name: 'rack-3', finished_at: ago(2), last_error: 'The BMC of node rack-3 refused the credentials on record.' }); // biome-ignore format: one row
+  const done = { ...boot, started_at: ago(12), finished_at: ago(11) };
+  const lost = 'The BMC did not say whether the node was restarted; a person has to decide.';
+  await stepsOf(api, parked, [done, { ...reboot, state: 'parked', last_error: lost, attempt: 5, attempts: 5, started_at: ago(11) }, firmware]); // biome-ignore format: one row
+  await stepsOf(api, retrying, [done, { ...reboot, state: 'running', act: 'power_off', last_error: 'The BMC did not answer.', attempt: 3, attempts: 3, started_at: ago(1) }]); // biome-ignore format: one row
+  await stepsOf(api, failed, [done, { ...reboot, state: 'failed', last_error: 'HTTP 401', started_at: ago(11), finished_at: ago(2) }]); // biome-ignore format: one row
+  await api.sql`update nodes set name = 'rack-1', power_state = 'power on', resource_class = 'compute' where uuid = ${parked.node}`;
+  await api.sql`update nodes set name = 'rack-2', power_state = 'power on', provision_state = 'servicing', reservation = ${retrying.run} where uuid = ${retrying.node}`;
+  await api.sql`update nodes set name = 'rack-3', power_state = 'power off', provision_state = 'service failed', maintenance = true,
+    fault = 'service failure', maintenance_reason = 'the service run failed', last_error = 'HTTP 401' where uuid = ${failed.node}`;
+  await api.sql`insert into nodes (name, driver, provision_state, power_state, resource_class, owner)
+    select 'rack-' || n, 'redfish', 'available', 'power off', 'compute', 'project-owner' from generate_series(4, 9) n`;
+  await happened(api, parked, 'run.accepted', { from: 'active', to: 'servicing' });
+  await happened(api, parked, 'step.tried', { step: 'power.reboot', attempt: 4, error: 'The BMC did not answer.' });
+  await happened(api, parked, 'step.parked', { step: 'power.reboot', error: lost });
+  const steps = [
+    { interface: 'management', step: 'set_boot_device', order: 1, args: { boot_device: 'disk' } },
+    { ...reboot, order: 2, args: {} },
+  ];
+  await api.as('owner-manager', 'POST', '/v1/runbooks', { body: { name: 'CUSTOM_RESTART', steps } });
+  await api.as('owner-manager', 'PATCH', '/v1/runbooks/CUSTOM_RESTART', {
+    body: [{ op: 'add', path: '/description', value: 'Boot from disk once, then restart.' }],
+  });
+  return { parked, retrying, failed };
+};
+
+/** Every page of the console in that world. */
+export const pagesOf = ({ parked, failed }: ConsoleWorld): string[] => [
+  '/',
+  '/nodes',
+  '/nodes/rack-1',
+  '/nodes/rack-3',
+  '/runs',
+  `/runs/${parked.run}`,
+  `/runs/${failed.run}`,
+  '/runbooks',
+  '/runbooks/new',
+  '/runbooks/CUSTOM_RESTART',
+  '/runbooks/CUSTOM_RESTART/edit',
+  '/runbooks/CUSTOM_RESTART/compare?from=1&to=2',
+  '/allocations',
+  '/policy?rule=temper:run:skip&kind=node&object=rack-1',
+  '/audit',
+  '/system',
+  '/scope',
+  '/no-such-page',
+];
