@@ -153,6 +153,17 @@ test('a node that a run holds refuses, and the counters are as before', async ()
   expect(await states(other)).toEqual(['pending']);
 });
 
+test.each([
+  ['store', 'paused', 'restored'],
+  ['unknown', 'paused', 'restored'],
+  ['engine', 'running', null],
+] as const)('after a restore of %s a rollout that ran is %s', async (side, state, code) => {
+  const rollout = await runningRollout(api, await nodesIn(owner, [null]));
+  await control.recovery.enter({ side, reason: 'older' });
+  expect(await api.recovery.leave()).toBe(true);
+  expect(await api.rollouts.find(rollout.id)).toMatchObject({ state, code });
+});
+
 test('the schema itself refuses more harm than the budget', async () => {
   const rollout = await runningRollout(api, await nodesIn(owner, [null, null]), { budget: { total: 1, each: [] } });
   await expect(

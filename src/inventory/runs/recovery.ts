@@ -41,6 +41,10 @@ export const recovery = (sql: Db) => {
 
     /** Takes store and engine for what they are from now on; the next comparison begins a new mark. False where nothing was held back. */
     async leave(): Promise<boolean> {
+      // What an older store has as pending may have been begun since: a person looks before more is.
+      await sql`
+        update rollouts set state = 'paused', code = 'restored', reason = 'The database was set back; look at the nodes, then resume.', updated_at = now()
+        where state = 'running' and exists (select from recovery where side <> 'engine')`;
       const left = await sql`delete from recovery returning 1`;
       await sql`update store_mark set system_id = null, timeline = null, mark = null, seen = null`;
       return left.length === 1;
