@@ -7,7 +7,7 @@ const filesIn = (dir: string): string[] =>
   readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? filesIn(join(dir, entry.name)) : entry.name.endsWith('.ts') ? [join(dir, entry.name)] : [],
   );
-const source = ['api', 'inventory', 'activities', 'runs']
+const source = ['api', 'inventory', 'activities', 'runs', 'rollouts']
   .flatMap((room) => filesIn(join(__dirname, '../../src', room)))
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');

@@ -40,8 +40,8 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
   ramdisk: ['created', 'deleted'],
   window: ['created', 'deleted'],
   rollout: [
-    'planned', 'submitted', 'started', 'running', 'paused', 'resumed', 'advanced', 'aborted', 'adopted', 'succeeded', 'asked', 'answered',
-    'approved', 'rejected', 'skip', 'retry',
+    'planned', 'replanned', 'submitted', 'started', 'running', 'paused', 'resumed', 'advanced', 'aborted', 'adopted', 'succeeded', 'asked', 'answered',
+    'approved', 'rejected', 'skip', 'retry', 'target.skipped',
   ], // biome-ignore format: one row of names
   disruption_budget: [...changes, 'overridden'],
   runbook: [...changes, 'withdrawn'],
