@@ -77,25 +77,23 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
   );
 
   const pictures = process.env.TEMPER_SCREENSHOTS;
-  (pictures === undefined ? test.skip : test)(
-    'pictures are taken, where a folder is given for them',
-    async () => {
-      const wanted = [
-        ['now', '/', 'light'],
-        ['node', '/nodes/rack-1', 'light'],
-        ['run', `/runs/${world.parked.run}`, 'dark'],
-        ['runbook-editor', '/runbooks/CUSTOM_RESTART/edit', 'light'],
-      ] as const;
-      const context = await as('operator', { viewport: { width: 1180, height: 760 } });
-      const page = await context.newPage();
-      for (const [name, address, colorScheme] of wanted) {
-        await page.emulateMedia({ colorScheme });
-        await page.goto(address);
-        await page.screenshot({ path: `${pictures}/console-${name}-${colorScheme}.png` });
-      }
-    },
-    120_000,
-  );
+  const takePictures = async (folder: string): Promise<void> => {
+    const wanted = [
+      ['now', '/', 'light'],
+      ['node', '/nodes/rack-1', 'light'],
+      ['run', `/runs/${world.parked.run}`, 'dark'],
+      ['runbook-editor', '/runbooks/CUSTOM_RESTART/edit', 'light'],
+    ] as const;
+    const context = await as('operator', { viewport: { width: 1180, height: 760 } });
+    const page = await context.newPage();
+    for (const [name, address, colorScheme] of wanted) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(address);
+      await page.screenshot({ path: `${folder}/console-${name}-${colorScheme}.png` });
+    }
+  };
+  // For the pages of documentation, by `npm run screenshots` alone.
+  if (pictures !== undefined) test('pictures are taken', () => takePictures(pictures), 120_000);
 
   test('at 320 px nothing lies outside of the page but what scrolls within it', async () => {
     const context = await as('operator', { viewport: { width: 320, height: 640 } });

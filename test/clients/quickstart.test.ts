@@ -68,6 +68,7 @@ test.each(commands.map(({ command, shown }, index) => [index, command, shown] as
 test('npm start prints what the page says it prints', () => {
   const { welcome } = jest.requireActual('../../scripts/start.js');
   const addresses = {
+    console: 'http://127.0.0.1:6380',
     api: 'http://127.0.0.1:6385',
     identity: 'http://127.0.0.1:5000/v3',
     temporalUi: 'http://127.0.0.1:8233',
