@@ -86,6 +86,19 @@ const changedHands = {
 const settled = ({ inventory }: RolloutDeps, rollout: RolloutRow, target: TargetRow) =>
   inventory.transaction((store) => store.rolloutConsents.settle(rollout, target));
 
+/** What stands against a target by the word of its tenant; undefined where nothing does. */
+const heldByTenant = async (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow): Promise<Began | undefined> => {
+  // The plan has marked those whose tenant has a say.
+  if (target.code === 'leased') {
+    const consent = await settled(deps, rollout, target);
+    if (consent === 'given') return undefined;
+    return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
+  }
+  // One that is tried again was begun with consent, and bears another mark by now; the time that the tenant named may be over.
+  if (target.state !== 'failed' || target.power_cycles === 0) return undefined;
+  return (await settled(deps, rollout, target)) === 'waits' ? { is: 'waits', code: 'consent' } : undefined;
+};
+
 /** Passes over the targets whose tenants have not answered in time. */
 export const passOverdue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<void> => {
   const why = { code: 'no_consent', reason: 'The tenant has not answered in time.' };
@@ -97,10 +110,8 @@ export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target
   const { inventory, runs, prepare, log } = deps;
   const node = await inventory.nodes.find({ uuid: target.node_uuid });
   if (!node) return skip(deps, rollout, target, { code: 'gone', reason: 'The node is no longer enrolled.' });
-  // The plan has marked those whose tenant has a say.
-  const consent = target.code === 'leased' ? await settled(deps, rollout, target) : 'given';
-  if (consent !== 'given')
-    return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
+  const held = await heldByTenant(deps, rollout, target);
+  if (held) return held;
   const frozen = await inventory.freezes.active(target.node_uuid);
   if (frozen) return { is: 'waits', code: 'frozen' };
   const { refusals, prepared } = await prepare({

@@ -30,9 +30,10 @@ const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
 const unended: readonly TargetState[] = ['pending', 'asked', ...underWay];
 
 const totalOf = ({ counters }: View): CounterRow => counters.find(({ scope }) => scope === 'total')!;
-const sum = (counts: Counts, states: readonly TargetState[], wave?: number): number =>
+/** @param upTo only targets of this wave and of those before it */
+const sum = (counts: Counts, states: readonly TargetState[], upTo?: number): number =>
   counts
-    .filter((row) => states.includes(row.state) && (wave === undefined || row.wave === wave))
+    .filter(({ state, wave }) => states.includes(state) && (upTo === undefined || (wave !== null && wave <= upTo)))
     .reduce((all, { targets }) => all + targets, 0);
 
 const viewOf = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<View> => {
@@ -177,7 +178,8 @@ const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
 
 const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   const { rollout, counts } = view;
-  // A wave is over when nothing of it is to come; what was skipped, or has failed within the budget, is over as well.
+  // A wave is over when nothing of it is to come, nor of an earlier one that is tried again; what was skipped, or has failed
+  // within the budget, is over as well.
   if (sum(counts, unended, rollout.wave) === 0) {
     await endWave(deps, view);
     return 'more';

@@ -157,6 +157,7 @@ test('a failed target that is to be tried again counts as failed until it is beg
   const total = async () => (await stores.control.rollouts.counters(rollout.id)).find(({ scope }) => scope === 'total');
   expect(await total()).toMatchObject({ failed: 1, in_flight: 0 });
   expect(await stores.control.rolloutTargets.due(rollout.id, 0, 10)).toHaveLength(1);
+  expect(await stores.control.rolloutTargets.due(rollout.id, 1, 10)).toHaveLength(1);
   await stores.owner`update nodes set provision_state = 'active' where uuid = ${uuid}`;
   expect(await begin(stores.control, rollout, { position: 0, node_uuid: uuid })).toEqual({ is: 'admitted' });
   expect(await total()).toMatchObject({ failed: 0, in_flight: 1 });

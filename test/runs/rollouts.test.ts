@@ -9,6 +9,7 @@ import { createPrepare } from '../../src/api/orders/rollout-orders';
 import { createInventory } from '../../src/inventory';
 import { raise } from '../../src/model/errors';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
+import { beginTarget } from '../../src/rollouts/admit';
 import type { Authority, RolloutDeps } from '../../src/rollouts/contract';
 import { runWaking, wakeOnce, wakeSilent } from '../../src/rollouts/waking';
 import { createRuns } from '../../src/runs';
@@ -332,6 +333,46 @@ test('a tenant that refuses keeps its node, and its reason is seen', async () =>
   });
   await world.until(async () => ((await asOperator()).state === 'succeeded' ? true : undefined));
   expect(calls).toEqual([]);
+});
+
+/** The power goes off on no node until `mend` is called. */
+const brokenPower = async () => {
+  let broken = true;
+  await withActs({
+    power_off: async () => (broken ? raise('BmcAuthFailed', { node: 'n', bmc: 'b' }) : { is: 'done' }),
+  });
+  return () => {
+    broken = false;
+  };
+};
+
+test('a node that failed in a wave that is over is tried again, and the rollout does not end before it', async () => {
+  const mend = await brokenPower();
+  const rollout = await plan({ select: { nodes: await nodes(['r1', 'r1', 'r1']) } });
+  await start(rollout);
+  expect(await reaches(rollout, 'paused')).toMatchObject({ code: 'wave_gate', states: { failed: 1, pending: 2 } });
+  mend();
+  const [failed] = await targets(rollout, '?state=failed');
+  await api.as('operator', 'DELETE', `/v1/nodes/${failed.node_uuid}/maintenance`);
+  expect((await ofTarget(rollout, failed.node_uuid, 'retry', { reason: 'mended' }, 'owner-manager')).status).toBe(200);
+  await act(rollout, 'advance', { expected_wave: 1 });
+  expect(await reaches(rollout, 'succeeded')).toMatchObject({ states: { done: 3 } });
+});
+
+test('a node that is tried again waits for the time that its tenant has named', async () => {
+  await brokenPower();
+  const { rollout, node, asOperator } = await askedRollout('CUSTOM_AGAIN');
+  await ofTarget(rollout, node, 'consent', { now: true });
+  await world.until(async () => ((await asOperator()).states.failed === 1 ? true : undefined));
+  const { inventory } = deps;
+  const again = async () =>
+    beginTarget(
+      deps,
+      (await inventory.rollouts.find(rollout.uuid))!,
+      (await inventory.rolloutTargets.find(rollout.uuid, node))!,
+    );
+  await world.sql`update rollout_answers set answer = 'at', at = now() + interval '1 day' where rollout = ${rollout.uuid}`;
+  expect(await again()).toEqual({ is: 'waits', code: 'consent' });
 });
 
 test('a start without approval is refused; a vote counts for one plan, by another user, while its rights last', async () => {

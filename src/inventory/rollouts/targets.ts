@@ -116,13 +116,16 @@ export const rolloutTargets = (sql: Db) => ({
     return row!;
   },
 
-  /** Targets of a wave that may be begun now, in the order of the plan; without those of which a bound has no room as it stands. */
+  /**
+   * Targets of a wave that may be begun now, in the order of the plan, and those of it and of earlier ones that are to be tried
+   * again; without those of which a bound has no room as it stands.
+   */
   due: (rollout: RolloutUuid, wave: number, limit: number): Promise<TargetRow[]> => sql<TargetRow[]>`
     select ${sql(columns)} from rollout_targets t
-    where rollout = ${rollout} and wave = ${wave} and ((state = 'pending' and (not_before is null or not_before <= now())
+    where rollout = ${rollout} and ((wave = ${wave} and state = 'pending' and (not_before is null or not_before <= now())
       and not t.counters && array(
         select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget)))
-      or (state = 'failed' and retry_asked_at > ended_at and not t.counters && array(
+      or (wave <= ${wave} and state = 'failed' and retry_asked_at > ended_at and not t.counters && array(
         select number from rollout_counters where rollout = ${rollout} and in_flight >= most)))
     order by position limit ${limit}`,
 
