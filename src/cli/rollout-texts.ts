@@ -86,6 +86,29 @@ export const planText = (rollout: Rollout): string => {
   ].join('\n')}\n`;
 };
 
+/** What users have said of a plan. */
+export type Votes = {
+  readonly plan_hash: string;
+  readonly wanted: number;
+  readonly approved: number;
+  readonly votes: readonly {
+    readonly user_id: string;
+    readonly user_name: string | null;
+    readonly vote: 'approve' | 'reject';
+    readonly reason: string | null;
+    readonly expires_at: string;
+  }[];
+};
+
+/** How many approve, and what each has said. */
+export const votesText = ({ plan_hash, wanted, approved, votes }: Votes): string =>
+  `${[
+    `Plan ${plainText(plan_hash.slice(0, 12))} has ${approved} of ${count(wanted, 'approval')}.`,
+    ...votes.map(({ user_name, user_id, vote, reason, expires_at }) =>
+      plainText(`${user_name ?? user_id}: ${vote}, until ${expires_at}${reason === null ? '' : `: ${reason}`}`),
+    ),
+  ].join('\n  ')}\n`;
+
 const barSize = 20;
 const over = ['done', 'failed', 'aborted', 'skipped'];
 

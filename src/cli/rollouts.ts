@@ -3,21 +3,11 @@ import type { Command } from 'commander';
 import { parse, YAMLParseError } from 'yaml';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { planText, type Rollout, rolloutTable, type Target, targetTable } from './rollout-texts';
+import { findRollout, rolloutsPath as path, planHashOf } from './find-rollout';
+import { addRolloutTargets } from './rollout-targets';
+import { planText, type Rollout, rolloutTable, type Target, targetTable, type Votes, votesText } from './rollout-texts';
 import { watchRollout } from './rollout-watch';
 import { plainText } from './tables';
-
-const path = '/temper/v1/rollouts';
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** The rollout that is meant by its UUID, the beginning of it, or its name. Throws CliFault. */
-const findRollout = async ({ api }: Context, ident: string): Promise<string> => {
-  if (uuidForm.test(ident)) return ident;
-  const { rollouts } = (await api.send('GET', `${path}?limit=1000`)) as { rollouts: Rollout[] };
-  const meant = rollouts.filter(({ uuid, name }) => name === ident || (ident.length >= 4 && uuid.startsWith(ident)));
-  if (meant.length > 1) stop('usage', `${ident} could be ${meant.length} rollouts; give more of its UUID.`);
-  return meant[0]?.uuid ?? stop('refused', `No rollout ${ident}.`);
-};
 
 type Planned = {
   readonly query?: readonly string[];
@@ -119,25 +109,26 @@ const listTargets = async (context: Context, ident: string, given: Listed): Prom
 
 type Given = { readonly reason: string; readonly plan?: string; readonly wave?: string; readonly running?: string };
 
-/** The hash of the plan that the caller means. Throws CliFault where it is another by now. */
-const hashOf = async ({ api }: Context, uuid: string, plan: string | undefined): Promise<string> => {
-  const { plan_hash = '' } = (await api.send('GET', `${path}/${uuid}`)) as Rollout;
-  if (plan !== undefined && (plan.length < 4 || !plan_hash.startsWith(plan)))
-    stop('refused', `The plan of rollout ${uuid} is ${plan_hash}, not ${plan}; read it anew.`);
-  return plan_hash;
-};
-
 const acting =
   (act: string, hashed: boolean) =>
   async (context: Context, ident: string, given: Given): Promise<void> => {
     const uuid = await findRollout(context, ident);
     const answer = await context.api.send('POST', `${path}/${uuid}/${act}`, {
       reason: given.reason,
-      ...(hashed && { plan_hash: await hashOf(context, uuid, given.plan) }),
+      ...(hashed && { plan_hash: await planHashOf(context, uuid, given.plan) }),
       ...(given.wave !== undefined && { expected_wave: Number(given.wave) }),
       ...(given.running !== undefined && { running: given.running }),
     });
     context.print(answer, () => `Rollout ${uuid}: ${act} is done.\n`);
+  };
+
+/** A vote is for the plan that its user has read, so its hash is no option. */
+const voting =
+  (act: string) =>
+  async (context: Context, ident: string, { plan, reason }: { readonly plan: string; readonly reason: string }) => {
+    const uuid = await findRollout(context, ident);
+    const body = { plan_hash: await planHashOf(context, uuid, plan), reason };
+    context.print((await context.api.send('POST', `${path}/${uuid}/${act}`, body)) as Votes, votesText);
   };
 
 const rollback = async (
@@ -162,6 +153,22 @@ const acts: readonly (readonly [act: string, says: string, hashed: boolean])[] =
   ['adopt', 'have it go on by your rights', false],
   ['abort', 'end it', false],
 ];
+
+const votes: readonly (readonly [act: string, does: string])[] = [
+  ['approve', 'approve the plan that you have read'],
+  ['reject', 'reject the plan that you have read; a submitted rollout is back at planned'],
+];
+
+const addVotes = (rollouts: Command, run: Acting): void => {
+  for (const [act, does] of votes)
+    rollouts
+      .command(act)
+      .description(does)
+      .argument('<rollout>', 'its UUID, the beginning of it, or its name')
+      .requiredOption('--plan <hash>', 'the plan that you have read, or the beginning of its hash')
+      .requiredOption('--reason <text>', 'why; it stands in the audit trail')
+      .action(run(voting(act)));
+};
 
 const addActs = (rollouts: Command, run: Acting): void => {
   for (const [act, says, hashed] of acts) {
@@ -211,6 +218,8 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .option('--limit <number>', 'at most so many, 1 to 1000')
     .action(run(listTargets));
   addActs(rollouts, run);
+  addVotes(rollouts, run);
+  addRolloutTargets(rollouts, run);
   rollouts
     .command('rollback')
     .description('plan another rollout on its nodes; nothing is undone by itself')

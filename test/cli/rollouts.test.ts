@@ -141,6 +141,74 @@ describe('an act', () => {
   });
 });
 
+describe('a vote', () => {
+  const vote = {
+    user_id: 'u',
+    user_name: 'ann',
+    vote: 'approve',
+    reason: 'read\u001b[2J it',
+    expires_at: '2026-11-23T10:00:00Z',
+  };
+  const plain = (path: string): Answer | undefined =>
+    /approve|reject/.test(path) ? { json: { plan_hash, wanted: 2, approved: 1, votes: [vote] } } : undefined;
+
+  test.each(['approve', 'reject'])('%s carries the plan that was read, and says who has voted', async (act) => {
+    answers = plain;
+    const { status, out } = await does([act, 'bios', '--plan', '7f3c', '--reason', 'r']);
+    expect([status, out]).toEqual([
+      0,
+      `Plan 7f3c00000000 has 1 of 2 approvals.\n  ann: approve, until 2026-11-23T10:00:00Z: read [2J it\n`,
+    ]);
+    expect(api.asked.at(-1)).toMatchObject({
+      method: 'POST',
+      path: `/temper/v1/rollouts/${uuid}/${act}`,
+      body: { plan_hash, reason: 'r' },
+    });
+  });
+
+  test.each([
+    ['without a plan', [], 2],
+    ['on a plan that is another by now', ['--plan', 'beef'], 1],
+  ])('%s is not sent', async (_, options, status) => {
+    expect((await does(['approve', uuid, '--reason', 'r', ...options])).status).toBe(status);
+    expect(api.asked.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+});
+
+describe('a node of a rollout', () => {
+  const at = '2026-11-30T18:00:00Z';
+  const target = { node_uuid: 'n', node_name: 'bmc-9', state: 'pending', not_before: null };
+  const answer = (over: object = {}) => {
+    answers = (path) => (path.includes('/targets/') ? { json: { ...target, ...over } } : undefined);
+  };
+
+  test.each([
+    ['consent', ['--now'], { now: true }, 'as soon as the rollout has room', {}],
+    ['consent', ['--at', at, '--reason', 'r'], { at, reason: 'r' }, `from ${at} on`, { not_before: at }],
+    ['consent', ['--in', uuid], { in: uuid }, 'while the window is open', {}],
+    ['refuse', ['--reason', 'r'], { reason: 'r' }, 'the rollout passes over it', {}],
+    ['skip', ['--reason', 'r'], { reason: 'r' }, 'is passed over', {}],
+    ['retry', ['--reason', 'r'], { reason: 'r' }, 'counts as failed until then', {}],
+  ])('%s %j is sent, and its answer said', async (act, options, body, says, over) => {
+    answer(over);
+    const { status, out } = await does([act, 'bios', 'a/b', ...options]);
+    expect([status, out]).toEqual([0, expect.stringContaining(`Node bmc-9 `)]);
+    expect(out).toContain(says);
+    expect(api.asked.at(-1)).toEqual(
+      expect.objectContaining({ method: 'POST', path: `/temper/v1/rollouts/${uuid}/targets/a%2Fb/${act}`, body }),
+    );
+  });
+
+  test.each([
+    ['consent that says no time', ['consent', uuid, 'n']],
+    ['consent that says two', ['consent', uuid, 'n', '--now', '--at', at]],
+    ['a refusal without a reason', ['refuse', uuid, 'n']],
+  ])('%s is refused before anything is sent', async (_, line) => {
+    expect((await does(line)).status).toBe(2);
+    expect(api.asked).toEqual([]);
+  });
+});
+
 describe('watching', () => {
   const running = {
     ...rollout,

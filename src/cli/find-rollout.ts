@@ -1,0 +1,28 @@
+/** Which rollout, and which plan of it, a caller means. */
+import type { Context } from './context';
+import { stop } from './faults';
+import type { Rollout } from './rollout-texts';
+
+export const rolloutsPath = '/temper/v1/rollouts';
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The UUID of the rollout that is meant by it, by the beginning of it, or by its name. Throws CliFault. */
+export const findRollout = async ({ api }: Pick<Context, 'api'>, ident: string): Promise<string> => {
+  if (uuidForm.test(ident)) return ident;
+  const { rollouts } = (await api.send('GET', `${rolloutsPath}?limit=1000`)) as { rollouts: Rollout[] };
+  const meant = rollouts.filter(({ uuid, name }) => name === ident || (ident.length >= 4 && uuid.startsWith(ident)));
+  if (meant.length > 1) stop('usage', `${ident} could be ${meant.length} rollouts; give more of its UUID.`);
+  return meant[0]?.uuid ?? stop('refused', `No rollout ${ident}.`);
+};
+
+/** The hash of the plan that the caller means. @param plan the beginning of it. Throws CliFault where it is another by now */
+export const planHashOf = async (
+  { api }: Pick<Context, 'api'>,
+  uuid: string,
+  plan: string | undefined,
+): Promise<string> => {
+  const { plan_hash = '' } = (await api.send('GET', `${rolloutsPath}/${uuid}`)) as Rollout;
+  if (plan !== undefined && (plan.length < 4 || !plan_hash.startsWith(plan)))
+    stop('refused', `The plan of rollout ${uuid} is ${plan_hash}, not ${plan}; read it anew.`);
+  return plan_hash;
+};
