@@ -3,6 +3,7 @@ import {
   hideSecrets,
   hideTexts,
   isSecretRef,
+  maskDocument,
   masked,
   maskSecrets,
   maskText,
@@ -192,4 +193,14 @@ describe('the work that a document of many keys makes', () => {
     expect(many.searches).toBeLessThanOrEqual(2 * 3_000);
     expect([few.listings, many.listings]).toEqual([1, 1]);
   });
+});
+
+test('a printed document is masked by work that grows with its length, whatever its texts are made of', () => {
+  const key = 'a "quoted" key';
+  const text = `{"note": ${JSON.stringify('"'.repeat(100_000))}, ${JSON.stringify(key)}: {"$secret": "1"}}`;
+  const before = process.cpuUsage();
+  const shown = JSON.parse(maskDocument(text));
+  expect(shown[key]).toBe(masked);
+  // Of the processor, not of the clock: it is a few thousandths of a second, and was many seconds.
+  expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
 });

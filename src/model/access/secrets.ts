@@ -119,7 +119,8 @@ const secretSign = new RegExp(
 
 // As PostgreSQL prints a document. Within a text the quotes would be escaped, so that only a reference reads like this.
 const printedRef = /\{"\$secret": "[^"\\]*"\}/g;
-const printedRefWithKey = /"(?:[^"\\]|\\.)*": \{"\$secret": "[^"\\]*"\}/g;
+// Of a key with an escape its end alone: a search that went over escapes would begin anew at each quote of a long text.
+const printedRefWithKey = /"[^"\\]*": \{"\$secret": "[^"\\]*"\}/g;
 
 /**
  * The text of a document, as PostgreSQL prints it, masked as `maskSecrets` masks the document. It is parsed only where what is
