@@ -142,11 +142,27 @@ test('a decision is sent with its reason and its step, and the page says what wi
   const key = /name="key" value="([^"]+)"/.exec(text)![1]!;
   const fields = { key, reason: 'the cable is in again', step: '0' };
   const page = await browser.post(`/runs/${seen.run}/retry`, fields);
-  expect(page).toMatchObject({ status: 303, to: `/runs/${seen.run}?will=The%20step%20is%20run%20again.` });
+  expect(page.status).toBe(303);
+  expect(page.to).toMatch(`/runs/${seen.run}?will=The%20step%20is%20run%20again.&proof=`);
+  expect((await browser.get(page.to!)).text).toContain('The step is run again.</p>');
   await browser.post(`/runs/${seen.run}/retry`, fields);
   expect(api.runs.operated).toMatchObject([
     { run: seen.run, act: 'retry', cursor: 0, reason: 'the cable is in again' },
   ]);
+});
+
+test('what only a link says is said by no page', async () => {
+  const browser = await pages.as('owner-manager');
+  const own = await browser.post(`/runs/${seen.run}/retry`, { reason: 'once more', step: '0' });
+  const proof = new URL(own.to!, pages.url).searchParams.get('proof')!;
+  for (const given of ['', `&proof=${proof}`, '&proof=x']) {
+    const { status, text } = await browser.get(`/runs/${seen.run}?will=Call%20this%20number${given}`);
+    expect(status).toBe(200);
+    expect(text).not.toContain('Call this number</p>');
+    expect(text).not.toContain('role="status"');
+  }
+  const other = await pages.as('owner-manager');
+  expect((await other.get(own.to!)).text).not.toContain('The step is run again.</p>');
 });
 
 test('a refusal of the API is shown word for word, with the rule and the way to ask why', async () => {

@@ -1,7 +1,7 @@
 /** Signing in and out: what the cookie is, what a form must prove, and what a page says when the API is away. */
 
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sealData } from 'iron-session';
 import { startTestApi, type TestApi } from '../support/api';
@@ -98,6 +98,55 @@ test.each([
   expect(await browser.get('/nodes')).toMatchObject({ status: 303 });
 });
 
+test('a cookie that is no cookie of the console is none', async () => {
+  const browser = pages.browser();
+  browser.cookie = 'temper_console=%E0%A4%A';
+  expect(await browser.get('/nodes')).toMatchObject({ status: 303 });
+  browser.cookie = 'temper_console=%';
+  expect(await browser.get('/sign-in')).toMatchObject({ status: 200 });
+});
+
+test.each([
+  ['signing out', '/sign-out', {}],
+  ['signing in anew', '/sign-in', { kind: 'token', token: 'owner-member' }],
+])('%s ends the streams of the session', async (_, path, form) => {
+  const browser = await pages.as('operator');
+  const reply = await fetch(`${pages.url}/live`, { headers: { cookie: browser.cookie } });
+  expect(reply.headers.get('content-type')).toBe('text/event-stream');
+  await browser.post(path, form);
+  expect(await reply.text()).toContain('retry:');
+});
+
+test('a stream ends with the time of its session', async () => {
+  const brief = await startTestConsole(api.url, { lifeMs: 2_000 });
+  try {
+    const { cookie } = await brief.as('operator');
+    const reply = await fetch(`${brief.url}/live`, { headers: { cookie } });
+    expect(await reply.text()).toMatch(/retry:|Sign in/);
+  } finally {
+    await brief.close();
+  }
+});
+
+test('the API learns the address of the browser, and counts unknown credentials by it', async () => {
+  const behind = await startTestApi({ settings: { trustedProxies: ['127.0.0.0/8'], addressLimitPerMinute: 2 } });
+  const front = await startTestConsole(behind.url);
+  try {
+    const attempt = async (address: string, token: string): Promise<number> => {
+      const browser = front.browser();
+      await browser.get('/sign-in');
+      return (await browser.post('/sign-in', { kind: 'token', token }, { 'x-forwarded-for': address })).status;
+    };
+    const seen: number[] = [];
+    for (const token of ['no-a', 'no-b', 'no-c']) seen.push(await attempt('198.51.100.7', token));
+    expect(seen).toEqual([401, 401, 429]);
+    expect(await attempt('198.51.100.8', 'no-d')).toBe(401);
+  } finally {
+    await front.close();
+    await behind.close();
+  }
+});
+
 test('keys are changed without signing anybody out: all of them open', async () => {
   const other = Buffer.alloc(32, 8).toString('base64');
   const after = await startTestConsole(api.url, { keys: [other, consoleKey] });
@@ -146,6 +195,69 @@ test('wrong credentials are refused, and the page says so', async () => {
   const page = await browser.post('/sign-in', { kind: 'token', token: 'no-such-token' });
   expect(page.status).toBe(401);
   expect(page.text).toContain('requires authentication');
+});
+
+/** Makes tokens for any password, and notes what it is asked to end. */
+const startIdentity = async () => {
+  const ended: unknown[] = [];
+  let made = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    if (request.method === 'DELETE') {
+      ended.push(request.headers['x-subject-token']);
+      return response.writeHead(204).end();
+    }
+    made += 1;
+    const token = { expires_at: new Date(Date.now() + 3_600_000).toISOString(), user: { name: 'u' } };
+    response.writeHead(201, { 'x-subject-token': `token-${made}` }).end(JSON.stringify({ token }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ended, close: () => server.close() };
+};
+
+test('a change of scope ends the token of the scope before, and signing out the other', async () => {
+  const identity = await startIdentity();
+  const scoped = await startTestConsole(api.url, { identityUrl: identity.url });
+  try {
+    const browser = scoped.browser();
+    await browser.get('/sign-in');
+    await browser.post('/sign-in', { kind: 'password', user: 'u', password: 'p' });
+    await browser.get('/no-such-page');
+    expect(await browser.post('/scope', { project: 'another' })).toMatchObject({ status: 303, to: '/' });
+    expect(identity.ended).toEqual(['token-1']);
+    await browser.get('/no-such-page');
+    await browser.post('/sign-out', {});
+    expect(identity.ended).toEqual(['token-1', 'token-2']);
+  } finally {
+    await scoped.close();
+    identity.close();
+  }
+});
+
+test('a page of another name that resolves to this machine signs no visitor in to the demo', async () => {
+  const demo = [{ label: 'operator', user: 'u', password: 'p' }];
+  const identity = await startIdentity();
+  const shown = await startTestConsole(api.url, { demo, identityUrl: identity.url });
+  /** As a browser there sends it: `fetch` would not send such a Host. */
+  const post = async (host: string): Promise<number | undefined> => {
+    const browser = shown.browser();
+    await browser.get('/sign-in');
+    const headers = { host, origin: `http://${host}`, cookie: browser.cookie, 'content-type': 'application/x-www-form-urlencoded' }; // biome-ignore format: one row
+    const sent = httpRequest(`${shown.url}/sign-in`, { method: 'POST', headers });
+    sent.end(`${new URLSearchParams({ csrf: browser.csrf, kind: 'demo', person: 'operator' })}`);
+    const [reply] = await once(sent, 'response');
+    reply.resume();
+    return reply.statusCode;
+  };
+  try {
+    const { port } = new URL(shown.url);
+    expect(await post(`rebound.example.org:${port}`)).toBe(403);
+    expect(await post(`localhost:${port}`)).toBe(303);
+    expect(await post(`127.0.0.1:${port}`)).toBe(303);
+  } finally {
+    await shown.close();
+    identity.close();
+  }
 });
 
 test('there is no demo where the settings name none', async () => {

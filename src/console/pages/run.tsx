@@ -5,6 +5,7 @@ import { Acts, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Code, Facts, Id, State, spanOf, Time, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
+import { proofOf } from '../server/session';
 import type { CanAnswer, RunView, StepView } from '../views';
 import { requesterOf } from './runs';
 
@@ -171,7 +172,7 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
   const answers = await askedRules(api, runAsks(run.uuid));
   const body: VNode = (
     <>
-      {query.will && (
+      {query.will && query.proof === proofOf(session, query.will) && (
         <p role="status" class="notice good">
           {query.will}
         </p>
@@ -210,7 +211,7 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
 const known: readonly string[] = [...runActs, 'rerun'];
 
 /** An act on a run: leads to the run, or to the one that took it up. */
-export const actOnRun = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
+export const actOnRun = async ({ api, params, form, session }: FormContext): Promise<PageAnswer> => {
   const { run = '', act = '' } = params;
   if (!known.includes(act)) return { to: `/runs/${encodeURIComponent(run)}` };
   const step = fieldOf(form, 'step');
@@ -222,5 +223,6 @@ export const actOnRun = async ({ api, params, form }: FormContext): Promise<Page
   );
   const caused = typeof answer?.run === 'object' ? answer.run.uuid : (answer?.run ?? answer?.uuid ?? run);
   const to = `/runs/${encodeURIComponent(caused)}`;
-  return { to: answer?.will ? `${to}?will=${encodeURIComponent(answer.will)}` : to };
+  const will = answer?.will;
+  return { to: will ? `${to}?will=${encodeURIComponent(will)}&proof=${proofOf(session, will)}` : to };
 };

@@ -1,4 +1,5 @@
 /** The API as the console calls it: with the caller's own credentials, and with nothing else. */
+import type { IncomingMessage } from 'node:http';
 
 /** What the caller presents to the API; it lies sealed in the cookie and nowhere else. */
 export type Credentials =
@@ -82,8 +83,15 @@ const queryOf = (query: Query = {}): string => {
     : `?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)] as [string, string]))}`;
 };
 
-/** @param base of the API, without /v1 */
-export const apiOf = (base: string, credentials: Credentials): Api => {
+/** For the API's audit trail and its counts by address, which believe the console where TEMPER_TRUSTED_PROXIES names it. */
+const forwardedFor = (browser: IncomingMessage): string =>
+  [browser.headers['x-forwarded-for'], browser.socket.remoteAddress].flat().filter(Boolean).join(', ');
+
+/**
+ * @param base of the API, without /v1
+ * @param browser the request on whose behalf it is asked
+ */
+export const apiOf = (base: string, credentials: Credentials, browser: IncomingMessage): Api => {
   const exchange = async (path: string, init: RequestInit): Promise<Response> => {
     try {
       return await fetch(`${base}${path}`, {
@@ -93,6 +101,7 @@ export const apiOf = (base: string, credentials: Credentials): Api => {
           ...credentialHeaders(credentials),
           'x-openstack-ironic-api-version': 'latest',
           accept: 'application/json',
+          'x-forwarded-for': forwardedFor(browser),
           ...(init.headers as Record<string, string> | undefined),
         },
       });

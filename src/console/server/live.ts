@@ -18,25 +18,30 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
     response.write(`${place === undefined ? '' : `id: ${place}\n`}event: change\ndata: now\n\n`);
   };
   const decoder = new TextDecoder();
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    if (signal.aborted) break;
-    const text = decoder.decode(chunk, { stream: true });
-    place = [...text.matchAll(/^id: ?(\d{1,20})$/gm)].at(-1)?.[1] ?? place;
-    if (text.includes('data:')) due ??= setTimeout(say, gatherMs);
-    else response.write(': keep-alive\n\n');
-  }
-  if (due) {
+  try {
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+      if (signal.aborted) break;
+      const text = decoder.decode(chunk, { stream: true });
+      place = [...text.matchAll(/^id: ?(\d{1,20})$/gm)].at(-1)?.[1] ?? place;
+      if (text.includes('data:')) due ??= setTimeout(say, gatherMs);
+      else response.write(': keep-alive\n\n');
+    }
+    if (due) say();
+  } finally {
     clearTimeout(due);
-    say();
   }
 };
 
-/** Follows a stream of the API for one page; where that ends, so does this, and the browser connects again by itself. */
+/** Follows a stream of the API for one page; where that or the session ends, so does this, and the browser connects again by itself. */
 export const streamOf =
   (pathOf: (context: PageContext) => string) =>
   async (context: PageContext, request: Request, response: Response): Promise<void> => {
     const leaving = new AbortController();
-    response.on('close', () => leaving.abort());
+    const stop = context.sessions.onceOver(context.session, () => leaving.abort());
+    response.on('close', () => {
+      stop();
+      leaving.abort();
+    });
     const place = request.header('last-event-id');
     const headers = { accept: 'text/event-stream', ...(place !== undefined && { 'last-event-id': place }) };
     const upstream = await context.api.open(pathOf(context), headers, leaving.signal);

@@ -68,7 +68,7 @@ const queryOf = (request: Request): PageQuery =>
 const contextOf = (deps: ConsoleDeps, request: Request, session: SignedIn): PageContext => ({
   ...deps,
   session,
-  api: apiOf(deps.settings.apiUrl, session.credentials),
+  api: apiOf(deps.settings.apiUrl, session.credentials, request),
   params: request.params as Record<string, string>,
   query: queryOf(request),
   path: request.originalUrl,
@@ -123,15 +123,16 @@ const showFault = async (
   });
 };
 
+const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
 /** Whether a form comes from a page of the console, as far as the browser says. */
 const isOwnOrigin = (settings: ConsoleSettings, request: Request): boolean => {
-  const { origin, 'sec-fetch-site': site } = request.headers;
+  const { origin, host = '', 'sec-fetch-site': site } = request.headers;
+  // A page of any name that resolves to this machine could sign in as a person of the demo (DNS rebinding).
+  if (settings.demo && !loopbackHost.test(host)) return false;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   if (origin === undefined) return true;
-  return (
-    URL.canParse(origin) &&
-    (new URL(origin).host === request.headers.host || origin === new URL(settings.publicUrl).origin)
-  );
+  return URL.canParse(origin) && (new URL(origin).host === host || origin === new URL(settings.publicUrl).origin);
 };
 
 const refuseForm = (request: Request, response: Response, session: Session | undefined): void =>

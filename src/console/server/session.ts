@@ -1,5 +1,6 @@
 /** Who is signed in: sealed into the browser's cookie, so that the console keeps nothing, and ended before its time by name. */
-import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
 import { sealData, unsealData } from 'iron-session';
 import { LRUCache } from 'lru-cache';
@@ -41,16 +42,28 @@ export type Sessions = {
   ): Promise<Session>;
   /** Ends a session: the cookie goes, and a copy of it opens nothing any more in this process. */
   end(response: Response, session: Session | undefined): void;
+  /** Calls back once, when the session is ended in this process, or its time or a day is over. @returns what calls it off */
+  onceOver(session: Session, callback: () => void): () => void;
 };
 
 const anonymousMs = 60 * 60_000;
 // Signed out sessions are remembered for as long as their cookies could be used.
 const endedAtMost = 100_000;
+const oneDayMs = 24 * 60 * 60_000;
 
 const cookieIn = (request: Request, name: string): string | undefined => {
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  const value = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  try {
+    return value && decodeURIComponent(value);
+  } catch {
+    return undefined; // no cookie of ours
+  }
 };
+
+/** The proof that a text in an address was put there for this session: pages say nothing that only a link says. */
+export const proofOf = ({ csrf }: Session, text: string): string =>
+  createHmac('sha256', csrf).update(text).digest('base64url');
 
 /** Whether a form's token is the session's. */
 export const sameToken = (session: Session, given: unknown): boolean => {
@@ -63,6 +76,7 @@ export const createSessions = ({ keys, lifeMs, secure }: SessionSettings): Sessi
   const name = secure ? '__Host-temper_console' : 'temper_console';
   const options = { httpOnly: true, sameSite: 'strict', path: '/', secure } as const;
   const ended = new LRUCache<string, true>({ max: endedAtMost, ttl: lifeMs });
+  const endings = new EventEmitter().setMaxListeners(0);
   const opened = async (seal: string): Promise<Partial<Session> | undefined> => {
     for (const password of keys) {
       const found = await unsealData<Partial<Session>>(seal, { password, ttl: 0 }).catch(() => undefined);
@@ -73,7 +87,7 @@ export const createSessions = ({ keys, lifeMs, secure }: SessionSettings): Sessi
   return {
     async of(request) {
       const seal = cookieIn(request, name);
-      const found = seal === undefined ? undefined : await opened(decodeURIComponent(seal));
+      const found = seal === undefined ? undefined : await opened(seal);
       if (!found?.id || !found.until || found.until <= Date.now() || ended.has(found.id)) return undefined;
       return found as Session;
     },
@@ -92,6 +106,20 @@ export const createSessions = ({ keys, lifeMs, secure }: SessionSettings): Sessi
     end(response, session) {
       if (session) ended.set(session.id, true);
       response.clearCookie(name, options);
+      if (session) endings.emit(session.id);
+    },
+    onceOver({ id, until }, callback) {
+      const stop = (): void => {
+        clearTimeout(timer);
+        endings.off(id, over);
+      };
+      const over = (): void => {
+        stop();
+        callback();
+      };
+      const timer = setTimeout(over, Math.min(until - Date.now(), oneDayMs));
+      endings.once(id, over);
+      return stop;
     },
   };
 };

@@ -71,26 +71,26 @@ const ownCredentials = (form: FormBody): Credentials | undefined => {
 };
 
 /** Whether the API knows these credentials: a caller without any right is known as well. Throws ApiRefusal (401), ApiAway. */
-const requireKnown = async (deps: ConsoleDeps, credentials: Credentials): Promise<void> => {
-  await apiOf(deps.settings.apiUrl, credentials).find('/v1/nodes', { limit: 1, fields: 'uuid' });
+const requireKnown = async (deps: ConsoleDeps, credentials: Credentials, browser: Request): Promise<void> => {
+  await apiOf(deps.settings.apiUrl, credentials, browser).find('/v1/nodes', { limit: 1, fields: 'uuid' });
 };
 
 /** What the form signs in as. Throws ApiRefusal, ApiAway. */
-const signedInBy = async (deps: ConsoleDeps, form: FormBody): Promise<Begun> => {
+const signedInBy = async (deps: ConsoleDeps, form: FormBody, browser: Request): Promise<Begun> => {
   const given = keystoneGiven(deps, form);
   if (given && deps.keystone) return sessionOfKeystone(deps.keystone, given);
   const credentials = ownCredentials(form);
   if (!credentials) throw new ApiRefusal(400, 'The console does not know this way of signing in.');
   const printable = /^[\x21-\x7e]+$/;
   if (credentials.is === 'token' && !printable.test(credentials.token)) throw new ApiRefusal(401, 'That is no token.');
-  await requireKnown(deps, credentials);
+  await requireKnown(deps, credentials, browser);
   const name = credentials.is === 'basic' ? credentials.username : 'token';
   return { credentials, name, scope: 'own credentials', keystone: false };
 };
 
 /** Signs in, under a new session; the one before is ended. Throws ApiRefusal, ApiAway. */
 export const signIn = async (deps: ConsoleDeps, form: FormBody, before: Session, response: Response): Promise<void> => {
-  const begun = await signedInBy(deps, form);
+  const begun = await signedInBy(deps, form, response.req);
   deps.sessions.end(response, before);
   await deps.sessions.begin(response, begun);
 };
@@ -121,4 +121,6 @@ export const changeScope = async (
   });
   deps.sessions.end(response, before);
   await deps.sessions.begin(response, begun);
+  // A logout would end the new token alone.
+  await deps.keystone.revoke(credentials.token);
 };
