@@ -1,6 +1,7 @@
 /** Counts for the caller's part of the world, and what it may do there: neither says more than lists and refusals do. */
 import { startTestApi, type TestApi } from '../support/api';
 import { runningRun, type SeenRun } from '../support/happenings';
+import { rolloutOf } from '../support/rule-world';
 import type { Persona } from '../support/world';
 
 let api: TestApi;
@@ -83,6 +84,30 @@ test('what is answered is what the act itself answers', async () => {
     }
 });
 
+test('of a rollout the answer is the one that the act gets, for the whole and for a node of it', async () => {
+  const rollout = await rolloutOf(api, seen.node, 'running');
+  const { node } = seen;
+  await api.sql`update rollout_targets set state = 'asked', owner = 'project-owner', lessee = 'project-lessee' where rollout = ${rollout}`;
+  const answersFor = async (who: Persona) =>
+    (
+      await can(who, [
+        { rule: 'temper:rollout:pause', rollout },
+        { rule: 'temper:rollout:answer', rollout, node },
+        { rule: 'temper:rollout:skip', rollout, node },
+      ])
+    ).body.answers.map(({ allowed }: { allowed: boolean }) => allowed);
+  expect(await answersFor('owner-manager')).toEqual([true, false, true]);
+  expect(await answersFor('owner-member')).toEqual([false, false, false]);
+  expect(await answersFor('lessee-manager')).toEqual([false, true, false]);
+  expect(await answersFor('lessee-member')).toEqual([false, false, false]);
+  // Who sees a node of it alone gets the answer of a missing rollout about the whole.
+  const hidden = { allowed: false, reason: 'It does not exist, or you may not see it.' };
+  const whole = { rule: 'temper:rollout:get', rollout };
+  expect((await can('lessee-manager', [whole])).body.answers[0]).toMatchObject(hidden);
+  for (const ask of [whole, { ...whole, node }, { rule: 'temper:rollout:answer', rollout: seen.run, node }])
+    expect((await can('stranger-admin', [ask])).body.answers[0]).toMatchObject(hidden);
+});
+
 test('a hidden object is answered as a missing one, whatever the rule', async () => {
   const missing = '00000000-0000-4000-8000-00000000dead';
   const { body } = await can('stranger-admin', [
@@ -102,6 +127,7 @@ test.each([
   ['nothing', []],
   ['too much', Array.from({ length: 101 }, () => ({ rule: 'x' }))],
   ['two objects at once', [{ rule: 'x', node: 'a', run: 'b' }]],
+  ['a rollout with a run', [{ rule: 'x', rollout: 'a', run: 'b' }]],
 ])('%s is no question', async (_, asks) => {
   expect((await can('operator', asks)).status).toBe(400);
 });

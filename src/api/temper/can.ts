@@ -2,17 +2,23 @@
 import { z } from 'zod';
 import { isTemperError } from '../../model/errors';
 import { maxMinor } from '../../model/resources/microversions';
+import { tenantOf } from '../../model/rollouts/consent';
 import { allocationTarget, nodeTarget, runbookTarget, type Target } from '../../policy';
 import type { ApiContext } from '../context';
 import { type ApiRequest, ok, type Route, route } from '../http/route';
 import { visibleNode } from '../resource/visibility';
 import { findVisibleAllocation } from '../v1/allocations/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
+import { visibleTarget } from './rollout-targets';
+import { plannedTargetOf, rolloutRules, wholeRollout } from './rollout-views';
 import { targetOfRun, visibleRun } from './runs';
 import * as shapes from './shapes';
 
 const name = z.string().min(1).max(255);
-const kinds = ['node', 'run', 'runbook', 'allocation'] as const;
+// A rollout comes first: a node beside it names one of its targets.
+const kinds = ['rollout', 'node', 'run', 'runbook', 'allocation'] as const;
+const namedIn = (given: Partial<Record<(typeof kinds)[number], string>>) =>
+  kinds.filter((kind) => given[kind] !== undefined);
 const ask = z
   .strictObject({
     rule: name,
@@ -20,18 +26,24 @@ const ask = z
     run: name.optional(),
     runbook: name.optional(),
     allocation: name.optional(),
+    rollout: name.optional(),
   })
-  .refine((given) => kinds.filter((kind) => given[kind] !== undefined).length <= 1, {
-    error: 'name one of node, run, runbook and allocation',
+  .refine((given) => namedIn(given).length <= 1 || namedIn(given).join() === 'rollout,node', {
+    error: 'name one of node, run, runbook, allocation and rollout, or a rollout with a node of it',
   });
 type Ask = z.output<typeof ask>;
 const mostAsks = 100;
 const canBody = z.strictObject({ asks: z.array(ask).min(1).max(mostAsks) });
 type CanRequest = ApiRequest<unknown, unknown, z.output<typeof canBody>>;
 
-type Find = (ctx: ApiContext, request: CanRequest, ident: string) => Promise<Target>;
+type Find = (ctx: ApiContext, request: CanRequest, ident: string, asked: Ask) => Promise<Target>;
 
 const finds: Readonly<Record<(typeof kinds)[number], Find>> = {
+  rollout: async (ctx, { who }, rollout, { node }) => {
+    if (node === undefined) return plannedTargetOf(ctx, await wholeRollout(ctx, who, rollout));
+    const found = await visibleTarget(ctx, who, { rollout, node });
+    return plannedTargetOf(ctx, found.rollout, tenantOf(found.target));
+  },
   node: async (ctx, { who }, ident) => nodeTarget(await visibleNode(ctx, { who, version: maxMinor }, ident)),
   run: async (ctx, { who }, ident) => {
     const { run, node } = await visibleRun(ctx, who, ident);
@@ -41,7 +53,7 @@ const finds: Readonly<Record<(typeof kinds)[number], Find>> = {
   allocation: async (ctx, { who }, ident) => allocationTarget(await findVisibleAllocation(ctx, who, ident)),
 };
 
-const hiddenCodes = ['NodeNotFound', 'RunNotFound', 'RunbookNotFound', 'AllocationNotFound', 'InvalidInput'] as const;
+const hiddenCodes = ['NodeNotFound', 'RunNotFound', 'RunbookNotFound', 'AllocationNotFound', 'RolloutNotFound', 'PolicyDenied', 'InvalidInput'] as const; // biome-ignore format: one row of names
 
 /** The objects of all asks, each looked for once; undefined for what is hidden or missing. */
 const createTargets = (ctx: ApiContext, request: CanRequest) => {
@@ -50,10 +62,10 @@ const createTargets = (ctx: ApiContext, request: CanRequest) => {
     const kind = kinds.find((one) => asked[one] !== undefined);
     if (kind === undefined) return Promise.resolve({});
     const ident = asked[kind]!;
-    const key = `${kind}\n${ident}`;
+    const key = `${kind}\n${ident}\n${kind === 'rollout' ? asked.node : ''}`;
     const known =
       found.get(key) ??
-      finds[kind](ctx, request, ident).catch((thrown) => {
+      finds[kind](ctx, request, ident, asked).catch((thrown) => {
         if (hiddenCodes.some((code) => isTemperError(thrown, code))) return undefined;
         throw thrown;
       });
@@ -76,7 +88,14 @@ const can = route<unknown, unknown, z.output<typeof canBody>>({
   method: 'POST',
   path: '/temper/v1/policy/can',
   answers: { 200: shapes.canAnswers },
-  rules: ['baremetal:node:get', 'temper:run:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
+  rules: [
+    'baremetal:node:get',
+    'temper:run:get',
+    'baremetal:runbook:get',
+    'baremetal:allocation:get',
+    rolloutRules.get,
+    rolloutRules.own,
+  ],
   changesNothing: true,
   body: canBody,
   async handler(request, ctx) {

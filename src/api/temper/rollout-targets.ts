@@ -35,7 +35,7 @@ type OfTarget = { rollout: string; node: string };
 type Target = { readonly rollout: RolloutRow; readonly target: TargetRow };
 
 /** The target on a node that the caller sees. Throws RolloutNotFound, NodeNotFound alike for what is missing and hidden. */
-const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<Target> => {
+export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<Target> => {
   const { row: rollout } = await visibleRollout(ctx, who, params.rollout);
   const node = await visibleNode(ctx, { who, version: maxMinor }, params.node);
   const target = await ctx.inventory.rolloutTargets.find(rollout.id, node.uuid);
