@@ -1,0 +1,143 @@
+/** What callers do to rollouts and their targets: in which states each act is possible, what will follow, and why a target has not begun. */
+import { endedRollouts, type RolloutState, rolloutActs, type TargetState } from './states';
+
+const possibleIn = {
+  approve: rolloutActs.start,
+  reject: rolloutActs.start,
+  submit: rolloutActs.submit,
+  start: rolloutActs.start,
+  advance: rolloutActs.advance,
+  resume: rolloutActs.resume,
+  pause: rolloutActs.pause,
+  adopt: rolloutActs.adopt,
+  abort: rolloutActs.abort,
+} as const satisfies Readonly<Record<string, readonly RolloutState[]>>;
+export type RolloutAct = keyof typeof possibleIn;
+
+/** All of them, those first that decide about a rollout that waits. */
+export const offeredRolloutActs = Object.keys(possibleIn) as RolloutAct[];
+
+/** What of a rollout decides; `state` and `code` are the wire's words. */
+type RolloutStanding = { readonly state: RolloutState; readonly code?: string | null };
+
+/** Why an act is not possible in a rollout's state; undefined where it is. */
+export const rolloutStateSays = (act: RolloutAct, { state, code }: RolloutStanding): string | undefined => {
+  const from: readonly RolloutState[] = possibleIn[act];
+  if (!from.includes(state)) return `The rollout is ${state}; this is possible while it is ${from.join(', ')}.`;
+  if (act === 'advance' && code !== 'wave_gate') return 'The rollout does not wait at the end of a wave.';
+  if (act === 'resume' && code === 'wave_gate') return 'The rollout waits at the end of a wave; advance it.';
+  return undefined;
+};
+
+/** What will follow. */
+export const rolloutWill: Readonly<Record<RolloutAct, string>> = {
+  submit: 'Other users are asked to approve this plan; nothing begins.',
+  approve: 'Your vote counts for this plan alone; the rollout can be started when enough users have approved it.',
+  reject: 'Your vote is against this plan; the rollout goes back to planned.',
+  start: 'The first wave opens: its nodes are begun by your rights, as far as the budget has room.',
+  pause: 'Nothing more is begun; what runs, runs on.',
+  resume: 'Nodes of the open wave are begun again.',
+  advance: 'The next wave opens.',
+  abort: 'The rollout ends and nothing more is begun; what runs is finished, or asked to end.',
+  adopt: 'Nodes are begun by your rights from now on.',
+};
+
+/** What is done about one target. */
+export const targetActs = ['consent', 'refuse', 'skip', 'retry'] as const;
+export type TargetAct = (typeof targetActs)[number];
+
+type TargetStanding = { readonly state: TargetState };
+
+/** Why an act on a target is not possible; undefined where it is. */
+export const targetStateSays = (
+  act: TargetAct,
+  { state }: TargetStanding,
+  rollout: RolloutStanding,
+): string | undefined => {
+  const operators = act === 'skip' || act === 'retry';
+  if (operators && rollout.state !== 'running' && rollout.state !== 'paused')
+    return `The rollout is ${rollout.state}; this is possible while it is running or paused.`;
+  if (act === 'retry')
+    return state === 'failed' ? undefined : `The node is ${state}; only a failed one is tried again.`;
+  return state === 'pending' || state === 'asked' ? undefined : `The node is ${state} in this rollout.`;
+};
+
+/** What will follow. */
+export const targetWill: Readonly<Record<TargetAct, string>> = {
+  consent: 'The rollout may work on this node: now, or from the time that you name.',
+  refuse: 'The rollout passes over this node.',
+  skip: 'The rollout passes over this node and goes on with the others.',
+  retry: 'The node is begun again; it keeps its place in the budget meanwhile.',
+};
+
+type Counting = {
+  readonly scope: string;
+  readonly value: string;
+  readonly budget: number | null;
+  readonly most: number | null;
+  readonly in_flight: number;
+  readonly failed: number;
+  readonly parked: number;
+};
+
+type BeginningRollout = RolloutStanding & {
+  readonly reason?: string | null;
+  /** The open wave, counted from 1; absent where the caller sees its own nodes alone. */
+  readonly wave?: number;
+  readonly counters?: readonly Counting[];
+};
+
+type BeginningTarget = TargetStanding & {
+  readonly wave: number | null;
+  readonly code: string | null;
+  readonly reason: string | null;
+  /** ISO 8601. */
+  readonly not_before: string | null;
+};
+
+const notRunning: Partial<Readonly<Record<RolloutState, string>>> = {
+  planned: 'The rollout is not started.',
+  awaiting_approval: 'The rollout waits for its approval.',
+  scheduled: 'The rollout is approved, and not started.',
+};
+
+/** Why a counter lets nothing more begin; undefined where it has room. */
+const whyFull = ({ scope, value, budget, most, in_flight, failed, parked }: Counting): string | undefined => {
+  const of = scope === 'total' ? 'the rollout' : `${scope} ${value}`;
+  if (budget !== null && failed + parked + in_flight >= budget)
+    return `The budget of ${of} has no room: ${failed} failed, ${parked} parked and ${in_flight} under way, of ${budget}.`;
+  if (most !== null && in_flight >= most) return `As many nodes of ${of} are under way as may be at once: ${most}.`;
+  return undefined;
+};
+
+const whyPending = (rollout: BeginningRollout, target: BeginningTarget, now: number): string => {
+  const { state, reason, wave, counters = [] } = rollout;
+  if (state === 'paused') return `The rollout is paused${reason ? `: ${reason}` : '.'}`;
+  if (endedRollouts.includes(state)) return `The rollout is ${state}; nothing more is begun.`;
+  const before = notRunning[state];
+  if (before) return before;
+  if (wave !== undefined && target.wave !== null && target.wave > wave)
+    return `Wave ${target.wave} is not open; wave ${wave} is under way.`;
+  if (target.not_before !== null && Date.parse(target.not_before) > now)
+    return 'It is put off until a time that the project which uses the node has named.';
+  const own = counters.filter(({ scope, value }) => scope === 'total' || (scope === 'wave' && value === `${wave}`));
+  const full = own.map(whyFull).find((why) => why !== undefined);
+  if (full) return full;
+  if (target.code === 'leased') return 'The project that uses the node is asked when its turn comes.';
+  return 'Its turn comes in the order of the plan; while the node is held or frozen, or a bound of its domain or its project has no room, the others go first.';
+};
+
+/** Why a target has not begun, or never will; undefined where it has. @param now epoch milliseconds */
+export const whyNotBegun = (rollout: BeginningRollout, target: BeginningTarget, now: number): string | undefined => {
+  switch (target.state) {
+    case 'pending':
+      return whyPending(rollout, target, now);
+    case 'asked':
+      return 'The project that uses the node is asked first; without an answer in time the node is passed over.';
+    case 'refused':
+    case 'skipped':
+      return target.reason ?? target.code ?? undefined;
+    default:
+      return undefined;
+  }
+};

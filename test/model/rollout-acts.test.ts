@@ -1,0 +1,78 @@
+/** Acts on rollouts and targets: the states that the API admits, and why a target has not begun. */
+import {
+  offeredRolloutActs,
+  rolloutStateSays,
+  rolloutWill,
+  targetActs,
+  targetStateSays,
+  whyNotBegun,
+} from '../../src/model/rollouts/rollout-acts';
+import { rolloutActs, rolloutStates, type targetStates } from '../../src/model/rollouts/states';
+
+test('an act is off exactly in the states in which the API refuses it', () => {
+  for (const act of ['submit', 'start', 'pause', 'abort', 'adopt'] as const)
+    for (const state of rolloutStates)
+      expect({ act, state, off: rolloutStateSays(act, { state }) !== undefined }).toEqual({
+        act,
+        state,
+        off: !(rolloutActs[act] as readonly string[]).includes(state),
+      });
+  expect(Object.keys(rolloutWill).sort()).toEqual([...offeredRolloutActs].sort());
+});
+
+test('at the end of a wave a rollout is advanced, at every other pause it is resumed', () => {
+  const gate = { state: 'paused', code: 'wave_gate' } as const;
+  const stop = { state: 'paused', code: 'operator' } as const;
+  expect(rolloutStateSays('advance', gate)).toBeUndefined();
+  expect(rolloutStateSays('resume', gate)).toBe('The rollout waits at the end of a wave; advance it.');
+  expect(rolloutStateSays('resume', stop)).toBeUndefined();
+  expect(rolloutStateSays('advance', stop)).toBe('The rollout does not wait at the end of a wave.');
+});
+
+test('a node is answered for until it has begun, and tried again when it has failed', () => {
+  const possible = (state: (typeof targetStates)[number], rollout: (typeof rolloutStates)[number]) =>
+    targetActs.filter((act) => targetStateSays(act, { state }, { state: rollout }) === undefined);
+  expect(possible('pending', 'running')).toEqual(['consent', 'refuse', 'skip']);
+  expect(possible('asked', 'planned')).toEqual(['consent', 'refuse']);
+  expect(possible('failed', 'paused')).toEqual(['retry']);
+  for (const state of ['admitted', 'soaking', 'done', 'parked', 'aborted', 'skipped', 'refused'] as const)
+    expect(possible(state, 'running')).toEqual([]);
+});
+
+const now = Date.parse('2026-11-22T12:00:00Z');
+const pending = { state: 'pending', wave: 2, code: null, reason: null, not_before: null } as const;
+const total = { scope: 'total', value: '', budget: 2, most: null, in_flight: 0, failed: 0, parked: 0 };
+const running = { state: 'running', wave: 2, counters: [total] } as const;
+
+test.each([
+  ['a plan', { state: 'planned' }, pending, /not started/],
+  ['an unapproved plan', { state: 'awaiting_approval' }, pending, /waits for its approval/],
+  ['a pause', { state: 'paused', reason: 'The budget of 2 is spent.' }, pending, /is paused: The budget of 2 is spent/],
+  ['an end', { state: 'aborted' }, pending, /is aborted; nothing more is begun/],
+  ['an earlier wave', { ...running, wave: 1 }, pending, /Wave 2 is not open; wave 1/],
+  ['a time', running, { ...pending, not_before: '2026-11-22T13:00:00Z' }, /put off until a time/],
+  ['a budget', { ...running, counters: [{ ...total, failed: 1, in_flight: 1 }] }, pending, /of the rollout has no room: 1 failed, 0 parked and 1 under way, of 2/], // biome-ignore format: one row
+  [
+    'a bound',
+    { ...running, counters: [{ ...total, budget: null, most: 3, in_flight: 3 }] },
+    pending,
+    /may be at once: 3/,
+  ],
+  ['its wave', { ...running, counters: [{ ...total, scope: 'wave', value: '2', in_flight: 2 }] }, pending, /wave 2 has no room/], // biome-ignore format: one row
+  ['a tenant', running, { ...pending, code: 'leased' }, /asked when its turn comes/],
+  ['its turn', running, pending, /Its turn comes/],
+  ['an open question', running, { ...pending, state: 'asked' }, /asked first/],
+  ['the plan', running, { ...pending, state: 'refused', reason: 'The node is frozen.' }, /^The node is frozen\.$/],
+] as const)('a node has not begun because of %s', (_, rollout, target, why) => {
+  expect(whyNotBegun(rollout, target, now)).toMatch(why);
+});
+
+test('of another wave’s counter, and of a time that has come, it says nothing', () => {
+  const other = { ...running, counters: [{ ...total, scope: 'wave', value: '1', in_flight: 2 }] };
+  expect(whyNotBegun(other, { ...pending, not_before: '2026-11-22T11:00:00Z' }, now)).toMatch(/Its turn comes/);
+});
+
+test('what has begun needs no reason', () => {
+  for (const state of ['admitted', 'soaking', 'done', 'failed', 'parked', 'aborted'] as const)
+    expect(whyNotBegun(running, { ...pending, state }, now)).toBeUndefined();
+});
