@@ -3,15 +3,19 @@ import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
 import { actOnNode, nodePage } from './pages/node';
+import { nodePlanPage } from './pages/node-plan';
 import { nodesPage } from './pages/nodes';
 import { nowPage } from './pages/now';
 import { policyPage } from './pages/policy';
+import { actOnRollout, rolloutPage } from './pages/rollout';
+import { rolloutsPage } from './pages/rollouts';
 import { actOnRun, runPage } from './pages/run';
 import { editRunbook, editRunbookPage, newRunbookPage } from './pages/runbook-editor';
 import { comparePage, runbookPage, runbooksPage } from './pages/runbooks';
 import { runsPage } from './pages/runs';
 import { scopePage } from './pages/scope';
 import { systemPage } from './pages/system';
+import { actOnTarget, targetPage } from './pages/target';
 import type { ConsoleSettings } from './server/context';
 import { streamOf } from './server/live';
 import { type ConsoleRoute, createConsole } from './server/server';
@@ -26,6 +30,7 @@ const routes: readonly ConsoleRoute[] = [
     run: streamOf(({ params }) => `/temper/v1/events?node=${encodeURIComponent(params.node!)}`),
   },
   { post: '/nodes/:node/acts', form: actOnNode },
+  { get: '/nodes/:node/plan', page: nodePlanPage },
   { get: '/runs', page: runsPage },
   { get: '/runs/:run', page: runPage },
   {
@@ -33,6 +38,11 @@ const routes: readonly ConsoleRoute[] = [
     run: streamOf(({ params }) => `/temper/v1/events?run=${encodeURIComponent(params.run!)}`),
   },
   { post: '/runs/:run/:act', form: actOnRun },
+  { get: '/rollouts', page: rolloutsPage },
+  { get: '/rollouts/:rollout', page: rolloutPage },
+  { post: '/rollouts/:rollout/:act', form: actOnRollout },
+  { get: '/rollouts/:rollout/targets/:position', page: targetPage },
+  { post: '/rollouts/:rollout/targets/:position/:act', form: actOnTarget },
   { get: '/runbooks', page: runbooksPage },
   { get: '/runbooks/new', page: newRunbookPage },
   { post: '/runbooks/new', form: editRunbook },

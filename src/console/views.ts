@@ -1,5 +1,6 @@
 /** What the API answers, as far as pages show it. */
 import type { ProvisionState } from '../model/lifecycle/states';
+import type { RolloutState, TargetState } from '../model/rollouts/states';
 
 export type NodeView = {
   readonly uuid: string;
@@ -125,3 +126,42 @@ export type FreezeView = {
 
 /** The answer to whether the caller may do something. */
 export type CanAnswer = { readonly rule: string; readonly allowed: boolean; readonly reason: string | null };
+
+type Fields<Name extends string, Value> = { readonly [name in Name]: Value };
+type Counts = Readonly<Record<string, number>>;
+
+export type CounterView = Fields<'scope' | 'value', string> &
+  Fields<'in_flight' | 'failed' | 'parked' | 'done', number> &
+  Fields<'budget' | 'most', number | null>;
+
+export type WaveView = Fields<'wave' | 'size' | 'soak_ms', number> &
+  Fields<'opened_at' | 'closed_at', string | null> & { readonly advance: string; readonly states: Counts };
+
+type Refused = Fields<'code' | 'reason', string> & { readonly nodes: number };
+
+/** What callers see of a rollout that see the whole of it; others see that it works on their own nodes. */
+type WholeRollout = Fields<'name' | 'project' | 'code' | 'reason' | 'reverts', string | null> &
+  Fields<'wave' | 'waves_total', number> & {
+    readonly plan_hash: string;
+    readonly requester: RunCommon['requester'];
+    readonly grant: RunCommon['requester'] | null;
+    readonly summary: Partial<Fields<'selected' | 'will_run' | 'need_consent' | 'restarts' | 'erased', number>> & {
+      readonly refused?: readonly Refused[];
+      readonly expected_ms?: number | null;
+    };
+    readonly waves: readonly WaveView[];
+    readonly counters: readonly CounterView[];
+  };
+
+export type RolloutView = Pick<RunCommon, 'uuid' | 'verb' | 'created_at' | 'started_at' | 'finished_at'> & {
+  readonly state: RolloutState;
+  readonly runbook: { readonly uuid: string; readonly name: string; readonly revision: number } | null;
+} & Partial<WholeRollout>;
+
+export type TargetView = Fields<'position' | 'power_cycles', number> &
+  Fields<'wave' | 'expected_ms', number | null> &
+  Fields<'node_name' | 'code' | 'rule' | 'reason' | 'not_before' | 'run' | 'soak_until' | 'ended_at', string | null> & {
+    readonly node_uuid: string;
+    readonly state: TargetState;
+    readonly erases: boolean;
+  };

@@ -1,8 +1,15 @@
 /** Nodes and runs of every sort that pages tell apart: what waits, what tries again, what failed, what is well. */
 import type { TestApi } from './api';
 import { happened, runningRun, type SeenRun } from './happenings';
+import { rolloutOf } from './rule-world';
 
-export type ConsoleWorld = { readonly parked: SeenRun; readonly retrying: SeenRun; readonly failed: SeenRun };
+export type ConsoleWorld = {
+  readonly parked: SeenRun;
+  readonly retrying: SeenRun;
+  readonly failed: SeenRun;
+  /** Waits at the end of its first wave; the tenant of its node is asked. */
+  readonly rollout: string;
+};
 
 type Step = Readonly<Record<string, unknown>>;
 const stepsOf = async (api: TestApi, { run }: SeenRun, steps: readonly Step[]): Promise<void> => {
@@ -43,11 +50,16 @@ export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
   await api.as('owner-manager', 'PATCH', '/v1/runbooks/CUSTOM_RESTART', {
     body: [{ op: 'add', path: '/description', value: 'Boot from disk once, then restart.' }],
   });
-  return { parked, retrying, failed };
+  const rollout = await rolloutOf(api, failed.node, 'paused');
+  await api.sql`update rollouts set reason = 'Wave 1 is over; advance opens wave 2.' where id = ${rollout}`;
+  await api.sql`update rollout_targets set state = 'asked', node_name = 'rack-3', owner = 'project-owner', lessee = 'project-lessee',
+    not_before = now() + interval '5 hours' where rollout = ${rollout}`;
+  await api.sql`insert into rollout_counters (rollout, number, scope, value, budget, failed) values (${rollout}, 1, 'total', '', 3, 1)`;
+  return { parked, retrying, failed, rollout };
 };
 
 /** Every page of the console in that world. */
-export const pagesOf = ({ parked, failed }: ConsoleWorld): string[] => [
+export const pagesOf = ({ parked, failed, rollout }: ConsoleWorld): string[] => [
   '/',
   '/nodes',
   '/nodes/rack-1',
@@ -55,6 +67,10 @@ export const pagesOf = ({ parked, failed }: ConsoleWorld): string[] => [
   '/runs',
   `/runs/${parked.run}`,
   `/runs/${failed.run}`,
+  '/nodes/rack-1/plan?runbook=CUSTOM_RESTART&verb=service',
+  '/rollouts',
+  `/rollouts/${rollout}`,
+  `/rollouts/${rollout}/targets/0`,
   '/runbooks',
   '/runbooks/new',
   '/runbooks/CUSTOM_RESTART',

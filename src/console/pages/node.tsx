@@ -118,6 +118,9 @@ const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps) => {
       <button type="submit" class="primary">
         Run it
       </button>
+      <button type="submit" name="preview" value="yes">
+        What would run
+      </button>
     </ActForm>
   );
 };
@@ -292,9 +295,11 @@ const orderOf = (base: string, form: FormContext['form']): Order | undefined => 
   }
 };
 
-/** An act on a node: leads to the run that it caused, or back to the node. */
+/** An act on a node: leads to the run that it caused, to the plan of what would run, or back to the node. */
 export const actOnNode = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
   const ident = encodeURIComponent(params.node!);
+  if (fieldOf(form, 'preview'))
+    return { to: `/nodes/${ident}/plan?${new URLSearchParams({ runbook: fieldOf(form, 'runbook'), verb: fieldOf(form, 'verb') })}` }; // biome-ignore format: one address
   const order = orderOf(ident, form);
   if (!order) return { to: `/nodes/${ident}` };
   await api.send(order.method, order.path, order.body, fieldOf(form, 'key') || undefined);

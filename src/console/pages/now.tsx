@@ -7,8 +7,10 @@ import { State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { CanAnswer, NodeView, RunListed, RunView } from '../views';
 import { NodeTrouble, nodeAddress } from './nodes';
+import { rolloutEveryS } from './rollouts';
 import { RunActs, runAsks } from './run';
 import { runAddress, runColumns } from './runs';
+import { WaitingRollouts, waitingRollouts } from './waiting';
 
 const most = 50;
 const nodeFields = 'uuid,name,provision_state,power_state,maintenance,maintenance_reason,fault,last_error,owner,lessee,provision_updated_at,updated_at'; // biome-ignore format: one list
@@ -97,15 +99,17 @@ const nodeColumns = [
 
 const nowData = async (context: PageContext) => {
   const { api } = context;
-  const [parked, paused, waiting, retrying, nodes, workers] = await Promise.all([
+  const [parked, paused, waiting, retrying, nodes, workers, rollouts] = await Promise.all([
     runsIn(context, 'parked'),
     runsIn(context, 'paused'),
     runsIn(context, 'waiting'),
     runsIn(context, 'retrying'),
     trouble(context),
     api.find<{ conductors: readonly Worker[] }>('/v1/conductors', { detail: 'true' }),
+    waitingRollouts(context),
   ]);
   return {
+    rollouts,
     decisions: await decisionsOf(context, [...parked, ...paused].sort(oldestFirst)),
     decided: parked.length + paused.length,
     busy: [...waiting, ...retrying].sort(oldestFirst),
@@ -115,16 +119,17 @@ const nowData = async (context: PageContext) => {
 };
 
 export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
-  const { decisions, decided, busy, nodes, away } = await nowData(context);
-  const calm = decided + busy.length + nodes.length + away.length === 0;
+  const { decisions, decided, busy, nodes, away, rollouts } = await nowData(context);
+  const rolling = rollouts.decisions.length + rollouts.asked.length;
+  const calm = decided + rolling + busy.length + nodes.length + away.length === 0;
   const body: VNode = (
     <>
       <h1>Now</h1>
-      <Live id="now" events="/live" path="/">
+      <Live id="now" events="/live" path="/" everyS={rolling > 0 ? rolloutEveryS : undefined}>
         {calm && (
           <p class="empty">
-            Nothing waits for you. Runs that need a decision, nodes in trouble and workers that are away are shown here
-            as they come. See all <a href="/runs">runs</a> or all <a href="/nodes">nodes</a>.
+            Nothing waits for you. Runs and rollouts that need a decision, nodes in trouble and workers that are away
+            are shown here as they come. See all <a href="/runs">runs</a> or all <a href="/nodes">nodes</a>.
           </p>
         )}
         {decisions.length > 0 && (
@@ -134,6 +139,11 @@ export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
                 <DecisionCard key={decision.run.uuid} decision={decision} session={context.session} />
               ))}
             </ul>
+          </Section>
+        )}
+        {rolling > 0 && (
+          <Section id="rolling" title={`Rollouts that wait (${rolling})`}>
+            <WaitingRollouts waiting={rollouts} session={context.session} />
           </Section>
         )}
         {nodes.length > 0 && (

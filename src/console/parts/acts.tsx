@@ -1,10 +1,12 @@
 /** What the caller may do: each act with its reason and what will follow, and what is off with the rule or the state that has it so. */
+import type { ComponentChildren } from 'preact';
 import type { Api } from '../server/api';
 import type { Session } from '../server/session';
 import type { CanAnswer } from '../views';
 import { ActForm, Reason } from './forms';
 
-export type Ask = { readonly rule: string; readonly node?: string; readonly run?: string; readonly runbook?: string };
+/** At most one object; a node beside a rollout is its target. */
+export type Ask = { readonly rule: string } & Readonly<Partial<Record<'node' | 'run' | 'runbook' | 'rollout', string>>>;
 
 /** The answers of the API to what the caller may do, by rule. */
 export const askedRules = async (api: Api, asks: readonly Ask[]): Promise<ReadonlyMap<string, CanAnswer>> => {
@@ -25,6 +27,8 @@ export type Offer = {
   readonly withoutReason?: boolean;
   /** Hidden fields beside the reason. */
   readonly fields?: Readonly<Record<string, string>>;
+  /** What else the form asks for. */
+  readonly more?: ComponentChildren;
 };
 
 const Act = ({ offer, session, action }: { offer: Offer; session: Session; action: string }) => (
@@ -35,6 +39,7 @@ const Act = ({ offer, session, action }: { offer: Offer; session: Session; actio
       {Object.entries(offer.fields ?? {}).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
+      {offer.more}
       {!offer.withoutReason && <Reason />}
       <button type="submit" class={offer.danger ? 'danger' : 'primary'}>
         {offer.label}

@@ -18,6 +18,7 @@ const sections = [
   ['/', 'Now'],
   ['/nodes', 'Nodes'],
   ['/runs', 'Runs'],
+  ['/rollouts', 'Rollouts'],
   ['/runbooks', 'Runbooks'],
   ['/allocations', 'Allocations'],
   ['/policy', 'Policy'],

@@ -50,10 +50,10 @@ const shapes: Readonly<Record<Tone, string>> = { good: '●', busy: '◐', wait:
 const tones: readonly (readonly [pattern: RegExp, tone: Tone])[] = [
   [/pending|skipped/, 'idle'],
   [/parked|paused|hold|held/, 'wait'],
-  [/fail|error|aborted|refused|denied/, 'bad'],
-  [/wait|queued|accepted|retrying/, 'wait'],
+  [/fail|error|aborted|refused|denied|stopped|expired/, 'bad'],
+  [/wait|queued|accepted|retrying|asked|scheduled/, 'wait'],
   [/succeeded|done|^active$|^available$|power on|allowed|approved|gathered/, 'good'],
-  [/ing$|running|starting/, 'busy'],
+  [/ing$|running|starting|admitted/, 'busy'],
 ];
 
 /** The tone of a state's word. */

@@ -1,0 +1,69 @@
+/** What would run on a node by a runbook, and everything that refuses it. Nothing is touched. */
+import { ActForm } from '../parts/forms';
+import { Code, Facts, spanOf } from '../parts/texts';
+import type { PageAnswer, PageContext } from '../server/context';
+import type { RunListed, StepView } from '../views';
+
+type Refusal = { readonly code: string; readonly rule: string | null; readonly reason: string };
+type Outlook = { readonly power_cycles: number; readonly erases: boolean; readonly expected_ms: number | null };
+type Step = Outlook &
+  Pick<StepView, 'index' | 'interface' | 'step' | 'args'> & {
+    readonly acts: readonly { readonly description: string }[];
+  };
+type Plan = Outlook & Pick<RunListed, 'node_name' | 'node_uuid' | 'verb'> & {
+  readonly would_run: boolean;
+  readonly refusals: readonly Refusal[];
+  readonly concerns: readonly Refusal[];
+  readonly steps: readonly Step[];
+}; // biome-ignore format: short types
+
+export const nodePlanPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
+  const [node, runbook] = [encodeURIComponent(params.node!), query.runbook ?? ''];
+  const asked = { runbook, ...(query.verb && { target: query.verb }) };
+  const plan = await api.send<Plan>('POST', `/temper/v1/nodes/${node}/plan`, asked);
+  const name = plan.node_name ?? plan.node_uuid;
+  const body = (
+    <>
+      <h1>
+        {plan.verb} with {runbook} on <a href={`/nodes/${node}`}>{name}</a>
+      </h1>
+      <p class={`notice ${plan.would_run ? 'good' : 'bad'}`}>
+        {plan.would_run ? 'This would run.' : 'This would be refused.'} Nothing was touched.
+      </p>
+      {[...plan.refusals, ...plan.concerns].map(({ code, rule, reason }) => (
+        <p key={code + reason} class={plan.would_run ? 'wait' : 'bad'}>
+          {code}: {reason} {rule && <a href={`/policy?rule=${encodeURIComponent(rule)}`}>{rule}</a>}
+        </p>
+      ))}
+      <Facts
+        rows={[
+          ['Power', plan.power_cycles > 0 ? `is interrupted ${plan.power_cycles} times` : 'stays'],
+          ['Data', plan.erases ? 'is erased' : 'stays'],
+          ['Usually takes', plan.expected_ms && spanOf(plan.expected_ms)],
+        ]}
+      />
+      <h2>Steps</h2>
+      <ol class="timeline">
+        {plan.steps.map((step) => (
+          <li key={step.index}>
+            <b>{`${step.interface}.${step.step}`}</b>{' '}
+            {step.expected_ms && <span class="muted">usually takes {spanOf(step.expected_ms)}</span>}
+            <p class="muted">{step.acts.map(({ description }) => description).join('; ')}</p>
+            {step.args ? <Code value={step.args} /> : null}
+          </li>
+        ))}
+      </ol>
+      {plan.would_run && (
+        <ActForm session={session} action={`/nodes/${node}/acts`}>
+          <input type="hidden" name="what" value="runbook" />
+          <input type="hidden" name="verb" value={plan.verb} />
+          <input type="hidden" name="runbook" value={runbook} />
+          <button type="submit" class="primary">
+            Run it
+          </button>
+        </ActForm>
+      )}
+    </>
+  );
+  return { title: `${plan.verb} on ${name}`, body };
+};

@@ -1,0 +1,230 @@
+/** One rollout: why it stands where it stands, its budget, its waves, its nodes, and what the caller may decide about it. */
+import type { VNode } from 'preact';
+import { offeredRolloutActs, type RolloutAct, rolloutStateSays, rolloutWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
+import { endedRollouts, targetStates } from '../../model/rollouts/states';
+import { Acts, type Ask, askedRules, type Offer } from '../parts/acts';
+import { Choice, Field } from '../parts/forms';
+import { Live } from '../parts/live';
+import { Pager, pageOf, Table } from '../parts/tables';
+import { Facts, Id, State, spanOf, Time } from '../parts/texts';
+import { type FormContext, fieldOf, type PageAnswer, type PageContext, type PageQuery } from '../server/context';
+import type { CanAnswer, CounterView, RolloutView, TargetView, WaveView } from '../views';
+import { rolloutAddress, rolloutEveryS, rolloutTitle, workOf } from './rollouts';
+
+const labels: Readonly<Record<RolloutAct, string>> = {
+  approve: 'Approve the plan', reject: 'Reject the plan', submit: 'Ask for approval', start: 'Start', advance: 'Open the next wave',
+  resume: 'Resume', pause: 'Pause', adopt: 'Adopt', abort: 'Abort',
+}; // biome-ignore format: one table
+
+const withPlan: readonly RolloutAct[] = ['approve', 'reject', 'submit', 'start'];
+const ruleOf = (act: RolloutAct): string => `temper:rollout:${act === 'reject' ? 'approve' : act}`;
+
+const whatRuns = <Choice label="What runs" name="running" options={[['finish', 'is finished'], ['abort', 'is asked to end']]} />; // biome-ignore format: one line
+
+const offersOf = (rollout: RolloutView): Offer[] =>
+  offeredRolloutActs.map((act) => ({
+    name: act,
+    label: labels[act],
+    rule: ruleOf(act),
+    stateSays: rolloutStateSays(act, rollout),
+    will: rolloutWill[act],
+    danger: act === 'abort' || act === 'reject',
+    more: act === 'abort' && whatRuns,
+    // The plan and the wave that the caller has seen: another one by then is a conflict.
+    fields: { plan_hash: rollout.plan_hash ?? '', wave: String(rollout.wave ?? '') },
+  }));
+
+/** Asked for every act of a rollout. */
+export const rolloutAsks = (rollout: string): Ask[] =>
+  [...new Set(offeredRolloutActs.map(ruleOf))].map((rule) => ({ rule, rollout }));
+
+type ActsProps = { rollout: RolloutView; answers: ReadonlyMap<string, CanAnswer>; session: PageContext['session'] };
+
+/** The decisions about a rollout: those that are possible now, and why the others are not. */
+export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
+  <Acts
+    id={`acts-${rollout.uuid}-${rollout.state}-${rollout.code ?? ''}-${rollout.wave}-${rollout.plan_hash?.slice(0, 8)}`}
+    offers={offersOf(rollout)}
+    answers={answers}
+    session={session}
+    actionOf={({ name }) => `${rolloutAddress(rollout)}/${name}`}
+  />
+);
+
+const longestGauge = 60;
+
+/** A budget by words, and by one shape for each node of it as far as those fit. */
+const Gauge = ({ counter }: { counter: CounterView }) => {
+  const { scope, value, failed, parked, in_flight, most } = counter;
+  const budget = counter.budget ?? 0;
+  const free = Math.max(0, budget - failed - parked - in_flight);
+  const shapes = [['bad', '▲', failed], ['wait', '◆', parked], ['busy', '◐', in_flight], ['idle', '○', free]] as const; // biome-ignore format: one row
+  return (
+    <li class="card">
+      <b>{scope === 'total' ? 'All nodes' : `${scope} ${value}`}</b>{' '}
+      <span aria-hidden="true">
+        {budget <= longestGauge &&
+          shapes.map(([tone, shape, many]) => <span key={tone} class={tone}>{shape.repeat(many)}</span>)}
+      </span>
+      <p>
+        {failed} failed, {parked} parked, {in_flight} under way
+        {counter.budget === null ? '; no budget of its own' : `; room for ${free} of ${budget}`}
+        {most !== null && `; at most ${most} at once`}
+      </p>
+    </li>
+  );
+}; // biome-ignore format: short parts
+
+const mostGauges = 12;
+
+/** The whole, the open wave, and the domains in which something is under way or broken. */
+const gaugesOf = ({ counters = [], wave }: RolloutView): readonly CounterView[] =>
+  counters
+    .filter(({ scope, value, failed, parked, in_flight }) =>
+      scope === 'wave' ? value === `${wave}` : scope === 'total' || failed + parked + in_flight > 0,
+    )
+    .slice(0, mostGauges);
+
+const gateOf = ({ advance, soak_ms, wave }: WaveView, last: boolean): string => {
+  const soak = soak_ms > 0 ? `each node soaks for ${spanOf(soak_ms)}` : 'no soak';
+  return last ? soak : `${soak}; ${advance === 'manual' ? 'a person opens' : 'its end opens'} wave ${wave + 1}`;
+};
+
+const Waves = ({ waves, address }: { waves: readonly WaveView[]; address: string }) => (
+  <ol class="timeline">
+    {waves.map((one, index) => {
+      const { wave, size, states, opened_at, closed_at } = one;
+      const open = opened_at !== null && closed_at === null;
+      const ended = size - ['pending', 'asked', 'admitted', 'soaking', 'parked'].reduce((all, state) => all + (states[state] ?? 0), 0); // biome-ignore format: one sum
+      return (
+        <li key={wave} class={open ? 'now' : undefined} aria-current={open ? 'step' : undefined}>
+          <a href={`${address}?wave=${wave}`}>Wave {wave}</a>: {size} {size === 1 ? 'node' : 'nodes'},{' '}
+          {closed_at ? 'over' : open ? 'open' : 'not open'} <progress max={size} value={ended} aria-label={`Wave ${wave}`} />{' '}
+          <span class="muted">{ended} of {size} ended</span>
+          <p>{Object.entries(states).map(([state, many]) => <span key={state}><State is={state} /> {many} </span>)}</p>
+          <p class="muted">{gateOf(one, index === waves.length - 1)}</p>
+        </li>
+      );
+    })}
+  </ol>
+); // biome-ignore format: short parts
+
+const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
+  const { summary = {}, requester, grant } = rollout;
+  return (
+    <Facts
+      rows={[
+        ['Rollout', <Id id={rollout.uuid} />],
+        ['Work', rollout.runbook ? <a href={`/runbooks/${rollout.runbook.uuid}`}>{workOf(rollout)}</a> : workOf(rollout)],
+        ['Project', rollout.project],
+        ['Asked by', requester?.user_name ?? requester?.user_id],
+        ['Runs by the rights of', grant?.user_name ?? grant?.user_id],
+        ['Nodes', summary.will_run !== undefined && `${summary.will_run} of ${summary.selected} selected`],
+        ['Power', summary.restarts ? `${summary.restarts} are restarted` : null],
+        ['Data', summary.erased ? `${summary.erased} are erased` : null],
+        ['Ask their tenants', summary.need_consent || null],
+        ['Usually takes', summary.expected_ms && spanOf(summary.expected_ms)],
+        ['Reverts', rollout.reverts && <Id id={rollout.reverts} href={`/rollouts/${rollout.reverts}`} />],
+        ['Plan', rollout.plan_hash && <Id id={rollout.plan_hash} />],
+        ['Started', rollout.started_at && <Time at={rollout.started_at} />],
+        ['Ended', rollout.finished_at && <Time at={rollout.finished_at} />],
+      ]}
+    />
+  );
+}; // biome-ignore format: one table
+
+/** The address of a target; a target has no name but its place in the plan. */
+export const targetAddress = (rollout: RolloutView, { position }: TargetView): string =>
+  `${rolloutAddress(rollout)}/targets/${position}`;
+
+const pageSize = 50;
+
+const Targets = ({ rollout, rows, query }: { rollout: RolloutView; rows: readonly TargetView[]; query: PageQuery }) => {
+  const address = rolloutAddress(rollout);
+  const { shown, next } = pageOf(rows, pageSize, ({ position }) => String(position));
+  return (
+    <>
+      <form method="get" action={address} class="row" aria-label="Filters">
+        <Choice label="State" name="state" value={query.state} options={[['', 'any'], ...targetStates.map((one) => [one, one] as const)]} />
+        <Field label="Wave" name="wave" value={query.wave} />
+        <button type="submit">Filter</button>
+      </form>
+      <Table
+        caption="Nodes of the rollout"
+        rows={shown}
+        keyOf={({ position }) => String(position)}
+        columns={[
+          { title: 'Node', of: (one) => <a href={targetAddress(rollout, one)}>{one.node_name ?? one.node_uuid.slice(0, 8)}</a> },
+          { title: 'State', of: ({ state }) => <State is={state} /> },
+          { title: 'Wave', of: ({ wave }) => wave ?? '–' },
+          { title: 'Code', of: ({ code }) => code },
+          { title: 'Why', of: (one) => whyNotBegun(rollout, one, Date.now()) ?? one.reason },
+          { title: 'Run', of: ({ run }) => run && <Id id={run} href={`/runs/${run}`} /> },
+        ]}
+        empty="No node of this rollout that you may see is so."
+      />
+      <Pager path={address} query={query} next={next} />
+    </>
+  );
+}; // biome-ignore format: short rows
+
+const Whole = ({ rollout, answers, session }: ActsProps) => (
+  <>
+    <h2>What you can do</h2>
+    <RolloutActs rollout={rollout} answers={answers} session={session} />
+    <h2>Budget</h2>
+    <ul class="cards">{gaugesOf(rollout).map((counter) => <Gauge key={counter.scope + counter.value} counter={counter} />)}</ul>
+    <h2>Waves</h2>
+    <Waves waves={rollout.waves ?? []} address={rolloutAddress(rollout)} />
+    {(rollout.summary?.refused ?? []).map(({ code, reason, nodes }) => (
+      <p key={code + reason} class="wait">The plan leaves out {nodes} (<a href={`?reason=${code}`}>{code}</a>): {reason}</p>
+    ))}
+  </>
+); // biome-ignore format: short parts
+
+const isAct = (act: string): act is RolloutAct => (offeredRolloutActs as readonly string[]).includes(act);
+
+export const rolloutPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
+  const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
+  const wanted: PageQuery = { state: query.state, wave: query.wave, reason: query.reason, marker: query.marker };
+  const [rollout, { targets }] = await Promise.all([
+    api.get<RolloutView>(path),
+    api.get<{ targets: readonly TargetView[] }>(`${path}/targets`, { ...wanted, limit: pageSize + 1 }),
+  ]);
+  const whole = rollout.plan_hash !== undefined;
+  const answers = whole ? await askedRules(api, rolloutAsks(rollout.uuid)) : new Map<string, CanAnswer>();
+  const events = endedRollouts.includes(rollout.state) ? undefined : '/live';
+  const body: VNode = (
+    <>
+      {query.did && isAct(query.did) && <p role="status" class="notice good">{rolloutWill[query.did]}</p>}
+      <Live id="rollout" events={events} path={rolloutAddress(rollout)} query={wanted} everyS={events && rolloutEveryS}>
+        <div class="title">
+          <h1>{rolloutTitle(rollout)}</h1>
+          <State is={rollout.state} />
+        </div>
+        {rollout.reason && <p class="notice wait">{rollout.code && `${rollout.code}: `}{rollout.reason}</p>}
+        <PlanFacts rollout={rollout} />
+        {whole && <Whole rollout={rollout} answers={answers} session={session} />}
+        <h2>Nodes</h2>
+        <Targets rollout={rollout} rows={targets} query={wanted} />
+      </Live>
+    </>
+  ); // biome-ignore format: short parts
+  return { title: rolloutTitle(rollout), body };
+};
+
+/** An act on a rollout: leads back to it. */
+export const actOnRollout = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
+  const { rollout = '', act = '' } = params;
+  const to = `/rollouts/${encodeURIComponent(rollout)}`;
+  if (!isAct(act)) return { to };
+  const wave = fieldOf(form, 'wave');
+  const body = {
+    reason: fieldOf(form, 'reason'),
+    ...(withPlan.includes(act) && { plan_hash: fieldOf(form, 'plan_hash') }),
+    ...(act === 'advance' && /^\d+$/.test(wave) && { expected_wave: Number(wave) }),
+    ...(act === 'abort' && { running: fieldOf(form, 'running') || 'finish' }),
+  };
+  await api.send('POST', `/temper/v1${to}/${act}`, body, fieldOf(form, 'key') || undefined);
+  return { to: `${to}?did=${act}` };
+};

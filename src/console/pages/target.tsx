@@ -1,0 +1,123 @@
+/** One node of a rollout: why it has not begun, and its tenant's answer or the rollout's people's decision about it. */
+import {
+  type TargetAct,
+  targetActs,
+  targetStateSays,
+  targetWill,
+  whyNotBegun,
+} from '../../model/rollouts/rollout-acts';
+import { endedRollouts } from '../../model/rollouts/states';
+import { Acts, askedRules, type Offer } from '../parts/acts';
+import { Choice, Field } from '../parts/forms';
+import { Live } from '../parts/live';
+import { Facts, Id, State, spanOf, Time } from '../parts/texts';
+import { ApiRefusal } from '../server/api';
+import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
+import type { RolloutView, TargetView } from '../views';
+import { targetAddress } from './rollout';
+import { rolloutAddress, rolloutEveryS, rolloutTitle } from './rollouts';
+
+const labels: Readonly<Record<TargetAct, string>> = { consent: 'Consent', refuse: 'Refuse', skip: 'Pass over', retry: 'Try again' }; // biome-ignore format: one row
+type Window = { readonly uuid: string; readonly name: string };
+
+const When = ({ windows }: { windows: readonly Window[] }) => (
+  <>
+    <Choice
+      label="When"
+      name="window"
+      options={[['', 'now, or at the time'], ...windows.map(({ uuid, name }) => [uuid, `in window ${name}`] as const)]}
+    />
+    <Field label="At the time" name="at" hint="such as 2026-11-30T18:00:00Z; empty for now" />
+  </>
+);
+
+const offersOf = (rollout: RolloutView, target: TargetView, windows: readonly Window[]): Offer[] =>
+  targetActs.map((act) => ({
+    name: act,
+    label: labels[act],
+    rule: `temper:rollout:${act === 'consent' || act === 'refuse' ? 'answer' : act}`,
+    stateSays: targetStateSays(act, target, rollout),
+    will: targetWill[act],
+    danger: act === 'refuse' || act === 'skip',
+    more: act === 'consent' && <When windows={windows} />,
+    fields: { node: target.node_uuid },
+  }));
+
+const TargetFacts = ({ target, rollout }: { target: TargetView; rollout: RolloutView }) => (
+  <Facts
+    rows={[
+      ['Rollout', <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a>],
+      ['Node', <a href={`/nodes/${target.node_uuid}`}>{target.node_name ?? target.node_uuid}</a>],
+      ['Wave', target.wave],
+      ['Code', target.code],
+      ['Rule', target.rule],
+      ['Run', target.run && <Id id={target.run} href={`/runs/${target.run}`} />],
+      ['Power', target.power_cycles > 0 ? 'is interrupted' : 'stays'],
+      ['Data', target.erases ? 'is erased' : 'stays'],
+      ['Usually takes', target.expected_ms && spanOf(target.expected_ms)],
+      [target.state === 'asked' ? 'Answer by' : 'Not before', target.not_before && <Time at={target.not_before} />],
+      ['Soaks until', target.soak_until && <Time at={target.soak_until} />],
+      ['Ended', target.ended_at && <Time at={target.ended_at} />],
+    ]}
+  />
+);
+
+export const targetPage = async ({ api, params, session }: PageContext): Promise<PageAnswer> => {
+  const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
+  const position = Number(params.position);
+  const rollout = await api.get<RolloutView>(path);
+  const { targets } = await api.get<{ targets: readonly TargetView[] }>(`${path}/targets`, {
+    limit: 1,
+    marker: position > 0 ? position - 1 : undefined,
+  });
+  const target = targets.find((one) => one.position === position);
+  if (!target) throw new ApiRefusal(404, 'The rollout has no such node.');
+  const asks = ['answer', 'skip', 'retry'].map((act) => ({ rule: `temper:rollout:${act}`, rollout: rollout.uuid, node: target.node_uuid })); // biome-ignore format: one list
+  const [answers, listed] = await Promise.all([
+    askedRules(api, asks),
+    api.find<{ windows: readonly Window[] }>('/temper/v1/windows'),
+  ]);
+  const [address, name] = [targetAddress(rollout, target), target.node_name ?? target.node_uuid];
+  const why = whyNotBegun(rollout, target, Date.now()) ?? target.reason;
+  const body = (
+    <Live
+      id="target"
+      events={endedRollouts.includes(rollout.state) ? undefined : '/live'}
+      path={address}
+      everyS={endedRollouts.includes(rollout.state) ? undefined : rolloutEveryS}
+    >
+      <div class="title">
+        <h1>{name} in a rollout</h1>
+        <State is={target.state} />
+      </div>
+      {why && <p class="notice wait">{why}</p>}
+      <TargetFacts target={target} rollout={rollout} />
+      <h2>What you can do</h2>
+      <Acts
+        id={`acts-${rollout.uuid}-${position}-${target.state}-${rollout.state}`}
+        offers={offersOf(rollout, target, listed?.windows ?? [])}
+        answers={answers}
+        session={session}
+        actionOf={(offer) => `${address}/${offer.name}`}
+      />
+    </Live>
+  );
+  return { title: `${name} in ${rolloutTitle(rollout)}`, body };
+};
+
+const answerIn = (form: FormContext['form']) => {
+  const [window, at] = [fieldOf(form, 'window'), fieldOf(form, 'at')];
+  return window ? { in: window } : at ? { at } : { now: true };
+};
+
+/** A decision about one node: leads back to it. */
+export const actOnTarget = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
+  const { rollout = '', position = '', act = '' } = params;
+  const base = `/rollouts/${encodeURIComponent(rollout)}/targets`;
+  const to = { to: `${base}/${encodeURIComponent(position)}` };
+  if (!(targetActs as readonly string[]).includes(act)) return to;
+  const body = { reason: fieldOf(form, 'reason'), ...(act === 'consent' && answerIn(form)) };
+  const path = `/temper/v1${base}/${encodeURIComponent(fieldOf(form, 'node'))}/${act}`;
+  await api.send('POST', path, body, fieldOf(form, 'key') || undefined);
+  return to;
+};

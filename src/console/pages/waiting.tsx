@@ -1,0 +1,67 @@
+/** On the start page: rollouts that wait for a decision, and nodes whose tenant is asked. */
+import { askedRules } from '../parts/acts';
+import { State, Time } from '../parts/texts';
+import type { Api } from '../server/api';
+import type { PageContext } from '../server/context';
+import type { CanAnswer, RolloutView, TargetView } from '../views';
+import { RolloutActs, rolloutAsks, targetAddress } from './rollout';
+import { rolloutAddress, rolloutTitle } from './rollouts';
+
+const most = 10;
+
+const rolloutsIn = async (api: Api, state: string): Promise<readonly RolloutView[]> =>
+  (await api.find<{ rollouts: readonly RolloutView[] }>('/temper/v1/rollouts', { state, limit: most }))?.rollouts ?? [];
+
+/** Nodes of a rollout about which the caller is asked. */
+const askedIn = async (api: Api, rollout: RolloutView) => {
+  const query = { state: 'asked', limit: most };
+  const found = await api.find<{ targets: readonly TargetView[] }>(
+    `/temper/v1${rolloutAddress(rollout)}/targets`,
+    query,
+  );
+  const targets = found?.targets ?? [];
+  if (targets.length === 0) return [];
+  const asks = targets.map(({ node_uuid: node }) => ({ rule: 'temper:rollout:answer', rollout: rollout.uuid, node }));
+  const { answers } = await api.send<{ answers: readonly CanAnswer[] }>('POST', '/temper/v1/policy/can', { asks });
+  return targets.filter((_, index) => answers[index]?.allowed).map((target) => ({ rollout, target }));
+};
+
+/** What of rollouts waits for the caller, as far as the newest of each state. */
+export const waitingRollouts = async ({ api }: PageContext) => {
+  const [awaiting, scheduled, paused, running] = await Promise.all(
+    ['awaiting_approval', 'scheduled', 'paused', 'running'].map((state) => rolloutsIn(api, state)),
+  );
+  // Those of which the caller sees its own nodes alone are for others to decide about.
+  const whole = [...awaiting!, ...scheduled!, ...paused!].filter(({ plan_hash }) => plan_hash !== undefined);
+  const decisions = whole.map(async (rollout) => ({
+    rollout,
+    answers: await askedRules(api, rolloutAsks(rollout.uuid)),
+  }));
+  const asked = [...running!, ...paused!].map((rollout) => askedIn(api, rollout));
+  return { decisions: await Promise.all(decisions), asked: (await Promise.all(asked)).flat() };
+};
+
+type Waiting = Awaited<ReturnType<typeof waitingRollouts>>;
+
+export const WaitingRollouts = ({ waiting, session }: { waiting: Waiting; session: PageContext['session'] }) => (
+  <ul class="cards">
+    {waiting.asked.map(({ rollout, target }) => (
+      <li key={target.node_uuid} class="card">
+        <h3>
+          <a href={targetAddress(rollout, target)}>May {rolloutTitle(rollout)} work on {target.node_name ?? target.node_uuid}?</a>{' '}
+          <State is="asked" />
+        </h3>
+        <p class="muted">Answer by <Time at={target.not_before} /></p>
+      </li>
+    ))}
+    {waiting.decisions.map(({ rollout, answers }) => (
+      <li key={rollout.uuid} class="card">
+        <h3>
+          <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a> <State is={rollout.state} />
+        </h3>
+        {rollout.reason && <p class="wait">{rollout.reason}</p>}
+        <RolloutActs rollout={rollout} answers={answers} session={session} />
+      </li>
+    ))}
+  </ul>
+); // biome-ignore format: short parts

@@ -1,0 +1,223 @@
+/** The pages of rollouts: what they show to whom, why a node has not begun, and what their forms cause. */
+import { startTestApi, type TestApi } from '../support/api';
+import { startTestConsole, type TestConsole } from '../support/console';
+import { runningRun } from '../support/happenings';
+import { rolloutOf } from '../support/rule-world';
+import type { Persona } from '../support/world';
+
+let api: TestApi;
+let pages: TestConsole;
+let node: string;
+const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  pages = await startTestConsole(api.url);
+  ({ node } = await runningRun(api, { state: 'succeeded', finished_at: new Date(), node_name: 'rack-1' }));
+  await api.sql`update nodes set name = 'rack-1', reservation = null where uuid = ${node}`;
+});
+afterAll(async () => {
+  await pages?.close();
+  await api?.close();
+});
+beforeEach(() => api.sql`delete from rollouts`);
+
+/** A rollout in this state whose first wave holds the node, with a budget of two. */
+const made = async (state: string, change: object = {}): Promise<string> => {
+  const id = await rolloutOf(api, node, state);
+  await api.sql`
+    insert into rollout_counters (rollout, number, scope, value, budget) values (${id}, 1, 'total', '', 2)`;
+  await api.sql`
+    update rollout_targets set state = 'pending', node_name = 'rack-1', owner = 'project-owner', lessee = 'project-lessee' where rollout = ${id}`;
+  if (Object.keys(change).length > 0)
+    await api.sql`update rollout_targets set ${api.sql(change as never)} where rollout = ${id}`;
+  return id;
+};
+
+const stateOf = async (id: string): Promise<string> =>
+  (await api.as('operator', 'GET', `/temper/v1/rollouts/${id}`)).body.state;
+
+test('a rollout is shown with its reason, its waves, its budget and why a node has not begun', async () => {
+  const id = await made('paused');
+  await api.sql`update rollouts set reason = 'Wave 1 is over; advance opens wave 2.' where id = ${id}`;
+  await api.sql`update rollout_counters set failed = 1 where rollout = ${id}`;
+  const browser = await pages.as('owner-manager');
+  expect((await browser.get('/rollouts')).text).toContain(`href="/rollouts/${id}"`);
+  const { status, text } = await browser.get(`/rollouts/${id}`);
+  expect(status).toBe(200);
+  expect(text).toContain('wave_gate: Wave 1 is over; advance opens wave 2.');
+  expect(text).toContain('1 failed, 0 parked, 0 under way; room for 1 of 2');
+  expect(text).toContain('a person opens wave 2');
+  expect(text).toContain('The rollout is paused: Wave 1 is over');
+  expect(text).toContain('sse:change, every 5s');
+});
+
+test('a stranger sees no rollout, a tenant its own node and nothing of the others', async () => {
+  const id = await made('running');
+  const stranger = await pages.as('stranger-admin');
+  expect((await stranger.get('/rollouts')).text).not.toContain(id);
+  for (const address of [`/rollouts/${id}`, `/rollouts/${id}/targets/0`])
+    expect((await stranger.get(address)).status).toBe(404);
+  const { text } = await (await pages.as('lessee-reader')).get(`/rollouts/${id}`);
+  expect(text).toContain('rack-1');
+  for (const hidden of ['project-owner', 'Budget', 'Waves', `/rollouts/${id}/pause`])
+    expect(text).not.toContain(hidden);
+  expect((await (await pages.as('lessee-reader')).get(`/rollouts/${id}/targets/1`)).status).toBe(404);
+});
+
+const uuids = (text: string): string[] => [
+  ...new Set(text.match(/\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g)),
+];
+
+test.each<Persona>([
+  'operator',
+  'owner-manager',
+  'owner-member',
+  'lessee-member',
+  'lessee-manager',
+  'system-reader',
+  'stranger-admin',
+])(
+  // biome-ignore format: one row of names
+  'no page of rollouts says more to %s than the API does',
+  async (who) => {
+    const id = await made('running', { state: 'asked', not_before: new Date(Date.now() + 3_600_000) });
+    const browser = await pages.as(who);
+    const paths = ['/v1/nodes/detail', '/temper/v1/runs?state=any', '/temper/v1/rollouts', `/temper/v1/rollouts/${id}`, `/temper/v1/rollouts/${id}/targets`, '/temper/v1/windows']; // biome-ignore format: one list
+    const said = (await Promise.all(paths.map((path) => api.as(who, 'GET', path)))).map(({ text }) => text).join('\n');
+    for (const address of ['/', '/rollouts', `/rollouts/${id}`, `/rollouts/${id}/targets/0`]) {
+      const { text } = await browser.get(address);
+      const shown = uuids(text.replaceAll(/name="key" value="[^"]*"/g, ''));
+      expect({ address, more: shown.filter((one) => !said.includes(one) && !address.includes(one)) }).toEqual({ address, more: [] }); // biome-ignore format: one question
+      for (const project of ['project-owner', 'project-lessee'])
+        if (text.includes(project)) expect(said).toContain(project);
+    }
+  },
+);
+
+test('no text that others wrote becomes markup', async () => {
+  const id = await made('paused', { state: 'skipped', reason: hostile, code: 'operator', node_name: hostile });
+  await api.sql`update rollouts set name = ${hostile}, reason = ${hostile}, runbook_uuid = ${node}, runbook_name = ${hostile}, runbook_revision = 1 where id = ${id}`;
+  const browser = await pages.as('operator');
+  for (const address of ['/', '/rollouts', `/rollouts/${id}`, `/rollouts/${id}/targets/0`]) {
+    const { status, text } = await browser.get(address);
+    expect({ address, status }).toEqual({ address, status: 200 });
+    expect(text).not.toMatch(/<img|<script>/);
+    expect(text).toContain('&lt;img src=x');
+  }
+});
+
+test('the start page has a rollout that waits with its decision, and the next wave is opened from it', async () => {
+  const id = await made('paused');
+  const browser = await pages.as('owner-manager');
+  const { text } = await browser.get('/');
+  expect(text).toContain('Rollouts that wait (1)');
+  expect(text).toContain(`action="/rollouts/${id}/advance"`);
+  expect(text).not.toContain(`action="/rollouts/${id}/resume"`);
+  const stale = await browser.post(`/rollouts/${id}/advance`, { reason: 'all well', wave: '2' });
+  expect(stale.status).toBe(409);
+  const done = await browser.post(`/rollouts/${id}/advance`, { reason: 'all well', wave: '1' });
+  expect(done).toMatchObject({ status: 303, to: `/rollouts/${id}?did=advance` });
+  expect((await browser.get(done.to!)).text).toContain('The next wave opens.');
+  expect(await stateOf(id)).toBe('running');
+});
+
+test('a plan is approved by another user with its hash, and refused where it is another plan', async () => {
+  const id = await made('awaiting_approval');
+  const browser = await pages.as('operator');
+  const { text } = await browser.get(`/rollouts/${id}`);
+  expect(text).toContain(`action="/rollouts/${id}/approve"`);
+  const [, plan_hash = ''] = /name="plan_hash" value="([0-9a-f]{64})"/.exec(text) ?? [];
+  expect((await browser.post(`/rollouts/${id}/approve`, { reason: 'read it', plan_hash: 'f'.repeat(64) })).status).toBe(
+    409,
+  );
+  expect((await browser.post(`/rollouts/${id}/approve`, { reason: 'read it', plan_hash })).status).toBe(303);
+  expect(await stateOf(id)).toBe('scheduled');
+});
+
+test('an act that the rules refuse is off and says by which rule; the API refuses its form too', async () => {
+  const id = await made('running');
+  const browser = await pages.as('owner-member');
+  const { text } = await browser.get(`/rollouts/${id}`);
+  expect(text).toContain('The rule temper:rollout:pause does not admit you.');
+  expect(text).not.toContain(`action="/rollouts/${id}/pause"`);
+  const refused = await browser.post(`/rollouts/${id}/pause`, { reason: 'x' });
+  expect(refused.status).toBe(403);
+  expect(refused.text).toContain('temper:rollout:pause');
+});
+
+test('an abort asks what becomes of what runs', async () => {
+  const id = await made('running');
+  const browser = await pages.as('owner-manager');
+  expect((await browser.get(`/rollouts/${id}`)).text).toContain('<select name="running">');
+  expect((await browser.post(`/rollouts/${id}/abort`, { reason: 'wrong image', running: 'abort' })).status).toBe(303);
+  const { body } = await api.as('owner-manager', 'GET', `/temper/v1/rollouts/${id}`);
+  expect(body).toMatchObject({ state: 'aborted', ending: 'abort', reason: 'wrong image' });
+});
+
+const asked = () => made('running', { state: 'asked', not_before: new Date(Date.now() + 3_600_000) });
+
+test('a tenant finds what it is asked on its start page, and consents', async () => {
+  const id = await asked();
+  const browser = await pages.as('lessee-manager');
+  expect((await browser.get('/')).text).toContain(`href="/rollouts/${id}/targets/0"`);
+  const { text } = await browser.get(`/rollouts/${id}/targets/0`);
+  expect(text).toContain('The project that uses the node is asked first');
+  expect(text).toContain(`action="/rollouts/${id}/targets/0/consent"`);
+  const form = { node, reason: 'tonight is fine' };
+  expect(
+    (await browser.post(`/rollouts/${id}/targets/0/consent`, { ...form, at: '2020-01-01T00:00:00Z' })).status,
+  ).toBe(400);
+  const done = await browser.post(`/rollouts/${id}/targets/0/consent`, form);
+  expect(done).toMatchObject({ status: 303, to: `/rollouts/${id}/targets/0` });
+  expect((await browser.get('/')).text).not.toContain(`/rollouts/${id}/targets/0`);
+  const [answer] = await api.sql`select answer, reason from rollout_answers where rollout = ${id}`;
+  expect(answer).toEqual({ answer: 'now', reason: 'tonight is fine' });
+});
+
+test('a tenant refuses; whom the rule does not admit is not offered it', async () => {
+  const id = await asked();
+  const member = await pages.as('lessee-member');
+  expect((await member.get('/')).text).not.toContain(`/rollouts/${id}/targets/0`);
+  expect((await member.get(`/rollouts/${id}/targets/0`)).text).toContain(
+    'The rule temper:rollout:answer does not admit you.',
+  );
+  const browser = await pages.as('lessee-manager');
+  await browser.get(`/rollouts/${id}/targets/0`);
+  expect((await browser.post(`/rollouts/${id}/targets/0/refuse`, { node, reason: 'not in May' })).status).toBe(303);
+  expect((await browser.get(`/rollouts/${id}/targets/0`)).text).toContain('not in May');
+});
+
+test('the rollout’s people pass over a node, and have a failed one tried again', async () => {
+  const browser = await pages.as('owner-manager');
+  const first = await made('running');
+  await browser.get(`/rollouts/${first}/targets/0`);
+  expect((await browser.post(`/rollouts/${first}/targets/0/skip`, { node, reason: 'it is old' })).status).toBe(303);
+  expect((await browser.get(`/rollouts/${first}/targets/0`)).text).toContain('it is old');
+  const second = await made('paused', { state: 'failed', ended_at: new Date() });
+  expect((await browser.get(`/rollouts/${second}/targets/0`)).text).toContain(
+    `action="/rollouts/${second}/targets/0/retry"`,
+  );
+  expect((await browser.post(`/rollouts/${second}/targets/0/retry`, { node, reason: 'new cable' })).status).toBe(303);
+});
+
+test('what a runbook would do on a node is shown before it runs, and nothing is touched', async () => {
+  const browser = await pages.as('owner-manager');
+  const steps = [{ interface: 'power', step: 'reboot', order: 1, args: {} }];
+  await api.as('owner-manager', 'POST', '/v1/runbooks', { body: { name: 'CUSTOM_PREVIEW', steps } });
+  await browser.get('/nodes/rack-1');
+  const form = { what: 'runbook', verb: 'service', runbook: 'CUSTOM_PREVIEW', preview: 'yes' };
+  const { status, to } = await browser.post('/nodes/rack-1/acts', form);
+  expect({ status, to }).toEqual({ status: 303, to: '/nodes/rack-1/plan?runbook=CUSTOM_PREVIEW&verb=service' });
+  const { text } = await browser.get(to!);
+  expect(text).toContain('Nothing was touched.');
+  expect(text).toContain('power.reboot');
+  const refused = (await (await pages.as('lessee-reader')).get(to!)).text;
+  expect(refused).not.toContain('name="runbook"');
+  expect((await (await pages.as('stranger-admin')).get(to!)).status).toBe(404);
+  expect((await api.as('operator', 'GET', '/temper/v1/runs?node=rack-1&state=open')).body.runs).toEqual([]);
+});
+
+test('the console failed in none of this', () => {
+  expect(pages.faults).toEqual([]);
+});
