@@ -34,6 +34,7 @@ export type Rollout = {
   readonly waves_total?: number;
   readonly plan_hash?: string;
   readonly created_at: string;
+  readonly started_at?: string | null;
   readonly waves?: readonly Wave[];
   readonly counters?: readonly Counter[];
   readonly states?: Readonly<Record<string, number>>;
@@ -65,9 +66,17 @@ const count = (many: number, one: string, more = `${one}s`): string => `${many} 
 const workText = ({ verb, runbook }: Rollout): string =>
   runbook ? `${verb} by ${runbook.name}, revision ${runbook.revision}` : verb;
 
-/** The plan in a few lines: who is in it, what happens to power and data, and what is refused for which reason. */
+const whyText = ({ code, reason }: Rollout): string => {
+  const why = [code, reason].filter(Boolean).join(', ');
+  return why === '' ? '' : `: ${plainText(why)}`;
+};
+
+/**
+ * The plan in a few lines: who is in it, what happens to power and data, and what is refused for which reason. That nothing was
+ * touched is said only before the start.
+ */
 export const planText = (rollout: Rollout): string => {
-  const { summary, plan_hash = '' } = rollout;
+  const { summary, plan_hash = '', started_at } = rollout;
   if (!summary) return `${rollout.uuid}  ${plainText(rollout.state)}  ${plainText(workText(rollout))}\n`;
   const refused = summary.refused.reduce((all, { nodes }) => all + nodes, 0);
   const reasons = summary.refused.map(({ nodes, code, reason }, index) =>
@@ -77,11 +86,11 @@ export const planText = (rollout: Rollout): string => {
   );
   const time = summary.expected_ms === null ? 'the time is not known yet' : `about ${clock(summary.expected_ms)}`;
   return `${[
-    `${count(summary.selected, 'node')} selected: ${summary.will_run} would run, ${refused} refused, ${summary.need_consent} need consent. Nothing was touched.`,
+    `${count(summary.selected, 'node')} selected: ${summary.will_run} would run, ${refused} refused, ${summary.need_consent} ${summary.need_consent === 1 ? 'needs' : 'need'} consent.${started_at ? '' : ' Nothing was touched.'}`,
     ...reasons,
     `  power     ${count(summary.restarts, 'node')} restarted; ${count(summary.erased, 'node is', 'nodes are')} erased`,
     `  waves     ${summary.waves.join(' + ')}; worst case ${summary.harmed_at_most ?? summary.will_run} harmed; ${time}`,
-    `  rollout   ${rollout.uuid}  ${plainText(rollout.state)}  ${plainText(workText(rollout))}`,
+    `  rollout   ${rollout.uuid}  ${plainText(rollout.state)}${whyText(rollout)}  ${plainText(workText(rollout))}`,
     `  plan      ${plainText(plan_hash)}`,
   ].join('\n')}\n`;
 };

@@ -94,6 +94,15 @@ describe('a plan', () => {
 `);
   });
 
+  test('says after the start no longer that nothing was touched, and why the rollout stands', async () => {
+    const summary = { ...rollout.summary, need_consent: 1 };
+    const stands = { state: 'paused', code: 'budget_spent', reason: '1 failed', started_at: '2026-11-22T10:00:00Z' };
+    answers = () => ({ json: { ...rollout, ...stands, summary } });
+    const { out } = await does(['show', uuid]);
+    expect(out).toContain('1 needs consent.\n');
+    expect(out).toContain('paused: budget_spent, 1 failed');
+  });
+
   test.each([
     ['a file that is not there', ['plan', 'x.yaml'], {}],
     ['no YAML', ['plan', 'x.yaml'], { 'x.yaml': 'a: [1' }],
