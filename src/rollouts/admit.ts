@@ -83,20 +83,20 @@ const changedHands = {
   reason: 'The node has another owner, lessee or lease than when the plan was made.',
 };
 
+const noSecondConsent = { code: 'no_consent', reason: 'The tenant has not agreed to another attempt.' };
+
 const settled = ({ inventory }: RolloutDeps, rollout: RolloutRow, target: TargetRow) =>
   inventory.transaction((store) => store.rolloutConsents.settle(rollout, target));
 
 /** What stands against a target by the word of its tenant; undefined where nothing does. */
 const heldByTenant = async (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow): Promise<Began | undefined> => {
-  // The plan has marked those whose tenant has a say.
-  if (target.code === 'leased') {
-    const consent = await settled(deps, rollout, target);
-    if (consent === 'given') return undefined;
-    return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
-  }
-  // One that is tried again was begun with consent, and bears another mark by now; the time that the tenant named may be over.
-  if (target.state !== 'failed' || target.power_cycles === 0) return undefined;
-  return (await settled(deps, rollout, target)) === 'waits' ? { is: 'waits', code: 'consent' } : undefined;
+  // The plan has marked those whose tenant has a say; one that has failed since lost the mark, not the tenant.
+  if (target.code !== 'leased' && target.asked_at === null) return undefined;
+  const consent = await settled(deps, rollout, target);
+  if (consent === 'given') return undefined;
+  // A failed target keeps its place among the failed: its tenant is not asked a second time.
+  if (target.state === 'failed' && consent !== 'waits') return skip(deps, rollout, target, noSecondConsent);
+  return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
 };
 
 /** Passes over the targets whose tenants have not answered in time. */

@@ -6,6 +6,7 @@ import type { NewRollout, Planned, RolloutRow } from '../inventory/rollouts/roll
 import type { PlannedTarget } from '../inventory/rollouts/targets';
 import type { Caller } from '../model/access/callers';
 import { raise } from '../model/errors';
+import { asksItself, tenantOf } from '../model/rollouts/consent';
 import type { Counter } from '../model/rollouts/layout';
 import { layOut, worstWaves } from '../model/rollouts/layout';
 import { planHash } from '../model/rollouts/plan-hash';
@@ -18,6 +19,8 @@ export type PlanOrder = {
   readonly requester: Requester;
   readonly spec: RolloutSpec;
   readonly seed: string;
+  /** How many plans of the rollout there are with this one: each has a hash of its own, so that no vote is for two. */
+  readonly number: number;
   readonly runbook: PinnedRunbook | null;
   readonly nodes: readonly NodeRow[];
   /** Hash of the policy that was asked. */
@@ -63,10 +66,14 @@ const judge = async (
   );
 };
 
-/** A tenant's node whose power is interrupted, by a project that is neither its owner nor its lessee. */
-const needsConsent = ({ spec, withoutConsent }: PlanOrder, node: NodeRow, { power_cycles }: Prepared): boolean => {
-  const tenant = node.lessee ?? node.owner;
-  return tenant !== null && tenant !== spec.project && power_cycles > 0 && !withoutConsent(node);
+/** A tenant's node whose power is interrupted, by a rollout that is not this tenant's own. */
+const needsConsent = (
+  { spec: { project }, requester, withoutConsent }: PlanOrder,
+  node: NodeRow,
+  { power_cycles }: Prepared,
+): boolean => {
+  const tenant = tenantOf(node);
+  return tenant !== null && !asksItself(tenant, { project, requester }) && power_cycles > 0 && !withoutConsent(node);
 };
 
 const rowOf = (position: number, { node, refused, prepared }: Judged): PlannedTarget => ({
@@ -143,6 +150,7 @@ const namedBy = (order: PlanOrder, laid: Laid): string =>
   planHash({
     spec: order.spec,
     seed: order.seed,
+    number: order.number,
     runbook: order.runbook,
     targets: laid.targets.map(({ node_uuid, owner, lessee, lease_id, wave, state }) => [
       node_uuid,
@@ -223,8 +231,9 @@ export const replacePlan = async (
   store: Queries,
   { id, plan_hash }: RolloutRow,
   { planned, ...laid }: Plan,
+  requester: Requester,
 ): Promise<boolean> => {
-  if (!(await store.rollouts.replan(id, plan_hash, planned))) return false;
+  if (!(await store.rollouts.replan(id, plan_hash, planned, requester))) return false;
   await store.rolloutTargets.insert(id, laid);
   return true;
 };

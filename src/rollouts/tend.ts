@@ -66,14 +66,8 @@ const pause = (deps: RolloutDeps, rollout: RolloutRow, code: PauseCode, reason: 
 
 /** Targets whose soak is over are done, or have failed where something is wrong with their nodes by then. */
 const closeSoaks = async ({ inventory }: RolloutDeps, id: RolloutUuid): Promise<void> => {
-  for (const { position, fault } of await inventory.rolloutTargets.soaked(id))
-    await inventory.rolloutTargets.move(
-      id,
-      position,
-      fault === null ? 'done' : 'failed',
-      fault && 'soak_failed',
-      fault,
-    );
+  for (const { position } of await inventory.rolloutTargets.soaked(id))
+    await inventory.rolloutTargets.closeSoak(id, position);
 };
 
 const mayBeSkipped = ({ rollout, waves }: View): number | undefined => {

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { type Caller, nobody } from '../../src/model/access/callers';
 import type { NodeUuid, ProjectId } from '../../src/model/ids';
 import type { SelectedNode } from '../../src/model/rollouts/domains';
+import { beginTarget } from '../../src/rollouts/admit';
+import type { RolloutDeps } from '../../src/rollouts/contract';
 import { begin, endOf, nodesIn, runningRollout } from '../support/rollouts';
 import { openStores, type Stores } from '../support/stores';
 
@@ -109,11 +111,40 @@ test('an open window and a disruption budget of the tenant are its consent', asy
   expect(await budgeted.settle()).toBe('given');
 });
 
-test('the rollout of the project that uses the node asks nobody', async () => {
+test('a rollout that a project asked for itself needs no other word of it; that others name the project is none', async () => {
   const { rollout, lessee, target } = await world();
   const row = await target();
-  const own = { ...rollout, project: lessee };
-  expect(await stores.control.transaction((store) => store.rolloutConsents.settle(own, row))).toBe('given');
+  const named = { ...rollout, project: lessee };
+  const own = { ...named, requester: { ...requester, project_id: lessee } };
+  const settle = (of: typeof named) => stores.control.transaction((store) => store.rolloutConsents.settle(of, row));
+  expect([await settle(own), await settle(named)]).toEqual(['given', 'asks']);
+});
+
+test.each([
+  ['window opens later', { is: 'waits', code: 'consent' }],
+  ['window is gone', { is: 'skipped', code: 'no_consent' }],
+])('another attempt needs the word of a tenant whose %s', async (name, wanted) => {
+  const { rollout, uuid, target, settle, answer, window } = await world();
+  await stores.owner`update rollout_targets set code = 'leased' where rollout = ${rollout.id}`;
+  await settle();
+  await answer({});
+  expect(await settle()).toBe('given');
+  await begin(stores.control, rollout, { position: 0, node_uuid: uuid });
+  const [run] = await stores.owner`select id, node_uuid, fence from runs where node_uuid = ${uuid}`;
+  await endOf(stores.control, run as never, 'failed');
+  const at = new Date((await stores.control.clock()) + 90 * minute);
+  const later = await window(at.toISOString().slice(11, 16), 30);
+  await stores.owner`update rollout_answers set answer = 'in', window_id = ${later!.uuid} where rollout = ${rollout.id}`;
+  if (name.includes('gone')) await stores.api.projectWindows.delete(later!.uuid);
+  await stores.api.rolloutConsents.retry(rollout.id, 0);
+  const [due] = await stores.control.rolloutTargets.due(rollout.id, 0, 10);
+  const prepare = () => {
+    throw new Error('was begun');
+  };
+  const deps = { inventory: stores.control, prepare } as unknown as RolloutDeps;
+  expect(await beginTarget(deps, rollout, due!)).toEqual(wanted);
+  expect(await stores.control.rolloutTargets.due(rollout.id, 0, 10)).toEqual([]);
+  expect((await target()).state).toBe('failed');
 });
 
 test('a tenant that does not answer in time is overdue', async () => {

@@ -55,13 +55,56 @@ test('a soaking target is in flight until its soak is over', async () => {
   expect(await total(rollout)).toMatchObject({ in_flight: 1, done: 0 });
   expect(await control.rolloutTargets.soaked(rollout.id)).toEqual([]);
   await owner`update rollout_targets set soak_until = now() where rollout = ${rollout.id}`;
-  expect(await control.rolloutTargets.soaked(rollout.id)).toEqual([{ position: 0, fault: null }]);
+  expect(await control.rolloutTargets.soaked(rollout.id)).toEqual([{ position: 0 }]);
   await owner`update nodes set power_state = 'error'`;
-  expect(await control.rolloutTargets.soaked(rollout.id)).toEqual([
-    { position: 0, fault: expect.stringContaining('power state') },
-  ]);
-  await control.rolloutTargets.move(rollout.id, 0, 'failed', 'soak_failed', 'power');
+  expect(await control.rolloutTargets.closeSoak(rollout.id, 0)).toBe(true);
+  expect((await targetsOf(rollout))[0]).toMatchObject({
+    code: 'soak_failed',
+    reason: expect.stringContaining('power state'),
+  });
   expect(await total(rollout)).toEqual({ in_flight: 0, failed: 1, parked: 0, done: 0 });
+});
+
+test('a coordinator that stood still ends no soak that another has ended, nor a target that is under way again', async () => {
+  const rollout = await runningRollout(api, await nodesIn(owner, [null]), {
+    waves: [{ size: 'rest', advance: 'auto', soak_ms: 1 }],
+  });
+  const [target] = await targetsOf(rollout);
+  await begin(control, rollout, target!);
+  await endOf(control, (await openRuns(rollout))[0]!, 'succeeded');
+  await owner`update rollout_targets set soak_until = now()`;
+  await owner`update nodes set maintenance = true`;
+  expect([await control.rolloutTargets.closeSoak(rollout.id, 0), await states(rollout)]).toEqual([true, ['failed']]);
+  await owner`update nodes set maintenance = false`;
+  expect(await control.rolloutTargets.closeSoak(rollout.id, 0)).toBe(false);
+  await control.rolloutConsents.retry(rollout.id, 0);
+  expect(await begin(control, rollout, target!)).toEqual({ is: 'admitted' });
+  expect(await control.rolloutTargets.closeSoak(rollout.id, 0)).toBe(false);
+  expect(await total(rollout)).toEqual({ in_flight: 1, failed: 0, parked: 0, done: 0 });
+});
+
+test('what was due a moment ago is not begun: a target that has failed meanwhile, or that its tenant has put off', async () => {
+  const rollout = await runningRollout(api, await nodesIn(owner, [null]));
+  const [target] = await control.rolloutTargets.due(rollout.id, 0, 10);
+  await owner`update rollout_targets set not_before = now() + interval '1 hour'`;
+  expect(await begin(control, rollout, target!)).toEqual({ is: 'begun' });
+  await owner`update rollout_targets set not_before = null`;
+  expect(await begin(api, rollout, target!)).toEqual({ is: 'admitted' });
+  await endOf(api, (await openRuns(rollout))[0]!, 'failed');
+  await owner`update nodes set provision_state = 'active', maintenance = false`;
+  expect(await begin(control, rollout, target!)).toEqual({ is: 'begun' });
+  expect(await total(rollout)).toEqual({ in_flight: 0, failed: 1, parked: 0, done: 0 });
+});
+
+test('a failed target of an earlier wave is due again when it is to be tried again', async () => {
+  const waves = [1, 'rest' as const].map((size) => ({ size, advance: 'auto' as const, soak_ms: 0 }));
+  const rollout = await runningRollout(api, await nodesIn(owner, [null, null]), { waves });
+  const due = async () => (await control.rolloutTargets.due(rollout.id, 1, 10)).map(({ position }) => position);
+  await begin(control, rollout, (await targetsOf(rollout))[0]!);
+  await endOf(control, (await openRuns(rollout))[0]!, 'failed');
+  expect(await due()).toEqual([1]);
+  await control.rolloutConsents.retry(rollout.id, 0);
+  expect(await due()).toEqual([0, 1]);
 });
 
 test('a parked target is harm until a person decides, and a retry that succeeds gives it back', async () => {
@@ -85,6 +128,7 @@ test('a failed target that is tried again takes no room of others, and its succe
   await begin(control, rollout, first!);
   await endOf(control, (await openRuns(rollout))[0]!, 'failed');
   await owner`update nodes set provision_state = 'active', maintenance = false`;
+  await api.rolloutConsents.retry(rollout.id, 0);
   expect(await begin(control, rollout, first!)).toEqual({ is: 'admitted' });
   expect(await total(rollout)).toEqual({ in_flight: 1, failed: 0, parked: 0, done: 0 });
   await endOf(control, (await openRuns(rollout))[0]!, 'succeeded');
@@ -234,6 +278,7 @@ const coordinator = async (
     const beginnable = targets.filter(({ state }) => state === 'pending' || (state === 'failed' && next() < 20));
     for (const target of next() < 50 ? beginnable : beginnable.reverse()) {
       const dies = next() < 15;
+      if (target.state === 'failed') await inventory.rolloutConsents.retry(rollout.id, target.position);
       const begun = await begin(inventory, rollout, target, async () => {
         if (dies) throw Object.assign(new Error('killed'), { code: 'killed' });
       });

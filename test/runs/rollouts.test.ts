@@ -395,3 +395,59 @@ test('a start without approval is refused; a vote counts for one plan, by anothe
   expect(await begin()).toBe(200);
   setPolicy({ set: 'temper' });
 });
+
+test('who plans anew is none of the approvers, a new plan has no votes, and a rejection stands against approvals', async () => {
+  const overrides = {
+    'temper:rollout:start_alone': '!',
+    'temper:rollout:get': 'role:reader',
+    'temper:rollout:approve': 'role:manager and not user_id:%(rollout.requester)s',
+  };
+  setPolicy({ set: 'temper', overrides });
+  let rollout = await plan({ select: { nodes: await nodes(['r1']) }, seed: 'one' });
+  const vote = (who: Persona, verb: string) => act(rollout, verb, { plan_hash: rollout.plan_hash }, who);
+  const replan = async (who: Persona) => {
+    const { body } = await act(rollout, 'replan', {}, who);
+    rollout = body;
+    return body;
+  };
+  const begin = async () => (await act(rollout, 'start', { plan_hash: rollout.plan_hash })).status;
+  const { plan_hash: before } = rollout;
+  expect((await vote('operator', 'approve')).body).toMatchObject({ approved: 1 });
+  expect((await replan('owner-manager')).plan_hash).not.toBe(before);
+  expect(await begin()).toBe(409);
+  await replan('operator');
+  expect((await vote('operator', 'approve')).status).toBe(403);
+  expect((await vote('owner-manager', 'approve')).body).toMatchObject({ approved: 1 });
+  expect((await vote('stranger-admin', 'reject')).body).toMatchObject({ approved: 0 });
+  expect(await begin()).toBe(409);
+  expect((await vote('stranger-admin', 'approve')).body).toMatchObject({ approved: 2 });
+});
+
+test('to name a tenant’s project is no consent of it, and it learns of that rollout its own row, not whose it is', async () => {
+  await made('operator', '/v1/runbooks', {
+    name: 'CUSTOM_NAMED',
+    public: true,
+    steps: [{ interface: 'power', step: 'reboot', args: {}, order: 1 }],
+  });
+  const select = { nodes: await nodes(['r1'], { lessee: stranger, traits: ['CUSTOM_NAMED'] }) };
+  const work = { select, runbook: 'CUSTOM_NAMED' };
+  expect((await plan({ ...work, project: stranger }, 'operator')).summary).toMatchObject({ need_consent: 1 });
+  const { uuid } = await plan({ ...work, project: owner }, 'operator');
+  const listed = async (query: string) =>
+    (await api.as('stranger-admin', 'GET', `/temper/v1/rollouts${query}`)).body.rollouts.map(
+      (one: { uuid: string }) => one.uuid,
+    );
+  expect(await listed('')).toContain(uuid);
+  expect(await listed(`?project=${owner}`)).not.toContain(uuid);
+});
+
+test('the next lessee of a node sees nothing of a rollout that was planned before its lease', async () => {
+  const select = { nodes: await nodes(['r1']) };
+  const { uuid } = await plan({ select });
+  await world.sql`update nodes set lessee = ${stranger} where uuid = ${select.nodes[0]!}`;
+  const path = `/temper/v1/rollouts/${uuid}`;
+  for (const tail of ['', '/targets'])
+    expect((await api.as('stranger-admin', 'GET', `${path}${tail}`)).status).toBe(404);
+  const { rollouts } = (await api.as('stranger-admin', 'GET', '/temper/v1/rollouts')).body;
+  expect(rollouts.map((one: { uuid: string }) => one.uuid)).not.toContain(uuid);
+});

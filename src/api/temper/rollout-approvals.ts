@@ -22,11 +22,15 @@ type OfRollout = { rollout: string };
 
 const votable = ['planned', 'awaiting_approval', 'scheduled'];
 
-/** Votes that count now, of users whom the policy in force still lets approve this plan. */
+/**
+ * Approvals that count now, of users whom the policy in force still lets approve this plan; none while one of them rejects it,
+ * however many approve.
+ */
 const standingApprovals = async (ctx: ApiContext, row: RolloutRow): Promise<Vote[]> => {
   const votes = await ctx.inventory.rolloutVotes.standing(row.id, row.plan_hash);
   const target = await plannedTargetOf(ctx, row);
-  return votes.filter(({ vote, caller }) => vote === 'approve' && ctx.policy().allows(approveRule, caller, target));
+  const counting = votes.filter(({ caller }) => ctx.policy().allows(approveRule, caller, target));
+  return counting.some(({ vote }) => vote === 'reject') ? [] : counting;
 };
 
 /** How many users must approve. */

@@ -5,6 +5,7 @@ import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { TargetRow } from '../../inventory/rollouts/targets';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
+import { matches } from '../../model/predicates';
 import { maxMinor } from '../../model/resources/microversions';
 import { tenantOf } from '../../model/rollouts/consent';
 import { openingFor } from '../../model/rollouts/windows';
@@ -36,10 +37,10 @@ type Target = { readonly rollout: RolloutRow; readonly target: TargetRow };
 
 /** The target on a node that the caller sees. Throws RolloutNotFound, NodeNotFound alike for what is missing and hidden. */
 export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<Target> => {
-  const { row: rollout } = await visibleRollout(ctx, who, params.rollout);
+  const { row: rollout, rows } = await visibleRollout(ctx, who, params.rollout);
   const node = await visibleNode(ctx, { who, version: maxMinor }, params.node);
   const target = await ctx.inventory.rolloutTargets.find(rollout.id, node.uuid);
-  return target ? { rollout, target } : raise('NodeNotFound', { node: params.node });
+  return target && matches(rows.own, target) ? { rollout, target } : raise('NodeNotFound', { node: params.node });
 };
 
 const requireRule = async (ctx: ApiContext, who: Caller, rule: string, { rollout, target }: Target): Promise<void> =>

@@ -20,11 +20,20 @@ export const rolloutColumns = { 'rollout.project': 'project' } as const;
 export const targetOf = ({ project, requester }: Pick<RolloutRow, 'project' | 'requester'>) =>
   rolloutTarget({ project, requester: requester.user_id });
 
-/** The nodes whose rows a caller sees in a rollout that it does not see as a whole. */
-export const ownNodes = (policy: Policy, who: Caller): Predicate =>
-  and(policy.filter(rolloutRules.own, who, nodeColumns), policy.filter(rolloutRules.node, who, nodeColumns));
+/** What a caller sees of a rollout that it does not see as a whole. */
+export type OwnRows = {
+  /** Over the columns of nodes as they are now. */
+  readonly visible: Predicate;
+  /** Over owner and lessee as the plan has them: a node's next lessee sees nothing of what was done for the one before. */
+  readonly own: Predicate;
+};
 
-export type SeenRollout = { readonly row: RolloutRow; readonly whole: boolean; readonly nodes: Predicate };
+export const ownRows = (policy: Policy, who: Caller): OwnRows => {
+  const own = policy.filter(rolloutRules.own, who, nodeColumns);
+  return { visible: and(own, policy.filter(rolloutRules.node, who, nodeColumns)), own };
+};
+
+export type SeenRollout = { readonly row: RolloutRow; readonly whole: boolean; readonly rows: OwnRows };
 
 /** The rollout that a caller names and may see, wholly or by its own nodes. Throws RolloutNotFound alike for missing and hidden ones. */
 export const visibleRollout = async (ctx: ApiContext, who: Caller, ident: string): Promise<SeenRollout> => {
@@ -32,10 +41,12 @@ export const visibleRollout = async (ctx: ApiContext, who: Caller, ident: string
   const row = id && (await ctx.inventory.rollouts.find(id));
   if (!row) return raise('RolloutNotFound', { rollout: ident });
   const policy = ctx.policy();
-  if (policy.allows(rolloutRules.get, who, targetOf(row))) return { row, whole: true, nodes: always };
-  const nodes = ownNodes(policy, who);
-  const own = nodes.is === 'false' ? [] : await ctx.inventory.rolloutTargets.list(row.id, { visible: nodes, limit: 1 });
-  return own.length > 0 ? { row, whole: false, nodes } : raise('RolloutNotFound', { rollout: ident });
+  if (policy.allows(rolloutRules.get, who, targetOf(row)))
+    return { row, whole: true, rows: { visible: always, own: always } };
+  const rows = ownRows(policy, who);
+  const seen =
+    rows.visible.is === 'false' ? [] : await ctx.inventory.rolloutTargets.list(row.id, { ...rows, limit: 1 });
+  return seen.length > 0 ? { row, whole: false, rows } : raise('RolloutNotFound', { rollout: ident });
 };
 
 /** As above, for what takes the whole rollout in view. */

@@ -5,6 +5,7 @@ import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { Caller } from '../../model/access/callers';
 import { invalidInput, raise } from '../../model/errors';
 import type { NodeUuid, RolloutUuid } from '../../model/ids';
+import { never } from '../../model/predicates';
 import { maxMinor } from '../../model/resources/microversions';
 import { boundOf } from '../../model/rollouts/amounts';
 import { rolloutStates, targetStates } from '../../model/rollouts/states';
@@ -24,7 +25,7 @@ import { type RolloutBody, rolloutBody, specOf } from './rollout-body';
 import * as shapes from './rollout-shapes';
 import {
   headView,
-  ownNodes,
+  ownRows,
   partView,
   rolloutColumns,
   rolloutRules,
@@ -86,7 +87,12 @@ const pinOf = async (ctx: ApiContext, who: Caller, ident: string | null): Promis
 };
 
 /** The plan of a request. Writes nothing. Throws NothingToDo, InvalidInput, and what selecting throws. */
-const planned = async (ctx: ApiContext, request: Request<unknown, unknown>, spec: RolloutSpec): Promise<Plan> => {
+const planned = async (
+  ctx: ApiContext,
+  request: Request<unknown, unknown>,
+  spec: RolloutSpec,
+  number = 1,
+): Promise<Plan> => {
   const { who } = request;
   const seed = spec.seed ?? randomUUID();
   const policy = ctx.policy();
@@ -97,6 +103,7 @@ const planned = async (ctx: ApiContext, request: Request<unknown, unknown>, spec
       requester: requesterOf(request),
       spec,
       seed,
+      number,
       runbook: await pinOf(ctx, who, spec.runbook),
       nodes: await selectedNodes(ctx, who, { ...spec, seed }),
       rule_set: policy.hash,
@@ -142,9 +149,9 @@ const replan = async (request: Request<OfRollout, { readonly reason: string }>, 
   const row = await wholeRollout(ctx, who, params.rollout);
   const policy = ctx.policy();
   policy.require(planRule, who, targetOf(row));
-  const plan = await planned(ctx, request, row.spec as unknown as RolloutSpec);
+  const plan = await planned(ctx, request, row.spec as unknown as RolloutSpec, row.plan_number + 1);
   await ctx.inventory.transaction(async (store) => {
-    if (!(await replacePlan(store, row, plan)))
+    if (!(await replacePlan(store, row, plan, requesterOf(request))))
       raise('Conflict', { reason: `Rollout ${row.id} has begun, or was planned anew meanwhile; look at it.` });
     await auditAndEvent(store, policy, request, {
       action: 'rollout.replan',
@@ -178,9 +185,12 @@ const list = async (
 ): Promise<Answer> => {
   const policy = ctx.policy();
   const after = query.marker === undefined ? undefined : await markerOf(ctx, who, query.marker);
-  const rows = await ctx.inventory.rollouts.list({
+  const rows = ownRows(policy, who);
+  const found = await ctx.inventory.rollouts.list({
     visible: policy.filter(rolloutRules.get, who, rolloutColumns),
-    nodes: ownNodes(policy, who),
+    // Whose a rollout is, is not shown to tenants of its nodes, so that they may not choose by it either.
+    nodes: query.project === undefined ? rows.visible : never,
+    own: rows.own,
     state: query.state,
     project: query.project,
     limit: query.limit,
@@ -188,7 +198,7 @@ const list = async (
   });
   const view = (row: RolloutRow) =>
     policy.allows(rolloutRules.get, who, targetOf(row)) ? headView(row, base) : partView(row, base);
-  return ok({ rollouts: rows.map(view) });
+  return ok({ rollouts: found.map(view) });
 };
 
 const markerOf = async (ctx: ApiContext, who: Caller, marker: string): Promise<RolloutUuid> =>
@@ -208,16 +218,16 @@ const targets = async (
   { who, params, query }: ApiRequest<OfRollout, TargetsQuery, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const { row, nodes } = await visibleRollout(ctx, who, params.rollout);
-  const rows = await ctx.inventory.rolloutTargets.list(row.id, {
-    visible: nodes,
+  const { row, rows } = await visibleRollout(ctx, who, params.rollout);
+  const found = await ctx.inventory.rolloutTargets.list(row.id, {
+    ...rows,
     state: query.state,
     ...(query.wave !== undefined && { wave: query.wave - 1 }),
     code: query.reason,
     limit: query.limit,
     after: query.marker,
   });
-  return ok({ targets: rows.map(targetView) });
+  return ok({ targets: found.map(targetView) });
 };
 
 const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node];

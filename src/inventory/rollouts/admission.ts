@@ -13,17 +13,14 @@ export type AdmissionOrder = {
 };
 
 /**
- * `admitted`, or why not: the rollout is not running by this plan (`closed`), the target is begun or over already (`begun`), its
- * node changed hands after the plan (`changed`), or a bound has no room (`full`, naming the first).
+ * `admitted`, or why not: the rollout is not running by this plan (`closed`), the target is begun or over already, or not to be begun
+ * yet (`begun`), its node changed hands after the plan (`changed`), or a bound has no room (`full`, naming the first).
  */
 export type Admission =
   | { readonly is: 'admitted' | 'closed' | 'begun' | 'changed' }
   | { readonly is: 'full'; readonly scope: string; readonly value: string };
 
-type TargetRow = { readonly state: TargetState; readonly counters: number[] };
-
-// A failed target that is tried again gives its harm back in the moment in which it may do harm once more.
-const beginnable: readonly TargetState[] = ['pending', 'failed'];
+type TargetRow = { readonly state: TargetState; readonly counters: number[]; readonly beginnable: boolean };
 
 export const rolloutAdmission = (sql: Db) => {
   const isOpen = async ({ rollout, plan_hash }: AdmissionOrder): Promise<boolean> => {
@@ -32,11 +29,17 @@ export const rolloutAdmission = (sql: Db) => {
     return open.length === 1;
   };
 
-  /** The target whose node is as it was planned; the node stays locked, for the ends of runs lock it before counters, too. */
+  /**
+   * The target whose node is as it was planned; the node stays locked, for the ends of runs lock it before counters, too. Whether
+   * it may be begun is decided under its lock: its state may be another by now than when a coordinator listed it as due.
+   */
   const unchanged = async ({ rollout, position, node_uuid }: AdmissionOrder): Promise<TargetRow | undefined> => {
     await sql`select 1 from nodes where uuid = ${node_uuid} for no key update`;
     const [target] = await sql<TargetRow[]>`
-      select t.state, t.counters from rollout_targets t join nodes n on n.uuid = t.node_uuid
+      select t.state, t.counters, coalesce(case t.state
+        when 'pending' then t.not_before is null or t.not_before <= now()
+        when 'failed' then t.retry_asked_at > t.ended_at end, false) as beginnable
+      from rollout_targets t join nodes n on n.uuid = t.node_uuid
       where t.rollout = ${rollout} and t.position = ${position} and n.uuid = ${node_uuid}
         and (t.owner, t.lessee, t.lease_id) is not distinct from (n.owner, n.lessee, n.lease_id)
       for no key update of t`;
@@ -60,9 +63,10 @@ export const rolloutAdmission = (sql: Db) => {
       if (!(await isOpen(order))) return { is: 'closed' };
       const target = await unchanged(order);
       if (!target) return { is: 'changed' };
-      if (!beginnable.includes(target.state)) return { is: 'begun' };
+      if (!target.beginnable) return { is: 'begun' };
       const { rollout, position, run } = order;
       const { counters: keys } = target;
+      // A failed target that is tried again gives its harm back in the moment in which it may do harm once more.
       const again = target.state === 'failed' ? 1 : 0;
       // Without the order, two admissions of targets that share two domains could wait for each other.
       await sql`

@@ -1,6 +1,13 @@
 /** Queries of tenants' consent: what a tenant has said of a node, its answers, and the targets that wait for one. */
 import type { NodeUuid, ProjectId, RolloutUuid } from '../../model/ids';
-import { type Consent, consentOf, type TenantAnswer, tenantOf, termsOf } from '../../model/rollouts/consent';
+import {
+  asksItself,
+  type Consent,
+  consentOf,
+  type TenantAnswer,
+  tenantOf,
+  termsOf,
+} from '../../model/rollouts/consent';
 import type { Requester } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { disruptionBudgets } from '../disruption-budgets';
@@ -9,7 +16,7 @@ import { type ProjectWindow, projectWindows } from '../project-windows';
 import type { RolloutRow } from './rollouts';
 import type { TargetRow } from './targets';
 
-type OfRollout = Pick<RolloutRow, 'id' | 'project' | 'spec' | 'verb' | 'runbook_name'>;
+type OfRollout = Pick<RolloutRow, 'id' | 'project' | 'requester' | 'spec' | 'verb' | 'runbook_name'>;
 type Asked = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee' | 'expected_ms'>;
 
 /** As a tenant gives it. */
@@ -70,12 +77,15 @@ export const rolloutConsents = (sql: Db) => {
      */
     async settle(rollout: OfRollout, target: Asked): Promise<Consent['is']> {
       const tenant = tenantOf(target);
-      if (tenant === null || tenant === rollout.project) return 'given';
+      if (tenant === null || asksItself(tenant, rollout)) return 'given';
+      // Kept over admission and failure, so that another attempt needs the tenant's word as well.
+      await sql`
+        update rollout_targets set asked_at = coalesce(asked_at, now()) where rollout = ${rollout.id} and position = ${target.position}`;
       const consent = await consentFor(rollout.id, target, tenant);
       if (consent.is === 'waits')
         await sql`
           update rollout_targets set not_before = ${new Date(consent.until)}
-          where rollout = ${rollout.id} and position = ${target.position} and state = 'pending'`;
+          where rollout = ${rollout.id} and position = ${target.position} and state in ('pending', 'failed')`;
       if (consent.is === 'asks') await ask(rollout, target, tenant);
       if (consent.is === 'refused')
         await sql`

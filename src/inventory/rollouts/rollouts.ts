@@ -102,12 +102,13 @@ export const rollouts = (sql: Db) => ({
   },
 
   /**
-   * Puts a plan in the place of the one before, with none of its targets; votes for that one count no more. False where the rollout
+   * Puts a plan in the place of the one before, with none of its targets; votes for that one count no more, and it is the request of
+   * the caller who made it, who is none of its approvers. False where the rollout
    * has begun, or was planned anew meanwhile.
    */
-  async replan(id: RolloutUuid, before: string, plan: Planned): Promise<boolean> {
+  async replan(id: RolloutUuid, before: string, plan: Planned, requester: Requester): Promise<boolean> {
     const planned = await sql`
-      update rollouts set ${sql(plannedColumns(sql, plan))}, plan_number = plan_number + 1, state = 'planned', code = null, reason = null,
+      update rollouts set ${sql({ ...plannedColumns(sql, plan), requester: jsonOf(sql, requester) })}, plan_number = plan_number + 1, state = 'planned', code = null, reason = null,
         granted = null, granted_at = null, submitted_at = null, updated_at = now()
       where id = ${id} and plan_hash = ${before} and state in ('planned', 'awaiting_approval', 'scheduled') returning 1`;
     if (planned.length === 0) return false;
@@ -123,12 +124,13 @@ export const rollouts = (sql: Db) => ({
   },
 
   /**
-   * A page, newest first. `visible` is over the columns of rollouts; `nodes` over those of nodes: a rollout is seen as well that has
-   * one of these among its targets.
+   * A page, newest first. `visible` is over the columns of rollouts, `nodes` over those of nodes, `own` over owner and lessee as the plan has
+   * them: a rollout is seen as well that has one of these among its targets.
    */
   async list(of: {
     readonly visible: Predicate;
     readonly nodes: Predicate;
+    readonly own: Predicate;
     readonly state?: RolloutState;
     readonly project?: string;
     readonly limit: number;
@@ -138,7 +140,8 @@ export const rollouts = (sql: Db) => ({
     return sql<RolloutRow[]>`
       select ${sql(columns.map((name) => `r.${name}`))} from rollouts r
       where (${conditionOf(sql, of.visible, 'r')} or exists (
-          select from rollout_targets t join nodes n on n.uuid = t.node_uuid where t.rollout = r.id and ${conditionOf(sql, of.nodes, 'n')}))
+          select from rollout_targets t join nodes n on n.uuid = t.node_uuid where t.rollout = r.id
+            and ${conditionOf(sql, of.nodes, 'n')} and ${conditionOf(sql, of.own, 't')}))
         ${of.state === undefined ? sql`` : sql`and r.state = ${of.state}`}
         ${of.project === undefined ? sql`` : sql`and r.project = ${of.project}`}
         ${of.after ? sql`and r.created_at <= ${place} and (r.created_at < ${place} or (r.created_at = ${place} and r.id > ${of.after}))` : sql``}

@@ -1,6 +1,6 @@
 /** Queries of a rollout's targets: written with the plan, listed, and moved. */
 import type { LeaseUuid, NodeUuid, ProjectId, RolloutUuid, RunUuid } from '../../model/ids';
-import type { Predicate } from '../../model/predicates';
+import { always, type Predicate } from '../../model/predicates';
 import type { Counter } from '../../model/rollouts/layout';
 import type { TargetState } from '../../model/rollouts/states';
 import type { WaveSpec } from '../../model/rollouts/waves';
@@ -26,6 +26,8 @@ export type TargetRow = {
   readonly expected_ms: number | null;
   /** Not begun before this time: a tenant's answer, or a window. */
   readonly not_before: Date | null;
+  /** Since when the word of its tenant is needed; null where that was not asked for so far. */
+  readonly asked_at: Date | null;
   readonly run_id: RunUuid | null;
   readonly admitted_at: Date | null;
   readonly soak_until: Date | null;
@@ -33,13 +35,18 @@ export type TargetRow = {
 };
 
 /** A target as the plan has it. */
-export type PlannedTarget = Omit<TargetRow, 'not_before' | 'run_id' | 'admitted_at' | 'soak_until' | 'ended_at'> & {
+export type PlannedTarget = Omit<
+  TargetRow,
+  'not_before' | 'asked_at' | 'run_id' | 'admitted_at' | 'soak_until' | 'ended_at'
+> & {
   readonly counters: readonly number[];
 };
 
 export type TargetSelection = {
   /** Over the columns of nodes. */
   readonly visible: Predicate;
+  /** Over owner and lessee as the plan has them; a later one sees nothing of what was done before. */
+  readonly own?: Predicate;
   readonly state?: TargetState;
   readonly wave?: number;
   readonly code?: string;
@@ -50,7 +57,7 @@ export type TargetSelection = {
 
 const columns = [
   'position', 'node_uuid', 'node_name', 'owner', 'lessee', 'lease_id', 'wave', 'state', 'code', 'rule', 'reason', 'power_cycles', 'erases',
-  'expected_ms', 'not_before', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
+  'expected_ms', 'not_before', 'asked_at', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
 ] as const; // biome-ignore format: one row of names
 
 // One statement's parameter stays small, however large the plan is.
@@ -92,10 +99,10 @@ export const rolloutTargets = (sql: Db) => ({
   /** A page in the order of the plan; of nodes that are gone those alone are shown to whom every node is. */
   list: (
     rollout: RolloutUuid,
-    { visible, state, wave, code, limit, after }: TargetSelection,
+    { visible, own = always, state, wave, code, limit, after }: TargetSelection,
   ): Promise<TargetRow[]> => sql<TargetRow[]>`
     select ${sql(columns.map((name) => `t.${name}`))} from rollout_targets t left join nodes n on n.uuid = t.node_uuid
-    where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')}
+    where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')} and ${conditionOf(sql, own, 't')}
       ${state === undefined ? sql`` : sql`and t.state = ${state}`} ${wave === undefined ? sql`` : sql`and t.wave = ${wave}`}
       ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${after === undefined ? sql`` : sql`and t.position > ${after}`}
     order by t.position limit ${limit}`,
@@ -117,34 +124,52 @@ export const rolloutTargets = (sql: Db) => ({
   },
 
   /**
-   * Targets of a wave that may be begun now, in the order of the plan, and those of it and of earlier ones that are to be tried
-   * again; without those of which a bound has no room as it stands.
+   * Targets of a wave that may be begun now, and those of it or of earlier ones that are to be tried again, in the order of the plan;
+   * without those of which a bound has no room as it stands.
    */
   due: (rollout: RolloutUuid, wave: number, limit: number): Promise<TargetRow[]> => sql<TargetRow[]>`
     select ${sql(columns)} from rollout_targets t
-    where rollout = ${rollout} and ((wave = ${wave} and state = 'pending' and (not_before is null or not_before <= now())
+    where rollout = ${rollout} and (not_before is null or not_before <= now()) and ((state = 'pending' and wave = ${wave}
       and not t.counters && array(
         select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget)))
-      or (wave <= ${wave} and state = 'failed' and retry_asked_at > ended_at and not t.counters && array(
+      or (state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at and not t.counters && array(
         select number from rollout_counters where rollout = ${rollout} and in_flight >= most)))
     order by position limit ${limit}`,
 
-  /** Targets whose soak is over, with what is wrong with their nodes; null where nothing is. */
-  soaked: (rollout: RolloutUuid): Promise<{ position: number; fault: string | null }[]> => sql`
-    select t.position, case when n.uuid is null then 'the node is gone'
-      when n.fault is not null then 'the node has the fault ' || n.fault
-      when n.maintenance then 'the node is in maintenance'
-      when n.power_state = 'error' then 'the power state of the node is error'
-      when n.health = 'Critical' then 'the BMC reports the node''s health as Critical' end as fault
-    from rollout_targets t left join nodes n on n.uuid = t.node_uuid
-    where t.rollout = ${rollout} and t.state = 'soaking' and t.soak_until <= now() order by t.position`,
+  /** Targets whose soak is over. */
+  soaked: (rollout: RolloutUuid): Promise<{ position: number }[]> => sql`
+    select position from rollout_targets
+    where rollout = ${rollout} and state = 'soaking' and soak_until <= now() order by position`,
+
+  /**
+   * Ends a soak that is over: the target is done, or has failed where something is wrong with its node. Both are looked at under the
+   * target's lock, so that a coordinator that stood still meanwhile moves nothing that is under way again. False where there is no
+   * soak to end.
+   */
+  async closeSoak(rollout: RolloutUuid, position: number): Promise<boolean> {
+    const [row] = await sql<{ moved: boolean }[]>`
+      with held as materialized (
+        select node_uuid from rollout_targets
+        where rollout = ${rollout} and position = ${position} and state = 'soaking' and soak_until <= now() for no key update),
+      looked as materialized (
+        select case when n.uuid is null then 'the node is gone'
+          when n.fault is not null then 'the node has the fault ' || n.fault
+          when n.maintenance then 'the node is in maintenance'
+          when n.power_state = 'error' then 'the power state of the node is error'
+          when n.health = 'Critical' then 'the BMC reports the node''s health as Critical' end as fault
+        from held left join nodes n on n.uuid = held.node_uuid)
+      select move_rollout_target(${rollout}, ${position}, case when fault is null then 'done' else 'failed' end,
+        case when fault is not null then 'soak_failed' end, fault) as moved from looked`;
+    return row?.moved ?? false;
+  },
 
   /** When the next soak is over, or the next target of the wave may be begun; null where time changes nothing. */
   async nextTime(rollout: RolloutUuid, wave: number): Promise<Date | null> {
     const [row] = await sql<{ at: Date | null }[]>`
       select least(min(soak_until) filter (where state = 'soaking'),
-        min(not_before) filter (where state = 'pending' and wave = ${wave} and not_before > now())) as at
-      from rollout_targets where rollout = ${rollout} and state in ('soaking', 'pending')`;
+        min(not_before) filter (where not_before > now() and (state = 'pending' and wave = ${wave}
+          or state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at))) as at
+      from rollout_targets where rollout = ${rollout} and state in ('soaking', 'pending', 'failed')`;
     return row?.at ?? null;
   },
 

@@ -60,3 +60,12 @@ export const termsOf = (spec: Readonly<Record<string, unknown>>): ConsentTerms =
 /** The project that is asked for a node: the one that uses it. */
 export const tenantOf = ({ owner, lessee }: { readonly owner: string | null; readonly lessee: string | null }) =>
   lessee ?? owner;
+
+/**
+ * Whether a rollout on a tenant's node is that tenant's own wish: one of its project that was asked for in that project. That others
+ * name the project says nothing of what it wants.
+ */
+export const asksItself = (
+  tenant: string,
+  of: { readonly project: string | null; readonly requester: { readonly project_id: string | null } },
+): boolean => of.project === tenant && of.requester.project_id === tenant;
