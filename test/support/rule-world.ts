@@ -79,7 +79,8 @@ export const rolloutOf = async (api: TestApi, node: string, state: string): Prom
   for (const wave of [0, 1])
     await api.sql`insert into rollout_waves (rollout, wave, size, advance) values (${made!.id}, ${wave}, 1, 'manual')`;
   await api.sql`
-    insert into rollout_targets (rollout, position, node_uuid, wave, state) values (${made!.id}, 0, ${node}, 0, 'done')`;
+    insert into rollout_targets (rollout, position, node_uuid, owner, lessee, lease_id, wave, state)
+    select ${made!.id}, 0, uuid, owner, lessee, lease_id, 0, 'done' from nodes where uuid = ${node}`;
   return made!.id;
 };
 
