@@ -117,8 +117,9 @@ test('the start page has a rollout that waits with its decision, and the next wa
   const stale = await browser.post(`/rollouts/${id}/advance`, { reason: 'all well', wave: '2' });
   expect(stale.status).toBe(409);
   const done = await browser.post(`/rollouts/${id}/advance`, { reason: 'all well', wave: '1' });
-  expect(done).toMatchObject({ status: 303, to: `/rollouts/${id}?did=advance` });
+  expect(done).toMatchObject({ status: 303, to: expect.stringContaining(`/rollouts/${id}?did=advance&proof=`) });
   expect((await browser.get(done.to!)).text).toContain('The next wave opens.');
+  expect((await browser.get(`/rollouts/${id}?did=abort`)).text).not.toContain('role="status"');
   expect(await stateOf(id)).toBe('running');
 });
 

@@ -8,6 +8,7 @@ import { Live } from '../parts/live';
 import { Pager, pageOf, Table } from '../parts/tables';
 import { Facts, Id, State, spanOf, Time } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext, type PageQuery } from '../server/context';
+import { proofOf } from '../server/session';
 import type { CanAnswer, CounterView, RolloutView, TargetView, WaveView } from '../views';
 import { rolloutAddress, rolloutEveryS, rolloutTitle, workOf } from './rollouts';
 
@@ -196,7 +197,7 @@ export const rolloutPage = async ({ api, params, session, query }: PageContext):
   const events = endedRollouts.includes(rollout.state) ? undefined : '/live';
   const body: VNode = (
     <>
-      {query.did && isAct(query.did) && <p role="status" class="notice good">{rolloutWill[query.did]}</p>}
+      {query.did && isAct(query.did) && query.proof === proofOf(session, rollout.uuid + query.did) && <p role="status" class="notice good">{rolloutWill[query.did]}</p>}
       <Live id="rollout" events={events} path={rolloutAddress(rollout)} query={wanted} everyS={events && rolloutEveryS}>
         <div class="title">
           <h1>{rolloutTitle(rollout)}</h1>
@@ -214,7 +215,7 @@ export const rolloutPage = async ({ api, params, session, query }: PageContext):
 };
 
 /** An act on a rollout: leads back to it. */
-export const actOnRollout = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
+export const actOnRollout = async ({ api, params, form, session }: FormContext): Promise<PageAnswer> => {
   const { rollout = '', act = '' } = params;
   const to = `/rollouts/${encodeURIComponent(rollout)}`;
   if (!isAct(act)) return { to };
@@ -226,5 +227,5 @@ export const actOnRollout = async ({ api, params, form }: FormContext): Promise<
     ...(act === 'abort' && { running: fieldOf(form, 'running') || 'finish' }),
   };
   await api.send('POST', `/temper/v1${to}/${act}`, body, fieldOf(form, 'key') || undefined);
-  return { to: `${to}?did=${act}` };
+  return { to: `${to}?did=${act}&proof=${proofOf(session, rollout + act)}` };
 };
