@@ -163,6 +163,12 @@ test('nodes of unknown rack are one domain, for they may stand in the same', () 
   expect(domainOf(node(1, null, { properties: { u: 4 } }), 'properties.u')).toBe('4');
 });
 
+test('a domain has a bound, so that no node can spoil the plan of others', () => {
+  const long = node(1, null, { properties: { rack: 'é'.repeat(100_000) } });
+  expect(domainOf(long, 'properties.rack')).toBe('é'.repeat(255));
+  expect(domainOf({ ...long, properties: { rack: { a: 'x'.repeat(9_000) } } }, 'properties.rack')).toHaveLength(255);
+});
+
 test('the worst wave of a domain is the one that has most of its nodes', () => {
   const made = laidOut([node(1, 'r1'), node(2, 'r1'), node(3, 'r2')], {
     waves: [

@@ -37,13 +37,17 @@ export const domainFault = (by: string): string | undefined => {
   return `must be one of ${[...columns, 'model'].join(', ')}, or properties.<key>`;
 };
 
-/** The domain of a node. Nodes without one are together in the domain without a name: what is unknown is not taken for apart. */
+// A tenant writes its node's properties; a longer value would not fit into the index of counters, and no plan with it could be made.
+const longestDomain = 255;
+
+/** The domain of a node, at most 255 characters of it: values that differ only beyond share one. Nodes without one are together in the domain without a name: what is unknown is not taken for apart. */
 export const domainOf = (node: SelectedNode, by: string): string => {
   const column = columns.find((name) => name === by);
   const value = column
     ? node[column]
     : ownValue(node.properties, by === 'model' ? 'model' : by.slice('properties.'.length));
-  return value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+  const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+  return text.slice(0, longestDomain);
 };
 
 /** Nodes by their domain, in the order in which they come. */
