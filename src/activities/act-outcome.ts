@@ -44,9 +44,11 @@ export const keepOutcome = async (
     if (boots) await store.ramdiskBoots.expect(lock);
     if (boots) await store.bootCapabilities.meet(lock);
     if (!ends) return false;
+    // The boot first: a lookup at this moment waits for its row, and finds it gone.
+    const unnoticed = await store.ramdiskBoots.end(lock, at);
     await store.agents.forget(lock.node_uuid);
     await store.bootCapabilities.end(lock.node_uuid);
-    return store.ramdiskBoots.end(lock, at);
+    return unnoticed;
   });
   if (contested) raise('RamdiskConflict', { node: lock.node_uuid });
 };

@@ -172,7 +172,7 @@ describe('what is kept before an act counts as done', () => {
       'that the one before is gone',
       { step: awaiting, act: 'power_off' },
       {},
-      ['agents.forget', 'bootCapabilities.end', 'ramdiskBoots.end'],
+      ['ramdiskBoots.end', 'agents.forget', 'bootCapabilities.end'],
     ],
     ['that none is expected where the step waits for none', { act: 'power_on' }, {}, []],
   ])('%s', async (_, given, outcome, calls) => {

@@ -1,5 +1,6 @@
 /** A boot's URL in a real store: made by a worker under the fence, worth something only while its run has the node. */
 import { randomUUID } from 'node:crypto';
+import { keepOutcome } from '../../src/activities/act-outcome';
 import { createInventory, type Inventory } from '../../src/inventory';
 import type { Sql } from '../../src/inventory/database';
 import { connect } from '../../src/inventory/database';
@@ -150,6 +151,48 @@ it('expects a boot without a URL as before: its ramdisk looks itself up', async 
     await store.bootCapabilities.meet(lock);
   });
   expect(await api.ramdiskBoots.brings(lock.node_uuid)).toBeNull();
+  expect(await api.agents.find(lock.node_uuid)).toBeUndefined();
+});
+
+it.each([
+  ['that brought its token', true],
+  ['that was given its token at its lookup', false],
+])('hands out nothing to a lookup at the moment at which the power of a ramdisk ends %s', async (_, brings) => {
+  const lock = { ...(await heldNode()), token: randomUUID() };
+  await owner`update runs set act_token = ${lock.token} where id = ${lock.run}`;
+  const { made } = capability(lock.node_uuid, (await ramdiskOf()).uuid, 'one/1');
+  await bmc.transaction(async (store) => {
+    await store.bootCapabilities.make(lock, made);
+    await store.ramdiskBoots.expect(lock);
+    if (brings) await store.bootCapabilities.meet(lock);
+  });
+  const asks = () => {
+    const token = capability(lock.node_uuid, made.ramdisk_uuid, 'x').made;
+    return api.agents.meet(lock.node_uuid, token.token_hash, token.token);
+  };
+  expect(await asks()).toBe(!brings);
+
+  const waiting = async (many: number): Promise<void> => {
+    for (let waits = 0; waits < many; )
+      waits = (
+        await owner`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+      ).length;
+  };
+  let over: Promise<void> = Promise.resolve();
+  let asked: Promise<boolean> = Promise.resolve(true);
+  const holder = connect(database.ownerUrl, { max: 1 });
+  await holder.begin(async (sql) => {
+    // The end of the boot stops before its last statement, and a lookup comes.
+    await sql`select 1 from boot_capabilities where node_uuid = ${lock.node_uuid} for update`;
+    const hands = { inventory: bmc } as Parameters<typeof keepOutcome>[3];
+    over = keepOutcome(lock, { is: 'done' }, { ends: true, boots: false, at: 'end' }, hands);
+    await waiting(1);
+    asked = asks();
+    await Promise.race([asked, waiting(2)]);
+  });
+  await over;
+  await holder.end();
+  expect(await asked).toBe(false);
   expect(await api.agents.find(lock.node_uuid)).toBeUndefined();
 });
 

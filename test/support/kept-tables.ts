@@ -23,7 +23,7 @@ export const keepTables = async (sql: Sql): Promise<() => Promise<void>> => {
     for (const { name, columns } of tables)
       await tx.unsafe(`create table kept.${name} as select ${columns.join(', ')} from public.${name}`);
   });
-  return () =>
+  const putBack = () =>
     sql.begin(async (tx) => {
       // Without triggers and foreign keys, as a restore loads its tables.
       await tx.unsafe('set local session_replication_role = replica');
@@ -36,4 +36,11 @@ export const keepTables = async (sql: Sql): Promise<() => Promise<void>> => {
         );
       }
     }) as Promise<unknown> as Promise<void>;
+  // Statements of clients that are still connected lock the same tables in orders of their own: one of two has to give way.
+  const untilLocked = (): Promise<void> =>
+    putBack().catch((thrown: unknown) => {
+      if ((thrown as { code?: unknown }).code === '40P01') return untilLocked();
+      throw thrown;
+    });
+  return untilLocked;
 };

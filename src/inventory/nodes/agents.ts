@@ -46,17 +46,21 @@ export const agents = (sql: Db) => ({
   },
 
   /**
-   * Takes note of a ramdisk that looks its node up, with its sealed token; false where one is known already, or where no
-   * run has booted one, and then nothing is stored. One statement, so that of two at once one gets the token.
+   * Takes note of a ramdisk that looks its node up, with its sealed token; false where one is known already, where no run has
+   * booted one, or where the one that was booted brought a token with it, and then nothing is stored. One statement, so that of
+   * two at once one gets the token. The boot is locked: while its node loses power, its ramdisk is forgotten in a transaction
+   * that a lookup must not slip in behind, for the token would outlive the boot.
    */
   async meet(node: NodeUuid, token_hash: string, token: BoxedSecret): Promise<boolean> {
     const { id, path, key_id, bound, boxes, nonce, ciphertext } = token;
     const met = await sql`
-      with met as (
+      with booted as (
+        select b.node_uuid from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
+        where b.node_uuid = ${node} and b.conflict is null and b.inspection_hash is null
+        for share of b
+      ), met as (
         insert into agents (node_uuid, token_hash, token_secret)
-        select b.node_uuid, ${token_hash}, ${id}::uuid
-        from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
-        where b.node_uuid = ${node} and b.conflict is null
+        select node_uuid, ${token_hash}, ${id}::uuid from booted
         on conflict (node_uuid) do nothing returning node_uuid
       )
       insert into secrets (id, holder, holder_id, path, key_id, bound, boxes, nonce, ciphertext)
