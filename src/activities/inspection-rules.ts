@@ -8,8 +8,11 @@ import type { Matching } from '../model/inspection/rule-conditions';
 import { rulePhase, runRules } from '../model/inspection/rule-run';
 import type { Log } from '../model/log';
 
-/** Milliseconds for one regular expression, and characters of the text that it is tried on: the findings are not trusted. */
-const patternLimitMs = 100;
+/**
+ * Milliseconds for one regular expression, and characters of the text that it is tried on: the findings are not trusted. The
+ * time is a clock's, not the processor's, so that it has to leave room for a busy machine: at 100 ms inspections failed there.
+ */
+const patternLimitMs = 1_000;
 const longestText = 4_096;
 
 const trial = new Script('new RegExp(regex).test(text)');

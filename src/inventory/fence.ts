@@ -39,6 +39,9 @@ export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lesse
     ${'token' in lock ? sql`and r.act_token = ${lock.token}` : sql``}
   for no key update of n, r`;
 
+/** The same for a statement that only reads: nothing is locked, so that its commit writes nothing. */
+export const readableBy = (sql: Db, lock: Lock): SqlPart => sql`select r.workflow_run_id, r.act_nth ${held(sql, lock)}`;
+
 /**
  * The same for an attempt that begins: no row where a later one has begun, or an abort has cut its act short. An execution that
  * asks for an earlier act than the record has is an older state of it, from a restored store of the engine: no row either. Attempts of one act and acts of one execution are

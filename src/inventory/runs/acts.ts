@@ -5,7 +5,7 @@ import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { type ActName, actRow } from '../../model/lifecycle/steps';
 import type { ActOutcome, Lock } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
-import { type ActLock, type Attempt, beginnable, heldBy, type SqlPart } from '../fence';
+import { type ActLock, type Attempt, beginnable, heldBy, readableBy, type SqlPart } from '../fence';
 
 /** What an act needs of its node; only the BMC workers' role asks. */
 export type ActedNode = {
@@ -51,9 +51,9 @@ export const stepActs = (sql: Db) => ({
   async endedBefore(lock: Lock, key: ActKey): Promise<ActOutcome | undefined> {
     const once = actRow(key.act as ActName).effect === 'once';
     const [row] = await sql<{ outcome: ActOutcome & { nth?: number } }[]>`
-    with held as (${heldBy(sql, lock)})
-    select s.outcomes->${key.act} as outcome from held, runs r, run_steps s
-    where r.id = ${lock.run} and s.run_id = r.id and s.index = ${key.index} and s.outcomes ? ${key.act}
+    with r as (${readableBy(sql, lock)})
+    select s.outcomes->${key.act} as outcome from r, run_steps s
+    where s.run_id = ${lock.run} and s.index = ${key.index} and s.outcomes ? ${key.act}
       and case when r.workflow_run_id = ${key.execution}
         then (s.outcomes->${key.act}->>'nth')::int is not distinct from ${key.nth ?? null}::int and (${once} or r.act_nth > ${key.nth ?? null}::int)
         else ${once} end`;
