@@ -14,6 +14,7 @@ import { ramdiskRecordRoutes } from './temper/ramdisks';
 import { recoveryRoutes } from './temper/recovery';
 import { rolloutActRoutes } from './temper/rollout-acts';
 import { rolloutApprovalRoutes } from './temper/rollout-approvals';
+import { rolloutEventRoutes } from './temper/rollout-events';
 import { rolloutTargetRoutes } from './temper/rollout-targets';
 import { rolloutRoutes } from './temper/rollouts';
 import { runActRoutes } from './temper/run-acts';
@@ -115,6 +116,7 @@ export const routes: readonly Route[] = [
   ...rolloutActRoutes,
   ...rolloutApprovalRoutes,
   ...rolloutTargetRoutes,
+  ...rolloutEventRoutes,
   ...chassisRoutes,
   ...chassisNodeRoutes,
   ...portgroupRoutes,

@@ -11,8 +11,11 @@ export type Client = {
   /** The parsed body; undefined where there is none. Throws CliFault. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape, read by those who know them
   send(method: Method, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<any>;
-  /** The reply itself, for a stream; without a limit of time. Throws CliFault where there is no answer, never for a status. */
-  open(path: string, headers: Readonly<Record<string, string>>): Promise<Response>;
+  /**
+   * The reply itself, for a stream; without a limit of time. Throws CliFault where there is no answer, never for a status.
+   * @param until ends it before the command does
+   */
+  open(path: string, headers: Readonly<Record<string, string>>, until?: AbortSignal): Promise<Response>;
   /** The fault that a reply which is not good stands for. */
   refusal(reply: Response): Promise<never>;
   /** Base of the API. */
@@ -159,7 +162,8 @@ export const createApiClient = (hands: CliDeps, cloud: string | undefined): Clie
       });
       return reply.ok ? parsedBody(reply) : throwRefusal(reply);
     },
-    open: (path, headers) => exchange(path, { headers, signal: hands.signal }),
+    open: (path, headers, until) =>
+      exchange(path, { headers, signal: until ? AbortSignal.any([hands.signal, until]) : hands.signal }),
     refusal: throwRefusal,
     where: async () => (await signedIn()).url,
   };

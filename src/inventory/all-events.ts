@@ -1,6 +1,6 @@
-/** Events of all nodes and runs: with whose their node is now, by which it is decided who may see them. */
-import type { NodeUuid, RunUuid } from '../model/ids';
-import { implied, type Predicate } from '../model/predicates';
+/** Events of all nodes, runs and rollouts: with whose their node is now, by which it is decided who may see them. */
+import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
+import { implied, or, type Predicate } from '../model/predicates';
 import type { Db } from './database';
 import type { FeedEvent, FeedPlace } from './feed';
 import { conditionOf } from './predicates';
@@ -11,6 +11,13 @@ export type SeenEvent = FeedEvent & {
   readonly now_lessee: string | null;
   /** The node's lessee, where the event is of its present lease: of a run of that lease, or since that lease began. */
   readonly tenant: string | null;
+  readonly rollout_id: RolloutUuid | null;
+  readonly rollout_project: string | null;
+  /** The user who planned it. */
+  readonly rollout_requester: string | null;
+  /** Whose the node was when the rollout was planned. */
+  readonly target_owner: string | null;
+  readonly target_lessee: string | null;
 };
 
 export type EventSelection = {
@@ -18,8 +25,13 @@ export type EventSelection = {
   readonly ofRuns: Predicate;
   /** Of other events of nodes, over the same columns. */
   readonly ofNodes: Predicate;
+  /** Of all events of a rollout, over `rollout_project` and `rollout_requester`. */
+  readonly ofRollouts: Predicate;
+  /** Of those about one of its nodes, over all of these columns. */
+  readonly ofTargets: Predicate;
   readonly node?: NodeUuid;
   readonly run?: RunUuid;
+  readonly rollout?: RolloutUuid;
   readonly kind?: string;
   /** Events before this one. */
   readonly before?: number;
@@ -27,13 +39,16 @@ export type EventSelection = {
 };
 
 const columns = (sql: Db) => sql`
-  e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.project, e.lessee, e.data, coalesce(e.tx, '0'::xid8) as tx,
+  e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.rollout_id, e.project, e.lessee, e.data, coalesce(e.tx, '0'::xid8) as tx,
   n.owner as now_owner, n.lessee as now_lessee,
   case when e.run_id is null then case when e.at >= l.started_at then n.lessee end
-    when r.lease_id = n.lease_id then r.lessee end as tenant`;
+    when r.lease_id = n.lease_id then r.lessee end as tenant,
+  ro.project as rollout_project, ro.requester ->> 'user_id' as rollout_requester, t.owner as target_owner, t.lessee as target_lessee`;
 
 const joined = (sql: Db) => sql`
-  events e left join runs r on r.id = e.run_id left join nodes n on n.uuid = e.node_uuid left join leases l on l.id = n.lease_id`;
+  events e left join runs r on r.id = e.run_id left join nodes n on n.uuid = e.node_uuid left join leases l on l.id = n.lease_id
+  left join rollouts ro on ro.id = e.rollout_id
+  left join rollout_targets t on t.rollout = e.rollout_id and t.node_uuid = e.node_uuid`;
 
 /** What both kinds of events want of their node; true where one of them wants nothing. */
 const behind = (sql: Db, { ofRuns, ofNodes }: EventSelection) => {
@@ -43,28 +58,60 @@ const behind = (sql: Db, { ofRuns, ofNodes }: EventSelection) => {
     : sql`and e.node_uuid in (select uuid from nodes o where ${conditionOf(sql, nodes, 'o')})`;
 };
 
+const wanted = (sql: Db, { node, run, rollout, kind, before }: EventSelection) => sql`
+  ${node ? sql`and e.node_uuid = ${node}` : sql``} ${run ? sql`and e.run_id = ${run}` : sql``}
+  ${rollout ? sql`and e.rollout_id = ${rollout}` : sql``} ${kind ? sql`and e.kind = ${kind}` : sql``}
+  ${before !== undefined ? sql`and e.seq < ${before}` : sql``}`;
+
+/** A page of each for itself, so that each is read by its own index. */
+const nodesPage = (sql: Db, selection: EventSelection) => {
+  const { ofRuns, ofNodes, limit } = selection;
+  return sql`
+    select * from (
+      select ${columns(sql)} from ${joined(sql)}
+      where e.node_uuid is not null and e.rollout_id is null ${wanted(sql, selection)} ${behind(sql, selection)}
+    ) seen
+    where (run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')})
+    order by seq desc limit ${limit}`;
+};
+const rolloutsPage = (sql: Db, selection: EventSelection) => {
+  const { ofRollouts, ofTargets, limit } = selection;
+  return sql`
+    select * from (
+      select ${columns(sql)} from ${joined(sql)} where e.rollout_id is not null ${wanted(sql, selection)}
+    ) seen
+    where ${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')})
+    order by seq desc limit ${limit}`;
+};
+
 export const allEvents = (sql: Db) => ({
   /** Newest first. */
   async page(selection: EventSelection): Promise<SeenEvent[]> {
-    const { ofRuns, ofNodes, node, run, kind, before, limit } = selection;
+    const { ofRollouts, ofTargets, rollout, run, limit } = selection;
+    if (rollout) return sql<SeenEvent[]>`${rolloutsPage(sql, selection)}`;
+    if (run || or(ofRollouts, ofTargets).is === 'false') return sql<SeenEvent[]>`${nodesPage(sql, selection)}`;
     return sql<SeenEvent[]>`
-      select * from (
-        select ${columns(sql)} from ${joined(sql)} where e.node_uuid is not null
-          ${node ? sql`and e.node_uuid = ${node}` : sql``} ${run ? sql`and e.run_id = ${run}` : sql``}
-          ${kind ? sql`and e.kind = ${kind}` : sql``} ${before !== undefined ? sql`and e.seq < ${before}` : sql``}
-          ${behind(sql, selection)}
-      ) seen
-      where (run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')})
+      select * from ((${nodesPage(sql, selection)}) union all (${rolloutsPage(sql, selection)})) page
       order by seq desc limit ${limit}`;
   },
 
-  /** The next ones in the order of the feed, for all callers alike; those that cannot be placed yet come later. */
-  async after(place: FeedPlace, limit: number): Promise<SeenEvent[]> {
+  /**
+   * The next ones in the order of the feed, for all callers alike; those that cannot be placed yet come later.
+   * @param rollout of this one alone
+   */
+  async after(place: FeedPlace, limit: number, rollout?: RolloutUuid): Promise<SeenEvent[]> {
     return sql<SeenEvent[]>`
       select ${columns(sql)} from ${joined(sql)}
       where (e.tx, e.seq) > (${place.tx}::xid8, ${place.seq}) and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-        and e.node_uuid is not null
+        and ${rollout ? sql`e.rollout_id = ${rollout}` : sql`(e.node_uuid is not null or e.rollout_id is not null)`}
       order by e.tx, e.seq limit ${limit}`;
+  },
+
+  /** Whether a rollout has events after a place, also such as cannot be placed yet. */
+  async follow(rollout: RolloutUuid, { tx, seq }: FeedPlace): Promise<boolean> {
+    const rows = await sql`
+      select 1 from events where rollout_id = ${rollout} and (coalesce(tx, '0'::xid8), seq) > (${tx}::xid8, ${seq}) limit 1`;
+    return rows.length > 0;
   },
 
   /** The place after all that can be placed now. */
@@ -73,9 +120,10 @@ export const allEvents = (sql: Db) => ({
     return { tx: row!.tx, seq: -1 };
   },
 
-  /** Where an event stands, or undefined. */
-  async placeOf(seq: number): Promise<FeedPlace | undefined> {
-    const [row] = await sql<FeedPlace[]>`select coalesce(tx, '0'::xid8) as tx, seq from events where seq = ${seq}`;
+  /** Where an event stands, or undefined. @param rollout whose it must be */
+  async placeOf(seq: number, rollout?: RolloutUuid): Promise<FeedPlace | undefined> {
+    const [row] = await sql<FeedPlace[]>`
+      select coalesce(tx, '0'::xid8) as tx, seq from events where seq = ${seq} ${rollout ? sql`and rollout_id = ${rollout}` : sql``}`;
     return row;
   },
 });

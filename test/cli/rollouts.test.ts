@@ -1,4 +1,5 @@
 /** `temper rollouts`: plans from files and options, acts with the plan that was read, and progress on a terminal and elsewhere. */
+import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { temper } from './support/command';
 import { type Answer, type Double, startDouble } from './support/double';
@@ -38,8 +39,11 @@ const rollout = {
 
 let api: Double;
 let answers: ((path: string) => Answer | undefined) | undefined;
+let stream: ((last: string | undefined, response: ServerResponse) => void) | undefined;
 beforeAll(async () => {
-  api = await startDouble(({ method, path }) => {
+  api = await startDouble(({ method, path, headers }, response) => {
+    if (stream && path.endsWith('/events'))
+      return void stream(headers['last-event-id'] as string | undefined, response);
     const own = answers?.(path);
     if (own) return own;
     return { json: method === 'GET' && path.startsWith('/temper/v1/rollouts?') ? { rollouts: [rollout] } : rollout };
@@ -48,6 +52,7 @@ beforeAll(async () => {
 beforeEach(() => {
   api.asked.length = 0;
   answers = undefined;
+  stream = undefined;
 });
 afterAll(() => api.close());
 
@@ -241,6 +246,7 @@ describe('watching', () => {
   const story = (end: string) => {
     let looks = 0;
     answers = (path) => {
+      if (path.endsWith('/events')) return { status: 404, json: {} };
       const [, state] = /targets\?state=(\w+)/.exec(path) ?? [];
       if (state !== undefined) return { json: { targets: targets[state as keyof typeof targets] ?? [] } };
       looks++;
@@ -257,6 +263,25 @@ describe('watching', () => {
     );
     story('aborted');
     expect((await does(['watch', uuid])).status).toBe(1);
+  });
+
+  test('reads again when an event comes, and goes on with the stream where it was cut off', async () => {
+    let end = 'running';
+    const last: (string | undefined)[] = [];
+    answers = (path) => ({ json: path.includes('/targets') ? { targets: [] } : { ...running, state: end } });
+    stream = (from, response) => {
+      last.push(from);
+      // Nothing but the second connection's event ends it.
+      if (last.length === 2) end = 'succeeded';
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`id: ${last.length}\nevent: rollout.running\ndata: {}\n\n`, () => {
+        if (last.length === 1) response.destroy();
+      });
+    };
+    const { status, out } = await does(['watch', uuid]);
+    expect(status).toBe(0);
+    expect(last).toEqual([undefined, '1']);
+    expect(out).toMatch(/^succeeded .*\n$/m);
   });
 
   test('prints one document a line as JSON', async () => {

@@ -4,6 +4,7 @@ import type { AuditRow } from '../../inventory/audit';
 import type { EventRow } from '../../inventory/events';
 import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
+import type { RolloutUuid } from '../../model/ids';
 import type { Origin } from '../../model/resources/audit';
 import type { Requester } from '../../model/runs/runs';
 import type { Policy } from '../../policy';
@@ -87,6 +88,7 @@ export const changeRows = (
       node_uuid: node?.uuid,
       project,
       lessee: node?.lessee,
+      rollout_id: change.resource === 'rollout' ? (change.resource_id as RolloutUuid) : null,
       data: { ...facts, [`${change.resource}_uuid`]: change.resource_id },
     },
   };

@@ -12,6 +12,7 @@ import { openingFor } from '../../model/rollouts/windows';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { seesBmcRule } from '../resource/bmc-texts';
 import { uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import * as shapes from './rollout-shapes';
@@ -74,7 +75,9 @@ const recorded = async (
       data,
     });
   });
-  return ok(targetView((await ctx.inventory.rolloutTargets.find(rollout.id, target.node_uuid))!));
+  return ok(
+    targetView(ctx.policy(), request.who, (await ctx.inventory.rolloutTargets.find(rollout.id, target.node_uuid))!),
+  );
 };
 
 const answerRule = 'temper:rollout:answer';
@@ -158,7 +161,7 @@ const acting =
   };
 
 const path = '/temper/v1/rollouts/:rollout/targets/:node';
-const seen = [rolloutRules.get, rolloutRules.own, rolloutRules.node];
+const seen = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];
 
 export const rolloutTargetRoutes: Route[] = [
   route<OfTarget, unknown, z.output<typeof consentBody>>({

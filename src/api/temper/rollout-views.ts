@@ -8,6 +8,7 @@ import { asUuid, type RolloutUuid } from '../../model/ids';
 import { always, and, type Predicate } from '../../model/predicates';
 import { type Policy, type RolloutFacts, rolloutTarget } from '../../policy';
 import type { ApiContext } from '../context';
+import { bmcTextFor } from '../resource/bmc-texts';
 import { nodeColumns } from '../resource/visibility';
 
 export const rolloutRules = {
@@ -135,7 +136,8 @@ export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: Rollout
   };
 };
 
-export const targetView = (row: TargetRow) => ({
+/** A target as this caller may read it: why a run failed may name its BMC. */
+export const targetView = (policy: Policy, who: Caller, row: TargetRow) => ({
   position: row.position,
   node_uuid: row.node_uuid,
   node_name: row.node_name,
@@ -143,7 +145,7 @@ export const targetView = (row: TargetRow) => ({
   state: row.state,
   code: row.code,
   rule: row.rule,
-  reason: row.reason,
+  reason: bmcTextFor(policy, who, row)(row.reason),
   power_cycles: row.power_cycles,
   erases: row.erases,
   expected_ms: row.expected_ms,

@@ -18,6 +18,7 @@ import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, created, ok, type Route, route } from '../http/route';
 import { provisionRules } from '../orders/admit';
 import { createPrepare } from '../orders/rollout-orders';
+import { seesBmcRule } from '../resource/bmc-texts';
 import { pageLimit, uuid } from '../resource/validation';
 import { identOf, nodeColumns } from '../resource/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
@@ -227,10 +228,10 @@ const targets = async (
     limit: query.limit,
     after: query.marker,
   });
-  return ok({ targets: found.map(targetView) });
+  return ok({ targets: found.map((row) => targetView(ctx.policy(), who, row)) });
 };
 
-const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node];
+const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];
 export const rolloutPath = '/temper/v1/rollouts/:rollout';
 
 export const rolloutRoutes: Route[] = [

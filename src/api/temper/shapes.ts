@@ -377,7 +377,7 @@ export const summary = z.strictObject({
 /** In the order of what was asked. */
 export const canAnswers = listOf('answers', z.strictObject({ rule: text, allowed: trueOrFalse, reason: maybe }));
 
-/** Of nodes and runs, newest first. */
+/** Of nodes, runs and rollouts, newest first. */
 export const allEvents = listOf(
   'events',
   z.strictObject({
@@ -386,6 +386,7 @@ export const allEvents = listOf(
     kind: text,
     node_uuid: id.nullable(),
     run_uuid: id.nullable(),
+    rollout_uuid: id.nullable(),
     data: document,
   }),
 );

@@ -67,7 +67,8 @@ export const rolloutConsents = (sql: Db) => {
       where rollout = ${id} and position = ${target.position} and state = 'pending' returning not_before as until`;
     if (!asked) return;
     const data = { rollout: id, verb, runbook: runbook_name, expected_ms: target.expected_ms, answer_by: asked.until };
-    await events(sql).append({ kind: 'rollout.asked', node_uuid: target.node_uuid, project: tenant, data });
+    const of = { node_uuid: target.node_uuid, project: tenant, rollout_id: id };
+    await events(sql).append({ kind: 'rollout.asked', ...of, data });
   };
 
   return {

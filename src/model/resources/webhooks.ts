@@ -41,7 +41,8 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
   window: ['created', 'deleted'],
   rollout: [
     'planned', 'replanned', 'submitted', 'started', 'running', 'paused', 'resumed', 'advanced', 'aborted', 'adopted', 'succeeded', 'asked', 'answered',
-    'approved', 'rejected', 'skip', 'retry', 'target.skipped',
+    'approved', 'rejected', 'skip', 'retry', 'target.admitted', 'target.soaking', 'target.done', 'target.failed', 'target.parked', 'target.aborted',
+    'target.skipped',
   ], // biome-ignore format: one row of names
   disruption_budget: [...changes, 'overridden'],
   runbook: [...changes, 'withdrawn'],

@@ -1,0 +1,100 @@
+/** Events of all as they happen, for one client: what it has missed, then what comes, as much of it as the caller may see by then. */
+import type { SeenEvent } from '../../inventory/all-events';
+import type { FeedPlace } from '../../inventory/feed';
+import type { Caller } from '../../model/access/callers';
+import { isTemperError } from '../../model/errors';
+import type { Tailing } from '../http/event-tail';
+import type { Sink } from '../http/sse';
+import { keepAliveMs } from './run-events';
+
+/** An event as it is written. */
+type EventView = { readonly seq: number; readonly kind: string };
+
+export type EventFollowing = {
+  /** Whether an event is of what the client asked for. */
+  readonly concerns: (event: SeenEvent) => boolean;
+  /** The events after a place, in order, as far as they can be placed. */
+  readonly missed: (after: FeedPlace, limit: number) => Promise<readonly SeenEvent[]>;
+  readonly again: () => Promise<Caller>;
+  /** Those of the events that the caller may see now, as it may; undefined where it may see nothing of this stream any more. */
+  readonly views: (who: Caller, rows: readonly SeenEvent[]) => Promise<readonly EventView[] | undefined>;
+  readonly tailing: Tailing;
+  readonly closing: AbortSignal;
+  /** Whether nothing can come after this place any more. */
+  readonly isOver?: (place: FeedPlace) => Promise<boolean>;
+};
+
+const missedPage = 200;
+
+/** Who the caller is now; undefined once it is not known any more. */
+const stillKnown = (again: () => Promise<Caller>): Promise<Caller | undefined> =>
+  again().catch((thrown) => (isTemperError(thrown, 'Unauthenticated') ? undefined : Promise.reject(thrown)));
+
+const isBefore = (one: FeedPlace, other: FeedPlace): boolean => {
+  const [tx, otherTx] = [BigInt(one.tx), BigInt(other.tx)];
+  return tx < otherTx || (tx === otherTx && one.seq <= other.seq);
+};
+
+const written = (view: EventView): string => `id: ${view.seq}\nevent: ${view.kind}\ndata: ${JSON.stringify(view)}\n\n`;
+
+type Sent = 'gone' | 'nothing' | 'something';
+
+const send = async ({ again, views }: EventFollowing, rows: readonly SeenEvent[], sink: Sink): Promise<Sent> => {
+  const who = await stillKnown(again);
+  const shown = who && (await views(who, rows));
+  if (!shown) return 'gone';
+  if (shown.length > 0) await sink.write(shown.map(written).join(''));
+  return shown.length > 0 ? 'something' : 'nothing';
+};
+
+/** What came after the place where the client left off, until where the stream begins. @returns the place; undefined for a caller who is gone */
+const sendMissed = async (following: EventFollowing, after: FeedPlace, sink: Sink): Promise<FeedPlace | undefined> => {
+  for (let place = after; !sink.signal.aborted; ) {
+    const rows = await following.missed(place, missedPage);
+    const missed = rows.filter((row) => isBefore(row, following.tailing.from));
+    if ((await send(following, missed.filter(following.concerns), sink)) === 'gone') return undefined;
+    place = missed.at(-1) ?? place;
+    if (missed.length < missedPage) return place;
+  }
+  return undefined;
+};
+
+/** Writes what comes, with a sign of life where nothing does. */
+const followTail = async (following: EventFollowing, after: FeedPlace | undefined, sink: Sink): Promise<void> => {
+  const { tailing, closing, isOver } = following;
+  let place = after;
+  let spoke = Date.now();
+  let checked = false;
+  while (!sink.signal.aborted && !closing.aborted) {
+    if (place && !checked && (await isOver?.(place))) return;
+    checked = true;
+    const rows = await tailing.take(keepAliveMs, sink.signal);
+    if (rows === undefined) return;
+    const silent = Date.now() - spoke >= keepAliveMs;
+    // The reader may be behind where this client left off.
+    const since = place;
+    const concerned = rows.filter((row) => following.concerns(row) && !(since && isBefore(row, since)));
+    if (concerned.length === 0 && !silent) continue;
+    const sent = await send(following, concerned, sink);
+    if (sent === 'gone') return;
+    if (sent === 'nothing' && silent) await sink.write(': keep-alive\n\n');
+    if (sent === 'something' || silent) spoke = Date.now();
+    place = concerned.at(-1) ?? place;
+    checked = false;
+  }
+};
+
+/**
+ * Writes events until the client leaves or is too far behind, the API ends, the caller may see them no longer, or nothing more can come.
+ * @param after where the client left off; undefined begins now
+ */
+export const followEvents = async (
+  following: EventFollowing,
+  after: FeedPlace | undefined,
+  sink: Sink,
+): Promise<void> => {
+  await sink.write('retry: 2000\n\n');
+  const place = after && (await sendMissed(following, after, sink));
+  if (after && !place) return;
+  await followTail(following, place, sink);
+};
