@@ -79,6 +79,7 @@ export const attempt = async (
     ...contextOf(input, key, hands, beating, texts),
     answered: talk.answered,
     doubted: found.doubted,
+    unrepeated: found.unrepeated,
   });
   const lane = byAgent ? null : driver.laneKey(node);
   const at = `${step.index}.${act}`;
@@ -190,7 +191,7 @@ const unlocked = async (
   step: PlannedStep,
   hands: BmcHands,
 ): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
-  const { doubted: _, ...known } = found;
+  const { doubted: _doubted, unrepeated: _unrepeated, ...known } = found;
   const { driver_info, instance_info, agent } = known;
   const values = await openSecrets(found, step.args, hands);
   return {

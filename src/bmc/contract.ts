@@ -68,6 +68,8 @@ export type ActContext = {
   };
   /** The command may have left in an attempt of which the record knows nothing, for it was set back to a backup. */
   readonly doubted?: boolean;
+  /** The run has no other step of this name, so that a command of this kind which the node shows can only be this step's. */
+  readonly unrepeated?: boolean;
   /** Whether a command that was announced may still leave; asked right before it is written to the wire. */
   readonly mayStillSend: () => boolean;
   readonly timing: Timing;

@@ -410,3 +410,22 @@ test('after a restore an act that a recovery noted as under way is doubted in ev
   await perform(other!);
   expect(doubted).toEqual([true, false]);
 });
+
+test('an act that may harm when done twice is given whether its run has another step of that name', async () => {
+  const unrepeated: unknown[] = [];
+  const reset = async (_node: unknown, _args: unknown, context: ActContext) => {
+    unrepeated.push(context.unrepeated);
+    return { is: 'done' as const };
+  };
+  const { perform } = withDriver({ reset_bmc: reset });
+  const [single, twice, beside] = [await held(), await held(), await held()].map((input) => ({
+    ...input,
+    act: 'reset_bmc' as const,
+  }));
+  const also = async ({ lock, step }: RunActInput, name: string) =>
+    owner`insert into run_steps ${owner({ run_id: lock.run, index: step.index + 1, interface: step.interface, step: name })}`;
+  await also(twice!, twice!.step.step);
+  await also(beside!, `not_${beside!.step.step}`);
+  for (const input of [single!, twice!, beside!]) await perform(input);
+  expect(unrepeated).toEqual([true, false, true]);
+});

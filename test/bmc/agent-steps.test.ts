@@ -305,3 +305,46 @@ describe('a step that is tried again', () => {
     expect(JSON.stringify(intents.kept)).not.toContain(bench.agent.token);
   });
 });
+
+describe('a step whose intent a restored database has lost', () => {
+  /** As after a restore: the command has been carried out, and the record has no intent of it. */
+  const afterRestore = { ...erase, doubted: true, unrepeated: true };
+
+  test('is done where the ramdisk shows its command, and is not sent again', async () => {
+    const bench = await ramdisks.bench();
+    await bench.run('agent_step', {}, erase);
+    expect(await bench.run('agent_step', {}, afterRestore)).toMatchObject({ is: 'done' });
+    expect(bench.destructive()).toHaveLength(1);
+  });
+
+  test('is unknown where the ramdisk shows no such command: that it never left is not proven', async () => {
+    const bench = await ramdisks.bench();
+    await bench.run('agent_step', {}, inStep('erase_devices_metadata'));
+    expect(await bench.failure('agent_step', {}, afterRestore)).toMatchObject({ code: 'StepOutcomeUnknown' });
+    expect(bench.destructive()).toHaveLength(1);
+  });
+
+  test('is unknown where the run has such a step twice: the command may be the other one’s', async () => {
+    const bench = await ramdisks.bench();
+    await bench.run('agent_step', {}, erase);
+    const error = await bench.failure('agent_step', {}, { ...afterRestore, unrepeated: false });
+    expect(error).toMatchObject({ code: 'StepOutcomeUnknown' });
+    expect(bench.destructive()).toHaveLength(1);
+  });
+
+  test('is unknown where the command had other arguments', async () => {
+    const bench = await ramdisks.bench();
+    await bench.run('agent_step', { match_patterns: ['x'] }, inStep('clean_uefi_nvram'));
+    const other = { ...afterRestore, ...inStep('clean_uefi_nvram') };
+    expect(await bench.failure('agent_step', {}, other)).toMatchObject({ code: 'StepOutcomeUnknown' });
+    expect(bench.destructive()).toHaveLength(1);
+  });
+
+  test('is unknown where a command failed beside it, for that does not show what it was', async () => {
+    const bench = await ramdisks.bench();
+    await bench.run('agent_step', {}, erase);
+    bench.fault({ kind: 'step-fails', match: 'erase_devices_metadata' });
+    await bench.failure('agent_step', {}, inStep('erase_devices_metadata'));
+    expect(await bench.failure('agent_step', {}, afterRestore)).toMatchObject({ code: 'StepOutcomeUnknown' });
+  });
+});

@@ -10,7 +10,15 @@ import { backOff, pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
 import { isRunning, judged, type Order, orderDigest, refusal, unknown } from './order';
 import type { Command } from './replies';
-import { type AgentStandingFound, findStanding, isCommand, noteSilence, type Standing, trace } from './standing';
+import {
+  type AgentStandingFound,
+  findStanding,
+  findUnrecorded,
+  isCommand,
+  noteSilence,
+  type Standing,
+  trace,
+} from './standing';
 
 const passing: readonly string[] = ['AgentUnreachable', 'AgentServerError', 'AgentBusy'];
 
@@ -44,7 +52,8 @@ const begin = async (client: AgentClient, order: Order): Promise<Command> => {
   const deadline = performance.now() + timing.powerTimeoutMs;
   for (;;) {
     const { equal, after } = await whenIdle(client, order);
-    const begun = equal ?? (await announceAndPost(client, order, after));
+    const done = equal ?? (await findUnrecorded(client, order));
+    const begun = done ?? (await announceAndPost(client, order, after));
     if (!(begun instanceof Error)) return watch(client, order, begun);
     if (performance.now() >= deadline) throw begun;
     await pause(timing.pollMs, signal);

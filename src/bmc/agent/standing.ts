@@ -65,6 +65,19 @@ export const trace = async (
   }
 };
 
+/**
+ * The command of an order whose intent the store has lost to a restore; undefined where the ramdisk's list does not prove it.
+ * One that failed shows no arguments, so that beside it no command is known to be this order's.
+ */
+export const findUnrecorded = async (client: AgentClient, order: Order): Promise<Command | undefined> => {
+  const { doubted, unrepeated } = client.context;
+  if (!doubted || !unrepeated || order.effect !== 'once') return undefined;
+  const ofKind = (await client.commands()).filter((one) => methodOf(one.command_name) === methodOf(order.name));
+  if (ofKind.some(({ command_status }) => command_status !== 'SUCCEEDED')) return undefined;
+  const fitting = ofKind.filter((one) => order.fits?.(one) === true);
+  return fitting.length === 1 ? fitting[0] : undefined;
+};
+
 /** Errors after which the outcome of a command is unknown: another life of the ramdisk stands behind them. */
 const otherLife: readonly string[] = ['AgentAuthFailed', 'AgentTlsFailed'];
 const halfAnHour = 30 * 60_000;

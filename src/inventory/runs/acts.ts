@@ -22,6 +22,8 @@ export type ActedNode = {
   readonly target_raid_config: Record<string, unknown> | null;
   /** Whether the command of an act that may harm when done twice may have left since a backup that was restored. */
   readonly doubted: boolean;
+  /** Whether the run has no other step of this name; asked of acts that may harm when done twice only. */
+  readonly unrepeated: boolean;
   readonly ports: { readonly address: string; readonly pxe_enabled: boolean }[];
   /** Null where no ramdisk has called back; `token` is a reference to its secret. */
   readonly agent: { url: string; token: unknown; version: string | null; verify_ca: string | null } | null;
@@ -103,6 +105,8 @@ export const stepActs = (sql: Db) => ({
       target_raid_config,
       ${once} and (coalesce((select input->'doubted' ? ${`${key.execution}/${key.activity}`} from runs where id = ${lock.run}), false)
         or exists (select 1 from intents where run_id = ${lock.run} and index = ${key.index} and act = ${key.act} and detail ? 'doubted')) as doubted,
+      ${once} and not exists (select 1 from run_steps other where other.run_id = ${lock.run} and other.index <> ${key.index}
+        and other.interface = ${step.interface} and other.step = ${step.step}) as unrepeated,
       case when ${agents} then (select coalesce(jsonb_agg(jsonb_build_object('address', p.address, 'pxe_enabled', p.pxe_enabled)), '[]')
         from ports p where p.node_uuid = held.uuid) else '[]' end as ports,
       case when ${agents} then (select jsonb_build_object('url', a.url, 'version', a.version, 'verify_ca', a.verify_ca,
