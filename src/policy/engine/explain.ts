@@ -37,9 +37,11 @@ const filled = ({ known, ...facts }: ExplainContext, match: Template): string | 
   }
 };
 
-const callerSide = ({ credentials }: ExplainContext, check: Check): readonly string[] => {
+type Comparing = Extract<Check, { readonly is: 'role' | 'compare' }>;
+
+const callerSide = ({ credentials }: ExplainContext, check: Comparing): readonly string[] => {
   if (check.is === 'role') return Array.isArray(credentials.roles) ? credentials.roles.map(textOf) : [];
-  if (check.is !== 'compare' || check.kind.is === 'invalid') return [];
+  if (check.kind.is === 'invalid') return [];
   if (check.kind.is === 'literal') return [check.kind.text];
   const found: string[] = [];
   try {

@@ -27,10 +27,6 @@ const mostRules = 10_000;
 const refuseFile = (file: string, ...reasons: readonly string[]): never =>
   raise('PolicyInvalid', { reason: reasons.map((reason) => `${file}${reason}`).join('\n') });
 
-// A bare "!" is a tag of nothing, which the reference reads as the empty text, and so do we in compat mode.
-const isBareTag = ({ code, message }: YAMLError): boolean =>
-  code === 'TAG_RESOLVE_FAILED' && /Unresolved tag: !(?:\s|$)/.test(message);
-
 /** Levels of nesting. A policy file has two or three; a parser that calls itself bears only so many thousands. */
 const deepest = 100;
 const opening = new Set('[{');
@@ -59,7 +55,7 @@ const parsedYaml = (text: string, file: string, lines: LineCounter) => {
     refuseFile(file, `: a line of it is longer than ${longestLine} characters`);
   if (nestsDeep(text)) refuseFile(file, `: it nests deeper than ${deepest} levels`);
   const document = parseDocument(text, { version: '1.1', uniqueKeys: false, lineCounter: lines, prettyErrors: false });
-  const faults = [...document.errors, ...document.warnings].filter((one) => !isBareTag(one));
+  const faults = [...document.errors, ...document.warnings];
   const tell = ({ pos, message }: YAMLError) => `:${lines.linePos(pos[0]).line}: ${message.slice(0, 200)}`;
   if (faults.length > 0) refuseFile(file, ...faults.slice(0, 20).map(tell));
   return document;
@@ -87,6 +83,7 @@ const trapOf = (node: unknown, value: unknown): string | undefined => {
   return undefined;
 };
 
+// A bare "!" is a tag of nothing, which the reference reads as the empty text, and so do we in compat mode.
 const textOfTag = (node: unknown, value: unknown): unknown =>
   isScalar(node) && node.tag === '!' && value === null ? '' : value;
 
