@@ -1,4 +1,5 @@
 /** Names that every object inherits are texts like others, wherever a caller's text is looked up in a table. */
+import { givenSteps } from '../../src/console/pages/runbook-form';
 import { expandRoles } from '../../src/model/access/callers';
 import { addWorker, type Request, startTestApi, type TestApi } from '../support/api';
 import { worldOf } from '../support/rule-world';
@@ -92,4 +93,11 @@ test('no such name is a truth', async () => {
 
 test('a role of such a name implies no other', () => {
   expect(expandRoles(inherited)).toEqual(inherited);
+});
+
+test.each(inherited)('%s is no argument of a step in the form of a runbook', (name) => {
+  const steps = [{ name: 'power.reboot', args: Object.fromEntries([[name, '{"x": 1}']]), temper: '' }];
+  const { steps: given, faults } = givenSteps({ name: 'n', description: '', steps });
+  const [{ args }] = given as [{ args: object }];
+  expect([faults, Object.getOwnPropertyNames(args), Object.getPrototypeOf(args)]).toEqual([[], [], Object.prototype]);
 });

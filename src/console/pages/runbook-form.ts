@@ -1,6 +1,7 @@
 /** What the editor of runbooks holds between two requests: the steps as the form has them, and as the API takes them. */
 import type { ArgRow } from '../../model/lifecycle/step-types';
 import { steps as catalogue, nameOf, reservedSteps } from '../../model/lifecycle/steps';
+import { ownValue } from '../../model/own';
 import { type FormBody, fieldOf } from '../server/context';
 import type { RunbookView } from '../views';
 
@@ -91,7 +92,7 @@ const valueIn = (text: string, row: ArgRow | undefined): unknown =>
 const argsOf = (step: DraftStep, at: number, faults: string[]): Record<string, unknown> => {
   const args: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(step.args)) {
-    const row = stepSchemas.get(step.name)?.args[name];
+    const row = ownValue(stepSchemas.get(step.name)?.args ?? {}, name);
     if (row === undefined) continue; // of the step that was chosen before
     try {
       args[name] = valueIn(text, row);
