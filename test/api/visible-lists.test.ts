@@ -1,8 +1,11 @@
 /** A list holds the rows whose own GET is answered, and no others: for every resource, under any file of rules. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { createInventory } from '../../src/inventory';
+import type { SelectedNode } from '../../src/model/rollouts/domains';
 import type { PolicyOptions } from '../../src/policy';
 import { startTestApi, type TestApi } from '../support/api';
+import { runningRollout } from '../support/rollouts';
 import { lessee, owner, type Persona, type passersBy, stranger } from '../support/world';
 
 let api: TestApi;
@@ -38,6 +41,14 @@ const keep = (path: string, id: string): void => {
   ids[path] = [...(ids[path] ?? []), id];
 };
 
+/** A rollout of some of the nodes, whose it is, as the store has it. */
+const writeRollout = async (project: string | null, nodes: readonly string[]): Promise<void> => {
+  const chosen = await api.sql<SelectedNode[]>`select * from nodes where uuid in ${api.sql(nodes)}`;
+  const { id } = await runningRollout(createInventory(api.sql), chosen);
+  await api.sql`update rollouts set project = ${project}, summary = '{"waves": []}' where id = ${id}`;
+  keep('/temper/v1/rollouts', id);
+};
+
 /** One of each resource for one node. */
 const writeNode = async (tenant: Row, nth: number): Promise<void> => {
   const columns = { name: `n${nth}`, driver: 'fake-hardware', power_state: 'power off', ...tenant };
@@ -71,6 +82,15 @@ beforeAll(async () => {
   }
   const open = { name: 'CUSTOM_OPEN', public: true, steps: [{ ...step, order: 1 }] };
   keep('/v1/runbooks', await madeBy('/v1/runbooks', open));
+  for (const project of [owner, lessee, stranger]) {
+    const [budget] = await api.sql<{ uuid: string }[]>`
+      insert into disruption_budgets (project, max_unavailable) values (${project}, '1') returning uuid`;
+    keep('/temper/v1/disruption-budgets', budget!.uuid);
+  }
+  const nodes = ids['/v1/nodes']!;
+  await writeRollout(null, nodes);
+  await writeRollout(owner, nodes.slice(0, 2));
+  await writeRollout(stranger, nodes.slice(2));
   keep('/v1/chassis', await madeBy('/v1/chassis', {}));
   const template = { name: 'CUSTOM_T', steps: [{ ...step, priority: 1 }] };
   keep('/v1/deploy_templates', await madeBy('/v1/deploy_templates', template));
@@ -152,6 +172,8 @@ const atoms = [
   'project_id:%(runbook.owner)s',
   'project_id:%(allocation.owner)s',
   'project_id:%(run.tenant)s',
+  'project_id:%(rollout.project)s',
+  'project_id:%(disruption_budget.project)s',
   'True:%(runbook.public)s',
   'None:%(node.owner)s',
   "'project-stranger':%(node.owner)s",
@@ -171,6 +193,9 @@ const names = [
   'baremetal:chassis:get',
   'baremetal:deploy_template:get',
   'temper:run:get',
+  'temper:rollout:get',
+  'temper:rollout_target:get',
+  'temper:disruption_budget:get',
 ].filter((name) => name !== 'baremetal:inspection_rule:list');
 
 const files = fc.record(Object.fromEntries(names.map((name) => [name, text])), { requiredKeys: [] });

@@ -28,6 +28,14 @@ test.each(cases.map((row) => [title(row), row] as const))('in compat mode, %s an
   if (row.http) expect(runCase(row, 'compat').calls).toEqual(row.httpUrl === undefined ? [] : [row.httpUrl]);
 });
 
+test('a remote question that goes elsewhere is a failure in compat mode, where the reference shows whom it asks', () => {
+  const row = cases.find(({ http, expected, tier }) => http !== undefined && expected === true && tier === 'core')!;
+  const elsewhere = { ...row, httpUrl: `${row.httpUrl}/elsewhere` };
+  const passed = (of: Case, mode: 'compat' | 'strict') => judgeCase(of, mode).passed;
+  expect([passed(row, 'compat'), passed(elsewhere, 'compat')]).toEqual([true, false]);
+  expect([passed(row, 'strict'), passed(elsewhere, 'strict')]).toEqual([true, true]);
+});
+
 test('only the number formats of another language are refused where the reference answers', () => {
   const refused = cases.filter((row) => row.expected !== 'error' && runCase(row, 'compat').outcome === refusedAtLoad);
   expect(refused.map(({ id, rule }) => [id, rule])).toEqual([
