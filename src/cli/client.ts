@@ -1,8 +1,9 @@
 /** The API over HTTP: JSON in and out, refusals and silence as faults, the login done when it is first needed. */
+import { errorSentence, fetchReason } from '../model/error-texts';
 import { apiTarget, type Target } from './clouds';
 import { stop } from './faults';
 import type { CliDeps } from './hands';
-import { fetchReason, signIn } from './login';
+import { signIn } from './login';
 import { plainText } from './tables';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
@@ -59,28 +60,6 @@ const sessionOf = async (target: Target, fetcher: typeof fetch, signal: AbortSig
   return { url: at, headers: { 'x-auth-token': token } };
 };
 
-const objectIn = (text: string): Record<string, unknown> | undefined => {
-  try {
-    const read: unknown = JSON.parse(text);
-    return typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-/** The text for people in an error body: JSON within a string is opened however deep it lies, a plain string is the text. */
-const sentenceIn = (value: unknown): string | undefined => {
-  const body = typeof value === 'string' ? objectIn(value) : value;
-  if (body === undefined || body === null) return typeof value === 'string' && value !== '' ? value : undefined;
-  const { error_message, faultstring, description, error, message } = body as Record<string, unknown>;
-  return [error_message, faultstring, description, error, message].map(sentenceIn).find((text) => text !== undefined);
-};
-
-const saysOf = (text: string): string | undefined => {
-  const body = objectIn(text);
-  return body && sentenceIn(body);
-};
-
 // What the API has no text for gets one of the command's; the statuses are those that proxies and identity services answer alone.
 const withoutWords: Readonly<Record<number, string>> = {
   401: 'These credentials or this token are not accepted, or the token has ended: sign in again.',
@@ -91,10 +70,11 @@ const signInAgain = 'Set OS_CLOUD, or TEMPER_TOKEN or TEMPER_USERNAME and TEMPER
 
 const throwRefusal = async (reply: Response): Promise<never> => {
   const text = await reply.text().catch(() => '');
-  const words = saysOf(text) ?? withoutWords[reply.status] ?? `The server answered ${reply.status} with no reason.`;
+  const words =
+    errorSentence(text) ?? withoutWords[reply.status] ?? `The server answered ${reply.status} with no reason.`;
   const says = reply.status === 401 ? `${words.replace(/\.$/, '')}. ${signInAgain}` : words;
   // 5xx without our words is a proxy or a process that is going away.
-  const exit = reply.status >= 500 && saysOf(text) === undefined ? 'unreachable' : 'refused';
+  const exit = reply.status >= 500 && errorSentence(text) === undefined ? 'unreachable' : 'refused';
   return stop(exit, `${plainText(says)} (HTTP ${reply.status})`, reply.status);
 };
 

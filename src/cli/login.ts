@@ -1,4 +1,5 @@
 /** Signs in at Keystone: a token, and where its catalogue says that the API is. */
+import { fetchReason } from '../model/error-texts';
 import type { Login, Target } from './clouds';
 import { stop } from './faults';
 
@@ -32,13 +33,6 @@ const askKeystone = async (
   } catch (thrown) {
     return stop('unreachable', `The identity service at ${base} did not answer: ${fetchReason(thrown)}.`);
   }
-};
-
-/** What went wrong on the way, in a few words; fetch hides it in the cause. */
-export const fetchReason = (thrown: unknown): string => {
-  const { cause, name, message } = thrown as Error & { cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return 'it took too long';
-  return cause?.code ?? cause?.message ?? message ?? String(thrown);
 };
 
 /** Throws CliFault: refused credentials (refused), no answer (unreachable). */

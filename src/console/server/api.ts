@@ -1,5 +1,6 @@
 /** The API as the console calls it: with the caller's own credentials, and with nothing else. */
 import type { IncomingMessage } from 'node:http';
+import { errorSentence, fetchReason, jsonObject } from '../../model/error-texts';
 
 /** What the caller presents to the API; it lies sealed in the cookie and nowhere else. */
 export type Credentials =
@@ -46,34 +47,9 @@ const credentialHeaders = (credentials: Credentials): Record<string, string> => 
   }
 };
 
-const objectIn = (text: string): Record<string, unknown> | undefined => {
-  try {
-    const read: unknown = JSON.parse(text);
-    return typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-/** The text for people in an error body, where JSON may lie within a string. */
-const sentenceIn = (value: unknown): string | undefined => {
-  const body = typeof value === 'string' ? objectIn(value) : value;
-  if (body === undefined || body === null) return typeof value === 'string' && value !== '' ? value : undefined;
-  const { error_message, faultstring, description, error, message } = body as Record<string, unknown>;
-  return [error_message, faultstring, description, error, message].map(sentenceIn).find((text) => text !== undefined);
-};
-
 const refusalOf = async (reply: Response): Promise<ApiRefusal> => {
   const text = await reply.text().catch(() => '');
-  const says = objectIn(text) && sentenceIn(text);
-  return new ApiRefusal(reply.status, says || `The API answered ${reply.status} without a reason.`);
-};
-
-/** What went wrong on the way, in a few words; fetch hides it in the cause. */
-export const fetchReason = (thrown: unknown): string => {
-  const { cause, name, message } = thrown as Error & { cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return 'it took too long';
-  return cause?.code ?? cause?.message ?? message ?? String(thrown);
+  return new ApiRefusal(reply.status, errorSentence(text) ?? `The API answered ${reply.status} without a reason.`);
 };
 
 const queryOf = (query: Query = {}): string => {
@@ -113,7 +89,7 @@ export const apiOf = (base: string, credentials: Credentials, browser: IncomingM
     if (!reply.ok) throw await refusalOf(reply);
     const text = await reply.text();
     if (text === '') return undefined as Body;
-    const body = objectIn(text);
+    const body = jsonObject(text);
     if (!body) throw new ApiAway('The API answered something that is no JSON.');
     return body as Body;
   };

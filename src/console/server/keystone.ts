@@ -1,5 +1,6 @@
 /** Signing in at Keystone on the caller's behalf: a password, an application credential or a token becomes a token. */
-import { ApiAway, ApiRefusal, fetchReason } from './api';
+import { fetchReason } from '../../model/error-texts';
+import { ApiAway, ApiRefusal } from './api';
 
 export type Scope =
   | { readonly is: 'system' }
