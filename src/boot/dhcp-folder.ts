@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { BootMachine } from '../inventory/nodes/network-boots';
 import { BuildFault } from './build';
 import type { Log } from './contents';
-import { type DhcpWanted, dnsmasqConfig, grubStart, hostLines, machinesFolder } from './dnsmasq';
+import { type DhcpFolder, dnsmasqConfig, grubStart, hostLines, machinesFolder } from './dnsmasq';
 
 type Loader = { readonly name: string; readonly from: string; readonly brings: string };
 
@@ -49,7 +49,7 @@ const copyLoaders = async (folder: string, loaders: readonly Loader[]): Promise<
  * Makes the folder: configuration, boot loaders, and an empty list of machines unless there is one. Repeatable.
  * @returns the path of the configuration. Throws BuildFault, or the system's error
  */
-export const prepareDhcp = async (wanted: DhcpWanted): Promise<string> => {
+export const prepareDhcp = async (wanted: DhcpFolder): Promise<string> => {
   const { dir, url, secureBoot } = wanted;
   const text = dnsmasqConfig(wanted);
   const tftp = join(dir, 'tftp');

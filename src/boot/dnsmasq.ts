@@ -2,27 +2,12 @@
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { BootMachine } from '../inventory/nodes/network-boots';
+import type { DhcpOptions } from '../model/boot/dhcp';
 import { BuildFault } from './build';
 import { firstPath } from './network';
 
-/** What an operator says of the network that machines boot on. */
-export type DhcpWanted = {
-  /** Folder of everything that dnsmasq reads; absolute. */
-  readonly dir: string;
-  readonly interface: string;
-  /** First and last address that is given out. */
-  readonly range?: readonly [string, string];
-  /** Address of a network whose own DHCP server gives out addresses; dnsmasq then says only what is booted. */
-  readonly proxy?: string;
-  readonly netmask: string;
-  readonly lease: string;
-  /** Of the network, for machines; none when absent. */
-  readonly router?: string;
-  /** The boot service as machines reach it: http and a host, perhaps a port. */
-  readonly url: string;
-  /** Whether machines whose firmware checks signatures get the signed shim and GRUB. */
-  readonly secureBoot: boolean;
-};
+/** `dir`: the folder of everything that dnsmasq reads; absolute. */
+export type DhcpFolder = DhcpOptions & { readonly dir: string };
 
 /** The folder of host lines, which dnsmasq reads as they change; and the tag of machines with secure boot. */
 export const machinesFolder = 'machines';
@@ -43,7 +28,7 @@ const checkedUrl = (text: string): URL => {
   return url;
 };
 
-const checked = ({ dir, interface: name, range, proxy, netmask, lease, router }: DhcpWanted): void => {
+const checked = ({ dir, interface: name, range, proxy, netmask, lease, router }: DhcpFolder): void => {
   // A line of dnsmasq's own file: what would end it, or begin a comment, is refused.
   if (!/^\/[A-Za-z0-9._/-]+$/.test(dir)) fault('--dir must be an absolute path of letters, digits, dots and dashes');
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/.test(name)) fault('--interface must be the name of a network interface');
@@ -88,7 +73,7 @@ const services = (base: string, secureBoot: boolean): string[] =>
   ].map(([, line]) => `pxe-service=${line}`);
 
 /** The text of dnsmasq.conf. Throws BuildFault for what it cannot hold. */
-export const dnsmasqConfig = (wanted: DhcpWanted): string => {
+export const dnsmasqConfig = (wanted: DhcpFolder): string => {
   checked(wanted);
   const { dir, interface: name, range, proxy, netmask, lease, router, url, secureBoot } = wanted;
   const base = checkedUrl(url).origin;

@@ -65,12 +65,12 @@ export const createNetwork = (deps: NetworkDeps) => {
     return bootScript(loader, { token, mac, arguments: text, files: files.length > 0 });
   };
 
-  const sendLoader = async (request: IncomingMessage, response: ServerResponse, name: string): Promise<void> => {
+  const sendLoader = async (response: ServerResponse, name: string): Promise<void> => {
     const file = loaders === undefined ? undefined : await open(join(loaders, name)).catch(() => undefined);
     if (!file) return answerEmpty(response, 404, { connection: 'close' });
     try {
       const { size, mtimeMs } = await file.stat();
-      await answer(request, response, { file, size, patches: [], etag: `"${size}-${Math.trunc(mtimeMs)}"` }, pieceMs);
+      await answer(response, { file, size, patches: [], etag: `"${size}-${Math.trunc(mtimeMs)}"` }, pieceMs);
     } finally {
       await file.close();
     }
@@ -121,6 +121,6 @@ export const createNetwork = (deps: NetworkDeps) => {
         called,
       });
     const [, name] = loaderPath.exec(url) ?? [];
-    return name === undefined ? Promise.resolve(answerEmpty(response, 404)) : sendLoader(request, response, name);
+    return name === undefined ? Promise.resolve(answerEmpty(response, 404)) : sendLoader(response, name);
   };
 };

@@ -1,5 +1,5 @@
 /** Sends contents over HTTP: whole or in ranges, conditionally, as fast as the client takes them and no slower than it must. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import pLimit from 'p-limit';
 import { type Patch, pieceBytes, type Readable, readOverlaid, type Span } from './overlay';
 import { spanOf } from './ranges';
@@ -92,12 +92,8 @@ const send = async (
  * Answers GET and HEAD for a content.
  * @param pieceMs how long a client may take to read one piece of 64 KiB
  */
-export const answer = async (
-  request: IncomingMessage,
-  response: ServerResponse,
-  content: Content,
-  pieceMs: number,
-): Promise<void> => {
+export const answer = async (response: ServerResponse, content: Content, pieceMs: number): Promise<void> => {
+  const { req: request } = response;
   const { size, etag } = content;
   const shared = { 'accept-ranges': 'bytes', etag, 'cache-control': 'private, no-store' };
   const ifNoneMatch = request.headers['if-none-match'];

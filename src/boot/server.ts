@@ -57,7 +57,7 @@ export const bootListener = (deps: BootDeps): RequestListener => {
     try {
       const content = await find(token, part);
       if (!content) return answerEmpty(response, 404, { connection: 'close' });
-      await answer(request, response, content, pieceMs);
+      await answer(response, content, pieceMs);
     } finally {
       readers.leave(token);
     }

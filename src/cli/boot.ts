@@ -29,8 +29,9 @@ const dnsmasq = async ({ hands, print }: Context, { range, secureBoot = false, .
 
 /** Adds the commands about the boot network. */
 export const addBoot = (program: Command, acting: Acting): void => {
-  const boot = program.command('boot').description('what stands beside the boot service on a boot network');
-  boot
+  program
+    .command('boot')
+    .description('what stands beside the boot service on a boot network')
     .command('dnsmasq')
     .description('write the configuration and the boot loaders of dnsmasq, for machines that boot by the network')
     .requiredOption('--interface <name>', 'network interface that machines are on')

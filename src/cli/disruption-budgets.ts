@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { plainText, table } from './tables';
+import { listing, plainText } from './tables';
 
 type Budget = {
   readonly uuid: string;
@@ -35,22 +35,19 @@ const queryText = (query: Budget['query']): string =>
     .map(([key, values]) => `${key}=${values.join(',')}`)
     .join(' ') || 'all nodes';
 
-const budgetTable = (budgets: readonly Budget[], width?: number): string =>
-  budgets.length === 0
-    ? 'No disruption budgets.\n'
-    : table(
-        ['BUDGET', 'PROJECT', 'AT MOST', 'NODES', 'MISSING', 'MAY BE TAKEN', 'OF'],
-        budgets.map((budget) => [
-          budget.uuid,
-          budget.project,
-          limitText(budget),
-          budget.nodes,
-          budget.unavailable,
-          budget.may_be_taken,
-          queryText(budget.query),
-        ]),
-        width,
-      );
+const budgetTable = listing<Budget>(
+  'disruption budgets',
+  ['BUDGET', 'PROJECT', 'AT MOST', 'NODES', 'MISSING', 'MAY BE TAKEN', 'OF'],
+  (budget) => [
+    budget.uuid,
+    budget.project,
+    limitText(budget),
+    budget.nodes,
+    budget.unavailable,
+    budget.may_be_taken,
+    queryText(budget.query),
+  ],
+);
 
 const amount = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 import { spanMs } from './spans';
-import { plainText, table } from './tables';
+import { listing, plainText } from './tables';
 
 type Freeze = {
   readonly uuid: string;
@@ -19,22 +19,19 @@ type Freeze = {
 type FreezeListed = { readonly all?: boolean; readonly limit?: string };
 type Added = { readonly reason: string; readonly until?: string; readonly for?: string };
 
-const frozenTable = (freezes: readonly Freeze[], width: number | undefined): string =>
-  freezes.length === 0
-    ? 'No freezes.\n'
-    : table(
-        ['FREEZE', 'NODE', 'ACTIVE', 'BY', 'SINCE', 'UNTIL', 'REASON'],
-        freezes.map((one) => [
-          one.uuid,
-          one.node_name ?? one.node_uuid,
-          one.active ? 'yes' : 'no',
-          one.requester.user_name ?? one.requester.user_id,
-          one.created_at,
-          one.until ?? 'it is ended',
-          one.reason,
-        ]),
-        width,
-      );
+const frozenTable = listing<Freeze>(
+  'freezes',
+  ['FREEZE', 'NODE', 'ACTIVE', 'BY', 'SINCE', 'UNTIL', 'REASON'],
+  (one) => [
+    one.uuid,
+    one.node_name ?? one.node_uuid,
+    one.active ? 'yes' : 'no',
+    one.requester.user_name ?? one.requester.user_id,
+    one.created_at,
+    one.until ?? 'it is ended',
+    one.reason,
+  ],
+);
 
 /** When it is over, as ISO time; null lasts until it is ended. Throws CliFault (usage). */
 export const untilOf = ({ until, for: span }: Pick<Added, 'until' | 'for'>, now: number): string | null => {

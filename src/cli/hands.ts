@@ -1,4 +1,5 @@
 /** What the command is given: the world it runs in, so that tests can give it another. */
+import type { DhcpOptions } from '../model/boot/dhcp';
 import type { RamdiskValues } from '../model/boot/ramdisks';
 
 /** How a server is trusted beyond the system's own certificates. */
@@ -36,19 +37,6 @@ type RamdiskFiles =
   | { readonly kernel: string; readonly initrd: string; readonly arch: string }
   | { readonly iso: string };
 
-/** What an operator says of a boot network; @see `temper boot dnsmasq --help`. */
-type DhcpGiven = {
-  readonly dir?: string;
-  readonly interface: string;
-  readonly range?: readonly [string, string];
-  readonly proxy?: string;
-  readonly netmask: string;
-  readonly lease: string;
-  readonly router?: string;
-  readonly url: string;
-  readonly secureBoot: boolean;
-};
-
 export type CliDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
   fetchWith(trust: Trust): typeof fetch;
@@ -76,7 +64,7 @@ export type CliDeps = {
   /** Makes and stores a boot image in a folder, that of the settings when absent. @returns what its record holds. Throws CliFault */
   storeRamdisk(given: RamdiskFiles & { readonly dir?: string }): Promise<Omit<RamdiskValues, 'name' | 'arch' | 'args'>>;
   /** Makes the folder that dnsmasq serves a boot network from, that of the settings when absent. @returns its configuration's path. Throws CliFault */
-  prepareDhcp(given: DhcpGiven): Promise<string>;
+  prepareDhcp(given: DhcpOptions & { readonly dir?: string }): Promise<string>;
   /** Opens the store of sealed secrets as the environment's settings say. Throws CliFault (usage). */
   secrets(): SecretsTool;
 };

@@ -1,7 +1,8 @@
 /** `temper plan`: what a request would do to a node, and everything that refuses it; nothing is touched. */
 import type { Command } from 'commander';
-import { parse } from 'yaml';
+import { type Document, isDocument } from '../model/document';
 import type { Acting, Context } from './context';
+import { documentIn } from './documents';
 import { exits, stop } from './faults';
 import { collect, parametersOf } from './parameters';
 import { clock } from './spans';
@@ -115,17 +116,9 @@ const planText = (plan: Plan, width: number | undefined): string =>
   ].join('');
 
 /** The body of a provision request in a file, JSON or YAML. Throws CliFault (usage). */
-const bodyIn = ({ hands }: Context, path: string): Record<string, unknown> => {
-  const text = hands.readFile(path) ?? stop('usage', `There is no file ${path}.`);
-  let value: unknown;
-  try {
-    value = parse(text);
-  } catch (thrown) {
-    stop('usage', `${path} is neither JSON nor YAML: ${(thrown as Error).message.split('\n')[0]}`);
-  }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : stop('usage', `${path} holds no provision request: an object with a target.`);
+const bodyIn = ({ hands }: Context, path: string): Document => {
+  const body = documentIn(hands, path);
+  return isDocument(body) ? body : stop('usage', `${path} holds no provision request: an object with a target.`);
 };
 
 const plan = async (context: Context, node: string, given: PlanOptions): Promise<void> => {

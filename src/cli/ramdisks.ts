@@ -4,7 +4,7 @@ import { givenArgumentsFault } from '../model/boot/kernel-arguments';
 import { type RamdiskValues, ramdiskArchitectures } from '../model/boot/ramdisks';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { plainText, table } from './tables';
+import { listing, plainText } from './tables';
 
 type Ramdisk = RamdiskValues & { readonly uuid: string; readonly created_at: string };
 type Added = {
@@ -23,22 +23,20 @@ const one = (ramdisk: Ramdisk): string =>
     .map(([key, value]) => `${key}: ${plainText(String(value ?? ''))}`)
     .join('\n')}\n`;
 
+const ramdiskTable = listing<Ramdisk>(
+  'ramdisks',
+  ['NAME', 'ARCH', 'MIB', 'ISO SHA-256', 'ARGUMENTS'],
+  ({ name, arch, iso_bytes, iso_sha256, args }) => [
+    name,
+    arch,
+    String(Math.ceil(iso_bytes / 2 ** 20)),
+    iso_sha256.slice(0, 16),
+    args,
+  ],
+);
+
 const listRamdisks = async ({ api, print, width }: Context): Promise<void> =>
-  print((await api.send('GET', path)) as { ramdisks: Ramdisk[] }, ({ ramdisks }) =>
-    ramdisks.length === 0
-      ? 'No ramdisks.\n'
-      : table(
-          ['NAME', 'ARCH', 'MIB', 'ISO SHA-256', 'ARGUMENTS'],
-          ramdisks.map(({ name, arch, iso_bytes, iso_sha256, args }) => [
-            name,
-            arch,
-            String(Math.ceil(iso_bytes / 2 ** 20)),
-            iso_sha256.slice(0, 16),
-            args,
-          ]),
-          width,
-        ),
-  );
+  print((await api.send('GET', path)) as { ramdisks: Ramdisk[] }, ({ ramdisks }) => ramdiskTable(ramdisks, width));
 
 /** The files of a ramdisk, given in one of two ways. Throws CliFault (usage). */
 const filesOf = ({ kernel, initrd, iso, arch }: Added) => {

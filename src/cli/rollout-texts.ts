@@ -1,6 +1,7 @@
 /** What is said of a rollout: its plan for a person who decides on it, and its progress as lines. */
+import type { ScopeCounter } from '../model/rollouts/rollout-acts';
 import { clock } from './spans';
-import { cut, plainText, table } from './tables';
+import { cut, listing, plainText } from './tables';
 
 type Wave = {
   readonly wave: number;
@@ -9,16 +10,7 @@ type Wave = {
   readonly closed_at: string | null;
   readonly states: Readonly<Record<string, number>>;
 };
-type Counter = {
-  readonly scope: string;
-  readonly value: string;
-  readonly budget: number | null;
-  readonly most: number | null;
-  readonly in_flight: number;
-  readonly failed: number;
-  readonly parked: number;
-  readonly done: number;
-};
+type Counter = ScopeCounter & { readonly done: number };
 type Refused = { readonly code: string; readonly rule: string | null; readonly reason: string; readonly nodes: number };
 
 export type Rollout = {
@@ -171,34 +163,24 @@ export const progressLines = (rollout: Rollout, targets: readonly Target[], widt
 /** States that a rollout does not leave. */
 export const endedStates: readonly string[] = ['succeeded', 'stopped', 'aborted', 'expired'];
 
-export const rolloutTable = (rollouts: readonly Rollout[], width: number | undefined): string =>
-  rollouts.length === 0
-    ? 'No rollouts.\n'
-    : table(
-        ['ROLLOUT', 'STATE', 'WAVE', 'WORK', 'CREATED', 'NAME, AND WHY IT STANDS'],
-        rollouts.map((one) => [
-          one.uuid,
-          one.state,
-          one.wave === undefined ? '' : `${one.wave}/${one.waves_total}`,
-          workText(one),
-          one.created_at,
-          [one.name, one.code, one.reason].filter(Boolean).join(': '),
-        ]),
-        width,
-      );
+export const rolloutTable = listing<Rollout>(
+  'rollouts',
+  ['ROLLOUT', 'STATE', 'WAVE', 'WORK', 'CREATED', 'NAME, AND WHY IT STANDS'],
+  (one) => [
+    one.uuid,
+    one.state,
+    one.wave === undefined ? '' : `${one.wave}/${one.waves_total}`,
+    workText(one),
+    one.created_at,
+    [one.name, one.code, one.reason].filter(Boolean).join(': '),
+  ],
+);
 
-export const targetTable = (targets: readonly Target[], width: number | undefined): string =>
-  targets.length === 0
-    ? 'No targets.\n'
-    : table(
-        ['NODE', 'WAVE', 'STATE', 'RUN', 'CODE', 'REASON'],
-        targets.map((one) => [
-          one.node_name ?? one.node_uuid,
-          one.wave ?? '',
-          one.state,
-          one.run ?? '',
-          one.code ?? '',
-          one.reason ?? '',
-        ]),
-        width,
-      );
+export const targetTable = listing<Target>('targets', ['NODE', 'WAVE', 'STATE', 'RUN', 'CODE', 'REASON'], (one) => [
+  one.node_name ?? one.node_uuid,
+  one.wave ?? '',
+  one.state,
+  one.run ?? '',
+  one.code ?? '',
+  one.reason ?? '',
+]);

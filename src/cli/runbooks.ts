@@ -1,7 +1,7 @@
 /** `temper runbooks`: what is wrong with one before it is run or stored, and the states that it was in. */
 import type { Command } from 'commander';
-import { parse } from 'yaml';
 import type { Acting, Context } from './context';
+import { documentIn, listIn } from './documents';
 import { exits, stop } from './faults';
 import { collect, parametersOf } from './parameters';
 import { table } from './tables';
@@ -31,19 +31,9 @@ const findingsText = ({ errors, warnings, findings }: Checked, width: number | u
       )}${errors} errors, ${warnings} warnings.\n`;
 
 /** The steps of a runbook's file, JSON or YAML: the body of a creation, or the list alone. Throws CliFault (usage). */
-const stepsIn = ({ hands }: Context, path: string): unknown[] => {
-  const text = hands.readFile(path) ?? stop('usage', `There is no file ${path}.`);
-  let value: unknown;
-  try {
-    value = parse(text);
-  } catch (thrown) {
-    stop('usage', `${path} is neither JSON nor YAML: ${(thrown as Error).message.split('\n')[0]}`);
-  }
-  const steps = Array.isArray(value) ? value : (value as { steps?: unknown } | null)?.steps;
-  return Array.isArray(steps)
-    ? steps
-    : stop('usage', `${path} holds no list of steps: a key steps, or the list alone.`);
-};
+const stepsIn = ({ hands }: Context, path: string): unknown[] =>
+  listIn(documentIn(hands, path), 'steps') ??
+  stop('usage', `${path} holds no list of steps: a key steps, or the list alone.`);
 
 const check = async (context: Context, runbook: string | undefined, given: RunbookOptions): Promise<void> => {
   if ((runbook === undefined) === (given.file === undefined))
@@ -159,17 +149,8 @@ const parametersText = ({ parameters }: { parameters: readonly Parameter[] }, wi
       );
 
 /** The parameters in a file, JSON or YAML: the list, or an object with it. Throws CliFault (usage). */
-const parametersIn = ({ hands }: Context, path: string): unknown[] => {
-  const text = hands.readFile(path) ?? stop('usage', `There is no file ${path}.`);
-  let value: unknown;
-  try {
-    value = parse(text);
-  } catch (thrown) {
-    stop('usage', `${path} is neither JSON nor YAML: ${(thrown as Error).message.split('\n')[0]}`);
-  }
-  const list = Array.isArray(value) ? value : (value as { parameters?: unknown } | null)?.parameters;
-  return Array.isArray(list) ? list : stop('usage', `${path} holds no list of parameters.`);
-};
+const parametersIn = ({ hands }: Context, path: string): unknown[] =>
+  listIn(documentIn(hands, path), 'parameters') ?? stop('usage', `${path} holds no list of parameters.`);
 
 const parameters = async (context: Context, runbook: string, { file }: { readonly file?: string }): Promise<void> => {
   const path = `/temper/v1/runbooks/${encodeURIComponent(runbook)}/parameters`;
@@ -197,35 +178,21 @@ const run = async (context: Context, runbook: string, node: string, given: RunOp
 /** Adds the command. */
 export const addRunbooks = (program: Command, acting: Acting): void => {
   const runbooks = program.command('runbooks').description('check runbooks, and see what they were before');
-  runbooks
-    .command('revisions')
-    .description('every state that a runbook was in, the newest first')
-    .argument('<runbook>', 'UUID or name of a runbook')
-    .action(acting(revisions));
-  runbooks
-    .command('diff')
-    .description('what a revision changed')
-    .argument('<runbook>', 'UUID or name of a runbook')
+  const about = (act: string, says: string): Command =>
+    runbooks.command(act).description(says).argument('<runbook>', 'UUID or name of a runbook');
+  about('revisions', 'every state that a runbook was in, the newest first').action(acting(revisions));
+  about('diff', 'what a revision changed')
     .argument('<revision>', 'its number')
     .option('--from <revision>', 'compare with this revision and not with the one before')
     .action(acting(diff));
-  runbooks
-    .command('withdraw')
-    .description('let nothing be run by a revision any more; runs under way go on')
-    .argument('<runbook>', 'UUID or name of a runbook')
+  about('withdraw', 'let nothing be run by a revision any more; runs under way go on')
     .argument('<revision>', 'its number')
     .requiredOption('--reason <text>', 'why; callers who are refused read it')
     .action(acting(withdraw));
-  runbooks
-    .command('parameters')
-    .description('what a runbook leaves open; with --file they are replaced')
-    .argument('<runbook>', 'UUID or name of a runbook')
+  about('parameters', 'what a runbook leaves open; with --file they are replaced')
     .option('--file <path>', 'the new ones, JSON or YAML')
     .action(acting(parameters));
-  runbooks
-    .command('run')
-    .description('run it on a node')
-    .argument('<runbook>', 'UUID or name of a runbook')
+  about('run', 'run it on a node')
     .argument('<node>', 'UUID or name of a node')
     .option('--param <name=value>', 'a parameter of the runbook; may come several times', collect)
     .option('--verb <verb>', 'clean or service; what the node’s state admits where it is absent')

@@ -3,15 +3,13 @@ import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { exits, stop } from './faults';
 import type { KeyUse, SecretsTool } from './hands';
-import { plainText, table } from './tables';
+import { listing, plainText } from './tables';
 
-const keysTable = (keys: readonly KeyUse[]): string =>
-  keys.length === 0
-    ? 'No secrets.\n'
-    : table(
-        ['SEALED TO', 'SECRETS', 'KIND'],
-        keys.map(({ key_id, count, shared }) => [key_id, String(count), shared ? 'shared key' : 'key pair']),
-      );
+const keysTable = listing<KeyUse>('secrets', ['SEALED TO', 'SECRETS', 'KIND'], ({ key_id, count, shared }) => [
+  key_id,
+  String(count),
+  shared ? 'shared key' : 'key pair',
+]);
 
 const withTool = async (context: Context, work: (tool: SecretsTool) => Promise<void>): Promise<void> => {
   const tool = context.hands.secrets();

@@ -38,6 +38,15 @@ export const table = (
   return cells.map((row) => `${line(row).trimEnd()}\n`).join('');
 };
 
+/** What a list of things is printed as: a table, or a sentence where there are none. */
+export type Listing<Row> = (rows: readonly Row[], width?: number) => string;
+
+/** @param things in the plural: `freezes` */
+export const listing =
+  <Row>(things: string, headings: readonly string[], cells: (row: Row) => readonly unknown[]): Listing<Row> =>
+  (rows, width) =>
+    rows.length === 0 ? `No ${things}.\n` : table(headings, rows.map(cells), width);
+
 /** Names and values, one a line; those without a value are left out. */
 export const sheet = (facts: Readonly<Record<string, unknown>>): string => {
   const rows = Object.entries(facts)

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 import { spanMs } from './spans';
-import { plainText, table } from './tables';
+import { listing, plainText } from './tables';
 
 type Window = {
   readonly uuid: string;
@@ -28,23 +28,20 @@ type Given = {
 
 const path = '/temper/v1/windows';
 
-const windowTable = (windows: readonly Window[], width?: number): string =>
-  windows.length === 0
-    ? 'No windows.\n'
-    : table(
-        ['WINDOW', 'NAME', 'PROJECT', 'DAYS', 'FROM', 'MINUTES', 'ZONE', 'NOW'],
-        windows.map((one) => [
-          one.uuid,
-          one.name,
-          one.project,
-          one.days.join(','),
-          one.from,
-          one.minutes,
-          one.zone,
-          one.open ? `open until ${one.closes_at}` : `opens at ${one.opens_at}`,
-        ]),
-        width,
-      );
+const windowTable = listing<Window>(
+  'windows',
+  ['WINDOW', 'NAME', 'PROJECT', 'DAYS', 'FROM', 'MINUTES', 'ZONE', 'NOW'],
+  (one) => [
+    one.uuid,
+    one.name,
+    one.project,
+    one.days.join(','),
+    one.from,
+    one.minutes,
+    one.zone,
+    one.open ? `open until ${one.closes_at}` : `opens at ${one.opens_at}`,
+  ],
+);
 
 const listWindows = async ({ api, print, width }: Context): Promise<void> =>
   print((await api.send('GET', path)) as { windows: Window[] }, ({ windows }) => windowTable(windows, width));

@@ -1,2 +1,5 @@
 /** A JSON object, of which nothing but that is known. */
 export type Document = Readonly<Record<string, unknown>>;
+
+export const isDocument = (value: unknown): value is Document =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

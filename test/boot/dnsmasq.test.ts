@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMachineList } from '../../src/boot';
-import { type DhcpWanted, dnsmasqConfig, grubStart, hostLines } from '../../src/boot/dnsmasq';
+import { type DhcpFolder, dnsmasqConfig, grubStart, hostLines } from '../../src/boot/dnsmasq';
 import { makeDhcpFolder } from '../../src/process/command/dnsmasq';
 
 const installed = spawnSync('dnsmasq', ['--version']).status === 0;
@@ -16,7 +16,7 @@ const withIpxe = ipxe ? it : it.skip;
 const folder = mkdtempSync(join(tmpdir(), 'dhcp-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const wanted: DhcpWanted = {
+const wanted: DhcpFolder = {
   dir: join(folder, 'site'),
   interface: 'br0',
   range: ['192.0.2.100', '192.0.2.200'],

@@ -70,7 +70,8 @@ export const targetWill: Readonly<Record<TargetAct, string>> = {
   retry: 'The node is begun again; it keeps its place in the budget meanwhile.',
 };
 
-type Counting = {
+/** The bound of one scope, and how much of it is taken. */
+export type ScopeCounter = {
   readonly scope: string;
   readonly value: string;
   readonly budget: number | null;
@@ -84,7 +85,7 @@ type BeginningRollout = RolloutStanding & {
   readonly reason?: string | null;
   /** The open wave, counted from 1; absent where the caller sees its own nodes alone. */
   readonly wave?: number;
-  readonly counters?: readonly Counting[];
+  readonly counters?: readonly ScopeCounter[];
 };
 
 type BeginningTarget = TargetStanding & {
@@ -102,7 +103,7 @@ const notRunning: Partial<Readonly<Record<RolloutState, string>>> = {
 };
 
 /** Why a counter lets nothing more begin; undefined where it has room. */
-const whyFull = ({ scope, value, budget, most, in_flight, failed, parked }: Counting): string | undefined => {
+const whyFull = ({ scope, value, budget, most, in_flight, failed, parked }: ScopeCounter): string | undefined => {
   const of = scope === 'total' ? 'the rollout' : `${scope} ${value}`;
   if (budget !== null && failed + parked + in_flight >= budget)
     return `The budget of ${of} has no room: ${failed} failed, ${parked} parked and ${in_flight} under way, of ${budget}.`;

@@ -1,0 +1,16 @@
+/** What an operator says of a network that machines boot on. */
+export type DhcpOptions = {
+  readonly interface: string;
+  /** First and last address that is given out. */
+  readonly range?: readonly [string, string];
+  /** Address of a network whose own DHCP server gives out addresses; dnsmasq then says only what is booted. */
+  readonly proxy?: string;
+  readonly netmask: string;
+  readonly lease: string;
+  /** Of the network, for machines; none when absent. */
+  readonly router?: string;
+  /** The boot service as machines reach it: http and a host, perhaps a port. */
+  readonly url: string;
+  /** Whether machines whose firmware checks signatures get the signed shim and GRUB. */
+  readonly secureBoot: boolean;
+};
