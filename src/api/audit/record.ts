@@ -1,5 +1,5 @@
 /** What every change leaves beside itself: an audit row (who did it by which rule) and an event (what became of it). */
-import type { Queries } from '../../inventory';
+import type { Inventory, Queries } from '../../inventory';
 import type { AuditRow } from '../../inventory/audit';
 import type { EventRow } from '../../inventory/events';
 import type { Caller } from '../../model/access/callers';
@@ -109,8 +109,8 @@ const happened = { create: 'created', update: 'updated', delete: 'deleted' } as 
 
 export type AuditedAct = keyof typeof happened;
 
-/** A write of a resource: the audit row holds the values, the event the names of the fields. */
-export type ResourceWrite = Pick<Change, 'rule' | 'node' | 'project' | 'facts'> & {
+/** A write of one object; its event says what its audit row says. */
+export type RecordWrite = Pick<Change, 'rule' | 'node' | 'project'> & {
   /** The resource in one word: `portgroup`, `deploy_template`. */
   readonly resource: string;
   readonly act: AuditedAct;
@@ -119,13 +119,37 @@ export type ResourceWrite = Pick<Change, 'rule' | 'node' | 'project' | 'facts'> 
   readonly values: Data;
 };
 
-/** The change that a write of a resource is. */
-export const resourceChange = ({ resource, act, uuid, values, facts, ...write }: ResourceWrite): Change => ({
+/** The change that such a write is. */
+export const recordChange = ({ resource, act, uuid, values, ...write }: RecordWrite): Change => ({
   ...write,
   action: `${resource}.${act}`,
   kind: `${resource}.${happened[act]}`,
   resource,
   resource_id: uuid,
   data: values,
-  facts: { changed: Object.keys(values), ...facts },
 });
+
+/** A write of a resource: the audit row holds the values, the event the names of the fields. */
+export type ResourceWrite = RecordWrite & Pick<Change, 'facts'>;
+
+/** The change that a write of a resource is. */
+export const resourceChange = ({ facts, ...write }: ResourceWrite): Change => ({
+  ...recordChange(write),
+  facts: { changed: Object.keys(write.values), ...facts },
+});
+
+/**
+ * Makes one change with its audit row and its event, in one transaction.
+ * @param write returns what the change is described from
+ */
+export const auditedWrite = <Row>(
+  { inventory, policy }: { readonly inventory: Pick<Inventory, 'transaction'>; policy(): Policy },
+  context: AuditContext,
+  write: (store: Queries) => Promise<Row>,
+  changeOf: (row: Row) => Change,
+): Promise<Row> =>
+  inventory.transaction(async (store) => {
+    const row = await write(store);
+    await auditAndEvent(store, policy(), context, changeOf(row));
+    return row;
+  });

@@ -3,28 +3,25 @@ import { z } from 'zod';
 import type { DisruptionBudget } from '../../inventory/disruption-budgets';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
-import { asUuid } from '../../model/ids';
 import {
   type Amount,
   budgetColumns,
-  budgetUuids,
   type DisruptionLimit,
   type DisruptionQuery,
   isBudgetKey,
   mayBeMissing,
 } from '../../model/rollouts/disruption';
 import { disruptionTarget } from '../../policy';
-import { auditAndEvent, type Change } from '../audit/record';
+import { auditedWrite } from '../audit/record';
 import type { ApiContext } from '../context';
 import { created, noContent, ok, route } from '../http/route';
 import { pageLimit, uuid } from '../resource/validation';
 import { nodeColumns } from '../resource/visibility';
+import { nodeQuery } from './node-query';
+import { projectRecords } from './project-records';
 import * as shapes from './shapes';
 
 const base = '/temper/v1/disruption-budgets';
-/** Every admission locks and counts the budgets of its node's projects. */
-const mostOfOneProject = 50;
-
 const budgetRules = {
   node: 'baremetal:node:get',
   get: 'temper:disruption_budget:get',
@@ -32,25 +29,14 @@ const budgetRules = {
   update: 'temper:disruption_budget:update',
   delete: 'temper:disruption_budget:delete',
 } as const;
-const columns = { 'disruption_budget.project': 'project' } as const;
 
 const share = z.string().regex(/^(100|[1-9]\d?)%$/, { error: 'must be a number of nodes, or a share from 1% to 100%' });
 const upTo = (least: number) => z.union([z.int().min(least).max(100_000), share]);
 
-const values = z.union([
-  z.string().transform((text) => text.split(',').map((part) => part.trim())),
-  z.array(z.string().max(255)).max(1_000),
-]);
-const query = z
-  .record(z.string(), values.pipe(z.array(z.string().min(1).max(255)).min(1)))
-  .superRefine((keys, context) => {
-    const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-    for (const [key, texts] of Object.entries(keys)) {
-      if (!isBudgetKey(key))
-        fault(key, `is nothing to choose nodes by; it can be ${budgetColumns.join(', ')}, traits or properties.<key>`);
-      else if (budgetUuids.includes(key) && texts.some((text) => asUuid(text) !== text)) fault(key, 'must be UUIDs');
-    }
-  });
+const query = nodeQuery({
+  isKey: isBudgetKey,
+  unknown: `is nothing to choose nodes by; it can be ${budgetColumns.join(', ')}, traits or properties.<key>`,
+});
 
 const fields = {
   query,
@@ -97,36 +83,25 @@ const budgetView = async (ctx: ApiContext, who: Caller, row: DisruptionBudget, l
   };
 };
 
-const findVisible = async (ctx: ApiContext, who: Caller, budget: string): Promise<DisruptionBudget | undefined> => {
-  const row = await ctx.inventory.disruptionBudgets.find(budget);
-  return row && ctx.policy().allows(budgetRules.get, who, disruptionTarget(row)) ? row : undefined;
-};
-
-/** Throws DisruptionBudgetNotFound alike for missing and hidden ones. */
-const visibleBudget = async (ctx: ApiContext, who: Caller, budget: string): Promise<DisruptionBudget> =>
-  (await findVisible(ctx, who, budget)) ?? raise('DisruptionBudgetNotFound', { budget });
+const budgets = projectRecords<DisruptionBudget>({
+  resource: 'disruption_budget',
+  plural: 'disruption budgets',
+  rules: budgetRules,
+  target: disruptionTarget,
+  store: ({ disruptionBudgets }) => disruptionBudgets,
+  missing: (budget) => raise('DisruptionBudgetNotFound', { budget }),
+  values: ({ project, query: nodes, max_unavailable, min_available }) => ({
+    project,
+    query: nodes,
+    max_unavailable,
+    min_available,
+  }),
+});
 
 const limitOf = (given: { max_unavailable?: Amount; min_available?: Amount }): DisruptionLimit | undefined =>
   given.max_unavailable === undefined && given.min_available === undefined
     ? undefined
     : { max_unavailable: given.max_unavailable ?? null, min_available: given.min_available ?? null };
-
-const budgetActs = { create: 'created', update: 'updated', delete: 'deleted' } as const;
-
-const changeOf = (act: keyof typeof budgetActs, row: DisruptionBudget): Change => ({
-  action: `disruption_budget.${act}`,
-  kind: `disruption_budget.${budgetActs[act]}`,
-  rule: budgetRules[act],
-  resource: 'disruption_budget',
-  resource_id: row.uuid,
-  project: row.project,
-  data: {
-    project: row.project,
-    query: row.query,
-    max_unavailable: row.max_unavailable,
-    min_available: row.min_available,
-  },
-});
 
 const listBudgets = route<unknown, z.output<typeof page>>({
   method: 'GET',
@@ -135,10 +110,7 @@ const listBudgets = route<unknown, z.output<typeof page>>({
   rules: [budgetRules.get, budgetRules.node],
   query: page,
   async handler({ who, query: { limit, marker: after }, base: link }, ctx) {
-    const visible = ctx.policy().filter(budgetRules.get, who, columns);
-    if (visible.is === 'false') ctx.policy().require(budgetRules.get, who);
-    if (after !== undefined && !(await findVisible(ctx, who, after))) raise('MarkerNotFound', { marker: after });
-    const rows = await ctx.inventory.disruptionBudgets.list({ visible, limit, after });
+    const rows = await budgets.page(ctx, who, { limit, after });
     return ok({ disruption_budgets: await Promise.all(rows.map((row) => budgetView(ctx, who, row, link))) });
   },
 });
@@ -151,24 +123,15 @@ const createBudget = route<unknown, unknown, z.output<typeof creation>>({
   body: creation,
   async handler(request, ctx) {
     const { who, body } = request;
-    const project = body.project ?? who.project_id;
-    ctx.policy().require(budgetRules.create, who, disruptionTarget({ project }));
-    if (project === null)
-      return raise('InvalidInput', { field: 'project', reason: 'is missing; a caller of the system has none' });
-    const row = await ctx.inventory.transaction(async (store) => {
-      if ((await store.disruptionBudgets.count(project)) >= mostOfOneProject)
-        raise('Conflict', {
-          reason: `Project ${project} has ${mostOfOneProject} disruption budgets; delete one first.`,
-        });
-      const made = await store.disruptionBudgets.create({
+    const project = budgets.projectOf(ctx, who, body.project);
+    const row = await budgets.create(ctx, request, project, (store) =>
+      store.disruptionBudgets.create({
         project,
         query: body.query,
         description: body.description,
         ...limitOf(body)!,
-      });
-      await auditAndEvent(store, ctx.policy(), request, changeOf('create', made));
-      return made;
-    });
+      }),
+    );
     return created(await budgetView(ctx, who, row, request.base), `${request.base}${base}/${row.uuid}`);
   },
 });
@@ -180,7 +143,7 @@ const showBudget = route<One>({
   rules: [budgetRules.get, budgetRules.node],
   params: budgetParams,
   async handler({ who, params, base: link }, ctx) {
-    return ok(await budgetView(ctx, who, await visibleBudget(ctx, who, params.budget), link));
+    return ok(await budgetView(ctx, who, await budgets.visible(ctx, who, params.budget), link));
   },
 });
 
@@ -193,19 +156,21 @@ const updateBudget = route<One, unknown, z.output<typeof changeBody>>({
   body: changeBody,
   async handler(request, ctx) {
     const { who, body, params } = request;
-    const before = await visibleBudget(ctx, who, params.budget);
+    const before = await budgets.visible(ctx, who, params.budget);
     ctx.policy().require(budgetRules.update, who, disruptionTarget(before));
     const given: { query?: DisruptionQuery; description?: string | null } = {
       ...(body.query && { query: body.query }),
       ...(body.description !== undefined && { description: body.description }),
     };
-    const row = await ctx.inventory.transaction(async (store) => {
-      const changed =
-        (await store.disruptionBudgets.update(before.uuid, { ...before, ...given, ...limitOf(body) })) ??
-        raise('DisruptionBudgetNotFound', { budget: params.budget });
-      await auditAndEvent(store, ctx.policy(), request, changeOf('update', changed));
-      return changed;
-    });
+    const values = { ...before, ...given, ...limitOf(body) };
+    const row = await auditedWrite(
+      ctx,
+      request,
+      async (store) =>
+        (await store.disruptionBudgets.update(before.uuid, values)) ??
+        raise('DisruptionBudgetNotFound', { budget: params.budget }),
+      budgets.changeOf('update'),
+    );
     return ok(await budgetView(ctx, who, row, request.base));
   },
 });
@@ -216,14 +181,7 @@ const deleteBudget = route<One>({
   rules: [budgetRules.get, budgetRules.delete],
   params: budgetParams,
   async handler(request, ctx) {
-    const { who, params } = request;
-    const row = await visibleBudget(ctx, who, params.budget);
-    ctx.policy().require(budgetRules.delete, who, disruptionTarget(row));
-    await ctx.inventory.transaction(async (store) => {
-      if (!(await store.disruptionBudgets.delete(row.uuid)))
-        raise('DisruptionBudgetNotFound', { budget: params.budget });
-      await auditAndEvent(store, ctx.policy(), request, changeOf('delete', row));
-    });
+    await budgets.delete(ctx, request, request.params.budget);
     return noContent();
   },
 });

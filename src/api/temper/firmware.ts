@@ -4,7 +4,7 @@ import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { pageLimit } from '../resource/validation';
 import { behindNode, nodeColumns, visibleRows } from '../resource/visibility';
-import * as shapes from './shapes';
+import * as shapes from './run-shapes';
 
 const rules = {
   all: 'baremetal:node:list_all',

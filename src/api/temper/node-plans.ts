@@ -18,7 +18,7 @@ import { provisionBody } from '../orders/request';
 import { reasonHeader } from '../orders/runbook';
 import { visibleNode } from '../resource/visibility';
 import { explanationFor } from './explanations';
-import * as shapes from './shapes';
+import * as shapes from './run-shapes';
 
 const seesSteps = 'temper:node:steps';
 const explains = 'temper:policy:explain';

@@ -1,25 +1,21 @@
 /** Windows on the wire: weekly hours in which a project lets rollouts of others work on the nodes that it owns or leases. */
 import { z } from 'zod';
 import type { ProjectWindow } from '../../inventory/project-windows';
-import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { isZone, mostMinutes, openingFor, windowDays } from '../../model/rollouts/windows';
 import { windowTarget } from '../../policy';
-import { auditAndEvent, type Change } from '../audit/record';
-import type { ApiContext } from '../context';
 import { created, noContent, ok, route } from '../http/route';
 import { pageLimit, uuid } from '../resource/validation';
+import { projectRecords } from './project-records';
 import * as shapes from './shapes';
 
 const base = '/temper/v1/windows';
-const mostOfOneProject = 50;
 
 const windowRules = {
   get: 'temper:window:get',
   create: 'temper:window:create',
   delete: 'temper:window:delete',
 } as const;
-const columns = { 'window.project': 'project' } as const;
 
 /** The parts of a weekly window, as requests give them. */
 const windowFields = {
@@ -55,25 +51,14 @@ const windowView = (row: ProjectWindow, now: number, link: string) => {
   };
 };
 
-const findVisible = async (ctx: ApiContext, who: Caller, window: string): Promise<ProjectWindow | undefined> => {
-  const row = await ctx.inventory.projectWindows.find(window);
-  return row && ctx.policy().allows(windowRules.get, who, windowTarget(row)) ? row : undefined;
-};
-
-/** Throws WindowNotFound alike for missing and hidden ones. */
-const visibleWindow = async (ctx: ApiContext, who: Caller, window: string): Promise<ProjectWindow> =>
-  (await findVisible(ctx, who, window)) ?? raise('WindowNotFound', { window });
-
-const windowActs = { create: 'created', delete: 'deleted' } as const;
-
-const changeOf = (act: keyof typeof windowActs, row: ProjectWindow): Change => ({
-  action: `window.${act}`,
-  kind: `window.${windowActs[act]}`,
-  rule: windowRules[act],
+const windows = projectRecords<ProjectWindow>({
   resource: 'window',
-  resource_id: row.uuid,
-  project: row.project,
-  data: { name: row.name, days: row.days, from: row.from, minutes: row.minutes, zone: row.zone },
+  plural: 'windows',
+  rules: windowRules,
+  target: windowTarget,
+  store: ({ projectWindows }) => projectWindows,
+  missing: (window) => raise('WindowNotFound', { window }),
+  values: ({ name, days, from, minutes, zone }) => ({ name, days, from, minutes, zone }),
 });
 
 const listWindows = route<unknown, z.output<typeof page>>({
@@ -83,10 +68,7 @@ const listWindows = route<unknown, z.output<typeof page>>({
   rules: [windowRules.get],
   query: page,
   async handler({ who, query: { limit, marker: after }, base: link }, ctx) {
-    const visible = ctx.policy().filter(windowRules.get, who, columns);
-    if (visible.is === 'false') ctx.policy().require(windowRules.get, who);
-    if (after !== undefined && !(await findVisible(ctx, who, after))) raise('MarkerNotFound', { marker: after });
-    const rows = await ctx.inventory.projectWindows.list({ visible, limit, after });
+    const rows = await windows.page(ctx, who, { limit, after });
     const now = await ctx.inventory.clock();
     return ok({ windows: rows.map((row) => windowView(row, now, link)) });
   },
@@ -100,19 +82,15 @@ const createWindow = route<unknown, unknown, z.output<typeof creation>>({
   body: creation,
   async handler(request, ctx) {
     const { who, body } = request;
-    const project = body.project ?? who.project_id;
-    ctx.policy().require(windowRules.create, who, windowTarget({ project }));
-    if (project === null)
-      return raise('InvalidInput', { field: 'project', reason: 'is missing; a caller of the system has none' });
-    const row = await ctx.inventory.transaction(async (store) => {
-      if ((await store.projectWindows.count(project)) >= mostOfOneProject)
-        raise('Conflict', { reason: `Project ${project} has ${mostOfOneProject} windows; delete one first.` });
-      const made =
+    const project = windows.projectOf(ctx, who, body.project);
+    const row = await windows.create(
+      ctx,
+      request,
+      project,
+      async (store) =>
         (await store.projectWindows.create({ ...body, project })) ??
-        raise('Conflict', { reason: `Project ${project} has a window ${body.name} already.` });
-      await auditAndEvent(store, ctx.policy(), request, changeOf('create', made));
-      return made;
-    });
+        raise('Conflict', { reason: `Project ${project} has a window ${body.name} already.` }),
+    );
     return created(windowView(row, await ctx.inventory.clock(), request.base), `${request.base}${base}/${row.uuid}`);
   },
 });
@@ -124,7 +102,7 @@ const showWindow = route<One>({
   rules: [windowRules.get],
   params: windowParams,
   async handler({ who, params, base: link }, ctx) {
-    return ok(windowView(await visibleWindow(ctx, who, params.window), await ctx.inventory.clock(), link));
+    return ok(windowView(await windows.visible(ctx, who, params.window), await ctx.inventory.clock(), link));
   },
 });
 
@@ -134,12 +112,7 @@ const deleteWindow = route<One>({
   rules: [windowRules.get, windowRules.delete],
   params: windowParams,
   async handler(request, ctx) {
-    const row = await visibleWindow(ctx, request.who, request.params.window);
-    ctx.policy().require(windowRules.delete, request.who, windowTarget(row));
-    await ctx.inventory.transaction(async (store) => {
-      if (!(await store.projectWindows.delete(row.uuid))) raise('WindowNotFound', { window: row.uuid });
-      await auditAndEvent(store, ctx.policy(), request, changeOf('delete', row));
-    });
+    await windows.delete(ctx, request, request.params.window);
     return noContent();
   },
 });

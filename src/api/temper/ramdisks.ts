@@ -1,10 +1,11 @@
 /** Ramdisks: system administrators say which images nodes are booted from. Their files are the boot service's; here are records. */
 import { z } from 'zod';
+import type { Queries } from '../../inventory';
 import type { RamdiskRow } from '../../inventory/ramdisks';
 import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
 import { ramdiskArchitectures, ramdiskNamePattern } from '../../model/boot/ramdisks';
 import { raise } from '../../model/errors';
-import { auditAndEvent, type Change } from '../audit/record';
+import { auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
 import { created, noContent, ok, route } from '../http/route';
 import * as shapes from './shapes';
@@ -57,16 +58,16 @@ const ramdiskView = (row: RamdiskRow) => ({ ...row, created_at: row.created_at.t
 const found = async (ctx: ApiContext, ramdisk: string): Promise<RamdiskRow> =>
   (await ctx.inventory.ramdisks.find(ramdisk)) ?? raise('RamdiskNotFound', { ramdisk });
 
-const ramdiskActs = { create: 'created', delete: 'deleted' } as const;
-
-const changeOf = (act: keyof typeof ramdiskActs, { uuid, name, arch, args, iso_sha256 }: RamdiskRow): Change => ({
-  action: `ramdisk.${act}`,
-  kind: `ramdisk.${ramdiskActs[act]}`,
-  rule: `temper:ramdisk:${act}`,
-  resource: 'ramdisk',
-  resource_id: uuid,
-  data: { name, arch, args, iso_sha256 },
-});
+const changeOf =
+  (act: 'create' | 'delete') =>
+  ({ uuid, name, arch, args, iso_sha256 }: RamdiskRow): Change =>
+    recordChange({
+      resource: 'ramdisk',
+      act,
+      rule: `temper:ramdisk:${act}`,
+      uuid,
+      values: { name, arch, args, iso_sha256 },
+    });
 
 const listRamdisks = route({
   method: 'GET',
@@ -87,15 +88,16 @@ const createRamdisk = route<unknown, unknown, z.output<typeof creation>>({
   body: creation,
   async handler(request, ctx) {
     ctx.policy().require('temper:ramdisk:create', request.who);
-    const row = await ctx.inventory.transaction(async (store) => {
-      const made =
+    const row = await auditedWrite(
+      ctx,
+      request,
+      async (store) =>
         (await store.ramdisks.create(request.body)) ??
         raise('Conflict', {
           reason: `There is a ramdisk ${request.body.name} already; remove it, or choose another name.`,
-        });
-      await auditAndEvent(store, ctx.policy(), request, changeOf('create', made));
-      return made;
-    });
+        }),
+      changeOf('create'),
+    );
     return created(ramdiskView(row), `${request.base}${base}/${row.name}`);
   },
 });
@@ -121,12 +123,12 @@ const deleteRamdisk = route<One>({
     const { ramdisk } = request.params;
     ctx.policy().require('temper:ramdisk:delete', request.who);
     const row = await found(ctx, ramdisk);
-    await ctx.inventory.transaction(async (store) => {
+    const remove = async (store: Queries) => {
       const node = await store.ramdisks.user(row.uuid);
       if (node !== undefined) raise('RamdiskInUse', { ramdisk, node });
-      if (!(await store.ramdisks.delete(row.uuid))) raise('RamdiskNotFound', { ramdisk });
-      await auditAndEvent(store, ctx.policy(), request, changeOf('delete', row));
-    });
+      return (await store.ramdisks.delete(row.uuid)) ? row : raise('RamdiskNotFound', { ramdisk });
+    };
+    await auditedWrite(ctx, request, remove, changeOf('delete'));
     return noContent();
   },
 });

@@ -1,13 +1,13 @@
 /** A rollout as a caller asks for it: which nodes, what is done, in which waves and within which bounds. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
-import { asUuid } from '../../model/ids';
 import { type Amount, isAmount } from '../../model/rollouts/amounts';
-import { budgetUuids, isBudgetKey } from '../../model/rollouts/disruption';
+import { isBudgetKey } from '../../model/rollouts/disruption';
 import { domainFault } from '../../model/rollouts/domains';
 import { targetOrders } from '../../model/rollouts/waves';
 import type { RolloutSpec } from '../../rollouts/contract';
 import { flag } from '../resource/validation';
+import { nodeQuery } from './node-query';
 
 /** Verbs that are work of their own, and need nothing but the node. */
 const rolloutVerbs = ['service', 'clean', 'inspect', 'manage', 'provide'] as const;
@@ -39,19 +39,10 @@ const bound = z.strictObject({ by, max: amount });
 
 // What callers see of nodes beside the keys of disruption budgets.
 const moreKeys = ['owner', 'lessee', 'driver', 'provision_state', 'traits_any'];
-const values = z.union([
-  z.string().transform((text) => text.split(',').map((part) => part.trim())),
-  z.array(z.string().max(255)).max(1_000),
-]);
-const query = z
-  .record(z.string(), values.pipe(z.array(z.string().min(1).max(255)).min(1)))
-  .superRefine((keys, context) => {
-    const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-    for (const [key, texts] of Object.entries(keys)) {
-      if (!isBudgetKey(key) && !moreKeys.includes(key)) fault(key, 'is nothing to choose nodes by');
-      else if (budgetUuids.includes(key) && texts.some((text) => asUuid(text) !== text)) fault(key, 'must be UUIDs');
-    }
-  });
+const query = nodeQuery({
+  isKey: (key) => isBudgetKey(key) || moreKeys.includes(key),
+  unknown: 'is nothing to choose nodes by',
+});
 
 const select = z
   .strictObject({

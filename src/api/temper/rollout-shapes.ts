@@ -1,14 +1,7 @@
 /** What the answers about rollouts hold. */
 import { z } from 'zod';
 import { rolloutStates, targetStates } from '../../model/rollouts/states';
-
-const text = z.string();
-const maybe = text.nullable();
-const id = z.guid();
-const time = z.iso.datetime({ offset: true });
-const maybeTime = time.nullable();
-const count = z.int();
-const document = z.record(text, z.unknown());
+import { count, document, id, maybe, maybeTime, text, time } from './shape-parts';
 
 const wave = z.strictObject({
   wave: count,

@@ -17,8 +17,8 @@ import { equipped } from '../orders/plans';
 import { checkRawSteps, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../orders/steps';
 import { document } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
+import * as shapes from './run-shapes';
 import { targetOfRun, visibleRun } from './runs';
-import * as shapes from './shapes';
 
 const runActBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),

@@ -11,8 +11,8 @@ import { type Answer, type ApiRequest, ok, route } from '../http/route';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../resource/bmc-texts';
 import { pageLimit, revisionNumber, uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
+import * as shapes from './run-shapes';
 import { visibleRun } from './runs';
-import * as shapes from './shapes';
 
 export const runListRule = 'temper:run:get';
 

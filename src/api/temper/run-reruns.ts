@@ -18,8 +18,8 @@ import { planRun } from '../orders/plan-run';
 import { runRunbook, usableRunbook, useRules } from '../orders/runbook';
 import { planStored, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../orders/steps';
 import { visibleNode } from '../resource/visibility';
+import * as shapes from './run-shapes';
 import { targetOfRun, visibleRun } from './runs';
-import * as shapes from './shapes';
 
 const runRerunRule = 'temper:run:rerun';
 
@@ -114,7 +114,7 @@ const requireAgain = async (
   }
   policy.require(runRunbook, request.who, target);
   const asked = { who: request.who, version: maxMinor, reason: request.body.reason };
-  const { runbook, crossing } = await usableRunbook(ctx, asked, node, run.runbook_uuid);
+  const { runbook, crossing } = await usableRunbook(ctx, { ...asked, node, runbook: run.runbook_uuid });
   if (runbook.updated_at && runbook.updated_at > run.created_at)
     raise('Conflict', { reason: `Runbook ${runbook.name} was changed after the run; run it as it is now.` });
   return { rule: runRunbook, runbook, crossing };

@@ -24,7 +24,7 @@ import { document } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { anywhere } from '../v1/runbooks/warnings';
-import * as shapes from './shapes';
+import * as shapes from './runbook-shapes';
 
 const mostNodes = 50;
 /** Findings that are listed; all are counted. */

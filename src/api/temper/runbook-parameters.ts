@@ -14,7 +14,7 @@ import { operatorTraitRules, requireOperatorMarks } from '../v1/nodes/operator-t
 import { runbookFacts } from '../v1/runbooks/runbooks';
 import { requireSteps } from '../v1/runbooks/steps';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
-import * as shapes from './shapes';
+import * as shapes from './runbook-shapes';
 
 const seesRunbook = 'baremetal:runbook:get';
 const changesRunbook = 'baremetal:runbook:update';

@@ -13,7 +13,7 @@ import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { pageLimit, revisionNumber } from '../resource/validation';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
-import * as shapes from './shapes';
+import * as shapes from './runbook-shapes';
 
 const revisionRules = {
   get: 'baremetal:runbook:get',

@@ -16,7 +16,7 @@ import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../resou
 import { pageLimit, uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { phaseOf, withOutlook } from './run-outlook';
-import * as shapes from './shapes';
+import * as shapes from './run-shapes';
 
 const runRule = 'temper:run:get';
 

@@ -16,7 +16,7 @@ import type { ApiContext } from '../context';
 import { ok, route } from '../http/route';
 import { equipped } from '../orders/plans';
 import { visibleNode } from '../resource/visibility';
-import * as shapes from './shapes';
+import * as shapes from './run-shapes';
 
 const stepsRule = 'temper:node:steps';
 

@@ -1,11 +1,12 @@
 /** Webhooks: system administrators say which receiver gets which events, and see each delivery. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { Queries } from '../../inventory';
 import type { DeliveryRow, WebhookRow, WebhookValues } from '../../inventory/webhooks';
 import { masked } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { allowedTarget, eventKindFault, requireFarAway } from '../../model/resources/webhooks';
-import { auditAndEvent, type Change } from '../audit/record';
+import { type AuditedAct, auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
 import { created, noContent, ok, route } from '../http/route';
 import { pageLimit, uuid } from '../resource/validation';
@@ -77,17 +78,17 @@ const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal({ secret }
 const findWebhook = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
   (await ctx.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
 
-const webhookActs = { create: 'created', update: 'updated', delete: 'deleted' } as const;
-
 /** The record of a change. The URL's path may be a secret of its receiver, so it holds the origin only. */
-const changeOf = (act: keyof typeof webhookActs, row: WebhookRow, secret: boolean): Change => ({
-  action: `webhook.${act}`,
-  kind: `webhook.${webhookActs[act]}`,
-  rule: `temper:webhook:${act}`,
-  resource: 'webhook',
-  resource_id: row.uuid,
-  data: { origin: new URL(row.url).origin, kinds: row.kinds, enabled: row.enabled, new_secret: secret },
-});
+const changeOf =
+  (act: AuditedAct, secret: boolean) =>
+  ({ uuid, url, kinds, enabled }: WebhookRow): Change =>
+    recordChange({
+      resource: 'webhook',
+      act,
+      rule: `temper:webhook:${act}`,
+      uuid,
+      values: { origin: new URL(url).origin, kinds, enabled, new_secret: secret },
+    });
 
 const listWebhooks = route({
   method: 'GET',
@@ -112,12 +113,12 @@ const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
     const { secret, ...values } = request.body;
     await checkTarget(ctx, values.url);
     const seal = sealed(ctx, secret);
-    const row = await ctx.inventory.transaction(async (store) => {
+    const create = async (store: Queries) => {
       const made = await store.webhooks.create(values);
       await store.webhooks.setSecret(made.uuid, seal);
-      await auditAndEvent(store, ctx.policy(), request, changeOf('create', made, true));
       return made;
-    });
+    };
+    const row = await auditedWrite(ctx, request, create, changeOf('create', true));
     return created(webhookView(row, request.base), `${request.base}${base}/${row.uuid}`);
   },
 });
@@ -149,13 +150,13 @@ const updateWebhook = route<One, unknown, z.output<typeof changeBody>>({
     // Switching one off must be possible also where its target is no longer allowed.
     if (next.enabled || values.url !== undefined) await checkTarget(ctx, next.url);
     const seal = secret === undefined ? undefined : sealed(ctx, secret);
-    const row = await ctx.inventory.transaction(async (store) => {
+    const update = async (store: Queries) => {
       const { webhook } = request.params;
       const changed = (await store.webhooks.update(webhook, next)) ?? raise('WebhookNotFound', { webhook });
       if (seal) await store.webhooks.setSecret(changed.uuid, seal);
-      await auditAndEvent(store, ctx.policy(), request, changeOf('update', changed, seal !== undefined));
       return changed;
-    });
+    };
+    const row = await auditedWrite(ctx, request, update, changeOf('update', seal !== undefined));
     return ok(webhookView(row, request.base));
   },
 });
@@ -169,10 +170,9 @@ const deleteWebhook = route<One>({
     const { webhook } = request.params;
     ctx.policy().require('temper:webhook:delete', request.who);
     const row = await findWebhook(ctx, webhook);
-    await ctx.inventory.transaction(async (store) => {
-      if (!(await store.webhooks.delete(webhook))) raise('WebhookNotFound', { webhook });
-      await auditAndEvent(store, ctx.policy(), request, changeOf('delete', row, false));
-    });
+    const remove = async (store: Queries) =>
+      (await store.webhooks.delete(webhook)) ? row : raise('WebhookNotFound', { webhook });
+    await auditedWrite(ctx, request, remove, changeOf('delete', false));
     return noContent();
   },
 });

@@ -1,0 +1,25 @@
+/** Which nodes a request chooses: keys with one text, or a list of which any may match. */
+import { z } from 'zod';
+import { asUuid } from '../../model/ids';
+import { budgetUuids } from '../../model/rollouts/disruption';
+
+const values = z.union([
+  z.string().transform((text) => text.split(',').map((part) => part.trim())),
+  z.array(z.string().max(255)).max(1_000),
+]);
+
+type QueryKeys = {
+  readonly isKey: (key: string) => boolean;
+  /** The fault of any other key. */
+  readonly unknown: string;
+};
+
+/** A schema of queries over these keys. */
+export const nodeQuery = ({ isKey, unknown }: QueryKeys) =>
+  z.record(z.string(), values.pipe(z.array(z.string().min(1).max(255)).min(1))).superRefine((keys, context) => {
+    const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+    for (const [key, texts] of Object.entries(keys)) {
+      if (!isKey(key)) fault(key, unknown);
+      else if (budgetUuids.includes(key) && texts.some((text) => asUuid(text) !== text)) fault(key, 'must be UUIDs');
+    }
+  });

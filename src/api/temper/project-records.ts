@@ -1,0 +1,105 @@
+/** Records that a project keeps about the nodes that it owns or leases: who sees them, how many there may be, how they end. */
+import type { Queries } from '../../inventory';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import type { ProjectId } from '../../model/ids';
+import type { Predicate } from '../../model/predicates';
+import type { Target } from '../../policy';
+import { type AuditContext, type AuditedAct, auditedWrite, recordChange } from '../audit/record';
+import type { ApiContext } from '../context';
+
+/** Every admission reads the records of its node’s projects. */
+const mostOfOneProject = 50;
+
+type ProjectRecord = { readonly uuid: string; readonly project: ProjectId };
+type Page = { readonly limit: number; readonly after?: string };
+
+type Kind<Row> = {
+  /** In one word, as its rules, events and audit rows have it: `window`. */
+  readonly resource: string;
+  /** In texts: `windows`. */
+  readonly plural: string;
+  readonly rules: Readonly<Partial<Record<AuditedAct, string>>> & Readonly<Record<'get' | 'create' | 'delete', string>>;
+  target(row: { readonly project: ProjectId | null }): Target;
+  store(inventory: Queries): {
+    list(page: Page & { readonly visible: Predicate }): Promise<readonly Row[]>;
+    find(uuid: string): Promise<Row | undefined>;
+    count(project: ProjectId): Promise<number>;
+    delete(uuid: string): Promise<boolean>;
+  };
+  /** Throws that there is none. */
+  missing(uuid: string): never;
+  /** What the audit trail says of one. */
+  values(row: Row): Readonly<Record<string, unknown>>;
+};
+
+/** What routes of such records do alike. */
+export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
+  const { resource, rules, target, store } = kind;
+  const find = async (ctx: ApiContext, who: Caller, uuid: string): Promise<Row | undefined> => {
+    const row = await store(ctx.inventory).find(uuid);
+    return row && ctx.policy().allows(rules.get, who, target(row)) ? row : undefined;
+  };
+  const changeOf = (act: AuditedAct) => (row: Row) =>
+    recordChange({
+      resource,
+      act,
+      rule: rules[act]!,
+      uuid: row.uuid,
+      project: row.project,
+      values: kind.values(row),
+    });
+  return {
+    changeOf,
+
+    /** Throws its NotFound alike for missing and hidden ones. */
+    visible: async (ctx: ApiContext, who: Caller, uuid: string): Promise<Row> =>
+      (await find(ctx, who, uuid)) ?? kind.missing(uuid),
+
+    /** A page of those that the caller sees. Throws PolicyDenied, MarkerNotFound. */
+    async page(ctx: ApiContext, who: Caller, { limit, after }: Page): Promise<readonly Row[]> {
+      const visible = ctx.policy().filter(rules.get, who, { [`${resource}.project`]: 'project' });
+      if (visible.is === 'false') ctx.policy().require(rules.get, who);
+      if (after !== undefined && !(await find(ctx, who, after))) raise('MarkerNotFound', { marker: after });
+      return store(ctx.inventory).list({ visible, limit, after });
+    },
+
+    /** The project whose record a caller makes: the one that it names, or its own. Throws PolicyDenied, InvalidInput. */
+    projectOf(ctx: ApiContext, who: Caller, named: string | undefined): ProjectId {
+      const project = (named as ProjectId | undefined) ?? who.project_id;
+      ctx.policy().require(rules.create, who, target({ project }));
+      return (
+        project ?? raise('InvalidInput', { field: 'project', reason: 'is missing; a caller of the system has none' })
+      );
+    },
+
+    /** Makes one, with its traces. Throws Conflict where the project has as many as it may have, and what `make` throws. */
+    create: (
+      ctx: ApiContext,
+      request: AuditContext,
+      project: ProjectId,
+      make: (inventory: Queries) => Promise<Row>,
+    ): Promise<Row> =>
+      auditedWrite(
+        ctx,
+        request,
+        async (inventory) => {
+          if ((await store(inventory).count(project)) >= mostOfOneProject)
+            raise('Conflict', {
+              reason: `Project ${project} has ${mostOfOneProject} ${kind.plural}; delete one first.`,
+            });
+          return make(inventory);
+        },
+        changeOf('create'),
+      ),
+
+    /** Deletes one, with its traces. Throws its NotFound, PolicyDenied. */
+    async delete(ctx: ApiContext, request: AuditContext, uuid: string): Promise<void> {
+      const row = (await find(ctx, request.who, uuid)) ?? kind.missing(uuid);
+      ctx.policy().require(rules.delete, request.who, target(row));
+      const write = async (inventory: Queries) =>
+        (await store(inventory).delete(row.uuid)) ? row : kind.missing(uuid);
+      await auditedWrite(ctx, request, write, changeOf('delete'));
+    },
+  };
+};

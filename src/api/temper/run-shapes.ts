@@ -1,0 +1,168 @@
+/** What the answers about runs, their steps and their plans hold. */
+import { z } from 'zod';
+import { verdictCodes } from '../../model/runs/verdicts';
+import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './shape-parts';
+
+const sources = z.array(text);
+
+const runStep = z.strictObject({
+  index: count,
+  interface: maybe,
+  step: text,
+  system: trueOrFalse,
+  abortable: trueOrFalse,
+  args: document,
+  state: text,
+  act: maybe,
+  attempt: count,
+  attempts: count.nullable(),
+  last_error: maybe,
+  next_retry_at: maybeTime,
+  waiting_for: maybe,
+  note: maybe,
+  started_at: maybeTime,
+  finished_at: maybeTime,
+  expected_ms: count.nullable().optional(),
+});
+
+const runHead = {
+  uuid: id,
+  node_uuid: id,
+  node_name: maybe,
+  verb: text,
+  state: text,
+  requester: document,
+  cursor: count,
+  waiting_for: maybe,
+  last_error: maybe,
+  created_at: time,
+  started_at: maybeTime,
+};
+
+const wholeRun = {
+  ...runHead,
+  /** `revision` is null for runs of releases that had none. */
+  runbook: z.strictObject({ uuid: id, name: maybe, revision: count.nullable() }).nullable(),
+  /** Of the runbook, as the run was given them; secret values are masked. */
+  parameters: document.nullable(),
+  rule_set: maybe,
+  abort: z.strictObject({ by: text, at: maybeTime }).nullable(),
+  owner: maybe,
+  lessee: maybe,
+  lease: maybe,
+  batch: maybe,
+  resumes: z.unknown(),
+  target: maybe,
+  finished_at: maybeTime,
+  updated_at: maybeTime,
+  steps: z.array(runStep),
+  phase: text,
+  links: z.strictObject({ self: text, temporal_ui: text.optional() }),
+};
+
+/** One run, with what only the engine and the past know. */
+export const run = z.strictObject({ ...wholeRun, waiting_since: maybeTime, sources });
+/** Runs of one node. */
+export const runsOfNode = z.strictObject({ runs: z.array(z.strictObject(wholeRun)), sources });
+
+/** Runs of all nodes. */
+export const openRuns = listOf(
+  'runs',
+  z.strictObject({
+    ...runHead,
+    runbook: maybe,
+    runbook_revision: count.nullable(),
+    step: maybe,
+    step_count: count,
+    retrying: trueOrFalse,
+    finished_at: maybeTime,
+    updated_at: time,
+    links: z.strictObject({ self: text }),
+  }),
+);
+
+/** What a run will do with a message. */
+export const will = z.strictObject({ will: text });
+export const rerun = z.strictObject({ run: id, resumes: id, from: z.unknown() });
+
+const described = z.strictObject({ act: text, effect: text, description: text });
+
+/** What can run on a node. */
+export const stepCatalogue = z.strictObject({
+  driver: text,
+  steps: z.array(
+    z.strictObject({
+      interface: maybe,
+      step: text,
+      description: text,
+      verbs: z.array(text),
+      priority: count,
+      args: z.unknown(),
+      acts: z.array(described),
+      effect: maybe,
+      patience: maybe,
+      abortable: trueOrFalse,
+      may_park: trueOrFalse,
+      ramdisk: trueOrFalse,
+      allowed: trueOrFalse,
+      reserved: trueOrFalse,
+    }),
+  ),
+});
+
+export const firmwareVersions = listOf(
+  'firmware',
+  z.strictObject({ vendor: maybe, model: maybe, component: text, version: maybe, nodes: count }),
+);
+
+const firmwareDrift = z.strictObject({ component: text, current: maybe, wanted: text, url: text });
+
+const planOutlook = {
+  power_cycles: count,
+  /** Null where only the ramdisk or the BMC knows. */
+  erases: trueOrFalse.nullable(),
+  expected_ms: count.nullable(),
+  p95_ms: count.nullable(),
+};
+
+const refusal = z.strictObject({
+  code: z.enum(verdictCodes),
+  error: text,
+  status: count,
+  rule: maybe,
+  reason: text,
+  /** For callers who may ask why a rule refuses. */
+  explain: document.optional(),
+});
+
+export const nodePlan = z.strictObject({
+  node_uuid: id,
+  node_name: maybe,
+  verb: text,
+  does: z.enum(['run', 'move', 'message']),
+  provision_state: text,
+  target_provision_state: maybe,
+  runbook: z.strictObject({ uuid: id, name: text, revision: count.nullable() }).nullable(),
+  parameters: document.nullable(),
+  /** What differs from the baseline that was asked for; null where none was. */
+  firmware: z.array(firmwareDrift).nullable(),
+  would_run: trueOrFalse,
+  refusals: z.array(refusal),
+  concerns: z.array(refusal),
+  steps: z.array(
+    z.strictObject({
+      index: count,
+      interface: text,
+      step: text,
+      /** Null where they are the operator's, and a rule refuses the caller. */
+      args: document.nullable(),
+      system: trueOrFalse,
+      node_uuid: id.nullable(),
+      acts: z.array(z.strictObject({ act: text, effect: text, description: text })),
+      abortable: trueOrFalse,
+      may_park: trueOrFalse,
+      ...planOutlook,
+    }),
+  ),
+  ...planOutlook,
+});
