@@ -5,18 +5,18 @@ import type { Converging, Sent } from './converge';
 
 /** `text`: what the BMC said, where it says anything. */
 type Command = () => Promise<Sent & { readonly text?: string }>;
+/** `before`: what was seen, to recognise a change by. */
+type Prepared = { readonly before?: unknown; readonly command: Command };
 type Left = { readonly announced: Announced; readonly sent: Exclude<Sent, { is: 'refused' }> & { text?: string } };
 
 /**
  * Announces a command and sends it. What the BMC has not carried out is withdrawn and thrown: its refusal, and whatever
  * `command` throws where nothing was sent.
- * @param before what was seen, to recognise a change by
  */
 export const announceAndSend = async (
   client: Converging,
   intents: Announcements,
-  before: unknown,
-  command: Command,
+  { before = null, command }: Prepared,
 ): Promise<Left> => {
   const { signal } = client.context;
   signal.throwIfAborted();
@@ -39,7 +39,7 @@ type Once = {
   /** Distinguishes this command from others of the same act; no secrets. */
   readonly desired: Readonly<Record<string, unknown>>;
   /** Looks whether it can be sent at all, and makes the command. */
-  readonly prepare: () => Promise<{ readonly before?: unknown; readonly command: Command }>;
+  readonly prepare: () => Promise<Prepared>;
 };
 
 /**
@@ -52,7 +52,6 @@ export const sendOnce = async (client: Converging, { what, desired, prepare }: O
   const earlier = await intents.last();
   if (earlier?.accepted) return undefined;
   if (earlier) return unknown('it was sent in an earlier attempt and left no trace either way');
-  const { before = null, command } = await prepare();
-  const { sent } = await announceAndSend(client, intents, before, command);
+  const { sent } = await announceAndSend(client, intents, await prepare());
   return sent.is === 'unknown' ? unknown(sent.error.message) : (sent.text ?? '');
 };

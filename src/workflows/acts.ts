@@ -117,7 +117,7 @@ export const createActs = (run: RunInput, state: ExecutionState, journal: Journa
       runAct.executeWithOptions({ ...options, activityId, summary: `${label(state, step)}${what}` }, [
         { lock, step, act: name, last, timing: run.timing, story: run.story, nth },
       ]);
-    const outcome = asked.guarded ? guardedAct(run, state, journal, { step, index, nth, lock, start }) : start();
+    const outcome = asked.guarded ? guardedAct({ run, state, journal }, { step, index, nth, lock, start }) : start();
     return effect === 'once'
       ? outcome.catch((thrown: unknown) => asOutcomeUnknown(thrown, step, asked.trying))
       : outcome;

@@ -20,6 +20,9 @@ const shortestTidyMs = 10_000;
 export const tidyLimit = (run: RunInput, { tidyBy }: ExecutionState): number | undefined =>
   tidyBy === null ? undefined : Math.max(tidyBy - Date.now(), Math.min(patienceOf(run), shortestTidyMs));
 
+/** One execution: what it runs, what its messages write, where it records. */
+type Execution = { readonly run: RunInput; readonly state: ExecutionState; readonly journal: Journal };
+
 export type GuardedAct = {
   readonly step: PlannedStep;
   /** Position among the step's acts. */
@@ -47,12 +50,7 @@ const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
  * Runs an act of a step that an abort may not simply cancel. The store is asked whether its command has left, and bars it in
  * the same transaction where it has not. Throws Aborted, with what is not known where something is not.
  */
-export const guardedAct = async (
-  run: RunInput,
-  state: ExecutionState,
-  journal: Journal,
-  act: GuardedAct,
-): Promise<ActOutcome> => {
+export const guardedAct = async ({ run, state, journal }: Execution, act: GuardedAct): Promise<ActOutcome> => {
   const { step, index } = act;
   const scope = new CancellationScope();
   let ended = false;

@@ -9,6 +9,7 @@ import { nodeTarget, type Policy, stepTarget } from '../../policy';
 import type { OrderedNode, RunAudit, RunOrder } from '../../runs/contract';
 import { requireMinor } from '../http/versions';
 import { came } from '../resource/validation';
+import type { Admission } from './admission';
 import { readsFirmware, withBaseline } from './baselines';
 import { type Checks, firstRefusal } from './checks';
 import type { OrderContext } from './context';
@@ -82,10 +83,9 @@ export type Admitted =
 type Passed = { readonly to: ProvisionState | undefined; readonly given: Usable | null; readonly disable: boolean };
 
 const toOrder = async (
-  ctx: OrderContext,
+  { ctx, request, node, ident, checks }: Admission,
   want: WantedVerb,
-  request: ProvisionAsked,
-  { node, ident, checks, to, given, disable }: Passed & { node: NodeRow; ident: string; checks: Checks },
+  { to, given, disable }: Passed,
 ): Promise<Admitted> => {
   const { verb, row, rule } = want;
   const asked = askedBy(ctx.policy(), request, rule, given?.crossing);
@@ -132,7 +132,7 @@ export const admitProvision = async (
 ): Promise<Admitted> => {
   const policy = ctx.policy();
   const want = wantedVerb(given.body);
-  const request = await withBaseline(ctx, want, given, node, ident, checks);
+  const request = await withBaseline({ ctx, request: given, node, ident, checks }, want);
   const { who, version, body, reason } = request;
   const way = () => wayOutOfMaintenance(policy, who, node);
   checks.rule(policy, want.rule, who, nodeTarget(node));
@@ -143,10 +143,12 @@ export const admitProvision = async (
   checks.try(() => requireOwnRun(ctx, want.rule, who, node, ident));
   checks.try(() => checkDrive(ctx, want, request));
   const use =
-    body.runbook === undefined ? null : await usableRunbook(ctx, { who, version, reason }, node, body.runbook, checks);
+    body.runbook === undefined
+      ? null
+      : await usableRunbook(ctx, { who, version, reason, node, runbook: body.runbook }, checks);
   // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
   const disable = use ? use.runbook.disable_ramdisk || null : (body.disable_ramdisk ?? null);
   checks.try(() => checkArguments(want, request, node, disable));
   checkCondition(want, node, ident, way, checks);
-  return toOrder(ctx, want, request, { node, ident, checks, to, given: use, disable: disable === true });
+  return toOrder({ ctx, request, node, ident, checks }, want, { to, given: use, disable: disable === true });
 };

@@ -1,10 +1,8 @@
 /** A request for a firmware baseline: it comes to the steps that bring what differs. May I do it, can it happen. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
 import { invalidInput } from '../../model/errors';
 import { type FirmwareDrift, firmwareDrift } from '../../model/resources/firmware-baselines';
 import { nodeTarget } from '../../policy';
-import type { Checks } from './checks';
-import type { OrderContext } from './context';
+import type { Admission } from './admission';
 import { factsOf } from './plans';
 import type { ProvisionAsked, WantedVerb } from './request';
 import { stepKeys } from './verbs';
@@ -22,13 +20,13 @@ const updateOf = (drift: readonly FirmwareDrift[]) => ({
  * What differs on the node from the baseline of a request; undefined where it asks for none, or was refused and the checks go on.
  * Throws PolicyDenied, FirmwareCurrent, InvalidInput.
  */
-export const driftOf = async (
-  ctx: OrderContext,
-  { who, body }: ProvisionAsked,
-  node: NodeRow,
-  ident: string,
-  checks: Checks,
-): Promise<FirmwareDrift[] | undefined> => {
+export const driftOf = async ({
+  ctx,
+  request: { who, body },
+  node,
+  ident,
+  checks,
+}: Admission): Promise<FirmwareDrift[] | undefined> => {
   const baseline = body.temper?.baseline;
   if (!baseline) return undefined;
   checks.rule(ctx.policy(), readsFirmware, who, nodeTarget(node));
@@ -38,20 +36,14 @@ export const driftOf = async (
 };
 
 /** The request with the steps that its baseline comes to: those of the caller's own, with their rules. Throws InvalidInput. */
-export const withBaseline = async (
-  ctx: OrderContext,
-  { row, verb }: WantedVerb,
-  request: ProvisionAsked,
-  node: NodeRow,
-  ident: string,
-  checks: Checks,
-): Promise<ProvisionAsked> => {
+export const withBaseline = async (admission: Admission, { row, verb }: WantedVerb): Promise<ProvisionAsked> => {
+  const { request } = admission;
   const { body } = request;
   if (!body.temper?.baseline) return request;
   if (!row.runbook || !row.stepsKey)
     return invalidInput('temper.baseline', `is not possible with ${verb}, only with clean and service`);
   if (body.runbook !== undefined || stepKeys.some((key) => body[key] !== undefined))
     return invalidInput('temper.baseline', 'comes without a runbook and without steps');
-  const drift = (await driftOf(ctx, request, node, ident, checks)) ?? [];
+  const drift = (await driftOf(admission)) ?? [];
   return { ...request, body: { ...body, [row.stepsKey]: drift.length > 0 ? [updateOf(drift)] : [] } };
 };

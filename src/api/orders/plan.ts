@@ -123,7 +123,9 @@ export const planProvision = async (
     concerns: await concernsOf(ctx, request, node, ident, outlook),
     steps: steps.map((step) => ({ step, outlook: stepOutlook(step), duration: past.get(nameOf(step)) })),
     outlook,
-    firmware: request.body.temper?.baseline ? ((await driftOf(ctx, request, node, ident, everyRefusal())) ?? []) : null,
+    firmware: request.body.temper?.baseline
+      ? ((await driftOf({ ctx, request, node, ident, checks: everyRefusal() })) ?? [])
+      : null,
     duration: totalDuration(steps.map((step) => past.get(nameOf(step)))),
   };
 };

@@ -36,6 +36,9 @@ type RunbookRequest = {
   readonly version: number;
   /** Why it is run, where the request says so. */
   readonly reason?: string;
+  readonly node: NodeRow;
+  /** Name or UUID. */
+  readonly runbook: string;
 };
 
 const isPrivate = ({ owner, public: open }: Runbook): boolean => owner !== null && !open;
@@ -46,8 +49,7 @@ const isPrivate = ({ owner, public: open }: Runbook): boolean => owner !== null 
  */
 const requireHome = (
   ctx: OrderContext,
-  { who, reason = '' }: RunbookRequest,
-  node: NodeRow,
+  { who, reason = '', node }: RunbookRequest,
   runbook: Runbook,
   target: Target,
   checks: Checks,
@@ -68,8 +70,7 @@ const requireHome = (
 /** Throws RunbookTraitMissing. */
 const requireApproval = (
   ctx: OrderContext,
-  { who, version }: RunbookRequest,
-  node: NodeRow,
+  { who, version, node }: RunbookRequest,
   runbook: Runbook,
   target: Target,
 ): void => {
@@ -85,18 +86,17 @@ const requireApproval = (
  */
 export const usableRunbook = async (
   ctx: OrderContext,
-  asked: RunbookRequest,
-  node: NodeRow,
-  ident: string,
+  request: RunbookRequest,
   checks: Checks = firstRefusal,
 ): Promise<Usable> => {
-  const runbook = await findVisibleRunbook(ctx, asked.who, ident);
+  const { who, node } = request;
+  const runbook = await findVisibleRunbook(ctx, who, request.runbook);
   const policy = ctx.policy();
-  checks.rule(policy, useRule, asked.who, runbookTarget(runbook));
+  checks.rule(policy, useRule, who, runbookTarget(runbook));
   const target = { ...nodeTarget(node), ...runbookTarget(runbook) };
-  const crossing = checks.try(() => requireHome(ctx, asked, node, runbook, target, checks));
-  checks.try(() => requireApproval(ctx, asked, node, runbook, target));
+  const crossing = checks.try(() => requireHome(ctx, request, runbook, target, checks));
+  checks.try(() => requireApproval(ctx, request, runbook, target));
   // What a project wrote for itself is bound by the rules of single steps; what an operator published is not.
-  if (isPrivate(runbook)) requireStepRules(policy, asked.who, target, runbook.steps, checks);
+  if (isPrivate(runbook)) requireStepRules(policy, who, target, runbook.steps, checks);
   return { runbook: { ...runbook, steps: inOrder(runbook.steps) }, ...(crossing && { crossing }) };
 };

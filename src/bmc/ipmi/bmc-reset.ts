@@ -29,7 +29,7 @@ const lookOnce = async (client: Client): Promise<RestartLook> => {
 
 const sendReset = async (client: Client, intents: Announcements): Promise<Announced> => {
   await lookAtPower(client); // A BMC that is away already would look as if we had restarted it.
-  return (await announceAndSend(client, intents, null, () => client.write(coldReset, resetWhat))).announced;
+  return (await announceAndSend(client, intents, { command: () => client.write(coldReset, resetWhat) })).announced;
 };
 
 export const resetBmc = async (client: Client): Promise<ActOutcome> => {

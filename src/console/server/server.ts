@@ -166,7 +166,7 @@ const signInRoutes = (deps: ConsoleDeps): Router => {
     const form = (request.body ?? {}) as FormBody;
     const next = placeWithin(typeof form.next === 'string' ? form.next : '/');
     try {
-      await signIn(deps, form, session, response);
+      await signIn(deps, form, { before: session, response });
       response.redirect(303, next);
     } catch (thrown) {
       if (!(thrown instanceof ApiRefusal || thrown instanceof ApiAway)) throw thrown;
@@ -178,7 +178,7 @@ const signInRoutes = (deps: ConsoleDeps): Router => {
     const session = await provenSession(deps, request, response);
     if (!isSignedIn(session)) return session && response.redirect(303, '/sign-in');
     try {
-      await changeScope(deps, String((request.body as FormBody).project ?? ''), session, response);
+      await changeScope(deps, String((request.body as FormBody).project ?? ''), { before: session, response });
       response.redirect(303, '/');
     } catch (thrown) {
       // A scope that is refused leaves the session as it is.

@@ -88,12 +88,17 @@ const signedInBy = async (deps: ConsoleDeps, form: FormBody, browser: Request): 
   return { credentials, name, scope: 'own credentials', keystone: false };
 };
 
-/** Signs in, under a new session; the one before is ended. Throws ApiRefusal, ApiAway. */
-export const signIn = async (deps: ConsoleDeps, form: FormBody, before: Session, response: Response): Promise<void> => {
-  const begun = await signedInBy(deps, form, response.req);
-  deps.sessions.end(response, before);
-  await deps.sessions.begin(response, begun);
+/** The session that a request came with, and the response that sets another in its place. */
+type Replaced = { readonly before: Session; readonly response: Response };
+
+const replaceSession = async ({ sessions }: ConsoleDeps, { before, response }: Replaced, begun: Begun) => {
+  sessions.end(response, before);
+  await sessions.begin(response, begun);
 };
+
+/** Signs in, under a new session; the one before is ended. Throws ApiRefusal, ApiAway. */
+export const signIn = async (deps: ConsoleDeps, form: FormBody, replaced: Replaced): Promise<void> =>
+  replaceSession(deps, replaced, await signedInBy(deps, form, replaced.response.req));
 
 /** Ends the session, and its token where the identity service made it for this session. */
 export const signOut = async (deps: ConsoleDeps, request: Request, response: Response): Promise<void> => {
@@ -107,20 +112,15 @@ export const placeWithin = (given: string): string =>
   /^\/(?![/\\])[^\s\\]*$/.test(given) && !given.startsWith('/sign-') ? given : '/';
 
 /** The same person in another scope, under a new session. Throws ApiRefusal, ApiAway. */
-export const changeScope = async (
-  deps: ConsoleDeps,
-  project: string,
-  before: Session,
-  response: Response,
-): Promise<void> => {
+export const changeScope = async (deps: ConsoleDeps, project: string, replaced: Replaced): Promise<void> => {
+  const { before } = replaced;
   const { credentials } = before;
   if (!deps.keystone || !before.keystone || credentials?.is !== 'token') return;
   const begun = await sessionOfKeystone(deps.keystone, {
     identity: { is: 'token', token: credentials.token },
     scope: project === '' ? { is: 'system' } : { is: 'project', project: { id: project } },
   });
-  deps.sessions.end(response, before);
-  await deps.sessions.begin(response, begun);
+  await replaceSession(deps, replaced, begun);
   // A logout would end the new token alone.
   await deps.keystone.revoke(credentials.token);
 };

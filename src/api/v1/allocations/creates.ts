@@ -75,9 +75,9 @@ const storeAllocation = async (
 ): Promise<Allocation> => {
   const { who, body } = request;
   await ctx.inventory.quotas.require('allocations', quotaProject(who), quotasOf(ctx).allocations);
-  const asked = await newAllocation(ctx, who, body, admitted);
+  const asked = await newAllocation(ctx, body, admitted);
   if (body.node) {
-    const node = await namedNode(ctx, who, body.node, admitted);
+    const node = await namedNode(ctx, body.node, admitted);
     const values = backfilled(asked, body, node);
     return refusingDuplicates(allocationTable, values, () => storeFor(ctx, request, admitted.rule, node, values));
   }

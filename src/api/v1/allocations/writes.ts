@@ -25,8 +25,13 @@ export type AllocationBody = {
   readonly node?: string | null;
 };
 
-/** Whose an allocation becomes, by which rule, and whether it may name only nodes that its owner owns or leases. */
-export type Admitted = { readonly owner: ProjectId | null; readonly rule: string; readonly restricted: boolean };
+/** Who asks for an allocation, whose it becomes, by which rule, and whether it may name only nodes that its owner owns or leases. */
+export type Admitted = {
+  readonly who: Caller;
+  readonly owner: ProjectId | null;
+  readonly rule: string;
+  readonly restricted: boolean;
+};
 
 const ownOnly = (who: Caller, asked: ProjectId | null, rule: string): ProjectId => {
   if (who.project_id === null)
@@ -51,11 +56,11 @@ export const admit = (policy: Policy, who: Caller, asked: ProjectId | null): Adm
   const ownAlone = policy.allows(createRestricted, who);
   if (!policy.allows(createRule, who)) {
     if (!ownAlone) return raise('PolicyDenied', { rule: createRestricted });
-    return { owner: ownOnly(who, asked, createRule), rule: createRestricted, restricted: true };
+    return { who, owner: ownOnly(who, asked, createRule), rule: createRestricted, restricted: true };
   }
-  if (who.system_scope !== null || who.all_powerful) return { owner: asked, rule: createRule, restricted: false };
-  if (asked !== null && ownAlone) return { owner: asked, rule: createRule, restricted: false };
-  return { owner: ownOnly(who, asked, createRestricted), rule: createRule, restricted: !ownAlone };
+  if (who.system_scope !== null || who.all_powerful) return { who, owner: asked, rule: createRule, restricted: false };
+  if (asked !== null && ownAlone) return { who, owner: asked, rule: createRule, restricted: false };
+  return { who, owner: ownOnly(who, asked, createRestricted), rule: createRule, restricted: !ownAlone };
 };
 
 type AllocationWriteContext = { policy(): Policy; readonly inventory: Pick<Inventory, 'allocations'> };
@@ -63,10 +68,9 @@ type AllocationWriteContext = { policy(): Policy; readonly inventory: Pick<Inven
 /** The nodes of these names and UUIDs, in their order. Missing, hidden and foreign ones are refused with one text. */
 const namedNodes = async (
   { policy, inventory }: AllocationWriteContext,
-  who: Caller,
   field: string,
   idents: readonly string[],
-  { owner, restricted }: Admitted,
+  { who, owner, restricted }: Admitted,
 ): Promise<NamedNode[]> => {
   const found = await inventory.allocations.nodesNamed(idents);
   const byIdent = new Map(found.flatMap((node) => [[node.uuid as string, node] as const, [node.name, node] as const]));
@@ -89,14 +93,13 @@ const checkTraits = (traits: readonly string[]): void => {
 /** The allocation that a request describes, but for a node it may name. Throws InvalidInput. */
 export const newAllocation = async (
   ctx: AllocationWriteContext,
-  who: Caller,
   body: AllocationBody,
   admitted: Admitted,
 ): Promise<NewAllocation> => {
   const traits = [...new Set(body.traits ?? [])];
   checkTraits(traits);
   const idents = [...new Set(body.candidate_nodes ?? [])];
-  const candidates = idents.length > 0 ? await namedNodes(ctx, who, 'candidate_nodes', idents, admitted) : [];
+  const candidates = idents.length > 0 ? await namedNodes(ctx, 'candidate_nodes', idents, admitted) : [];
   return {
     uuid: (body.uuid ?? randomUUID()) as AllocationUuid,
     name: body.name ?? null,
@@ -111,11 +114,10 @@ export const newAllocation = async (
 /** The node that is in use already and is to be recorded as allocated. Throws InvalidInput. */
 export const namedNode = async (
   ctx: AllocationWriteContext & { readonly inventory: Pick<Inventory, 'nodes'> },
-  who: Caller,
   ident: string,
   admitted: Admitted,
 ): Promise<NodeRow> => {
-  const [named] = await namedNodes(ctx, who, 'node', [ident], admitted);
+  const [named] = await namedNodes(ctx, 'node', [ident], admitted);
   return (await ctx.inventory.nodes.find({ uuid: named!.uuid })) ?? raise('NodeNotFound', { node: ident });
 };
 

@@ -103,26 +103,24 @@ const addTrait = route<OneParams>({
   },
 });
 
-const clearTraits = route<RunbookTraitParams>({
-  ...changes,
-  method: 'DELETE',
-  path: allPath,
-  params: runbookParams,
-  handler: async (request, ctx) => {
-    await changeTraits(request, ctx, () => []);
-    return noContent();
-  },
-});
+/** A removal: of all traits, or of the one in the path. */
+const removal = <Params extends RunbookTraitParams>(
+  path: string,
+  params: z.ZodType<Params>,
+  left: (traits: readonly string[], params: Params) => readonly string[],
+) =>
+  route<Params>({
+    ...changes,
+    method: 'DELETE',
+    path,
+    params,
+    handler: async (request, ctx) => {
+      await changeTraits(request, ctx, (traits) => left(traits, request.params));
+      return noContent();
+    },
+  });
 
-const removeTrait = route<OneParams>({
-  ...changes,
-  method: 'DELETE',
-  path: onePath,
-  params: oneParams,
-  handler: async (request, ctx) => {
-    await changeTraits(request, ctx, (traits) => traits.filter((one) => one !== request.params.trait));
-    return noContent();
-  },
-});
+const clearTraits = removal(allPath, runbookParams, () => []);
+const removeTrait = removal(onePath, oneParams, (traits, { trait }) => traits.filter((one) => one !== trait));
 
 export const runbookTraitRoutes = [listTraits, setTraits, addTrait, clearTraits, removeTrait];

@@ -66,7 +66,7 @@ const sendReset = async (client: Client, { at, manager }: BmcResetFound): Promis
     session: client.connection.session() ?? null,
   };
   const command = () => client.post(action.target, { ResetType: kind }, what);
-  return (await announceAndSend(client, intents, before, command)).announced;
+  return (await announceAndSend(client, intents, { before, command })).announced;
 };
 
 const watch = (client: Client, at: At, announced: Announced): Promise<void> =>

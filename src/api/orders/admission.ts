@@ -1,0 +1,14 @@
+/** What the checks of one provision request on one node are about. */
+import type { NodeRow } from '../../inventory/nodes/nodes';
+import type { Checks } from './checks';
+import type { OrderContext } from './context';
+import type { ProvisionAsked } from './request';
+
+export type Admission = {
+  readonly ctx: OrderContext;
+  readonly request: ProvisionAsked;
+  readonly node: NodeRow;
+  /** What the caller calls the node. */
+  readonly ident: string;
+  readonly checks: Checks;
+};
