@@ -8,7 +8,7 @@ import { connect } from '../inventory/database';
 import { fileReason } from '../model/file-faults';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
-import { gentleEnd, listen, patientServer } from '../process/listen';
+import { counted, gentleEnd, listen, patienceWith, patientServer } from '../process/listen';
 import { live } from '../process/process';
 import type { BootConfig } from '../process/settings/config';
 import { ConfigFault } from '../process/settings/fault';
@@ -70,17 +70,8 @@ live('boot', config, { log, metrics }, async (life) => {
     ...(dhcp !== undefined && { loaders: join(dhcp, 'tftp') }),
   });
   if (dhcp !== undefined) life.onEnd(keepMachines(inventory, dhcp));
-  const patience = {
-    headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
-    requestMs: config.TEMPER_HEADERS_TIMEOUT_MS,
-    keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
-    connections: config.TEMPER_MAX_CONNECTIONS,
-  };
-  const server = patientServer(patience, (request, response) => {
-    const stop = metrics.requests.startTimer();
-    response.on('close', () => stop({ method: request.method, route: 'boot image', status: response.statusCode }));
-    listener(request, response);
-  });
+  const patience = patienceWith(config, config.TEMPER_HEADERS_TIMEOUT_MS);
+  const server = patientServer(patience, counted(metrics, 'boot image', listener));
   boundConnections(server, config.TEMPER_BOOT_CONNECTIONS_PER_ADDRESS);
   life.onEnd(gentleEnd(server));
   const at = { host: config.TEMPER_BOOT_HOST, port: config.TEMPER_BOOT_PORT };

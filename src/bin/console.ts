@@ -4,7 +4,7 @@ import { consoleListener } from '../console';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { consoleSettings } from '../process/console';
-import { gentleEnd, listen, patientServer } from '../process/listen';
+import { counted, gentleEnd, listen, patienceWith, patientServer } from '../process/listen';
 import { live } from '../process/process';
 import { readConfig } from '../process/settings/read';
 
@@ -15,17 +15,8 @@ const metrics = createMetrics('console');
 live('console', config, { log, metrics }, async (life) => {
   const settings = consoleSettings(config);
   const listener = consoleListener(settings, (error) => log.error('page failed', { error }));
-  const patience = {
-    headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
-    requestMs: config.TEMPER_REQUEST_TIMEOUT_MS,
-    keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
-    connections: config.TEMPER_MAX_CONNECTIONS,
-  };
-  const server = patientServer(patience, (request, response) => {
-    const stop = metrics.requests.startTimer();
-    response.on('close', () => stop({ method: request.method, route: 'console', status: response.statusCode }));
-    listener(request, response);
-  });
+  const patience = patienceWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
+  const server = patientServer(patience, counted(metrics, 'console', listener));
   life.onEnd(gentleEnd(server, 1_000));
   const at = { host: config.TEMPER_CONSOLE_HOST, port: config.TEMPER_CONSOLE_PORT };
   const names = { hostSetting: 'TEMPER_CONSOLE_HOST', portSetting: 'TEMPER_CONSOLE_PORT' };

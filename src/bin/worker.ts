@@ -46,6 +46,14 @@ const installRuntime = (log: Logger, metricsAddress: string | undefined): void =
   Runtime.install({ logger, shutdownSignals: [], ...engineTelemetry(metricsAddress) });
 };
 
+/** Settings, log and metrics of a worker, and Temporal's runtime on them. */
+const begin = <Role extends 'control' | 'bmc'>(role: Role) => {
+  const config = readConfig(role);
+  const log = createLog(`worker-${role}`, config.TEMPER_LOG_LEVEL);
+  installRuntime(log, config.TEMPER_SDK_METRICS_ADDRESS);
+  return { config, log, metrics: createMetrics(`worker-${role}`) };
+};
+
 const shutdown = { shutdownGraceTime: '30s', shutdownForceTime: '60s' } as const;
 
 /** Runs a worker until the process is asked to end. A worker that fails takes its process with it; the supervisor starts anew. */
@@ -90,10 +98,7 @@ const compared = async (hands: MarkHands, { signal }: Life): Promise<void> => {
 };
 
 const control = (): void => {
-  const config = readConfig('control');
-  const log = createLog('worker-control', config.TEMPER_LOG_LEVEL);
-  const metrics = createMetrics('worker-control');
-  installRuntime(log, config.TEMPER_SDK_METRICS_ADDRESS);
+  const { config, log, metrics } = begin('control');
   live('control', config, { log, metrics }, async (life) => {
     const traces = await tracesFrom('worker-control', config, life);
     const { workflowModules, ...workflows } = workflowsFrom(config.TEMPER_WORKFLOW_BUNDLE);
@@ -155,10 +160,7 @@ const bootFrom = (config: BmcConfig, sealer: Sealer): { readonly boot?: BootSett
 };
 
 const bmc = (): void => {
-  const config = readConfig('bmc');
-  const log = createLog('worker-bmc', config.TEMPER_LOG_LEVEL);
-  const metrics = createMetrics('worker-bmc');
-  installRuntime(log, config.TEMPER_SDK_METRICS_ADDRESS);
+  const { config, log, metrics } = begin('bmc');
   live('bmc', config, { log, metrics }, async (life) => {
     const vaults = vaultsOf(config);
     const traces = await tracesFrom('worker-bmc', config, life);

@@ -3,6 +3,7 @@
 import { createServer, type Server as HttpServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Metrics } from '../observe/metrics';
 import { ConfigFault } from './settings/fault';
 
 /** An address and the settings that moved it there; `hostSetting` is missing where the host is fixed. */
@@ -91,6 +92,30 @@ export type Patience = {
   readonly keepAliveMs: number;
   readonly connections: number;
 };
+
+/** What the servers beside the API bear of their clients, by the settings of their process. */
+export const patienceWith = (
+  config: {
+    readonly TEMPER_HEADERS_TIMEOUT_MS: number;
+    readonly TEMPER_KEEP_ALIVE_TIMEOUT_MS: number;
+    readonly TEMPER_MAX_CONNECTIONS: number;
+  },
+  requestMs: number,
+): Patience => ({
+  headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
+  requestMs,
+  keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+  connections: config.TEMPER_MAX_CONNECTIONS,
+});
+
+/** A listener whose requests are counted and timed under one route. */
+export const counted =
+  ({ requests }: Pick<Metrics, 'requests'>, route: string, listener: RequestListener): RequestListener =>
+  (request, response) => {
+    const stop = requests.startTimer();
+    response.on('close', () => stop({ method: request.method, route, status: response.statusCode }));
+    listener(request, response);
+  };
 
 /** An HTTP server that cuts clients off who send slowly, or nothing. */
 export const patientServer = (patience: Patience, answer: RequestListener): HttpServer => {
