@@ -62,7 +62,9 @@ test('a no is withdrawn and thrown as the BMC gave it', async () => {
   const refusal = new TemperError('BmcRejected', { node: 'n', bmc: 'b', what: 'x', status: 400, reason: 'no' });
   const { client, last } = trial(async () => ({ is: 'accepted' }));
   const refused = async (): Promise<Sent> => ({ is: 'refused', error: refusal, transient: false });
-  await expect(announceAndSend(client, announcements(client.context, desired), { command: refused })).rejects.toBe(refusal);
+  await expect(announceAndSend(client, announcements(client.context, desired), { command: refused })).rejects.toBe(
+    refusal,
+  );
   expect(last()).toMatchObject({ withdrawn: true });
 });
 
