@@ -20,7 +20,7 @@ import type { ConsoleSettings } from './server/context';
 import { streamOf } from './server/live';
 import { type ConsoleRoute, createConsole } from './server/server';
 
-const routes: readonly ConsoleRoute[] = [
+const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/', page: nowPage },
   { stream: '/live', run: streamOf(() => '/temper/v1/events') },
   { get: '/nodes', page: nodesPage },
@@ -59,4 +59,4 @@ const routes: readonly ConsoleRoute[] = [
 
 /** @param report takes what went wrong in the console itself */
 export const consoleListener = (settings: ConsoleSettings, report: (thrown: unknown) => void): RequestListener =>
-  createConsole(settings, routes, report);
+  createConsole(settings, consoleRoutes, report);

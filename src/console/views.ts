@@ -137,7 +137,7 @@ export type CounterView = Fields<'scope' | 'value', string> &
 export type WaveView = Fields<'wave' | 'size' | 'soak_ms', number> &
   Fields<'opened_at' | 'closed_at', string | null> & { readonly advance: string; readonly states: Counts };
 
-type Refused = Fields<'code' | 'reason', string> & { readonly nodes: number };
+type RefusedNodes = Fields<'code' | 'reason', string> & { readonly nodes: number };
 
 /** What callers see of a rollout that see the whole of it; others see that it works on their own nodes. */
 type WholeRollout = Fields<'name' | 'project' | 'code' | 'reason' | 'reverts', string | null> &
@@ -146,7 +146,7 @@ type WholeRollout = Fields<'name' | 'project' | 'code' | 'reason' | 'reverts', s
     readonly requester: RunCommon['requester'];
     readonly grant: RunCommon['requester'] | null;
     readonly summary: Partial<Fields<'selected' | 'will_run' | 'need_consent' | 'restarts' | 'erased', number>> & {
-      readonly refused?: readonly Refused[];
+      readonly refused?: readonly RefusedNodes[];
       readonly expected_ms?: number | null;
     };
     readonly waves: readonly WaveView[];

@@ -1,12 +1,10 @@
 /** Who has what: allocations, and nodes under lease. */
 import type { VNode } from 'preact';
-import { Pager, pageOf, Table } from '../parts/tables';
+import { Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { Id, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { NodeView } from '../views';
 import { nodeAddress } from './nodes';
-
-const pageSize = 50;
 
 type Allocation = {
   readonly uuid: string;

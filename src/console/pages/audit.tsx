@@ -1,12 +1,11 @@
 /** The audit trail: who asked for what, by which rule, and what became of it. */
 import type { VNode } from 'preact';
 import { Choice, Field } from '../parts/forms';
-import { Pager, Table } from '../parts/tables';
+import { Pager, pageSize, Table } from '../parts/tables';
 import { Code, Id, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 
-const pageSize = 50;
-const filters = ['node', 'project', 'run', 'user', 'action', 'verdict', 'since', 'until', 'marker'] as const;
+const auditFilters = ['node', 'project', 'run', 'user', 'action', 'verdict', 'since', 'until', 'marker'] as const;
 
 type Entry = {
   readonly seq: number;
@@ -47,7 +46,7 @@ const Filters = ({ query }: { query: PageQuery }) => (
   </form>
 );
 
-const columns = [
+const auditColumns = [
   { title: 'When', of: ({ at }: Entry) => <Time at={at} /> },
   {
     title: 'Who',
@@ -62,7 +61,7 @@ const columns = [
 ];
 
 export const auditPage = async ({ api, query }: PageContext): Promise<PageAnswer> => {
-  const wanted: PageQuery = Object.fromEntries(filters.map((name) => [name, query[name] || undefined]));
+  const wanted: PageQuery = Object.fromEntries(auditFilters.map((name) => [name, query[name] || undefined]));
   const { audit, next } = await api.get<{ audit: readonly Entry[]; next?: string }>('/temper/v1/audit', {
     ...wanted,
     limit: pageSize,
@@ -75,7 +74,7 @@ export const auditPage = async ({ api, query }: PageContext): Promise<PageAnswer
         caption="Audit trail"
         rows={audit}
         keyOf={({ seq }) => String(seq)}
-        columns={columns}
+        columns={auditColumns}
         empty="Nothing of this kind is on record."
       />
       <Pager path="/audit" query={wanted} next={next && String(audit.at(-1)!.seq)} />

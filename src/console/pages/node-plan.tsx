@@ -10,7 +10,7 @@ type Step = Outlook &
   Pick<StepView, 'index' | 'interface' | 'step' | 'args'> & {
     readonly acts: readonly { readonly description: string }[];
   };
-type Plan = Outlook & Pick<RunListed, 'node_name' | 'node_uuid' | 'verb'> & {
+type PlanView = Outlook & Pick<RunListed, 'node_name' | 'node_uuid' | 'verb'> & {
   readonly would_run: boolean;
   readonly refusals: readonly Refusal[];
   readonly concerns: readonly Refusal[];
@@ -20,7 +20,7 @@ type Plan = Outlook & Pick<RunListed, 'node_name' | 'node_uuid' | 'verb'> & {
 export const nodePlanPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
   const [node, runbook] = [encodeURIComponent(params.node!), query.runbook ?? ''];
   const asked = { runbook, ...(query.verb && { target: query.verb }) };
-  const plan = await api.send<Plan>('POST', `/temper/v1/nodes/${node}/plan`, asked);
+  const plan = await api.send<PlanView>('POST', `/temper/v1/nodes/${node}/plan`, asked);
   const name = plan.node_name ?? plan.node_uuid;
   const body = (
     <>

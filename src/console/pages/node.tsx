@@ -85,7 +85,7 @@ const freezeOffer = (freezes: readonly FreezeView[]): Offer => ({
   fields: { what: 'freeze' },
 });
 
-const offersOf = (node: NodeView, freezes: readonly FreezeView[]): Offer[] => [
+const nodeOffers = (node: NodeView, freezes: readonly FreezeView[]): Offer[] => [
   ...offered.map((verb) => verbOffer(verb, node)),
   ...Object.keys(powerTargets).map((target) => powerOffer(target, node)),
   maintenanceOffer(node),
@@ -249,7 +249,7 @@ export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
       <h2>What you can do</h2>
       <Acts
         id={`acts-${node.uuid}-${node.provision_state.replaceAll(' ', '-')}-${node.reservation ? 'held' : 'free'}-${node.maintenance}-${node.power_state?.replaceAll(' ', '-')}-${freezes.length}`}
-        offers={offersOf(node, freezes)}
+        offers={nodeOffers(node, freezes)}
         answers={answers}
         session={context.session}
         actionOf={() => `${address}/acts`}

@@ -3,16 +3,15 @@ import type { VNode } from 'preact';
 import { states } from '../../model/lifecycle/states';
 import { Choice, Field } from '../parts/forms';
 import { Live } from '../parts/live';
-import { type Column, Pager, pageOf, Table } from '../parts/tables';
+import { type Column, Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { NodeView } from '../views';
 
-const pageSize = 50;
-const fields =
+const listedFields =
   'uuid,name,provision_state,power_state,maintenance,fault,owner,lessee,driver,resource_class,reservation,provision_updated_at';
 
-const filters = ['provision_state', 'maintenance', 'fault', 'owner', 'lessee', 'driver', 'resource_class', 'conductor_group', 'sort_key', 'sort_dir', 'marker'] as const; // biome-ignore format: one row of names
+const nodeFilters = ['provision_state', 'maintenance', 'fault', 'owner', 'lessee', 'driver', 'resource_class', 'conductor_group', 'sort_key', 'sort_dir', 'marker'] as const; // biome-ignore format: one row of names
 
 export const nodeAddress = ({ uuid, name }: { uuid: string; name: string | null }): string =>
   `/nodes/${encodeURIComponent(name ?? uuid)}`;
@@ -24,7 +23,7 @@ export const NodeTrouble = ({ node }: { node: NodeView }) => (
   </>
 );
 
-const columns: readonly Column<NodeView>[] = [
+const listedColumns: readonly Column<NodeView>[] = [
   { title: 'Name', sort: 'name', of: (node) => <a href={nodeAddress(node)}>{node.name ?? node.uuid.slice(0, 8)}</a> },
   { title: 'State', sort: 'provision_state', of: (node) => <State is={node.provision_state} /> },
   { title: 'Power', sort: 'power_state', of: (node) => <State is={node.power_state ?? 'unknown'} /> },
@@ -62,7 +61,7 @@ const Filters = ({ query }: { query: PageQuery }) => (
 
 type Summary = { readonly nodes: { readonly provision_state: Readonly<Record<string, number>> } };
 
-const Counts = ({ summary, query }: { summary: Summary | undefined; query: PageQuery }) => {
+const NodeCounts = ({ summary, query }: { summary: Summary | undefined; query: PageQuery }) => {
   const counts = Object.entries(summary?.nodes.provision_state ?? {}).sort(([a], [b]) => a.localeCompare(b));
   if (counts.length === 0) return null;
   return (
@@ -81,26 +80,30 @@ const Counts = ({ summary, query }: { summary: Summary | undefined; query: PageQ
   );
 };
 
-const wanted = (query: PageQuery): PageQuery => Object.fromEntries(filters.map((name) => [name, query[name]]));
+const wanted = (query: PageQuery): PageQuery => Object.fromEntries(nodeFilters.map((name) => [name, query[name]]));
 
 export const nodesPage = async ({ api, query }: PageContext): Promise<PageAnswer> => {
   const [{ nodes }, summary] = await Promise.all([
-    api.get<{ nodes: readonly NodeView[] }>('/v1/nodes', { ...wanted(query), fields, limit: pageSize + 1 }),
+    api.get<{ nodes: readonly NodeView[] }>('/v1/nodes', {
+      ...wanted(query),
+      fields: listedFields,
+      limit: pageSize + 1,
+    }),
     api.find<Summary>('/temper/v1/summary'),
   ]);
   const { shown, next } = pageOf(nodes, pageSize, ({ uuid }) => uuid);
-  const filtered = filters.some((name) => query[name] !== undefined && !name.startsWith('sort'));
+  const filtered = nodeFilters.some((name) => query[name] !== undefined && !name.startsWith('sort'));
   const body: VNode = (
     <>
       <h1>Nodes</h1>
       <Filters query={query} />
       <Live id="nodes" events="/live" path="/nodes" query={query}>
-        <Counts summary={summary} query={query} />
+        <NodeCounts summary={summary} query={query} />
         <Table
           caption="Nodes"
           rows={shown}
           keyOf={({ uuid }) => uuid}
-          columns={columns}
+          columns={listedColumns}
           path="/nodes"
           query={wanted(query)}
           empty={

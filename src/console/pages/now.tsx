@@ -12,7 +12,7 @@ import { RunActs, runAsks } from './run';
 import { runAddress, runColumns } from './runs';
 import { WaitingRollouts, waitingRollouts } from './waiting';
 
-const most = 50;
+const mostListed = 50;
 const nodeFields = 'uuid,name,provision_state,power_state,maintenance,maintenance_reason,fault,last_error,owner,lessee,provision_updated_at,updated_at'; // biome-ignore format: one list
 const failedStates = ['clean failed', 'deploy failed', 'inspect failed', 'rescue failed', 'unrescue failed', 'service failed', 'adopt failed', 'error'] as const; // biome-ignore format: one row of names
 
@@ -26,10 +26,10 @@ type Worker = {
 const oldestFirst = (one: RunListed, other: RunListed): number => one.updated_at.localeCompare(other.updated_at);
 
 const runsIn = async ({ api }: PageContext, state: string): Promise<readonly RunListed[]> =>
-  (await api.get<{ runs: readonly RunListed[] }>('/temper/v1/runs', { state, limit: most })).runs;
+  (await api.get<{ runs: readonly RunListed[] }>('/temper/v1/runs', { state, limit: mostListed })).runs;
 
 const nodesWith = async ({ api }: PageContext, filter: Record<string, string>): Promise<readonly NodeView[]> =>
-  (await api.find<{ nodes: readonly NodeView[] }>('/v1/nodes', { ...filter, fields: nodeFields, limit: most }))
+  (await api.find<{ nodes: readonly NodeView[] }>('/v1/nodes', { ...filter, fields: nodeFields, limit: mostListed }))
     ?.nodes ?? [];
 
 const trouble = async (context: PageContext): Promise<readonly NodeView[]> => {

@@ -8,7 +8,7 @@ import { ApiRefusal } from '../server/api';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { CanAnswer } from '../views';
 
-const kinds = ['node', 'run', 'runbook', 'allocation'] as const;
+const objectKinds = ['node', 'run', 'runbook', 'allocation'] as const;
 /** The API explains about these; of runs it says whether, and whom the rule admits. */
 const explained: readonly string[] = ['node', 'runbook', 'allocation'];
 
@@ -52,7 +52,7 @@ const Form = ({ query, kind }: { query: PageQuery; kind: string }) => (
       label="About a"
       name="kind"
       value={kind}
-      options={[['', 'nothing'], ...kinds.map((one) => [one, one] as const)]}
+      options={[['', 'nothing'], ...objectKinds.map((one) => [one, one] as const)]}
     />
     <Field label="Its name or id" name="object" value={query.object} />
     <Field label="As a caller with these roles" name="roles" value={query.roles} hint="readers of the system only" />
@@ -146,7 +146,7 @@ const InForce = ({ history, texts }: { history: History; texts: History | undefi
 
 export const policyPage = async (context: PageContext): Promise<PageAnswer> => {
   const { api, query } = context;
-  const kind = kinds.find((one) => one === query.kind) ?? '';
+  const kind = objectKinds.find((one) => one === query.kind) ?? '';
   const about: Record<string, string> = kind !== '' && query.object ? { [kind]: query.object } : {};
   const rule = query.rule;
   const [answers, why, history, texts] = await Promise.all([

@@ -5,14 +5,14 @@ import { endedRollouts, targetStates } from '../../model/rollouts/states';
 import { Acts, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Choice, Field } from '../parts/forms';
 import { Live } from '../parts/live';
-import { Pager, pageOf, Table } from '../parts/tables';
+import { Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { Facts, Id, State, spanOf, Time } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext, type PageQuery } from '../server/context';
 import { proofOf } from '../server/session';
 import type { CanAnswer, CounterView, RolloutView, TargetView, WaveView } from '../views';
 import { rolloutAddress, rolloutEveryS, rolloutTitle, workOf } from './rollouts';
 
-const labels: Readonly<Record<RolloutAct, string>> = {
+const rolloutLabels: Readonly<Record<RolloutAct, string>> = {
   approve: 'Approve the plan', reject: 'Reject the plan', submit: 'Ask for approval', start: 'Start', advance: 'Open the next wave',
   resume: 'Resume', pause: 'Pause', adopt: 'Adopt', abort: 'Abort',
 }; // biome-ignore format: one table
@@ -22,10 +22,10 @@ const ruleOf = (act: RolloutAct): string => `temper:rollout:${act === 'reject' ?
 
 const whatRuns = <Choice label="What runs" name="running" options={[['finish', 'is finished'], ['abort', 'is asked to end']]} />; // biome-ignore format: one line
 
-const offersOf = (rollout: RolloutView): Offer[] =>
+const rolloutOffers = (rollout: RolloutView): Offer[] =>
   offeredRolloutActs.map((act) => ({
     name: act,
-    label: labels[act],
+    label: rolloutLabels[act],
     rule: ruleOf(act),
     stateSays: rolloutStateSays(act, rollout),
     will: rolloutWill[act],
@@ -45,7 +45,7 @@ type ActsProps = { rollout: RolloutView; answers: ReadonlyMap<string, CanAnswer>
 export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
   <Acts
     id={`acts-${rollout.uuid}-${rollout.state}-${rollout.code ?? ''}-${rollout.wave}-${rollout.plan_hash?.slice(0, 8)}`}
-    offers={offersOf(rollout)}
+    offers={rolloutOffers(rollout)}
     answers={answers}
     session={session}
     actionOf={({ name }) => `${rolloutAddress(rollout)}/${name}`}
@@ -137,8 +137,6 @@ const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
 /** The address of a target; a target has no name but its place in the plan. */
 export const targetAddress = (rollout: RolloutView, { position }: TargetView): string =>
   `${rolloutAddress(rollout)}/targets/${position}`;
-
-const pageSize = 50;
 
 const Targets = ({ rollout, rows, query }: { rollout: RolloutView; rows: readonly TargetView[]; query: PageQuery }) => {
   const address = rolloutAddress(rollout);

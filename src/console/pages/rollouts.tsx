@@ -3,12 +3,11 @@ import type { VNode } from 'preact';
 import { rolloutStates } from '../../model/rollouts/states';
 import { Choice } from '../parts/forms';
 import { Live } from '../parts/live';
-import { type Column, Pager, pageOf, Table } from '../parts/tables';
+import { type Column, Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { RolloutView } from '../views';
 
-const pageSize = 50;
 /** How often pages of rollouts are fetched again: pauses and approvals are no events of a node. */
 export const rolloutEveryS = 5;
 
@@ -17,7 +16,7 @@ export const workOf = ({ verb, runbook }: RolloutView): string =>
   runbook ? `${verb}: ${runbook.name}, revision ${runbook.revision}` : verb;
 export const rolloutTitle = (rollout: RolloutView): string => rollout.name ?? workOf(rollout);
 
-const columns: readonly Column<RolloutView>[] = [
+const rolloutColumns: readonly Column<RolloutView>[] = [
   { title: 'Rollout', of: (one) => <a href={rolloutAddress(one)}>{one.name ?? one.uuid.slice(0, 8)}</a> },
   { title: 'State', of: ({ state }) => <State is={state} /> },
   { title: 'Why', of: ({ reason, code }) => reason ?? code },
@@ -52,7 +51,7 @@ export const rolloutsPage = async ({ api, query }: PageContext): Promise<PageAns
           caption="Rollouts"
           rows={shown}
           keyOf={({ uuid }) => uuid}
-          columns={columns}
+          columns={rolloutColumns}
           empty={
             <>
               There is no such rollout that you may see. One is planned by <code>temper rollouts plan</code>: one

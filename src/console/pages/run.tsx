@@ -1,5 +1,7 @@
 /** One run: its steps as a timeline with attempts and errors, and what the caller may decide about it. */
+
 import type { VNode } from 'preact';
+import { nameOf } from '../../model/lifecycle/steps';
 import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-acts';
 import { Acts, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
@@ -9,7 +11,6 @@ import { proofOf } from '../server/session';
 import type { CanAnswer, RunView, StepView } from '../views';
 import { requesterOf } from './runs';
 
-const nameOf = (step: StepView): string => `${step.interface}.${step.step}`;
 const stepNow = (run: RunView): StepView | undefined => run.steps.find(({ index }) => index === run.cursor);
 
 const hasArgs = (args: unknown): boolean => typeof args === 'object' && args !== null && Object.keys(args).length > 0;
@@ -69,7 +70,7 @@ const Step = ({ step, run }: { step: StepView; run: RunView }) => {
   );
 };
 
-const labels: Readonly<Record<RunAct, string>> = {
+const runLabels: Readonly<Record<RunAct, string>> = {
   retry: 'Retry the step',
   skip: 'Skip the step',
   fail: 'Fail the run',
@@ -78,7 +79,7 @@ const labels: Readonly<Record<RunAct, string>> = {
   abort: 'Abort',
 };
 
-const offersOf = (run: RunView): Offer[] => {
+const runOffers = (run: RunView): Offer[] => {
   const step = stepNow(run);
   // The ones that decide about a parked step come first.
   const order = [
@@ -91,7 +92,7 @@ const offersOf = (run: RunView): Offer[] => {
   ] as const satisfies readonly (typeof runActs)[number][];
   const acts = order.map((act) => ({
     name: act,
-    label: labels[act],
+    label: runLabels[act],
     rule: `temper:run:${act}`,
     stateSays: stateSays(act, run),
     will: willOf(act, run, step),
@@ -120,7 +121,7 @@ type RunActsProps = { run: RunView; answers: ReadonlyMap<string, CanAnswer>; ses
 export const RunActs = ({ run, answers, session }: RunActsProps) => (
   <Acts
     id={`acts-${run.uuid}-${run.state}-${run.cursor}`}
-    offers={offersOf(run)}
+    offers={runOffers(run)}
     answers={answers}
     session={session}
     actionOf={({ name }) => `/runs/${run.uuid}/${name}`}
@@ -208,12 +209,12 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
   return { title: `${run.verb} on ${run.node_name ?? run.node_uuid}`, body };
 };
 
-const known: readonly string[] = [...runActs, 'rerun'];
+const knownActs: readonly string[] = [...runActs, 'rerun'];
 
 /** An act on a run: leads to the run, or to the one that took it up. */
 export const actOnRun = async ({ api, params, form, session }: FormContext): Promise<PageAnswer> => {
   const { run = '', act = '' } = params;
-  if (!known.includes(act)) return { to: `/runs/${encodeURIComponent(run)}` };
+  if (!knownActs.includes(act)) return { to: `/runs/${encodeURIComponent(run)}` };
   const step = fieldOf(form, 'step');
   const answer = await api.send<{ will?: string; uuid?: string; run?: string | { uuid: string } }>(
     'POST',

@@ -1,13 +1,11 @@
 /** Runbooks: the list, one with its steps, revisions and runs, and two revisions side by side. */
 import type { VNode } from 'preact';
 import { askedRules } from '../parts/acts';
-import { Pager, pageOf, Table } from '../parts/tables';
+import { Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { Code, Facts, Id, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { RunbookView, RunListed } from '../views';
 import { runColumns } from './runs';
-
-const pageSize = 50;
 
 type Revision = {
   readonly revision: number;

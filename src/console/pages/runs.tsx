@@ -3,13 +3,12 @@ import type { VNode } from 'preact';
 import { verbs } from '../../model/lifecycle/verbs';
 import { Choice, Field } from '../parts/forms';
 import { Live } from '../parts/live';
-import { type Column, Pager, pageOf, Table } from '../parts/tables';
+import { type Column, Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { Id, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { RunListed } from '../views';
 
-const pageSize = 50;
-const filters = ['state', 'verb', 'node', 'runbook', 'runbook_revision', 'since', 'marker'] as const;
+const runFilters = ['state', 'verb', 'node', 'runbook', 'runbook_revision', 'since', 'marker'] as const;
 
 const states = ['open', 'retrying', 'parked', 'paused', 'waiting', 'running', 'ended', 'succeeded', 'failed', 'aborted', 'any'] as const; // biome-ignore format: one row of names
 
@@ -51,7 +50,7 @@ const Filters = ({ query }: { query: PageQuery }) => (
 );
 
 export const runsPage = async ({ api, query }: PageContext): Promise<PageAnswer> => {
-  const wanted: PageQuery = Object.fromEntries(filters.map((name) => [name, query[name] || undefined]));
+  const wanted: PageQuery = Object.fromEntries(runFilters.map((name) => [name, query[name] || undefined]));
   const { runs } = await api.get<{ runs: readonly RunListed[] }>('/temper/v1/runs', { ...wanted, limit: pageSize + 1 });
   const { shown, next } = pageOf(runs, pageSize, ({ uuid }) => uuid);
   const body: VNode = (

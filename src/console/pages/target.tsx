@@ -17,7 +17,7 @@ import type { RolloutView, TargetView } from '../views';
 import { targetAddress } from './rollout';
 import { rolloutAddress, rolloutEveryS, rolloutTitle } from './rollouts';
 
-const labels: Readonly<Record<TargetAct, string>> = { consent: 'Consent', refuse: 'Refuse', skip: 'Pass over', retry: 'Try again' }; // biome-ignore format: one row
+const targetLabels: Readonly<Record<TargetAct, string>> = { consent: 'Consent', refuse: 'Refuse', skip: 'Pass over', retry: 'Try again' }; // biome-ignore format: one row
 type Window = { readonly uuid: string; readonly name: string };
 
 const When = ({ windows }: { windows: readonly Window[] }) => (
@@ -31,10 +31,10 @@ const When = ({ windows }: { windows: readonly Window[] }) => (
   </>
 );
 
-const offersOf = (rollout: RolloutView, target: TargetView, windows: readonly Window[]): Offer[] =>
+const targetOffers = (rollout: RolloutView, target: TargetView, windows: readonly Window[]): Offer[] =>
   targetActs.map((act) => ({
     name: act,
-    label: labels[act],
+    label: targetLabels[act],
     rule: `temper:rollout:${act === 'consent' || act === 'refuse' ? 'answer' : act}`,
     stateSays: targetStateSays(act, target, rollout),
     will: targetWill[act],
@@ -95,7 +95,7 @@ export const targetPage = async ({ api, params, session }: PageContext): Promise
       <h2>What you can do</h2>
       <Acts
         id={`acts-${rollout.uuid}-${position}-${target.state}-${rollout.state}`}
-        offers={offersOf(rollout, target, listed?.windows ?? [])}
+        offers={targetOffers(rollout, target, listed?.windows ?? [])}
         answers={answers}
         session={session}
         actionOf={(offer) => `${address}/${offer.name}`}

@@ -7,14 +7,15 @@ import type { CanAnswer, RolloutView, TargetView } from '../views';
 import { RolloutActs, rolloutAsks, targetAddress } from './rollout';
 import { rolloutAddress, rolloutTitle } from './rollouts';
 
-const most = 10;
+const mostAsked = 10;
 
 const rolloutsIn = async (api: Api, state: string): Promise<readonly RolloutView[]> =>
-  (await api.find<{ rollouts: readonly RolloutView[] }>('/temper/v1/rollouts', { state, limit: most }))?.rollouts ?? [];
+  (await api.find<{ rollouts: readonly RolloutView[] }>('/temper/v1/rollouts', { state, limit: mostAsked }))
+    ?.rollouts ?? [];
 
 /** Nodes of a rollout about which the caller is asked. */
 const askedIn = async (api: Api, rollout: RolloutView) => {
-  const query = { state: 'asked', limit: most };
+  const query = { state: 'asked', limit: mostAsked };
   const found = await api.find<{ targets: readonly TargetView[] }>(
     `/temper/v1${rolloutAddress(rollout)}/targets`,
     query,

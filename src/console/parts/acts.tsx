@@ -31,7 +31,7 @@ export type Offer = {
   readonly more?: ComponentChildren;
 };
 
-const Act = ({ offer, session, action }: { offer: Offer; session: Session; action: string }) => (
+const OfferedAct = ({ offer, session, action }: { offer: Offer; session: Session; action: string }) => (
   <details class="act">
     <summary>{offer.label}</summary>
     <p>{offer.will}</p>
@@ -71,7 +71,7 @@ export const Acts = ({ id, offers, answers, session, actionOf }: ActsProps) => {
         {rows
           .filter((row) => row.off === undefined)
           .map(({ offer }) => (
-            <Act key={offer.name} offer={offer} session={session} action={actionOf(offer)} />
+            <OfferedAct key={offer.name} offer={offer} session={session} action={actionOf(offer)} />
           ))}
       </div>
       {off.length > 0 && (

@@ -87,6 +87,9 @@ export const Pager = ({ path, query, next }: { path: string; query: PageQuery; n
     </nav>
   );
 
+/** Rows of a page. */
+export const pageSize = 50;
+
 /** What is left of a page of one more row than it shows, and where the next one begins. */
 export const pageOf = <Row,>(
   rows: readonly Row[],

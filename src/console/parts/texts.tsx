@@ -1,7 +1,7 @@
 /** How single things are shown: times, ids, states, facts. */
 import type { ComponentChildren } from 'preact';
 
-const units = [
+const spanUnits = [
   ['d', 86_400],
   ['h', 3_600],
   ['min', 60],
@@ -11,7 +11,7 @@ const units = [
 /** A span in its largest unit, such as `3 min`. The script of the pages rounds the same way. */
 export const spanOf = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1_000));
-  const [unit, size] = units.find(([, size]) => seconds >= size) ?? units[3];
+  const [unit, size] = spanUnits.find(([, size]) => seconds >= size) ?? spanUnits[3];
   return `${Math.floor(seconds / size)} ${unit}`;
 };
 

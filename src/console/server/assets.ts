@@ -25,7 +25,7 @@ type Asset = {
   readonly bodies: { readonly br: Buffer; readonly gzip: Buffer; readonly identity: Buffer };
 };
 
-const read = (name: string, file: string): Asset => {
+const readAsset = (name: string, file: string): Asset => {
   const identity = readFileSync(file);
   const end = file.split('.').at(-1) as keyof typeof types;
   const hash = createHash('sha256').update(identity).digest('hex').slice(0, 16);
@@ -36,9 +36,9 @@ const read = (name: string, file: string): Asset => {
   };
 };
 
-const assets = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, read(name, file)])) as Readonly<
-  Record<keyof typeof files, Asset>
->;
+const assets = Object.fromEntries(
+  Object.entries(files).map(([name, file]) => [name, readAsset(name, file)]),
+) as Readonly<Record<keyof typeof files, Asset>>;
 
 /** Where a page finds an asset. */
 export const assetPath = (name: keyof typeof files): string => assets[name].path;

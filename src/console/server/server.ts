@@ -65,7 +65,7 @@ const single = (value: unknown): string | undefined =>
 const queryOf = (request: Request): PageQuery =>
   Object.fromEntries(Object.entries(request.query).map(([name, value]) => [name, single(value)]));
 
-const contextOf = (deps: ConsoleDeps, request: Request, session: SignedIn): PageContext => ({
+const pageContext = (deps: ConsoleDeps, request: Request, session: SignedIn): PageContext => ({
   ...deps,
   session,
   api: apiOf(deps.settings.apiUrl, session.credentials, request),
@@ -213,7 +213,7 @@ const addRoute = (router: Router, deps: ConsoleDeps, route: ConsoleRoute): void 
     router.post(route.post, async (request, response) => {
       const session = await provenSession(deps, request, response);
       if (!isSignedIn(session)) return session && response.redirect(303, '/sign-in');
-      const form = { ...contextOf(deps, request, session), form: request.body as FormBody };
+      const form = { ...pageContext(deps, request, session), form: request.body as FormBody };
       await answered(request, response, session, async () =>
         sendPage(request, response, session, await route.form(form)),
       );
@@ -223,7 +223,7 @@ const addRoute = (router: Router, deps: ConsoleDeps, route: ConsoleRoute): void 
   router.get('get' in route ? route.get : route.stream, async (request, response) => {
     const session = await signedIn(request, response);
     if (!session) return;
-    const context = contextOf(deps, request, session);
+    const context = pageContext(deps, request, session);
     await answered(request, response, session, async () =>
       'get' in route
         ? sendPage(request, response, session, await route.page(context))

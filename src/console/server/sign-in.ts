@@ -5,7 +5,7 @@ import { type ConsoleDeps, type FormBody, fieldOf } from './context';
 import type { Identity, Keystone, Scope } from './keystone';
 import type { Session } from './session';
 
-type Given = { readonly identity: Identity; readonly scope: Scope };
+type KeystoneLogin = { readonly identity: Identity; readonly scope: Scope };
 
 const projectScope = (form: FormBody): Scope => {
   const name = fieldOf(form, 'project');
@@ -18,7 +18,7 @@ const secretOf = (form: FormBody, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-const demoGiven = ({ settings }: ConsoleDeps, form: FormBody): Given | undefined => {
+const demoGiven = ({ settings }: ConsoleDeps, form: FormBody): KeystoneLogin | undefined => {
   const person = settings.demo?.find(({ label }) => label === fieldOf(form, 'person'));
   return (
     person && {
@@ -30,7 +30,7 @@ const demoGiven = ({ settings }: ConsoleDeps, form: FormBody): Given | undefined
   );
 };
 
-const keystoneGiven = (deps: ConsoleDeps, form: FormBody): Given | undefined => {
+const keystoneGiven = (deps: ConsoleDeps, form: FormBody): KeystoneLogin | undefined => {
   switch (fieldOf(form, 'kind')) {
     case 'demo':
       return demoGiven(deps, form);
@@ -54,7 +54,7 @@ const keystoneGiven = (deps: ConsoleDeps, form: FormBody): Given | undefined => 
 type Begun = Pick<Session, 'credentials' | 'name' | 'scope' | 'keystone'> & { readonly until?: number };
 
 /** The session of a Keystone token. Throws ApiRefusal, ApiAway. */
-const sessionOfKeystone = async (keystone: Keystone, { identity, scope }: Given): Promise<Begun> => {
+const sessionOfKeystone = async (keystone: Keystone, { identity, scope }: KeystoneLogin): Promise<Begun> => {
   const { token, ...who } = await keystone.signIn(identity, scope);
   return { ...who, credentials: { is: 'token', token }, keystone: true };
 };
