@@ -33,7 +33,7 @@ const identity: Rooms['identity'] = {
 };
 
 /** The API reports on the process as a whole; what is counted here is about this thread. */
-const counted = async (): Promise<Counted> =>
+const threadCounts = async (): Promise<Counted> =>
   (await metrics.registry.getMetricsAsJSON()).filter((one) => !/^(process_|nodejs_version)/.test(one.name));
 
 const endThread = async (): Promise<void> => {
@@ -42,7 +42,7 @@ const endThread = async (): Promise<void> => {
   process.exit(0); // of this thread
 };
 
-const run = async (): Promise<void> => {
+const runThread = async (): Promise<void> => {
   const at = { ...ramdiskAddressOf(config)!, ...(workerData as ThreadStart) };
   const traces = await tracesFrom(name, config, life);
   // The API itself writes each load into the audit trail.
@@ -63,10 +63,10 @@ process.on('unhandledRejection', (error) => log.error('unhandled rejection', { e
 
 api.on('message', (message: ToThread) => {
   if (message.is === 'end') void endThread();
-  else void counted().then((now) => say({ is: 'counted', counted: now }));
+  else void threadCounts().then((now) => say({ is: 'counted', counted: now }));
 });
 
-run().catch((error) => {
+runThread().catch((error) => {
   if (error instanceof ConfigFault) return say({ is: 'fault', faults: error.faults });
   setImmediate(() => {
     throw error; // ends the thread, with this for the API's log

@@ -68,20 +68,20 @@ const filesImage = (): Buffer => {
   return bytes;
 };
 
-const place = (from: string, to: string): Promise<void> => link(from, to).catch(() => copyFile(from, to));
+const linkOrCopy = (from: string, to: string): Promise<void> => link(from, to).catch(() => copyFile(from, to));
 
-type Given = { readonly kernel: string; readonly initrd: string; readonly arch: string };
+type RamdiskParts = { readonly kernel: string; readonly initrd: string; readonly arch: string };
 
 /** The tree of files that the image holds, in a folder. */
-const layOut = async (tree: string, { kernel, initrd }: Pick<Given, 'kernel' | 'initrd'>): Promise<void> => {
+const layOut = async (tree: string, { kernel, initrd }: Pick<RamdiskParts, 'kernel' | 'initrd'>): Promise<void> => {
   await mkdir(join(tree, 'boot/grub'), { recursive: true });
-  await place(kernel, join(tree, 'boot/vmlinuz'));
-  await place(initrd, join(tree, 'boot/initrd'));
+  await linkOrCopy(kernel, join(tree, 'boot/vmlinuz'));
+  await linkOrCopy(initrd, join(tree, 'boot/initrd'));
   await writeFile(join(tree, 'boot/files.img'), filesImage());
   await writeFile(join(tree, 'boot/grub/grub.cfg'), grubConfig());
 };
 
-const run = (program: string, args: readonly string[]): Promise<void> =>
+const runProgram = (program: string, args: readonly string[]): Promise<void> =>
   new Promise((done, fail) => {
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
@@ -95,12 +95,12 @@ const run = (program: string, args: readonly string[]): Promise<void> =>
   });
 
 /** Makes a hybrid ISO for BIOS and UEFI at `image`. Throws BuildFault. */
-const buildImage = async (work: string, image: string, given: Given, searched: string): Promise<void> => {
+const buildImage = async (work: string, image: string, given: RamdiskParts, searched: string): Promise<void> => {
   requirePrograms(given.arch, searched);
   const tree = join(work, 'tree');
   await layOut(tree, given);
   const options = ['--compress=xz', '--locales=', '--themes=', '--fonts=', `--install-modules=${grubModules}`];
-  await run('grub-mkrescue', [...options, '-o', image, tree, '--', '-volid', 'VMEDIA_BOOT_ISO']);
+  await runProgram('grub-mkrescue', [...options, '-o', image, tree, '--', '-volid', 'VMEDIA_BOOT_ISO']);
 };
 
 const scanBytes = 1 << 20;
@@ -167,7 +167,7 @@ const keep = async (folder: string, work: string, path: string, kind: FileKind):
  */
 export const storeImage = async (
   folder: string,
-  given: Given | { readonly iso: string },
+  given: RamdiskParts | { readonly iso: string },
   searched: string,
 ): Promise<Stored> => {
   await mkdir(folder, { recursive: true });

@@ -25,7 +25,7 @@ export type Part = 'ramdisk.iso' | 'kernel' | 'initrd' | 'files.img';
 
 /** How long a URL is good beyond the end of its boot: BMCs ask for an image in thousands of ranges, and the store once a second. */
 const trustedMs = 1_000;
-const known = 5_000;
+const mostKnown = 5_000;
 
 const etagOf = (sha256: string, patches: readonly Patch[]): string => {
   const hash = createHash('sha256').update(sha256);
@@ -73,8 +73,8 @@ const contentOf = async (
 /** @returns finds what is sent for a URL by its token and last part; undefined where it is good for nothing (any more) */
 export const createContents = (deps: ContentDeps) => {
   const { inventory, log } = deps;
-  const cache = new LRUCache<string, Promise<Content | undefined>>({ max: known, ttl: trustedMs });
-  const seen = new LRUCache<string, true>({ max: known });
+  const cache = new LRUCache<string, Promise<Content | undefined>>({ max: mostKnown, ttl: trustedMs });
+  const seen = new LRUCache<string, true>({ max: mostKnown });
   const find = async (hash: string, token: string, part: Part): Promise<Content | undefined> => {
     const served = await inventory.bootCapabilities.served(hash);
     const content = served && (await contentOf(deps, served, part, token));

@@ -14,34 +14,35 @@ export const machinesFolder = 'machines';
 const secureTag = 'temper-secure';
 
 const address = (text: string, what: string): string =>
-  isIPv4(text) ? text : fault(`${what} must be IPv4 addresses, such as 192.0.2.100`);
+  isIPv4(text) ? text : badOption(`${what} must be IPv4 addresses, such as 192.0.2.100`);
 
-const fault = (says: string): never => {
+const badOption = (says: string): never => {
   throw new BuildFault(`${says}.`);
 };
 
 const checkedUrl = (text: string): URL => {
-  const url = URL.canParse(text) ? new URL(text) : fault('--url must be a URL, such as http://192.0.2.1:6386');
-  if (url.protocol !== 'http:') fault('--url must begin with http://: boot loaders verify no certificate');
+  const url = URL.canParse(text) ? new URL(text) : badOption('--url must be a URL, such as http://192.0.2.1:6386');
+  if (url.protocol !== 'http:') badOption('--url must begin with http://: boot loaders verify no certificate');
   if (url.pathname !== '/' || url.search || url.hash || url.username)
-    fault('--url must be a host and perhaps a port, no more');
+    badOption('--url must be a host and perhaps a port, no more');
   return url;
 };
 
 const checked = ({ dir, interface: name, range, proxy, netmask, lease, router }: DhcpFolder): void => {
   // A line of dnsmasq's own file: what would end it, or begin a comment, is refused.
-  if (!/^\/[A-Za-z0-9._/-]+$/.test(dir)) fault('--dir must be an absolute path of letters, digits, dots and dashes');
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/.test(name)) fault('--interface must be the name of a network interface');
+  if (!/^\/[A-Za-z0-9._/-]+$/.test(dir))
+    badOption('--dir must be an absolute path of letters, digits, dots and dashes');
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/.test(name)) badOption('--interface must be the name of a network interface');
   if ((range === undefined) === (proxy === undefined))
-    fault('Give --range, or --proxy where the site has a DHCP server');
+    badOption('Give --range, or --proxy where the site has a DHCP server');
   for (const text of range ?? []) address(text, 'The two ends of --range');
   for (const [what, text] of [['--proxy', proxy], ['--netmask', netmask], ['--router', router]] as const) // biome-ignore format: one row
     if (text !== undefined) address(text, what);
-  if (!/^(?:\d{1,6}[mhd]?|infinite)$/.test(lease)) fault('--lease must be a time such as 1h');
+  if (!/^(?:\d{1,6}[mhd]?|infinite)$/.test(lease)) badOption('--lease must be a time such as 1h');
 };
 
 // Client architectures, option 93: https://www.iana.org/assignments/dhcpv6-parameters (processor architecture types).
-const kinds = [
+const firmwareKinds = [
   'dhcp-match=set:bios,option:client-arch,0',
   'dhcp-match=set:uefi,option:client-arch,7',
   'dhcp-match=set:uefi,option:client-arch,9',
@@ -91,7 +92,7 @@ export const dnsmasqConfig = (wanted: DhcpFolder): string => {
     'dhcp-ignore=tag:!known',
     'enable-tftp',
     `tftp-root=${join(dir, 'tftp')}`,
-    ...kinds,
+    ...firmwareKinds,
     ...(range ? loaders(base, secureBoot) : services(base, secureBoot)),
     '',
   ].join('\n');

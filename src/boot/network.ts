@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
-import type { Given } from '../inventory/nodes/network-boots';
+import type { GrantedBoot } from '../inventory/nodes/network-boots';
 import { hashOf } from '../inventory/secrets/boot-tokens';
 import { longestArguments } from '../model/boot/kernel-arguments';
 import type { Log } from './contents';
@@ -27,7 +27,7 @@ export type NetworkDeps = {
 
 /** A loader whose connection broke asks again, and gets its script again from the same address within this time. */
 const repeatedMs = 60_000;
-const known = 5_000;
+const mostKnown = 5_000;
 
 /** Architectures of ramdisks, by what boot loaders call their own: iPXE's buildarch, of a BIOS i386 on any machine. */
 const architectures: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ const loaderPath = /^\/boot\/network\/(snponly\.efi|ipxe\.efi|shimx64\.efi|grubx
 /** What `temper boot dnsmasq` calls the first script. */
 export const firstPath = '/boot/network/boot.ipxe';
 
-const refused: Partial<Record<Given['is'], string>> = {
+const refusedTexts: Partial<Record<GrantedBoot['is'], string>> = {
   none: 'Nothing to boot here.',
   again: 'This boot was given before.',
   taken: 'Two machines asked for this boot.',
@@ -56,7 +56,7 @@ const refused: Partial<Record<Given['is'], string>> = {
 /** @returns answers a request, or undefined where its path is none of these */
 export const createNetwork = (deps: NetworkDeps) => {
   const { inventory, files, log, loaders, pieceMs } = deps;
-  const repeated = new LRUCache<string, string>({ max: known, ttl: repeatedMs });
+  const repeated = new LRUCache<string, string>({ max: mostKnown, ttl: repeatedMs });
 
   const scriptOf = async (loader: Loader, mac: string, token: string): Promise<string | undefined> => {
     const served = await inventory.bootCapabilities.served(hashOf(token));
@@ -76,7 +76,7 @@ export const createNetwork = (deps: NetworkDeps) => {
     }
   };
 
-  const noteGiven = (given: Given, mac: string, peer: string): void => {
+  const noteGiven = (given: GrantedBoot, mac: string, peer: string): void => {
     if (given.is === 'none') return;
     const facts = { node_uuid: given.node_uuid, run: given.run_id, mac, address: peer };
     if (given.is === 'given') log.info('network boot given', facts);
@@ -106,7 +106,7 @@ export const createNetwork = (deps: NetworkDeps) => {
     if (given.is === 'given') repeated.set(key, given.secret);
     const token = given.is === 'given' || given.is === 'again' ? repeated.get(key) : undefined;
     const script = token === undefined ? undefined : await scriptOf(loader, mac, token);
-    return say(script ?? exitScript(loader, refused[given.is] ?? 'Nothing to boot here.'));
+    return say(script ?? exitScript(loader, refusedTexts[given.is] ?? 'Nothing to boot here.'));
   };
 
   return (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {

@@ -40,7 +40,7 @@ const keepBuffer = (buffer: Buffer): void => {
 };
 
 // More would only wait for the threads that read files, each with a buffer of its own.
-const reading = pLimit(16);
+const readLimit = pLimit(16);
 
 /** Resolves true once the client has been sent the piece, false where it is gone. */
 const sent = (response: ServerResponse, piece: Buffer, last: boolean): Promise<boolean> =>
@@ -69,7 +69,7 @@ const send = async (
   let buffer: Buffer | undefined;
   let whole = false;
   const readAt = (at: number): Promise<Buffer> =>
-    reading(() => {
+    readLimit(() => {
       buffer ??= takeBuffer();
       return readOverlaid(file, { from: at, to }, patches, buffer);
     });

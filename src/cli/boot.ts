@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 
-type Given = {
+type DnsmasqOptions = {
   readonly dir?: string;
   readonly interface: string;
   readonly range?: string;
@@ -21,7 +21,10 @@ const endsOf = (range: string): readonly [string, string] => {
   return [first, last];
 };
 
-const dnsmasq = async ({ hands, print }: Context, { range, secureBoot = false, ...given }: Given): Promise<void> => {
+const dnsmasq = async (
+  { hands, print }: Context,
+  { range, secureBoot = false, ...given }: DnsmasqOptions,
+): Promise<void> => {
   const wanted = { ...given, secureBoot, ...(range !== undefined && { range: endsOf(range) }) };
   const config = await hands.prepareDhcp(wanted);
   print({ config }, () => `Written: ${config}\nStart it with: dnsmasq --keep-in-foreground --conf-file=${config}\n`);

@@ -94,7 +94,7 @@ const userOf = (auth: Auth) => {
   return id ? { id } : { name: needed(auth, 'username'), ...domain(auth, 'user') };
 };
 
-const scopeOf = (auth: Auth): unknown => {
+const authScope = (auth: Auth): unknown => {
   if (textOrNumber(auth.system_scope)) return { system: { all: true } };
   const id = textOrNumber(auth.project_id);
   if (id) return { project: { id } };
@@ -107,7 +107,7 @@ const byPassword = (auth: Auth): Credentials => ({
   login: {
     authUrl: needed(auth, 'auth_url'),
     identity: { methods: ['password'], password: { user: { ...userOf(auth), password: needed(auth, 'password') } } },
-    scope: scopeOf(auth),
+    scope: authScope(auth),
   },
 });
 
@@ -126,7 +126,7 @@ const byToken = (auth: Auth): Credentials => {
   const token = needed(auth, 'token');
   if (!textOrNumber(auth.auth_url)) return { is: 'token', token };
   const identity = { methods: ['token'], token: { id: token } };
-  return { is: 'keystone', login: { authUrl: needed(auth, 'auth_url'), identity, scope: scopeOf(auth) } };
+  return { is: 'keystone', login: { authUrl: needed(auth, 'auth_url'), identity, scope: authScope(auth) } };
 };
 
 const authTypes: Readonly<Record<string, (auth: Auth) => Credentials>> = {

@@ -16,7 +16,7 @@ type Budget = {
   readonly may_be_taken: number;
 };
 
-type Given = {
+type BudgetOptions = {
   readonly project?: string;
   readonly query?: readonly string[];
   readonly maxUnavailable?: string;
@@ -24,8 +24,8 @@ type Given = {
   readonly description?: string;
 };
 
-const path = '/temper/v1/disruption-budgets';
-const one = (uuid: string): string => `${path}/${encodeURIComponent(uuid)}`;
+const budgetsPath = '/temper/v1/disruption-budgets';
+const one = (uuid: string): string => `${budgetsPath}/${encodeURIComponent(uuid)}`;
 
 const limitText = ({ max_unavailable, min_available }: Budget): string =>
   max_unavailable === null ? `${min_available} stay` : `${max_unavailable} missing`;
@@ -52,7 +52,7 @@ const budgetTable = listing<Budget>(
 const amount = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
 
 /** `key=value,value` as the API takes it. Throws CliFault (usage). */
-const queryOf = (pairs: readonly string[]): Record<string, string[]> =>
+const budgetQuery = (pairs: readonly string[]): Record<string, string[]> =>
   Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=');
@@ -61,30 +61,30 @@ const queryOf = (pairs: readonly string[]): Record<string, string[]> =>
     }),
   );
 
-const bodyOf = ({ project, query, maxUnavailable, minAvailable, description }: Given) => ({
+const budgetBody = ({ project, query, maxUnavailable, minAvailable, description }: BudgetOptions) => ({
   ...(project !== undefined && { project }),
-  ...(query !== undefined && { query: queryOf(query) }),
+  ...(query !== undefined && { query: budgetQuery(query) }),
   ...(maxUnavailable !== undefined && { max_unavailable: amount(maxUnavailable) }),
   ...(minAvailable !== undefined && { min_available: amount(minAvailable) }),
   ...(description !== undefined && { description }),
 });
 
 const listBudgets = async ({ api, print, width }: Context): Promise<void> =>
-  print((await api.send('GET', path)) as { disruption_budgets: Budget[] }, ({ disruption_budgets }) =>
+  print((await api.send('GET', budgetsPath)) as { disruption_budgets: Budget[] }, ({ disruption_budgets }) =>
     budgetTable(disruption_budgets, width),
   );
 
 const showBudget = async ({ api, print, width }: Context, budget: string): Promise<void> =>
   print((await api.send('GET', one(budget))) as Budget, (row) => budgetTable([row], width));
 
-const createBudget = async ({ api, print, width }: Context, given: Given): Promise<void> => {
+const createBudget = async ({ api, print, width }: Context, given: BudgetOptions): Promise<void> => {
   if ((given.maxUnavailable === undefined) === (given.minAvailable === undefined))
     stop('usage', 'Give --max-unavailable or --min-available.');
-  print((await api.send('POST', path, bodyOf(given))) as Budget, (row) => budgetTable([row], width));
+  print((await api.send('POST', budgetsPath, budgetBody(given))) as Budget, (row) => budgetTable([row], width));
 };
 
-const setBudget = async ({ api, print, width }: Context, budget: string, given: Given): Promise<void> =>
-  print((await api.send('PATCH', one(budget), bodyOf(given))) as Budget, (row) => budgetTable([row], width));
+const setBudget = async ({ api, print, width }: Context, budget: string, given: BudgetOptions): Promise<void> =>
+  print((await api.send('PATCH', one(budget), budgetBody(given))) as Budget, (row) => budgetTable([row], width));
 
 const deleteBudget = async ({ api, print }: Context, budget: string): Promise<void> => {
   await api.send('DELETE', one(budget));

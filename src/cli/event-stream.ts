@@ -5,13 +5,13 @@ export type StreamEvent = { readonly id: string | null; readonly event: string; 
 // Nothing we are sent is longer; a line without end must not fill the memory.
 const longestLine = 1024 * 1024;
 
-const fieldOf = (line: string): readonly [string, string] => {
+const lineField = (line: string): readonly [string, string] => {
   const at = line.indexOf(':');
   return at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at + 1).replace(/^ /, '')];
 };
 
 const eventOf = (lines: readonly string[]): StreamEvent | undefined => {
-  const fields = lines.filter((line) => !line.startsWith(':')).map(fieldOf);
+  const fields = lines.filter((line) => !line.startsWith(':')).map(lineField);
   const data = fields.filter(([name]) => name === 'data').map(([, value]) => value);
   if (data.length === 0) return undefined;
   const last = (name: string) => fields.filter(([field]) => field === name).at(-1)?.[1];

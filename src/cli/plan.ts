@@ -8,7 +8,7 @@ import { collect, parametersOf } from './parameters';
 import { clock } from './spans';
 import { plainText, table } from './tables';
 
-type Refused = {
+type PlanRefusal = {
   readonly code: string;
   readonly status: number;
   readonly rule: string | null;
@@ -27,7 +27,7 @@ type PlannedStep = Outlook & {
   readonly args: Readonly<Record<string, unknown>> | null;
   readonly system: boolean;
 };
-type Plan = Outlook & {
+type PlannedRequest = Outlook & {
   readonly node_uuid: string;
   readonly node_name: string | null;
   readonly verb: string;
@@ -35,8 +35,8 @@ type Plan = Outlook & {
   readonly provision_state: string;
   readonly runbook: { readonly name: string; readonly revision: number | null } | null;
   readonly would_run: boolean;
-  readonly refusals: readonly Refused[];
-  readonly concerns: readonly Refused[];
+  readonly refusals: readonly PlanRefusal[];
+  readonly concerns: readonly PlanRefusal[];
   readonly firmware?:
     | readonly { readonly component: string; readonly current: string | null; readonly wanted: string }[]
     | null;
@@ -62,13 +62,13 @@ const timeText = ({ expected_ms, p95_ms }: Outlook): string =>
     ? 'how long it takes is not known yet'
     : `about ${clock(expected_ms)} (p95 ${clock(p95_ms)})`;
 
-const headOf = ({ node_name, node_uuid, provision_state, verb, runbook }: Plan): string => {
+const headOf = ({ node_name, node_uuid, provision_state, verb, runbook }: PlannedRequest): string => {
   const revision = runbook?.revision ? `, revision ${runbook.revision}` : '';
   const by = runbook ? ` by runbook ${runbook.name}${revision}` : '';
   return plainText(`${node_name ?? node_uuid} (${provision_state}): ${verb}${by}. Nothing was touched.`);
 };
 
-const stepsText = ({ steps }: Plan, width: number | undefined): string =>
+const stepsText = ({ steps }: PlannedRequest, width: number | undefined): string =>
   steps.length === 0
     ? ''
     : `${table(
@@ -87,7 +87,7 @@ const stepsText = ({ steps }: Plan, width: number | undefined): string =>
         'power cycle',
       )}, `;
 
-const reasonsText = (heading: string, reasons: readonly Refused[], width: number | undefined): string =>
+const reasonsText = (heading: string, reasons: readonly PlanRefusal[], width: number | undefined): string =>
   reasons.length === 0
     ? ''
     : `\n${heading}\n${table(
@@ -96,11 +96,11 @@ const reasonsText = (heading: string, reasons: readonly Refused[], width: number
         width,
       )}`;
 
-const verdictOf = ({ would_run, refusals }: Plan): string =>
+const verdictOf = ({ would_run, refusals }: PlannedRequest): string =>
   would_run ? 'It would be accepted.' : `It would be refused, for ${times(refusals.length, 'reason')}.`;
 
 /** A plan for a person. */
-const planText = (plan: Plan, width: number | undefined): string =>
+const planText = (plan: PlannedRequest, width: number | undefined): string =>
   [
     `${headOf(plan)}\n${verdictOf(plan)}\n`,
     plan.steps.length === 0 ? '' : `\n${stepsText(plan, width)}${erasesText(plan.erases)}, ${timeText(plan)}.\n`,
@@ -121,7 +121,7 @@ const bodyIn = ({ hands }: Context, path: string): Document => {
   return isDocument(body) ? body : stop('usage', `${path} holds no provision request: an object with a target.`);
 };
 
-const plan = async (context: Context, node: string, given: PlanOptions): Promise<void> => {
+const planNode = async (context: Context, node: string, given: PlanOptions): Promise<void> => {
   const { runbook, verb, file, reason, param } = given;
   if (param && runbook === undefined && file === undefined) stop('usage', '--param is for a --runbook.');
   if (runbook === undefined && verb === undefined && file === undefined)
@@ -134,7 +134,7 @@ const plan = async (context: Context, node: string, given: PlanOptions): Promise
   };
   const path = `/temper/v1/nodes/${encodeURIComponent(node)}/plan`;
   const headers: Record<string, string> = reason === undefined ? {} : { 'X-Temper-Reason': reason };
-  const planned = (await context.api.send('POST', path, body, headers)) as Plan;
+  const planned = (await context.api.send('POST', path, body, headers)) as PlannedRequest;
   context.print(planned, (value) => planText(value, context.width));
   context.end(planned.would_run ? exits.ok : exits.refused);
 };
@@ -150,5 +150,5 @@ export const addPlan = (program: Command, acting: Acting): void => {
     .option('--verb <verb>', 'clean, service, provide, ...; what the node’s state admits where a runbook is given')
     .option('--file <path>', 'the body of a provision request, JSON or YAML')
     .option('--reason <text>', 'why a project’s private runbook runs on another project’s node')
-    .action(acting(plan));
+    .action(acting(planNode));
 };

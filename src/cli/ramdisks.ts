@@ -16,7 +16,7 @@ type Added = {
   readonly dir?: string;
 };
 
-const path = '/temper/v1/ramdisks';
+const ramdisksPath = '/temper/v1/ramdisks';
 
 const one = (ramdisk: Ramdisk): string =>
   `${Object.entries(ramdisk)
@@ -36,7 +36,9 @@ const ramdiskTable = listing<Ramdisk>(
 );
 
 const listRamdisks = async ({ api, print, width }: Context): Promise<void> =>
-  print((await api.send('GET', path)) as { ramdisks: Ramdisk[] }, ({ ramdisks }) => ramdiskTable(ramdisks, width));
+  print((await api.send('GET', ramdisksPath)) as { ramdisks: Ramdisk[] }, ({ ramdisks }) =>
+    ramdiskTable(ramdisks, width),
+  );
 
 /** The files of a ramdisk, given in one of two ways. Throws CliFault (usage). */
 const filesOf = ({ kernel, initrd, iso, arch }: Added) => {
@@ -52,15 +54,20 @@ const add = async ({ api, hands, print }: Context, name: string, given: Added): 
   if (fault !== undefined) stop('usage', `--args ${fault}.`);
   const files = filesOf(given);
   const stored = await hands.storeRamdisk({ ...files, ...(given.dir !== undefined && { dir: given.dir }) });
-  const made = (await api.send('POST', path, { name, arch: given.arch, args: given.args, ...stored })) as Ramdisk;
+  const made = (await api.send('POST', ramdisksPath, {
+    name,
+    arch: given.arch,
+    args: given.args,
+    ...stored,
+  })) as Ramdisk;
   print(made, one);
 };
 
-const show = async ({ api, print }: Context, name: string): Promise<void> =>
-  print((await api.send('GET', `${path}/${encodeURIComponent(name)}`)) as Ramdisk, one);
+const showRamdisk = async ({ api, print }: Context, name: string): Promise<void> =>
+  print((await api.send('GET', `${ramdisksPath}/${encodeURIComponent(name)}`)) as Ramdisk, one);
 
 const remove = async ({ api, print }: Context, name: string): Promise<void> => {
-  await api.send('DELETE', `${path}/${encodeURIComponent(name)}`);
+  await api.send('DELETE', `${ramdisksPath}/${encodeURIComponent(name)}`);
   print({ name }, () => `Ramdisk ${plainText(name)} is removed; its image stays in the folder of the boot service.\n`);
 };
 
@@ -79,7 +86,7 @@ export const addRamdisks = (program: Command, acting: Acting): void => {
     .option('--dir <folder>', 'folder of the boot service; TEMPER_BOOT_DIR when absent')
     .action(acting(add));
   ramdisk.command('list').description('all ramdisks').action(acting(listRamdisks));
-  ramdisk.command('show').description('one ramdisk').argument('<name>').action(acting(show));
+  ramdisk.command('show').description('one ramdisk').argument('<name>').action(acting(showRamdisk));
   ramdisk
     .command('remove')
     .description('forget a ramdisk that no run boots from')

@@ -6,10 +6,10 @@ import { findRollout, rolloutsPath } from './find-rollout';
 import type { Target } from './rollout-texts';
 import { plainText } from './tables';
 
-type Answered = { readonly now?: boolean; readonly at?: string; readonly in?: string; readonly reason?: string };
+type ConsentOptions = { readonly now?: boolean; readonly at?: string; readonly in?: string; readonly reason?: string };
 
 /** When the node may be worked on, as the API takes it. Throws CliFault (usage). */
-const termsOf = ({ now, at, in: window }: Answered): Readonly<Record<string, unknown>> => {
+const termsOf = ({ now, at, in: window }: ConsentOptions): Readonly<Record<string, unknown>> => {
   const given = [now && { now: true }, at !== undefined && { at }, window !== undefined && { in: window }];
   const [terms, ...more] = given.filter((one) => typeof one === 'object');
   return terms && more.length === 0 ? terms : stop('usage', 'Give one of --now, --at <time> and --in <window>.');
@@ -30,7 +30,7 @@ const send = async (
   print(target, (one) => `Node ${plainText(one.node_name ?? one.node_uuid)} ${say(one)}\n`);
 };
 
-const consent = async (context: Context, ident: string, node: string, given: Answered): Promise<void> => {
+const consent = async (context: Context, ident: string, node: string, given: ConsentOptions): Promise<void> => {
   const body = { ...termsOf(given), ...(given.reason !== undefined && { reason: given.reason }) };
   await send(context, [ident, node, 'consent'], body, ({ not_before }) =>
     given.in !== undefined
@@ -39,7 +39,7 @@ const consent = async (context: Context, ident: string, node: string, given: Ans
   );
 };
 
-const acts: readonly (readonly [act: string, does: string, said: string])[] = [
+const targetCommands: readonly (readonly [act: string, does: string, said: string])[] = [
   ['refuse', 'have the rollout of another project pass over your node', 'is refused; the rollout passes over it.'],
   ['skip', 'pass over a node that has not begun', 'is passed over.'],
   [
@@ -64,7 +64,7 @@ export const addRolloutTargets = (rollouts: Command, run: Acting): void => {
     .option('--in <window>', 'while a window of the project is open; its UUID')
     .option('--reason <text>')
     .action(run(consent));
-  for (const [act, does, said] of acts)
+  for (const [act, does, said] of targetCommands)
     aboutNode(rollouts, act, does)
       .requiredOption('--reason <text>', 'why; it stands in the audit trail')
       .action(

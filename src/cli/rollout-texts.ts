@@ -11,7 +11,12 @@ type Wave = {
   readonly states: Readonly<Record<string, number>>;
 };
 type Counter = ScopeCounter & { readonly done: number };
-type Refused = { readonly code: string; readonly rule: string | null; readonly reason: string; readonly nodes: number };
+type RefusedNodes = {
+  readonly code: string;
+  readonly rule: string | null;
+  readonly reason: string;
+  readonly nodes: number;
+};
 
 export type Rollout = {
   readonly uuid: string;
@@ -34,7 +39,7 @@ export type Rollout = {
     readonly selected: number;
     readonly will_run: number;
     readonly need_consent: number;
-    readonly refused: readonly Refused[];
+    readonly refused: readonly RefusedNodes[];
     readonly waves: readonly number[];
     readonly restarts: number;
     readonly erased: number;

@@ -17,7 +17,7 @@ const longestReconnectMs = 30_000;
 const namedEach = 5;
 const shownStates = ['admitted', 'soaking', 'parked', 'asked', 'failed'];
 
-const read = async ({ api }: Context, path: string): Promise<readonly [Rollout, readonly Target[]]> => {
+const readRollout = async ({ api }: Context, path: string): Promise<readonly [Rollout, readonly Target[]]> => {
   const rollout = (await api.send('GET', path)) as Rollout;
   const there = shownStates.filter((state) => (rollout.states?.[state] ?? 0) > 0);
   const pages = await Promise.all(
@@ -127,7 +127,7 @@ const showToEnd = async (context: Context, path: string, changes: Changes): Prom
   const { hands, json, width } = context;
   const paint = hands.terminal && !json ? painter(hands.terminal) : undefined;
   for (let known = ''; ; ) {
-    const seen = await read(context, path).catch((thrown) => {
+    const seen = await readRollout(context, path).catch((thrown) => {
       // A server that is away for a moment is asked again.
       if (thrown instanceof CliFault && thrown.exit === 'unreachable') return undefined;
       throw thrown;

@@ -43,7 +43,7 @@ const ranged = (text: string): string[] => {
 };
 
 /** `key=value,value` pairs as the API takes them. Throws CliFault (usage). */
-const queryOf = (pairs: readonly string[]): Record<string, string[]> =>
+const nodeQuery = (pairs: readonly string[]): Record<string, string[]> =>
   Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=');
@@ -62,7 +62,7 @@ const queryOf = (pairs: readonly string[]): Record<string, string[]> =>
 const bodyOf = (document: Record<string, unknown>, given: Planned): Record<string, unknown> => {
   const select = {
     ...(document.select as object | undefined),
-    ...(given.query && { query: queryOf(given.query) }),
+    ...(given.query && { query: nodeQuery(given.query) }),
     ...(given.node && { nodes: given.node }),
     ...(given.limit !== undefined && { limit: Number(given.limit) }),
     ...(given.percent !== undefined && { percent: given.percent }),
@@ -78,7 +78,7 @@ const bodyOf = (document: Record<string, unknown>, given: Planned): Record<strin
   };
 };
 
-const plan = async (context: Context, file: string | undefined, given: Planned): Promise<void> => {
+const planRollout = async (context: Context, file: string | undefined, given: Planned): Promise<void> => {
   const body = bodyOf(file === undefined ? {} : documentOf(context, file), given);
   context.print((await context.api.send('POST', path, body)) as Rollout, planText);
 };
@@ -107,11 +107,16 @@ const listTargets = async (context: Context, ident: string, given: Listed): Prom
   );
 };
 
-type Given = { readonly reason: string; readonly plan?: string; readonly wave?: string; readonly running?: string };
+type ActOptions = {
+  readonly reason: string;
+  readonly plan?: string;
+  readonly wave?: string;
+  readonly running?: string;
+};
 
 const acting =
   (act: string, hashed: boolean) =>
-  async (context: Context, ident: string, given: Given): Promise<void> => {
+  async (context: Context, ident: string, given: ActOptions): Promise<void> => {
     const uuid = await findRollout(context, ident);
     const answer = await context.api.send('POST', `${path}/${uuid}/${act}`, {
       reason: given.reason,
@@ -141,10 +146,10 @@ const rollback = async (
   context.print((await context.api.send('POST', `${path}/${uuid}/rollback`, body)) as Rollout, planText);
 };
 
-const watch = async (context: Context, ident: string): Promise<void> =>
+const watchCommand = async (context: Context, ident: string): Promise<void> =>
   watchRollout(context, await findRollout(context, ident));
 
-const acts: readonly (readonly [act: string, says: string, hashed: boolean])[] = [
+const rolloutCommands: readonly (readonly [act: string, says: string, hashed: boolean])[] = [
   ['submit', 'ask others to approve its plan', true],
   ['start', 'begin its first wave, by your rights', true],
   ['pause', 'begin nothing more for now; what runs, runs on', false],
@@ -171,7 +176,7 @@ const addVotes = (rollouts: Command, run: Acting): void => {
 };
 
 const addActs = (rollouts: Command, run: Acting): void => {
-  for (const [act, says, hashed] of acts) {
+  for (const [act, says, hashed] of rolloutCommands) {
     const command = rollouts
       .command(act)
       .description(says)
@@ -199,7 +204,7 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .option('--verb <verb>', 'service where absent')
     .option('--budget <amount>', 'how many nodes may be harmed: 2, or 1%')
     .option('--name <name>')
-    .action(run(plan));
+    .action(run(planRollout));
   rollouts
     .command('list')
     .description('those you may see')
@@ -207,7 +212,7 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .option('--limit <number>', 'at most so many, 1 to 1000')
     .action(run(listRollouts));
   rollouts.command('show').description('the plan of one').argument('<rollout>').action(run(showRollout));
-  rollouts.command('watch').description('follow one until it ends').argument('<rollout>').action(run(watch));
+  rollouts.command('watch').description('follow one until it ends').argument('<rollout>').action(run(watchCommand));
   rollouts
     .command('targets')
     .description('its nodes, each with its state and why')

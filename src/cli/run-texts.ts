@@ -49,7 +49,7 @@ export type Run = {
 const shortId = 8;
 
 export const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;
-const place = (run: Run): string => `${Math.min(run.cursor + 1, stepsOf(run))}/${stepsOf(run)}`;
+const stepPlace = (run: Run): string => `${Math.min(run.cursor + 1, stepsOf(run))}/${stepsOf(run)}`;
 const nodeNameOf = (run: Run): string => run.node_name ?? run.node_uuid;
 const runbookOf = ({ runbook }: Run): string => {
   if (typeof runbook !== 'object' || runbook === null) return plainText(runbook);
@@ -73,7 +73,7 @@ export const runTable = (runs: readonly Run[], width?: number): string =>
           nodeNameOf(run),
           run.verb,
           stateOf(run),
-          place(run),
+          stepPlace(run),
           run.started_at ?? run.created_at,
           run.waiting_for ?? run.last_error,
         ]),

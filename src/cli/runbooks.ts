@@ -93,11 +93,11 @@ const diffText = ({ from, to, patch }: Diff): string => {
   return `What makes revision ${to.revision} of revision ${from.revision}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 };
 
-const pathOf = (runbook: string, below = ''): string =>
+const runbookPath = (runbook: string, below = ''): string =>
   `/temper/v1/runbooks/${encodeURIComponent(runbook)}/revisions${below}`;
 
 const revisions = async ({ api, print, width }: Context, runbook: string): Promise<void> =>
-  print((await api.send('GET', pathOf(runbook))) as { revisions: readonly Revision[] }, (value) =>
+  print((await api.send('GET', runbookPath(runbook))) as { revisions: readonly Revision[] }, (value) =>
     revisionsText(value, width),
   );
 
@@ -108,7 +108,10 @@ const diff = async (
   { from }: { readonly from?: string },
 ): Promise<void> => {
   const query = from === undefined ? '' : `?from=${encodeURIComponent(from)}`;
-  print((await api.send('GET', pathOf(runbook, `/${encodeURIComponent(revision)}/diff${query}`))) as Diff, diffText);
+  print(
+    (await api.send('GET', runbookPath(runbook, `/${encodeURIComponent(revision)}/diff${query}`))) as Diff,
+    diffText,
+  );
 };
 
 const withdraw = async (
@@ -117,7 +120,7 @@ const withdraw = async (
   revision: string,
   { reason }: { readonly reason: string },
 ): Promise<void> => {
-  const path = pathOf(runbook, `/${encodeURIComponent(revision)}/withdraw`);
+  const path = runbookPath(runbook, `/${encodeURIComponent(revision)}/withdraw`);
   const withdrawn = (await api.send('POST', path, { reason })) as Revision;
   print(
     withdrawn,
@@ -164,7 +167,7 @@ const parameters = async (context: Context, runbook: string, { file }: { readonl
 type RunOptions = Pick<RunbookOptions, 'verb' | 'param'> & { readonly reason?: string };
 
 /** Runs it on one node. The verb that the node's state admits is the one that a plan says. */
-const run = async (context: Context, runbook: string, node: string, given: RunOptions): Promise<void> => {
+const runRunbook = async (context: Context, runbook: string, node: string, given: RunOptions): Promise<void> => {
   const { verb, param, reason } = given;
   const headers: Record<string, string> = reason === undefined ? {} : { 'X-Temper-Reason': reason };
   const body = { runbook, ...(param && { temper: { parameters: parametersOf(param) } }) };
@@ -197,7 +200,7 @@ export const addRunbooks = (program: Command, acting: Acting): void => {
     .option('--param <name=value>', 'a parameter of the runbook; may come several times', collect)
     .option('--verb <verb>', 'clean or service; what the node’s state admits where it is absent')
     .option('--reason <text>', 'why a project’s private runbook runs on another project’s node')
-    .action(acting(run));
+    .action(acting(runRunbook));
   runbooks
     .command('check')
     .description(

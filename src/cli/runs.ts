@@ -24,7 +24,7 @@ const cliRunActs = {
 } as const;
 type RunCommand = keyof typeof cliRunActs;
 
-const pathOf = (run: string): string => `/temper/v1/runs/${encodeURIComponent(run)}`;
+const runPath = (run: string): string => `/temper/v1/runs/${encodeURIComponent(run)}`;
 
 /** The steps' arguments as JSON text. Throws CliFault (usage). */
 const argsOf = (text: string | undefined): Record<string, unknown> | undefined => {
@@ -71,11 +71,11 @@ const runCommand =
   (act: RunCommand) =>
   async (context: Context, ident: string, { reason, args, yes }: ActOptions): Promise<void> => {
     const changed = argsOf(args);
-    const run = (await context.api.send('GET', pathOf(await findRun(context, ident)))) as Run;
+    const run = (await context.api.send('GET', runPath(await findRun(context, ident)))) as Run;
     if (act === 'abort' && !yes) await confirmed(context, run);
     // The step it was seen in: a run that has moved on since refuses.
     const body = { reason, step: run.cursor, ...(changed && { args: changed }) };
-    const said = (await context.api.send('POST', `${pathOf(run.uuid)}/${act}`, body)) as { will: string };
+    const said = (await context.api.send('POST', `${runPath(run.uuid)}/${act}`, body)) as { will: string };
     context.print(said, ({ will }) => `${plainText(will)}\n`);
   };
 
@@ -88,12 +88,12 @@ const rerun = async (
   if (step !== undefined && !(Number.isInteger(step) && step >= 0))
     stop('usage', '--from must be the number of a step, as `temper runs show` lists them.');
   const body = { reason, ...(step !== undefined && { from: step }) };
-  const said = await context.api.send('POST', `${pathOf(await findRun(context, ident))}/rerun`, body);
+  const said = await context.api.send('POST', `${runPath(await findRun(context, ident))}/rerun`, body);
   context.print(said, (value) => `Run ${plainText(value?.run ?? value?.uuid)} was accepted.\n`);
 };
 
 const showRun = async (context: Context, ident: string): Promise<void> => {
-  const run = (await context.api.send('GET', pathOf(await findRun(context, ident)))) as Run;
+  const run = (await context.api.send('GET', runPath(await findRun(context, ident)))) as Run;
   context.print(run, (shown) => runSheet(shown, context.width));
 };
 

@@ -5,7 +5,7 @@ import { stop } from './faults';
 import { spanMs } from './spans';
 import { listing, plainText } from './tables';
 
-type Window = {
+type ListedWindow = {
   readonly uuid: string;
   readonly project: string;
   readonly name: string;
@@ -18,7 +18,7 @@ type Window = {
   readonly closes_at: string;
 };
 
-type Given = {
+type WindowOptions = {
   readonly project?: string;
   readonly days: string;
   readonly from: string;
@@ -26,9 +26,9 @@ type Given = {
   readonly zone: string;
 };
 
-const path = '/temper/v1/windows';
+const windowsPath = '/temper/v1/windows';
 
-const windowTable = listing<Window>(
+const windowTable = listing<ListedWindow>(
   'windows',
   ['WINDOW', 'NAME', 'PROJECT', 'DAYS', 'FROM', 'MINUTES', 'ZONE', 'NOW'],
   (one) => [
@@ -44,18 +44,20 @@ const windowTable = listing<Window>(
 );
 
 const listWindows = async ({ api, print, width }: Context): Promise<void> =>
-  print((await api.send('GET', path)) as { windows: Window[] }, ({ windows }) => windowTable(windows, width));
+  print((await api.send('GET', windowsPath)) as { windows: ListedWindow[] }, ({ windows }) =>
+    windowTable(windows, width),
+  );
 
-const addWindow = async ({ api, print, width }: Context, name: string, given: Given): Promise<void> => {
+const addWindow = async ({ api, print, width }: Context, name: string, given: WindowOptions): Promise<void> => {
   const ms = spanMs(given.for) ?? stop('usage', '--for must be such as 90m or 4h.');
   const { project, from, zone } = given;
   const days = given.days.split(',').map((day) => day.trim().toLowerCase());
   const body = { name, days, from, minutes: Math.floor(ms / 60_000), zone, ...(project !== undefined && { project }) };
-  print((await api.send('POST', path, body)) as Window, (row) => windowTable([row], width));
+  print((await api.send('POST', windowsPath, body)) as ListedWindow, (row) => windowTable([row], width));
 };
 
 const deleteWindow = async ({ api, print }: Context, window: string): Promise<void> => {
-  await api.send('DELETE', `${path}/${encodeURIComponent(window)}`);
+  await api.send('DELETE', `${windowsPath}/${encodeURIComponent(window)}`);
   print({ uuid: window }, ({ uuid }) => `Window ${plainText(uuid)} is deleted.\n`);
 };
 
