@@ -1,3 +1,6 @@
+/** Any JSON value. */
+export type Json = unknown;
+
 /** A JSON object, of which nothing but that is known. */
 export type Document = Readonly<Record<string, unknown>>;
 

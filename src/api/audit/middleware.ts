@@ -38,12 +38,12 @@ export type Trail = {
   close(): Promise<void>;
 };
 
-const reading = ['GET'] as const satisfies readonly Route['method'][];
+const readingMethods = ['GET'] as const satisfies readonly Route['method'][];
 
 // A path or method that is not offered has no rules: nothing could have been changed there.
 const leavesRows = ({ method, rules, open, audited, changesNothing }: Route): boolean =>
   audited === true ||
-  (!changesNothing && !reading.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open);
+  (!changesNothing && !readingMethods.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open);
 
 /** What the policy answered last, and what it admitted last. */
 type Heard = { rule: string | null; allowed: boolean; admitted: string | null };
@@ -88,7 +88,7 @@ const auditTarget = ({ path }: Route, params: FollowedRequest['params']) => {
 };
 
 /** A rule refused; where its refusal reads as "not found", the rule is known only from what was asked last. */
-const judge = ({ status, facts }: TemperError, heard: Heard): { verdict: AuditOutcome; rule: string | null } => {
+const verdictOn = ({ status, facts }: TemperError, heard: Heard): { verdict: AuditOutcome; rule: string | null } => {
   const hidden = status === 404 && heard.rule !== null && !heard.allowed;
   if (status === 403 || hidden)
     return { verdict: 'refused', rule: typeof facts.rule === 'string' ? facts.rule : heard.rule };
@@ -135,7 +135,7 @@ export const createTrail = (ctx: ApiContext): Trail => {
           if (!left) await write(row('granted', heard.admitted, code ?? null));
         },
         ended: (error) => {
-          const { verdict, rule } = judge(error, heard);
+          const { verdict, rule } = verdictOn(error, heard);
           return repeats.note(row(verdict, rule, error.code));
         },
       };

@@ -12,7 +12,7 @@ type RefusalCounterOptions = {
 };
 
 type CountedRefusal = { row: RequestRow; times: number };
-type Window = {
+type RefusalWindow = {
   readonly ends: number;
   readonly seen: Map<string, CountedRefusal>;
   /** Those beyond the most, of every kind. */
@@ -40,18 +40,18 @@ const summed = ({ row, times }: CountedRefusal): RequestRow => ({
 
 /** Counts what is written again and again. The count of a window is written when it is over, or at `flush`. */
 export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most = 60 }: RefusalCounterOptions) => {
-  const windows = new Map<string, Window>();
+  const windows = new Map<string, RefusalWindow>();
 
-  const end = async (caller: string, { seen, beyond }: Window): Promise<void> => {
+  const end = async (caller: string, { seen, beyond }: RefusalWindow): Promise<void> => {
     windows.delete(caller);
     for (const { row, times } of seen.values()) if (times > 0) await write({ ...row, times });
     for (const counted of beyond) await write(summed(counted));
   };
 
-  const windowOf = async (caller: string): Promise<Window> => {
+  const windowOf = async (caller: string): Promise<RefusalWindow> => {
     const open = windows.get(caller);
     if (open && open.ends > now()) return open;
-    const fresh: Window = { ends: now() + windowMs, seen: new Map(), beyond: [] };
+    const fresh: RefusalWindow = { ends: now() + windowMs, seen: new Map(), beyond: [] };
     const ended = open && end(caller, open);
     windows.set(caller, fresh);
     await ended;

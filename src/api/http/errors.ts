@@ -35,14 +35,14 @@ const titles: Readonly<Record<number, string>> = {
 
 const faultcode = (status: number): string => (status >= 400 && status < 500 ? 'Client' : 'Server');
 
-const fault = (status: number, faultstring: string) => ({ faultcode: faultcode(status), faultstring });
+const faultBody = (status: number, faultstring: string) => ({ faultcode: faultcode(status), faultstring });
 
 const wrapped = (inner: unknown): string => JSON.stringify({ error_message: JSON.stringify(inner) });
 
 const writers: Record<Form, (error: TemperError) => string> = {
-  fault: ({ status, message }) => wrapped({ ...fault(status, message), debuginfo: null }),
+  fault: ({ status, message }) => wrapped({ ...faultBody(status, message), debuginfo: null }),
   titled: ({ status, message }) => wrapped({ code: status, title: titles[status] ?? 'Error', description: message }),
-  flat: ({ status, message }) => JSON.stringify(fault(status, message)),
+  flat: ({ status, message }) => JSON.stringify(faultBody(status, message)),
   auth: (error) =>
     JSON.stringify({
       error: isBasic(error)

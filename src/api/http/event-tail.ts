@@ -5,7 +5,7 @@ import type { SeenEvent } from '../../inventory/all-events';
 import type { FeedPlace } from '../../inventory/feed';
 import type { ErrorLog } from '../../model/log';
 
-const pageSize = 500;
+const eventsAtOnce = 500;
 const readEveryMs = 400;
 /** Of one stream; a client that does not read so many is behind, and connects again. */
 const mostKept = 5_000;
@@ -24,7 +24,7 @@ export type EventTail = {
 };
 
 /** `place` is that of the last event that all streams were given. */
-type Reader = { place: FeedPlace };
+type TailReader = { place: FeedPlace };
 
 type Follower = { rows: SeenEvent[]; behind: boolean; wake: () => void };
 
@@ -46,7 +46,7 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
   const followers = new Set<Follower>();
   const ending = new AbortController();
   /** The one that reads, or is about to; none without a stream. */
-  let current: Promise<Reader> | undefined;
+  let current: Promise<TailReader> | undefined;
 
   const hand = (rows: readonly SeenEvent[]): void => {
     for (const follower of followers) {
@@ -57,13 +57,13 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
   };
 
   /** Reads until no stream is left. A store that does not answer is asked again. */
-  const read = async (reader: Reader): Promise<void> => {
+  const read = async (reader: TailReader): Promise<void> => {
     while (followers.size > 0 && !ending.signal.aborted) {
       try {
-        const rows = await inventory.allEvents.after(reader.place, pageSize);
+        const rows = await inventory.allEvents.after(reader.place, eventsAtOnce);
         reader.place = rows.at(-1) ?? reader.place;
         if (rows.length > 0) hand(rows);
-        if (rows.length === pageSize) continue;
+        if (rows.length === eventsAtOnce) continue;
       } catch (thrown) {
         log.warn('events could not be read', { reason: String(thrown) });
       }
@@ -72,8 +72,8 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
     current = undefined;
   };
 
-  const begin = async (): Promise<Reader> => {
-    const reader: Reader = { place: await inventory.allEvents.end() };
+  const begin = async (): Promise<TailReader> => {
+    const reader: TailReader = { place: await inventory.allEvents.end() };
     void read(reader);
     return reader;
   };

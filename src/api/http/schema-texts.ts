@@ -34,14 +34,14 @@ const sizeText = (issue: Sized): string => {
   return `must be ${issue.code === 'too_small' ? 'more' : 'less'} than ${limit}`;
 };
 
-const listed = (values: readonly unknown[]): string => values.map((value) => String(value)).join(', ');
+const listedValues = (values: readonly unknown[]): string => values.map((value) => String(value)).join(', ');
 
 /** @returns for example `must be one of agent, ipxe`, or the text that the schema itself gives */
 export const issueText = (issue: Issue): string => {
   if (!libraryText.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_value':
-      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${listed(issue.values)}`;
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${listedValues(issue.values)}`;
     case 'invalid_type':
       return typeText(issue);
     case 'too_small':

@@ -1,8 +1,9 @@
 /** What an operation answers when all goes well: what its route says, else what its method and resource say. */
+import type { Document } from '../../model/document';
 import { isShow } from '../http/etag';
 import type { Answers, Method, Route } from '../http/route';
 import { componentName, type ResourceSeen, seenAt } from './resources';
-import { answerSchema, type Json, listSchema, refTo } from './schemas';
+import { answerSchema, listSchema, refTo } from './schemas';
 
 const usualStatus = { GET: 200, POST: 201, PUT: 204, PATCH: 200, DELETE: 204 } as const satisfies Record<
   Method,
@@ -17,19 +18,19 @@ const says = {
   304: 'As it was.',
 } as const satisfies Record<number, string>;
 
-const json = (schema: Json): Json => ({ content: { 'application/json': { schema } } });
+const json = (schema: Document): Document => ({ content: { 'application/json': { schema } } });
 
-const contentOf = (shape: Answers[number]): Json => {
+const answerContent = (shape: Answers[number]): Document => {
   if (shape === null) return {};
   if (typeof shape === 'string') return { content: { [shape]: { schema: { type: 'string' } } } };
   return json(answerSchema(shape));
 };
 
-const shownAs = ({ table, as }: ResourceSeen): Json =>
+const shownAs = ({ table, as }: ResourceSeen): Document =>
   as === 'one' ? refTo('schemas', componentName(table)) : listSchema(table);
 
 /** Whether what the answer holds follows from method and path alone. */
-const usual = (route: Route): Json | undefined => {
+const usual = (route: Route): Document | undefined => {
   const status = usualStatus[route.method];
   if (status === 204) return {};
   const seen = seenAt(route.path);
@@ -39,21 +40,21 @@ const usual = (route: Route): Json | undefined => {
 
 const locationStatuses: readonly number[] = [201, 202];
 
-const describedHeaders = (status: number): Json =>
+const describedHeaders = (status: number): Document =>
   locationStatuses.includes(status)
     ? { headers: { Location: { description: 'Where to look, as an absolute URL.', schema: { type: 'string' } } } }
     : {};
 
-const describedAnswer = (status: number, content: Json): [string, Json] => [
+const describedAnswer = (status: number, content: Document): [string, Document] => [
   String(status),
   { description: says[status as keyof typeof says] ?? 'Done.', ...describedHeaders(status), ...content },
 ];
 
-const answerEntries = (answers: Answers): [string, Json][] =>
-  Object.entries(answers).map(([status, shape]) => describedAnswer(Number(status), contentOf(shape)));
+const answerEntries = (answers: Answers): [string, Document][] =>
+  Object.entries(answers).map(([status, shape]) => describedAnswer(Number(status), answerContent(shape)));
 
 /** The good answers by status; undefined where what the answer holds is unknown. */
-export const goodAnswers = (route: Route): Readonly<Record<string, Json>> | undefined => {
+export const goodAnswers = (route: Route): Readonly<Record<string, Document>> | undefined => {
   const content = usual(route);
   if (!route.answers && !content) return undefined;
   const answers = route.answers ? answerEntries(route.answers) : [describedAnswer(usualStatus[route.method], content!)];

@@ -1,4 +1,5 @@
 /** The API's description in OpenAPI 3.1, made of the tables that the server walks: routes, their schemas, resources, errors. */
+import type { Document } from '../../model/document';
 import { maxVersion, minVersion } from '../../model/resources/microversions';
 import { bodyLimit } from '../http/body';
 import type { Route } from '../http/route';
@@ -6,21 +7,21 @@ import { goodAnswers } from './answers';
 import { headerComponents, parametersOf } from './parameters';
 import { faultSchemas, refusalComponents, refusalsOf } from './refusals';
 import { componentName, type ResourceSeen, resourceTables, seenAt } from './resources';
-import { type Json, noted, patchSchema, requestSchema, resourceSchema, versionText } from './schemas';
+import { noted, patchSchema, requestSchema, resourceSchema, versionText } from './schemas';
 import { operationId, summaryOf, tagsOf } from './words';
 
-const bodySchema = (route: Route, seen: ResourceSeen | undefined): Json => {
+const bodySchema = (route: Route, seen: ResourceSeen | undefined): Document => {
   const schema = requestSchema(route.body!);
   if (!seen) return schema;
   return route.method === 'PATCH' ? patchSchema(schema, seen.table) : noted(schema, seen.table);
 };
 
-const takesNothing = (schema: Json): boolean => {
+const takesNothing = (schema: Document): boolean => {
   const { required } = schema as { required?: readonly string[] };
   return schema.type === 'object' && !required?.length;
 };
 
-const bodyOf = (route: Route, seen: ResourceSeen | undefined): Json => {
+const requestBodyOf = (route: Route, seen: ResourceSeen | undefined): Document => {
   // A body of GET is read, as Ironic has it; what is described is the query.
   if (!route.body || route.method === 'GET') return {};
   const schema = bodySchema(route, seen);
@@ -33,17 +34,17 @@ const bodyOf = (route: Route, seen: ResourceSeen | undefined): Json => {
   };
 };
 
-const securityOf = ({ rules, open }: Route): Json => (rules === 'public' || open ? { security: [] } : {});
+const securityOf = ({ rules, open }: Route): Document => (rules === 'public' || open ? { security: [] } : {});
 
 /** What OpenAPI has no word for. */
-const notesOf = (route: Route): Json => ({
+const notesOf = (route: Route): Document => ({
   'x-since': versionText(route.since ?? 1),
   ...((route.since ?? 1) > 1 && { 'x-older-versions-get': route.tooOld ?? 404 }),
   'x-rules': route.rules === 'public' ? [] : route.rules,
   ...(route.body && { 'x-body-limit': route.bodyLimit ?? bodyLimit }),
 });
 
-const operation = (route: Route): Json => {
+const operation = (route: Route): Document => {
   const seen = seenAt(route.path);
   return {
     operationId: operationId(route),
@@ -51,7 +52,7 @@ const operation = (route: Route): Json => {
     tags: tagsOf(route),
     ...securityOf(route),
     parameters: parametersOf(route, seen),
-    ...bodyOf(route, seen),
+    ...requestBodyOf(route, seen),
     responses: { ...(goodAnswers(route) ?? { 200: { description: 'Done; here it is.' } }), ...refusalsOf(route) },
     ...notesOf(route),
   };
@@ -63,9 +64,9 @@ const templated = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 /** One path may come under several names of its parameters; OpenAPI takes them for the same, and wants one. */
 const shape = (path: string): string => path.replace(/:\w+/g, ':');
 
-const pathsOf = (routes: readonly Route[]): Json => {
+const pathsOf = (routes: readonly Route[]): Document => {
   const names = new Map<string, string>();
-  const paths: Record<string, Record<string, Json>> = {};
+  const paths: Record<string, Record<string, Document>> = {};
   for (const one of routes) {
     const path = names.get(shape(one.path)) ?? one.path;
     names.set(shape(one.path), path);
@@ -91,7 +92,7 @@ const link = {
   additionalProperties: false,
 };
 
-const components = (): Json => ({
+const components = (): Document => ({
   securitySchemes,
   parameters: headerComponents(),
   responses: refusalComponents(),
@@ -106,7 +107,7 @@ const components = (): Json => ({
  * The document for these routes.
  * @param server what paths begin with; the host that serves the document by default
  */
-export const describe = (routes: readonly Route[], server = '/'): Json => ({
+export const describe = (routes: readonly Route[], server = '/'): Document => ({
   openapi: '3.1.0',
   info: {
     title: 'Temper',

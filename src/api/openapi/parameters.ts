@@ -1,16 +1,17 @@
 /** The parameters of an operation: those of its path, of its query, and the header that says the version. */
+import type { Document } from '../../model/document';
 import { choosable, isSortable, type ResourceTable, sinceOf } from '../../model/resources/fields';
 import { maxVersion } from '../../model/resources/microversions';
 import { isShow } from '../http/etag';
 import { honoursKey } from '../http/idempotency';
 import type { Route } from '../http/route';
 import type { ResourceSeen } from './resources';
-import { type Json, refTo, requestSchema, versionText } from './schemas';
+import { refTo, requestSchema, versionText } from './schemas';
 
-type Properties = Readonly<Record<string, Json>>;
+type Properties = Readonly<Record<string, Document>>;
 
 /** The header by which every request chooses its version. */
-const versionParameter: Json = {
+const versionParameter: Document = {
   name: 'X-OpenStack-Ironic-API-Version',
   in: 'header',
   description:
@@ -39,14 +40,14 @@ const headerParameters = [
 ] as const;
 
 /** The headers that requests refer to, by the name of their component. */
-export const headerComponents = (): Json => ({
+export const headerComponents = (): Document => ({
   version: versionParameter,
   ...Object.fromEntries(headerParameters.map(({ when: _, ...row }) => [row.name, { ...row, in: 'header' }])),
 });
 
 const namesIn = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
-const pathParameters = (route: Route): Json[] => {
+const pathParameters = (route: Route): Document[] => {
   const known = (route.params ? requestSchema(route.params).properties : {}) as Properties;
   return namesIn(route.path).map((name) => ({
     name,
@@ -56,7 +57,7 @@ const pathParameters = (route: Route): Json[] => {
   }));
 };
 
-const namesParameter = (names: readonly string[]): Json => ({
+const namesParameter = (names: readonly string[]): Document => ({
   schema: { type: 'array', items: { enum: names }, minItems: 1 },
   style: 'form',
   explode: false,
@@ -65,21 +66,21 @@ const namesParameter = (names: readonly string[]): Json => ({
 const sortKeys = (table: ResourceTable): string[] => ['id', ...table.fields.filter(isSortable).map(({ name }) => name)];
 
 /** Parameters of which the table knows more than the schema: what their values can be. */
-const fromTable: Readonly<Record<string, (table: ResourceTable) => Json>> = {
+const fromTable: Readonly<Record<string, (table: ResourceTable) => Document>> = {
   fields: (table) => namesParameter(choosable(table)),
   sort_key: (table) => ({ schema: { type: 'string', enum: sortKeys(table) } }),
 };
 
 /** A text of a query that stands for a boolean is best sent as one of the two. */
-const readable = (schema: Json): Json =>
+const readable = (schema: Document): Document =>
   Array.isArray(schema.type) && schema.type.includes('boolean') ? { ...schema, type: 'boolean' } : schema;
 
-const filterNotes = (table: ResourceTable | undefined, name: string): Json => {
+const filterNotes = (table: ResourceTable | undefined, name: string): Document => {
   const row = table?.filters.find((one) => one.name === name);
   return row && sinceOf(row) > 1 ? { 'x-since': versionText(sinceOf(row)) } : {};
 };
 
-const queryParameters = (route: Route, table: ResourceTable | undefined): Json[] => {
+const queryParameters = (route: Route, table: ResourceTable | undefined): Document[] => {
   if (!route.query) return [];
   const { properties = {}, required = [] } = requestSchema(route.query!) as {
     properties?: Properties;
@@ -95,7 +96,7 @@ const queryParameters = (route: Route, table: ResourceTable | undefined): Json[]
 };
 
 /** All of them. */
-export const parametersOf = (route: Route, seen: ResourceSeen | undefined): Json[] => [
+export const parametersOf = (route: Route, seen: ResourceSeen | undefined): Document[] => [
   ...pathParameters(route),
   ...queryParameters(route, seen?.table),
   ...headerParameters.filter(({ when }) => when(route)).map(({ name }) => refTo('parameters', name)),

@@ -1,14 +1,15 @@
 /** What an operation answers when it does not go well: the statuses of the list of errors, each where it can occur. */
+import type { Document } from '../../model/document';
 import { honoursKey } from '../http/idempotency';
 import type { Method, Route } from '../http/route';
-import { type Json, refTo } from './schemas';
+import { refTo } from './schemas';
 
 type Refusal = {
   readonly status: number;
   readonly says: string;
   /** Names of body schemas. */
   readonly bodies: readonly ('Fault' | 'PlainFault' | 'AuthFault')[];
-  readonly headers?: Json;
+  readonly headers?: Document;
   readonly when: (route: Route) => boolean;
 };
 
@@ -21,7 +22,7 @@ const ofNode = ({ path }: Route): boolean => /\/(nodes|drivers|heartbeat|runs)\b
 const asksBmc = ({ path }: Route): boolean => /\/(management|vmedia|vendor_passthru)\b/.test(path);
 const any = (): boolean => true;
 
-const textHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
+const textHeader = (description: string): Document => ({ description, schema: { type: 'string' } });
 
 /** In the order of the document. */
 export const refusals: readonly Refusal[] = [
@@ -96,27 +97,27 @@ export const refusals: readonly Refusal[] = [
   { status: 504, says: 'The BMC did not do it in time.', bodies: ['Fault'], when: ofNode },
 ];
 
-const nameOf = ({ status }: Refusal): string => `Refused${status}`;
+const refusalName = ({ status }: Refusal): string => `Refused${status}`;
 
-const contentOf = ({ bodies }: Refusal): Json => {
+const refusalContent = ({ bodies }: Refusal): Document => {
   if (bodies.length === 0) return {};
   const schemas = bodies.map((name) => refTo('schemas', name));
   return { content: { 'application/json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } } };
 };
 
 /** The responses that operations refer to. */
-export const refusalComponents = (): Json =>
+export const refusalComponents = (): Document =>
   Object.fromEntries(
     refusals.map((row) => [
-      nameOf(row),
-      { description: row.says, ...(row.headers && { headers: row.headers }), ...contentOf(row) },
+      refusalName(row),
+      { description: row.says, ...(row.headers && { headers: row.headers }), ...refusalContent(row) },
     ]),
   );
 
 /** The refusals that a route may answer, by status. */
-export const refusalsOf = (route: Route): Json =>
+export const refusalsOf = (route: Route): Document =>
   Object.fromEntries(
-    refusals.filter(({ when }) => when(route)).map((row) => [String(row.status), refTo('responses', nameOf(row))]),
+    refusals.filter(({ when }) => when(route)).map((row) => [String(row.status), refTo('responses', refusalName(row))]),
   );
 
 const fault = {
@@ -126,7 +127,7 @@ const fault = {
 };
 
 /** The bodies of refusals: Ironic's, whose text is JSON inside JSON, and those of what stands before the API. */
-export const faultSchemas: Json = {
+export const faultSchemas: Document = {
   Fault: {
     type: 'object',
     properties: {

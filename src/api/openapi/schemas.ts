@@ -1,5 +1,7 @@
 /** JSON Schemas of what goes over the wire: of requests from their zod schemas, of answers from the resource tables. */
+
 import { z } from 'zod';
+import type { Document } from '../../model/document';
 import {
   emptyValue,
   type FieldRow,
@@ -12,9 +14,7 @@ import {
 import { maxMinor } from '../../model/resources/microversions';
 import { componentName } from './resources';
 
-export type Json = Readonly<Record<string, unknown>>;
-
-export const refTo = (kind: 'schemas' | 'responses' | 'parameters', name: string): Json => ({
+export const refTo = (kind: 'schemas' | 'responses' | 'parameters', name: string): Document => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
@@ -22,7 +22,7 @@ export const refTo = (kind: 'schemas' | 'responses' | 'parameters', name: string
 export const versionText = (minor: number): string => `1.${minor}`;
 
 /** The schema of what a caller sends. What zod checks with code of its own cannot be said and is left out. */
-export const requestSchema = (schema: z.ZodType): Json => {
+export const requestSchema = (schema: z.ZodType): Document => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<
     string,
     unknown
@@ -31,7 +31,7 @@ export const requestSchema = (schema: z.ZodType): Json => {
 };
 
 /** The schema of what is answered. */
-export const answerSchema = (schema: z.ZodType): Json => {
+export const answerSchema = (schema: z.ZodType): Document => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Record<
     string,
     unknown
@@ -49,7 +49,7 @@ const types = {
   list: { type: 'array', items: {} },
   timestamp: { type: 'string', format: 'date-time' },
   links: { type: 'array', items: refTo('schemas', 'Link') },
-} as const satisfies Record<FieldRow['type'], Json>;
+} as const satisfies Record<FieldRow['type'], Document>;
 
 const neverNull: readonly FieldRow['type'][] = ['object', 'texts', 'list', 'links'];
 
@@ -63,26 +63,26 @@ const showsNull = (row: FieldRow): boolean => {
 const isKnown = (row: FieldRow): boolean =>
   row.name === 'uuid' || row.create === 'required' || (row.default !== undefined && emptyValue(row) !== null);
 
-const fieldNotes = (row: FieldRow): Json => ({
+const fieldNotes = (row: FieldRow): Document => ({
   ...(sinceOf(row) > 1 && { 'x-since': versionText(sinceOf(row)) }),
   ...(row.redact && { 'x-redacted-without': row.redact.rule }),
   ...(row.secret && { 'x-secrets-masked': true }),
 });
 
-const fieldSchema = (row: FieldRow): Json => {
-  const { type, ...rest }: Json = row.nested ? { type: 'array', items: types[row.type] } : types[row.type];
+const fieldSchema = (row: FieldRow): Document => {
+  const { type, ...rest }: Document = row.nested ? { type: 'array', items: types[row.type] } : types[row.type];
   return { type: showsNull(row) ? [type, 'null'] : type, ...rest, ...fieldNotes(row) };
 };
 
 /** A resource as the newest version shows it. Callers may choose fields, so none is certain. */
-export const resourceSchema = (table: ResourceTable): Json => ({
+export const resourceSchema = (table: ResourceTable): Document => ({
   type: 'object',
   properties: Object.fromEntries(namedFields(table, maxMinor).map((row) => [row.name, fieldSchema(row)])),
   additionalProperties: false,
 });
 
 /** A page of a list. */
-export const listSchema = (table: ResourceTable): Json => ({
+export const listSchema = (table: ResourceTable): Document => ({
   type: 'object',
   properties: {
     [table.collection]: { type: 'array', items: refTo('schemas', componentName(table)) },
@@ -93,10 +93,10 @@ export const listSchema = (table: ResourceTable): Json => ({
 });
 
 /** A request's schema with what the table knows of its fields. */
-export const noted = (schema: Json, table: ResourceTable): Json => {
-  const properties = schema.properties as Readonly<Record<string, Json>> | undefined;
+export const noted = (schema: Document, table: ResourceTable): Document => {
+  const properties = schema.properties as Readonly<Record<string, Document>> | undefined;
   if (!properties) return schema;
-  const withNotes = ([name, one]: [string, Json]): [string, Json] => {
+  const withNotes = ([name, one]: [string, Document]): [string, Document] => {
     const row = fieldOf(table, name);
     if (!row) return [name, one];
     const form = row.form ? { description: row.form.says } : {};
@@ -106,7 +106,7 @@ export const noted = (schema: Json, table: ResourceTable): Json => {
 };
 
 /** The schema of a JSON patch, with the attributes that it may change and the rule that each change needs. */
-export const patchSchema = (schema: Json, table: ResourceTable): Json => {
+export const patchSchema = (schema: Document, table: ResourceTable): Document => {
   const rows = patchable(table).map((name) => fieldOf(table, name)!);
   const since = (row: FieldRow) => Math.max(sinceOf(row), row.patchSince ?? 1);
   return {

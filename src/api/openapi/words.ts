@@ -2,7 +2,7 @@
 import type { Method, Route } from '../http/route';
 import { type ResourceSeen, seenAt } from './resources';
 
-type Named = Pick<Route, 'method' | 'path'>;
+type NamedRoute = Pick<Route, 'method' | 'path'>;
 
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith(':') === true;
 const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean);
@@ -11,7 +11,7 @@ const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean);
 const isOurs = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/temper/');
 
 /** Unique, and the same as long as method and path are: `get_v1_nodes_id_states`. A parameter's name does not count. */
-export const operationId = ({ method, path }: Named): string =>
+export const operationId = ({ method, path }: NamedRoute): string =>
   [method.toLowerCase(), ...segmentsOf(path).map((one) => (isParameter(one) ? 'id' : one.replace(/\W/g, '_')))].join(
     '_',
   );
@@ -57,13 +57,13 @@ const methodVerbs = {
   DELETE: 'Remove',
 } as const satisfies Record<Method, string>;
 
-const verbOf = ({ method }: Named, seen: ResourceSeen | undefined): string => {
+const verbOf = ({ method }: NamedRoute, seen: ResourceSeen | undefined): string => {
   if (!seen || seen.as === 'one') return methodVerbs[method];
   return { ...methodVerbs, GET: 'List', POST: 'Create' }[method];
 };
 
 /** One line for people. */
-export const summaryOf = (route: Named): string => {
+export const summaryOf = (route: NamedRoute): string => {
   const seen = seenAt(route.path);
   const path = seen?.as === 'detail' ? route.path.replace(/\/detail$/, '') : route.path;
   const text = `${verbOf(route, seen)} ${thing(path, seen?.as === 'list' && route.method === 'POST')}`;

@@ -24,6 +24,7 @@ import { driftOf } from './baselines';
 import { type CollectedRefusal, type CollectingChecks, everyRefusal } from './checks';
 import type { OrderContext } from './context';
 import { refuseFrozen } from './frozen';
+import { factsOf } from './plans';
 import type { ProvisionAsked } from './request';
 
 /** A step as it would run. */
@@ -92,8 +93,6 @@ const concernsOf = async (
 
 const kindOfStep = ({ interface: of, step }: PlannedStep) => ({ interface: of, step });
 
-const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
 /** The verb of a runbook that comes without one: what the node's state admits, or cleaning. */
 export const runbookVerb = ({ provision_state }: NodeRow): Verb =>
   (['clean', 'service'] as const).find((verb) => next(provision_state, verbRow(verb).event) !== undefined) ?? 'clean';
@@ -113,9 +112,8 @@ export const planProvision = async (
   const order = admitted.does === 'run' ? admitted.order : undefined;
   if (order) await checkAcceptance(ctx, order, checks);
   const steps = order?.steps ?? [];
-  const { vendor, model } = node.properties;
-  const kind = { vendor: text(vendor), model: text(model) };
-  const past = await ctx.inventory.expectations.ofSteps(kind, steps.map(kindOfStep));
+  const { vendor, model } = factsOf(node);
+  const past = await ctx.inventory.expectations.ofSteps({ vendor, model }, steps.map(kindOfStep));
   const outlook = planOutlook({ steps, ...order?.ramdisk });
   return {
     admitted,

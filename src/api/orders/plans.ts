@@ -95,7 +95,7 @@ const automatic = async (planning: Planning): Promise<PlanListed> => {
   return runbook ? byRunbook(planning, runbook, 'clean') : { steps: automaticPlan(node), automatic: true };
 };
 
-const listed = async (planning: Planning, runbook: Runbook | null): Promise<PlanListed> => {
+const listedSteps = async (planning: Planning, runbook: Runbook | null): Promise<PlanListed> => {
   const { ctx, want, checks } = planning;
   if (runbook) {
     checks.try(() => refuseDisallowed(ctx, runbook.steps));
@@ -109,7 +109,7 @@ const listed = async (planning: Planning, runbook: Runbook | null): Promise<Plan
 /** The steps that a request brings, chooses by a runbook, or leaves to the node's own list. Throws what planning throws. */
 export const requestedSteps = async (planning: Planning, given: Runbook | null): Promise<PlanListed> => {
   const { want, request } = planning;
-  const steps = await listed(planning, given);
+  const steps = await listedSteps(planning, given);
   const { rescue_password } = request.body;
   // Where it is missing, that was refused before.
   if (!want.row.rescuePassword || rescue_password === undefined) return steps;

@@ -15,7 +15,7 @@ export const runRunbook = 'temper:node:run_runbook';
 
 /** The header that says why a private runbook is run on a node of another project. */
 export const reasonHeader = 'X-Temper-Reason';
-const longestReason = 1_000;
+const longestCrossing = 1_000;
 
 const useRule = 'baremetal:runbook:use';
 const matchName = 'temper:runbook:match_name';
@@ -59,10 +59,10 @@ const requireHome = (
   if (policy.allows(crossSilently, who, target)) return undefined;
   checks.rule(policy, cross, who, target);
   const said = reason.trim();
-  if (said === '' || said.length > longestReason)
+  if (said === '' || said.length > longestCrossing)
     raise('InvalidInput', {
       field: reasonHeader,
-      reason: `must say in up to ${longestReason} characters why a project's private runbook runs on a node that it neither owns nor leases; it stands in the audit trail`,
+      reason: `must say in up to ${longestCrossing} characters why a project's private runbook runs on a node that it neither owns nor leases; it stands in the audit trail`,
     });
   return { rule: cross, reason: said };
 };

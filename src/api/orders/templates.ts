@@ -45,7 +45,7 @@ const checkOnce = (templates: readonly DeployTemplate[]): void => {
 };
 
 /** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
-const planned = (steps: readonly TemplateStep[], node: NodeRow & Equipment): PlannedStep[] =>
+const plannedSteps = (steps: readonly TemplateStep[], node: NodeRow & Equipment): PlannedStep[] =>
   planDeploySteps(
     steps.map((step) => ({ ...step, args: readable(step.args) as TemplateStep['args'] })),
     node,
@@ -67,5 +67,5 @@ export const templateSteps = async (
   for (const template of templates) requireUnvouched(ctx, request, node, template);
   const steps = templates.flatMap((template) => template.steps).filter((step) => !own.includes(nameOf(step)));
   refuseDisallowed(ctx, steps);
-  return planned(steps, node);
+  return plannedSteps(steps, node);
 };

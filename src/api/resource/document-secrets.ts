@@ -1,9 +1,10 @@
 /** Free-form documents on their way into the store: a mask that comes back keeps what it hides, and references cannot be forged. */
+
 import type { BoxedSecret, Holding, Sealer } from '../../inventory/secrets/sealing';
 import { isSecretRef, masked, maskSecrets, secretRefs } from '../../model/access/secrets';
+import type { Json } from '../../model/document';
 import { raise } from '../../model/errors';
 
-type Json = unknown;
 const isObject = (value: Json): value is Record<string, Json> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

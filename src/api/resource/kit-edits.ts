@@ -287,10 +287,10 @@ const deleteRoute = (resource: Resource): Route => {
   });
 };
 
-const routes = { create: createRoute, update: patchRoute, delete: deleteRoute } as const;
+const routeOf = { create: createRoute, update: patchRoute, delete: deleteRoute } as const;
 
 /** The routes that write it. */
 export const editRoutes = <Row extends AnyRow>(given: Resource<Row>): Route[] => {
   const resource = given as unknown as Resource;
-  return (resource.acts ?? (['create', 'update', 'delete'] as const)).map((act) => routes[act](resource));
+  return (resource.acts ?? (['create', 'update', 'delete'] as const)).map((act) => routeOf[act](resource));
 };

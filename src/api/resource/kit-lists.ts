@@ -46,7 +46,7 @@ export const shownTo = (
   return { base, hides: (rule, row) => !policy.allows(rule, who, nodeTarget(row as Parameters<typeof nodeTarget>[0])) };
 };
 
-const anyOf = (column: string, values: unknown): Predicate =>
+const columnIn = (column: string, values: unknown): Predicate =>
   Array.isArray(values) ? or(...values.map((value) => ({ is: 'equals', column, value }) as const)) : always;
 
 /** Filters that name where to look; only one of them is taken. */
@@ -68,7 +68,7 @@ const homeOf = async (
 ): Promise<Predicate> => {
   if (!home) return always;
   (home.checkFilters ?? checkPlaces)(filters, parent !== undefined);
-  const within = and(anyOf('shard', filters.shard), anyOf('conductor_group', filters.conductor_groups));
+  const within = and(columnIn('shard', filters.shard), columnIn('conductor_group', filters.conductor_groups));
   const ident = parent?.of === 'nodes' ? parent.ident : (filters.node ?? filters.node_uuid);
   if (ident === undefined) return within;
   const node = await visibleHome(ctx, who, String(ident));

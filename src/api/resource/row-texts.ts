@@ -46,18 +46,18 @@ const wireTime = (utc: unknown): string => {
   return millis === '000' ? `${whole}+00:00"` : `${whole}.${millis}000+00:00"`;
 };
 
-const isDocument = ({ type }: FieldRow): boolean => type === 'object' || type === 'list';
+const holdsDocument = ({ type }: FieldRow): boolean => type === 'object' || type === 'list';
 
 /** How a column is read that no extra looks at. */
 const asRead = (field: FieldRow): ListColumn => {
   const column = columnOf(field)!;
-  if (isDocument(field)) return { column, as: 'json' };
+  if (holdsDocument(field)) return { column, as: 'json' };
   return field.type === 'timestamp' ? { column, as: 'utc' } : column;
 };
 
 const columnEncoder = (field: FieldRow): ((value: unknown) => string) => {
   const empty = JSON.stringify(emptyValue({ ...field, default: undefined }));
-  if (isDocument(field)) {
+  if (holdsDocument(field)) {
     const text = (value: unknown): string => (value === null ? empty : (value as string));
     return field.secret ? (value) => maskDocument(text(value)) : text;
   }

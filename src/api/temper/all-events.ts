@@ -108,7 +108,7 @@ const isWanted = ({ node, run, rollout, kind }: Wanted, event: SeenEvent): boole
   (rollout === undefined || event.rollout_id === rollout) &&
   (kind === undefined || event.kind === kind);
 
-const listed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
+const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
   const { limit, marker } = request.query;
   const policy = ctx.policy();
   const rows = await ctx.inventory.allEvents.page({
@@ -164,6 +164,6 @@ export const allEventRoutes = [
     rules: [seesNode, runListRule, rolloutRules.get, rolloutRules.own, seesBmcRule],
     query: eventsQuery,
     handler: (request, ctx) =>
-      request.header('accept')?.includes('text/event-stream') ? streamed(request, ctx) : listed(request, ctx),
+      request.header('accept')?.includes('text/event-stream') ? streamed(request, ctx) : listEvents(request, ctx),
   }),
 ];

@@ -16,9 +16,9 @@ import * as shapes from './shapes';
 
 const name = z.string().min(1).max(255);
 // A rollout comes first: a node beside it names one of its targets.
-const kinds = ['rollout', 'node', 'run', 'runbook', 'allocation'] as const;
-const namedIn = (given: Partial<Record<(typeof kinds)[number], string>>) =>
-  kinds.filter((kind) => given[kind] !== undefined);
+const targetKinds = ['rollout', 'node', 'run', 'runbook', 'allocation'] as const;
+const namedIn = (given: Partial<Record<(typeof targetKinds)[number], string>>) =>
+  targetKinds.filter((kind) => given[kind] !== undefined);
 const ask = z
   .strictObject({
     rule: name,
@@ -38,7 +38,7 @@ type CanRequest = ApiRequest<unknown, unknown, z.output<typeof canBody>>;
 
 type Find = (ctx: ApiContext, request: CanRequest, ident: string, asked: Ask) => Promise<Target>;
 
-const finds: Readonly<Record<(typeof kinds)[number], Find>> = {
+const finds: Readonly<Record<(typeof targetKinds)[number], Find>> = {
   rollout: async (ctx, { who }, rollout, { node }) => {
     if (node === undefined) return plannedTargetOf(ctx, await wholeRollout(ctx, who, rollout));
     const found = await visibleTarget(ctx, who, { rollout, node });
@@ -59,7 +59,7 @@ const hiddenCodes = ['NodeNotFound', 'RunNotFound', 'RunbookNotFound', 'Allocati
 const createTargets = (ctx: ApiContext, request: CanRequest) => {
   const found = new Map<string, Promise<Target | undefined>>();
   return (asked: Ask): Promise<Target | undefined> => {
-    const kind = kinds.find((one) => asked[one] !== undefined);
+    const kind = targetKinds.find((one) => asked[one] !== undefined);
     if (kind === undefined) return Promise.resolve({});
     const ident = asked[kind]!;
     const key = `${kind}\n${ident}\n${kind === 'rollout' ? asked.node : ''}`;

@@ -7,7 +7,7 @@ const escaped = (text: string): string =>
  * @param files path of its scripts and styles
  * @param document path of the description
  */
-export const page = (files: string, document: string): string => `<!doctype html>
+export const descriptionPage = (files: string, document: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

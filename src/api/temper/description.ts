@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { type Answer, ok, type Route, route } from '../http/route';
 import { describe } from '../openapi';
-import { page, start } from './description-page';
+import { descriptionPage, start } from './description-page';
 
 const documentPath = '/temper/v1/openapi.json';
 const pagePath = '/temper/v1/docs';
@@ -74,7 +74,7 @@ export const descriptionRoutes = (routes: () => readonly Route[]): Route[] => {
       answers: { 200: 'text/html' },
       handler: async ({ base }) => ({
         status: 200,
-        text: page(`${below(base)}${pagePath}`, `${below(base)}${documentPath}`),
+        text: descriptionPage(`${below(base)}${pagePath}`, `${below(base)}${documentPath}`),
         headers: pageHeaders,
       }),
     }),

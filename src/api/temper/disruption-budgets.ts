@@ -21,7 +21,7 @@ import { nodeQuery } from './node-query';
 import { projectRecords } from './project-records';
 import * as shapes from './shapes';
 
-const base = '/temper/v1/disruption-budgets';
+const budgetsPath = '/temper/v1/disruption-budgets';
 const budgetRules = {
   node: 'baremetal:node:get',
   get: 'temper:disruption_budget:get',
@@ -38,27 +38,27 @@ const query = nodeQuery({
   unknown: `is nothing to choose nodes by; it can be ${budgetColumns.join(', ')}, traits or properties.<key>`,
 });
 
-const fields = {
+const budgetFields = {
   query,
   max_unavailable: upTo(0),
   min_available: upTo(1),
   description: z.string().max(255).nullable(),
 };
 const bothLimits = 'give max_unavailable or min_available, not both';
-const creation = z
+const budgetBody = z
   .strictObject({
     project: z.string().min(1).max(255).optional(),
-    query: fields.query.default({}),
-    max_unavailable: fields.max_unavailable.optional(),
-    min_available: fields.min_available.optional(),
-    description: fields.description.default(null),
+    query: budgetFields.query.default({}),
+    max_unavailable: budgetFields.max_unavailable.optional(),
+    min_available: budgetFields.min_available.optional(),
+    description: budgetFields.description.default(null),
   })
   .refine(({ max_unavailable, min_available }) => (max_unavailable === undefined) !== (min_available === undefined), {
     path: ['max_unavailable'],
     error: bothLimits,
   });
 const changeBody = z
-  .strictObject(fields)
+  .strictObject(budgetFields)
   .partial()
   .refine(({ max_unavailable, min_available }) => max_unavailable === undefined || min_available === undefined, {
     path: ['max_unavailable'],
@@ -66,7 +66,7 @@ const changeBody = z
   });
 const page = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
 const budgetParams = z.object({ budget: uuid });
-type One = z.output<typeof budgetParams>;
+type BudgetParams = z.output<typeof budgetParams>;
 
 /** A budget with what it says of its nodes now, as far as the reader may see them. */
 const budgetView = async (ctx: ApiContext, who: Caller, row: DisruptionBudget, link: string) => {
@@ -79,7 +79,7 @@ const budgetView = async (ctx: ApiContext, who: Caller, row: DisruptionBudget, l
     may_be_taken: Math.max(0, mayBeMissing(row, nodes) - unavailable),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at?.toISOString() ?? null,
-    links: { self: `${link}${base}/${row.uuid}` },
+    links: { self: `${link}${budgetsPath}/${row.uuid}` },
   };
 };
 
@@ -105,7 +105,7 @@ const limitOf = (given: { max_unavailable?: Amount; min_available?: Amount }): D
 
 const listBudgets = route<unknown, z.output<typeof page>>({
   method: 'GET',
-  path: base,
+  path: budgetsPath,
   answers: { 200: shapes.disruptionBudgets },
   rules: [budgetRules.get, budgetRules.node],
   query: page,
@@ -115,12 +115,12 @@ const listBudgets = route<unknown, z.output<typeof page>>({
   },
 });
 
-const createBudget = route<unknown, unknown, z.output<typeof creation>>({
+const createBudget = route<unknown, unknown, z.output<typeof budgetBody>>({
   method: 'POST',
-  path: base,
+  path: budgetsPath,
   answers: { 201: shapes.disruptionBudget },
   rules: [budgetRules.create, budgetRules.node],
-  body: creation,
+  body: budgetBody,
   async handler(request, ctx) {
     const { who, body } = request;
     const project = budgets.projectOf(ctx, who, body.project);
@@ -132,13 +132,13 @@ const createBudget = route<unknown, unknown, z.output<typeof creation>>({
         ...limitOf(body)!,
       }),
     );
-    return created(await budgetView(ctx, who, row, request.base), `${request.base}${base}/${row.uuid}`);
+    return created(await budgetView(ctx, who, row, request.base), `${request.base}${budgetsPath}/${row.uuid}`);
   },
 });
 
-const showBudget = route<One>({
+const showBudget = route<BudgetParams>({
   method: 'GET',
-  path: `${base}/:budget`,
+  path: `${budgetsPath}/:budget`,
   answers: { 200: shapes.disruptionBudget },
   rules: [budgetRules.get, budgetRules.node],
   params: budgetParams,
@@ -147,9 +147,9 @@ const showBudget = route<One>({
   },
 });
 
-const updateBudget = route<One, unknown, z.output<typeof changeBody>>({
+const updateBudget = route<BudgetParams, unknown, z.output<typeof changeBody>>({
   method: 'PATCH',
-  path: `${base}/:budget`,
+  path: `${budgetsPath}/:budget`,
   answers: { 200: shapes.disruptionBudget },
   rules: [budgetRules.get, budgetRules.update, budgetRules.node],
   params: budgetParams,
@@ -175,9 +175,9 @@ const updateBudget = route<One, unknown, z.output<typeof changeBody>>({
   },
 });
 
-const deleteBudget = route<One>({
+const deleteBudget = route<BudgetParams>({
   method: 'DELETE',
-  path: `${base}/:budget`,
+  path: `${budgetsPath}/:budget`,
   rules: [budgetRules.get, budgetRules.delete],
   params: budgetParams,
   async handler(request, ctx) {

@@ -12,15 +12,15 @@ const rules = {
   see: 'baremetal:node:firmware:get',
 } as const;
 
-const text = z.string().min(1).max(255);
+const filterText = z.string().min(1).max(255);
 const firmwareQuery = z.strictObject({
-  vendor: text.optional(),
-  model: text.optional(),
-  component: text.optional(),
+  vendor: filterText.optional(),
+  model: filterText.optional(),
+  component: filterText.optional(),
   limit: pageLimit,
 });
 
-const list = async (
+const listFirmware = async (
   { who, query }: ApiRequest<unknown, z.output<typeof firmwareQuery>, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
@@ -36,6 +36,6 @@ export const firmwareRoutes: Route[] = [
     answers: { 200: shapes.firmwareVersions },
     rules: [rules.all, rules.own, rules.see, 'baremetal:node:get'],
     query: firmwareQuery,
-    handler: list,
+    handler: listFirmware,
   }),
 ];

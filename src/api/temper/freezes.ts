@@ -1,4 +1,5 @@
 /** Freezes on the wire: an operator's lock-outs on nodes, several at once, each with who, why and until when. */
+
 import { z } from 'zod';
 import type { Freeze, ListedFreeze } from '../../inventory/nodes/freezes';
 import type { NodeRow } from '../../inventory/nodes/nodes';
@@ -11,6 +12,7 @@ import { nodeTarget } from '../../policy';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, created, noContent, ok, type Route, route } from '../http/route';
+import { isoTime } from '../resource/times';
 import { flag, pageLimit, uuid } from '../resource/validation';
 import { nodeColumns, visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
@@ -38,18 +40,16 @@ type FreezeBody = z.output<typeof freezeBody>;
 type OfNode = { node: string };
 type OfFreeze = { freeze: string };
 
-const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
-
 const freezeView = (freeze: Freeze, node_name: string | null) => ({
   uuid: freeze.id,
   node_uuid: freeze.node_uuid,
   node_name,
   reason: freeze.reason,
   requester: freeze.requester,
-  created_at: iso(freeze.created_at),
-  until: iso(freeze.until),
+  created_at: isoTime(freeze.created_at),
+  until: isoTime(freeze.until),
   active: freeze.active,
-  ended_at: iso(freeze.ended_at),
+  ended_at: isoTime(freeze.ended_at),
   ended_by: freeze.ended_by,
 });
 
@@ -73,7 +73,7 @@ const visibleFreeze = async (ctx: ApiContext, who: Caller, ident: string): Promi
   (await findFreeze(ctx, who, ident)) ?? raise('FreezeNotFound', { freeze: ident });
 
 /** The freeze after which the page begins, if the list may hold it. Throws MarkerNotFound. */
-const markerOf = async (
+const freezeMarker = async (
   ctx: ApiContext,
   request: ApiRequest<unknown, ListQuery, unknown>,
   node: NodeUuid | undefined,
@@ -90,7 +90,7 @@ const answerList = async (
   node?: NodeUuid,
 ): Promise<Answer> => {
   const { limit: most, all } = request.query;
-  const after = await markerOf(ctx, request, node);
+  const after = await freezeMarker(ctx, request, node);
   const rows = await ctx.inventory.freezes.list({
     visible: visible(ctx, request.who),
     node,
@@ -124,7 +124,7 @@ const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ct
       resource: 'freeze',
       resource_id: made.id,
       node,
-      data: { node_uuid: node.uuid, reason, until: iso(until) },
+      data: { node_uuid: node.uuid, reason, until: isoTime(until) },
     });
     return made;
   });

@@ -92,7 +92,7 @@ const planView = (ctx: ApiContext, who: Caller, body: PlanBody, node: NodeRow, p
   p95_ms: plan.duration?.p95_ms ?? null,
 });
 
-const plan = async (request: PlanRequest, ctx: ApiContext): Promise<Answer> => {
+const planNode = async (request: PlanRequest, ctx: ApiContext): Promise<Answer> => {
   const { who, body, requestId, origin } = request;
   const ident = request.params.node;
   const node = await visibleNode(ctx, { who, version: maxMinor }, ident);
@@ -114,6 +114,6 @@ export const nodePlanRoutes: Route[] = [
     rules: ['baremetal:node:get', seesSteps, ...provisionRules, ...planRules, explains],
     changesNothing: true,
     body: planBody,
-    handler: plan,
+    handler: planNode,
   }),
 ];

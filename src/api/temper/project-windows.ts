@@ -9,7 +9,7 @@ import { pageLimit, uuid } from '../resource/validation';
 import { projectRecords } from './project-records';
 import * as shapes from './shapes';
 
-const base = '/temper/v1/windows';
+const windowsPath = '/temper/v1/windows';
 
 const windowRules = {
   get: 'temper:window:get',
@@ -27,7 +27,7 @@ const windowFields = {
   minutes: z.int().min(1, { error: 'must be a minute at least, or it never opens' }).max(mostMinutes),
   zone: z.string().max(64).refine(isZone, { error: 'must be a zone such as Europe/Berlin' }),
 };
-const creation = z.strictObject({
+const windowBody = z.strictObject({
   project: z.string().min(1).max(255).optional(),
   name: z
     .string()
@@ -36,7 +36,7 @@ const creation = z.strictObject({
 });
 const page = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
 const windowParams = z.object({ window: uuid });
-type One = z.output<typeof windowParams>;
+type WindowParams = z.output<typeof windowParams>;
 
 const windowView = (row: ProjectWindow, now: number, link: string) => {
   const next = openingFor(row, now, 0)!;
@@ -47,7 +47,7 @@ const windowView = (row: ProjectWindow, now: number, link: string) => {
     open: next.opens <= now,
     opens_at: new Date(next.opens).toISOString(),
     closes_at: new Date(next.closes).toISOString(),
-    links: { self: `${link}${base}/${row.uuid}` },
+    links: { self: `${link}${windowsPath}/${row.uuid}` },
   };
 };
 
@@ -63,7 +63,7 @@ const windows = projectRecords<ProjectWindow>({
 
 const listWindows = route<unknown, z.output<typeof page>>({
   method: 'GET',
-  path: base,
+  path: windowsPath,
   answers: { 200: shapes.projectWindows },
   rules: [windowRules.get],
   query: page,
@@ -74,12 +74,12 @@ const listWindows = route<unknown, z.output<typeof page>>({
   },
 });
 
-const createWindow = route<unknown, unknown, z.output<typeof creation>>({
+const createWindow = route<unknown, unknown, z.output<typeof windowBody>>({
   method: 'POST',
-  path: base,
+  path: windowsPath,
   answers: { 201: shapes.projectWindow },
   rules: [windowRules.create],
-  body: creation,
+  body: windowBody,
   async handler(request, ctx) {
     const { who, body } = request;
     const project = windows.projectOf(ctx, who, body.project);
@@ -91,13 +91,16 @@ const createWindow = route<unknown, unknown, z.output<typeof creation>>({
         (await store.projectWindows.create({ ...body, project })) ??
         raise('Conflict', { reason: `Project ${project} has a window ${body.name} already.` }),
     );
-    return created(windowView(row, await ctx.inventory.clock(), request.base), `${request.base}${base}/${row.uuid}`);
+    return created(
+      windowView(row, await ctx.inventory.clock(), request.base),
+      `${request.base}${windowsPath}/${row.uuid}`,
+    );
   },
 });
 
-const showWindow = route<One>({
+const showWindow = route<WindowParams>({
   method: 'GET',
-  path: `${base}/:window`,
+  path: `${windowsPath}/:window`,
   answers: { 200: shapes.projectWindow },
   rules: [windowRules.get],
   params: windowParams,
@@ -106,9 +109,9 @@ const showWindow = route<One>({
   },
 });
 
-const deleteWindow = route<One>({
+const deleteWindow = route<WindowParams>({
   method: 'DELETE',
-  path: `${base}/:window`,
+  path: `${windowsPath}/:window`,
   rules: [windowRules.get, windowRules.delete],
   params: windowParams,
   async handler(request, ctx) {

@@ -10,7 +10,7 @@ import type { ApiContext } from '../context';
 import { created, noContent, ok, route } from '../http/route';
 import * as shapes from './shapes';
 
-const base = '/temper/v1/ramdisks';
+const ramdisksPath = '/temper/v1/ramdisks';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 digest, 64 hexadecimal digits' });
 const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -20,7 +20,7 @@ const room = z
   .min(512)
   .max(1 << 20);
 
-const creation = z
+const ramdiskBody = z
   .strictObject({
     name: z.string().regex(ramdiskNamePattern, {
       error: 'must begin with a letter or digit, and hold letters, digits, dots, dashes and underscores, 63 at most',
@@ -51,7 +51,7 @@ const creation = z
       context.addIssue({ code: 'custom', path: [`${outside}_at`], message: 'lies beyond the end of the image' });
   });
 const ramdiskParams = z.object({ ramdisk: z.string().max(255) });
-type One = z.output<typeof ramdiskParams>;
+type RamdiskParams = z.output<typeof ramdiskParams>;
 
 const ramdiskView = (row: RamdiskRow) => ({ ...row, created_at: row.created_at.toISOString() });
 
@@ -71,7 +71,7 @@ const changeOf =
 
 const listRamdisks = route({
   method: 'GET',
-  path: base,
+  path: ramdisksPath,
   answers: { 200: shapes.ramdisks },
   rules: ['temper:ramdisk:get'],
   async handler({ who }, ctx) {
@@ -80,12 +80,12 @@ const listRamdisks = route({
   },
 });
 
-const createRamdisk = route<unknown, unknown, z.output<typeof creation>>({
+const createRamdisk = route<unknown, unknown, z.output<typeof ramdiskBody>>({
   method: 'POST',
-  path: base,
+  path: ramdisksPath,
   answers: { 201: shapes.ramdisk },
   rules: ['temper:ramdisk:create'],
-  body: creation,
+  body: ramdiskBody,
   async handler(request, ctx) {
     ctx.policy().require('temper:ramdisk:create', request.who);
     const row = await auditedWrite(
@@ -98,13 +98,13 @@ const createRamdisk = route<unknown, unknown, z.output<typeof creation>>({
         }),
       changeOf('create'),
     );
-    return created(ramdiskView(row), `${request.base}${base}/${row.name}`);
+    return created(ramdiskView(row), `${request.base}${ramdisksPath}/${row.name}`);
   },
 });
 
-const showRamdisk = route<One>({
+const showRamdisk = route<RamdiskParams>({
   method: 'GET',
-  path: `${base}/:ramdisk`,
+  path: `${ramdisksPath}/:ramdisk`,
   answers: { 200: shapes.ramdisk },
   rules: ['temper:ramdisk:get'],
   params: ramdiskParams,
@@ -114,9 +114,9 @@ const showRamdisk = route<One>({
   },
 });
 
-const deleteRamdisk = route<One>({
+const deleteRamdisk = route<RamdiskParams>({
   method: 'DELETE',
-  path: `${base}/:ramdisk`,
+  path: `${ramdisksPath}/:ramdisk`,
   rules: ['temper:ramdisk:delete'],
   params: ramdiskParams,
   async handler(request, ctx) {

@@ -24,7 +24,7 @@ const actBody = z.strictObject({
   /** The wave in which the caller has seen the rollout, counted from 1; another one is a 409. */
   expected_wave: z.int().min(1).optional(),
 });
-const planned = actBody.required({ plan_hash: true });
+const hashedBody = actBody.required({ plan_hash: true });
 const abortion = actBody.extend({ running: z.enum(['finish', 'abort']).default('finish') });
 type ActBody = z.output<typeof actBody> & { readonly running?: 'finish' | 'abort' };
 type ActRequest = ApiRequest<OfRollout, unknown, ActBody>;
@@ -195,8 +195,8 @@ const actRoute = (
   });
 
 export const rolloutActRoutes: Route[] = [
-  actRoute('submit', planned),
-  actRoute('start', planned),
+  actRoute('submit', hashedBody),
+  actRoute('start', hashedBody),
   actRoute('pause'),
   actRoute('resume'),
   actRoute('advance'),

@@ -64,7 +64,7 @@ const requireVotable = (rollout: RolloutRow, plan_hash: string): void => {
     raise('Conflict', { reason: `The plan of rollout ${rollout.id} is another by now; read it anew.` });
 };
 
-const kinds = { approve: 'approved', reject: 'rejected' } as const;
+const voteKinds = { approve: 'approved', reject: 'rejected' } as const;
 
 const cast =
   (vote: Vote['vote']) =>
@@ -84,7 +84,7 @@ const cast =
       if (vote === 'reject') await store.rollouts.move(rollout, ['awaiting_approval', 'scheduled'], 'planned');
       await auditAndEvent(store, policy, request, {
         action: `rollout.${vote}`,
-        kind: `rollout.${kinds[vote]}`,
+        kind: `rollout.${voteKinds[vote]}`,
         rule: approveRule,
         resource: 'rollout',
         resource_id: rollout.id,

@@ -16,11 +16,11 @@ const longestList = 100_000;
 
 const amount = z.custom<Amount>(isAmount, { error: 'must be a whole number from 1 on, or a percentage such as "5%"' });
 
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const durationUnits: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const duration = z
   .string()
   .regex(/^\d{1,4}[smh]$/, { error: 'must be a duration such as 90s, 30m or 4h' })
-  .transform((text) => Number.parseInt(text, 10) * units[text.at(-1)!]!);
+  .transform((text) => Number.parseInt(text, 10) * durationUnits[text.at(-1)!]!);
 
 const between = { soak: duration.optional(), advance: z.enum(['manual', 'auto']).optional() };
 const wave = z.union([

@@ -54,9 +54,9 @@ const head = {
   updated_at: time,
 };
 
-const listed = z.union([z.strictObject(head), z.strictObject(seenByTenants)]);
+const listedRollout = z.union([z.strictObject(head), z.strictObject(seenByTenants)]);
 
-export const rolloutList = z.strictObject({ rollouts: z.array(listed) });
+export const rolloutList = z.strictObject({ rollouts: z.array(listedRollout) });
 
 const whole = z.strictObject({
   ...head,

@@ -34,20 +34,24 @@ const consentBody = z
 const reasonBody = z.strictObject({ reason });
 type OfTarget = { rollout: string; node: string };
 
-type Target = { readonly rollout: RolloutRow; readonly target: TargetRow };
+type FoundTarget = { readonly rollout: RolloutRow; readonly target: TargetRow };
 
 /** The target on a node that the caller sees. Throws RolloutNotFound, NodeNotFound alike for what is missing and hidden. */
-export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<Target> => {
+export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<FoundTarget> => {
   const { row: rollout, rows } = await visibleRollout(ctx, who, params.rollout);
   const node = await visibleNode(ctx, { who, version: maxMinor }, params.node);
   const target = await ctx.inventory.rolloutTargets.find(rollout.id, node.uuid);
   return target && matches(rows.own, target) ? { rollout, target } : raise('NodeNotFound', { node: params.node });
 };
 
-const requireRule = async (ctx: ApiContext, who: Caller, rule: string, { rollout, target }: Target): Promise<void> =>
-  ctx.policy().require(rule, who, await plannedTargetOf(ctx, rollout, tenantOf(target)));
+const requireRule = async (
+  ctx: ApiContext,
+  who: Caller,
+  rule: string,
+  { rollout, target }: FoundTarget,
+): Promise<void> => ctx.policy().require(rule, who, await plannedTargetOf(ctx, rollout, tenantOf(target)));
 
-type Act = {
+type TargetRequest = {
   readonly rule: string;
   readonly act: string;
   readonly kind: string;
@@ -58,8 +62,8 @@ type Act = {
 const recorded = async (
   request: ApiRequest<OfTarget, unknown, unknown>,
   ctx: ApiContext,
-  { rollout, target }: Target,
-  { rule, act, kind, data }: Act,
+  { rollout, target }: FoundTarget,
+  { rule, act, kind, data }: TargetRequest,
   change: (store: Parameters<Parameters<ApiContext['inventory']['transaction']>[0]>[0]) => Promise<boolean>,
 ): Promise<Answer> => {
   await ctx.inventory.transaction(async (store) => {
@@ -104,7 +108,7 @@ const answerOf = async (
 const answering = async (
   request: ApiRequest<OfTarget, unknown, unknown>,
   ctx: ApiContext,
-  found: Target,
+  found: FoundTarget,
   given: Omit<GivenAnswer, 'requester'>,
 ): Promise<Answer> =>
   recorded(
@@ -160,13 +164,13 @@ const acting =
     });
   };
 
-const path = '/temper/v1/rollouts/:rollout/targets/:node';
+const targetPath = '/temper/v1/rollouts/:rollout/targets/:node';
 const seen = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];
 
 export const rolloutTargetRoutes: Route[] = [
   route<OfTarget, unknown, z.output<typeof consentBody>>({
     method: 'POST',
-    path: `${path}/consent`,
+    path: `${targetPath}/consent`,
     answers: { 200: shapes.rolloutTarget },
     rules: [...seen, answerRule],
     body: consentBody,
@@ -174,7 +178,7 @@ export const rolloutTargetRoutes: Route[] = [
   }),
   route<OfTarget, unknown, z.output<typeof reasonBody>>({
     method: 'POST',
-    path: `${path}/refuse`,
+    path: `${targetPath}/refuse`,
     answers: { 200: shapes.rolloutTarget },
     rules: [...seen, answerRule],
     body: reasonBody,
@@ -183,7 +187,7 @@ export const rolloutTargetRoutes: Route[] = [
   ...(['skip', 'retry'] as const).map((act) =>
     route<OfTarget, unknown, z.output<typeof reasonBody>>({
       method: 'POST',
-      path: `${path}/${act}`,
+      path: `${targetPath}/${act}`,
       answers: { 200: shapes.rolloutTarget },
       rules: [...seen, `temper:rollout:${act}`],
       body: reasonBody,

@@ -1,4 +1,5 @@
 /** Rollouts on the wire: who sees what of them. A tenant sees that one is at work on its nodes, and nothing of the others. */
+
 import type { Queries } from '../../inventory';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { TargetRow } from '../../inventory/rollouts/targets';
@@ -9,6 +10,7 @@ import { always, and, type Predicate } from '../../model/predicates';
 import { type Policy, type RolloutFacts, rolloutTarget } from '../../policy';
 import type { ApiContext } from '../context';
 import { bmcTextFor } from '../resource/bmc-texts';
+import { isoTime } from '../resource/times';
 import { nodeColumns } from '../resource/visibility';
 
 export const rolloutRules = {
@@ -56,8 +58,6 @@ export const wholeRollout = async (ctx: ApiContext, who: Caller, ident: string):
   return whole ? row : raise('PolicyDenied', { rule: rolloutRules.get });
 };
 
-const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
-
 /** What every caller sees that sees the rollout at all. */
 export const partView = (row: RolloutRow, base: string) => ({
   uuid: row.id,
@@ -67,9 +67,9 @@ export const partView = (row: RolloutRow, base: string) => ({
     row.runbook_uuid === null
       ? null
       : { uuid: row.runbook_uuid, name: row.runbook_name, revision: row.runbook_revision },
-  created_at: iso(row.created_at),
-  started_at: iso(row.started_at),
-  finished_at: iso(row.finished_at),
+  created_at: isoTime(row.created_at),
+  started_at: isoTime(row.started_at),
+  finished_at: isoTime(row.finished_at),
   links: { self: `${base}/temper/v1/rollouts/${row.id}` },
 });
 
@@ -80,7 +80,7 @@ const grantView = ({ granted, granted_at }: RolloutRow) =>
     project_id: granted.project_id,
     system_scope: granted.system_scope,
     roles: granted.roles,
-    at: iso(granted_at),
+    at: isoTime(granted_at),
   };
 
 export const headView = (row: RolloutRow, base: string) => ({
@@ -97,13 +97,13 @@ export const headView = (row: RolloutRow, base: string) => ({
   grant: grantView(row),
   reverts: row.reverts,
   ending: row.ending,
-  submitted_at: iso(row.submitted_at),
-  updated_at: iso(row.updated_at),
+  submitted_at: isoTime(row.submitted_at),
+  updated_at: isoTime(row.updated_at),
 });
 
-type Counts = Awaited<ReturnType<Queries['rollouts']['counts']>>;
+type RolloutCounts = Awaited<ReturnType<Queries['rollouts']['counts']>>;
 
-const statesOf = (counts: Counts): Record<string, number> => {
+const statesOf = (counts: RolloutCounts): Record<string, number> => {
   const states: Record<string, number> = {};
   for (const { state, targets } of counts) states[state] = (states[state] ?? 0) + targets;
   return states;
@@ -125,8 +125,8 @@ export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: Rollout
     waves: waves.map(({ opened_at, closed_at, wave, ...rest }) => ({
       ...rest,
       wave: wave + 1,
-      opened_at: iso(opened_at),
-      closed_at: iso(closed_at),
+      opened_at: isoTime(opened_at),
+      closed_at: isoTime(closed_at),
       states: statesOf(counts.filter((row) => row.wave === wave)),
     })),
     counters: counters.map(({ number: _, ...counter }) =>
@@ -149,11 +149,11 @@ export const targetView = (policy: Policy, who: Caller, row: TargetRow) => ({
   power_cycles: row.power_cycles,
   erases: row.erases,
   expected_ms: row.expected_ms,
-  not_before: iso(row.not_before),
+  not_before: isoTime(row.not_before),
   run: row.run_id,
-  admitted_at: iso(row.admitted_at),
-  soak_until: iso(row.soak_until),
-  ended_at: iso(row.ended_at),
+  admitted_at: isoTime(row.admitted_at),
+  soak_until: isoTime(row.soak_until),
+  ended_at: isoTime(row.ended_at),
 });
 
 const sizes = ['1', '10', '100', '1000'] as const;

@@ -12,7 +12,7 @@ import { rolloutStates, targetStates } from '../../model/rollouts/states';
 import { sampleOf } from '../../model/rollouts/waves';
 import { nodeTarget } from '../../policy';
 import type { PinnedRunbook, RolloutSpec } from '../../rollouts/contract';
-import { makePlan, type Plan, replacePlan, storePlan } from '../../rollouts/plan';
+import { makePlan, type RolloutPlan, replacePlan, storePlan } from '../../rollouts/plan';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, created, ok, type Route, route } from '../http/route';
@@ -88,12 +88,12 @@ const pinOf = async (ctx: ApiContext, who: Caller, ident: string | null): Promis
 };
 
 /** The plan of a request. Writes nothing. Throws NothingToDo, InvalidInput, and what selecting throws. */
-const planned = async (
+const planRollout = async (
   ctx: ApiContext,
   request: Request<unknown, unknown>,
   spec: RolloutSpec,
   number = 1,
-): Promise<Plan> => {
+): Promise<RolloutPlan> => {
   const { who } = request;
   const seed = spec.seed ?? randomUUID();
   const policy = ctx.policy();
@@ -120,7 +120,7 @@ export const createRollout = async (
   spec: RolloutSpec,
   { rule, reverts = null }: { readonly rule: string; readonly reverts?: RolloutRow | null },
 ): Promise<Answer> => {
-  const plan = await planned(ctx, request, spec);
+  const plan = await planRollout(ctx, request, spec);
   const of = { name: spec.name, project: spec.project, requester: requesterOf(request), reverts: reverts?.id ?? null };
   const row = await ctx.inventory.transaction(async (store) => {
     const made = await storePlan(store, plan, of);
@@ -150,7 +150,7 @@ const replan = async (request: Request<OfRollout, { readonly reason: string }>, 
   const row = await wholeRollout(ctx, who, params.rollout);
   const policy = ctx.policy();
   policy.require(planRule, who, targetOf(row));
-  const plan = await planned(ctx, request, row.spec as unknown as RolloutSpec, row.plan_number + 1);
+  const plan = await planRollout(ctx, request, row.spec as unknown as RolloutSpec, row.plan_number + 1);
   await ctx.inventory.transaction(async (store) => {
     if (!(await replacePlan(store, row, plan, requesterOf(request))))
       raise('Conflict', { reason: `Rollout ${row.id} has begun, or was planned anew meanwhile; look at it.` });
@@ -167,7 +167,7 @@ const replan = async (request: Request<OfRollout, { readonly reason: string }>, 
   return ok(await wholeView(ctx, (await ctx.inventory.rollouts.find(row.id))!, request.base));
 };
 
-const show = async ({ who, params, base }: Request<OfRollout, unknown>, ctx: ApiContext): Promise<Answer> => {
+const showRollout = async ({ who, params, base }: Request<OfRollout, unknown>, ctx: ApiContext): Promise<Answer> => {
   const { row, whole } = await visibleRollout(ctx, who, params.rollout);
   return ok(whole ? await wholeView(ctx, row, base) : partView(row, base));
 };
@@ -180,7 +180,7 @@ const listQuery = z.strictObject({
 });
 type ListQuery = z.output<typeof listQuery>;
 
-const list = async (
+const listRollouts = async (
   { who, query, base }: ApiRequest<unknown, ListQuery, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
@@ -249,14 +249,14 @@ export const rolloutRoutes: Route[] = [
     answers: { 200: shapes.rolloutList },
     rules: seeing,
     query: listQuery,
-    handler: list,
+    handler: listRollouts,
   }),
   route<OfRollout>({
     method: 'GET',
     path: rolloutPath,
     answers: { 200: shapes.rollout },
     rules: seeing,
-    handler: show,
+    handler: showRollout,
   }),
   route<OfRollout, TargetsQuery>({
     method: 'GET',

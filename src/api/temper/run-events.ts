@@ -13,7 +13,7 @@ import type { Sink } from '../http/sse';
 import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../resource/bmc-texts';
 import { visibleRun } from './runs';
 
-const pageSize = 200;
+const eventsAtOnce = 200;
 /** Without an announcement a stream looks this often. */
 const lookEveryMs = 5_000;
 /** Something has come but an older transaction is under way; that is over in a moment. */
@@ -66,7 +66,7 @@ const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following,
   let spoke = Date.now();
   await sink.write('retry: 2000\n\n');
   while (!sink.signal.aborted && !ear.closing.aborted) {
-    const { rows, unsettled } = await ctx.inventory.feed.ofRun(run, place, pageSize);
+    const { rows, unsettled } = await ctx.inventory.feed.ofRun(run, place, eventsAtOnce);
     const silent = Date.now() - spoke >= keepAliveMs;
     if (rows.length > 0 || silent) {
       const seen = await stillSeen(ctx, again, run);
@@ -76,7 +76,7 @@ const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following,
       place = rows.at(-1) ?? place;
       if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen.run, rows))) return;
     }
-    if (rows.length < pageSize) await ear.news(unsettled ? unsettledMs : lookEveryMs, sink.signal);
+    if (rows.length < eventsAtOnce) await ear.news(unsettled ? unsettledMs : lookEveryMs, sink.signal);
   }
 };
 

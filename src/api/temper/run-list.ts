@@ -26,12 +26,12 @@ export const runTenantColumns = {
 const runStates = [
   'accepted', 'running', 'paused', 'waiting', 'parked', 'succeeded', 'failed', 'aborted',
 ] as const satisfies readonly RunState[]; // biome-ignore format: one row of names
-const filters = ['open', 'ended', 'any', 'retrying', ...runStates] as const satisfies readonly RunFilter[];
+const runFilters = ['open', 'ended', 'any', 'retrying', ...runStates] as const satisfies readonly RunFilter[];
 
 const runListQuery = z.strictObject({
   limit: pageLimit,
   marker: uuid.optional(),
-  state: z.enum(filters, { error: `must be one of ${filters.join(', ')}` }).default('open'),
+  state: z.enum(runFilters, { error: `must be one of ${runFilters.join(', ')}` }).default('open'),
   verb: z
     .string()
     .regex(/^[a-z]{1,30}$/, { error: 'must be a verb, such as clean' })
@@ -82,7 +82,11 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
 });
 
 /** The run after which the page begins. Throws MarkerNotFound alike for missing and hidden ones. */
-const markerOf = async (ctx: ApiContext, who: Caller, marker: string | undefined): Promise<RunUuid | undefined> => {
+const openRunMarker = async (
+  ctx: ApiContext,
+  who: Caller,
+  marker: string | undefined,
+): Promise<RunUuid | undefined> => {
   if (marker === undefined) return undefined;
   try {
     return (await visibleRun(ctx, who, marker)).run.id;
@@ -131,7 +135,7 @@ const listRuns = async (
     ...(revision !== undefined && { revision }),
     ...(since !== undefined && { since: new Date(since) }),
     ...(between && { between }),
-    after: await markerOf(ctx, request.who, marker),
+    after: await openRunMarker(ctx, request.who, marker),
   };
   const rows = await ctx.inventory.runList.page(selection);
   const textOf = ({ now_owner, now_lessee }: RunListing) =>

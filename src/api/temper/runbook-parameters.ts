@@ -57,8 +57,10 @@ const checkParameters = (given: readonly RunbookParameter[]): void => {
 
 const view = ({ parameters, revision }: Runbook) => ({ revision, parameters });
 
-const show = async ({ who, params }: ApiRequest<OfRunbook, unknown, unknown>, ctx: ApiContext): Promise<Answer> =>
-  ok(view(await findVisibleRunbook(ctx, who, params.runbook)));
+const showParameters = async (
+  { who, params }: ApiRequest<OfRunbook, unknown, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => ok(view(await findVisibleRunbook(ctx, who, params.runbook)));
 
 /** Replaces them all. Callers who may change the steps may change what these leave open: the same rules are asked. */
 const replace = async (
@@ -83,20 +85,20 @@ const replace = async (
   return ok(view(changed));
 };
 
-const path = '/temper/v1/runbooks/:runbook/parameters';
+const parametersPath = '/temper/v1/runbooks/:runbook/parameters';
 
 export const runbookParameterRoutes: Route[] = [
   route<OfRunbook>({
     method: 'GET',
-    path,
+    path: parametersPath,
     answers: { 200: shapes.runbookParameters },
     rules: [seesRunbook],
     params: ofRunbook,
-    handler: show,
+    handler: showParameters,
   }),
   route<OfRunbook, unknown, z.output<typeof parametersBody>>({
     method: 'PUT',
-    path,
+    path: parametersPath,
     answers: { 200: shapes.runbookParameters },
     rules: [seesRunbook, changesRunbook, operatorTraitRules.runbook, ...stepRuleNames],
     params: ofRunbook,

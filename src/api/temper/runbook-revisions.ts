@@ -79,7 +79,7 @@ const visibleRevision = async (
   return row && mayRead(ctx, who, row) ? row : raise('RevisionNotFound', { runbook: runbook.name, revision });
 };
 
-const list = async (
+const listRevisions = async (
   { who, params, query }: ApiRequest<OfRunbook, z.output<typeof listQuery>, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
@@ -94,7 +94,7 @@ const wholeView = async (ctx: ApiContext, who: Caller, runbook: Runbook, row: Ru
   return { ...revisionView(row, runbook.revision, people(ctx, who, row)), steps: maskSecrets(steps) };
 };
 
-const show = async ({ who, params }: ApiRequest<OfOne, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const showRevision = async ({ who, params }: ApiRequest<OfOne, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
   const runbook = await findVisibleRunbook(ctx, who, params.runbook);
   const row = await visibleRevision(ctx, who, runbook, params.revision);
   return ok(await wholeView(ctx, who, runbook, row));
@@ -156,7 +156,7 @@ export const runbookRevisionRoutes: Route[] = [
     answers: { 200: shapes.runbookRevisions },
     rules: [revisionRules.get, revisionRules.author],
     query: listQuery,
-    handler: list,
+    handler: listRevisions,
   }),
   route<OfOne>({
     method: 'GET',
@@ -164,7 +164,7 @@ export const runbookRevisionRoutes: Route[] = [
     answers: { 200: shapes.runbookRevision },
     rules: [revisionRules.get, revisionRules.author],
     params: ofOne,
-    handler: show,
+    handler: showRevision,
   }),
   route<OfOne, z.output<typeof diffQuery>>({
     method: 'GET',

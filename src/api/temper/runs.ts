@@ -1,4 +1,5 @@
 /** Runs on the wire: what was asked, what is going on, which attempt, what it waits for. Ours, so under /temper/v1. */
+
 import { z } from 'zod';
 import type { StepRow } from '../../inventory/runs/run-steps';
 import type { RunRow } from '../../inventory/runs/runs';
@@ -13,6 +14,7 @@ import type { LiveRun } from '../../runs/contract';
 import type { ApiContext } from '../context';
 import { ok, route } from '../http/route';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../resource/bmc-texts';
+import { isoTime } from '../resource/times';
 import { pageLimit, uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { phaseOf, withOutlook } from './run-outlook';
@@ -132,8 +134,6 @@ const showRun = route<{ run: string }>({
   },
 });
 
-const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
-
 const shownStep = (step: StepRow) => ({
   index: step.index,
   interface: step.interface,
@@ -154,8 +154,8 @@ const shownStep = (step: StepRow) => ({
   next_retry_at: null as string | null,
   waiting_for: null as string | null,
   note: step.note,
-  started_at: iso(step.started_at),
-  finished_at: iso(step.finished_at),
+  started_at: isoTime(step.started_at),
+  finished_at: isoTime(step.finished_at),
 });
 
 /** How a run is shown to one caller: with a link into the engine's own pages for those alone who read everything. */
@@ -185,11 +185,11 @@ const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: V
   waiting_for: run.waiting_for,
   last_error: run.last_error,
   /** Who asked for the run's end, and when. */
-  abort: run.abort_by === null ? null : { by: run.abort_by, at: iso(run.abort_at) },
-  created_at: iso(run.created_at),
-  started_at: iso(run.started_at),
-  finished_at: iso(run.finished_at),
-  updated_at: iso(run.updated_at),
+  abort: run.abort_by === null ? null : { by: run.abort_by, at: isoTime(run.abort_at) },
+  created_at: isoTime(run.created_at),
+  started_at: isoTime(run.started_at),
+  finished_at: isoTime(run.finished_at),
+  updated_at: isoTime(run.updated_at),
   steps: steps.map(shownStep),
   links: { self: `${base}/temper/v1/runs/${run.id}`, ...(links && uiLink(run, ctx)) },
 });

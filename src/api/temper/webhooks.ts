@@ -1,4 +1,5 @@
 /** Webhooks: system administrators say which receiver gets which events, and see each delivery. */
+
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
@@ -9,12 +10,13 @@ import { allowedTarget, eventKindFault, requireFarAway } from '../../model/resou
 import { type AuditedAct, auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
 import { created, noContent, ok, route } from '../http/route';
+import { isoTime } from '../resource/times';
 import { pageLimit, uuid } from '../resource/validation';
 import * as shapes from './shapes';
 
-const base = '/temper/v1/webhooks';
+const webhooksPath = '/temper/v1/webhooks';
 
-const fields = {
+const webhookFields = {
   url: z.string().max(2_000).meta({ format: 'uri' }),
   kinds: z
     .array(
@@ -33,16 +35,14 @@ const fields = {
   enabled: z.boolean(),
   description: z.string().max(255).nullable(),
 };
-const creation = z.strictObject({
-  ...fields,
-  enabled: fields.enabled.default(true),
-  description: fields.description.default(null),
+const webhookBody = z.strictObject({
+  ...webhookFields,
+  enabled: webhookFields.enabled.default(true),
+  description: webhookFields.description.default(null),
 });
-const changeBody = z.strictObject(fields).partial();
+const changeBody = z.strictObject(webhookFields).partial();
 const webhookParams = z.object({ webhook: uuid });
-type One = z.output<typeof webhookParams>;
-
-const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+type WebhookParams = z.output<typeof webhookParams>;
 
 const webhookView = (row: WebhookRow, link: string) => ({
   uuid: row.uuid,
@@ -51,16 +51,16 @@ const webhookView = (row: WebhookRow, link: string) => ({
   enabled: row.enabled,
   description: row.description,
   secret: masked,
-  created_at: iso(row.created_at),
-  updated_at: iso(row.updated_at),
-  links: { self: `${link}${base}/${row.uuid}`, deliveries: `${link}${base}/${row.uuid}/deliveries` },
+  created_at: isoTime(row.created_at),
+  updated_at: isoTime(row.updated_at),
+  links: { self: `${link}${webhooksPath}/${row.uuid}`, deliveries: `${link}${webhooksPath}/${row.uuid}/deliveries` },
 });
 
 const shownDelivery = (row: DeliveryRow) => ({
   ...row,
-  next_at: row.state === 'pending' ? iso(row.next_at) : null,
-  created_at: iso(row.created_at),
-  finished_at: iso(row.finished_at),
+  next_at: row.state === 'pending' ? isoTime(row.next_at) : null,
+  created_at: isoTime(row.created_at),
+  finished_at: isoTime(row.finished_at),
 });
 
 /** Refuses early what the control worker would refuse at every delivery; a name that does not resolve now may later. */
@@ -92,7 +92,7 @@ const changeOf =
 
 const listWebhooks = route({
   method: 'GET',
-  path: base,
+  path: webhooksPath,
   answers: { 200: shapes.webhooks },
   rules: ['temper:webhook:get'],
   async handler({ who, base: link }, ctx) {
@@ -102,12 +102,12 @@ const listWebhooks = route({
   },
 });
 
-const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
+const createWebhook = route<unknown, unknown, z.output<typeof webhookBody>>({
   method: 'POST',
-  path: base,
+  path: webhooksPath,
   answers: { 201: shapes.webhook },
   rules: ['temper:webhook:create'],
-  body: creation,
+  body: webhookBody,
   async handler(request, ctx) {
     ctx.policy().require('temper:webhook:create', request.who);
     const { secret, ...values } = request.body;
@@ -119,13 +119,13 @@ const createWebhook = route<unknown, unknown, z.output<typeof creation>>({
       return made;
     };
     const row = await auditedWrite(ctx, request, create, changeOf('create', true));
-    return created(webhookView(row, request.base), `${request.base}${base}/${row.uuid}`);
+    return created(webhookView(row, request.base), `${request.base}${webhooksPath}/${row.uuid}`);
   },
 });
 
-const showWebhook = route<One>({
+const showWebhook = route<WebhookParams>({
   method: 'GET',
-  path: `${base}/:webhook`,
+  path: `${webhooksPath}/:webhook`,
   answers: { 200: shapes.webhook },
   rules: ['temper:webhook:get'],
   params: webhookParams,
@@ -135,9 +135,9 @@ const showWebhook = route<One>({
   },
 });
 
-const updateWebhook = route<One, unknown, z.output<typeof changeBody>>({
+const updateWebhook = route<WebhookParams, unknown, z.output<typeof changeBody>>({
   method: 'PATCH',
-  path: `${base}/:webhook`,
+  path: `${webhooksPath}/:webhook`,
   answers: { 200: shapes.webhook },
   rules: ['temper:webhook:update'],
   params: webhookParams,
@@ -161,9 +161,9 @@ const updateWebhook = route<One, unknown, z.output<typeof changeBody>>({
   },
 });
 
-const deleteWebhook = route<One>({
+const deleteWebhook = route<WebhookParams>({
   method: 'DELETE',
-  path: `${base}/:webhook`,
+  path: `${webhooksPath}/:webhook`,
   rules: ['temper:webhook:delete'],
   params: webhookParams,
   async handler(request, ctx) {
@@ -177,18 +177,18 @@ const deleteWebhook = route<One>({
   },
 });
 
-const page = z.strictObject({
+const deliveriesQuery = z.strictObject({
   limit: pageLimit,
   marker: uuid.optional(),
 });
 
-const listDeliveries = route<One, z.output<typeof page>>({
+const listDeliveries = route<WebhookParams, z.output<typeof deliveriesQuery>>({
   method: 'GET',
-  path: `${base}/:webhook/deliveries`,
+  path: `${webhooksPath}/:webhook/deliveries`,
   answers: { 200: shapes.deliveries },
   rules: ['temper:webhook:get'],
   params: webhookParams,
-  query: page,
+  query: deliveriesQuery,
   async handler({ who, params: { webhook }, query: { limit, marker } }, ctx) {
     ctx.policy().require('temper:webhook:get', who);
     await findWebhook(ctx, webhook);
