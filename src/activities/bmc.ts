@@ -26,7 +26,7 @@ export const createBmcActivities = (hands: BmcHands) => {
     runAct: guarded(async (given: RunActInput): Promise<ActOutcome> => {
       const info = activityInfo();
       const input: Attempted = { ...given, lock: { ...given.lock, token: randomUUID() } };
-      const key = keyOf(input, info);
+      const key = actKey(input, info);
       const beating = startBeating(info);
       const began = performance.now();
       const observed = (code: string) =>
@@ -46,7 +46,7 @@ export const createBmcActivities = (hands: BmcHands) => {
   };
 };
 
-const keyOf = ({ step, act, nth }: RunActInput, info: Info): ActKey => ({
+const actKey = ({ step, act, nth }: RunActInput, info: Info): ActKey => ({
   index: step.index,
   act,
   attempt: info.attempt,

@@ -50,7 +50,7 @@ const ifFree = async <T>(lanes: Lanes, lane: string | null, work: () => Promise<
 
 const timing = { powerTimeoutMs: lookMs, softPowerTimeoutMs: lookMs, settleMs: lookMs, pollMs: 1_000 };
 
-const contextOf = (node: DueNode, signal: AbortSignal): ActContext => ({
+const probeContext = (node: DueNode, signal: AbortSignal): ActContext => ({
   run: node.uuid as string as RunUuid, // no run looks; logs and announcements get the node's name for it
   attempt: 1,
   signal,
@@ -76,7 +76,7 @@ const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): 
   };
   const lane = driver!.laneKey(open);
   const within = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
-  const work = async () => (await look(open, {}, contextOf(node, within))).seen?.power_state ?? null;
+  const work = async () => (await look(open, {}, probeContext(node, within))).seen?.power_state ?? null;
   try {
     return await ifFree(hands.lanes, lane, () =>
       lane === null ? work() : withLease(hands.inventory.bmcLeases, lane, hands.holder, leaseMs, work),

@@ -12,10 +12,10 @@ type ResealDeps = Omit<ResealHands, 'inventory'> & { readonly inventory: Pick<Qu
 /** What became of a secret: `foreign` is sealed to keys that this process does not hold, `unused` has no holder any more. */
 export type Resealed = 'kept' | 'sealed' | 'foreign' | 'unused';
 
-const pageSize = 200;
+const secretsAtOnce = 200;
 
 /** The field that a secret belonged to before paths began with one. */
-const fieldOf = ({ holder, node }: SecretToSeal): string => {
+const secretField = ({ holder, node }: SecretToSeal): string => {
   if (holder === 'node') return node?.in_driver_info ? 'driver_info' : 'instance_info';
   if (holder === 'run') return 'input';
   if (holder === 'agent') return 'agent';
@@ -27,7 +27,7 @@ const bindingOf = (row: SecretToSeal): Binding => {
   const { id, holder, holder_id } = row;
   if (row.boxes !== null) return { id, holder, holder_id, path: row.path, bound: row.bound };
   const bound = holder === 'node' && row.node?.in_driver_info ? boundOf(row.node) : null;
-  return { id, holder, holder_id, path: `/${fieldOf(row)}${row.path}`, bound };
+  return { id, holder, holder_id, path: `/${secretField(row)}${row.path}`, bound };
 };
 
 /** The value of a row; undefined where other workers' keys are needed. */
@@ -58,9 +58,9 @@ export const resealAll = async (
   const counts: Record<Resealed, number> = { kept: 0, sealed: 0, foreign: 0, unused: 0 };
   let after: string | null = null;
   for (;;) {
-    const rows: SecretToSeal[] = await hands.inventory.resealing.page(after, pageSize);
+    const rows: SecretToSeal[] = await hands.inventory.resealing.page(after, secretsAtOnce);
     for (const row of rows) counts[await resealOne(row, hands)] += 1;
-    if (rows.length < pageSize) break;
+    if (rows.length < secretsAtOnce) break;
     after = rows.at(-1)!.id;
   }
   return { counts, keys: await hands.inventory.resealing.keys() };

@@ -25,7 +25,7 @@ const tokenForm = /^[\x21-\x7e]{1,8192}$/;
 /** How long an identity service that did not answer is spared questions about tokens that can do without; ms. */
 const outagePauseMs = 10_000;
 /** Good and bad tokens are kept apart: a flood of the latter must not push out the former. */
-const most = 10_000;
+const mostTokens = 10_000;
 
 /** @param spend asked before the identity service is, about a token that nothing is known of; throws where it must not be */
 export type Memory = (token: string, allowExpired: boolean, spend?: () => Promise<void>) => Promise<Validation>;
@@ -33,8 +33,8 @@ export type Memory = (token: string, allowExpired: boolean, spend?: () => Promis
 /** Validation with a memory, and one question at a time per token. No token is kept, only its hash. */
 export const createMemory = (client: KeystoneClient, options: MemoryOptions): Memory => {
   const { negativeCacheMs = 10_000, now = Date.now } = options;
-  const good = new LRUCache<string, KnownToken>({ max: most });
-  const bad = new LRUCache<string, { until: number }>({ max: most });
+  const good = new LRUCache<string, KnownToken>({ max: mostTokens });
+  const bad = new LRUCache<string, { until: number }>({ max: mostTokens });
   const once = singleFlight<Validation>();
   const outage = createOutage(options.onOutage, now);
 

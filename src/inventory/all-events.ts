@@ -38,14 +38,14 @@ export type EventSelection = {
   readonly limit: number;
 };
 
-const columns = (sql: Db) => sql`
+const seenEventColumns = (sql: Db) => sql`
   e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.rollout_id, e.project, e.lessee, e.data, coalesce(e.tx, '0'::xid8) as tx,
   n.owner as now_owner, n.lessee as now_lessee,
   case when e.run_id is null then case when e.at >= l.started_at then n.lessee end
     when r.lease_id = n.lease_id then r.lessee end as tenant,
   ro.project as rollout_project, ro.requester ->> 'user_id' as rollout_requester, t.owner as target_owner, t.lessee as target_lessee`;
 
-const joined = (sql: Db) => sql`
+const eventsWithNodes = (sql: Db) => sql`
   events e left join runs r on r.id = e.run_id left join nodes n on n.uuid = e.node_uuid left join leases l on l.id = n.lease_id
   left join rollouts ro on ro.id = e.rollout_id
   left join rollout_targets t on t.rollout = e.rollout_id and t.node_uuid = e.node_uuid`;
@@ -68,7 +68,7 @@ const nodesPage = (sql: Db, selection: EventSelection) => {
   const { ofRuns, ofNodes, limit } = selection;
   return sql`
     select * from (
-      select ${columns(sql)} from ${joined(sql)}
+      select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
       where e.node_uuid is not null and e.rollout_id is null ${wanted(sql, selection)} ${behind(sql, selection)}
     ) seen
     where (run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')})
@@ -78,7 +78,7 @@ const rolloutsPage = (sql: Db, selection: EventSelection) => {
   const { ofRollouts, ofTargets, limit } = selection;
   return sql`
     select * from (
-      select ${columns(sql)} from ${joined(sql)} where e.rollout_id is not null ${wanted(sql, selection)}
+      select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where e.rollout_id is not null ${wanted(sql, selection)}
     ) seen
     where ${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')})
     order by seq desc limit ${limit}`;
@@ -101,7 +101,7 @@ export const allEvents = (sql: Db) => ({
    */
   async after(place: FeedPlace, limit: number, rollout?: RolloutUuid): Promise<SeenEvent[]> {
     return sql<SeenEvent[]>`
-      select ${columns(sql)} from ${joined(sql)}
+      select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
       where (e.tx, e.seq) > (${place.tx}::xid8, ${place.seq}) and e.tx < pg_snapshot_xmin(pg_current_snapshot())
         and ${rollout ? sql`e.rollout_id = ${rollout}` : sql`(e.node_uuid is not null or e.rollout_id is not null)`}
       order by e.tx, e.seq limit ${limit}`;

@@ -43,7 +43,7 @@ type Stored = Omit<DisruptionBudget, keyof DisruptionLimit> & {
   readonly min_available: string | null;
 };
 
-const columns = [
+const disruptionBudgetColumns = [
   'uuid', 'project', 'query', 'max_unavailable', 'min_available', 'description', 'created_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names
 
@@ -55,7 +55,7 @@ const opened = (row: Stored): DisruptionBudget => ({
   min_available: amountOf(row.min_available),
 });
 
-const written = (sql: Db, { project, query, max_unavailable, min_available, description }: DisruptionValues) => ({
+const budgetValues = (sql: Db, { project, query, max_unavailable, min_available, description }: DisruptionValues) => ({
   project,
   query: jsonOf(sql, query),
   max_unavailable: max_unavailable === null ? null : String(max_unavailable),
@@ -64,7 +64,7 @@ const written = (sql: Db, { project, query, max_unavailable, min_available, desc
 });
 
 /** The nodes of a project that a query means; of table `nodes`. */
-const chosen = (sql: Db, { project, query }: Pick<DisruptionBudget, 'project' | 'query'>) =>
+const budgetNodes = (sql: Db, { project, query }: Pick<DisruptionBudget, 'project' | 'query'>) =>
   Object.entries(query).reduce((all, [name, values]) => {
     const key = propertyOf(name);
     if (key !== undefined) return sql`${all} and nodes.properties ->> ${key} = any (${textArray(sql, values)})`;
@@ -85,14 +85,16 @@ const rows = (sql: Db) => ({
   /** A page of budgets, oldest first. @param visible over the columns of budgets */
   async list({ visible, limit, after }: { visible: Predicate; limit: number; after?: string }) {
     const found = await sql<Stored[]>`
-      select ${sql(columns)} from disruption_budgets where ${conditionOf(sql, visible, 'disruption_budgets')}
+      select ${sql(disruptionBudgetColumns)} from disruption_budgets where ${conditionOf(sql, visible, 'disruption_budgets')}
         and ${after ? sql`id > (select m.id from disruption_budgets m where m.uuid = ${after})` : sql`true`}
       order by id limit ${limit}`;
     return found.map(opened);
   },
 
   async find(uuid: string): Promise<DisruptionBudget | undefined> {
-    const [row] = await sql<Stored[]>`select ${sql(columns)} from disruption_budgets where uuid = ${uuid}`;
+    const [row] = await sql<
+      Stored[]
+    >`select ${sql(disruptionBudgetColumns)} from disruption_budgets where uuid = ${uuid}`;
     return row && opened(row);
   },
 
@@ -105,15 +107,15 @@ const rows = (sql: Db) => ({
 
   async create(values: DisruptionValues): Promise<DisruptionBudget> {
     const [row] = await sql<Stored[]>`
-      insert into disruption_budgets ${sql(written(sql, values))} returning ${sql(columns)}`;
+      insert into disruption_budgets ${sql(budgetValues(sql, values))} returning ${sql(disruptionBudgetColumns)}`;
     return opened(row!);
   },
 
   /** Undefined where there is none any more. An admission that counts at this moment ends first. */
   async update(uuid: string, values: DisruptionValues): Promise<DisruptionBudget | undefined> {
     const [row] = await sql<Stored[]>`
-      update disruption_budgets set ${sql(written(sql, values))}, updated_at = now()
-      where uuid = ${uuid} returning ${sql(columns)}`;
+      update disruption_budgets set ${sql(budgetValues(sql, values))}, updated_at = now()
+      where uuid = ${uuid} returning ${sql(disruptionBudgetColumns)}`;
     return row && opened(row);
   },
 
@@ -127,7 +129,7 @@ const counting = (sql: Db) => ({
   async disruption(budget: Pick<DisruptionBudget, 'project' | 'query'>, visible: Predicate): Promise<Disruption> {
     const [row] = await sql<Disruption[]>`
       select count(*)::int as nodes, (count(*) filter (where ${missing(sql)}))::int as unavailable
-      from nodes where ${chosen(sql, budget)} and ${conditionOf(sql, visible, 'nodes')}`;
+      from nodes where ${budgetNodes(sql, budget)} and ${conditionOf(sql, visible, 'nodes')}`;
     return row!;
   },
 
@@ -135,9 +137,9 @@ const counting = (sql: Db) => ({
   async speakOf(project: ProjectId, node: NodeUuid): Promise<boolean> {
     const budgets = await sql<
       Stored[]
-    >`select ${sql(columns)} from disruption_budgets where project = ${project} order by id`;
+    >`select ${sql(disruptionBudgetColumns)} from disruption_budgets where project = ${project} order by id`;
     for (const budget of budgets)
-      if ((await sql`select from nodes where uuid = ${node} and ${chosen(sql, budget)}`).length === 1) return true;
+      if ((await sql`select from nodes where uuid = ${node} and ${budgetNodes(sql, budget)}`).length === 1) return true;
     return false;
   },
 
@@ -149,7 +151,7 @@ const counting = (sql: Db) => ({
    */
   async spentFor(node: NodeUuid): Promise<SpentBudget[]> {
     const locked = await sql<Stored[]>`
-      select ${sql(columns)} from disruption_budgets
+      select ${sql(disruptionBudgetColumns)} from disruption_budgets
       where project in (select unnest(array[owner, lessee]) from nodes where uuid = ${node})
       order by id for update`;
     const spent: SpentBudget[] = [];
@@ -157,7 +159,7 @@ const counting = (sql: Db) => ({
       const [now] = await sql<{ mine: boolean; nodes: number; missing: number }[]>`
         select count(*)::int as nodes, coalesce(bool_or(nodes.uuid = ${node}), false) as mine,
           (count(*) filter (where nodes.uuid <> ${node} and ${missing(sql)}))::int as missing
-        from nodes where ${chosen(sql, { project, query: budget.query })}`;
+        from nodes where ${budgetNodes(sql, { project, query: budget.query })}`;
       const limit = mayBeMissing(budget, now!.nodes);
       if (now!.mine && now!.missing >= limit) spent.push({ uuid, project, missing: now!.missing, limit });
     }

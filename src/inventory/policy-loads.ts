@@ -12,13 +12,13 @@ const loadDigest = ({ set, mode, files }: PolicyLoad): string =>
     .update(JSON.stringify([set, mode, files.map(({ path, sha256 }) => [path, sha256])]))
     .digest('hex');
 
-const longestReason = 2_000;
+const longestFault = 2_000;
 
 const dataOf = ({ set, mode, reason, files, host }: RecordedLoad) => ({
   set,
   mode,
   host,
-  ...(reason !== null && { reason: reason.slice(0, longestReason) }),
+  ...(reason !== null && { reason: reason.slice(0, longestFault) }),
   files: files.map(({ text: _text, ...file }) => file),
 });
 

@@ -12,23 +12,23 @@ export type ProjectWindow = Window & {
   readonly created_at: Date;
 };
 
-const columns = ['uuid', 'project', 'name', 'days', 'from', 'minutes', 'zone', 'created_at'] as const;
+const windowColumns = ['uuid', 'project', 'name', 'days', 'from', 'minutes', 'zone', 'created_at'] as const;
 
 export const projectWindows = (sql: Db) => ({
   /** A page of windows, oldest first. @param visible over the columns of windows */
   async list({ visible, limit, after }: { visible: Predicate; limit: number; after?: string }) {
     return sql<ProjectWindow[]>`
-      select ${sql(columns)} from project_windows where ${conditionOf(sql, visible, 'project_windows')}
+      select ${sql(windowColumns)} from project_windows where ${conditionOf(sql, visible, 'project_windows')}
         and ${after ? sql`id > (select m.id from project_windows m where m.uuid = ${after})` : sql`true`}
       order by id limit ${limit}`;
   },
 
   ofProject: (project: ProjectId): Promise<ProjectWindow[]> => sql<ProjectWindow[]>`
-    select ${sql(columns)} from project_windows where project = ${project} order by id`,
+    select ${sql(windowColumns)} from project_windows where project = ${project} order by id`,
 
   /** By its UUID. */
   async find(uuid: string): Promise<ProjectWindow | undefined> {
-    const [row] = await sql<ProjectWindow[]>`select ${sql(columns)} from project_windows where uuid = ${uuid}`;
+    const [row] = await sql<ProjectWindow[]>`select ${sql(windowColumns)} from project_windows where uuid = ${uuid}`;
     return row;
   },
 
@@ -44,7 +44,7 @@ export const projectWindows = (sql: Db) => ({
     const { project, name, days, from, minutes, zone } = values;
     const [row] = await sql<ProjectWindow[]>`
       insert into project_windows ${sql({ project, name, days: textArray(sql, days), from, minutes, zone })}
-      on conflict on constraint project_windows_name do nothing returning ${sql(columns)}`;
+      on conflict on constraint project_windows_name do nothing returning ${sql(windowColumns)}`;
     return row;
   },
 

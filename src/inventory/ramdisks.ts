@@ -5,27 +5,27 @@ import type { Db } from './database';
 
 export type RamdiskRow = RamdiskValues & { readonly uuid: string; readonly created_at: Date };
 
-const columns = [
+const ramdiskColumns = [
   'uuid', 'name', 'arch', 'args', 'kernel_sha256', 'initrd_sha256', 'iso_sha256', 'iso_bytes', 'arguments_at',
   'arguments_bytes', 'files_at', 'files_bytes', 'created_at',
 ] as const; // biome-ignore format: one row of names
 
 export const ramdisks = (sql: Db) => ({
   async list(): Promise<RamdiskRow[]> {
-    return sql<RamdiskRow[]>`select ${sql(columns)} from ramdisks order by name`;
+    return sql<RamdiskRow[]>`select ${sql(ramdiskColumns)} from ramdisks order by name`;
   },
 
   /** By its name, or its UUID. */
   async find(ident: string): Promise<RamdiskRow | undefined> {
     const [row] = await sql<RamdiskRow[]>`
-      select ${sql(columns)} from ramdisks where name = ${ident} or uuid = ${asUuid(ident) ?? null} order by name = ${ident} desc`;
+      select ${sql(ramdiskColumns)} from ramdisks where name = ${ident} or uuid = ${asUuid(ident) ?? null} order by name = ${ident} desc`;
     return row;
   },
 
   /** Undefined where the name is taken. */
   async create(values: RamdiskValues): Promise<RamdiskRow | undefined> {
     const [row] = await sql<RamdiskRow[]>`
-      insert into ramdisks ${sql(values, ...columns.filter(isGiven))} on conflict (name) do nothing returning ${sql(columns)}`;
+      insert into ramdisks ${sql(values, ...ramdiskColumns.filter(isGiven))} on conflict (name) do nothing returning ${sql(ramdiskColumns)}`;
     return row;
   },
 
@@ -42,5 +42,6 @@ export const ramdisks = (sql: Db) => ({
   },
 });
 
-const isGiven = (name: (typeof columns)[number]): name is keyof RamdiskValues & (typeof columns)[number] =>
-  name !== 'uuid' && name !== 'created_at';
+const isGiven = (
+  name: (typeof ramdiskColumns)[number],
+): name is keyof RamdiskValues & (typeof ramdiskColumns)[number] => name !== 'uuid' && name !== 'created_at';

@@ -18,7 +18,7 @@ export type Began =
   | { readonly is: 'closed' };
 
 // What ends by itself: the target is asked about again. All else is for good, as far as this plan is concerned.
-const passing: readonly string[] = ['frozen', 'held', 'no_worker', 'quota'];
+const passingCodes: readonly string[] = ['frozen', 'held', 'no_worker', 'quota'];
 
 class Stopped extends Error {
   constructor(readonly began: Began) {
@@ -123,7 +123,9 @@ export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target
   });
   const [refused] = refusals;
   if (refused)
-    return passing.includes(refused.code) ? { is: 'waits', code: refused.code } : skip(deps, rollout, target, refused);
+    return passingCodes.includes(refused.code)
+      ? { is: 'waits', code: refused.code }
+      : skip(deps, rollout, target, refused);
   try {
     const { run } = await runs.start({ ...prepared!.order, batch: rollout.id }, (store, id) =>
       place(store, rollout, target, id),

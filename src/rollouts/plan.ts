@@ -29,7 +29,7 @@ export type PlanOrder = {
   readonly withoutConsent: (node: NodeRow) => boolean;
 };
 
-export type Plan = {
+export type RolloutPlan = {
   readonly planned: Planned;
   readonly waves: readonly (WaveSpec & { readonly size: number })[];
   readonly counters: readonly Counter[];
@@ -42,7 +42,7 @@ type Judged = { readonly node: NodeRow; readonly refused?: Refused; readonly pre
 const judgedAtOnce = 16;
 
 /** What a single run's admission says of each node, with every refusal. */
-const judge = async (
+const judgeNode = async (
   { inventory, prepare }: { readonly inventory: Inventory; readonly prepare: Prepare },
   { who, requester, spec, runbook, nodes }: PlanOrder,
 ): Promise<Judged[]> => {
@@ -170,9 +170,9 @@ const wavesFor = (waves: RolloutSpec['waves'], nodes: number): RolloutSpec['wave
 export const makePlan = async (
   deps: { readonly inventory: Inventory; readonly prepare: Prepare },
   order: PlanOrder,
-): Promise<Plan> => {
+): Promise<RolloutPlan> => {
   const { spec, seed, runbook } = order;
-  const judged = await judge(deps, order);
+  const judged = await judgeNode(deps, order);
   const runnable = judged.filter(({ prepared }) => prepared);
   if (runnable.length === 0) {
     const reasons = refusalsOf(judged)
@@ -218,7 +218,7 @@ export const makePlan = async (
 /** Stores a new rollout with its plan. In a transaction. */
 export const storePlan = async (
   store: Queries,
-  { planned, ...laid }: Plan,
+  { planned, ...laid }: RolloutPlan,
   of: Pick<NewRollout, 'name' | 'project' | 'requester' | 'reverts'>,
 ): Promise<RolloutRow> => {
   const row = await store.rollouts.create({ ...of, ...planned });
@@ -230,7 +230,7 @@ export const storePlan = async (
 export const replacePlan = async (
   store: Queries,
   { id, plan_hash }: RolloutRow,
-  { planned, ...laid }: Plan,
+  { planned, ...laid }: RolloutPlan,
   requester: Requester,
 ): Promise<boolean> => {
   if (!(await store.rollouts.replan(id, plan_hash, planned, requester))) return false;

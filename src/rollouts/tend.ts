@@ -12,18 +12,18 @@ import type { RolloutDeps, RolloutSpec } from './contract';
 /** When to look again, in ms; null when something happens. `over` where nothing more can come of it. */
 export type Tended = { readonly over: boolean; readonly nextMs: number | null };
 
-const atOnce = 50;
+const targetsAtOnce = 50;
 // What is asked again although nothing has happened: a freeze, a missing worker, a budget of a tenant.
 const againMs = 10_000;
 const refusedInARow = 10;
 const longestLook = 2;
 
-type Counts = Awaited<ReturnType<RolloutDeps['inventory']['rollouts']['counts']>>;
+type RolloutCounts = Awaited<ReturnType<RolloutDeps['inventory']['rollouts']['counts']>>;
 type View = {
   readonly rollout: RolloutRow;
   readonly waves: readonly WaveRow[];
   readonly counters: readonly CounterRow[];
-  readonly counts: Counts;
+  readonly counts: RolloutCounts;
 };
 
 const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
@@ -31,7 +31,7 @@ const unended: readonly TargetState[] = ['pending', 'asked', ...underWay];
 
 const totalOf = ({ counters }: View): CounterRow => counters.find(({ scope }) => scope === 'total')!;
 /** @param upTo only targets of this wave and of those before it */
-const sum = (counts: Counts, states: readonly TargetState[], upTo?: number): number =>
+const sum = (counts: RolloutCounts, states: readonly TargetState[], upTo?: number): number =>
   counts
     .filter(({ state, wave }) => states.includes(state) && (upTo === undefined || (wave !== null && wave <= upTo)))
     .reduce((all, { targets }) => all + targets, 0);
@@ -131,13 +131,13 @@ type Follows = 'more' | 'waits' | 'nothing';
 
 /** Begins what has room, in the order of the plan. */
 const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<Follows> => {
-  const due = await deps.inventory.rolloutTargets.due(rollout.id, rollout.wave, 4 * atOnce);
+  const due = await deps.inventory.rolloutTargets.due(rollout.id, rollout.wave, 4 * targetsAtOnce);
   let begun = 0;
   let progressed = false;
   let now = rollout;
   let follows: Follows = 'nothing';
   for (const target of due) {
-    if (begun >= atOnce) return 'more';
+    if (begun >= targetsAtOnce) return 'more';
     const began = await beginTarget(deps, now, target);
     now = { ...now, refused_in_row: await countRefusals(deps, now, began) };
     if (began.is === 'begun') begun++;

@@ -16,7 +16,7 @@ export type AllocatingHands = {
   readonly onSettled?: (settled: Settled) => void;
 };
 
-const atOnce = 50;
+const allocationsAtOnce = 50;
 
 /** Gives a node, or says why there is none. Where other hands hold what would suit, it is left to a later pass. */
 const settle = async (store: Queries, waiting: WaitingAllocation): Promise<Settled['outcome'] | 'later'> => {
@@ -37,7 +37,7 @@ const passOver = async (
   among?: readonly AllocationUuid[],
 ): Promise<number> => {
   const all = await inventory.transaction(async (store) => {
-    const taken = await store.allocationPasses.take(atOnce, among);
+    const taken = await store.allocationPasses.take(allocationsAtOnce, among);
     return Promise.all(taken.map(async (waiting) => ({ waiting, outcome: await settle(store, waiting) })));
   });
   for (const { waiting, outcome } of all) if (outcome !== 'later') onSettled?.({ outcome, seconds: waiting.age_s });
@@ -45,7 +45,7 @@ const passOver = async (
 };
 
 const taken = 'its UUID is the instance of another node';
-const refused = 'the store refused it; the log of the control worker has the reason';
+const refusedText = 'the store refused it; the log of the control worker has the reason';
 
 /** One allocation alone, after it or another has spoilt a pass. What may have been chance is tried again. */
 const passAlone = async (uuid: AllocationUuid, hands: AllocatingHands): Promise<void> => {
@@ -57,7 +57,7 @@ const passAlone = async (uuid: AllocationUuid, hands: AllocatingHands): Promise<
     log.warn('an allocation cannot be processed', { allocation_uuid: uuid, reason: String(thrown) });
     const given = brokenUnique(thrown) !== undefined;
     if (!given && (await inventory.allocationPasses.postpone(uuid, reservePauseMs)) <= reserveTries) return;
-    const why = given ? taken : refused;
+    const why = given ? taken : refusedText;
     await inventory.allocationPasses.fail(uuid, `Failed to process allocation ${uuid}: ${why}.`);
   }
 };
@@ -68,7 +68,7 @@ export const allocateOnce = async (hands: AllocatingHands): Promise<number> => {
     return await passOver(hands);
   } catch (thrown) {
     if (isStoreAway(thrown)) throw thrown;
-    const waiting = await hands.inventory.allocationPasses.waiting(atOnce);
+    const waiting = await hands.inventory.allocationPasses.waiting(allocationsAtOnce);
     for (const uuid of waiting) await passAlone(uuid, hands);
     return waiting.length;
   }

@@ -29,14 +29,14 @@ export const ramdiskOf = async (
 };
 
 /** The plan as far as the ramdisk's own steps have joined it: until then a lost execution asks for them once more. */
-const joined = ({ steps, cursor }: Projected): boolean =>
+const hasJoined = ({ steps, cursor }: Projected): boolean =>
   steps.some(({ index, acts }) => index < cursor && acts.some(({ act }) => act === 'agent_steps'));
 
 /** Steps that joined the plan, and those that are over. */
 const catchUpSteps = async (lock: Lock, now: Projected, { runs, runSteps }: Queries): Promise<void> => {
   await runSteps.renew(lock, now.steps);
   if (now.ending) return runs.endsAs(lock, now.ending);
-  if (joined(now)) await runs.replan(lock, now.steps);
+  if (hasJoined(now)) await runs.replan(lock, now.steps);
   await runSteps.passed(lock, now.cursor, passed);
 };
 

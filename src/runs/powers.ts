@@ -8,7 +8,7 @@ import { type CallHands, call } from './call';
 
 export type PowerHands = Omit<CallHands, 'start' | 'callTimeoutMs'>;
 
-const atOnce = 20;
+const nodesAtOnce = 20;
 // A BMC that is silent for longer is named as such: a person waits for the whole list.
 const withinMs = 15_000;
 const allWithinMs = 45_000;
@@ -50,7 +50,7 @@ const lineOf = async (uuid: NodeUuid, hands: PowerHands): Promise<string | undef
 
 /** Reads the power of each node anew. @returns a line for each whose BMC says something else than the record, or says nothing */
 export const powerLines = async (nodes: readonly NodeUuid[], hands: PowerHands): Promise<string[]> => {
-  const limit = pLimit(atOnce);
+  const limit = pLimit(nodesAtOnce);
   const deadline = performance.now() + allWithinMs;
   const unasked = (uuid: NodeUuid) => `node ${uuid}: its BMC was not asked, for many others did not answer in time`;
   const ask = (uuid: NodeUuid) => (performance.now() < deadline ? lineOf(uuid, hands) : Promise.resolve(unasked(uuid)));

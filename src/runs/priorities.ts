@@ -9,7 +9,7 @@ const levels = { people: 1, runs: 3, rollouts: 5 } as const;
 // In bytes; as many as the digits of a hash. The server refuses longer ones.
 const longestKey = 64;
 
-const keyOf = (owner: string | null): string => {
+const fairnessOf = (owner: string | null): string => {
   const key = owner === null ? 'system' : `project ${owner}`;
   return Buffer.byteLength(key) <= longestKey ? key : createHash('sha256').update(key).digest('hex');
 };
@@ -20,13 +20,13 @@ export const priorityOf = (
   { owner, rollout }: { readonly owner: string | null; readonly rollout?: string | null },
 ): Priority => ({
   priorityKey: rollout ? levels.rollouts : verb === 'power' || verb === 'call' ? levels.people : levels.runs,
-  fairnessKey: keyOf(owner),
+  fairnessKey: fairnessOf(owner),
 });
 
 /** A look at a BMC that a caller waits for. */
 export const lookPriority = (project: string | null): Priority => ({
   priorityKey: levels.people,
-  fairnessKey: keyOf(project),
+  fairnessKey: fairnessOf(project),
 });
 
 /** What a run gets when its end is asked for: the caller waits for it. */

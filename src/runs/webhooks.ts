@@ -22,7 +22,7 @@ export type TellHands = SenderHands & {
   readonly onDelivery?: (outcome: 'delivered' | 'again' | 'failed', ms: number) => void;
 };
 
-const pageSize = 500;
+const deliveriesAtOnce = 500;
 /** Attempts at once, and of one webhook. */
 const width = { limit: 16, each: 4 } as const;
 /** Longer than an attempt takes. */
@@ -39,13 +39,13 @@ export const readEvents = async (
   let read = 0;
   while (!signal?.aborted) {
     const rows = await inventory.transaction(async (store) => {
-      const taken = (await store.feed.take(pageSize)) ?? [];
+      const taken = (await store.feed.take(deliveriesAtOnce)) ?? [];
       await store.webhooks.enqueue(taken);
       return taken;
     });
     for (const row of rows) onEvent?.(row);
     read += rows.length;
-    if (rows.length < pageSize) break;
+    if (rows.length < deliveriesAtOnce) break;
   }
   return read;
 };

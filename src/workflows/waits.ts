@@ -33,7 +33,12 @@ const unlessAborted = async (state: ExecutionState, met: () => boolean): Promise
   if (endAsked(state)) throw new Aborted();
 };
 
-const show = ({ run, state }: Waiting, step: PlannedStep, next: ExecutionState['state'], why: string | null): void => {
+const showWait = (
+  { run, state }: Waiting,
+  step: PlannedStep,
+  next: ExecutionState['state'],
+  why: string | null,
+): void => {
   state.cursor = step.index;
   state.state = next;
   state.waitingFor = why;
@@ -70,7 +75,7 @@ const unfrozen = async (
 ): Promise<void> => {
   const { state, journal, acts } = waiting;
   const { state: before, waitingFor } = state;
-  show(waiting, step, 'waiting', why);
+  showWait(waiting, step, 'waiting', why);
   state.waitsOn = 'freeze';
   await journal.show();
   state.waitsOn = null;
@@ -82,7 +87,7 @@ const unfrozen = async (
     frozen = await journal.frozen(step);
   }
   acts.forgetDeadline(step);
-  show(waiting, step, before, waitingFor);
+  showWait(waiting, step, before, waitingFor);
   await journal.show();
 };
 
@@ -113,7 +118,7 @@ const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited):
   const { agentTimeoutMs = halfAnHour, agentPollMs = callbackReadMs } = run.timing;
   const limitMs = step.timeoutMs ?? agentTimeoutMs;
   Object.assign(state, { contact: false, ramdiskLost: false, awaits });
-  show(waiting, step, 'waiting', `the ramdisk to ${awaits === 'inspection' ? 'send what it found' : 'call back'}`);
+  showWait(waiting, step, 'waiting', `the ramdisk to ${awaits === 'inspection' ? 'send what it found' : 'call back'}`);
   let deadline = Date.now() + limitMs;
   let received = await journal.awaitContact(step, awaits);
   for (let pause = agentPollMs; !received; pause = Math.min(pause * 3, 6 * agentPollMs)) {
@@ -124,14 +129,14 @@ const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited):
     if (endAsked(state)) throw new Aborted();
     if (state.ramdiskLost && !state.contact) {
       Object.assign(state, { ramdiskLost: false, awaits: null });
-      show(waiting, step, 'running', null);
+      showWait(waiting, step, 'running', null);
       return 'lost';
     }
     // A message is as good as a read: the API has checked who sent it.
     received = met || (await journal.contacted(awaits));
   }
   state.awaits = null;
-  show(waiting, step, 'running', null);
+  showWait(waiting, step, 'running', null);
   await journal.heard(step);
   return undefined;
 };

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootListener, createImages } from '../../src/boot';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
-import type { Asking, Given } from '../../src/inventory/nodes/network-boots';
+import type { Asking, GrantedBoot } from '../../src/inventory/nodes/network-boots';
 import { hashOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { longestArguments } from '../../src/model/boot/kernel-arguments';
 import { sha256Of } from './support/digests';
@@ -55,7 +55,7 @@ able(
       },
     };
     const asked: Asking[] = [];
-    const answers: Given[] = [
+    const answers: GrantedBoot[] = [
       { is: 'early', ...boot },
       { is: 'given', secret: token, ...boot },
     ];

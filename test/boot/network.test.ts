@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { bootListener, createImages } from '../../src/boot';
 import { cpioOf } from '../../src/boot/cpio';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
-import type { Asking, Given } from '../../src/inventory/nodes/network-boots';
+import type { Asking, GrantedBoot } from '../../src/inventory/nodes/network-boots';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { sha256Of } from './support/digests';
 
@@ -39,7 +39,7 @@ const served: Served = {
 
 let server: Server;
 let base: string;
-let answers: Given[];
+let answers: GrantedBoot[];
 let asked: Asking[];
 let now: Served | undefined;
 let warned: string[];

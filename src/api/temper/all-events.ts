@@ -38,7 +38,7 @@ const eventsQuery = z.strictObject({
 });
 type EventsRequest = ApiRequest<unknown, z.output<typeof eventsQuery>, unknown>;
 
-const rolloutColumns = {
+const rolloutEventColumns = {
   'rollout.project': 'rollout_project',
   'rollout.requester': 'rollout_requester',
 } as const;
@@ -115,7 +115,7 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answ
     ...(await wantedOf(ctx, request)),
     ofRuns: policy.filter(runListRule, request.who, runTenantColumns),
     ofNodes: policy.filter(seesNode, request.who, nodeTenantColumns),
-    ofRollouts: policy.filter(rolloutRules.get, request.who, rolloutColumns),
+    ofRollouts: policy.filter(rolloutRules.get, request.who, rolloutEventColumns),
     ofTargets: ofTargets(policy, request.who),
     limit,
     before: marker,

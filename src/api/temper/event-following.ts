@@ -35,7 +35,7 @@ const isBefore = (one: FeedPlace, other: FeedPlace): boolean => {
   return tx < otherTx || (tx === otherTx && one.seq <= other.seq);
 };
 
-const written = (view: EventView): string => `id: ${view.seq}\nevent: ${view.kind}\ndata: ${JSON.stringify(view)}\n\n`;
+const sseText = (view: EventView): string => `id: ${view.seq}\nevent: ${view.kind}\ndata: ${JSON.stringify(view)}\n\n`;
 
 type Sent = 'gone' | 'nothing' | 'something';
 
@@ -43,7 +43,7 @@ const send = async ({ again, views }: EventFollowing, rows: readonly SeenEvent[]
   const who = await stillKnown(again);
   const shown = who && (await views(who, rows));
   if (!shown) return 'gone';
-  if (shown.length > 0) await sink.write(shown.map(written).join(''));
+  if (shown.length > 0) await sink.write(shown.map(sseText).join(''));
   return shown.length > 0 ? 'something' : 'nothing';
 };
 

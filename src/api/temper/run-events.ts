@@ -32,7 +32,7 @@ const runEventView = ({ seq, at, kind, node_uuid, run_id, data }: FeedEvent, tex
   data: bmcTextsIn(maskSecrets(data), text),
 });
 
-const written = (event: FeedEvent, text: BmcText): string =>
+const sseOfEvent = (event: FeedEvent, text: BmcText): string =>
   `id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(runEventView(event, text))}\n\n`;
 
 type RunEventObserved = { readonly run: RunRow; readonly text: BmcText };
@@ -71,7 +71,7 @@ const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following,
     if (rows.length > 0 || silent) {
       const seen = await stillSeen(ctx, again, run);
       if (!seen) return;
-      await sink.write(rows.length > 0 ? rows.map((row) => written(row, seen.text)).join('') : ': keep-alive\n\n');
+      await sink.write(rows.length > 0 ? rows.map((row) => sseOfEvent(row, seen.text)).join('') : ': keep-alive\n\n');
       spoke = Date.now();
       place = rows.at(-1) ?? place;
       if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen.run, rows))) return;

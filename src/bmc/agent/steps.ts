@@ -33,10 +33,10 @@ const ReportedEntry = z.looseObject({
 });
 type ReportedEntry = z.infer<typeof ReportedEntry>;
 
-const most = 1_000;
+const mostEntries = 1_000;
 const Steps = z.union([
-  z.array(ReportedEntry).max(most),
-  z.record(z.string(), z.array(ReportedEntry).max(most)).transform((by) => Object.values(by).flat()),
+  z.array(ReportedEntry).max(mostEntries),
+  z.record(z.string(), z.array(ReportedEntry).max(mostEntries)).transform((by) => Object.values(by).flat()),
 ]);
 const Version = z.record(z.string(), z.unknown());
 
@@ -81,8 +81,8 @@ const listSteps = async (client: AgentClient): Promise<AgentStepListed> => {
   }
   const { hardware_manager_version: version, [`${kind}_steps`]: steps } = result.data;
   const flat = steps as ReportedEntry[];
-  if (flat.length > most)
-    raise('AgentServerError', client.facts({ status: 200, reason: `it lists more than ${most} steps` }));
+  if (flat.length > mostEntries)
+    raise('AgentServerError', client.facts({ status: 200, reason: `it lists more than ${mostEntries} steps` }));
   return { steps: flat.map(reportedOf), version: (version as AgentStepListed['version']) ?? undefined };
 };
 

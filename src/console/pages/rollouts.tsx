@@ -16,7 +16,7 @@ export const workOf = ({ verb, runbook }: RolloutView): string =>
   runbook ? `${verb}: ${runbook.name}, revision ${runbook.revision}` : verb;
 export const rolloutTitle = (rollout: RolloutView): string => rollout.name ?? workOf(rollout);
 
-const rolloutColumns: readonly Column<RolloutView>[] = [
+const listedColumns: readonly Column<RolloutView>[] = [
   { title: 'Rollout', of: (one) => <a href={rolloutAddress(one)}>{one.name ?? one.uuid.slice(0, 8)}</a> },
   { title: 'State', of: ({ state }) => <State is={state} /> },
   { title: 'Why', of: ({ reason, code }) => reason ?? code },
@@ -51,7 +51,7 @@ export const rolloutsPage = async ({ api, query }: PageContext): Promise<PageAns
           caption="Rollouts"
           rows={shown}
           keyOf={({ uuid }) => uuid}
-          columns={rolloutColumns}
+          columns={listedColumns}
           empty={
             <>
               There is no such rollout that you may see. One is planned by <code>temper rollouts plan</code>: one

@@ -20,7 +20,7 @@ type Boot = { readonly node_uuid: NodeUuid; readonly run_id: RunUuid; readonly a
  * What comes of asking. `early`: its run has not powered the node on yet. `again`: this address was given the secret before.
  * `contested`: another address was, and the run fails by it now; `taken`: that is on record already.
  */
-export type Given =
+export type GrantedBoot =
   | { readonly is: 'none' }
   | ({ readonly is: 'early' | 'architecture' | 'again' | 'contested' | 'taken' } & Boot)
   | ({ readonly is: 'given'; readonly secret: string } & Boot);
@@ -28,11 +28,11 @@ export type Given =
 /** A machine that DHCP answers. */
 export type BootMachine = { readonly address: string; readonly secure_boot: boolean };
 
-type Row = Boot & { readonly answer: Given['is']; readonly secret: string | null };
+type Row = Boot & { readonly answer: GrantedBoot['is']; readonly secret: string | null };
 
 export const networkBoots = (sql: Db) => ({
   /** Gives the secret of a boot's URL to the first machine that asks by a MAC address of the node. */
-  async give({ mac, peer, arch, conflict }: Asking): Promise<Given> {
+  async give({ mac, peer, arch, conflict }: Asking): Promise<GrantedBoot> {
     const [row] = await sql<Row[]>`select * from give_network_boot(${mac}, ${peer}, ${arch ?? null}, ${conflict})`;
     if (!row || row.answer === 'none') return { is: 'none' };
     const { answer, secret, ...boot } = row;

@@ -1,5 +1,6 @@
 /** Queries of rollouts themselves: planned, read, listed, moved from state to state. */
 import type { Caller } from '../../model/access/callers';
+import type { Document } from '../../model/document';
 import type { ProjectId, RolloutUuid } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { Counter } from '../../model/rollouts/layout';
@@ -8,8 +9,6 @@ import type { WaveSpec } from '../../model/rollouts/waves';
 import type { Requester } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { conditionOf } from '../predicates';
-
-type Json = Readonly<Record<string, unknown>>;
 
 export type RolloutRow = {
   readonly id: RolloutUuid;
@@ -23,8 +22,8 @@ export type RolloutRow = {
   readonly runbook_uuid: string | null;
   readonly runbook_name: string | null;
   readonly runbook_revision: number | null;
-  readonly spec: Json;
-  readonly summary: Json;
+  readonly spec: Document;
+  readonly summary: Document;
   readonly plan_hash: string;
   readonly plan_number: number;
   readonly seed: string;
@@ -49,7 +48,7 @@ export type WaveRow = Pick<WaveSpec, 'advance' | 'soak_ms'> & {
   readonly size: number;
   readonly opened_at: Date | null;
   readonly closed_at: Date | null;
-  readonly gate: Json | null;
+  readonly gate: Document | null;
 };
 
 export type CounterRow = Counter & {
@@ -74,7 +73,7 @@ export type RolloutChange = Partial<
   >
 > & { readonly granted?: Caller };
 
-const columns = [
+const rolloutRowColumns = [
   'id', 'name', 'project', 'state', 'code', 'reason', 'verb', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'spec', 'summary',
   'plan_hash', 'plan_number', 'seed', 'requester', 'granted', 'granted_at', 'rule_set', 'wave', 'refused_in_row', 'ending', 'reverts',
   'created_at', 'submitted_at', 'started_at', 'finished_at', 'updated_at',
@@ -97,7 +96,7 @@ export const rollouts = (sql: Db) => ({
   async create(rollout: NewRollout): Promise<RolloutRow> {
     const { name, project, requester, reverts } = rollout;
     const values = { name, project, requester: jsonOf(sql, requester), reverts, ...plannedColumns(sql, rollout) };
-    const [row] = await sql<RolloutRow[]>`insert into rollouts ${sql(values)} returning ${sql(columns)}`;
+    const [row] = await sql<RolloutRow[]>`insert into rollouts ${sql(values)} returning ${sql(rolloutRowColumns)}`;
     return row!;
   },
 
@@ -119,7 +118,7 @@ export const rollouts = (sql: Db) => ({
   },
 
   async find(id: RolloutUuid): Promise<RolloutRow | undefined> {
-    const [row] = await sql<RolloutRow[]>`select ${sql(columns)} from rollouts where id = ${id}`;
+    const [row] = await sql<RolloutRow[]>`select ${sql(rolloutRowColumns)} from rollouts where id = ${id}`;
     return row;
   },
 
@@ -138,7 +137,7 @@ export const rollouts = (sql: Db) => ({
   }): Promise<RolloutRow[]> {
     const place = sql`(select m.created_at from rollouts m where m.id = ${of.after ?? null})`;
     return sql<RolloutRow[]>`
-      select ${sql(columns.map((name) => `r.${name}`))} from rollouts r
+      select ${sql(rolloutRowColumns.map((name) => `r.${name}`))} from rollouts r
       where (${conditionOf(sql, of.visible, 'r')} or exists (
           select from rollout_targets t join nodes n on n.uuid = t.node_uuid where t.rollout = r.id
             and ${conditionOf(sql, of.nodes, 'n')} and ${conditionOf(sql, of.own, 't')}))
@@ -185,7 +184,7 @@ export const rollouts = (sql: Db) => ({
     await sql`update rollout_waves set opened_at = coalesce(opened_at, now()) where rollout = ${id} and wave = ${wave}`;
   },
 
-  async closeWave(id: RolloutUuid, wave: number, gate: Json | null = null): Promise<void> {
+  async closeWave(id: RolloutUuid, wave: number, gate: Document | null = null): Promise<void> {
     await sql`
       update rollout_waves set closed_at = coalesce(closed_at, now()), gate = coalesce(${gate && jsonOf(sql, gate)}, gate)
       where rollout = ${id} and wave = ${wave}`;

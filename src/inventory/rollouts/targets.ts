@@ -55,13 +55,13 @@ export type TargetSelection = {
   readonly after?: number;
 };
 
-const columns = [
+const targetColumns = [
   'position', 'node_uuid', 'node_name', 'owner', 'lessee', 'lease_id', 'wave', 'state', 'code', 'rule', 'reason', 'power_cycles', 'erases',
   'expected_ms', 'not_before', 'asked_at', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
 ] as const; // biome-ignore format: one row of names
 
 // One statement's parameter stays small, however large the plan is.
-const atOnce = 5_000;
+const targetsAtOnce = 5_000;
 
 export const rolloutTargets = (sql: Db) => ({
   /** Writes what a plan lays down. In the transaction that stores the plan. */
@@ -79,19 +79,19 @@ export const rolloutTargets = (sql: Db) => ({
   ): Promise<void> {
     const rows = waves.map(({ size, advance, soak_ms }, wave) => ({ rollout, wave, size, advance, soak_ms }));
     if (rows.length > 0) await sql`insert into rollout_waves ${sql(rows)}`;
-    for (let from = 0; from < counters.length; from += atOnce)
+    for (let from = 0; from < counters.length; from += targetsAtOnce)
       await sql`
         insert into rollout_counters (rollout, number, scope, value, budget, most)
         select ${rollout}, number, scope, value, budget, most
-        from jsonb_to_recordset(${jsonOf(sql, counters.slice(from, from + atOnce))})
+        from jsonb_to_recordset(${jsonOf(sql, counters.slice(from, from + targetsAtOnce))})
           as c (number int, scope text, value text, budget int, most int)`;
-    for (let from = 0; from < targets.length; from += atOnce)
+    for (let from = 0; from < targets.length; from += targetsAtOnce)
       await sql`
         insert into rollout_targets (rollout, position, node_uuid, node_name, owner, lessee, lease_id, wave, counters, state, code, rule, reason,
           power_cycles, erases, expected_ms)
         select ${rollout}, position, node_uuid, node_name, owner, lessee, lease_id, wave, counters, state, code, rule, reason,
           power_cycles, erases, expected_ms
-        from jsonb_to_recordset(${jsonOf(sql, targets.slice(from, from + atOnce))})
+        from jsonb_to_recordset(${jsonOf(sql, targets.slice(from, from + targetsAtOnce))})
           as t (position int, node_uuid uuid, node_name text, owner text, lessee text, lease_id uuid, wave int, counters int[], state text,
             code text, rule text, reason text, power_cycles int, erases boolean, expected_ms bigint)`;
   },
@@ -101,7 +101,7 @@ export const rolloutTargets = (sql: Db) => ({
     rollout: RolloutUuid,
     { visible, own = always, state, wave, code, limit, after }: TargetSelection,
   ): Promise<TargetRow[]> => sql<TargetRow[]>`
-    select ${sql(columns.map((name) => `t.${name}`))} from rollout_targets t left join nodes n on n.uuid = t.node_uuid
+    select ${sql(targetColumns.map((name) => `t.${name}`))} from rollout_targets t left join nodes n on n.uuid = t.node_uuid
     where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')} and ${conditionOf(sql, own, 't')}
       ${state === undefined ? sql`` : sql`and t.state = ${state}`} ${wave === undefined ? sql`` : sql`and t.wave = ${wave}`}
       ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${after === undefined ? sql`` : sql`and t.position > ${after}`}
@@ -109,7 +109,7 @@ export const rolloutTargets = (sql: Db) => ({
 
   async find(rollout: RolloutUuid, node: NodeUuid): Promise<TargetRow | undefined> {
     const [row] = await sql<TargetRow[]>`
-      select ${sql(columns)} from rollout_targets where rollout = ${rollout} and node_uuid = ${node}`;
+      select ${sql(targetColumns)} from rollout_targets where rollout = ${rollout} and node_uuid = ${node}`;
     return row;
   },
 
@@ -128,7 +128,7 @@ export const rolloutTargets = (sql: Db) => ({
    * without those of which a bound has no room as it stands.
    */
   due: (rollout: RolloutUuid, wave: number, limit: number): Promise<TargetRow[]> => sql<TargetRow[]>`
-    select ${sql(columns)} from rollout_targets t
+    select ${sql(targetColumns)} from rollout_targets t
     where rollout = ${rollout} and (not_before is null or not_before <= now()) and ((state = 'pending' and wave = ${wave}
       and not t.counters && array(
         select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget)))

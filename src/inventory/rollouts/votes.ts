@@ -16,7 +16,16 @@ export type Vote = {
   readonly expires_at: Date;
 };
 
-const columns = ['user_id', 'vote', 'caller', 'requester', 'rule_set', 'reason', 'created_at', 'expires_at'] as const;
+const voteColumns = [
+  'user_id',
+  'vote',
+  'caller',
+  'requester',
+  'rule_set',
+  'reason',
+  'created_at',
+  'expires_at',
+] as const;
 
 export const rolloutVotes = (sql: Db) => ({
   /** Casts a vote, in the place of an earlier one by the same user for the same plan. @param hours how long it counts */
@@ -36,6 +45,6 @@ export const rolloutVotes = (sql: Db) => ({
 
   /** The votes that count for this plan now, oldest first. */
   standing: (rollout: RolloutUuid, plan_hash: string): Promise<Vote[]> => sql<Vote[]>`
-    select ${sql(columns)} from rollout_votes
+    select ${sql(voteColumns)} from rollout_votes
     where rollout = ${rollout} and plan_hash = ${plan_hash} and expires_at > now() order by created_at, id`,
 });

@@ -75,7 +75,7 @@ const stateIs = (sql: Db, state: RunFilter) => {
 };
 
 /** What every row has to fulfil beside being visible. */
-const chosen = (sql: Db, { state, verb, node, runbook, revision, since, between, after }: RunSelection) => {
+const selectedRuns = (sql: Db, { state, verb, node, runbook, revision, since, between, after }: RunSelection) => {
   const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
   return sql`${stateIs(sql, state)}
     ${verb !== undefined ? sql`and r.verb = ${verb}` : sql``}
@@ -102,7 +102,7 @@ export const runList = (sql: Db) => ({
           case when r.lease_id = nodes.lease_id then r.lessee end as tenant
         from runs r left join nodes on nodes.uuid = r.node_uuid
         where ${nodes.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, nodes, 'n')})`}
-          ${chosen(sql, selection)}
+          ${selectedRuns(sql, selection)}
       ) seen left join run_steps now on now.run_id = seen.id and now.index = seen.cursor
       where ${conditionOf(sql, visible, 'seen')}
       order by created_at desc, seen.id limit ${limit}`;

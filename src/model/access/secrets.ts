@@ -1,4 +1,5 @@
 /** Which values are secret, how they are masked, and how a document keeps a reference where a secret was. */
+import type { Json } from '../document';
 import { messageOf, raise } from '../errors';
 
 // The union of openstack/oslo.utils:oslo_utils/strutils.py and the two SNMP keys the original adds.
@@ -27,7 +28,6 @@ export const isSecretRef = (value: unknown): value is SecretRef =>
   typeof (value as Partial<SecretRef>).$secret === 'string' &&
   Object.keys(value).length === 1;
 
-type Json = unknown;
 const isObject = (value: Json): value is Record<string, Json> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 

@@ -25,7 +25,7 @@ const shownCharacter = (one: string): string => {
 };
 
 // Who the ramdisk is and whom it obeys is decided by the run that boots it.
-const reserved: readonly string[] = [
+const reservedArguments: readonly string[] = [
   'ipa-agent-token',
   'ipa-api-url',
   'ipa-inspection-callback-url',
@@ -36,7 +36,7 @@ const reserved: readonly string[] = [
 
 /** What is wrong with arguments that an operator gives, beside their characters: none may take the place of a run's own. */
 export const givenArgumentsFault = (text: string, room?: number): string | undefined => {
-  const taken = text.split(' ').find((word) => reserved.includes(word.split('=', 1)[0]!));
+  const taken = text.split(' ').find((word) => reservedArguments.includes(word.split('=', 1)[0]!));
   if (taken !== undefined) return `must not set ${taken.split('=', 1)[0]}, which each boot sets itself`;
   return argumentsFault(text, room);
 };

@@ -21,7 +21,7 @@ const localGb = (inventory: Doc): number | undefined => {
   return sizes.length > 0 ? Math.floor(Math.min(...sizes) / gib) - 1 : undefined;
 };
 
-const known = (properties: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const knownProperties = (properties: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined && value !== ''));
 
 const macForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
@@ -30,7 +30,7 @@ const macForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 export const factsOf = (inventory: Doc): Pick<RunObserved, 'properties' | 'macs'> => {
   const cpu = doc(inventory.cpu);
   return {
-    properties: known({
+    properties: knownProperties({
       cpu_arch: typeof cpu.architecture === 'string' ? cpu.architecture : undefined,
       cpus: wholeNumber(cpu.count),
       memory_mb: wholeNumber(doc(inventory.memory).physical_mb),

@@ -1,5 +1,5 @@
 /** The ramdisk as the wire knows it: in which states its callbacks count, and what it is sent. */
-import type { Document } from '../document';
+import { type Document, isDocument } from '../document';
 import type { ProvisionState } from './states';
 
 // openstack/ironic:ironic/drivers/modules/agent_base.py, HeartbeatMixin
@@ -33,9 +33,6 @@ export const lookupFields = ['uuid', 'properties', 'instance_info', 'driver_inte
 
 // What openstack/ironic-python-agent:ironic_python_agent/hardware.py reads of the node that it was given at its lookup.
 const ramdiskProperties: readonly string[] = ['root_device', 'skip_block_devices', 'capabilities', 'cpu_arch'];
-
-const isDocument = (value: unknown): value is Document =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * A node's representation as its ramdisk may see it at a lookup, where an address on the network is all that vouches for it:

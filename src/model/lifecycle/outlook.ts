@@ -31,7 +31,7 @@ export const stepOutlook = (step: PlannedStep): StepOutlook => ({
   erases: erasesData(step),
 });
 
-const anyOf = (found: readonly (boolean | null)[]): boolean | null =>
+const anyTrue = (found: readonly (boolean | null)[]): boolean | null =>
   found.includes(true) ? true : found.includes(null) ? null : false;
 
 /** The whole of a plan. In automated cleaning the ramdisk brings its own list, which erases unless it was built otherwise. */
@@ -39,7 +39,7 @@ export const planOutlook = ({ steps: planned, joins }: Plan): StepOutlook => {
   const each = planned.map(stepOutlook);
   return {
     power_cycles: each.reduce((sum, { power_cycles }) => sum + power_cycles, 0),
-    erases: joins === 'automatic' ? true : anyOf(each.map(({ erases }) => erases)),
+    erases: joins === 'automatic' ? true : anyTrue(each.map(({ erases }) => erases)),
   };
 };
 

@@ -82,7 +82,7 @@ export const checkArgs = (
 /** Makes one check, and may go on where it refuses: then it answers undefined. */
 export type Attempt = <T>(check: () => T) => T | undefined;
 
-const atOnce: Attempt = (check) => check();
+const throwFirst: Attempt = (check) => check();
 
 /**
  * Resolves a caller's list against the table for one verb and driver: ordered by `order`, then position; reserved steps kept.
@@ -93,7 +93,7 @@ export const planSteps = (
   given: readonly GivenStep[],
   verb: StepVerb,
   node: Equipment,
-  attempt: Attempt = atOnce,
+  attempt: Attempt = throwFirst,
 ): PlannedStep[] => {
   if (given.length > maxSteps)
     raise('InvalidSteps', { reason: `A run has at most ${maxSteps} steps; ${given.length} came.` });

@@ -1,6 +1,6 @@
 /** RAID configurations: what a document must hold before anything is touched. */
 
-const levels = ['JBOD', '0', '1', '2', '5', '6', '1+0', '5+0', '6+0'] as const;
+const levelNames = ['JBOD', '0', '1', '2', '5', '6', '1+0', '5+0', '6+0'] as const;
 
 type ValueCheck = (value: unknown) => string | undefined;
 const isText: ValueCheck = (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be a text');
@@ -14,7 +14,7 @@ const above0: ValueCheck = (value) =>
 
 // openstack/ironic:ironic/drivers/raid_config_schema.json
 const diskKeys: Readonly<Record<string, { readonly required?: true; readonly fits: ValueCheck }>> = {
-  raid_level: { required: true, fits: oneOf(...levels) },
+  raid_level: { required: true, fits: oneOf(...levelNames) },
   size_gb: {
     required: true,
     fits: (value) => (value === 'MAX' ? undefined : above0(value) && 'must be a whole number above 0, or MAX'),

@@ -292,7 +292,7 @@ const fields: readonly FieldRow[] = [
   { name: 'health', since: 109, type: 'text', nullable: true },
 ];
 
-const filters: readonly FilterRow[] = [
+const nodeFilters: readonly FilterRow[] = [
   { name: 'instance_uuid', type: 'uuid', column: 'instance_uuid' },
   { name: 'associated', type: 'boolean', set: 'instance_uuid' },
   { name: 'maintenance', type: 'boolean', column: 'maintenance' },
@@ -321,7 +321,7 @@ const filters: readonly FilterRow[] = [
   { name: 'instance_name', since: 104, type: 'text', column: 'instance_name' },
 ];
 
-export const nodeTable: ResourceTable = { resource: 'node', collection: 'nodes', fields, filters };
+export const nodeTable: ResourceTable = { resource: 'node', collection: 'nodes', fields, filters: nodeFilters };
 
 /** The fields that name a driver's interface. */
 export const interfaceFieldNames: readonly string[] = interfaceFields.map((row) => row.name);

@@ -2,9 +2,9 @@
  * The part of JSON Schema that parameters of runbooks are described by: what is bounded in time and needs no code made of it.
  * Patterns and references are not part of it. Pure.
  */
+import type { Json } from '../document';
 import { ownValue } from '../own';
 
-type Json = unknown;
 type Item = Readonly<Record<string, Json>>;
 
 export type ParameterSchema = Item;

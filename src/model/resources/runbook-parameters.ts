@@ -3,7 +3,9 @@
  * arguments of its steps, `{"$param": "name"}` and `{"$by": "vendor", "dell inc.": ..., "default": ...}`, and are resolved when
  * a run is planned. Pure.
  */
+
 import { holdsSecrets, masked, maskSecrets, replaceSecrets } from '../access/secrets';
+import type { Json } from '../document';
 import { raise } from '../errors';
 import type { Attempt } from '../lifecycle/plan-steps';
 import { nameOf } from '../lifecycle/steps';
@@ -11,7 +13,6 @@ import { meant } from '../nearest';
 import { type ParameterSchema, valueFault } from './parameter-schema';
 import type { RunbookStep } from './runbook-steps';
 
-type Json = unknown;
 type Item = Readonly<Record<string, Json>>;
 
 export type RunbookParameter = {

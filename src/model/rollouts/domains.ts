@@ -17,7 +17,7 @@ export type SelectedNode = {
   readonly properties: Document;
 };
 
-const columns = [
+const domainColumns = [
   'owner',
   'lessee',
   'conductor_group',
@@ -33,8 +33,8 @@ const propertyKey = /^properties\.[A-Za-z0-9_.-]{1,64}$/;
 export const domainFault = (by: string): string | undefined => {
   if (by === 'extra' || by.startsWith('extra.'))
     return 'is written by tenants, who could move their nodes from one domain into another; use properties.<key>';
-  if (by === 'model' || propertyKey.test(by) || columns.some((name) => name === by)) return undefined;
-  return `must be one of ${[...columns, 'model'].join(', ')}, or properties.<key>`;
+  if (by === 'model' || propertyKey.test(by) || domainColumns.some((name) => name === by)) return undefined;
+  return `must be one of ${[...domainColumns, 'model'].join(', ')}, or properties.<key>`;
 };
 
 // A tenant writes its node's properties; a longer value would not fit into the index of counters, and no plan with it could be made.
@@ -42,7 +42,7 @@ const longestDomain = 255;
 
 /** The domain of a node, at most 255 characters of it: values that differ only beyond share one. Nodes without one are together in the domain without a name: what is unknown is not taken for apart. */
 export const domainOf = (node: SelectedNode, by: string): string => {
-  const column = columns.find((name) => name === by);
+  const column = domainColumns.find((name) => name === by);
   const value = column
     ? node[column]
     : ownValue(node.properties, by === 'model' ? 'model' : by.slice('properties.'.length));

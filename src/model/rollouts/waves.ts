@@ -36,10 +36,10 @@ export const waveSizes = (
   return { sizes };
 };
 
-const nameOf = ({ name, uuid }: SelectedNode): string => name ?? uuid;
+const selectedName = ({ name, uuid }: SelectedNode): string => name ?? uuid;
 const numbered = new Intl.Collator('en', { numeric: true });
 const byName = (one: SelectedNode, other: SelectedNode): number =>
-  numbered.compare(nameOf(one), nameOf(other)) || (one.uuid < other.uuid ? -1 : 1);
+  numbered.compare(selectedName(one), selectedName(other)) || (one.uuid < other.uuid ? -1 : 1);
 
 const lot = (seed: string, { uuid }: SelectedNode): string =>
   createHash('sha256').update(`${seed}/${uuid}`).digest('hex');

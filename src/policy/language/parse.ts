@@ -67,7 +67,7 @@ class Reader {
   whole(): Check {
     const check = this.either();
     const rest = this.tokens[this.at];
-    if (rest) throw new ParseFailure(`"${nameOf(rest)}" stands where "and", "or" or the end was expected`);
+    if (rest) throw new ParseFailure(`"${tokenText(rest)}" stands where "and", "or" or the end was expected`);
     return check;
   }
 
@@ -110,14 +110,14 @@ class Reader {
     const token = this.tokens[this.at];
     if (token?.is !== 'check')
       throw new ParseFailure(
-        token ? `"${nameOf(token)}" stands where a check was expected` : 'it ends where a check was expected',
+        token ? `"${tokenText(token)}" stands where a check was expected` : 'it ends where a check was expected',
       );
     this.at += 1;
     return parseCheck(token.source, this.notes);
   }
 }
 
-const nameOf = (token: Token): string => ('source' in token ? token.source : token.is);
+const tokenText = (token: Token): string => ('source' in token ? token.source : token.is);
 
 const refuseLong = (notes: Notes, text: string): Check => {
   notes.refused.push({ text, fix: 'name parts of it as rules of their own' });

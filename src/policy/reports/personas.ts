@@ -22,7 +22,7 @@ export type PersonaName = `${PersonaGroup}-${PersonaRole}`;
 /** The project of a group's callers. */
 export const projectOf = (group: PersonaGroup): string => `project-${group}`;
 
-const scopeOf = (group: PersonaGroup): Partial<Caller> =>
+const personaScope = (group: PersonaGroup): Partial<Caller> =>
   group === 'system'
     ? { system_scope: 'all' }
     : { project_id: projectOf(group), project_name: projectOf(group), project_domain_id: 'default' };
@@ -34,7 +34,7 @@ const personaWith = (group: PersonaGroup, name: string, roles: readonly string[]
   user_domain_id: 'default',
   roles,
   strategy: 'static_tokens',
-  ...scopeOf(group),
+  ...personaScope(group),
 });
 
 const persona = (group: PersonaGroup, role: PersonaRole): Caller => personaWith(group, role, expandRoles([role]));

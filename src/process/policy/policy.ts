@@ -65,7 +65,7 @@ const placesOf = (given: string | PolicyPlaces | undefined): PolicyPlaces =>
 type FilesRead = { readonly fingerprint: string } & ({ readonly texts: Texts } | { readonly thrown: unknown });
 
 // By content and not by time: a file that is written anew with the same text is no change.
-const read = (places: PolicyPlaces): FilesRead => {
+const readPolicy = (places: PolicyPlaces): FilesRead => {
   try {
     const texts = readTexts(places);
     return { texts, fingerprint: policyDigest(JSON.stringify(texts.files.map(({ path, text }) => [path, text]))) };
@@ -83,7 +83,7 @@ const watch = (places: PolicyPlaces, first: string, take: (found: FilesRead) => 
   let taken = first;
   let seen = first;
   const look = setInterval(() => {
-    const found = read(places);
+    const found = readPolicy(places);
     const settled = found.fingerprint === seen;
     seen = found.fingerprint;
     if (!settled || found.fingerprint === taken) return;
@@ -138,7 +138,7 @@ export const holdPolicy = (
     onStale?.(false);
     return loaded;
   };
-  const first = read(places);
+  const first = readPolicy(places);
   let loaded = load(first);
   let current = counted(loaded.policy);
   let fault: string | null = null;

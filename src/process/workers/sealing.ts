@@ -44,7 +44,7 @@ export const vaultsOf = (settings: SealingSettings): Vaults => {
 };
 
 const resealEveryMs = 60_000;
-const atOnce = 200;
+const secretsAtOnce = 200;
 
 /**
  * Seals the secrets of nodes that left this worker's conductor group to their new group's key, and to a new key of its own.
@@ -59,7 +59,7 @@ export const startResealing = (
   const keyOf = Object.fromEntries(keys.flatMap(({ id, group }) => (group === null ? [] : [[group, id]])));
   const general = keys.find(({ group }) => group === null)!.id;
   const pass = async (): Promise<void> => {
-    const rows = await inventory.resealing.strayed(opener.keyIds, keyOf, general, atOnce);
+    const rows = await inventory.resealing.strayed(opener.keyIds, keyOf, general, secretsAtOnce);
     for (const row of rows) await resealOne(row, { inventory, opener, sealer });
     if (rows.length > 0) log.info('secrets sealed again', { count: rows.length });
   };

@@ -69,7 +69,7 @@ const sendReset = async (client: Client, { at, manager }: BmcResetFound): Promis
   return (await announceAndSend(client, intents, { before, command })).announced;
 };
 
-const watch = (client: Client, at: At, announced: Announced): Promise<void> =>
+const watchReset = (client: Client, at: At, announced: Announced): Promise<void> =>
   untilBack(client, announced, () => lookOnce(client, at, announced));
 
 /** The paths travel with the intent: a later attempt may begin while the BMC is away. */
@@ -79,10 +79,10 @@ export const resetBmc = async (client: Client): Promise<ActOutcome> => {
   if (known) {
     const { bmc, system } = known.detail.desired as { bmc: string; system: string };
     const announced = await announcements(client.context, { bmc, system }).last();
-    await watch(client, { manager: bmc, system }, announced!);
+    await watchReset(client, { manager: bmc, system }, announced!);
   } else {
     const found = await find(client);
-    await watch(client, found.at, await sendReset(client, found));
+    await watchReset(client, found.at, await sendReset(client, found));
   }
   return { is: 'done', note: 'the BMC is back' };
 };

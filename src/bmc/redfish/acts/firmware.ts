@@ -18,7 +18,7 @@ import { seenPower } from './restart';
 const firmwareStep = 'firmware.update';
 
 /** `wait`: seconds to leave the component alone once its version shows. */
-type Item = { readonly component: string; readonly url: string; readonly wait?: number };
+type FirmwareItem = { readonly component: string; readonly url: string; readonly wait?: number };
 
 /**
  * How components differ. A task that waits is believed at once where only a start of the host applies the image, a little
@@ -45,7 +45,7 @@ const protocolOf = (url: string): 'HTTP' | 'HTTPS' | undefined => {
 };
 
 /** Which origins are allowed is checked where the step is accepted; here only what a BMC can be asked to fetch. */
-const checkUrl = ({ component, url }: Item): void => {
+const checkUrl = ({ component, url }: FirmwareItem): void => {
   if (protocolOf(url) === undefined)
     raise('InvalidStepArgs', {
       step: firmwareStep,
@@ -53,7 +53,7 @@ const checkUrl = ({ component, url }: Item): void => {
     });
 };
 
-const checkComponent = (parts: readonly FirmwarePart[], { component }: Item): void => {
+const checkComponent = (parts: readonly FirmwarePart[], { component }: FirmwareItem): void => {
   if (componentKind(component) && parts.some((part) => part.component === component)) return;
   const known = parts.map((part) => part.component).join(', ');
   const hint = component.startsWith('nic') ? '; some BMCs show network adapters only while the node runs' : '';
@@ -69,7 +69,7 @@ const rootOf = async (client: Client) => (await client.get(`${prefixOf(client)}/
 type Updater = { readonly target: string; readonly targets?: readonly string[] };
 
 /** Where updates are sent; which system they are for is said only where the BMC has several. */
-const findUpdater = async (client: Client, items: readonly Item[]): Promise<Updater> => {
+const findUpdater = async (client: Client, items: readonly FirmwareItem[]): Promise<Updater> => {
   const root = await rootOf(client);
   const service = await client.find(root.UpdateService?.['@odata.id'], UpdateService);
   const action = service?.value.Actions?.['#UpdateService.SimpleUpdate'];
@@ -89,7 +89,7 @@ const isNamed = (url: string, version: string): boolean =>
   (new URL(url).pathname.split('/').at(-1) ?? '').includes(version);
 
 /** After an update a BMC answers some things before others, and may restart once more: three good looks in a row. */
-const settleAfterUpdate = async (client: Client, { wait }: Item): Promise<void> => {
+const settleAfterUpdate = async (client: Client, { wait }: FirmwareItem): Promise<void> => {
   const { timing, signal, beat } = client.context;
   await pause((wait ?? 0) * 1_000, signal);
   let good = 0;
@@ -102,12 +102,17 @@ const settleAfterUpdate = async (client: Client, { wait }: Item): Promise<void> 
   }
 };
 
-const simpleUpdate = (client: Client, { target, targets }: Updater, { url }: Item, key: string): Promise<Sent> => {
+const simpleUpdate = (
+  client: Client,
+  { target, targets }: Updater,
+  { url }: FirmwareItem,
+  key: string,
+): Promise<Sent> => {
   const body = { ImageURI: url, TransferProtocol: protocolOf(url), ...(targets && { Targets: targets }) };
   return client.post(target, body, key);
 };
 
-const jobFor = (client: Client, updater: Updater, item: Item): Job => {
+const jobFor = (client: Client, updater: Updater, item: FirmwareItem): Job => {
   const { component, url } = item;
   const { restart, waits } = componentKind(component)!;
   const key = `update ${component}`;
@@ -132,14 +137,14 @@ const jobFor = (client: Client, updater: Updater, item: Item): Job => {
 const withoutTokens = (error: unknown): unknown =>
   isTemperError(error) ? new TemperError(error.code, plainFacts(error.facts)) : error;
 
-const flashed = (parts: readonly FirmwarePart[], items: readonly Item[]): FirmwareComponent[] =>
+const flashed = (parts: readonly FirmwarePart[], items: readonly FirmwareItem[]): FirmwareComponent[] =>
   parts.map(({ component, version }) => ({
     component,
     current_version: version,
     ...(items.some((item) => item.component === component) && { last_version_flashed: version }),
   }));
 
-const updateAll = async (client: Client, items: readonly Item[]): Promise<ActOutcome> => {
+const updateAll = async (client: Client, items: readonly FirmwareItem[]): Promise<ActOutcome> => {
   const desired = { images: items.map(({ component, url }) => ({ component, image: shortDigest(url) })) };
   const ledger = await openLedger(client.context, desired);
   // Looked up before anything is sent, and kept: a later attempt may begin while the BMC is away.
@@ -162,7 +167,7 @@ const updateAll = async (client: Client, items: readonly Item[]): Promise<ActOut
 
 /** Updates components in the order given. Throws InvalidStepArgs before anything is sent, else what `perform` throws. */
 export const updateFirmware = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
-  const items = args.settings as readonly Item[];
+  const items = args.settings as readonly FirmwareItem[];
   for (const item of items) checkUrl(item);
   const twice = items.find(({ component }, index) =>
     items.some((other, at) => at < index && other.component === component),

@@ -17,7 +17,7 @@ export type Deletion = {
 };
 type Creation = PlannedVolume & { readonly applyTime: ApplyTime };
 /** `clears`: nothing but what is created may be left. */
-export type Plan = {
+export type VolumePlan = {
   readonly clears: boolean;
   readonly deletions: readonly Deletion[];
   readonly creations: readonly Creation[];
@@ -74,7 +74,7 @@ const deletion = (client: Client, { controller, volumesPath, path, applyTime }: 
   };
 };
 
-const creation = (client: Client, planned: Creation): Job => {
+const creationJob = (client: Client, planned: Creation): Job => {
   const key = `create volume ${planned.index} (${planned.raidType} on ${planned.controller})`;
   const look = async () => (await readVolumes(client, planned.volumesPath)).volumes;
   const body = {
@@ -113,7 +113,7 @@ const wavesOf = <T extends { readonly controller: string }>(items: readonly T[])
 };
 
 /** Deletes, then creates. Throws what perform throws. */
-export const carryOut = async (desk: Desk, { deletions, creations }: Plan): Promise<void> => {
+export const carryOut = async (desk: Desk, { deletions, creations }: VolumePlan): Promise<void> => {
   for (const wave of wavesOf(deletions))
     await performJobs(
       desk,
@@ -122,6 +122,6 @@ export const carryOut = async (desk: Desk, { deletions, creations }: Plan): Prom
   for (const wave of wavesOf(creations))
     await performJobs(
       desk,
-      wave.map((each) => creation(desk.client, each)),
+      wave.map((each) => creationJob(desk.client, each)),
     );
 };

@@ -91,14 +91,14 @@ const place = (
     return { fault: `no controller offers ${level.type}; there are: ${controllers.map(({ id }) => id).join(', ')}` };
   for (const controller of able) {
     const drives = choose(disk, level, controller.drives, room, wide);
-    if (drives) return { volume: planned(disk, index, controller, level, drives, room) };
+    if (drives) return { volume: plannedVolume(disk, index, controller, level, drives, room) };
   }
   return {
     fault: `no controller has the drives for it: ${level.type} of ${disk.size_gb} GiB on unused drives that fit its hints`,
   };
 };
 
-const planned = (
+const plannedVolume = (
   disk: LogicalDisk,
   index: number,
   { id, volumesPath }: ControllerSeen,

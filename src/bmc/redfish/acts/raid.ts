@@ -5,7 +5,7 @@ import type { ActOutcome } from '../../../model/runs/runs';
 import { type ControllerSeen, readStorage, type VolumeSeen } from '../discovery/raid-storage';
 import { openLedger } from '../jobs/job-ledger';
 import type { Client } from '../transport/client';
-import { applyTimeOf, carryOut, type Deletion, type Plan, type RaidJobArgs, volumesText } from './raid-jobs';
+import { applyTimeOf, carryOut, type Deletion, type RaidJobArgs, type VolumePlan, volumesText } from './raid-jobs';
 import { gib, isDisk, isPlanned, type LogicalDisk, levelOf, type PlannedVolume } from './raid-levels';
 import { planVolumes } from './raid-plan';
 import { seenPower } from './restart';
@@ -28,7 +28,7 @@ const raidConfig = (controllers: readonly ControllerSeen[], planned: readonly Pl
 });
 
 /** Looks once more at all of it: a volume that has gone again since is no success. */
-const confirm = async (client: Client, { clears, deletions, creations }: Plan): Promise<ActOutcome> => {
+const confirm = async (client: Client, { clears, deletions, creations }: VolumePlan): Promise<ActOutcome> => {
   const controllers = await readStorage(client);
   const volumes = controllers.flatMap((controller) => controller.volumes);
   const missing = creations.some((planned) => !volumes.some((volume) => isPlanned(planned, volume)));
@@ -84,7 +84,7 @@ const missingOf = (disks: readonly Numbered[], controllers: readonly ControllerS
   });
 };
 
-const planOf = async (client: Client, wish: Wish): Promise<Plan> => {
+const planOf = async (client: Client, wish: Wish): Promise<VolumePlan> => {
   const disks = disksOf(wish);
   const controllers = await readStorage(client);
   const clears = wish.args.delete_existing === true;
@@ -120,7 +120,7 @@ export const applyRaid = (client: Client, { raid_config, ...args }: RaidJobArgs)
 /** Deletes every volume of every controller that makes volumes. */
 export const deleteRaid = async (client: Client): Promise<ActOutcome> => {
   const ledger = await openLedger(client.context, { raid: 'none' });
-  const plan = await ledger.plan<Plan>(async () => ({
+  const plan = await ledger.plan<VolumePlan>(async () => ({
     clears: true,
     deletions: deletionsOf(await readStorage(client)),
     creations: [],

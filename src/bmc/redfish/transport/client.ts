@@ -66,7 +66,7 @@ const pathAtBmc = ({ connection, facts }: Peer, path: string, what: string): str
   return `${url.pathname}${url.search}`;
 };
 
-const read = async (peer: Peer, path: string, large = false, follow = 3): Promise<Reply> => {
+const readPath = async (peer: Peer, path: string, large = false, follow = 3): Promise<Reply> => {
   const what = `GET ${path}`;
   const { connection, context, called: node } = peer;
   const ask = { method: 'GET' as const, path: pathAtBmc(peer, path, what), large, signal: context.signal, node, what };
@@ -80,7 +80,7 @@ const read = async (peer: Peer, path: string, large = false, follow = 3): Promis
   const to = reply.headers.location;
   if (to === undefined || follow === 0)
     return raise('BmcRejected', peer.facts({ what, status: reply.status, reason: 'it redirects nowhere' }));
-  return read(peer, pathAtBmc(peer, to, what), large, follow - 1);
+  return readPath(peer, pathAtBmc(peer, to, what), large, follow - 1);
 };
 
 /** From the header, else from the document; an empty one is none. */
@@ -103,7 +103,7 @@ const parsedReply = <T>(peer: Peer, reply: Reply, schema: z.ZodType<T>, path: st
 };
 
 const find = async <T>(peer: Peer, path: string, schema: z.ZodType<T>, large?: boolean) => {
-  const reply = await read(peer, path, large);
+  const reply = await readPath(peer, path, large);
   const absent = peer.connection.errorOf(reply, { node: peer.called, what: `GET ${path}` });
   if (reply.status === 404 || (reply.status >= 400 && absent.code === 'BmcUnsupported')) return undefined;
   return parsedReply(peer, reply, schema, path);
@@ -150,7 +150,7 @@ const patch = async (peer: Peer, path: string, body: unknown, what: string): Pro
   let sent: Sent | undefined;
   for (const rung of ['given', 'given', 'strong', 'none', 'any', 'given'] as const) {
     if (rung === 'any' && sent?.is === 'refused' && sent.reply.status !== 428) continue;
-    const etag = rung === 'none' ? undefined : etagIn(await read(peer, path));
+    const etag = rung === 'none' ? undefined : etagIn(await readPath(peer, path));
     if (rung === 'strong' && (etag === undefined || strong(etag) === etag)) continue;
     const match = { given: etag, strong: etag && strong(etag), none: undefined, any: '*' }[rung];
     // Each rung is a request of its own, and with slow BMCs the ladder is long.
@@ -172,7 +172,7 @@ export const createRedfishClient = (node: BmcNode, context: ActContext, connecti
     connection,
     label,
     facts,
-    get: async (path, schema) => parsedReply(peer, await read(peer, path), schema, path),
+    get: async (path, schema) => parsedReply(peer, await readPath(peer, path), schema, path),
     find: async (path, schema, how) => (path === undefined ? undefined : find(peer, path, schema, how?.large)),
     post: (path, body, what) => write(peer, { method: 'POST', path, body, what }),
     remove: (path, body, what) => write(peer, { method: 'DELETE', path, body, what }),

@@ -12,19 +12,19 @@ export type Connections = {
 };
 
 const idleMs = 10 * 60_000;
-const most = 1_000;
+const mostConnections = 1_000;
 
 /** BMCs have few places for sessions, so an idle one is given back. */
 export const createConnections = (hands: DriverHands): Connections => {
   const cache = new LRUCache<string, Connection>({
-    max: most,
+    max: mostConnections,
     ttl: idleMs,
     ttlAutopurge: true,
     updateAgeOnGet: true,
     dispose: (connection) => void connection.close().catch(() => undefined),
   });
 
-  const paces = new LRUCache<string, Pace>({ max: most });
+  const paces = new LRUCache<string, Pace>({ max: mostConnections });
 
   /** One pace per BMC, whatever the account and however many systems there are. */
   const paceOf = ({ address }: RedfishSettings): Pace => {

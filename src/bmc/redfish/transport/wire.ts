@@ -8,10 +8,10 @@ import { lateError, whileOpen } from '../../send-window';
 import { errorOfFailure, type Reply } from './replies';
 import type { RedfishSettings } from './settings';
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type RedfishMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export type WireRequest = {
-  readonly method: Method;
+  readonly method: RedfishMethod;
   /** What it is for the BMC's pace, where the method does not say it. */
   readonly kind?: BmcRequestKind;
   /** Path at the BMC's authority. */
@@ -75,7 +75,7 @@ const isLasting = (error: TemperError): boolean =>
   isTemperError(error, 'CommandLate');
 
 type Connector = ReturnType<typeof guardedConnector>;
-type Credentials = Readonly<Record<string, string>>;
+type BmcCredentials = Readonly<Record<string, string>>;
 
 const agentOf = (connect: Connector, limitMs: number): Agent =>
   new Agent({
@@ -97,7 +97,12 @@ const withSockets = async <T>(sockets: Agent, work: (sockets: Agent) => Promise<
   }
 };
 
-const exchange = async (sockets: Agent, url: URL, ask: WireRequest, credentials: Credentials): Promise<WireAnswer> => {
+const exchange = async (
+  sockets: Agent,
+  url: URL,
+  ask: WireRequest,
+  credentials: BmcCredentials,
+): Promise<WireAnswer> => {
   const { method, signal, body, headers } = ask;
   const answer = await request(url, {
     dispatcher: sockets,
@@ -122,7 +127,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
   const agent = agentOf(connect, limitMs);
 
   /** A command has sockets of its own, which check its window once they are connected. */
-  const sendOne = (ask: WireRequest, url: URL, credentials: Credentials, facts: object): Promise<WireAnswer> => {
+  const sendOne = (ask: WireRequest, url: URL, credentials: BmcCredentials, facts: object): Promise<WireAnswer> => {
     const { mayStillSend } = ask;
     if (!mayStillSend) return exchange(agent, url, ask, credentials);
     const guarded = whileOpen(connect, mayStillSend, () => lateError({ ...facts }));
