@@ -52,6 +52,15 @@ const rooms = {
     ],
     servers: true,
   },
+  rollouts: {
+    files: below('src/rollouts', 'src/model/rollouts', 'src/inventory/rollouts'),
+    tests: [
+      'test/model/{consent,disruption,rollout-acts,rollouts,windows}.test.ts',
+      'test/inventory/{consents,disruption-budgets,rollouts}.test.ts',
+      'test/runs/rollouts.test.ts',
+    ],
+    servers: true,
+  },
   fence: {
     files: these(
       'src/inventory/fence.ts',

@@ -94,6 +94,12 @@ test('a default rule that is asked by its own name asks for its scopes, and for 
   expect(explained(ask('other'))).toMatchObject({ verdict: 'allowed', scope: { admitted: null } });
 });
 
+test('a remote check behind a reference that is not reached is not asked either', () => {
+  const { tree } = explain('role:member or rule:ask', {}, { ask: 'http://pdp.example/a' });
+  expect(verdicts(tree!)).toEqual(['true', 'true', ['not asked', 'not asked']]);
+  expect(asked).toEqual([]);
+});
+
 describe('a remote check whose address lacks a key', () => {
   const lacking = 'http://pdp.example/%(allocation.owner)s';
 

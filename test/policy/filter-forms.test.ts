@@ -29,6 +29,7 @@ const inBoth: Row[] = [
   ["'p1':%(project_id)s", p1, all],
   ['project_id:%(allocation.owner)s', p1, none],
   ["'None':%(allocation.owner)s", p1, none],
+  ["'undefined':%(allocation.owner)s", p1, none],
   ['admin_projects:%(node.owner)s', p1, { is: 'among', column: 'owner', values: ['p1', 'p2'] }],
   ['admin_projects:%(node.owner)s', { ...p1, admin_projects: ['p1'] }, equals('owner', 'p1')],
   ['admin_projects:%(node.owner)s', { ...p1, admin_projects: [] }, none],
