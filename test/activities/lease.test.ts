@@ -69,6 +69,18 @@ test('a resting BMC is asked for again by the engine when its rest is over, whic
   expect(failure.nextRetryDelay).toBeLessThanOrEqual(5_000);
 });
 
+test('what answers as always is not written down, only what had been silent before', async () => {
+  const answered = jest.fn(one.bmcLeases.health.answered);
+  const leases = { ...one.bmcLeases, health: { ...one.bmcLeases.health, answered } };
+  const lane = newLane();
+  const work = () => withLease(leases, lane, randomUUID(), 60_000, async () => 'done');
+  await work();
+  expect(answered).not.toHaveBeenCalled();
+  await silence(lane, 1);
+  await work();
+  expect(answered).toHaveBeenCalledTimes(1);
+});
+
 test('two failures are not yet a reason to leave a BMC alone', async () => {
   const lane = newLane();
   await silence(lane, 2);
