@@ -32,7 +32,9 @@ const open = async (question: BootQuestion): Promise<BootAnswer> => {
     inventory: {
       bootCapabilities: { served: async (hash) => (known.has(hash) ? served : undefined) },
       networkBoots: { give: async () => ({ is: 'none' }) },
+      imageCapabilities: { served: async () => undefined },
     },
+    imageCache: { find: async () => ({ is: 'fetching' }) },
     images: createImages(folder, () => {}),
     files: [],
     log: { info() {}, warn() {} },

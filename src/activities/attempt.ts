@@ -10,6 +10,7 @@ import type { ActOutcome, RunObserved } from '../model/runs/runs';
 import { type Attempted, announcedIn, type Beating, contextOf } from './act-context';
 import { bootsRamdisk, hiddenError, hiddenOutcome, keepOutcome } from './act-outcome';
 import type { BmcHands } from './bmc-deps';
+import { withImage } from './image-record';
 import { withLease } from './lease';
 import { whileOneRamdisk } from './one-ramdisk';
 import { withRamdisk } from './ramdisk-image';
@@ -70,10 +71,11 @@ export const attempt = async (
   if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   reportAttempt(input, hands);
   const { driver, perform, byAgent } = performerOf(found.driver, input, hands);
-  const { node, args: given, texts: hidden } = await unlocked(found, step, hands);
-  requireOrigins(input, node, given, hands);
-  const { args, secrets } = await withRamdisk(input, key, node, given, hands);
-  const texts = [...hidden, ...secrets];
+  const { node: asked, args: given, texts: hidden } = await unlocked(found, step, hands);
+  requireOrigins(input, asked, given, hands);
+  const { args, secrets } = await withRamdisk(input, key, asked, given, hands);
+  const { node, secrets: imageSecrets } = await withImage(input, asked, hands);
+  const texts = [...hidden, ...secrets, ...imageSecrets];
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
   const { context, announced } = announcedIn({
     ...contextOf(input, key, hands, beating, texts),

@@ -12,6 +12,8 @@ import type { Engine } from '../runs/engine';
 export type BootSettings = {
   /** The boot service as BMCs reach it, without a slash at its end. */
   readonly url: string;
+  /** The same as ramdisks reach it, which read images there. */
+  readonly imagesUrl: string;
   /** The API as ramdisks reach it, likewise. */
   readonly apiUrl: string;
   readonly sealer: Sealer;

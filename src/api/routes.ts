@@ -7,6 +7,7 @@ import { descriptionRoutes } from './temper/description';
 import { disruptionBudgetRoutes } from './temper/disruption-budgets';
 import { firmwareRoutes } from './temper/firmware';
 import { freezeRoutes } from './temper/freezes';
+import { imageRoutes } from './temper/images';
 import { nodePlanRoutes } from './temper/node-plans';
 import { policyRoutes } from './temper/policy';
 import { windowRoutes } from './temper/project-windows';
@@ -98,6 +99,7 @@ export const routes: readonly Route[] = [
   ...ramdiskRoutes,
   ...webhookRoutes,
   ...ramdiskRecordRoutes,
+  ...imageRoutes,
   ...disruptionBudgetRoutes,
   ...windowRoutes,
   ...freezeRoutes,

@@ -1,8 +1,15 @@
-/** The boot service: sends nodes the images that their runs boot them from. It reads the store, and writes nothing. */
+/** The boot service: sends nodes the images that their runs boot them from and write to their disks. It reads the store, and writes nothing there. */
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { bootListener, boundConnections, createImages, createMachineList, type SmallFile } from '../boot';
+import {
+  bootListener,
+  boundConnections,
+  createImageCache,
+  createImages,
+  createMachineList,
+  type SmallFile,
+} from '../boot';
 import { createInventory, type Inventory } from '../inventory';
 import { connect } from '../inventory/database';
 import { fileReason } from '../model/file-faults';
@@ -60,10 +67,19 @@ live('boot', config, { log, metrics }, async (life) => {
     log.warn('boot image cannot be served', { ...facts, reason }),
   );
   life.onEnd(() => images.close());
+  const imageCache = createImageCache({
+    dir: config.TEMPER_BOOT_DIR,
+    mostBytes: config.TEMPER_BOOT_IMAGES_MB * 2 ** 20,
+    inventory,
+    origins: config.TEMPER_IMAGE_ORIGINS,
+    log,
+  });
+  life.onEnd(() => imageCache.close());
   const dhcp = config.TEMPER_BOOT_DHCP_DIR;
   const listener = bootListener({
     inventory,
     images,
+    imageCache,
     files,
     log,
     pieceMs: config.TEMPER_BOOT_PIECE_MS,

@@ -104,6 +104,7 @@ const main = async (): Promise<number> => {
     newKeys: () => sealing().newKeys(),
     secrets: () => sealing().secretsOf(process.env),
     storeRamdisk: (given) => imaging().makeBootImage(process.env, given),
+    storeImage: (given) => imaging().storeImage(process.env, given),
     prepareDhcp: (given) =>
       (require('../process/command/dnsmasq') as typeof import('../process/command/dnsmasq')).makeDhcpFolder(
         process.env,

@@ -156,7 +156,9 @@ const control = (): void => {
 const bootFrom = (config: BmcConfig, sealer: Sealer): { readonly boot?: BootSettings } => {
   const { TEMPER_BOOT_URL: url, TEMPER_RAMDISK_API_URL: apiUrl, TEMPER_CONDUCTOR_GROUP: group } = config;
   if (url === undefined || apiUrl === undefined) return {};
-  return { boot: { url: url.replace(/\/+$/, ''), apiUrl: apiUrl.replace(/\/+$/, ''), sealer, group } };
+  const plain = (text: string): string => text.replace(/\/+$/, '');
+  const imagesUrl = plain(config.TEMPER_BOOT_IMAGES_URL ?? url);
+  return { boot: { url: plain(url), imagesUrl, apiUrl: plain(apiUrl), sealer, group } };
 };
 
 const bmc = (): void => {

@@ -23,6 +23,8 @@ export type BmcNode = {
   readonly ports?: readonly { readonly address: string; readonly pxe_enabled: boolean }[];
   /** The ramdisk on the node, once it has called back; its token resolved. */
   readonly agent?: AgentContact;
+  /** The image record that its instance names, and where the worker asks the boot service for it; absent for any other image. */
+  readonly served_image?: { readonly name: string; readonly url: string };
 };
 
 /** How to reach a ramdisk. */

@@ -2,5 +2,7 @@
 export { BuildFault, storeImage } from './build';
 export type { SmallFile } from './cpio';
 export { createMachineList, prepareDhcp } from './dhcp-folder';
+export { createImageCache } from './image-cache';
 export { createImages } from './images';
 export { bootListener, boundConnections } from './server';
+export { storeFile } from './store-file';

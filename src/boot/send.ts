@@ -27,6 +27,12 @@ export const answerText = (response: ServerResponse, method: string | undefined,
   response.end(method === 'HEAD' ? undefined : text);
 };
 
+/** Why something is not sent now, for the worker that asks. */
+export const answerReason = (response: ServerResponse, status: number, reason: string): void => {
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', 'retry-after': '5' };
+  response.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(reason)) }).end(reason);
+};
+
 /** Whether a list of entity tags, as If-None-Match and If-Range have them, holds this one. */
 const holdsTag = (header: string, etag: string): boolean =>
   header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);

@@ -1,11 +1,13 @@
 /** The listener of the boot service: contents of boots under their URLs, and what machines ask for before they have one. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { type ContentDeps, createContents, type Part } from './contents';
+import { createImageContents, type ImageContentDeps } from './image-contents';
 import { createNetwork, type NetworkDeps } from './network';
-import { answer, answerEmpty } from './send';
+import { answer, answerEmpty, answerReason } from './send';
 
 export type BootDeps = ContentDeps &
-  NetworkDeps & {
+  NetworkDeps &
+  ImageContentDeps & {
     /** How long a client may take to read one piece of 64 KiB, milliseconds. */
     readonly pieceMs: number;
     /** Requests under one URL at once at most; further ones are answered 503. */
@@ -14,11 +16,11 @@ export type BootDeps = ContentDeps &
 
 const defaultReaders = 16;
 
-/** Token and last part of a path that leads to a boot's contents; undefined for any other path. */
-const partIn = (url: string | undefined): { readonly token: string; readonly part: Part } | undefined => {
+/** Token and last part of a path that leads to contents; undefined for any other path. */
+const partIn = (url: string | undefined): { readonly token: string; readonly part: Part | 'image' } | undefined => {
   const [, token, part] =
-    /^\/boot\/([A-Za-z0-9_-]{43})\/(ramdisk\.iso|kernel|initrd|files\.img)$/.exec(url ?? '') ?? [];
-  return token === undefined ? undefined : { token, part: part as Part };
+    /^\/boot\/([A-Za-z0-9_-]{43})\/(ramdisk\.iso|kernel|initrd|files\.img|image)$/.exec(url ?? '') ?? [];
+  return token === undefined ? undefined : { token, part: part as Part | 'image' };
 };
 
 /** Counts what is under way by a key, and refuses more than `most`. */
@@ -43,6 +45,7 @@ const createTurnstile = (most: number) => {
 export const bootListener = (deps: BootDeps): RequestListener => {
   const { log, pieceMs, readersAtOnce = defaultReaders } = deps;
   const find = createContents(deps);
+  const findImage = createImageContents(deps);
   const network = createNetwork(deps);
   const readers = createTurnstile(readersAtOnce);
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -55,8 +58,9 @@ export const bootListener = (deps: BootDeps): RequestListener => {
     const { token, part } = wanted;
     if (!readers.enter(token)) return answerEmpty(response, 503, { 'retry-after': '1' });
     try {
-      const content = await find(token, part);
+      const content = part === 'image' ? await findImage(token) : await find(token, part);
       if (!content) return answerEmpty(response, 404, { connection: 'close' });
+      if ('reason' in content) return answerReason(response, content.status, content.reason);
       await answer(response, content, pieceMs);
     } finally {
       readers.leave(token);

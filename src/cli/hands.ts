@@ -1,5 +1,6 @@
 /** What the command is given: the world it runs in, so that tests can give it another. */
 import type { DhcpOptions } from '../model/boot/dhcp';
+import type { DiskFormat, ImageValues } from '../model/boot/images';
 import type { RamdiskValues } from '../model/boot/ramdisks';
 
 /** How a server is trusted beyond the system's own certificates. */
@@ -63,6 +64,11 @@ export type CliDeps = {
   newKeys(): { readonly public: string; readonly private: string };
   /** Makes and stores a boot image in a folder, that of the settings when absent. @returns what its record holds. Throws CliFault */
   storeRamdisk(given: RamdiskFiles & { readonly dir?: string }): Promise<Omit<RamdiskValues, 'name' | 'arch' | 'args'>>;
+  /** Stores an image's file in a folder, that of the settings when absent. @returns what its record holds. Throws CliFault */
+  storeImage(given: {
+    readonly file: string;
+    readonly dir?: string;
+  }): Promise<Pick<ImageValues, 'sha256' | 'bytes'> & { readonly disk_format?: DiskFormat }>;
   /** Makes the folder that dnsmasq serves a boot network from, that of the settings when absent. @returns its configuration's path. Throws CliFault */
   prepareDhcp(given: DhcpOptions & { readonly dir?: string }): Promise<string>;
   /** Opens the store of sealed secrets as the environment's settings say. Throws CliFault (usage). */

@@ -7,6 +7,7 @@ import { addDoctor } from './doctor';
 import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
 import type { CliDeps } from './hands';
+import { addImages } from './images';
 import { addPlan } from './plan';
 import { addPolicy } from './policy';
 import { addRamdisks } from './ramdisks';
@@ -45,6 +46,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);
   addRamdisks(program, acting);
+  addImages(program, acting);
   addBoot(program, acting);
   addDoctor(program, acting);
   addRecover(program, acting);

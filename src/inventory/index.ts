@@ -11,6 +11,7 @@ import { disruptionBudgets } from './disruption-budgets';
 import { events } from './events';
 import { feed } from './feed';
 import { idempotency } from './idempotency';
+import { images } from './images';
 import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
 import { levels } from './levels';
@@ -21,6 +22,7 @@ import { details } from './nodes/details';
 import { firmwareVersions } from './nodes/firmware-versions';
 import { freezes } from './nodes/freezes';
 import { history } from './nodes/history';
+import { imageCapabilities } from './nodes/image-capabilities';
 import { leaseWrites } from './nodes/lease-writes';
 import { networkBoots } from './nodes/network-boots';
 import { nodes } from './nodes/nodes';
@@ -94,6 +96,8 @@ const queries = (sql: Db) => ({
   quotas: quotas(sql),
   agents: agents(sql),
   ramdiskBoots: ramdiskBoots(sql),
+  images: images(sql),
+  imageCapabilities: imageCapabilities(sql),
   ramdisks: ramdisks(sql),
   bootCapabilities: bootCapabilities(sql),
   networkBoots: networkBoots(sql),

@@ -349,6 +349,14 @@ export const errors = {
     retry: false,
     says: 'Ramdisk {ramdisk} cannot be booted from: {reason}.',
   },
+  ImageNotFound: { status: 404, retry: false, says: 'Image {image} could not be found.' },
+  ImageInUse: {
+    status: 409,
+    retry: false,
+    says: 'Image {image} is being written to node {node}; remove it once that run has ended.',
+  },
+  ImageNotServed: { status: 503, retry: false, says: 'Image {image} cannot be written: {reason}.' },
+  BootServiceAway: { status: 503, retry: true, says: 'The boot service at {url} did not answer: {reason}.' },
   KernelArgumentsRefused: { status: 400, retry: false, says: 'The list of kernel arguments of the ramdisk {reason}.' },
   RamdiskTooEarly: {
     status: 503,

@@ -59,7 +59,13 @@ const booting = async (driver_info: Record<string, unknown> = {}, over: ActsOver
     power_off: keeps,
     ...over,
   });
-  const settings = { url: 'http://192.0.2.1:6386', apiUrl: 'http://192.0.2.1:6387', sealer: vault, group: '' };
+  const settings = {
+    url: 'http://192.0.2.1:6386',
+    imagesUrl: 'http://192.0.2.1:6386',
+    apiUrl: 'http://192.0.2.1:6387',
+    sealer: vault,
+    group: '',
+  };
   const workerOf = (served: boolean) =>
     createBmcActivities({
       inventory: bmc,

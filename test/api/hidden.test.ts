@@ -67,6 +67,12 @@ const world = async (): Promise<Record<string, string>> => {
       files_at: 1_024,
       files_bytes: 1_024,
     }),
+    images: await make('/temper/v1/images', {
+      name: 'hidden',
+      sha256: 'a'.repeat(64),
+      bytes: 2_048,
+      disk_format: 'raw',
+    }),
     drivers: 'fake-hardware',
     conductors: 'worker-1',
   };

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { formatOf, sampledFormat } from '../../src/bmc/agent/image-format';
+import { sampledFormat } from '../../src/bmc/agent/image-format';
+import { formatOf } from '../../src/model/boot/images';
 import { quiet } from './support/context';
 import { type RamdiskBench, startRamdiskBench } from './support/ramdisk';
 

@@ -12,6 +12,7 @@ import type { Asking, GrantedBoot } from '../../src/inventory/nodes/network-boot
 import { hashOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { longestArguments } from '../../src/model/boot/kernel-arguments';
 import { sha256Of } from './support/digests';
+import { noImages } from './support/no-images';
 
 // iPXE itself in the form of a Linux kernel, small and with a BIOS boot header: it stands for the ramdisk's.
 const lkrn = '/usr/lib/ipxe/ipxe.lkrn';
@@ -68,7 +69,9 @@ able(
             return answers.shift() ?? { is: 'none' };
           },
         },
+        imageCapabilities: noImages.capabilities,
       },
+      imageCache: noImages.cache,
       images,
       files: [{ path: 'etc/x', content: Buffer.from('x') }],
       log: { info() {}, warn() {} },

@@ -12,6 +12,7 @@ import type { Served } from '../../src/inventory/nodes/boot-capabilities';
 import type { Asking, GrantedBoot } from '../../src/inventory/nodes/network-boots';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { sha256Of } from './support/digests';
+import { noImages } from './support/no-images';
 
 const folder = mkdtempSync(join(tmpdir(), 'network-'));
 const [kernel, initrd] = [randomBytes(200_000), randomBytes(300_000)];
@@ -65,7 +66,9 @@ const start = async (smallFiles = files) => {
           return answers.shift() ?? { is: 'none' };
         },
       },
+      imageCapabilities: noImages.capabilities,
     },
+    imageCache: noImages.cache,
     images,
     files: smallFiles,
     log: { info: () => {}, warn: (message) => void warned.push(message) },

@@ -11,6 +11,7 @@ import { patchesOf } from '../../src/boot/patches';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { patientServer } from '../../src/process/listen';
+import { noImages } from './support/no-images';
 
 const size = 4 * 1024 * 1024;
 const image = randomBytes(size);
@@ -43,7 +44,9 @@ const start = async (limits: { pieceMs?: number; headersMs?: number; perAddress?
         },
       },
       networkBoots: { give: async () => ({ is: 'none' }) },
+      imageCapabilities: noImages.capabilities,
     },
+    imageCache: noImages.cache,
     images,
     files: [{ path: 'etc/ironic-python-agent.d/temper.conf', content: Buffer.from('[DEFAULT]\n') }],
     log: { info: () => {}, warn: () => {} },

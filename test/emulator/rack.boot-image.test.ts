@@ -13,6 +13,7 @@ import { fileIn } from '../../emulator/rack/iso';
 import { bootListener, createImages, storeImage } from '../../src/boot';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { areaMarks } from '../../src/model/boot/ramdisks';
+import { noImages } from '../boot/support/no-images';
 import { type RamdiskApi, startRamdiskApi } from '../support/ramdisk-api';
 import { accepted } from './rack-client';
 
@@ -88,9 +89,11 @@ describe('a host', () => {
                 }
               : undefined,
         },
+        imageCapabilities: noImages.capabilities,
         networkBoots: { give: async () => ({ is: 'none' }) },
       },
       images,
+      imageCache: noImages.cache,
       files: [],
       log: { info() {}, warn() {} },
       pieceMs: 10_000,

@@ -210,6 +210,7 @@ const ramdisk = {
   files_at: 1_024,
   files_bytes: 1_024,
 };
+const imageRecord = { name: 'rules-new', sha256: 'a'.repeat(64), bytes: 2_048, disk_format: 'raw' };
 const webhook = { url: 'https://hooks.example.org/y', kinds: ['*'], secret: 'y'.repeat(32) };
 
 const networkEvent = {
@@ -545,6 +546,9 @@ export const ruleRows: readonly RuleRow[] = [
   row('temper:ramdisk:get', 'GET /temper/v1/ramdisks', 'system-reader', 'owner-admin'),
   row('temper:ramdisk:create', 'POST /temper/v1/ramdisks', 'operator', 'system-member', { body: ramdisk }),
   row('temper:ramdisk:delete', 'DELETE /temper/v1/ramdisks/{ramdisk}', 'operator', 'system-member'),
+  row('temper:image:get', 'GET /temper/v1/images', 'system-reader', 'owner-admin'),
+  row('temper:image:create', 'POST /temper/v1/images', 'operator', 'system-member', { body: imageRecord }),
+  row('temper:image:delete', 'DELETE /temper/v1/images/{image}', 'operator', 'system-member'),
   row('temper:disruption_budget:get', 'GET /temper/v1/disruption-budgets/{budget}', 'owner-reader', 'lessee-admin', {
     hidden: true,
   }),

@@ -166,6 +166,11 @@ const makes: Readonly<Record<string, Make>> = {
     await posted(api, '/temper/v1/ramdisks', { name, iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area });
     return name;
   },
+  image: async (api) => {
+    const name = fresh('image');
+    await posted(api, '/temper/v1/images', { name, sha256: 'a'.repeat(64), bytes: 2_048, disk_format: 'raw' });
+    return name;
+  },
   budget: async (api) => {
     const [row] = await api.sql`
       insert into disruption_budgets (project, max_unavailable) values (${owner}, '1') returning uuid`;

@@ -324,6 +324,10 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
     /\/temper\/v1\/ramdisks\b/,
     'a record of system administrators; a node boots from it by its own driver_info, which is guarded',
   ],
+  [
+    /\/temper\/v1\/images\b/,
+    'a record of system administrators; a node is deployed with it by the rules of a deployment',
+  ],
   [/^POST \/v1\/events$/, 'tells of networks'],
   [/^\w+ \/v1\/nodes\/:\w+\/(ports|portgroups|volume)\b/, 'refused to everybody: there they are only listed'],
   [/^(PUT|PATCH) \S+\/vendor_passthru\b/, 'asks what POST asks'],

@@ -5,6 +5,7 @@ import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { type Fetched, fetchedByInstance } from '../../model/access/origins';
 import { isSecretRef } from '../../model/access/secrets';
+import { imageNamed } from '../../model/boot/images';
 import type { Document } from '../../model/document';
 import { invalidInput, raise } from '../../model/errors';
 import type { ProjectId } from '../../model/ids';
@@ -79,7 +80,9 @@ const hashFault = (info: Document): string | undefined => {
 
 /** What is wrong with the image that a node's instance_info names; undefined where it can be written. */
 const imageFault = (info: Document): string | undefined => {
-  if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write';
+  if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write, or image:<name>';
+  // Its record has the digest.
+  if (imageNamed(info.image_source) !== undefined) return undefined;
   return names(info, 'image_checksum') ? checksumFault(info) : hashFault(info);
 };
 

@@ -10,6 +10,7 @@ import type { RunAudit, RunOrder } from '../../runs/contract';
 import { type Checks, firstRefusal } from './checks';
 import type { OrderContext } from './context';
 import { checkInstance } from './deploy';
+import { requireImage } from './images';
 import { checkWorkable, orderedNode } from './orders';
 import { requireStepOrigins } from './origins';
 import { equipped, type PlanListed } from './plans';
@@ -54,7 +55,10 @@ const nothing: PlanListed = { steps: [] };
  */
 export const orderRun = async (ctx: OrderContext, request: RunRequest, checks: Checks): Promise<RunOrder> => {
   const { verb, row, node, ident, to, asked, more } = request;
-  if (row.story === 'deploy') checks.try(() => checkInstance(ctx, node, ident));
+  if (row.story === 'deploy') {
+    checks.try(() => checkInstance(ctx, node, ident));
+    await checks.ask(() => requireImage(ctx, node, ident));
+  }
   const ready = withDefaultRamdisk(ctx, await equipped(ctx, node));
   const given = (await checks.ask(() => request.steps(ready))) ?? nothing;
   const { steps: listed, runbook = null, parameters = null, automatic = false, args = {} } = given;

@@ -30,7 +30,7 @@ export const prefetched = async (
   const uuids = nodes.map(({ uuid }) => uuid);
   const known = new Set(uuids);
   const [reported, frozen] = await Promise.all([inventory.details.reportedOf(uuids), frozenOf(inventory, uuids)]);
-  const { details, freezes, runbooks, runbookRevisions, ramdisks, quotas, expectations } = inventory;
+  const { details, freezes, runbooks, runbookRevisions, ramdisks, images, quotas, expectations } = inventory;
   return {
     ...ctx,
     inventory: {
@@ -43,6 +43,7 @@ export const prefetched = async (
       runbooks: { ...runbooks, find: once((ident, options) => runbooks.find(ident, options)) },
       runbookRevisions: { ...runbookRevisions, find: once(runbookRevisions.find) },
       ramdisks: { ...ramdisks, find: once(ramdisks.find) },
+      images: { ...images, find: once(images.find) },
       quotas: { ...quotas, require: once(quotas.require) },
       expectations: { ...expectations, ofSteps: once(expectations.ofSteps) },
     },

@@ -65,6 +65,18 @@ export const ramdisk = z.strictObject({
 });
 export const ramdisks = listOf('ramdisks', ramdisk);
 
+export const image = z.strictObject({
+  uuid: id,
+  name: text,
+  url: maybe,
+  sha256: text,
+  bytes: count,
+  disk_format: text,
+  kind: text,
+  created_at: time,
+});
+export const images = listOf('images', image);
+
 export const deliveries = listOf(
   'deliveries',
   z.strictObject({

@@ -2,19 +2,11 @@
 
 import { request } from 'undici';
 import { requireOrigin } from '../../model/access/origins';
+import { type DiskFormat, formatOf } from '../../model/boot/images';
 import type { Log } from '../../model/log';
-
-/** As ironic-python-agent calls them. */
-type ImageFormat = 'raw' | 'qcow2';
 
 const sampleBytes = 1_024;
 const sampleMs = 10_000;
-
-/** https://www.qemu.org/docs/master/interop/qcow2.html; a raw image of a whole disk begins with an MBR, a protective one included. */
-export const formatOf = (bytes: Buffer): ImageFormat | undefined => {
-  if (bytes.subarray(0, 4).equals(Buffer.from('QFI\xfb', 'latin1'))) return 'qcow2';
-  return bytes.length >= 512 && bytes.readUInt16LE(510) === 0xaa55 ? 'raw' : undefined;
-};
 
 const firstBytes = async (url: string, signal: AbortSignal): Promise<Buffer | undefined> => {
   const answer = await request(url, {
@@ -47,7 +39,7 @@ const firstBytes = async (url: string, signal: AbortSignal): Promise<Buffer | un
 export const sampledFormat = async (
   url: string,
   { origins, signal, log }: { readonly origins: readonly string[]; readonly signal: AbortSignal; readonly log: Log },
-): Promise<ImageFormat | undefined> => {
+): Promise<DiskFormat | undefined> => {
   if (origins.length === 0) return undefined;
   try {
     requireOrigin(origins, url);

@@ -96,3 +96,7 @@ export const imageInfo = (node: BmcNode): Readonly<Record<string, unknown>> & { 
     ...(isWholeDisk(node) ? { image_type: 'whole-disk-image' } : partitions(node, info)),
   };
 };
+
+/** What makes the same image of two orders: URLs of a record are made for each attempt, and lead to the same bytes. */
+export const imageIdentity = ({ served_image }: BmcNode, image_info: ReturnType<typeof imageInfo>): unknown =>
+  served_image ? { ...image_info, urls: [served_image.name] } : image_info;

@@ -6,9 +6,10 @@ import { pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
 import { askAgent, runCommand } from './command';
 import { configDrive } from './config-drive';
-import { bootModeOf, imageInfo, isWholeDisk } from './image';
+import { bootModeOf, imageIdentity, imageInfo, isWholeDisk } from './image';
 import { sampledFormat } from './image-format';
 import { type Command, tidy } from './replies';
+import { untilServed } from './served-image';
 
 type AgentStandbyArgs = Readonly<Record<string, unknown>>;
 
@@ -28,9 +29,10 @@ export const writeImage = async (
     name: 'standby.prepare_image',
     what: 'write the image',
     // Not the drive that is sent: the same documents make another ISO every time.
-    identity: [image_info, node.instance_info?.configdrive],
+    identity: [imageIdentity(node, image_info), node.instance_info?.configdrive],
     effect: 'converge',
     params: async () => {
+      if (node.served_image) await untilServed(node.served_image, client.context);
       const configdrive = await configDrive(node, { signal });
       const disk_format = image_info.disk_format ?? (await sampledFormat(image_info.urls[0], { origins, signal, log }));
       return {

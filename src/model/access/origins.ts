@@ -1,5 +1,6 @@
 /** Where images and firmware may come from: a URL is held against the origins that an operator allows. */
 
+import { imageNamed } from '../boot/images';
 import { ramdiskNamed } from '../boot/ramdisks';
 import type { Document } from '../document';
 import { raise, unreachable } from '../errors';
@@ -94,6 +95,8 @@ const beginsWithScheme = (value: unknown): boolean =>
 type ReadUrls = (value: unknown) => Fetched[];
 
 const http: ReadUrls = (value) => (value === undefined || value === null ? [] : [{ value, as: 'http' }]);
+/** The image of a record comes from the boot service, which asks its origin. */
+const httpOrRecord: ReadUrls = (value) => (imageNamed(value) === undefined ? http(value) : []);
 const container: ReadUrls = (value) => (value === undefined ? [] : [{ value, as: 'container' }]);
 /** An id, a name, base64 or a digest, unless it is a URL. */
 const perhaps: ReadUrls = (value) => (beginsWithScheme(value) ? http(value) : []);
@@ -129,7 +132,7 @@ const inBand: Readonly<Record<string, Readonly<Record<string, ReadUrls>>>> = {
 
 /** Keys of instance_info from which the ramdisk fetches, or lets fetch, when it writes an image. */
 const ofInstance: Readonly<Record<string, ReadUrls>> = {
-  image_source: http,
+  image_source: httpOrRecord,
   image_url: http,
   kernel: perhaps,
   ramdisk: perhaps,

@@ -19,6 +19,7 @@ export const eventFamilies = [
   'inspection_rule',
   'webhook',
   'ramdisk',
+  'image',
   'disruption_budget',
   'window',
   'rollout',
@@ -38,6 +39,7 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
     'abort', 'pause', 'resume', 'retry', 'skip', 'fail',
   ], // biome-ignore format: one row of names
   ramdisk: ['created', 'deleted'],
+  image: ['created', 'deleted'],
   window: ['created', 'deleted'],
   rollout: [
     'planned', 'replanned', 'submitted', 'started', 'running', 'paused', 'resumed', 'advanced', 'aborted', 'adopted', 'succeeded', 'asked', 'answered',

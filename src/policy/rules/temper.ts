@@ -297,6 +297,11 @@ export const addedRules: readonly TemperRuleRow[] = [
     check: act === 'get' ? systemReader : systemAdmin,
     says: `${act === 'get' ? 'See the ramdisks that nodes can be booted from: readers' : `${act[0]!.toUpperCase()}${act.slice(1)} ramdisks, from which all nodes can be booted: administrators`} of the system.`,
   })),
+  ...['get', 'create', 'delete'].map((act) => ({
+    name: `temper:image:${act}`,
+    check: act === 'get' ? systemReader : systemAdmin,
+    says: `${act === 'get' ? 'See the images that the boot service sends: readers' : `${act[0]!.toUpperCase()}${act.slice(1)} images, which any deployment can name: administrators`} of the system.`,
+  })),
   {
     name: 'temper:disruption_budget:get',
     check: anyOf(systemReader, `role:reader and ${ownBudget}`, `role:service and ${ownBudget}`),

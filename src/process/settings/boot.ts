@@ -20,6 +20,11 @@ export const booting = {
   TEMPER_BOOT_PIECE_MS: milliseconds
     .default(30_000)
     .describe('How long a BMC may take to read 64 KiB of an image before its connection is closed.'),
+  TEMPER_BOOT_IMAGES_MB: count(1)
+    .default(51_200)
+    .describe(
+      'MiB that images of image records take in TEMPER_BOOT_DIR at most; those that no run writes make room for others, the longest unused first.',
+    ),
   TEMPER_BOOT_CONNECTIONS_PER_ADDRESS: count(1)
     .default(256)
     .describe('Connections of one address to the boot service at most; further ones are closed.'),
@@ -31,6 +36,11 @@ export const booted = {
     .optional()
     .describe(
       'The boot service as BMCs reach it, such as http://192.0.2.1:6386; nodes cannot be booted from a ramdisk record when unset.',
+    ),
+  TEMPER_BOOT_IMAGES_URL: webUrl
+    .optional()
+    .describe(
+      'The boot service as ramdisks reach it, which read images of image records there; TEMPER_BOOT_URL when unset.',
     ),
   TEMPER_RAMDISK_API_URL: webUrl
     .optional()

@@ -54,6 +54,7 @@ export const processes = {
     ...common,
     ...store,
     ...booting,
+    ...images,
     TEMPER_HEADERS_TIMEOUT_MS: served.TEMPER_HEADERS_TIMEOUT_MS,
     TEMPER_KEEP_ALIVE_TIMEOUT_MS: served.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
     TEMPER_MAX_CONNECTIONS: served.TEMPER_MAX_CONNECTIONS,

@@ -6,7 +6,16 @@ export type Said = { readonly status: number; readonly out: string; readonly err
 type World = Partial<
   Pick<
     CliDeps,
-    'checks' | 'replay' | 'storeRamdisk' | 'prepareDhcp' | 'secrets' | 'confirm' | 'fetchWith' | 'signal' | 'terminal'
+    | 'checks'
+    | 'replay'
+    | 'storeRamdisk'
+    | 'storeImage'
+    | 'prepareDhcp'
+    | 'secrets'
+    | 'confirm'
+    | 'fetchWith'
+    | 'signal'
+    | 'terminal'
   >
 > & {
   readonly env?: Readonly<Record<string, string>>;
@@ -46,6 +55,7 @@ export const temper = async (line: string | readonly string[], world: World = {}
     newKeys: () => ({ public: 'cHVi', private: 'cHJp' }),
     secrets: () => stop('usage', 'no settings of a worker'),
     storeRamdisk: async () => stop('usage', 'no folder of images'),
+    storeImage: async () => stop('usage', 'no folder of images'),
     prepareDhcp: async () => stop('usage', 'no folder of dnsmasq'),
     ...rest,
   });

@@ -1,0 +1,62 @@
+/** Waits until the boot service has the image that a ramdisk is about to read: it fetches one once, and checks it before it sends any of it. */
+import { request } from 'undici';
+import { raise } from '../../model/errors';
+import type { ActContext, BmcNode } from '../contract';
+import { pause } from '../wait';
+
+const answerMs = 10_000;
+const awayMs = 60_000;
+const reasonBytes = 1_000;
+
+type Answer = { readonly status: number; readonly reason: string };
+
+const ask = async (url: string, signal: AbortSignal): Promise<Answer> => {
+  const { statusCode, body } = await request(url, {
+    headers: { range: 'bytes=0-0' },
+    maxRedirections: 0,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size >= reasonBytes) break;
+    }
+  } finally {
+    body.on('error', () => {}).destroy();
+  }
+  return { status: statusCode, reason: Buffer.concat(chunks).toString('utf8', 0, reasonBytes).trim() };
+};
+
+const reasons: Readonly<Record<number, string>> = {
+  404: 'the boot service does not know its URL; does it use the same database as this worker',
+};
+
+/**
+ * Resolves once the boot service sends the image. Throws ImageNotServed with the boot service's reason, and BootServiceAway where
+ * it has not answered for a minute.
+ */
+export const untilServed = async (
+  { name: image, url }: NonNullable<BmcNode['served_image']>,
+  { signal, beat, timing }: Pick<ActContext, 'signal' | 'beat' | 'timing'>,
+): Promise<void> => {
+  let answered = performance.now();
+  for (;;) {
+    const answer = await ask(url, signal).catch((thrown: Error) => {
+      signal.throwIfAborted();
+      if (performance.now() - answered < awayMs) return undefined;
+      return raise('BootServiceAway', { url: new URL(url).origin, reason: thrown.message });
+    });
+    if (answer) answered = performance.now();
+    if (answer?.status === 206) return;
+    if (answer && answer.status !== 503)
+      raise('ImageNotServed', {
+        image,
+        reason: reasons[answer.status] ?? (answer.reason || `status ${answer.status}`),
+      });
+    beat({ what: 'write the image', doing: 'waiting for the boot service to fetch the image' });
+    await pause(timing.pollMs, signal);
+  }
+};

@@ -1,0 +1,91 @@
+/** Fetches an image from its origin into a file, and says plainly what is wrong with what came. */
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { type Dispatcher, request } from 'undici';
+import type { ImageRow } from '../inventory/images';
+
+export type Wanted = Pick<ImageRow, 'name' | 'url' | 'sha256' | 'bytes'>;
+
+/** Why an image is not there. `again`: it may be there when it is asked for once more. */
+export class FetchFault extends Error {
+  constructor(
+    readonly again: boolean,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const final = (message: string): never => {
+  throw new FetchFault(false, message);
+};
+
+const typeOf = (headers: Dispatcher.ResponseData['headers']): string => {
+  const type = headers['content-type'];
+  return /^[\w.+/-]{1,80}/.exec(String(type ?? ''))?.[0] ?? 'no content type';
+};
+
+/** Throws FetchFault for an answer that cannot be this image. */
+const checkAnswer = ({ statusCode, headers }: Dispatcher.ResponseData, bytes: number): void => {
+  if (statusCode >= 300 && statusCode < 400)
+    final(`its origin sends on to another place (status ${statusCode}): give the URL where the image is`);
+  if (statusCode >= 500 || statusCode === 429)
+    throw new FetchFault(true, `its origin answers with status ${statusCode}`);
+  if (statusCode !== 200) final(`its origin answers with status ${statusCode}`);
+  const length = headers['content-length'];
+  if (length !== undefined && Number(length) !== bytes)
+    final(`its origin has ${String(length)} bytes (${typeOf(headers)}) where the record says ${bytes}`);
+};
+
+/** Writes all of a chunk: a file may take less at once. */
+const writeAll = async (file: FileHandle, chunk: Buffer, at: number): Promise<void> => {
+  for (let written = 0; written < chunk.length; ) {
+    const { bytesWritten } = await file.write(chunk, written, chunk.length - written, at + written);
+    written += bytesWritten;
+  }
+};
+
+const receive = async (answer: Dispatcher.ResponseData, file: FileHandle, { bytes, sha256 }: Wanted): Promise<void> => {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    if (size + chunk.length > bytes)
+      final(`its origin sends more (${typeOf(answer.headers)}) than the ${bytes} bytes of the record`);
+    hash.update(chunk);
+    await writeAll(file, chunk, size);
+    size += chunk.length;
+  }
+  if (size < bytes) throw new FetchFault(true, `its origin ended after ${size} of ${bytes} bytes`);
+  const digest = hash.digest('hex');
+  if (digest !== sha256)
+    final(
+      `what its origin sends (${typeOf(answer.headers)}) has the SHA-256 digest ${digest}, not that of the record: it was changed there`,
+    );
+};
+
+/** How long an origin may send nothing. */
+const quietMs = 60_000;
+
+/**
+ * Fetches all of an image into an empty file. Throws FetchFault, and the system's error where the file cannot be written.
+ * Redirects are not followed: the operator has allowed one place.
+ */
+export const fetchInto = async (
+  file: FileHandle,
+  wanted: Wanted & { readonly url: string },
+  signal: AbortSignal,
+): Promise<void> => {
+  const answer = await request(wanted.url, {
+    headers: { 'accept-encoding': 'identity' },
+    maxRedirections: 0,
+    headersTimeout: quietMs,
+    bodyTimeout: quietMs,
+    signal,
+  });
+  try {
+    checkAnswer(answer, wanted.bytes);
+    await receive(answer, file, wanted);
+  } finally {
+    answer.body.on('error', () => {}).destroy();
+  }
+};

@@ -1,0 +1,57 @@
+/** What stands behind a URL of an image record: its bytes, or why they cannot be sent now. */
+import { LRUCache } from 'lru-cache';
+import type { Inventory } from '../inventory';
+import type { ServedImage } from '../inventory/nodes/image-capabilities';
+import { hashOf } from '../inventory/secrets/boot-tokens';
+import type { Log } from './contents';
+import type { Cached, ImageCache } from './image-cache';
+import type { Content } from './send';
+
+export type ImageContentDeps = {
+  readonly inventory: { readonly imageCapabilities: Pick<Inventory['imageCapabilities'], 'served'> };
+  readonly imageCache: Pick<ImageCache, 'find'>;
+  readonly log: Log;
+};
+
+/** Why there are no bytes, in words for the operator; `status` as HTTP has it. */
+export type Wait = { readonly status: 503 | 502 | 507; readonly reason: string };
+
+// As of boot images: an image is read by one request, or by ranges.
+const trustedMs = 1_000;
+const known = 5_000;
+
+const contentOf = (cached: Cached, { sha256, bytes, name }: ServedImage['image']): Content | Wait => {
+  switch (cached.is) {
+    case 'ready':
+      return cached.bytes === bytes
+        ? { file: cached.file, size: bytes, patches: [], etag: `"${sha256}"` }
+        : { status: 502, reason: `image ${name} has ${cached.bytes} bytes, and its record says ${bytes}` };
+    case 'fetching':
+      return { status: 503, reason: `image ${name} is being fetched and checked` };
+    case 'refused':
+      return { status: cached.full ? 507 : 502, reason: cached.reason };
+  }
+};
+
+/** @returns finds what is sent for a URL by its token; undefined where that is good for nothing (any more) */
+export const createImageContents = ({ inventory, imageCache, log }: ImageContentDeps) => {
+  const asked = new LRUCache<string, ServedImage>({ max: known, ttl: trustedMs });
+  const seen = new LRUCache<string, true>({ max: known });
+  const servedBy = async (hash: string): Promise<ServedImage | undefined> => {
+    const before = asked.get(hash);
+    if (before) return before;
+    const served = await inventory.imageCapabilities.served(hash);
+    // Only what was found is kept: a guess takes no room.
+    if (served) asked.set(hash, served);
+    return served;
+  };
+  return async (token: string): Promise<Content | Wait | undefined> => {
+    const hash = hashOf(token);
+    const served = await servedBy(hash);
+    if (!served) return undefined;
+    const { node_uuid, run_id: run, image } = served;
+    if (!seen.has(hash)) log.info('image asked for', { node_uuid, run, image: image.name });
+    seen.set(hash, true);
+    return contentOf(await imageCache.find(image), image);
+  };
+};

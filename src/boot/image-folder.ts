@@ -1,0 +1,56 @@
+/** The folder of image records' files, named by their digests, and how much of the disk they take. */
+import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Part of the data folder of the boot service. */
+const subfolder = 'images';
+
+const name = /^([0-9a-f]{64})\.img$/;
+const unfinished = /\.part$/;
+// A fetch ends sooner: of a 50 GB image, at 15 MB/s.
+const abandonedMs = 3_600_000;
+
+export type StoredImage = { readonly sha256: string; readonly bytes: number; readonly usedAt: number };
+
+export type ImageFolder = ReturnType<typeof createImageFolder>;
+
+/** @param dir the data folder of the boot service */
+export const createImageFolder = (dir: string) => {
+  const folder = join(dir, subfolder);
+  const pathOf = (sha256: string): string => join(folder, `${sha256}.img`);
+  const statOf = (file: string) => stat(join(folder, file)).catch(() => undefined);
+  return {
+    pathOf,
+
+    /** A path for bytes that are not checked yet; `unique` distinguishes fetches of several processes. */
+    partOf: (sha256: string, unique: string): string => join(folder, `${sha256}.${unique}.part`),
+
+    make: async (): Promise<void> => void (await mkdir(folder, { recursive: true })),
+
+    /** All images, the longest unused first. */
+    async list(): Promise<StoredImage[]> {
+      const files = await readdir(folder).catch(() => []);
+      const found = await Promise.all(
+        files.map(async (file) => {
+          const [, sha256] = name.exec(file) ?? [];
+          const facts = sha256 === undefined ? undefined : await statOf(file);
+          return facts ? [{ sha256: sha256!, bytes: facts.size, usedAt: facts.mtimeMs }] : [];
+        }),
+      );
+      return found.flat().toSorted((one, other) => one.usedAt - other.usedAt);
+    },
+
+    /** Notes that an image is used now; the time of its last change says so, also after a restart. */
+    touch: (sha256: string): Promise<void> => utimes(pathOf(sha256), new Date(), new Date()).catch(() => {}),
+
+    remove: (sha256: string): Promise<void> => rm(pathOf(sha256), { force: true }),
+
+    /** Removes what fetches of processes that were killed have left. */
+    async sweep(): Promise<void> {
+      for (const file of (await readdir(folder).catch(() => [])).filter((one) => unfinished.test(one))) {
+        const facts = await statOf(file);
+        if (facts && Date.now() - facts.mtimeMs > abandonedMs) await rm(join(folder, file), { force: true });
+      }
+    },
+  };
+};
