@@ -1,0 +1,112 @@
+/** The act that writes an image record: its URL, made anew for each attempt, and what the record says of the image. */
+import { randomUUID } from 'node:crypto';
+import { withImage } from '../../src/activities/image-record';
+import type { BmcNode } from '../../src/bmc/contract';
+import { createInventory, type Inventory } from '../../src/inventory';
+import { connect, type Sql } from '../../src/inventory/database';
+import { hashOf } from '../../src/inventory/secrets/boot-tokens';
+import type { NodeUuid } from '../../src/model/ids';
+import { heldAct } from '../support/held-act';
+import { type TestDatabase, testDatabase } from '../support/servers';
+import { testVault as vault } from '../support/vault';
+
+let database: TestDatabase;
+let owner: Sql;
+let api: Inventory;
+let bmc: Inventory;
+let boot: Inventory;
+beforeAll(async () => {
+  database = await testDatabase();
+  owner = connect(database.ownerUrl, { max: 1 });
+  api = createInventory(connect(database.apiUrl, { max: 2 }));
+  bmc = createInventory(connect(database.bmcUrl, { max: 2 }));
+  boot = createInventory(connect(database.bootUrl, { max: 1 }));
+});
+afterAll(async () => {
+  await Promise.all([owner.end(), api.close(), bmc.close(), boot.close()]);
+  await database.drop();
+});
+
+const sha256 = 'c'.repeat(64);
+const settings = {
+  url: 'http://192.0.2.1:6386',
+  imagesUrl: 'http://198.51.100.1:6386',
+  apiUrl: 'http://198.51.100.1:6387',
+  sealer: vault,
+  group: '',
+};
+const image = async (kind: 'whole-disk' | 'partition' = 'whole-disk') => {
+  const name = `i-${randomUUID().slice(0, 8)}`;
+  await api.images.create({ name, url: 'https://images.example.org/x', sha256, bytes: 7, disk_format: 'qcow2', kind });
+  return name;
+};
+/** An attempt of the act on a node whose instance is this. */
+const writing = async (instance_info: Record<string, unknown>, served = true, act = 'agent_write_image') => {
+  const held = await heldAct({ api, owner, vault });
+  const input = { ...held, act } as unknown as Parameters<typeof withImage>[0];
+  const node = { uuid: held.lock.node_uuid as NodeUuid, driver_info: {}, instance_info } as unknown as BmcNode;
+  const attempt = () => withImage(input, node, { inventory: bmc, ...(served && { boot: settings }) });
+  return { attempt, held };
+};
+
+test('the ramdisk gets a URL of its own network, and the record’s digest, format and kind', async () => {
+  const name = await image();
+  const { attempt, held } = await writing({
+    image_source: `image:${name}`,
+    image_checksum: sha256,
+    image_url: 'http://192.0.2.66/x',
+  });
+  const { node, secrets } = await attempt();
+  const [token] = secrets;
+  expect(node.instance_info).toEqual({
+    image_source: `image:${name}`,
+    image_url: `http://198.51.100.1:6386/boot/${token}/image`,
+    image_os_hash_algo: 'sha256',
+    image_os_hash_value: sha256,
+    image_disk_format: 'qcow2',
+    image_type: 'whole-disk',
+  });
+  expect(node.served_image).toEqual({ name, url: `http://192.0.2.1:6386/boot/${token}/image` });
+  expect(await boot.imageCapabilities.served(hashOf(token!))).toMatchObject({
+    node_uuid: held.lock.node_uuid,
+    image: { name, sha256, bytes: 7 },
+  });
+});
+
+test('a repeat gets another URL, and the one that was sent before stays good', async () => {
+  const { attempt } = await writing({ image_source: `image:${await image('partition')}` });
+  const tokens = [(await attempt()).secrets[0]!, (await attempt()).secrets[0]!];
+  expect(tokens[0]).not.toBe(tokens[1]);
+  for (const token of tokens) expect(await boot.imageCapabilities.served(hashOf(token))).toBeDefined();
+  expect((await attempt()).node.instance_info?.image_type).toBe('partition');
+});
+
+test.each([
+  ['another act', { image_source: 'image:none' }, 'agent_step'],
+  ['a URL', { image_source: 'https://images.example.org/x' }, 'agent_write_image'],
+])('%s is left as it is', async (_, info, act) => {
+  const { attempt } = await writing(info, false, act);
+  const { node, secrets } = await attempt();
+  expect([node.instance_info, node.served_image, secrets]).toEqual([info, undefined, []]);
+});
+
+test('what cannot be served is refused before a command leaves', async () => {
+  const name = await image();
+  const refusal = async (info: Record<string, unknown>, served = true) =>
+    (await writing(info, served)).attempt().then(
+      () => 'accepted',
+      (error: Error & { code: string }) => `${error.code}: ${error.message}`,
+    );
+  expect(await refusal({ image_source: 'image:none' })).toMatch(/^ImageNotFound: Image none/);
+  expect(await refusal({ image_source: `image:${name}` }, false)).toMatch(/^ImageNotServed: .*TEMPER_BOOT_URL/);
+  expect(await refusal({ image_source: `image:${name}`, image_checksum: 'd'.repeat(64) })).toMatch(
+    /^ImageNotServed: .*not the SHA-256 digest/,
+  );
+});
+
+test('a worker that has lost the node makes no URL', async () => {
+  const { attempt, held } = await writing({ image_source: `image:${await image()}` });
+  await owner`update nodes set fence = fence + 1 where uuid = ${held.lock.node_uuid}`;
+  await expect(attempt()).rejects.toMatchObject({ code: 'StaleOperation' });
+  expect(await owner`select 1 from image_capabilities where node_uuid = ${held.lock.node_uuid}`).toHaveLength(0);
+});
