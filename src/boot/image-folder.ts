@@ -12,8 +12,6 @@ const abandonedMs = 3_600_000;
 
 export type StoredImage = { readonly sha256: string; readonly bytes: number; readonly usedAt: number };
 
-export type ImageFolder = ReturnType<typeof createImageFolder>;
-
 /** @param dir the data folder of the boot service */
 export const createImageFolder = (dir: string) => {
   const folder = join(dir, subfolder);
