@@ -3,6 +3,7 @@ export { createHttpBasic } from './http-basic';
 export { createIdentity, type Identity } from './identity';
 export { createKeystone, type KeystoneOptions } from './keystone';
 export type { ServiceUser } from './keystone-client';
+export { createRoleLookup, type RoleLookup } from './keystone-roles';
 export { createNoauth } from './noauth';
 export { fileSource } from './sources';
 export { createStaticTokens } from './static-tokens';

@@ -18,6 +18,18 @@ export type Assigned =
   | { readonly is: 'known'; readonly projects: readonly string[] }
   | { readonly is: 'down'; readonly reason: string };
 
+/** The same with the names of roles, of one user in one scope. */
+export const RolesReply = z.object({ role_assignments: z.array(z.object({ role: z.object({ name: z.string() }) })) });
+
+/** Where roles are held. */
+export type RoleScope = { readonly project: string } | { readonly system: 'all' };
+
+/** The roles of a user in a scope, none of a user who is gone or disabled; `denied` where our own user may not ask. */
+export type UserRoles =
+  | { readonly is: 'known'; readonly roles: readonly string[] }
+  | { readonly is: 'denied' }
+  | { readonly is: 'down'; readonly reason: string };
+
 export type AssignmentOptions = {
   /** Whether to ask in which other projects an admin is admin; false, for it takes a service user who may list assignments. */
   readonly adminProjects?: boolean;

@@ -1,6 +1,14 @@
 /** Talks to Keystone: validates tokens and finds role assignments with a token of our own service user, which it renews. */
 import { Agent, type Dispatcher, request } from 'undici';
-import { type Assigned, AssignmentsReply, projectsOf } from './keystone-assignments';
+import { z } from 'zod';
+import {
+  type Assigned,
+  AssignmentsReply,
+  projectsOf,
+  type RoleScope,
+  RolesReply,
+  type UserRoles,
+} from './keystone-assignments';
 import { expiryOf, type KeystoneToken, TokenReply } from './keystone-token';
 import { singleFlight } from './strategy';
 
@@ -42,6 +50,8 @@ export type KeystoneClient = {
    * list role assignments.
    */
   projectsWith(user: string, role: string): Promise<Assigned>;
+  /** Names of the roles that a user has in a scope now, without a token of the user. Needs the same. */
+  rolesOf(user: string, scope: RoleScope): Promise<UserRoles>;
   close(): Promise<void>;
 };
 
@@ -117,6 +127,27 @@ const assigned = async (ask: AskAsService, user: string, role: string): Promise<
   throw new Down(`the identity service answered ${status} and no role assignments`);
 };
 
+const User = z.object({ user: z.object({ enabled: z.boolean() }) });
+
+/** A disabled user keeps its assignments, so both are asked. */
+const rolesIn = async (ask: AskAsService, user: string, scope: RoleScope): Promise<UserRoles> => {
+  const found = await ask(`/users/${encodeURIComponent(user)}`, {});
+  if (found.status === 404) return { is: 'known', roles: [] };
+  if (found.status === 403) return { is: 'denied' };
+  const read = User.safeParse(found.body);
+  if (found.status !== 200 || !read.success)
+    throw new Down(`the identity service answered ${found.status} and no user`);
+  if (!read.data.user.enabled) return { is: 'known', roles: [] };
+  const [key, value] = 'project' in scope ? ['scope.project.id', scope.project] : ['scope.system', scope.system];
+  const query = new URLSearchParams({ 'user.id': user, [key]: value });
+  const { status, body } = await ask(`/role_assignments?${query}&effective&include_names`, {});
+  if (status === 403) return { is: 'denied' };
+  const assignments = RolesReply.safeParse(body);
+  if (status !== 200 || !assignments.success)
+    throw new Down(`the identity service answered ${status} and no role assignments`);
+  return { is: 'known', roles: assignments.data.role_assignments.map(({ role }) => role.name) };
+};
+
 export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneClient => {
   const { timeoutMs = 5_000, now = Date.now } = options;
   const base = `${options.identityUrl.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
@@ -137,6 +168,7 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
   return {
     validate: (token, allowExpired) => orDown(() => validated(askAsService, token, allowExpired)),
     projectsWith: (user, role) => orDown(() => assigned(askAsService, user, role)),
+    rolesOf: (user, scope) => orDown(() => rolesIn(askAsService, user, scope)),
     close: () => dispatcher.destroy(),
   };
 };

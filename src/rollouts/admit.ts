@@ -1,5 +1,6 @@
 /** One target is begun: the checks of a single run as the node is now, then its place in every bound, then the run, in one transaction. */
 import type { Queries } from '../inventory';
+import type { NodeRow } from '../inventory/nodes/nodes';
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
 import { isTemperError } from '../model/errors';
@@ -83,6 +84,9 @@ const changedHands = {
   reason: 'The node has another owner, lessee or lease than when the plan was made.',
 };
 
+const sameHands = (target: TargetRow, { owner, lessee, lease_id }: NodeRow): boolean =>
+  target.owner === owner && target.lessee === lessee && target.lease_id === lease_id;
+
 const noSecondConsent = { code: 'no_consent', reason: 'The tenant has not agreed to another attempt.' };
 
 const settled = ({ inventory }: RolloutDeps, rollout: RolloutRow, target: TargetRow) =>
@@ -110,6 +114,7 @@ export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target
   const { inventory, runs, prepare, log } = deps;
   const node = await inventory.nodes.find({ uuid: target.node_uuid });
   if (!node) return skip(deps, rollout, target, { code: 'gone', reason: 'The node is no longer enrolled.' });
+  if (!sameHands(target, node)) return skip(deps, rollout, target, changedHands);
   const held = await heldByTenant(deps, rollout, target);
   if (held) return held;
   const frozen = await inventory.freezes.active(target.node_uuid);
@@ -122,6 +127,8 @@ export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target
     want: 'first',
   });
   const [refused] = refusals;
+  // Of no node: the rollout is paused, and its nodes stay what they are.
+  if (refused?.code === 'withdrawn') return { is: 'skipped', code: 'withdrawn' };
   if (refused)
     return passingCodes.includes(refused.code)
       ? { is: 'waits', code: refused.code }

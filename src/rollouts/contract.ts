@@ -39,9 +39,10 @@ export type Prepare = (asked: {
 
 /**
  * Whether a person still has the rights in whose name targets are begun: `lost` where a role or the person is gone, or where nothing
- * can be asked and the last act of a person is too long ago; `silent` where what knows does not answer.
+ * can be asked and the last act of a person is too long ago; `waits` where what knows does not answer now, `silent` where it has not for
+ * too long.
  */
-export type Authority = (granted: Caller, granted_at: Date) => Promise<'holds' | 'lost' | 'silent'>;
+export type Authority = (granted: Caller, granted_at: Date) => Promise<'holds' | 'lost' | 'waits' | 'silent'>;
 
 export type RolloutDeps = {
   readonly inventory: Inventory;

@@ -77,29 +77,43 @@ const mayBeSkipped = ({ rollout, waves }: View): number | undefined => {
   return typeof most === 'number' ? most : Math.floor((Number.parseFloat(most) * all) / 100);
 };
 
-/** Why nothing more may be begun until a person has looked; undefined where it may. */
-const standstill = async (deps: RolloutDeps, view: View): Promise<readonly [PauseCode, string] | undefined> => {
+/** Why nothing may be begun: until a person has acted, or until it passes. */
+type Standstill = { readonly until: 'acted' | 'passed'; readonly code: PauseCode; readonly reason: string };
+const pausedFor = (code: PauseCode, reason: string): Standstill => ({ until: 'acted', code, reason });
+
+const identityAway = 'The identity service does not answer';
+
+/** Undefined where something may be begun. */
+const standstill = async (deps: RolloutDeps, view: View): Promise<Standstill | undefined> => {
   const { rollout, counts } = view;
   const { parked, budget } = totalOf(view);
   // What a person has asked to be tried again takes its own place, and no other's.
   const failed = sum(counts, ['failed']);
   if (budget !== null && failed + parked >= budget)
-    return ['budget_spent', `${failed} failed and ${parked} parked: the budget of ${budget} is spent.`];
+    return pausedFor('budget_spent', `${failed} failed and ${parked} parked: the budget of ${budget} is spent.`);
   if (rollout.refused_in_row >= refusedInARow)
-    return ['policy_refuses', `The rules in force have refused ${rollout.refused_in_row} targets in a row.`];
+    return pausedFor('policy_refuses', `The rules in force have refused ${rollout.refused_in_row} targets in a row.`);
   const most = mayBeSkipped(view);
   const skipped = sum(counts, ['skipped']);
   if (most !== undefined && skipped > most)
-    return ['too_many_skipped', `${skipped} targets were skipped; ${most} may be.`];
+    return pausedFor('too_many_skipped', `${skipped} targets were skipped; ${most} may be.`);
   const authority = await deps.authority(rollout.granted!, rollout.granted_at!);
   if (authority === 'lost')
-    return [
+    return pausedFor(
       'authority_lost',
       'The person by whose rights it runs has them no longer, or must show them again; adopt the rollout.',
-    ];
-  if (authority === 'silent') return ['identity_unavailable', 'The identity service does not answer.'];
+    );
+  if (authority === 'silent') return pausedFor('identity_unavailable', `${identityAway}.`);
+  if (authority === 'waits')
+    return {
+      until: 'passed',
+      code: 'identity_unavailable',
+      reason: `${identityAway}; nothing is begun until it does.`,
+    };
   return undefined;
 };
+
+const unsaid = { code: null, reason: null } as const;
 
 /** The wave is over: the next one is opened, a person is asked, or all is done. */
 const endWave = async (deps: RolloutDeps, { rollout, waves }: View): Promise<void> => {
@@ -107,11 +121,11 @@ const endWave = async (deps: RolloutDeps, { rollout, waves }: View): Promise<voi
   const ended = waves[rollout.wave]!;
   await inventory.rollouts.closeWave(rollout.id, ended.wave);
   const next = waves[rollout.wave + 1];
-  if (!next) return moveByItself(deps, rollout, 'succeeded', { finished_at: new Date() });
+  if (!next) return moveByItself(deps, rollout, 'succeeded', { ...unsaid, finished_at: new Date() });
   if (ended.advance === 'manual')
     return pause(deps, rollout, 'wave_gate', `Wave ${ended.wave + 1} is over; advance opens wave ${next.wave + 1}.`);
   await inventory.rollouts.openWave(rollout.id, next.wave);
-  return moveByItself(deps, rollout, 'running', { wave: next.wave });
+  return moveByItself(deps, rollout, 'running', { ...unsaid, wave: next.wave });
 };
 
 /** Whether a refusal by rule counts towards the pause, or a target that came through ends the row. */
@@ -170,6 +184,13 @@ const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
   if (now > most) await inventory.rollouts.ramp(view.rollout.id, now);
 };
 
+/** A running rollout says what it waits for, and no longer than it does. */
+const sayWhy = async ({ inventory }: RolloutDeps, rollout: RolloutRow, why: Standstill | undefined): Promise<void> => {
+  const { code = null, reason = null } = why ?? {};
+  if (rollout.code === code && rollout.reason === reason) return;
+  await inventory.rollouts.move(rollout, ['running'], 'running', { code, reason });
+};
+
 const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   const { rollout, counts } = view;
   // A wave is over when nothing of it is to come, nor of an earlier one that is tried again; what was skipped, or has failed
@@ -179,10 +200,12 @@ const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
     return 'more';
   }
   const stop = await standstill(deps, view);
-  if (stop) {
-    await pause(deps, rollout, ...stop);
+  if (stop?.until === 'acted') {
+    await pause(deps, rollout, stop.code, stop.reason);
     return 'nothing';
   }
+  await sayWhy(deps, rollout, stop);
+  if (stop) return 'waits';
   const unready = await deps.unready?.();
   if (unready !== undefined) {
     deps.log.warn('this worker begins no targets of rollouts', { reason: unready });

@@ -156,7 +156,7 @@ test('a secret is given to the processes that must know it, and to no other', ()
   expect(holders('TEMPER_SECRETS_KEYS')).toEqual(['worker-bmc']);
   expect(holders('TEMPER_CONSOLE_KEY')).toEqual(['console']);
   expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api']);
-  expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api']);
+  expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api', 'worker-control']);
   expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'worker-control']);
   for (const role of ['API', 'CONTROL', 'BMC', 'BOOT'])
     expect(holders(`TEMPER_${role}_DB_PASSWORD`)).toEqual(['migrate']);

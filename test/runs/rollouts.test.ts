@@ -198,6 +198,60 @@ test('rights that are gone stop a rollout, and another person may adopt it', asy
   expect(await reaches(rollout, 'succeeded')).toMatchObject({ states: { done: 2 } });
 });
 
+test('while identity does not answer nothing is begun, and the rollout says so; it goes on when it does', async () => {
+  await withActs();
+  let away = true;
+  authority = async () => (away ? 'waits' : 'holds');
+  const rollout = await plan({ select: { nodes: await nodes(['r1', 'r1']) }, waves: [{ rest: true }] });
+  await start(rollout);
+  const waits = await world.until(async () => {
+    const now = await show(rollout);
+    return now.code === null ? undefined : now;
+  });
+  expect(waits).toMatchObject({ state: 'running', code: 'identity_unavailable', states: { pending: 2 } });
+  away = false;
+  await api.inventory.rolloutWakes.want(rollout.uuid);
+  expect(await reaches(rollout, 'succeeded')).toMatchObject({ code: null, reason: null, states: { done: 2 } });
+  authority = async () => 'silent';
+  const other = await plan({ select: { nodes: await nodes(['r1']) } });
+  await start(other);
+  expect(await reaches(other, 'paused')).toMatchObject({ code: 'identity_unavailable', states: { pending: 1 } });
+});
+
+test('a revision that is withdrawn in the middle stops what uses it', async () => {
+  await withActs();
+  const { uuid } = await made('owner-manager', '/v1/runbooks', {
+    name: 'CUSTOM_WITHDRAWN',
+    steps: [{ interface: 'power', step: 'reboot', args: {}, order: 1 }],
+    owner,
+  });
+  const select = { nodes: await nodes(['r1', 'r1'], { traits: ['CUSTOM_WITHDRAWN'] }) };
+  const rollout = await plan({ select, runbook: 'CUSTOM_WITHDRAWN' });
+  await start(rollout);
+  await reaches(rollout, 'paused');
+  const withdrawn = await api.as('owner-manager', 'POST', `/temper/v1/runbooks/${uuid}/revisions/1/withdraw`, {
+    body: { reason: 'it bricks' },
+  });
+  expect(withdrawn.status).toBe(200);
+  await act(rollout, 'advance');
+  expect(await reaches(rollout, 'paused')).toMatchObject({
+    code: 'revision_withdrawn',
+    states: { done: 1, pending: 1 },
+  });
+});
+
+test('an owner that changes in the middle takes its node out, and the others go on', async () => {
+  await withActs();
+  const [first, second, third] = await nodes(['r1', 'r1', 'r1']);
+  const rollout = await plan({ select: { nodes: [first, second, third] }, order: 'name' });
+  await start(rollout);
+  await reaches(rollout, 'paused');
+  await world.sql`update nodes set owner = 'project-elsewhere' where uuid = ${second!}`;
+  await act(rollout, 'advance');
+  expect(await reaches(rollout, 'succeeded')).toMatchObject({ states: { done: 2, skipped: 1 } });
+  expect(await targets(rollout, '?state=skipped')).toEqual([expect.objectContaining({ code: 'changed_since_plan' })]);
+});
+
 test('a policy line that is withdrawn skips by rule, and pauses after ten in a row', async () => {
   await withActs();
   const rollout = await plan({ select: { nodes: await nodes(Array(12).fill('r1')) }, waves: [{ rest: true }] });

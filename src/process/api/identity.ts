@@ -28,7 +28,17 @@ const notReloaded = (log: Logger) => (error: unknown) =>
 /** The id of the domain that every Keystone begins with, often given for its name, which is `Default`. */
 const firstDomain = 'default';
 
-const ourselves = (config: ApiConfig): ServiceUser => {
+type ServiceUserSettings = Pick<
+  ApiConfig,
+  | 'TEMPER_IDENTITY_DOMAIN'
+  | 'TEMPER_IDENTITY_USERNAME'
+  | 'TEMPER_IDENTITY_PASSWORD'
+  | 'TEMPER_IDENTITY_SYSTEM'
+  | 'TEMPER_IDENTITY_PROJECT'
+>;
+
+/** Our own user at Keystone. Its name and password are there where the settings name it. */
+export const serviceUserOf = (config: ServiceUserSettings): ServiceUser => {
   const given = config.TEMPER_IDENTITY_DOMAIN;
   const domain = given === firstDomain ? { id: given } : { name: given };
   return {
@@ -48,7 +58,7 @@ const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>>
       createKeystone({
         identityUrl: config.TEMPER_IDENTITY_URL!,
         publicUrl: config.TEMPER_IDENTITY_PUBLIC_URL,
-        self: ourselves(config),
+        self: serviceUserOf(config),
         cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
         outageMs: config.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000,
         adminProjects: config.TEMPER_IDENTITY_ADMIN_PROJECTS,

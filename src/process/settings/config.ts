@@ -5,7 +5,7 @@ import { booted, booting } from './boot';
 import { consoling } from './console';
 import { served } from './http';
 import { migrate } from './migrate';
-import { admitting } from './rollouts';
+import { admitting, granting } from './rollouts';
 import { timing } from './runs';
 import { common, engine, images, networks, opening, sealing, store, tracing, webhooks } from './shared';
 import { audit, powerSync, worker } from './workers';
@@ -36,6 +36,7 @@ export const processes = {
     ...timing,
     ...images,
     ...admitting,
+    ...granting,
   }),
   bmc: z.object({
     ...common,

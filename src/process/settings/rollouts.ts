@@ -31,3 +31,15 @@ export const admitting = {
       'How long a rollout begins targets after the last act of a person on it, where nothing else says that the person still has the roles.',
     ),
 };
+
+/** By which they ask Keystone for the roles of the person who started a rollout, as our own user there; the API's, in a file of their own. */
+export const granting = {
+  TEMPER_IDENTITY_URL: api.TEMPER_IDENTITY_URL,
+  TEMPER_IDENTITY_USERNAME: api.TEMPER_IDENTITY_USERNAME,
+  TEMPER_IDENTITY_PASSWORD: api.TEMPER_IDENTITY_PASSWORD,
+  TEMPER_IDENTITY_PROJECT: api.TEMPER_IDENTITY_PROJECT,
+  TEMPER_IDENTITY_DOMAIN: api.TEMPER_IDENTITY_DOMAIN,
+  TEMPER_IDENTITY_SYSTEM: api.TEMPER_IDENTITY_SYSTEM,
+  TEMPER_TOKEN_CACHE_SECONDS: api.TEMPER_TOKEN_CACHE_SECONDS,
+  TEMPER_TOKEN_OUTAGE_SECONDS: api.TEMPER_TOKEN_OUTAGE_SECONDS,
+};

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { defaultSettings } from '../../api/context';
 import type { OrderContext } from '../../api/orders/context';
 import { createPrepare } from '../../api/orders/rollout-orders';
+import { createRoleLookup, type RoleLookup } from '../../identity';
 import type { Inventory } from '../../inventory';
 import { createSealer } from '../../inventory/secrets/sealing';
 import type { Logger } from '../../observe/log';
@@ -11,6 +12,7 @@ import type { RolloutDeps } from '../../rollouts/contract';
 import { runWaking } from '../../rollouts/waking';
 import { createRuns } from '../../runs';
 import { createEngine } from '../../runs/engine';
+import { serviceUserOf } from '../api/identity';
 import { apiPolicyFrom } from '../policy/api-policy';
 import type { Life } from '../process';
 import type { ControlConfig } from '../settings/config';
@@ -34,6 +36,21 @@ const orderSettings = (config: ControlConfig): OrderContext['settings'] => ({
   imageOrigins: config.TEMPER_IMAGE_ORIGINS,
 });
 
+/** Where Keystone knows the callers, and our own user there is named. */
+const roleLookupFrom = (config: ControlConfig): RoleLookup | undefined => {
+  const {
+    TEMPER_IDENTITY_URL: identityUrl,
+    TEMPER_IDENTITY_USERNAME: user,
+    TEMPER_IDENTITY_PASSWORD: password,
+  } = config;
+  if (identityUrl === undefined || user === undefined || password === undefined) return undefined;
+  return createRoleLookup({
+    identityUrl,
+    self: serviceUserOf(config),
+    cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
+  });
+};
+
 /**
  * Wakes rollouts, and has what begins their targets; that is absent where the settings name no keys to seal with. The policy is read
  * from the files that the settings name: a rule set that no API process has recorded begins nothing.
@@ -45,14 +62,18 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
   void runWaking({ inventory, log, wake: (rollout) => engine.wake(rollout, queuePrefix) }, life.signal);
   if (publicKeys === undefined) return undefined;
   const policy = apiPolicyFrom(config, deps);
-  life.onEnd(async () => policy.close());
+  const lookup = roleLookupFrom(config);
+  life.onEnd(async () => {
+    policy.close();
+    await lookup?.close();
+  });
   const vault = createSealer(publicKeys);
   const { TEMPER_QUOTA_RUNS: quota } = config;
   return {
     inventory,
     runs: createRuns({ inventory, vault, client, timing: timingOf(config), log, queuePrefix, quota }),
     prepare: createPrepare({ policy: policy.now, inventory, settings: orderSettings(config) }),
-    authority: grantsFrom(config),
+    authority: grantsFrom(config, lookup),
     unready: async () =>
       (await inventory.policyLoads.known(policy.now().hash))
         ? undefined

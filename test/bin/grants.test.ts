@@ -1,0 +1,120 @@
+/** Whether a rollout's grant still stands: asked of the users file and of Keystone, and what a silence of them means. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRoleLookup } from '../../src/identity';
+import { type Caller, nobody } from '../../src/model/access/callers';
+import { grantsFrom } from '../../src/process/workers/grants';
+import { clock, ownLogin, startScriptedKeystone } from '../identity/support';
+
+const hour = 3_600_000;
+const closers: (() => Promise<unknown> | undefined)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const settings = { TEMPER_ROLLOUT_GRANT_HOURS: 24, TEMPER_TOKEN_OUTAGE_SECONDS: 900, TEMPER_USERS_FILE: undefined };
+const granted: Caller = {
+  ...nobody,
+  user_id: 'u1',
+  project_id: 'p1',
+  roles: ['manager', 'member', 'reader'],
+  strategy: 'keystone',
+};
+
+type Reply = { status: number; body?: unknown } | 'hang up';
+const holds = (...roles: string[]): Reply => ({
+  status: 200,
+  body: { role_assignments: roles.map((name) => ({ role: { id: name, name }, user: { id: 'u1' } })) },
+});
+const enabled: Reply = { status: 200, body: { user: { id: 'u1', enabled: true } } };
+
+/** Keystone answers as `state` says. @param cacheMs as the setting */
+const keystone = async (cacheMs = 60_000) => {
+  const now = clock();
+  const state: { user: Reply; roles: Reply } = { user: enabled, roles: holds('manager', 'member', 'reader') };
+  const service = await startScriptedKeystone(({ method, url }) => {
+    if (method === 'POST') return ownLogin();
+    return url!.includes('/users/') ? state.user : state.roles;
+  });
+  closers.push(service.close);
+  const self = { username: 'temper', password: 'own', scope: { system: 'all' } } as const;
+  const lookup = createRoleLookup({ identityUrl: service.url, self, cacheMs, now });
+  closers.push(() => lookup.close());
+  const authority = grantsFrom(settings, lookup, now);
+  const at = new Date(now());
+  const asked = () => service.asked.filter(({ url }) => url.includes('role_assignments'));
+  return { now, state, asked, stands: (caller: Caller = granted) => authority(caller, at) };
+};
+
+test('roles that Keystone gives a person still hold, however long ago the last act was, in any case of letters', async () => {
+  const { now, state, stands, asked } = await keystone();
+  expect(await stands()).toBe('holds');
+  expect(asked()[0]!.url).toContain('user.id=u1&scope.project.id=p1&effective');
+  now.pass(48 * hour);
+  state.roles = holds('Manager', 'member', 'READER', 'more');
+  expect(await stands()).toBe('holds');
+});
+
+test.each<[string, (state: { user: Reply; roles: Reply }) => void]>([
+  ['a role that is taken away', (state) => Object.assign(state, { roles: holds('member', 'reader') })],
+  [
+    'a user who is disabled',
+    (state) => Object.assign(state, { user: { status: 200, body: { user: { enabled: false } } } }),
+  ],
+  ['a user who is gone', (state) => Object.assign(state, { user: { status: 404 } })],
+])('%s is lost once what was known is no longer believed', async (_, change) => {
+  const { now, state, stands, asked } = await keystone(60_000);
+  expect(await stands()).toBe('holds');
+  change(state);
+  expect(await stands()).toBe('holds');
+  expect(asked()).toHaveLength(1);
+  now.pass(60_000);
+  expect(await stands()).toBe('lost');
+});
+
+test('a scope of the system is asked for as such', async () => {
+  const { stands, asked } = await keystone();
+  await stands({ ...granted, project_id: null, system_scope: 'all' });
+  expect(asked()[0]!.url).toContain('scope.system=all');
+});
+
+test('an identity service that does not answer begins nothing, and after too long a person is needed', async () => {
+  const { now, state, stands } = await keystone(60_000);
+  expect(await stands()).toBe('holds');
+  state.roles = 'hang up';
+  now.pass(60_000);
+  expect(await stands()).toBe('waits');
+  now.pass(900_000);
+  expect(await stands()).toBe('waits');
+  now.pass(10_000);
+  expect(await stands()).toBe('silent');
+  state.roles = holds('manager', 'member', 'reader');
+  now.pass(10_000);
+  expect(await stands()).toBe('holds');
+});
+
+test('where our own user may not list roles, the last act of the person counts for its hours', async () => {
+  const { now, state, stands } = await keystone();
+  state.roles = { status: 403 };
+  expect(await stands()).toBe('holds');
+  now.pass(25 * hour);
+  expect(await stands()).toBe('lost');
+});
+
+test('the users file is asked each time, and counts however long ago the last act was', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'temper-grants-'));
+  closers.push(() => rm(dir, { recursive: true }));
+  const file = join(dir, 'users.yaml');
+  const write = (roles: string) => writeFile(file, `users:\n  u1: {roles: [${roles}], project: p1}\n`);
+  const now = clock();
+  const authority = grantsFrom({ ...settings, TEMPER_USERS_FILE: file }, undefined, now);
+  const at = new Date(now() - 48 * hour);
+  const stands = () => authority({ ...granted, strategy: 'http_basic' }, at);
+  await write('manager');
+  expect(await stands()).toBe('holds');
+  await write('member');
+  expect(await stands()).toBe('lost');
+  await writeFile(file, 'users: [');
+  expect(await stands()).toBe('waits');
+});
