@@ -1,6 +1,7 @@
 /** The story of the product, told on a running system through its public API, as the people who use it. */
 import { crashChapter } from './crash';
 import { ask, enrol, powerOn, rests, set } from './nodes';
+import { rolloutChapter } from './rollout';
 import { rackOf, readSystem, type Scene, signIn } from './system';
 import type { Teller } from './tell';
 
@@ -26,6 +27,7 @@ export const tellStory = async (systemFile: string, teller: Teller): Promise<boo
   await lease(scene, teller);
   await crashChapter(scene, publicRunbook, teller);
   await refusals(scene, teller);
+  await rolloutChapter(scene, teller);
   return teller.end();
 };
 

@@ -67,6 +67,9 @@ const patchSettings = ({ bmc, body, now }: Exchange): Answer => {
   onlyProperties(body, ['Attributes']);
   const wanted = asObject('Attributes', body.Attributes);
   refuseDuringPost(bmc, now);
+  // As a BIOS with a setup password on it does.
+  if (faultOf(bmc, 'bios-refused', now))
+    refuse(400, 'PropertyNotUpdated', 'The BIOS settings are locked by a setup password and cannot be changed.');
   const { bios } = bmc.state;
   if (bmc.profile.biosOneWrite && Object.keys(bios.pending).length > 0)
     refuse(

@@ -40,6 +40,7 @@ export const faultKinds = {
   'ignore-graceful': { stage: 'inside', methods: 'any', says: 'the operating system ignores polite shutdowns' },
   'post-lock': { stage: 'inside', methods: 'any', says: 'settings answer UnableToModifyDuringSystemPOST' },
   'boot-override-ignored': { stage: 'inside', methods: 'any', says: 'the host boots from disk all the same' },
+  'bios-refused': { stage: 'inside', methods: 'any', says: 'BIOS settings are locked: a write answers 400' },
   'bios-not-applied': { stage: 'inside', methods: 'any', says: 'a boot leaves BIOS settings pending' },
   'media-stale': { stage: 'inside', methods: 'any', says: 'ejected media still look inserted' },
   'task-fails': { stage: 'inside', methods: 'any', says: 'tasks end as Exception with status Critical' },

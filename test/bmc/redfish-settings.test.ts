@@ -77,6 +77,18 @@ describe('BIOS settings', () => {
     });
   });
 
+  test('settings that the BMC refuses fail at once, and are taken once it has been mended', async () => {
+    const { run, failure, fault, accepted, mend } = racks.bench('ilo5');
+    const given = settings(['Sriov', 'Disabled']);
+    fault({ kind: 'bios-refused', seconds: 600 });
+    const error = await failure('stage_bios', given);
+    expect(error).toMatchObject({ code: 'BmcRejected', retry: false });
+    expect(error.message).toContain('setup password');
+    expect(accepted()).toHaveLength(0);
+    mend();
+    expect(await run('stage_bios', given)).toMatchObject({ is: 'done' });
+  });
+
   test('a reset of defaults is skipped where everything is at its default', async () => {
     const { run, accepted } = racks.bench('xcc');
     expect(await run('stage_bios_reset')).toMatchObject({ rest: 'skip' });

@@ -64,6 +64,7 @@ export const startRackBench = async (options: Partial<RackOptions>) => {
           return thrown as TemperError;
         },
         fault: (fault: Fault) => rack.fault(bmc.index, fault),
+        mend: () => rack.clearFaults(bmc.index),
         state: () => rack.state(bmc.index),
         accepted: () => rack.journal({ bmc: bmc.index, accepted: true, session: false }),
         logins: () => rack.journal({ bmc: bmc.index, session: true }).filter(({ method }) => method === 'POST'),
