@@ -14,7 +14,7 @@ import { refuseWithdrawn } from '../model/resources/runbooks';
 import type { Lock, RunInput, Timing } from '../model/runs/runs';
 import { workflowId } from '../workflows/contract';
 import type { BeforeAcceptance, RunOrder } from './contract';
-import type { RunFacts } from './engine';
+import type { RunFacts } from './engine-commands';
 import { requirePlanSize } from './plan-size';
 
 export type Accepted = { readonly workflow_id: string; readonly input: RunInput; readonly facts: RunFacts };

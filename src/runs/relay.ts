@@ -9,7 +9,8 @@ import type { Log } from '../model/log';
 import { endedStates, type RunInput } from '../model/runs/runs';
 import type { Contact, Message } from '../workflows/contract';
 import { endRun } from './ending';
-import { createEngine, type Engine, isRefusal, isTooLarge, refusalOf } from './engine';
+import { createEngine, type Engine } from './engine';
+import { isRefusal, isTooLarge, refusalOf } from './engine-refusals';
 import { putRight } from './gone';
 
 export type RelayHands = {

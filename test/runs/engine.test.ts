@@ -6,7 +6,9 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import type { RunInput } from '../../src/model/runs/runs';
-import { createEngine, isRefusal, isTooLarge, refusalOf, type UpdateAct } from '../../src/runs/engine';
+import { createEngine } from '../../src/runs/engine';
+import type { UpdateAct } from '../../src/runs/engine-commands';
+import { isRefusal, isTooLarge, refusalOf } from '../../src/runs/engine-refusals';
 
 type Call = readonly [name: string, ...args: unknown[]];
 
