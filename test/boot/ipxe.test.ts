@@ -6,13 +6,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootListener, createImages } from '../../src/boot';
+import { createImages } from '../../src/boot';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
 import type { Asking, GrantedBoot } from '../../src/inventory/nodes/network-boots';
-import { hashOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
+import { newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { longestArguments } from '../../src/model/boot/kernel-arguments';
 import { sha256Of } from './support/digests';
-import { noImages } from './support/no-images';
+import { networkListener } from './support/network-listener';
 
 // iPXE itself in the form of a Linux kernel, small and with a BIOS boot header: it stands for the ramdisk's.
 const lkrn = '/usr/lib/ipxe/ipxe.lkrn';
@@ -60,22 +60,13 @@ able(
       { is: 'early', ...boot },
       { is: 'given', secret: token, ...boot },
     ];
-    const listener = bootListener({
-      inventory: {
-        bootCapabilities: { served: async (hash) => (hash === hashOf(token) ? served : undefined) },
-        networkBoots: {
-          give: async (asking) => {
-            asked.push(asking);
-            return answers.shift() ?? { is: 'none' };
-          },
-        },
-        imageCapabilities: noImages.capabilities,
-      },
-      imageCache: noImages.cache,
+    const listener = networkListener({
       images,
+      token,
+      served: () => served,
+      answers: () => answers,
+      asked,
       files: [{ path: 'etc/x', content: Buffer.from('x') }],
-      log: { info() {}, warn() {} },
-      pieceMs: 30_000,
     });
     const sent: string[] = [];
     const loaded = new Promise<void>((done) => {

@@ -6,13 +6,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootListener, createImages } from '../../src/boot';
+import { createImages } from '../../src/boot';
 import { cpioOf } from '../../src/boot/cpio';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
 import type { Asking, GrantedBoot } from '../../src/inventory/nodes/network-boots';
-import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
+import { agentTokenOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { sha256Of } from './support/digests';
-import { noImages } from './support/no-images';
+import { networkListener } from './support/network-listener';
 
 const folder = mkdtempSync(join(tmpdir(), 'network-'));
 const [kernel, initrd] = [randomBytes(200_000), randomBytes(300_000)];
@@ -57,23 +57,15 @@ afterAll(async () => {
 });
 const start = async (smallFiles = files) => {
   [answers, asked, now, warned] = [[], [], served, []];
-  const listener = bootListener({
-    inventory: {
-      bootCapabilities: { served: async (hash) => (hash === hashOf(token) ? now : undefined) },
-      networkBoots: {
-        give: async (asking) => {
-          asked.push(asking);
-          return answers.shift() ?? { is: 'none' };
-        },
-      },
-      imageCapabilities: noImages.capabilities,
-    },
-    imageCache: noImages.cache,
+  const listener = networkListener({
     images,
+    token,
+    served: () => now,
+    answers: () => answers,
+    asked,
     files: smallFiles,
-    log: { info: () => {}, warn: (message) => void warned.push(message) },
     loaders: folder,
-    pieceMs: 10_000,
+    warn: (message) => void warned.push(message),
   });
   server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,86 +1,31 @@
 /** A boot's URL in a real store: made by a worker under the fence, worth something only while its run has the node. */
 import { randomUUID } from 'node:crypto';
 import { keepOutcome } from '../../src/activities/act-outcome';
-import { createInventory, type Inventory } from '../../src/inventory';
-import type { Sql } from '../../src/inventory/database';
+import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
-import type { NewCapability } from '../../src/inventory/nodes/boot-capabilities';
-import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
-import { newPair } from '../../src/inventory/secrets/sealed-box';
-import { createSealer } from '../../src/inventory/secrets/sealing';
-import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { agentTokenOf, hashOf, inspectionTokenOf } from '../../src/inventory/secrets/boot-tokens';
+import {
+  type BootStores,
+  heldNode,
+  imageAreas,
+  newCapability,
+  openBootStores,
+  ramdiskRecord,
+} from '../support/boot-nodes';
 
-let database: TestDatabase;
-let owner: Sql;
-let api: Inventory;
-let bmc: Inventory;
-let boot: Inventory;
-let bootSql: Sql;
-
-const sealer = createSealer([{ id: 'k1', group: null, raw: newPair().publicRaw }]);
+let stores: BootStores;
+let { database, owner, api, bmc, boot, bootSql } = {} as BootStores;
 
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 1 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 2 }));
-  bootSql = connect(database.bootUrl, { max: 2 });
-  boot = createInventory(bootSql);
+  stores = await openBootStores();
+  ({ database, owner, api, bmc, boot, bootSql } = stores);
 });
-afterAll(async () => {
-  await Promise.all([api.close(), bmc.close(), boot.close(), owner.end()]);
-  await database.drop();
-});
-
-const area = { arguments_at: 0, arguments_bytes: 1_024, files_at: 1_024, files_bytes: 1_024 };
-const ramdiskOf = async () =>
-  (await api.ramdisks.create({
-    name: `r-${randomUUID().slice(0, 8)}`,
-    arch: 'x86_64',
-    args: '',
-    kernel_sha256: null,
-    initrd_sha256: null,
-    iso_sha256: 'a'.repeat(64),
-    iso_bytes: 2_048,
-    ...area,
-  }))!;
-
-/** A node that a run holds. */
-const heldNode = async () => {
-  const [run, node_uuid] = [randomUUID() as RunUuid, randomUUID() as NodeUuid];
-  await owner`insert into nodes (uuid, driver, provision_state, reservation, fence) values (${node_uuid}, 'redfish', 'deploying', ${run}, 3)`;
-  await owner`
-    insert into runs (id, node_uuid, fence, story, verb, state, workflow_id, requester, input, rule_set)
-    values (${run}, ${node_uuid}, 3, 'deploy', 'active', 'running', ${`w-${run}`}, '{}', '{}', 'test')`;
-  return { run, node_uuid, fence: 3 };
-};
-
-const capability = (node_uuid: NodeUuid, ramdisk_uuid: string, act: string, token = newUrlToken()) => {
-  const seal = (value: string) =>
-    sealer.sealAgain(
-      value,
-      { id: randomUUID(), holder: 'agent', holder_id: node_uuid, path: '/agent/x', bound: null },
-      'all',
-    );
-  const made: NewCapability = {
-    act,
-    ramdisk_uuid,
-    arguments: 'quiet',
-    inspection_url: null,
-    url_hash: hashOf(token),
-    token_hash: hashOf(agentTokenOf(token)),
-    inspection_hash: hashOf(inspectionTokenOf(token)),
-    url: seal(token),
-    token: seal(agentTokenOf(token)),
-  };
-  return { token, made };
-};
+afterAll(() => stores.close());
 
 it('is served while its run has the node, and not after', async () => {
-  const ramdisk = await ramdiskOf();
-  const lock = await heldNode();
-  const { token, made } = capability(lock.node_uuid, ramdisk.uuid, 'one/1');
+  const ramdisk = await ramdiskRecord(stores);
+  const lock = await heldNode(stores);
+  const { token, made } = newCapability(lock.node_uuid, ramdisk.uuid, 'one/1');
   expect(await bmc.transaction((store) => store.bootCapabilities.make(lock, made))).toBe(true);
   expect(await boot.bootCapabilities.served(hashOf(token))).toEqual({
     node_uuid: lock.node_uuid,
@@ -88,7 +33,7 @@ it('is served while its run has the node, and not after', async () => {
     arguments: 'quiet',
     inspection_url: null,
     network: false,
-    ramdisk: { iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...area, kernel_sha256: null, initrd_sha256: null },
+    ramdisk: { iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...imageAreas, kernel_sha256: null, initrd_sha256: null },
   });
   expect(await boot.bootCapabilities.served(hashOf('another'))).toBeUndefined();
   expect(await bmc.bootCapabilities.made(lock, 'one/1')).toBe(made.url.id);
@@ -102,15 +47,15 @@ it('is served while its run has the node, and not after', async () => {
 });
 
 it('takes the place of the one before it, and is made by no worker that has lost the node', async () => {
-  const ramdisk = await ramdiskOf();
-  const lock = await heldNode();
-  const first = capability(lock.node_uuid, ramdisk.uuid, 'one/1');
-  const second = capability(lock.node_uuid, ramdisk.uuid, 'one/2');
+  const ramdisk = await ramdiskRecord(stores);
+  const lock = await heldNode(stores);
+  const first = newCapability(lock.node_uuid, ramdisk.uuid, 'one/1');
+  const second = newCapability(lock.node_uuid, ramdisk.uuid, 'one/2');
   await bmc.transaction((store) => store.bootCapabilities.make(lock, first.made));
   await bmc.transaction((store) => store.bootCapabilities.make(lock, second.made));
   expect(await boot.bootCapabilities.served(hashOf(first.token))).toBeUndefined();
   expect(await boot.bootCapabilities.served(hashOf(second.token))).toBeDefined();
-  const late = capability(lock.node_uuid, ramdisk.uuid, 'one/3');
+  const late = newCapability(lock.node_uuid, ramdisk.uuid, 'one/3');
   expect(await bmc.transaction((store) => store.bootCapabilities.make({ ...lock, fence: 2 }, late.made))).toBe(false);
   expect(await boot.bootCapabilities.served(hashOf(second.token))).toBeDefined();
   await bmc.bootCapabilities.end(lock.node_uuid);
@@ -118,9 +63,9 @@ it('takes the place of the one before it, and is made by no worker that has lost
 });
 
 it('puts the ramdisk on record when its node is powered on, so that a lookup has no token to hand out', async () => {
-  const ramdisk = await ramdiskOf();
-  const lock = await heldNode();
-  const { token, made } = capability(lock.node_uuid, ramdisk.uuid, 'one/1');
+  const ramdisk = await ramdiskRecord(stores);
+  const lock = await heldNode(stores);
+  const { token, made } = newCapability(lock.node_uuid, ramdisk.uuid, 'one/1');
   await bmc.transaction((store) => store.bootCapabilities.make(lock, made));
   expect(await api.ramdiskBoots.brings(lock.node_uuid)).toBeUndefined();
   await bmc.transaction(async (store) => {
@@ -145,7 +90,7 @@ it('puts the ramdisk on record when its node is powered on, so that a lookup has
 });
 
 it('expects a boot without a URL as before: its ramdisk looks itself up', async () => {
-  const lock = await heldNode();
+  const lock = await heldNode(stores);
   await bmc.transaction(async (store) => {
     await store.ramdiskBoots.expect(lock);
     await store.bootCapabilities.meet(lock);
@@ -158,16 +103,16 @@ it.each([
   ['that brought its token', true],
   ['that was given its token at its lookup', false],
 ])('hands out nothing to a lookup at the moment at which the power of a ramdisk ends %s', async (_, brings) => {
-  const lock = { ...(await heldNode()), token: randomUUID() };
+  const lock = { ...(await heldNode(stores)), token: randomUUID() };
   await owner`update runs set act_token = ${lock.token} where id = ${lock.run}`;
-  const { made } = capability(lock.node_uuid, (await ramdiskOf()).uuid, 'one/1');
+  const { made } = newCapability(lock.node_uuid, (await ramdiskRecord(stores)).uuid, 'one/1');
   await bmc.transaction(async (store) => {
     await store.bootCapabilities.make(lock, made);
     await store.ramdiskBoots.expect(lock);
     if (brings) await store.bootCapabilities.meet(lock);
   });
   const asks = () => {
-    const token = capability(lock.node_uuid, made.ramdisk_uuid, 'x').made;
+    const token = newCapability(lock.node_uuid, made.ramdisk_uuid, 'x').made;
     return api.agents.meet(lock.node_uuid, token.token_hash, token.token);
   };
   expect(await asks()).toBe(!brings);
@@ -197,10 +142,10 @@ it.each([
 });
 
 it('keeps a ramdisk from being removed while a run boots from it', async () => {
-  const ramdisk = await ramdiskOf();
-  const lock = await heldNode();
+  const ramdisk = await ramdiskRecord(stores);
+  const lock = await heldNode(stores);
   await bmc.transaction((store) =>
-    store.bootCapabilities.make(lock, capability(lock.node_uuid, ramdisk.uuid, 'a').made),
+    store.bootCapabilities.make(lock, newCapability(lock.node_uuid, ramdisk.uuid, 'a').made),
   );
   expect(await api.ramdisks.user(ramdisk.uuid)).toBe(lock.node_uuid);
   await owner`update nodes set reservation = null where uuid = ${lock.node_uuid}`;

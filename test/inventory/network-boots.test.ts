@@ -1,34 +1,15 @@
-/** A network boot in a real store: given once, to the first machine that asks after power-on; a second one ends the run. */
-import { randomUUID } from 'node:crypto';
-import { createInventory, type Inventory } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
-import type { NewCapability } from '../../src/inventory/nodes/boot-capabilities';
-import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
-import { newPair } from '../../src/inventory/secrets/sealed-box';
-import { createSealer } from '../../src/inventory/secrets/sealing';
-import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { connect } from '../../src/inventory/database';
+import { hashOf } from '../../src/inventory/secrets/boot-tokens';
+import { type BootStores, heldNode, newCapability, openBootStores, ramdiskRecord } from '../support/boot-nodes';
 
-let database: TestDatabase;
-let owner: Sql;
-let api: Inventory;
-let bmc: Inventory;
-let boot: Inventory;
-let bootSql: Sql;
-const sealer = createSealer([{ id: 'k1', group: null, raw: newPair().publicRaw }]);
+let stores: BootStores;
+let { database, owner, bmc, boot, bootSql } = {} as BootStores;
 
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 1 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 2 }));
-  bootSql = connect(database.bootUrl, { max: 4 });
-  boot = createInventory(bootSql);
+  stores = await openBootStores();
+  ({ database, owner, bmc, boot, bootSql } = stores);
 });
-afterAll(async () => {
-  await Promise.all([api.close(), bmc.close(), boot.close(), owner.end()]);
-  await database.drop();
-});
+afterAll(() => stores.close());
 
 let macs = 0;
 const newMac = () =>
@@ -36,47 +17,18 @@ const newMac = () =>
 
 /** A node with a port, a run that holds it, and the URL that its run made. */
 const made = async ({ arch = 'x86_64', network = true, pxe_enabled = true } = {}) => {
-  const ramdisk = (await api.ramdisks.create({
-    name: `r-${randomUUID().slice(0, 8)}`,
+  const ramdisk = await ramdiskRecord(stores, {
     arch,
-    args: '',
     kernel_sha256: 'b'.repeat(64),
     initrd_sha256: 'c'.repeat(64),
-    iso_sha256: 'a'.repeat(64),
-    iso_bytes: 2_048,
-    arguments_at: 0,
-    arguments_bytes: 1_024,
-    files_at: 1_024,
-    files_bytes: 1_024,
-  }))!;
-  const lock = { run: randomUUID() as RunUuid, node_uuid: randomUUID() as NodeUuid, fence: 3 };
-  const { run, node_uuid } = lock;
+  });
+  const lock = await heldNode(stores);
   const mac = newMac();
-  await owner`insert into nodes (uuid, driver, provision_state, reservation, fence) values (${node_uuid}, 'redfish', 'deploying', ${run}, 3)`;
-  await owner`insert into ports (node_uuid, address, pxe_enabled) values (${node_uuid}, ${mac}, ${pxe_enabled})`;
-  await owner`
-    insert into runs (id, node_uuid, fence, story, verb, state, workflow_id, requester, input, rule_set)
-    values (${run}, ${node_uuid}, 3, 'deploy', 'active', 'running', ${`w-${run}`}, '{}', '{}', 'test')`;
-  const token = newUrlToken();
-  const seal = (value: string) =>
-    sealer.sealAgain(
-      value,
-      { id: randomUUID(), holder: 'agent', holder_id: node_uuid, path: '/agent/x', bound: null },
-      'all',
-    );
-  const capability: NewCapability = {
-    act: 'one/1',
-    ramdisk_uuid: ramdisk.uuid,
-    arguments: 'quiet',
-    inspection_url: null,
-    url_hash: hashOf(token),
-    token_hash: hashOf(agentTokenOf(token)),
-    inspection_hash: hashOf(inspectionTokenOf(token)),
-    url: seal(token),
-    token: seal(agentTokenOf(token)),
-    ...(network && { network_secret: token }),
-  };
-  await bmc.transaction((store) => store.bootCapabilities.make(lock, capability));
+  await owner`insert into ports (node_uuid, address, pxe_enabled) values (${lock.node_uuid}, ${mac}, ${pxe_enabled})`;
+  const { token, made: capability } = newCapability(lock.node_uuid, ramdisk.uuid, 'one/1');
+  await bmc.transaction((store) =>
+    store.bootCapabilities.make(lock, { ...capability, ...(network && { network_secret: token }) }),
+  );
   return { lock, mac, token };
 };
 type Made = Awaited<ReturnType<typeof made>>;
