@@ -123,6 +123,19 @@ test.each([
   expect([look.how, look.changes, look.settled, look.events]).toEqual(['skipped', [], [], []]);
 });
 
+test('a look announces nothing and may send nothing', async () => {
+  const given: Parameters<Verify>[2][] = [];
+  const verify = (async (_node, _args, context) => {
+    given.push(context);
+    return { is: 'done' };
+  }) as Verify;
+  await looked(verify);
+  const [{ intents, mayStillSend }] = given as [Parameters<Verify>[2]];
+  expect(mayStillSend()).toBe(false);
+  for (const write of [() => intents.record({}), () => intents.renew()])
+    await expect(write()).rejects.toMatchObject({ code: 'Unexpected' });
+});
+
 test('a BMC that does not say is no news, and one that says the same only ends a row of failures', async () => {
   expect((await looked(seen(null))).how).toBe('unknown');
   expect(await looked(seen('power on'))).toMatchObject({ how: 'same', settled: [] });
@@ -219,5 +232,19 @@ describe('a round of power sync', () => {
       ['power sync: round failed', 'power sync: round failed'],
       [{ error: away }, { error: away }],
     ]);
+  });
+
+  test('goes without an observer', async () => {
+    const store = storeOf({ 'powerSync.claim': [node], 'powerSync.hold': undefined, 'secrets.read': [] });
+    const { driver } = recordingDriver({ verify: seen('power off') });
+    const { log, warned } = logOf();
+    const hands = {
+      inventory: store.inventory,
+      driverOf: () => ({ ...driver, laneKey: () => null }),
+      lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
+      log,
+    } as unknown as Parameters<typeof syncPowerOnce>[0]['hands'];
+    await syncPowerOnce({ ...options(new AbortController()), hands });
+    expect([store.of('powerSync.hold').length, warned]).toEqual([1, []]);
   });
 });
