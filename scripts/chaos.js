@@ -12,7 +12,7 @@ const { main, Stop } = require('./lib/say');
 const { setUp } = require('./lib/setup');
 const { withThrowAwaySystems } = require('./lib/throw-away');
 
-const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --restores | --faults] [--phases] [--lanes N] [--sample N]
+const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --restores | --faults | --rollouts] [--phases] [--lanes N] [--sample N]
                 [--seed N] [--verbs A,B] [--victims A;B] [--nodes N] [--results FILE]
   (no kind)       each process is killed with -9
   --pauses        SIGSTOP for 10, 25, 45 and 120 s instead of kills, with two workers of each kind
@@ -20,9 +20,11 @@ const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --
   --lost-engine   Temporal loses all that it has stored
   --restores      Postgres, Temporal or both are set back to a backup of some seconds before
   --faults        the catalogue of misbehaving BMCs
+  --rollouts      rollouts of 50 to 200 nodes while processes are killed and paused, judged by the rack's journal
   --phases        one point of each phase of a run, another one each time, instead of every point
   --lanes N       so many systems side by side, which share the work (default 1)
-  --sample N      only so many points, chosen by the seed; of kills nothing is written to docs
+  --sample N      only so many points, chosen by the seed; of kills nothing is written to docs. So many rollouts (default 200),
+                  of which nothing is written to docs either
   --seed N        decides about order and sample (default: another one each time; it is printed)
   --verbs A,B     only these verbs; nothing is written to docs
   --victims A;B   only these columns of the table, as they are called with their seconds: 'API 45 s'
@@ -35,7 +37,7 @@ function options(args) {
   const text = { type: 'string' };
   const flag = { type: 'boolean' };
   const texts = ['sample', 'seed', 'verbs', 'victims', 'nodes', 'lanes', 'results', 'tables', 'clocks'];
-  const flags = ['phases', 'faults', 'pauses', 'lost-engine', 'restores', 'help'];
+  const flags = ['phases', 'faults', 'pauses', 'lost-engine', 'restores', 'rollouts', 'help'];
   /** @type {import('node:util').ParseArgsConfig['options']} */
   const known = Object.fromEntries([...texts.map((name) => [name, text]), ...flags.map((name) => [name, flag])]);
   try {
@@ -85,10 +87,15 @@ main(async () => {
   if (!chosen) return void process.stdout.write(`${usage}\n`);
   await setUp();
   if (chosen.tables) return (await chaos([], args)) ?? 1;
-  Object.assign(process.env, settings, chosen.faults ? forFaults : {}, chosen.pauses ? forPauses : {});
-  if (chosen.pauses || chosen.clocks) process.env.CHAOS_WORKERS = '2';
+  Object.assign(
+    process.env,
+    settings,
+    chosen.faults || chosen.rollouts ? forFaults : {},
+    chosen.pauses ? forPauses : {},
+  );
+  if (chosen.pauses || chosen.clocks || chosen.rollouts) process.env.CHAOS_WORKERS = '2';
   if (chosen.clocks) process.env.CHAOS_FAKETIME = (await ensureFaketime()).library;
-  const rackSize = Number(chosen.nodes ?? (chosen.faults ? 64 : 128));
+  const rackSize = Number(chosen.nodes ?? (chosen.faults ? 64 : chosen.rollouts ? 400 : 128));
   const turns = turnsOf(chosen);
   // One table of several turns needs a place where the earlier ones are kept.
   const keeps = turns.length > 1 && !chosen.results ? temporaryDir('chaos-results') : undefined;

@@ -6,10 +6,12 @@ import { parseArgs } from 'node:util';
 import { allKills, allLosses, allPauses, allRestores, type Victim } from './blows';
 import { type Section, writeSection } from './docs';
 import { faultTable, runFaults } from './faults';
-import { keptIn } from './kept';
+import { keptIn, linesIn } from './kept';
 import { type Chosen, runLanes, type Say } from './lanes';
 import { randomOf } from './random';
 import { countsOf, type Result, summaryOf, tableOf, totalsOf } from './report';
+import { runRollouts, type TurnResult } from './rollouts';
+import * as rolloutReport from './rollouts/report';
 import { openSystem, type Place, type System } from './system';
 
 const options = {
@@ -27,6 +29,7 @@ const options = {
   clocks: { type: 'string' },
   'lost-engine': { type: 'boolean' },
   restores: { type: 'boolean' },
+  rollouts: { type: 'boolean' },
 } as const;
 type Values = ReturnType<typeof parse>;
 const parse = (args: readonly string[]) => parseArgs({ args: [...args], options }).values;
@@ -128,10 +131,38 @@ const misbehaved = async (system: System, file: string, seed: number, say: Say):
   return wrong.length === 0;
 };
 
+const aboutRollouts =
+  "Rollouts of 50 to 200 nodes stand side by side on a rack, with waves, error budgets, limits of racks and a tenant's disruption budget as chance has them, while a twentieth of the BMCs fails for good and a tenth for a moment. Two workers of each kind; one process after the other is killed with -9 or stopped (SIGSTOP) for 10 or 25 s, `all` at once. A person decides what parks, mends nodes and has them tried again where a budget is spent, pauses, and aborts. Judged by the rack's own journal of the commands that its BMCs took: of no rollout, wave or rack more nodes between their first command and their last than its budget, nor at once than its limit; of the tenant's nodes no more than its disruption budget; no wave before the end of the one before it; no node begun twice, none lost. The seconds are from the moment at which all processes run again to the next admission, where a target had room.";
+
+const writeRollouts = (turns: readonly TurnResult[], head: string): void => {
+  const wrong = rolloutReport.wrongList(turns).map((one) => `- ${one}`);
+  const tables = [...rolloutReport.tableOf(turns), ...(wrong.length > 0 ? ['', 'Broken:', '', ...wrong] : [])];
+  writeSection(docsFile, 'rollouts', [head, '', rolloutReport.summaryOf(turns), '', aboutRollouts, '', ...tables]);
+};
+
+const defaultRollouts = 200;
+
+const rolledOut = async (systems: readonly System[], values: Values, seed: number, say: Say): Promise<boolean> => {
+  const began = Date.now();
+  const kept = linesIn<TurnResult>(values.results);
+  const count = Number(values.sample ?? defaultRollouts);
+  const found = await runRollouts(systems, { seed, count }, say, (turn) => kept.add([turn]));
+  const turns = values.results ? kept.read() : found;
+  for (const line of [...rolloutReport.tableOf(turns), rolloutReport.summaryOf(turns)]) say(line);
+  const most = `racks of ${systems[0]!.bmcs.length} nodes on ${systems.length} systems`;
+  if (values.sample === undefined)
+    writeRollouts(turns, when(Math.ceil((Date.now() - began) / 60_000), `seed ${seed}, ${most}`));
+  return rolloutReport.isWell(found);
+};
+
 /** @param places running systems, alike or each with clocks of its own @returns whether every node came through */
 export const runChaos = async (places: readonly Place[], args: readonly string[], say: Say): Promise<boolean> => {
   const values = parse(args);
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  if (values.tables && values.rollouts) {
+    writeRollouts(linesIn<TurnResult>(values.results).read(), values.tables);
+    return true;
+  }
   if (values.tables) {
     writeTables(kindOf(values), keptIn(values.results).read(), values.tables);
     return true;
@@ -140,6 +171,7 @@ export const runChaos = async (places: readonly Place[], args: readonly string[]
   const systems = await Promise.all(places.map(openSystem));
   try {
     if (values.faults) return await misbehaved(systems[0]!, places[0]!.file, seed, say);
+    if (values.rollouts) return await rolledOut(systems, values, seed, say);
     return await struck(systems, kindOf(values), values, seed, say);
   } finally {
     await Promise.all(systems.map((system) => system.close()));

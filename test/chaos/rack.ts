@@ -67,6 +67,8 @@ export const chaosRack = ({ addresses }: SystemRecord) => {
     clearFaults: (bmc: number) => order('DELETE', `/bmcs/${bmc}/faults`),
     written: async (bmc: number, since = 0) =>
       (await call('GET', `/journal?bmc=${bmc}&since=${since}`, z.object({ entries: z.array(Written) }))).entries,
+    writtenByAll: async (since: number) =>
+      (await call('GET', `/journal?since=${since}`, z.object({ entries: z.array(Written) }))).entries,
     ordered: async (mac: string, since = 0) =>
       (await call('GET', `/agents/journal?mac=${mac}`, z.object({ entries: z.array(Ordered) }))).entries.filter(
         (entry) => entry.seq > since,

@@ -6,6 +6,7 @@ import { blowOf, type Victim } from './blows';
 import { pauseAll } from './pause';
 import { type Around, loseAndRestore, loseEngine } from './procedure';
 import { chaosRack } from './rack';
+import { rolloutStore } from './rollouts/store';
 import { storesOf } from './stores';
 import { until } from './until';
 
@@ -54,6 +55,8 @@ export const openSystem = async (place: Place | string) => {
     round,
     rack,
     operator,
+    store: rolloutStore(sql),
+    person: async (cloud: string) => patient(await signIn(record, cloud)),
     bmcs: await rack.bmcs(),
     /** Undefined while the store does not answer. */
     async standing(runs: readonly string[]): Promise<Map<string, Standing> | undefined> {
