@@ -63,8 +63,10 @@ function turnsOf({ lanes = '1', clocks }) {
   return turns;
 }
 
-async function turn(systems, args, rackSize) {
-  const each = systems.map(({ clocks }) => ({ rackSize, seed: false, clocks }));
+async function turn(systems, args, { rackSize, rollouts }) {
+  // A worker that is killed has another one beside it, or leaves all its work to be begun again.
+  const workersOf = (at) => (rollouts ? { workers: 2 - (at % 2) } : {});
+  const each = systems.map(({ clocks }, at) => ({ rackSize, seed: false, clocks, ...workersOf(at) }));
   return withThrowAwaySystems('chaos', each, async (ups) => {
     const places = ups.map(({ visitor, migrate }, at) => ({
       file: visitor.TEMPER_SYSTEM_FILE,
@@ -93,16 +95,16 @@ main(async () => {
     chosen.faults || chosen.rollouts ? forFaults : {},
     chosen.pauses ? forPauses : {},
   );
-  if (chosen.pauses || chosen.clocks || chosen.rollouts) process.env.CHAOS_WORKERS = '2';
+  if (chosen.pauses || chosen.clocks) process.env.CHAOS_WORKERS = '2';
   if (chosen.clocks) process.env.CHAOS_FAKETIME = (await ensureFaketime()).library;
-  const rackSize = Number(chosen.nodes ?? (chosen.faults ? 64 : chosen.rollouts ? 400 : 128));
+  const rackSize = Number(chosen.nodes ?? (chosen.faults ? 64 : chosen.rollouts ? 300 : 128));
   const turns = turnsOf(chosen);
   // One table of several turns needs a place where the earlier ones are kept.
   const keeps = turns.length > 1 && !chosen.results ? temporaryDir('chaos-results') : undefined;
   const more = keeps ? ['--results', path.join(keeps, 'results.jsonl')] : [];
   let status = 0;
   for (const systems of turns) {
-    const ended = await turn(systems, [...args, ...more], rackSize);
+    const ended = await turn(systems, [...args, ...more], { rackSize, rollouts: chosen.rollouts });
     if (ended > 128) return ended;
     status ||= ended;
   }

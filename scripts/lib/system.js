@@ -15,13 +15,13 @@ const { writeClouds } = require('./clouds');
 /**
  * Starts everything under the given supervisor.
  * @param {InstanceType<typeof import('./supervisor')['Supervisor']>} supervisor
- * @param {{fresh?: boolean, rackSize?: number, seed?: boolean, entry?: (name: string) => string, clocks?: string}} [options]
+ * @param {{fresh?: boolean, rackSize?: number, seed?: boolean, entry?: (name: string) => string, clocks?: string, workers?: number}} [options]
  *   `fresh` is a throw-away system: free ports, servers of its own whatever the settings say; `entry` finds a program;
- *   `clocks` are wrong clocks, as CHAOS_CLOCKS has them.
+ *   `clocks` are wrong clocks, as CHAOS_CLOCKS has them; `workers` is how many there are of each kind.
  * @returns {Promise<{visitor: Record<string, string>, migrate: Record<string, string>}>} the environments for programs that use
  *   the system, and for a `migrate` of its own
  */
-async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, entry = bin, clocks } = {}) {
+async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, entry = bin, clocks, workers } = {}) {
   const { dir } = supervisor;
   const external = fresh
     ? {}
@@ -44,9 +44,11 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
   const watched = [
     node('identity', 'demo-identity', env.identity),
     node('rack', 'rack', env.rack),
-    ...workersOf('worker-control', (name) => node(name, 'worker', named(env.control, name), 'control')),
+    ...workersOf(workers, 'worker-control', (name) => node(name, 'worker', named(env.control, name), 'control')),
     ...conductorGroups().flatMap((group) =>
-      workersOf(`worker-bmc-${group || 'default'}`, (name) => node(name, 'worker', named(env.bmc(group), name), 'bmc')),
+      workersOf(workers, `worker-bmc-${group || 'default'}`, (name) =>
+        node(name, 'worker', named(env.bmc(group), name), 'bmc'),
+      ),
     ),
     node('boot', 'boot', env.boot),
     node('api', 'api', env.api),
@@ -74,9 +76,9 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
   return { visitor: env.visitor, migrate: env.migrate };
 }
 
-/** One worker of a kind, or as many as CHAOS_WORKERS says: `worker-control`, `worker-control-2`. */
-const workersOf = (name, make) =>
-  Array.from({ length: Number(process.env.CHAOS_WORKERS ?? 1) }, (_, at) =>
+/** One worker of a kind, or as many as are wanted or CHAOS_WORKERS says: `worker-control`, `worker-control-2`. */
+const workersOf = (workers, name, make) =>
+  Array.from({ length: workers ?? Number(process.env.CHAOS_WORKERS ?? 1) }, (_, at) =>
     make(at === 0 ? name : `${name}-${at + 1}`),
   );
 

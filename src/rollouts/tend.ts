@@ -3,11 +3,13 @@
  * decides by the store; two of them at once do what one does, only sooner.
  */
 import type { CounterRow, RolloutChange, RolloutRow, WaveRow } from '../inventory/rollouts/rollouts';
+import type { TargetRow } from '../inventory/rollouts/targets';
 import type { RolloutUuid } from '../model/ids';
 import { rampedTo } from '../model/rollouts/amounts';
 import { endedRollouts, type PauseCode, type RolloutState, type TargetState } from '../model/rollouts/states';
 import { type Began, beginTarget, passOverdue } from './admit';
 import type { RolloutDeps, RolloutSpec } from './contract';
+import { spentByParts } from './spent';
 
 /** When to look again, in ms; null when something happens. `over` where nothing more can come of it. */
 export type Tended = { readonly over: boolean; readonly nextMs: number | null };
@@ -16,6 +18,8 @@ const targetsAtOnce = 50;
 // What is asked again although nothing has happened: a freeze, a missing worker, a budget of a tenant.
 const againMs = 10_000;
 const refusedInARow = 10;
+const pageSize = 4 * targetsAtOnce;
+const seenAtOnce = 5 * pageSize;
 const longestLook = 2;
 
 type RolloutCounts = Awaited<ReturnType<RolloutDeps['inventory']['rollouts']['counts']>>;
@@ -145,28 +149,55 @@ type Follows = 'more' | 'waits' | 'nothing';
 
 /** Begins what has room, in the order of the plan. */
 const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<Follows> => {
-  const due = await deps.inventory.rolloutTargets.due(rollout.id, rollout.wave, 4 * targetsAtOnce);
-  let begun = 0;
-  let progressed = false;
-  let now = rollout;
-  let follows: Follows = 'nothing';
-  for (const target of due) {
-    if (begun >= targetsAtOnce) return 'more';
-    const began = await beginTarget(deps, now, target);
-    now = { ...now, refused_in_row: await countRefusals(deps, now, began) };
-    if (began.is === 'begun') begun++;
-    progressed ||= began.is === 'begun' || began.is === 'skipped';
-    if (began.is === 'closed') return 'nothing';
-    if (now.refused_in_row >= refusedInARow) return 'more'; // which pauses it
-    if (began.is === 'skipped' && began.code === 'withdrawn') {
-      await pause(deps, rollout, 'revision_withdrawn', 'The revision that it runs by was withdrawn.');
-      return 'nothing';
-    }
-    // Of a domain that is full, others may have room; of the whole or its wave, nothing has.
-    if (began.is === 'full' && ['total', 'wave'].includes(began.scope)) return follows;
-    if (began.is === 'waits' || (began.is === 'full' && began.scope === 'disruption_budget')) follows = 'waits';
+  let looked: Looked = { rollout, begun: 0, waiting: 0, progressed: false, follows: 'nothing' };
+  // Behind targets that wait there may be others that do not.
+  for (let seen = 0; seen < seenAtOnce; seen += pageSize) {
+    const due = await deps.inventory.rolloutTargets.due(rollout.id, rollout.wave, pageSize, looked.waiting);
+    looked = await beginPage(deps, looked, due);
+    if (looked.stop) return looked.stop;
+    if (due.length < pageSize || looked.progressed) break;
   }
-  return progressed ? 'more' : follows;
+  return looked.progressed ? 'more' : looked.follows;
+};
+
+type Looked = {
+  readonly rollout: RolloutRow;
+  readonly begun: number;
+  /** Those that stay due, and wait for something. */
+  readonly waiting: number;
+  readonly progressed: boolean;
+  readonly follows: Follows;
+  /** Nothing more is to be begun in this look, and what is to follow. */
+  readonly stop?: Follows;
+};
+
+const beginPage = async (deps: RolloutDeps, before: Looked, due: readonly TargetRow[]): Promise<Looked> => {
+  let looked = before;
+  for (const target of due) {
+    looked = await beginNext(deps, looked, target);
+    if (looked.stop) return looked;
+  }
+  return looked;
+};
+
+const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow): Promise<Looked> => {
+  if (before.begun >= targetsAtOnce) return { ...before, stop: 'more' };
+  const began = await beginTarget(deps, before.rollout, target);
+  const rollout = { ...before.rollout, refused_in_row: await countRefusals(deps, before.rollout, began) };
+  const begun = before.begun + Number(began.is === 'begun');
+  const progressed = before.progressed || began.is === 'begun' || began.is === 'skipped';
+  const looked = { ...before, rollout, begun, progressed };
+  if (began.is === 'closed') return { ...looked, stop: 'nothing' };
+  if (rollout.refused_in_row >= refusedInARow) return { ...looked, stop: 'more' }; // which pauses it
+  if (began.is === 'skipped' && began.code === 'withdrawn') {
+    await pause(deps, rollout, 'revision_withdrawn', 'The revision that it runs by was withdrawn.');
+    return { ...looked, stop: 'nothing' };
+  }
+  // Of a domain that is full, others may have room; of the whole or its wave, nothing has.
+  if (began.is === 'full' && ['total', 'wave'].includes(began.scope)) return { ...looked, stop: before.follows };
+  if (began.is === 'waits' || (began.is === 'full' && began.scope === 'disruption_budget'))
+    return { ...looked, waiting: before.waiting + 1, follows: 'waits' };
+  return looked;
 };
 
 const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
@@ -212,7 +243,11 @@ const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
     return 'waits';
   }
   await grow(deps, view);
-  return beginDue(deps, rollout);
+  const follows = await beginDue(deps, rollout);
+  const spent = follows === 'more' ? undefined : await spentByParts(deps, rollout);
+  if (spent === undefined) return follows;
+  await pause(deps, rollout, 'budget_spent', spent);
+  return 'nothing';
 };
 
 /** The runs that an abort is to end are asked to; a run that has ended meanwhile, or cannot be asked now, is for the next look. */

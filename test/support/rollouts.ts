@@ -9,6 +9,7 @@ import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import type { SelectedNode } from '../../src/model/rollouts/domains';
 import { type Limits, layOut } from '../../src/model/rollouts/layout';
 import { planHash } from '../../src/model/rollouts/plan-hash';
+import type { RolloutDeps } from '../../src/rollouts/contract';
 import { accept } from '../../src/runs/accept';
 import type { RunOrder } from '../../src/runs/contract';
 import { endRun } from '../../src/runs/ending';
@@ -104,6 +105,28 @@ const orderOf = (node_uuid: NodeUuid): RunOrder => ({
   steps: planSteps([{ interface: 'power', step: 'power_on' }], 'service', { driver: 'fake-hardware' }),
   runbook: null,
   asked: { requester, rule: 'r', rule_set: 'x' },
+});
+
+/**
+ * What a coordinator needs to tend rollouts without an engine: runs are accepted in the store, and stay as they are until a test ends them.
+ * @param over what is otherwise
+ */
+export const tendingDeps = (inventory: Inventory, over: Partial<RolloutDeps> = {}): RolloutDeps => ({
+  inventory,
+  runs: {
+    start: async (order, before) => {
+      const accepted = await accept(order, { inventory, vault: testVault, timing: quickTiming, before });
+      return { run: accepted.input.lock.run, workflow_id: accepted.workflow_id };
+    },
+    operate: async () => 'taken',
+  },
+  prepare: async ({ node }) => ({
+    refusals: [],
+    prepared: { order: orderOf(node.uuid), power_cycles: 0, erases: false, expected_ms: null },
+  }),
+  authority: async () => 'holds',
+  log: { info() {}, warn() {} },
+  ...over,
 });
 
 export type Begun = Admission | { readonly is: 'refused'; readonly code: string };

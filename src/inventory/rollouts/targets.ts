@@ -125,16 +125,43 @@ export const rolloutTargets = (sql: Db) => ({
 
   /**
    * Targets of a wave that may be begun now, and those of it or of earlier ones that are to be tried again, in the order of the plan;
-   * without those of which a bound has no room as it stands.
+   * without those of which a bound has no room as it stands. Those whose nodes are held or frozen come last, so that they keep none
+   * behind them waiting. @param skip so many of them, which were seen to wait for something
    */
-  due: (rollout: RolloutUuid, wave: number, limit: number): Promise<TargetRow[]> => sql<TargetRow[]>`
-    select ${sql(targetColumns)} from rollout_targets t
+  due: (rollout: RolloutUuid, wave: number, limit: number, skip = 0): Promise<TargetRow[]> => sql<TargetRow[]>`
+    select ${sql(targetColumns.map((name) => `t.${name}`))} from rollout_targets t left join nodes n on n.uuid = t.node_uuid
     where rollout = ${rollout} and (not_before is null or not_before <= now()) and ((state = 'pending' and wave = ${wave}
       and not t.counters && array(
         select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget)))
       or (state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at and not t.counters && array(
         select number from rollout_counters where rollout = ${rollout} and in_flight >= most)))
-    order by position limit ${limit}`,
+    order by n.reservation is not null or exists (
+      select from freezes f where f.node_uuid = t.node_uuid and f.ended_at is null and (f.until is null or f.until > now())), position
+    limit ${limit} offset ${skip}`,
+
+  /**
+   * The first spent bound that forbids what is left of this wave and those before it; undefined where one of these targets is worked on,
+   * may be begun now or later, or is over.
+   */
+  async forbiddenBy(
+    rollout: RolloutUuid,
+    wave: number,
+  ): Promise<{ scope: string; value: string; budget: number; failed: number; parked: number } | undefined> {
+    const [row] = await sql<{ scope: string; value: string; budget: number; failed: number; parked: number }[]>`
+      with spent as materialized (
+        select number, scope, value, budget, failed, parked from rollout_counters
+        where rollout = ${rollout} and failed + parked >= budget)
+      select scope, value, budget, failed, parked from spent
+      where not exists (
+        select from rollout_targets t where t.rollout = ${rollout} and t.wave <= ${wave} and (t.state in ('admitted', 'soaking')
+          or (t.state in ('pending', 'asked') and not t.counters && array(select number from spent))
+          or (t.state = 'failed' and t.retry_asked_at > t.ended_at)))
+        and exists (
+          select from rollout_targets t where t.rollout = ${rollout} and t.wave <= ${wave} and t.state in ('pending', 'asked')
+            and spent.number = any (t.counters))
+      order by number limit 1`;
+    return row;
+  },
 
   /** Targets whose soak is over. */
   soaked: (rollout: RolloutUuid): Promise<{ position: number }[]> => sql`

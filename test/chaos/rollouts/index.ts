@@ -44,12 +44,12 @@ const shapesFor = (random: Random, free: number, wanted: number): Shape[] => {
 
 const membersOf = (system: System, shapes: readonly Shape[], random: Random): Member[][] => {
   const free = shuffled(system.bmcs, random);
-  return shapes.map(({ nodes, racks }, at) =>
+  return shapes.map(({ nodes, racks, failing }, at) =>
     free.splice(0, nodes).map((bmc, index) => ({
       bmc,
       rack: `${at}-${index % racks}`,
       tenant: random() < 0.3,
-      trouble: troubleOf(random),
+      trouble: troubleOf(random, failing),
     })),
   );
 };

@@ -11,6 +11,8 @@ export type Shape = {
   readonly nodes: number;
   readonly racks: number;
   readonly work: Work;
+  /** Which share of the BMCs fails for good. */
+  readonly failing: number;
   /** Waves and bounds, as the API takes them. */
   readonly limits: Readonly<Record<string, unknown>>;
   /** What an operator does beside it, once. */
@@ -62,6 +64,7 @@ export const shapeOf = (random: Random, most: number): Shape => {
     nodes,
     racks: between(random, 2, 8),
     work: random() < 0.7 ? 'restart' : 'reset',
+    failing: pick(random, [0.02, 0.05, 0.15]),
     limits: JSON.parse(JSON.stringify(limits)),
     meddles: pick(random, [
       'nothing', 'nothing', 'nothing', 'pauses', 'pauses', 'aborts, letting runs end', 'aborts, ending runs',
@@ -69,7 +72,7 @@ export const shapeOf = (random: Random, most: number): Shape => {
   };
 };
 
-// A tenth of the BMCs misbehaves for a moment, and some for good.
+// A tenth of the BMCs misbehaves for a moment, and some for good: of one rollout more than of another.
 const passing: readonly Trouble[] = [
   { kind: 'http-500', remaining: 3 },
   { kind: 'latency', ms: 700, seconds: 60 },
@@ -82,10 +85,11 @@ const lasting: readonly Trouble[] = [
   { kind: 'power-stuck', seconds: 3_600 },
 ];
 
-export const troubleOf = (random: Random): Trouble => {
+/** @param share of BMCs that fail for good */
+export const troubleOf = (random: Random, share: number): Trouble => {
   const die = random();
-  if (die < 0.04) return pick(random, lasting);
-  return die < 0.14 ? pick(random, passing) : null;
+  if (die < share) return pick(random, lasting);
+  return die < share + 0.1 ? pick(random, passing) : null;
 };
 
 /** How many nodes of the tenant may be missing at once, of those of all rollouts beside each other. */
