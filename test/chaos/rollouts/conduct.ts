@@ -115,7 +115,8 @@ const tended = async (conducting: Conducting, now: Json): Promise<boolean> => {
   }
   const seen = JSON.stringify([now.state, now.states, now.wave]);
   if (seen !== conducting.still.seen) conducting.still = { since: Date.now(), seen };
-  if (Date.now() - conducting.still.since > stillMs) {
+  // A run on a BMC that fails for good takes its time; others of its wave, or all after it, wait for it rightly.
+  if (underWay(now) === 0 && Date.now() - conducting.still.since > stillMs) {
     if (!(await waitsForTenant(conducting))) oddities.push(`stood still: ${seen}`);
     await system.operator.ask('POST', `${path}/abort`, { ...because, running: 'finish' });
     conducting.still = { since: Date.now(), seen: '' };

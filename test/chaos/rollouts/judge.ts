@@ -28,7 +28,7 @@ export type Bound = {
   readonly most: number | null;
 };
 
-export type Work = {
+type Work = {
   readonly from: number;
   readonly completed: number | null;
   readonly last: number;
@@ -39,7 +39,7 @@ export type Work = {
 const completes = ({ content }: Command): boolean => /Indicator/.test(JSON.stringify(content));
 
 /** What each BMC was told, by its number. @param commands in the order of the rack's journal */
-export const workOf = (commands: readonly Command[]): Map<number, Work> => {
+const workOf = (commands: readonly Command[]): Map<number, Work> => {
   const works = new Map<number, Work>();
   for (const command of commands) {
     const { bmc, seq, effect } = command;
@@ -61,7 +61,7 @@ const harmable = ({ from, completed }: Work): Span => ({ from, to: completed ?? 
 const busy = ({ from, completed, last }: Work): Span => ({ from, to: completed ?? last });
 
 /** How many there were at once at most. */
-export const peakOf = (spans: readonly Span[]): number => {
+const peakOf = (spans: readonly Span[]): number => {
   const turns = spans.flatMap(({ from, to }) => [[from, 1] as const, [to, -1] as const]);
   turns.sort(([one, up], [other, down]) => one - other || up - down);
   let now = 0;

@@ -4,7 +4,7 @@ import type { Blown } from './blows';
 import { rolloutVictims } from './blows';
 
 /** How soon targets are begun again after a blow, at the latest. */
-export const againWithinS = 15;
+const againWithinS = 15;
 
 const wrongOf = (turns: readonly TurnResult[]): string[] =>
   turns.flatMap(({ rollouts, wrong }) => [...rollouts.flatMap((one) => one.wrong), ...wrong]);

@@ -5,7 +5,7 @@ export const works = {
   restart: { runbook: 'CUSTOM_CHAOS_RESTART', steps: ['management.set_boot_device', 'power.reboot'] },
   reset: { runbook: 'CUSTOM_CHAOS_RESET', steps: ['management.reset_bmc'] },
 } as const;
-export type Work = keyof typeof works;
+type Work = keyof typeof works;
 
 export type Shape = {
   readonly nodes: number;
