@@ -83,6 +83,7 @@ export const rolloutTarget = z.strictObject({
   reason: maybe,
   power_cycles: count,
   erases: z.boolean(),
+  domains: z.record(text, text).optional(),
   expected_ms: count.nullable(),
   not_before: maybeTime,
   run: id.nullable(),

@@ -219,7 +219,7 @@ const targets = async (
   { who, params, query }: ApiRequest<OfRollout, TargetsQuery, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const { row, rows } = await visibleRollout(ctx, who, params.rollout);
+  const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   const found = await ctx.inventory.rolloutTargets.list(row.id, {
     ...rows,
     state: query.state,
@@ -228,7 +228,14 @@ const targets = async (
     limit: query.limit,
     after: query.marker,
   });
-  return ok({ targets: found.map((row) => targetView(ctx.policy(), who, row)) });
+  // By what nodes are bound together is the plan's, not their tenants'.
+  const domains = whole ? await ctx.inventory.rolloutTargets.domains(row.id, found) : undefined;
+  return ok({
+    targets: found.map((target) => ({
+      ...targetView(ctx.policy(), who, target),
+      ...(domains && { domains: domains.get(target.position) ?? {} }),
+    })),
+  });
 };
 
 const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];

@@ -107,6 +107,20 @@ export const rolloutTargets = (sql: Db) => ({
       ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${after === undefined ? sql`` : sql`and t.position > ${after}`}
     order by t.position limit ${limit}`,
 
+  /** By its position the domains of each target that a bound of the plan is formed by: the bound's name, and the domain's. */
+  async domains(
+    rollout: RolloutUuid,
+    targets: readonly Pick<TargetRow, 'position'>[],
+  ): Promise<ReadonlyMap<number, Readonly<Record<string, string>>>> {
+    const positions = targets.map(({ position }) => position);
+    const rows = await sql<{ position: number; domains: Record<string, string> }[]>`
+      select t.position, jsonb_object_agg(c.scope, c.value) as domains
+      from rollout_targets t join rollout_counters c on c.rollout = t.rollout and c.number = any (t.counters)
+      where t.rollout = ${rollout} and t.position = any (${positions}) and c.scope not in ('total', 'wave')
+      group by t.position`;
+    return new Map(rows.map(({ position, domains }) => [position, domains]));
+  },
+
   async find(rollout: RolloutUuid, node: NodeUuid): Promise<TargetRow | undefined> {
     const [row] = await sql<TargetRow[]>`
       select ${sql(targetColumns)} from rollout_targets where rollout = ${rollout} and node_uuid = ${node}`;
