@@ -8,6 +8,7 @@ import { nodesPage } from './pages/nodes';
 import { nowPage } from './pages/now';
 import { policyPage } from './pages/policy';
 import { actOnRollout, rolloutPage } from './pages/rollout';
+import { planRollout, rolloutPlanPage } from './pages/rollout-plan';
 import { rolloutsPage } from './pages/rollouts';
 import { actOnRun, runPage } from './pages/run';
 import { editRunbook, editRunbookPage, newRunbookPage } from './pages/runbook-editor';
@@ -39,6 +40,8 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   },
   { post: '/runs/:run/:act', form: actOnRun },
   { get: '/rollouts', page: rolloutsPage },
+  { get: '/rollouts/new', page: rolloutPlanPage },
+  { post: '/rollouts/new', form: planRollout },
   { get: '/rollouts/:rollout', page: rolloutPage },
   { post: '/rollouts/:rollout/:act', form: actOnRollout },
   { get: '/rollouts/:rollout/targets/:position', page: targetPage },

@@ -2,68 +2,50 @@
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { RolloutState, TargetState } from '../model/rollouts/states';
 
-export type NodeView = {
-  readonly uuid: string;
-  readonly name: string | null;
-  readonly provision_state: ProvisionState;
-  readonly target_provision_state?: string | null;
-  readonly power_state: string | null;
-  readonly target_power_state?: string | null;
-  readonly maintenance: boolean;
-  readonly maintenance_reason?: string | null;
-  readonly fault?: string | null;
-  readonly last_error?: string | null;
-  readonly owner?: string | null;
-  readonly lessee?: string | null;
-  readonly driver?: string;
-  readonly resource_class?: string | null;
-  readonly conductor_group?: string;
-  readonly reservation?: string | null;
-  readonly protected?: boolean;
-  readonly retired?: boolean;
-  readonly description?: string | null;
-  readonly instance_uuid?: string | null;
-  readonly created_at?: string | null;
-  readonly updated_at?: string | null;
-  readonly provision_updated_at?: string | null;
-  readonly traits?: readonly string[];
+export type Fields<Name extends string, Value> = { readonly [name in Name]: Value };
+type Perhaps<Name extends string, Value> = Partial<Fields<Name, Value>>;
+type Text = string | null;
+type Counts = Readonly<Record<string, number>>;
+
+export type Person = Perhaps<'user_name' | 'user_id', Text>;
+
+export type NodeView = Fields<'uuid', string> &
+  Fields<'name' | 'power_state', Text> &
+  Perhaps<'target_provision_state' | 'maintenance_reason' | 'fault' | 'last_error' | 'owner' | 'lessee', Text> &
+  Perhaps<'resource_class' | 'reservation' | 'description' | 'provision_updated_at', Text> &
+  Perhaps<'driver' | 'conductor_group', string> &
+  Perhaps<'protected' | 'retired', boolean> & {
+    readonly provision_state: ProvisionState;
+    readonly maintenance: boolean;
+    readonly traits?: readonly string[];
+  };
+
+/** Counts of what the caller may see. */
+export type SummaryView = {
+  readonly nodes: Fields<'count' | 'maintenance', number> & Fields<'provision_state' | 'fault', Counts>;
+  readonly runs: { readonly phase: Counts };
 };
 
-export type StepView = {
-  readonly index: number;
-  readonly interface: string;
-  readonly step: string;
-  readonly system?: boolean;
-  readonly state: string;
-  readonly act: string | null;
-  readonly attempt: number;
-  readonly attempts?: number;
-  readonly abortable?: boolean;
-  readonly args?: unknown;
-  readonly last_error: string | null;
-  readonly next_retry_at: string | null;
-  readonly waiting_for: string | null;
-  readonly note: string | null;
-  readonly expected_ms?: number | null;
-  readonly started_at: string | null;
-  readonly finished_at: string | null;
+export type WorkerView = Fields<'hostname' | 'conductor_group', string> & {
+  readonly alive: boolean;
+  readonly drivers?: readonly string[];
+  readonly updated_at?: string;
 };
 
-type RunCommon = {
-  readonly uuid: string;
-  readonly node_uuid: string;
-  readonly node_name: string | null;
-  readonly verb: string;
-  readonly state: string;
-  readonly requester: { readonly user_name?: string | null; readonly user_id?: string | null };
-  readonly cursor: number;
-  readonly waiting_for: string | null;
-  readonly last_error: string | null;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly finished_at: string | null;
-  readonly updated_at: string;
-};
+export type StepView = Fields<'index' | 'attempt', number> &
+  Fields<'interface' | 'step' | 'state', string> &
+  Fields<'act' | 'last_error' | 'next_retry_at' | 'waiting_for' | 'note' | 'started_at' | 'finished_at', Text> & {
+    readonly attempts?: number;
+    readonly abortable?: boolean;
+    readonly args?: unknown;
+    readonly expected_ms?: number | null;
+  };
+
+type RunCommon = Fields<'uuid' | 'node_uuid' | 'verb' | 'state' | 'created_at' | 'updated_at', string> &
+  Fields<'node_name' | 'waiting_for' | 'last_error' | 'started_at' | 'finished_at', Text> & {
+    readonly requester: Person;
+    readonly cursor: number;
+  };
 
 /** A run in a list. */
 export type RunListed = RunCommon & {
@@ -87,48 +69,25 @@ export type RunView = RunCommon & {
   readonly links?: { readonly temporal_ui?: string };
 };
 
-export type RunbookView = {
-  readonly uuid: string;
-  readonly name: string;
-  readonly owner: string | null;
-  readonly public: boolean;
-  readonly description?: string | null;
-  readonly traits?: readonly string[];
-  readonly revision?: number;
-  readonly steps: readonly {
-    readonly interface: string;
-    readonly step: string;
-    readonly args: unknown;
-    readonly order: number;
-    readonly temper?: unknown;
-  }[];
-  readonly updated_at?: string | null;
-  readonly created_at?: string | null;
-};
+export type RunbookView = Fields<'uuid' | 'name', string> &
+  Perhaps<'description' | 'updated_at' | 'created_at', Text> & {
+    readonly owner: Text;
+    readonly public: boolean;
+    readonly traits?: readonly string[];
+    readonly revision?: number;
+    readonly steps: readonly (Fields<'interface' | 'step', string> & {
+      readonly args: unknown;
+      readonly order: number;
+      readonly temper?: unknown;
+    })[];
+  };
 
-export type HistoryView = {
-  readonly uuid: string;
-  readonly event: string | null;
-  readonly event_type: string;
-  readonly severity: string | null;
-  readonly created_at: string;
-  readonly user?: string | null;
-};
+export type HistoryView = Fields<'uuid' | 'event_type' | 'created_at', string> & Fields<'event' | 'severity', Text>;
 
-export type FreezeView = {
-  readonly uuid: string;
-  readonly node_uuid: string;
-  readonly reason: string;
-  readonly created_at: string;
-  readonly created_by?: unknown;
-  readonly ended_at?: string | null;
-};
+export type FreezeView = Fields<'uuid' | 'node_uuid' | 'reason' | 'created_at', string>;
 
 /** The answer to whether the caller may do something. */
 export type CanAnswer = { readonly rule: string; readonly allowed: boolean; readonly reason: string | null };
-
-type Fields<Name extends string, Value> = { readonly [name in Name]: Value };
-type Counts = Readonly<Record<string, number>>;
 
 export type CounterView = Fields<'scope' | 'value', string> &
   Fields<'in_flight' | 'failed' | 'parked' | 'done', number> &
@@ -143,8 +102,8 @@ type RefusedNodes = Fields<'code' | 'reason', string> & { readonly nodes: number
 type WholeRollout = Fields<'name' | 'project' | 'code' | 'reason' | 'reverts', string | null> &
   Fields<'wave' | 'waves_total', number> & {
     readonly plan_hash: string;
-    readonly requester: RunCommon['requester'];
-    readonly grant: RunCommon['requester'] | null;
+    readonly requester: Person;
+    readonly grant: Person | null;
     readonly summary: Partial<Fields<'selected' | 'will_run' | 'need_consent' | 'restarts' | 'erased', number>> & {
       readonly refused?: readonly RefusedNodes[];
       readonly expected_ms?: number | null;
@@ -164,4 +123,6 @@ export type TargetView = Fields<'position' | 'power_cycles', number> &
     readonly node_uuid: string;
     readonly state: TargetState;
     readonly erases: boolean;
+    /** What the node has in common with others of the plan, by the names of its bounds; for those who see the whole rollout. */
+    readonly domains?: Readonly<Record<string, string>>;
   };

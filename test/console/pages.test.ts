@@ -193,6 +193,25 @@ test('lists go on where a page ends, and keep their filters', async () => {
   expect(second.text).toContain('First page');
 });
 
+test('a node has its ports, its firmware and its BIOS settings, and a part that is fetched again has none of them', async () => {
+  await api.sql`insert into ports (node_uuid, address, name) values (${seen.node}, '52:54:00:00:00:07', 'eth0')`;
+  const at = new Date().toISOString();
+  const bios = [{ name: 'BootMode', value: 'Uefi', created_at: at, updated_at: at }];
+  const firmware = [
+    { component: 'bmc', current_version: '7.11', initial_version: '7.10', created_at: at, updated_at: at },
+  ];
+  await api.sql`
+    insert into node_details (node_uuid, bios, bios_at, firmware, firmware_at)
+    values (${seen.node}, ${api.sql.json(bios)}, now(), ${api.sql.json(firmware)}, now())`;
+  const browser = await pages.as('owner-member');
+  const { text } = await browser.get('/nodes/rack-1');
+  for (const part of ['52:54:00:00:00:07', 'BootMode', 'Uefi', '7.11', 'BIOS settings (1)'])
+    expect(text).toContain(part);
+  const again = (await browser.get('/nodes/rack-1', { 'hx-request': 'true' })).text;
+  expect(again).toContain('id="node"');
+  expect(again).not.toContain('BootMode');
+});
+
 test('an open page is told of a change within a second, and by the events of its own run only', async () => {
   const browser = await pages.as('owner-member');
   const leaving = new AbortController();

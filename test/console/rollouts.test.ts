@@ -156,6 +156,49 @@ test('an abort asks what becomes of what runs', async () => {
   expect(body).toMatchObject({ state: 'aborted', ending: 'abort', reason: 'wrong image' });
 });
 
+test('nodes of a rollout are cells, in a row for each domain that the plan is bound by', async () => {
+  const id = await made('running', { state: 'failed', counters: [1, 2] });
+  await api.sql`
+    insert into rollout_counters (rollout, number, scope, value, most) values (${id}, 2, 'properties.rack', 'r7', 1)`;
+  const browser = await pages.as('owner-manager');
+  const cell = new RegExp(
+    `<dt>properties.rack r7</dt><dd><a href="/rollouts/${id}/targets/0" class="cell bad" title="rack-1: failed" aria-label="rack-1: failed">▲</a></dd>`,
+  );
+  expect((await browser.get(`/rollouts/${id}`)).text).toMatch(cell);
+  expect((await browser.get(`/rollouts/${id}?by=wave`)).text).toContain('<dt>wave 1</dt>');
+  // By what other nodes are bound together is not the tenants' to know.
+  expect((await (await pages.as('lessee-reader')).get(`/rollouts/${id}`)).text).not.toContain('r7');
+  const { body } = await api.as('lessee-reader', 'GET', `/temper/v1/rollouts/${id}/targets`);
+  expect(body.targets[0]).not.toHaveProperty('domains');
+});
+
+test('chosen nodes become the plan of a rollout, by plain forms', async () => {
+  const browser = await pages.as('owner-manager');
+  const list = (await browser.get('/nodes?owner=project-owner')).text;
+  expect(list).toMatch(
+    /<input type="checkbox" id="choose-[^"]+" hx-preserve="true" form="choose" name="node" value="rack-1"/,
+  );
+  expect(list).toMatch(/<form id="choose" method="get" action="\/rollouts\/new"/);
+  expect(list).toContain('<input type="hidden" name="owner" value="project-owner"/>');
+  const all = (await browser.get('/rollouts/new?owner=project-owner')).text;
+  expect(all).toContain('>owner=project-owner</textarea>');
+  const form = (await browser.get('/rollouts/new?node=rack-1&owner=project-owner')).text;
+  expect(form).toContain('<textarea name="nodes">rack-1</textarea>');
+  const given = { nodes: 'rack-1', verb: 'inspect', runbook: '', first: '1', advance: 'manual', budget: 'many' };
+  const wrong = await browser.post('/rollouts/new', given);
+  expect(wrong.status).toBe(400);
+  expect(wrong.text).toContain('role="alert"');
+  expect(wrong.text).toContain('name="budget" value="many"');
+  await api.sql`
+    insert into nodes (name, driver, provision_state, owner) values ('to-inspect', 'fake-hardware', 'manageable', 'project-owner')`;
+  await api.sql`insert into workers (hostname, drivers, role) values ('a-worker', '{fake-hardware}', 'bmc')`;
+  const made = await browser.post('/rollouts/new', { ...given, nodes: 'rack-1\r\nto-inspect', budget: '1' });
+  expect(made).toMatchObject({ status: 303, to: expect.stringMatching(/^\/rollouts\/[0-9a-f-]{36}$/) });
+  const { text } = await browser.get(made.to!);
+  expect(text).toContain('The plan leaves out 1');
+  expect(await stateOf(made.to!.split('/').at(-1)!)).toBe('planned');
+});
+
 const asked = () => made('running', { state: 'asked', not_before: new Date(Date.now() + 3_600_000) });
 
 test('a tenant finds what it is asked on its start page, and consents', async () => {

@@ -47,9 +47,15 @@ export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
     { ...reboot, order: 2, args: {} },
   ];
   await api.as('owner-manager', 'POST', '/v1/runbooks', { body: { name: 'CUSTOM_RESTART', steps } });
-  await api.as('owner-manager', 'PATCH', '/v1/runbooks/CUSTOM_RESTART', {
-    body: [{ op: 'add', path: '/description', value: 'Boot from disk once, then restart.' }],
-  });
+  const shorter = [
+    { ...reboot, order: 1, args: {} },
+    { interface: 'power', step: 'power_on', order: 2, args: {} },
+  ];
+  const described = { op: 'add', path: '/description', value: 'Boot from disk once, then restart.' };
+  for (const value of [shorter, steps])
+    await api.as('owner-manager', 'PATCH', '/v1/runbooks/CUSTOM_RESTART', {
+      body: [described, { op: 'replace', path: '/steps', value }],
+    });
   const rollout = await rolloutOf(api, failed.node, 'paused');
   await api.sql`update rollouts set reason = 'Wave 1 is over; advance opens wave 2.' where id = ${rollout}`;
   await api.sql`update rollout_targets set state = 'asked', node_name = 'rack-3', owner = 'project-owner', lessee = 'project-lessee',
@@ -69,6 +75,7 @@ export const pagesOf = ({ parked, failed, rollout }: ConsoleWorld): string[] => 
   `/runs/${failed.run}`,
   '/nodes/rack-1/plan?runbook=CUSTOM_RESTART&verb=service',
   '/rollouts',
+  '/rollouts/new?node=rack-1&node=rack-4',
   `/rollouts/${rollout}`,
   `/rollouts/${rollout}/targets/0`,
   '/runbooks',

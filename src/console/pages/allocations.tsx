@@ -1,21 +1,11 @@
 /** Who has what: allocations, and nodes under lease. */
-import type { VNode } from 'preact';
 import { Pager, pageOf, pageSize, Table } from '../parts/tables';
-import { Id, State, Time } from '../parts/texts';
+import { Id, NodeLink, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { NodeView } from '../views';
-import { nodeAddress } from './nodes';
+import type { Fields, NodeView } from '../views';
 
-type Allocation = {
-  readonly uuid: string;
-  readonly name: string | null;
-  readonly state: string;
-  readonly owner: string | null;
-  readonly resource_class: string | null;
-  readonly node_uuid: string | null;
-  readonly last_error: string | null;
-  readonly created_at: string;
-};
+type Allocation = Fields<'uuid' | 'state' | 'created_at', string> &
+  Fields<'name' | 'owner' | 'resource_class' | 'node_uuid' | 'last_error', string | null>;
 
 export const allocationsPage = async ({ api, query }: PageContext): Promise<PageAnswer> => {
   const [listed, leased] = await Promise.all([
@@ -26,36 +16,34 @@ export const allocationsPage = async ({ api, query }: PageContext): Promise<Page
       limit: 200,
     }),
   ]);
-  const { shown, next } = pageOf(listed?.allocations ?? [], pageSize, ({ uuid }) => uuid);
-  const nodes = (leased?.nodes ?? []).filter(({ lessee }) => lessee);
-  const body: VNode = (
+  const { shown, next } = pageOf(listed?.allocations ?? [], ({ uuid }) => uuid);
+  const title = 'Allocations and leases';
+  const body = (
     <>
-      <h1>Allocations and leases</h1>
-      <h2>Allocations</h2>
+      <h1>{title}</h1>
       <Table
+        heading
         caption="Allocations"
         rows={shown}
-        keyOf={({ uuid }) => uuid}
         columns={[
           { title: 'Allocation', of: ({ uuid, name }) => name ?? <Id id={uuid} /> },
           { title: 'State', of: ({ state }) => <State is={state} /> },
-          { title: 'Owner', of: ({ owner }) => owner ?? '–' },
-          { title: 'Class', of: (one) => one.resource_class ?? '–' },
-          { title: 'Node', of: ({ node_uuid: node }) => (node ? <Id id={node} href={`/nodes/${node}`} /> : '–') },
+          { title: 'Owner', of: ({ owner }) => owner },
+          { title: 'Class', of: (one) => one.resource_class },
+          { title: 'Node', of: ({ node_uuid: node }) => node && <Id id={node} href={`/nodes/${node}`} /> },
           { title: 'Made', of: ({ created_at }) => <Time at={created_at} /> },
           { title: 'Last error', of: (one) => one.last_error },
         ]}
         empty="There is no allocation that you may see. One asks for a node of a class with traits: POST /v1/allocations, or `baremetal allocation create`."
       />
       <Pager path="/allocations" query={query} next={next} />
-      <h2>Nodes in use under lease</h2>
       <Table
+        heading
         caption="Nodes in use under lease"
-        rows={nodes}
-        keyOf={({ uuid }) => uuid}
+        rows={(leased?.nodes ?? []).filter(({ lessee }) => lessee)}
         columns={[
-          { title: 'Node', of: (node) => <a href={nodeAddress(node)}>{node.name ?? node.uuid.slice(0, 8)}</a> },
-          { title: 'Owner', of: ({ owner }) => owner ?? '–' },
+          { title: 'Node', of: NodeLink },
+          { title: 'Owner', of: ({ owner }) => owner },
           { title: 'Lessee', of: ({ lessee }) => lessee },
           { title: 'In use since', of: (node) => <Time at={node.provision_updated_at} /> },
         ]}
@@ -63,5 +51,5 @@ export const allocationsPage = async ({ api, query }: PageContext): Promise<Page
       />
     </>
   );
-  return { title: 'Allocations and leases', body };
+  return { title, body };
 };

@@ -1,5 +1,6 @@
 /** Pages that say what went wrong: a refusal of the API word for word, or that it is away. */
 import type { VNode } from 'preact';
+import { Notice } from '../parts/texts';
 
 const titles: Readonly<Record<number, string>> = {
   400: 'Not possible',
@@ -23,9 +24,9 @@ export const refusalPage = (status: number, says: string): VNode => {
   return (
     <>
       <h1>{titleOf(status)}</h1>
-      <p role="alert" class="notice bad">
+      <Notice tone="bad" role="alert">
         {says}
-      </p>
+      </Notice>
       {rule && (
         <p>
           The rule <code>{rule}</code> does not admit you as you are signed in.{' '}
@@ -43,9 +44,9 @@ export const refusalPage = (status: number, says: string): VNode => {
 export const awayPage = (says: string): VNode => (
   <>
     <h1>The API is away</h1>
-    <p role="alert" class="notice bad">
+    <Notice tone="bad" role="alert">
       {says}
-    </p>
+    </Notice>
     <p>
       The console shows what the API answers, and can show nothing now. Runs that are under way go on without it. Load
       this page again in a moment.

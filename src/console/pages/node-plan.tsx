@@ -1,6 +1,6 @@
 /** What would run on a node by a runbook, and everything that refuses it. Nothing is touched. */
 import { ActForm } from '../parts/forms';
-import { Code, Facts, spanOf } from '../parts/texts';
+import { Code, Facts, Notice, spanOf } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { RunListed, StepView } from '../views';
 
@@ -27,9 +27,9 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
       <h1>
         {plan.verb} with {runbook} on <a href={`/nodes/${node}`}>{name}</a>
       </h1>
-      <p class={`notice ${plan.would_run ? 'good' : 'bad'}`}>
+      <Notice tone={plan.would_run ? 'good' : 'bad'}>
         {plan.would_run ? 'This would run.' : 'This would be refused.'} Nothing was touched.
-      </p>
+      </Notice>
       {[...plan.refusals, ...plan.concerns].map(({ code, rule, reason }) => (
         <p key={code + reason} class={plan.would_run ? 'wait' : 'bad'}>
           {code}: {reason} {rule && <a href={`/policy?rule=${encodeURIComponent(rule)}`}>{rule}</a>}
@@ -54,10 +54,11 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
         ))}
       </ol>
       {plan.would_run && (
-        <ActForm session={session} action={`/nodes/${node}/acts`}>
-          <input type="hidden" name="what" value="runbook" />
-          <input type="hidden" name="verb" value={plan.verb} />
-          <input type="hidden" name="runbook" value={runbook} />
+        <ActForm
+          session={session}
+          action={`/nodes/${node}/acts`}
+          fields={{ what: 'runbook', verb: plan.verb, runbook }}
+        >
           <button type="submit" class="primary">
             Run it
           </button>

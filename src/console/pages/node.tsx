@@ -1,15 +1,16 @@
 /** One node: what it is, what may be done with it, and everything that happened to it in one timeline. */
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { next, powerRefusedIn, powerTargets } from '../../model/lifecycle/states';
 import { insteadOf, type Verb, verbRow } from '../../model/lifecycle/verbs';
 import { Acts, askedRules, type Offer } from '../parts/acts';
 import { ActForm, Choice } from '../parts/forms';
 import { Live } from '../parts/live';
-import { Facts, Id, State, Time, toneOf } from '../parts/texts';
+import { Facts, Id, Notice, nodeAddress, personOf, State, Time, Title, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { CanAnswer, FreezeView, HistoryView, NodeView, RunbookView, RunListed } from '../views';
-import { NodeTrouble, nodeAddress } from './nodes';
-import { requesterOf, runAddress, runState } from './runs';
+import { NodeParts, nodeParts } from './node-parts';
+import { NodeTrouble } from './nodes';
+import { runAddress, runState, runWork } from './runs';
 
 const provisionRule = 'baremetal:node:set_provision_state';
 const powerRule = 'baremetal:node:set_power_state';
@@ -111,10 +112,8 @@ const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps) => {
   if (runbooks.length === 0)
     return <p class="muted">There is no runbook that you may see. <a href="/runbooks">Write one.</a></p>; // biome-ignore format: one sentence
   return (
-    <ActForm session={session} action={`${nodeAddress(node)}/acts`} class="row">
-      <input type="hidden" name="what" value="runbook" />
-      <input type="hidden" name="verb" value={verb} />
-      <Choice label={`Runbook for ${verb}`} name="runbook" options={runbooks.map(({ name }) => [name, name])} />
+    <ActForm session={session} action={`${nodeAddress(node)}/acts`} fields={{ what: 'runbook', verb }} class="row">
+      <Choice label={`Runbook for ${verb}`} name="runbook" options={runbooks.map(({ name }) => name)} />
       <button type="submit" class="primary">
         Run it
       </button>
@@ -134,8 +133,8 @@ const runMoment = (run: RunListed): Moment => ({
   body: (
     <>
       <p>
-        <a href={runAddress(run)}>{run.runbook ? `${run.verb}: ${run.runbook}` : run.verb}</a>{' '}
-        <State is={runState(run)} /> <span class="muted">asked by {requesterOf(run)}</span>
+        <a href={runAddress(run)}>{runWork(run)}</a> <State is={runState(run)} />{' '}
+        <span class="muted">asked by {personOf(run.requester)}</span>
       </p>
       {run.waiting_for && <p class="wait">Waits for {run.waiting_for}</p>}
       {run.last_error && <p class="bad">{run.last_error}</p>}
@@ -194,26 +193,23 @@ const NodeFacts = ({ node }: { node: NodeView }) => (
   />
 );
 
-const nodeData = async ({ api, params }: PageContext) => {
+const asked = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRules.on];
+
+const nodeData = async ({ api, params, partial }: PageContext) => {
   const node = await api.get<NodeView>(`/v1/nodes/${encodeURIComponent(params.node!)}`);
-  const [runs, history, freezes, runbooks, answers] = await Promise.all([
+  const [runs, history, freezes, runbooks, answers, parts] = await Promise.all([
     api.find<{ runs: readonly RunListed[] }>('/temper/v1/runs', { node: node.uuid, state: 'any', limit: 30 }),
     api.find<{ history: readonly HistoryView[] }>(`/v1/nodes/${node.uuid}/history`, { detail: 'true' }),
     api.find<{ freezes: readonly FreezeView[] }>(`/temper/v1/nodes/${node.uuid}/freezes`),
     api.find<{ runbooks: readonly RunbookView[] }>('/v1/runbooks', { limit: 200 }),
-    askedRules(
-      api,
-      [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRules.on].map(
-        (rule) => ({
-          rule,
-          node: node.uuid,
-        }),
-      ),
-    ),
-  ]);
+    askedRules(api, asked.map((rule) => ({ rule, node: node.uuid }))),
+    // They lie beside the part that is fetched again.
+    partial ? undefined : nodeParts(api, node.uuid),
+  ]); // biome-ignore format: short requests
   return {
     node,
     answers,
+    parts,
     runs: runs?.runs ?? [],
     history: history?.history ?? [],
     freezes: freezes?.freezes ?? [],
@@ -224,46 +220,50 @@ const nodeData = async ({ api, params }: PageContext) => {
 const longestTimeline = 100;
 
 export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
-  const { node, runs, history, freezes, runbooks, answers } = await nodeData(context);
+  const { node, runs, history, freezes, runbooks, answers, parts } = await nodeData(context);
   const address = nodeAddress(node);
   const moments = [...runs.map(runMoment), ...history.map(historyMoment), ...freezes.map(freezeMoment)]
     .sort((one, other) => other.at.localeCompare(one.at))
     .slice(0, longestTimeline);
-  const body: VNode = (
+  // An act that has become another one is a form of its own; what is typed into the others stays.
+  const standing = [node.provision_state, node.reservation ? 'held' : 'free', node.maintenance, node.power_state, freezes.length]; // biome-ignore format: one row
+  const live = (
     <Live id="node" events={`${address}/live`} path={address}>
-      <div class="title">
-        <h1>{node.name ?? node.uuid}</h1>
+      <Title text={node.name ?? node.uuid}>
         <State is={node.provision_state} />
         <NodeTrouble node={node} />
-      </div>
+      </Title>
       {node.maintenance && node.maintenance_reason && (
-        <p class="notice wait">In maintenance: {node.maintenance_reason}</p>
+        <Notice tone="wait">In maintenance: {node.maintenance_reason}</Notice>
       )}
       {freezes.map(({ uuid, reason }) => (
-        <p key={uuid} class="notice wait">
+        <Notice key={uuid} tone="wait">
           Frozen: {reason}
-        </p>
+        </Notice>
       ))}
-      {node.last_error && <p class="notice bad">{node.last_error}</p>}
+      {node.last_error && <Notice tone="bad">{node.last_error}</Notice>}
       <NodeFacts node={node} />
       <h2>What you can do</h2>
       <Acts
-        id={`acts-${node.uuid}-${node.provision_state.replaceAll(' ', '-')}-${node.reservation ? 'held' : 'free'}-${node.maintenance}-${node.power_state?.replaceAll(' ', '-')}-${freezes.length}`}
+        id={`acts-${node.uuid}-${standing.join('-').replaceAll(' ', '-')}`}
         offers={nodeOffers(node, freezes)}
         answers={answers}
         session={context.session}
         actionOf={() => `${address}/acts`}
       />
       <h3>Runbooks</h3>
-      <div
-        id={`runbooks-${node.uuid}-${node.provision_state.replaceAll(' ', '-')}-${node.reservation ? 'held' : 'free'}`}
-        hx-preserve="true"
-      >
+      <div id={`runbooks-${node.uuid}-${standing.slice(0, 2).join('-').replaceAll(' ', '-')}`} hx-preserve="true">
         <RunbookForm node={node} runbooks={runbooks} session={context.session} answer={answers.get(runbookRule)} />
       </div>
       <h2>What happened</h2>
       <Timeline moments={moments} />
     </Live>
+  );
+  const body = (
+    <>
+      {live}
+      {parts && <NodeParts {...parts} />}
+    </>
   );
   return { title: node.name ?? node.uuid, body };
 };

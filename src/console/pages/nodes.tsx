@@ -1,20 +1,13 @@
-/** The list of nodes: counts, filters, order and place are the address of the page. */
-import type { VNode } from 'preact';
+/** The list of nodes: counts, filters, order and place are the address of the page; those that are chosen go on to a rollout. */
 import { states } from '../../model/lifecycle/states';
-import { Choice, Field } from '../parts/forms';
-import { Live } from '../parts/live';
-import { type Column, Pager, pageOf, pageSize, Table } from '../parts/tables';
-import { State, Time } from '../parts/texts';
+import { Hidden } from '../parts/forms';
+import { type List, listPage } from '../parts/list';
+import { NodeLink, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
-import type { NodeView } from '../views';
+import type { NodeView, SummaryView } from '../views';
 
 const listedFields =
   'uuid,name,provision_state,power_state,maintenance,fault,owner,lessee,driver,resource_class,reservation,provision_updated_at';
-
-const nodeFilters = ['provision_state', 'maintenance', 'fault', 'owner', 'lessee', 'driver', 'resource_class', 'conductor_group', 'sort_key', 'sort_dir', 'marker'] as const; // biome-ignore format: one row of names
-
-export const nodeAddress = ({ uuid, name }: { uuid: string; name: string | null }): string =>
-  `/nodes/${encodeURIComponent(name ?? uuid)}`;
 
 export const NodeTrouble = ({ node }: { node: NodeView }) => (
   <>
@@ -23,45 +16,31 @@ export const NodeTrouble = ({ node }: { node: NodeView }) => (
   </>
 );
 
-const listedColumns: readonly Column<NodeView>[] = [
-  { title: 'Name', sort: 'name', of: (node) => <a href={nodeAddress(node)}>{node.name ?? node.uuid.slice(0, 8)}</a> },
-  { title: 'State', sort: 'provision_state', of: (node) => <State is={node.provision_state} /> },
-  { title: 'Power', sort: 'power_state', of: (node) => <State is={node.power_state ?? 'unknown'} /> },
-  { title: 'Trouble', of: (node) => <NodeTrouble node={node} /> },
-  { title: 'Owner', sort: 'owner', of: ({ owner }) => owner ?? '–' },
-  { title: 'Lessee', sort: 'lessee', of: ({ lessee }) => lessee ?? '–' },
-  { title: 'Class', sort: 'resource_class', of: (node) => node.resource_class ?? '–' },
-  { title: 'Driver', sort: 'driver', of: ({ driver }) => driver },
-  { title: 'In this state', sort: 'provision_updated_at', of: (node) => <Time at={node.provision_updated_at} /> },
-];
+/** Keeps its mark while the rows around it are fetched again. */
+const Choose = ({ uuid, name }: NodeView) => (
+  <input
+    type="checkbox"
+    id={`choose-${uuid}`}
+    hx-preserve="true"
+    form="choose"
+    name="node"
+    value={name ?? uuid}
+    aria-label={`Choose ${name ?? uuid}`}
+  />
+);
 
-const any = [['', 'any']] as const;
+/** Filters by which a rollout selects nodes as well. */
+const selecting = ['provision_state', 'owner', 'lessee', 'driver', 'resource_class', 'conductor_group'] as const;
 
-const Filters = ({ query }: { query: PageQuery }) => (
-  <form method="get" action="/nodes" class="row" aria-label="Filters">
-    <Choice
-      label="State"
-      name="provision_state"
-      value={query.provision_state}
-      options={[...any, ...Object.keys(states).map((state) => [state, state] as const)]}
-    />
-    <Choice
-      label="Maintenance"
-      name="maintenance"
-      value={query.maintenance}
-      options={[...any, ['true', 'in maintenance'], ['false', 'not in maintenance']]}
-    />
-    <Field label="Owner" name="owner" value={query.owner} />
-    <Field label="Lessee" name="lessee" value={query.lessee} />
-    <Field label="Class" name="resource_class" value={query.resource_class} />
-    <button type="submit">Filter</button>
-    <a href="/nodes">All nodes</a>
+const Chosen = ({ query }: { query: PageQuery }) => (
+  <form id="choose" method="get" action="/rollouts/new" class="row" aria-label="Rollout">
+    <Hidden fields={Object.fromEntries(selecting.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))} />
+    <button type="submit">Plan a rollout with the chosen nodes</button>
+    <small class="muted">without a choice: with all nodes of these filters</small>
   </form>
 );
 
-type Summary = { readonly nodes: { readonly provision_state: Readonly<Record<string, number>> } };
-
-const NodeCounts = ({ summary, query }: { summary: Summary | undefined; query: PageQuery }) => {
+const NodeCounts = ({ summary, query }: { summary: SummaryView | undefined; query: PageQuery }) => {
   const counts = Object.entries(summary?.nodes.provision_state ?? {}).sort(([a], [b]) => a.localeCompare(b));
   if (counts.length === 0) return null;
   return (
@@ -80,45 +59,43 @@ const NodeCounts = ({ summary, query }: { summary: Summary | undefined; query: P
   );
 };
 
-const wanted = (query: PageQuery): PageQuery => Object.fromEntries(nodeFilters.map((name) => [name, query[name]]));
-
-export const nodesPage = async ({ api, query }: PageContext): Promise<PageAnswer> => {
-  const [{ nodes }, summary] = await Promise.all([
-    api.get<{ nodes: readonly NodeView[] }>('/v1/nodes', {
-      ...wanted(query),
-      fields: listedFields,
-      limit: pageSize + 1,
-    }),
-    api.find<Summary>('/temper/v1/summary'),
-  ]);
-  const { shown, next } = pageOf(nodes, pageSize, ({ uuid }) => uuid);
-  const filtered = nodeFilters.some((name) => query[name] !== undefined && !name.startsWith('sort'));
-  const body: VNode = (
-    <>
-      <h1>Nodes</h1>
-      <Filters query={query} />
-      <Live id="nodes" events="/live" path="/nodes" query={query}>
-        <NodeCounts summary={summary} query={query} />
-        <Table
-          caption="Nodes"
-          rows={shown}
-          keyOf={({ uuid }) => uuid}
-          columns={listedColumns}
-          path="/nodes"
-          query={wanted(query)}
-          empty={
-            filtered ? (
-              <>
-                No node that you may see is so. <a href="/nodes">Show all nodes.</a>
-              </>
-            ) : (
-              'There is no node that you may see. An operator enrols nodes, and gives them an owner or a lessee; then they are shown here.'
-            )
-          }
-        />
-        <Pager path="/nodes" query={wanted(query)} next={next} />
-      </Live>
-    </>
-  );
-  return { title: 'Nodes', body };
+const nodes: List<NodeView> = {
+  title: 'Nodes',
+  path: '/nodes',
+  from: '/v1/nodes',
+  holds: 'nodes',
+  filters: [
+    { name: 'provision_state', label: 'State', options: Object.keys(states) },
+    { name: 'maintenance', label: 'Maintenance', options: [['true', 'in maintenance'], ['false', 'not in maintenance']] }, // biome-ignore format: one row
+    { name: 'owner', label: 'Owner' },
+    { name: 'lessee', label: 'Lessee' },
+    { name: 'resource_class', label: 'Class' },
+  ],
+  also: ['fault', 'driver', 'conductor_group', 'sort_key', 'sort_dir'],
+  fixed: { fields: listedFields },
+  markerOf: ({ uuid }) => uuid,
+  columns: [
+    { title: 'Choose', of: Choose },
+    { title: 'Name', sort: 'name', of: NodeLink },
+    { title: 'State', sort: 'provision_state', of: (node) => <State is={node.provision_state} /> },
+    { title: 'Power', sort: 'power_state', of: (node) => <State is={node.power_state ?? 'unknown'} /> },
+    { title: 'Trouble', of: (node) => <NodeTrouble node={node} /> },
+    { title: 'Owner', sort: 'owner', of: ({ owner }) => owner },
+    { title: 'Lessee', sort: 'lessee', of: ({ lessee }) => lessee },
+    { title: 'Class', sort: 'resource_class', of: (node) => node.resource_class },
+    { title: 'Driver', sort: 'driver', of: ({ driver }) => driver },
+    { title: 'In this state', sort: 'provision_updated_at', of: (node) => <Time at={node.provision_updated_at} /> },
+  ],
+  empty:
+    'There is no node that you may see. An operator enrols nodes, and gives them an owner or a lessee; then they are shown here.',
+  events: '/live',
 };
+
+export const nodesPage = (context: PageContext): Promise<PageAnswer> =>
+  listPage(context, {
+    ...nodes,
+    around: async () => ({
+      above: <NodeCounts summary={await context.api.find<SummaryView>('/temper/v1/summary')} query={context.query} />,
+      below: <Chosen query={context.query} />,
+    }),
+  });

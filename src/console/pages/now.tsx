@@ -1,12 +1,13 @@
 /** The start page: what waits for a person, oldest first, each with its decision. */
-import type { ComponentChildren, VNode } from 'preact';
-import { askedRules } from '../parts/acts';
+import type { ComponentChildren } from 'preact';
+import { states } from '../../model/lifecycle/states';
+import { type Answers, askedLists } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Table } from '../parts/tables';
-import { State, Time } from '../parts/texts';
+import { NodeLink, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { CanAnswer, NodeView, RunListed, RunView } from '../views';
-import { NodeTrouble, nodeAddress } from './nodes';
+import type { NodeView, RunListed, RunView, SummaryView, WorkerView } from '../views';
+import { NodeTrouble } from './nodes';
 import { rolloutEveryS } from './rollouts';
 import { RunActs, runAsks } from './run';
 import { runAddress, runColumns } from './runs';
@@ -14,62 +15,58 @@ import { WaitingRollouts, waitingRollouts } from './waiting';
 
 const mostListed = 50;
 const nodeFields = 'uuid,name,provision_state,power_state,maintenance,maintenance_reason,fault,last_error,owner,lessee,provision_updated_at,updated_at'; // biome-ignore format: one list
-const failedStates = ['clean failed', 'deploy failed', 'inspect failed', 'rescue failed', 'unrescue failed', 'service failed', 'adopt failed', 'error'] as const; // biome-ignore format: one row of names
-
-type Worker = {
-  readonly hostname: string;
-  readonly alive: boolean;
-  readonly conductor_group: string;
-  readonly updated_at?: string;
-};
+/** Phases of runs in which a person may be needed. */
+const waitingPhases = ['parked', 'paused', 'waiting', 'retrying'] as const;
 
 const oldestFirst = (one: RunListed, other: RunListed): number => one.updated_at.localeCompare(other.updated_at);
+const isFailure = (state: string): boolean => state === 'error' || states[state as keyof typeof states]?.kind === 'failure'; // biome-ignore format: one question
 
 const runsIn = async ({ api }: PageContext, state: string): Promise<readonly RunListed[]> =>
   (await api.get<{ runs: readonly RunListed[] }>('/temper/v1/runs', { state, limit: mostListed })).runs;
 
-const nodesWith = async ({ api }: PageContext, filter: Record<string, string>): Promise<readonly NodeView[]> =>
-  (await api.find<{ nodes: readonly NodeView[] }>('/v1/nodes', { ...filter, fields: nodeFields, limit: mostListed }))
-    ?.nodes ?? [];
+/** The lists of nodes in which one in trouble stands: those alone of which the summary counts any. */
+const troubleFilters = ({ nodes }: SummaryView): Record<string, string>[] => [
+  ...(nodes.maintenance > 0 ? [{ maintenance: 'true' }] : []),
+  ...Object.keys(nodes.provision_state).filter(isFailure).map((provision_state) => ({ provision_state })),
+  ...Object.keys(nodes.fault).map((fault) => ({ fault })),
+]; // biome-ignore format: one list
 
-const trouble = async (context: PageContext): Promise<readonly NodeView[]> => {
-  const lists = await Promise.all([
-    nodesWith(context, { maintenance: 'true' }),
-    ...failedStates.map((provision_state) => nodesWith(context, { provision_state })),
-  ]);
-  const byId = new Map(lists.flat().map((node) => [node.uuid, node]));
-  return [...byId.values()].sort((one, other) =>
-    (one.provision_updated_at ?? '').localeCompare(other.provision_updated_at ?? ''),
+const trouble = async ({ api }: PageContext, summary: SummaryView): Promise<readonly NodeView[]> => {
+  const lists = await Promise.all(
+    troubleFilters(summary).map((filter) =>
+      api.find<{ nodes: readonly NodeView[] }>('/v1/nodes', { ...filter, fields: nodeFields, limit: mostListed }),
+    ),
   );
+  const byId = new Map(lists.flatMap((list) => list?.nodes ?? []).map((node) => [node.uuid, node]));
+  const since = (node: NodeView): string => node.provision_updated_at ?? '';
+  return [...byId.values()].sort((one, other) => since(one).localeCompare(since(other))).slice(0, mostListed);
 };
 
 const mostDecisions = 20;
 
 /** Parked and paused runs with what the caller may decide. */
-const decisionsOf = async (
-  { api }: PageContext,
-  runs: readonly RunListed[],
-): Promise<readonly { readonly run: RunView; readonly answers: ReadonlyMap<string, CanAnswer> }[]> => {
+const decisionsOf = async ({ api }: PageContext, listed: readonly RunListed[]) => {
   const found = await Promise.all(
-    runs.slice(0, mostDecisions).map(async ({ uuid }) => {
-      const run = await api.find<RunView>(`/temper/v1/runs/${uuid}`);
-      return run && { run, answers: await askedRules(api, runAsks(uuid)) };
-    }),
+    listed.slice(0, mostDecisions).map(({ uuid }) => api.find<RunView>(`/temper/v1/runs/${uuid}`)),
   );
-  return found.filter((one) => one !== undefined);
+  const runs = found.filter((run) => run !== undefined);
+  const answers = await askedLists(api, runs.map(({ uuid }) => runAsks(uuid))); // biome-ignore format: one question
+  return runs.map((run, at) => ({ run, answers: answers[at]! }));
 };
 
-const Section = ({ id, title, children }: { id: string; title: string; children?: ComponentChildren }) => (
-  <section aria-labelledby={id}>
-    <h2 id={id}>{title}</h2>
-    {children}
-  </section>
-);
+type SectionProps = { readonly id: string; readonly title: string; readonly many: number; readonly children?: ComponentChildren }; // biome-ignore format: one row
 
-type Decision = Awaited<ReturnType<typeof decisionsOf>>[number];
+const Section = ({ id, title, many, children }: SectionProps) =>
+  many === 0 ? null : (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{`${title} (${many})`}</h2>
+      {children}
+    </section>
+  );
 
-const DecisionCard = ({ decision, session }: { decision: Decision; session: PageContext['session'] }) => {
-  const { run, answers } = decision;
+type DecisionProps = { readonly run: RunView; readonly answers: Answers; readonly session: PageContext['session'] };
+
+const DecisionCard = ({ run, answers, session }: DecisionProps) => {
   const step = run.steps.find(({ index }) => index === run.cursor);
   const says = run.waiting_for ?? step?.last_error ?? run.last_error;
   return (
@@ -90,29 +87,36 @@ const DecisionCard = ({ decision, session }: { decision: Decision; session: Page
 };
 
 const nodeColumns = [
-  { title: 'Node', of: (node: NodeView) => <a href={nodeAddress(node)}>{node.name ?? node.uuid.slice(0, 8)}</a> },
+  { title: 'Node', of: NodeLink },
   { title: 'State', of: (node: NodeView) => <State is={node.provision_state} /> },
   { title: 'Trouble', of: (node: NodeView) => <NodeTrouble node={node} /> },
   { title: 'Since', of: (node: NodeView) => <Time at={node.provision_updated_at} /> },
   { title: 'Why', of: (node: NodeView) => node.maintenance_reason ?? node.last_error },
 ];
 
+const workerColumns = [
+  { title: 'Worker', of: ({ hostname }: WorkerView) => <State is={hostname} tone="bad" /> },
+  { title: 'Last seen', of: ({ updated_at }: WorkerView) => <Time at={updated_at} /> },
+];
+
+/** The summary says first which lists there are to ask for: most are empty most of the time. */
 const nowData = async (context: PageContext) => {
   const { api } = context;
-  const [parked, paused, waiting, retrying, nodes, workers, rollouts] = await Promise.all([
-    runsIn(context, 'parked'),
-    runsIn(context, 'paused'),
-    runsIn(context, 'waiting'),
-    runsIn(context, 'retrying'),
-    trouble(context),
-    api.find<{ conductors: readonly Worker[] }>('/v1/conductors', { detail: 'true' }),
+  const [summary, workers, rollouts] = await Promise.all([
+    api.get<SummaryView>('/temper/v1/summary'),
+    api.find<{ conductors: readonly WorkerView[] }>('/v1/conductors', { detail: 'true' }),
     waitingRollouts(context),
+  ]);
+  const phases = waitingPhases.map((phase) => (summary.runs.phase[phase] ? runsIn(context, phase) : []));
+  const [[parked, paused, waiting, retrying], nodes] = await Promise.all([
+    Promise.all(phases),
+    trouble(context, summary),
   ]);
   return {
     rollouts,
-    decisions: await decisionsOf(context, [...parked, ...paused].sort(oldestFirst)),
-    decided: parked.length + paused.length,
-    busy: [...waiting, ...retrying].sort(oldestFirst),
+    decisions: await decisionsOf(context, [...parked!, ...paused!].sort(oldestFirst)),
+    decided: parked!.length + paused!.length,
+    busy: [...waiting!, ...retrying!].sort(oldestFirst),
     nodes,
     away: (workers?.conductors ?? []).filter(({ alive }) => !alive),
   };
@@ -122,7 +126,7 @@ export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
   const { decisions, decided, busy, nodes, away, rollouts } = await nowData(context);
   const rolling = rollouts.decisions.length + rollouts.asked.length;
   const calm = decided + rolling + busy.length + nodes.length + away.length === 0;
-  const body: VNode = (
+  const body = (
     <>
       <h1>Now</h1>
       <Live id="now" events="/live" path="/" everyS={rolling > 0 ? rolloutEveryS : undefined}>
@@ -132,47 +136,25 @@ export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
             are shown here as they come. See all <a href="/runs">runs</a> or all <a href="/nodes">nodes</a>.
           </p>
         )}
-        {decisions.length > 0 && (
-          <Section id="decisions" title={`Waits for a decision (${decided})`}>
-            <ul class="cards">
-              {decisions.map((decision) => (
-                <DecisionCard key={decision.run.uuid} decision={decision} session={context.session} />
-              ))}
-            </ul>
-          </Section>
-        )}
-        {rolling > 0 && (
-          <Section id="rolling" title={`Rollouts that wait (${rolling})`}>
-            <WaitingRollouts waiting={rollouts} session={context.session} />
-          </Section>
-        )}
-        {nodes.length > 0 && (
-          <Section id="trouble" title={`Nodes in trouble (${nodes.length})`}>
-            <Table caption="Nodes in trouble" rows={nodes} keyOf={({ uuid }) => uuid} columns={nodeColumns} empty="" />
-          </Section>
-        )}
-        {busy.length > 0 && (
-          <Section id="busy" title={`Waiting or trying again (${busy.length})`}>
-            <Table
-              caption="Runs that wait or try again"
-              rows={busy}
-              keyOf={({ uuid }) => uuid}
-              columns={runColumns}
-              empty=""
-            />
-          </Section>
-        )}
-        {away.length > 0 && (
-          <Section id="away" title={`Workers that are away (${away.length})`}>
-            <ul>
-              {away.map(({ hostname, updated_at }) => (
-                <li key={hostname}>
-                  <State is={hostname} tone="bad" /> last seen <Time at={updated_at} />
-                </li>
-              ))}
-            </ul>
-          </Section>
-        )}
+        <Section id="decisions" title="Waits for a decision" many={decided}>
+          <ul class="cards">
+            {decisions.map(({ run, answers }) => (
+              <DecisionCard key={run.uuid} run={run} answers={answers} session={context.session} />
+            ))}
+          </ul>
+        </Section>
+        <Section id="rolling" title="Rollouts that wait" many={rolling}>
+          <WaitingRollouts waiting={rollouts} session={context.session} />
+        </Section>
+        <Section id="trouble" title="Nodes in trouble" many={nodes.length}>
+          <Table caption="Nodes in trouble" rows={nodes} columns={nodeColumns} />
+        </Section>
+        <Section id="busy" title="Waiting or trying again" many={busy.length}>
+          <Table caption="Runs that wait or try again" rows={busy} columns={runColumns} />
+        </Section>
+        <Section id="away" title="Workers that are away" many={away.length}>
+          <Table caption="Workers that are away" rows={away} columns={workerColumns} />
+        </Section>
       </Live>
     </>
   );

@@ -1,12 +1,11 @@
 /** Who can do this, and why not me: a rule and an object, answered by the API. */
-import type { VNode } from 'preact';
 import { askedRules } from '../parts/acts';
 import { Choice, Field } from '../parts/forms';
 import { Table } from '../parts/tables';
 import { Code, State, Time } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
-import type { CanAnswer } from '../views';
+import type { CanAnswer, Fields } from '../views';
 
 const objectKinds = ['node', 'run', 'runbook', 'allocation'] as const;
 /** The API explains about these; of runs it says whether, and whom the rule admits. */
@@ -48,12 +47,7 @@ const Tree = ({ part }: { part: Part }) => (
 const Form = ({ query, kind }: { query: PageQuery; kind: string }) => (
   <form method="get" action="/policy" class="row" aria-label="Question">
     <Field label="Rule" name="rule" value={query.rule} required hint="such as temper:run:skip" />
-    <Choice
-      label="About a"
-      name="kind"
-      value={kind}
-      options={[['', 'nothing'], ...objectKinds.map((one) => [one, one] as const)]}
-    />
+    <Choice label="About a" name="kind" value={kind} options={[['', 'nothing'], ...objectKinds]} />
     <Field label="Its name or id" name="object" value={query.object} />
     <Field label="As a caller with these roles" name="roles" value={query.roles} hint="readers of the system only" />
     <Field label="of the project" name="project" value={query.project} />
@@ -63,17 +57,11 @@ const Form = ({ query, kind }: { query: PageQuery; kind: string }) => (
   </form>
 );
 
-const Answer = ({
-  answer,
-  explanation,
-  refused,
-}: {
-  answer: CanAnswer | undefined;
-  explanation: Explanation | undefined;
-  refused: string | undefined;
-}) => (
-  <section aria-labelledby="answer">
-    <h2 id="answer">The answer</h2>
+type Why = { readonly explanation?: Explanation; readonly refused?: string };
+
+const Answer = ({ answer, explanation, refused }: Why & { answer: CanAnswer | undefined }) => (
+  <section>
+    <h2>The answer</h2>
     {answer && (
       <p>
         You: <State is={answer.allowed ? 'allowed' : 'refused'} /> {answer.reason}
@@ -95,12 +83,10 @@ const Answer = ({
   </section>
 );
 
-const explanationOf = async ({ api, query }: PageContext, about: Readonly<Record<string, string>>) => {
+const explanationOf = async ({ api, query }: PageContext, about: Readonly<Record<string, string>>): Promise<Why> => {
+  const asked = { rule: query.rule, ...about, roles: query.roles, project_id: query.project };
   try {
-    const made = { roles: query.roles, project_id: query.project };
-    return {
-      explanation: await api.get<Explanation>('/temper/v1/policy/explain', { rule: query.rule, ...about, ...made }),
-    };
+    return { explanation: await api.get<Explanation>('/temper/v1/policy/explain', asked) };
   } catch (thrown) {
     if (!(thrown instanceof ApiRefusal) || thrown.status === 401 || thrown.status >= 500) throw thrown;
     return { refused: thrown.says };
@@ -108,23 +94,17 @@ const explanationOf = async ({ api, query }: PageContext, about: Readonly<Record
 };
 
 type History = {
-  readonly history: readonly {
-    readonly digest: string;
-    readonly rule_set: string;
-    readonly set: string;
-    readonly mode: string;
-    readonly first_at: string;
+  readonly history: readonly (Fields<'rule_set' | 'set' | 'mode' | 'first_at', string> & {
     readonly files: readonly { readonly path: string; readonly text?: string }[];
-  }[];
+  })[];
 };
 
 const InForce = ({ history, texts }: { history: History; texts: History | undefined }) => (
-  <section aria-labelledby="history">
-    <h2 id="history">Policies that were in force</h2>
+  <section id="history">
     <Table
+      heading
       caption="Policies that were in force"
       rows={history.history}
-      keyOf={({ digest, first_at }) => digest + first_at}
       columns={[
         { title: 'Since', of: (one) => <Time at={one.first_at} /> },
         { title: 'Hash', of: (one) => <a href={`/policy?hash=${one.rule_set}#history`}><code>{one.rule_set}</code></a> }, // biome-ignore format: one cell
@@ -155,20 +135,14 @@ export const policyPage = async (context: PageContext): Promise<PageAnswer> => {
     api.find<History>('/temper/v1/policy/history', { limit: 20 }),
     query.hash ? api.find<History>('/temper/v1/policy/history', { hash: query.hash }) : undefined,
   ]);
-  const body: VNode = (
+  const body = (
     <>
       <h1>Policy</h1>
       <p>
         Ask whether a rule admits you, about an object that you see; with the right to ask, for another caller, and why.
       </p>
       <Form query={query} kind={kind} />
-      {rule && (
-        <Answer
-          answer={answers?.get(rule)}
-          explanation={why && 'explanation' in why ? why.explanation : undefined}
-          refused={why && 'refused' in why ? why.refused : undefined}
-        />
-      )}
+      {rule && <Answer answer={answers?.get(rule)} {...why} />}
       {history && <InForce history={history} texts={texts} />}
     </>
   );

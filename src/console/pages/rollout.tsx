@@ -1,15 +1,15 @@
 /** One rollout: why it stands where it stands, its budget, its waves, its nodes, and what the caller may decide about it. */
-import type { VNode } from 'preact';
 import { offeredRolloutActs, type RolloutAct, rolloutStateSays, rolloutWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
 import { endedRollouts, targetStates } from '../../model/rollouts/states';
-import { Acts, type Ask, askedRules, type Offer } from '../parts/acts';
-import { Choice, Field } from '../parts/forms';
+import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
+import { Choice } from '../parts/forms';
+import { type Filter, Filters, wantedOf } from '../parts/list';
 import { Live } from '../parts/live';
 import { Pager, pageOf, pageSize, Table } from '../parts/tables';
-import { Facts, Id, State, spanOf, Time } from '../parts/texts';
+import { Facts, Id, NodeLink, Notice, personOf, State, spanOf, Time, Title, toneOf, toneShapes } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext, type PageQuery } from '../server/context';
 import { proofOf } from '../server/session';
-import type { CanAnswer, CounterView, RolloutView, TargetView, WaveView } from '../views';
+import type { CounterView, RolloutView, TargetView, WaveView } from '../views';
 import { rolloutAddress, rolloutEveryS, rolloutTitle, workOf } from './rollouts';
 
 const rolloutLabels: Readonly<Record<RolloutAct, string>> = {
@@ -39,7 +39,7 @@ const rolloutOffers = (rollout: RolloutView): Offer[] =>
 export const rolloutAsks = (rollout: string): Ask[] =>
   [...new Set(offeredRolloutActs.map(ruleOf))].map((rule) => ({ rule, rollout }));
 
-type ActsProps = { rollout: RolloutView; answers: ReadonlyMap<string, CanAnswer>; session: PageContext['session'] };
+type ActsProps = { rollout: RolloutView; answers: Answers; session: PageContext['session'] };
 
 /** The decisions about a rollout: those that are possible now, and why the others are not. */
 export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
@@ -118,8 +118,8 @@ const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
         ['Rollout', <Id id={rollout.uuid} />],
         ['Work', rollout.runbook ? <a href={`/runbooks/${rollout.runbook.uuid}`}>{workOf(rollout)}</a> : workOf(rollout)],
         ['Project', rollout.project],
-        ['Asked by', requester?.user_name ?? requester?.user_id],
-        ['Runs by the rights of', grant?.user_name ?? grant?.user_id],
+        ['Asked by', requester && personOf(requester)],
+        ['Runs by the rights of', grant && personOf(grant)],
         ['Nodes', summary.will_run !== undefined && `${summary.will_run} of ${summary.selected} selected`],
         ['Power', summary.restarts ? `${summary.restarts} are restarted` : null],
         ['Data', summary.erased ? `${summary.erased} are erased` : null],
@@ -138,31 +138,70 @@ const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
 export const targetAddress = (rollout: RolloutView, { position }: TargetView): string =>
   `${rolloutAddress(rollout)}/targets/${position}`;
 
-const Targets = ({ rollout, rows, query }: { rollout: RolloutView; rows: readonly TargetView[]; query: PageQuery }) => {
-  const address = rolloutAddress(rollout);
-  const { shown, next } = pageOf(rows, pageSize, ({ position }) => String(position));
+const targetFilters: readonly Filter[] = [
+  { name: 'state', label: 'State', options: targetStates },
+  { name: 'wave', label: 'Wave' },
+  { name: 'by', label: 'Cells by', hint: 'wave, or a bound of the plan such as properties.rack' },
+];
+
+const mostCells = 1_000;
+
+/** Nodes by what they have in common: by the bound that the address names, the first of the plan, or the wave. */
+const groupsOf = (targets: readonly TargetView[], asked: string | undefined): ReadonlyMap<string, TargetView[]> => {
+  const by = asked ?? Object.keys(targets.find(({ domains }) => domains)?.domains ?? {})[0] ?? 'wave';
+  const groups = new Map<string, TargetView[]>();
+  for (const target of targets) {
+    const { wave, domains } = target;
+    const name = by !== 'wave' ? `${by} ${domains?.[by] || 'unknown'}` : wave ? `wave ${wave}` : 'left out';
+    const group = groups.get(name);
+    if (group) group.push(target);
+    else groups.set(name, [target]);
+  }
+  return groups;
+};
+
+type TargetsProps = { rollout: RolloutView; rows: readonly TargetView[]; query: PageQuery };
+
+/** One cell for each node, in a row for each of their domains. */
+const Grid = ({ rollout, rows, query }: TargetsProps) => (
+  <dl class="grid">
+    {[...groupsOf(rows, query.by)].map(([name, targets]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          {targets.map((target) => {
+            const text = `${target.node_name ?? target.node_uuid}: ${target.state}`;
+            const tone = toneOf(target.state);
+            return (
+              <a key={text} href={targetAddress(rollout, target)} class={`cell ${tone}`} title={text} aria-label={text}>
+                {toneShapes[tone]}
+              </a>
+            );
+          })}
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
+const Targets = ({ rollout, rows, query }: TargetsProps) => {
+  const { shown, next } = pageOf(rows, ({ position }) => String(position));
   return (
     <>
-      <form method="get" action={address} class="row" aria-label="Filters">
-        <Choice label="State" name="state" value={query.state} options={[['', 'any'], ...targetStates.map((one) => [one, one] as const)]} />
-        <Field label="Wave" name="wave" value={query.wave} />
-        <button type="submit">Filter</button>
-      </form>
       <Table
         caption="Nodes of the rollout"
         rows={shown}
-        keyOf={({ position }) => String(position)}
         columns={[
-          { title: 'Node', of: (one) => <a href={targetAddress(rollout, one)}>{one.node_name ?? one.node_uuid.slice(0, 8)}</a> },
+          { title: 'Node', of: (one) => <NodeLink uuid={one.node_uuid} name={one.node_name} to={targetAddress(rollout, one)} /> },
           { title: 'State', of: ({ state }) => <State is={state} /> },
-          { title: 'Wave', of: ({ wave }) => wave ?? '–' },
+          { title: 'Wave', of: ({ wave }) => wave },
           { title: 'Code', of: ({ code }) => code },
           { title: 'Why', of: (one) => whyNotBegun(rollout, one, Date.now()) ?? one.reason },
           { title: 'Run', of: ({ run }) => run && <Id id={run} href={`/runs/${run}`} /> },
         ]}
         empty="No node of this rollout that you may see is so."
       />
-      <Pager path={address} query={query} next={next} />
+      <Pager path={rolloutAddress(rollout)} query={query} next={next} />
     </>
   );
 }; // biome-ignore format: short rows
@@ -183,33 +222,47 @@ const Whole = ({ rollout, answers, session }: ActsProps) => (
 
 const isAct = (act: string): act is RolloutAct => (offeredRolloutActs as readonly string[]).includes(act);
 
-export const rolloutPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
+/** What its pages follow while it goes on. */
+export const rolloutEvents = ({ state }: RolloutView) =>
+  endedRollouts.includes(state) ? { events: undefined } : { events: '/live', everyS: rolloutEveryS };
+
+const rolloutData = async ({ api, params }: PageContext, wanted: PageQuery) => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
-  const wanted: PageQuery = { state: query.state, wave: query.wave, reason: query.reason, marker: query.marker };
-  const [rollout, { targets }] = await Promise.all([
+  const { by: _, marker, ...filter } = wanted;
+  const targetsAt = async (from: string | undefined, limit: number) =>
+    (await api.get<{ targets: readonly TargetView[] }>(`${path}/targets`, { ...filter, marker: from, limit })).targets;
+  const [rollout, cells, page] = await Promise.all([
     api.get<RolloutView>(path),
-    api.get<{ targets: readonly TargetView[] }>(`${path}/targets`, { ...wanted, limit: pageSize + 1 }),
+    targetsAt(undefined, mostCells),
+    marker === undefined ? undefined : targetsAt(marker, pageSize + 1),
   ]);
   const whole = rollout.plan_hash !== undefined;
-  const answers = whole ? await askedRules(api, rolloutAsks(rollout.uuid)) : new Map<string, CanAnswer>();
-  const events = endedRollouts.includes(rollout.state) ? undefined : '/live';
-  const body: VNode = (
+  return { rollout, cells, rows: page ?? cells, answers: whole && (await askedRules(api, rolloutAsks(rollout.uuid))) };
+};
+
+export const rolloutPage = async (context: PageContext): Promise<PageAnswer> => {
+  const { session, query } = context;
+  const wanted = wantedOf(query, ['state', 'wave', 'reason', 'by']);
+  const { rollout, cells, rows, answers } = await rolloutData(context, wanted);
+  const [address, title] = [rolloutAddress(rollout), rolloutTitle(rollout)];
+  const did = query.did && isAct(query.did) && query.proof === proofOf(session, rollout.uuid + query.did) && query.did;
+  const body = (
     <>
-      {query.did && isAct(query.did) && query.proof === proofOf(session, rollout.uuid + query.did) && <p role="status" class="notice good">{rolloutWill[query.did]}</p>}
-      <Live id="rollout" events={events} path={rolloutAddress(rollout)} query={wanted} everyS={events && rolloutEveryS}>
-        <div class="title">
-          <h1>{rolloutTitle(rollout)}</h1>
-          <State is={rollout.state} />
-        </div>
-        {rollout.reason && <p class="notice wait">{rollout.code && `${rollout.code}: `}{rollout.reason}</p>}
+      {did && <Notice tone="good" role="status">{rolloutWill[did]}</Notice>}
+      <Live id="rollout" path={address} query={wanted} {...rolloutEvents(rollout)}>
+        <Title text={title}><State is={rollout.state} /></Title>
+        {rollout.reason && <Notice tone="wait">{rollout.code && `${rollout.code}: `}{rollout.reason}</Notice>}
         <PlanFacts rollout={rollout} />
-        {whole && <Whole rollout={rollout} answers={answers} session={session} />}
+        {answers && <Whole rollout={rollout} answers={answers} session={session} />}
         <h2>Nodes</h2>
-        <Targets rollout={rollout} rows={targets} query={wanted} />
+        <Filters path={address} query={query} filters={targetFilters} />
+        <Grid rollout={rollout} rows={cells} query={wanted} />
+        {cells.length === mostCells && <p class="muted">Cells are of the first {mostCells} nodes; the filters choose others.</p>}
+        <Targets rollout={rollout} rows={rows} query={wanted} />
       </Live>
     </>
   ); // biome-ignore format: short parts
-  return { title: rolloutTitle(rollout), body };
+  return { title, body };
 };
 
 /** An act on a rollout: leads back to it. */

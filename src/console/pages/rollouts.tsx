@@ -1,11 +1,8 @@
 /** The list of rollouts, newest first. */
-import type { VNode } from 'preact';
 import { rolloutStates } from '../../model/rollouts/states';
-import { Choice } from '../parts/forms';
-import { Live } from '../parts/live';
-import { type Column, Pager, pageOf, pageSize, Table } from '../parts/tables';
-import { State, Time } from '../parts/texts';
-import type { PageAnswer, PageContext, PageQuery } from '../server/context';
+import { type List, listPage } from '../parts/list';
+import { personOf, State, Time } from '../parts/texts';
+import type { PageAnswer, PageContext } from '../server/context';
 import type { RolloutView } from '../views';
 
 /** How often pages of rollouts are fetched again: pauses and approvals are no events of a node. */
@@ -16,52 +13,28 @@ export const workOf = ({ verb, runbook }: RolloutView): string =>
   runbook ? `${verb}: ${runbook.name}, revision ${runbook.revision}` : verb;
 export const rolloutTitle = (rollout: RolloutView): string => rollout.name ?? workOf(rollout);
 
-const listedColumns: readonly Column<RolloutView>[] = [
-  { title: 'Rollout', of: (one) => <a href={rolloutAddress(one)}>{one.name ?? one.uuid.slice(0, 8)}</a> },
-  { title: 'State', of: ({ state }) => <State is={state} /> },
-  { title: 'Why', of: ({ reason, code }) => reason ?? code },
-  { title: 'Work', of: workOf },
-  { title: 'Wave', of: ({ wave, waves_total }) => (wave === undefined ? '–' : `${wave} of ${waves_total}`) },
-  { title: 'Project', of: ({ project }) => project ?? '–' },
-  { title: 'Asked by', of: ({ requester }) => requester?.user_name ?? requester?.user_id ?? '–' },
-  { title: 'Planned', of: ({ created_at }) => <Time at={created_at} /> },
-];
-
-export const rolloutsPage = async ({ api, query }: PageContext): Promise<PageAnswer> => {
-  const wanted: PageQuery = { state: query.state || undefined, marker: query.marker };
-  const { rollouts } = await api.get<{ rollouts: readonly RolloutView[] }>('/temper/v1/rollouts', {
-    ...wanted,
-    limit: pageSize + 1,
-  });
-  const { shown, next } = pageOf(rollouts, pageSize, ({ uuid }) => uuid);
-  const body: VNode = (
-    <>
-      <h1>Rollouts</h1>
-      <form method="get" action="/rollouts" class="row" aria-label="Filters">
-        <Choice
-          label="State"
-          name="state"
-          value={query.state}
-          options={[['', 'any'], ...rolloutStates.map((state) => [state, state] as const)]}
-        />
-        <button type="submit">Filter</button>
-      </form>
-      <Live id="rollouts" events="/live" path="/rollouts" query={wanted} everyS={rolloutEveryS}>
-        <Table
-          caption="Rollouts"
-          rows={shown}
-          keyOf={({ uuid }) => uuid}
-          columns={listedColumns}
-          empty={
-            <>
-              There is no such rollout that you may see. One is planned by <code>temper rollouts plan</code>: one
-              runbook or verb on many nodes, in waves, within a budget of failures.
-            </>
-          }
-        />
-        <Pager path="/rollouts" query={wanted} next={next} />
-      </Live>
-    </>
-  );
-  return { title: 'Rollouts', body };
+const rollouts: List<RolloutView> = {
+  title: 'Rollouts',
+  path: '/rollouts',
+  from: '/temper/v1/rollouts',
+  holds: 'rollouts',
+  filters: [{ name: 'state', label: 'State', options: rolloutStates }],
+  markerOf: ({ uuid }) => uuid,
+  columns: [
+    { title: 'Rollout', of: (one) => <a href={rolloutAddress(one)}>{one.name ?? one.uuid.slice(0, 8)}</a> },
+    { title: 'State', of: ({ state }) => <State is={state} /> },
+    { title: 'Why', of: ({ reason, code }) => reason ?? code },
+    { title: 'Work', of: workOf },
+    { title: 'Wave', of: ({ wave, waves_total }) => wave && `${wave} of ${waves_total}` },
+    { title: 'Project', of: ({ project }) => project },
+    { title: 'Asked by', of: ({ requester }) => personOf(requester) },
+    { title: 'Planned', of: ({ created_at }) => <Time at={created_at} /> },
+  ],
+  empty:
+    'There is no rollout that you may see: one runbook or verb on many nodes, in waves, within a budget of failures.',
+  events: '/live',
+  everyS: rolloutEveryS,
+  around: async () => ({ aside: <a href="/rollouts/new">Plan one</a> }),
 };
+
+export const rolloutsPage = (context: PageContext): Promise<PageAnswer> => listPage(context, rollouts);

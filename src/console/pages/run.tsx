@@ -1,15 +1,12 @@
 /** One run: its steps as a timeline with attempts and errors, and what the caller may decide about it. */
-
-import type { VNode } from 'preact';
 import { nameOf } from '../../model/lifecycle/steps';
 import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-acts';
-import { Acts, type Ask, askedRules, type Offer } from '../parts/acts';
+import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
-import { Code, Facts, Id, State, spanOf, Time, toneOf } from '../parts/texts';
+import { Code, Facts, Id, Notice, personOf, State, spanOf, Time, Title, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { proofOf } from '../server/session';
-import type { CanAnswer, RunView, StepView } from '../views';
-import { requesterOf } from './runs';
+import type { RunView, StepView } from '../views';
 
 const stepNow = (run: RunView): StepView | undefined => run.steps.find(({ index }) => index === run.cursor);
 
@@ -70,6 +67,7 @@ const Step = ({ step, run }: { step: StepView; run: RunView }) => {
   );
 };
 
+/** Those that decide about a parked step come first. */
 const runLabels: Readonly<Record<RunAct, string>> = {
   retry: 'Retry the step',
   skip: 'Skip the step',
@@ -81,16 +79,7 @@ const runLabels: Readonly<Record<RunAct, string>> = {
 
 const runOffers = (run: RunView): Offer[] => {
   const step = stepNow(run);
-  // The ones that decide about a parked step come first.
-  const order = [
-    'retry',
-    'skip',
-    'fail',
-    'resume',
-    'pause',
-    'abort',
-  ] as const satisfies readonly (typeof runActs)[number][];
-  const acts = order.map((act) => ({
+  const acts = (Object.keys(runLabels) as RunAct[]).map((act) => ({
     name: act,
     label: runLabels[act],
     rule: `temper:run:${act}`,
@@ -115,7 +104,7 @@ const runOffers = (run: RunView): Offer[] => {
 /** Asked for every act of a run. */
 export const runAsks = (run: string): Ask[] => [...runActs, 'rerun'].map((act) => ({ rule: `temper:run:${act}`, run }));
 
-type RunActsProps = { run: RunView; answers: ReadonlyMap<string, CanAnswer>; session: PageContext['session'] };
+type RunActsProps = { run: RunView; answers: Answers; session: PageContext['session'] };
 
 /** The decisions about a run: those that are possible now, and why the others are not. */
 export const RunActs = ({ run, answers, session }: RunActsProps) => (
@@ -133,10 +122,10 @@ const Outcome = ({ run }: { run: RunView }) => {
   if (!says) return null;
   const waits = run.waiting_for !== null && run.finished_at === null;
   return (
-    <p class={`notice ${waits ? 'wait' : 'bad'}`}>
+    <Notice tone={waits ? 'wait' : 'bad'}>
       {waits ? 'Waits for ' : ''}
       {says}
-    </p>
+    </Notice>
   );
 };
 
@@ -156,7 +145,7 @@ const RunFacts = ({ run }: { run: RunView }) => (
           </a>
         ),
       ],
-      ['Asked by', requesterOf(run)],
+      ['Asked by', personOf(run.requester)],
       ['Takes up', run.resumes && <Id id={run.resumes} href={`/runs/${run.resumes}`} />],
       ['Accepted', <Time at={run.created_at} />],
       ['Begun', run.started_at && <Time at={run.started_at} />],
@@ -171,24 +160,22 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
   const id = encodeURIComponent(params.run!);
   const run = await api.get<RunView>(`/temper/v1/runs/${id}`);
   const answers = await askedRules(api, runAsks(run.uuid));
-  const body: VNode = (
+  const title = `${run.verb} on ${run.node_name ?? run.node_uuid}`;
+  const body = (
     <>
       {query.will && query.proof === proofOf(session, query.will) && (
-        <p role="status" class="notice good">
+        <Notice tone="good" role="status">
           {query.will}
-        </p>
+        </Notice>
       )}
       <Live
         id="run"
         events={run.finished_at === null ? `/runs/${run.uuid}/live` : undefined}
         path={`/runs/${run.uuid}`}
       >
-        <div class="title">
-          <h1>
-            {run.verb} on {run.node_name ?? run.node_uuid}
-          </h1>
+        <Title text={title}>
           <State is={run.phase === 'retrying' ? 'retrying' : run.state} />
-        </div>
+        </Title>
         <Outcome run={run} />
         <RunFacts run={run} />
         <h2>What you can do</h2>
@@ -206,7 +193,7 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
       </Live>
     </>
   );
-  return { title: `${run.verb} on ${run.node_name ?? run.node_uuid}`, body };
+  return { title, body };
 };
 
 const knownActs: readonly string[] = [...runActs, 'rerun'];

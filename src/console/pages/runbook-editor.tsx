@@ -1,6 +1,7 @@
 /** The editor of runbooks, made of the steps' schemas: it checks before it saves, and works as a plain form. */
 import type { ArgRow } from '../../model/lifecycle/step-types';
-import { ActForm, Choice, Field } from '../parts/forms';
+import { ActForm, Choice, Field, Hidden } from '../parts/forms';
+import { Notice } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { Session } from '../server/session';
@@ -27,7 +28,7 @@ type EditorProps = {
   readonly found?: Findings;
 };
 
-const choices = [['', '(no step)'], ...[...stepSchemas.keys()].map((name) => [name, name] as const)] as const;
+const choices = [['', '(no step)'], ...stepSchemas.keys()] as const;
 
 const typeHint = (row: ArgRow): string =>
   `${row.says}${row.required ? ', required' : ''}${row.type === 'string' || row.type === 'boolean' ? '' : ` (${row.type === 'integer' ? 'a number' : 'JSON'})`}`;
@@ -36,12 +37,7 @@ const Argument = ({ at, name, row, value }: { at: number; name: string; row: Arg
   const field = `arg-${at}-${name}`;
   const options = row.oneOf ?? (row.type === 'boolean' ? ['true', 'false'] : undefined);
   return options ? (
-    <Choice
-      label={`${name}: ${typeHint(row)}`}
-      name={field}
-      value={value}
-      options={[['', '–'], ...options.map((one) => [one, one] as const)]}
-    />
+    <Choice label={`${name}: ${typeHint(row)}`} name={field} value={value} options={[['', '–'], ...options]} />
   ) : (
     <Field label={name} name={field} value={value} hint={typeHint(row)} />
   );
@@ -55,7 +51,7 @@ const StepRow = ({ at, step }: { at: number; step: DraftStep | undefined }) => {
       <div class="row">
         <Field label="Place" name={`place-${at}`} value={at + 1} />
         <Choice label="What is done" name={`step-${at}`} value={step?.name ?? ''} options={choices} />
-        <input type="hidden" name={`temper-${at}`} value={step?.temper ?? ''} />
+        <Hidden fields={{ [`temper-${at}`]: step?.temper ?? '' }} />
       </div>
       {schema && <p class="muted">{schema.says}</p>}
       {schema && Object.keys(schema.args).length > 0 && (
@@ -72,15 +68,15 @@ const StepRow = ({ at, step }: { at: number; step: DraftStep | undefined }) => {
 const Found = ({ faults = [], found }: Pick<EditorProps, 'faults' | 'found'>) => (
   <>
     {faults.map((says) => (
-      <p key={says} role="alert" class="notice bad">
+      <Notice key={says} tone="bad" role="alert">
         {says}
-      </p>
+      </Notice>
     ))}
     {found && (
       <div role="status">
-        <p class={`notice ${found.errors > 0 ? 'bad' : 'good'}`}>
+        <Notice tone={found.errors > 0 ? 'bad' : 'good'}>
           The check found {found.errors} errors and {found.warnings} warnings.
-        </p>
+        </Notice>
         <ul>
           {found.findings.map(({ severity, index, step, says }) => (
             <li key={`${index}${says}`} class={severity === 'error' ? 'bad' : 'wait'}>
@@ -99,12 +95,11 @@ const Editor = ({ draft, action, session, faults, found }: EditorProps) => (
   <>
     <h1>{draft.name || 'A new runbook'}</h1>
     <Found faults={faults} found={found} />
-    <ActForm session={session} action={action}>
+    <ActForm session={session} action={action} fields={{ rows: String(draft.steps.length + 1) }}>
       <div class="row">
         <Field label="Name" name="name" value={draft.name} required hint="a trait: CUSTOM_ and capitals" />
         <Field label="Description" name="description" value={draft.description} />
       </div>
-      <input type="hidden" name="rows" value={draft.steps.length + 1} />
       {[...draft.steps, undefined].map((step, at) => (
         <StepRow key={at} at={at} step={step} />
       ))}
@@ -143,23 +138,15 @@ const saved = async (
   steps: readonly object[],
 ): Promise<PageAnswer> => {
   const key = fieldOf(form, 'key') || undefined;
-  const description = draft.description === '' ? null : draft.description;
-  if (params.runbook === undefined) {
-    await api.send(
-      'POST',
-      '/v1/runbooks',
-      { name: draft.name, steps, ...(description !== null && { description }) },
-      key,
-    );
-    return { to: `/runbooks/${encodeURIComponent(draft.name)}` };
+  const { name, description } = draft;
+  if (params.runbook === undefined)
+    await api.send('POST', '/v1/runbooks', { name, steps, ...(description && { description }) }, key);
+  else {
+    const values = { steps, name, description: description || null };
+    const patch = Object.entries(values).map(([field, value]) => ({ op: 'replace', path: `/${field}`, value }));
+    await api.send('PATCH', `/v1/runbooks/${encodeURIComponent(params.runbook)}`, patch, key);
   }
-  const patch = [
-    { op: 'replace', path: '/steps', value: steps },
-    { op: 'replace', path: '/name', value: draft.name },
-    { op: 'replace', path: '/description', value: description },
-  ];
-  await api.send('PATCH', `/v1/runbooks/${encodeURIComponent(params.runbook)}`, patch, key);
-  return { to: `/runbooks/${encodeURIComponent(draft.name)}` };
+  return { to: `/runbooks/${encodeURIComponent(name)}` };
 };
 
 /** Shows the form again with what was asked for, or saves; a refusal of the API leaves what was typed. */

@@ -1,17 +1,17 @@
 /** Runbooks: the list, one with its steps, revisions and runs, and two revisions side by side. */
-import type { VNode } from 'preact';
-import { askedRules } from '../parts/acts';
-import { Pager, pageOf, pageSize, Table } from '../parts/tables';
-import { Code, Facts, Id, State, Time } from '../parts/texts';
+import { type Answers, askedRules } from '../parts/acts';
+import { type List, listPage } from '../parts/list';
+import { Table } from '../parts/tables';
+import { Code, Facts, Id, personOf, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { RunbookView, RunListed } from '../views';
+import type { Person, RunbookView, RunListed } from '../views';
 import { runColumns } from './runs';
 
 type Revision = {
   readonly revision: number;
   readonly newest: boolean;
   readonly created_at: string;
-  readonly author: { readonly user_name?: string | null; readonly user_id?: string | null } | null;
+  readonly author: Person | null;
   readonly withdrawn: { readonly at: string; readonly reason: string } | null;
   readonly steps?: RunbookView['steps'];
 };
@@ -19,43 +19,43 @@ type Revision = {
 const addressOf = ({ name }: { name: string }): string => `/runbooks/${encodeURIComponent(name)}`;
 const ownerOf = ({ owner, public: open }: RunbookView): string => (open ? 'public' : (owner ?? 'the system'));
 
-export const runbooksPage = async ({ api, query }: PageContext): Promise<PageAnswer> => {
-  const [{ runbooks }, answers] = await Promise.all([
-    api.get<{ runbooks: readonly RunbookView[] }>('/v1/runbooks', {
-      detail: 'true',
-      limit: pageSize + 1,
-      marker: query.marker,
-    }),
-    askedRules(api, [{ rule: 'baremetal:runbook:create' }]),
-  ]);
-  const { shown, next } = pageOf(runbooks, pageSize, ({ uuid }) => uuid);
-  const may = answers.get('baremetal:runbook:create');
-  const body: VNode = (
-    <>
-      <div class="title">
-        <h1>Runbooks</h1>
-        {may?.allowed ? <a href="/runbooks/new">Write one</a> : <span class="muted">{may?.reason}</span>}
-      </div>
-      <Table
-        caption="Runbooks"
-        rows={shown}
-        keyOf={({ uuid }) => uuid}
-        columns={[
-          { title: 'Name', of: (one) => <a href={addressOf(one)}>{one.name}</a> },
-          { title: 'Owner', of: ownerOf },
-          { title: 'Steps', of: ({ steps }) => steps?.length ?? '–' },
-          { title: 'Revision', of: ({ revision }) => revision ?? '–' },
-          { title: 'Approved by', of: ({ traits }) => traits?.join(', ') ?? '' },
-          { title: 'Description', of: ({ description }) => description },
-          { title: 'Changed', of: ({ updated_at, created_at }) => <Time at={updated_at ?? created_at} /> },
-        ]}
-        empty="There is no runbook that you may see. One is a list of steps that its project and, where it is approved, others run on their nodes."
-      />
-      <Pager path="/runbooks" query={query} next={next} />
-    </>
-  );
-  return { title: 'Runbooks', body };
+/** A link to what a rule admits the caller to, or why it does not. */
+const Way = ({ answers, rule, to, label }: { answers: Answers; rule: string; to: string; label: string }) => {
+  const may = answers.get(rule);
+  return may?.allowed ? <a href={to}>{label}</a> : <span class="muted">{may?.reason}</span>;
 };
+
+const runbooks: List<RunbookView> = {
+  title: 'Runbooks',
+  path: '/runbooks',
+  from: '/v1/runbooks',
+  holds: 'runbooks',
+  fixed: { detail: 'true' },
+  markerOf: ({ uuid }) => uuid,
+  columns: [
+    { title: 'Name', of: (one) => <a href={addressOf(one)}>{one.name}</a> },
+    { title: 'Owner', of: ownerOf },
+    { title: 'Steps', of: ({ steps }) => steps?.length },
+    { title: 'Revision', of: ({ revision }) => revision },
+    { title: 'Approved by', of: ({ traits }) => traits?.join(', ') },
+    { title: 'Description', of: ({ description }) => description },
+    { title: 'Changed', of: ({ updated_at, created_at }) => <Time at={updated_at ?? created_at} /> },
+  ],
+  empty:
+    'There is no runbook that you may see. One is a list of steps that its project and, where it is approved, others run on their nodes.',
+};
+
+const createRule = 'baremetal:runbook:create';
+const updateRule = 'baremetal:runbook:update';
+
+export const runbooksPage = (context: PageContext): Promise<PageAnswer> =>
+  listPage(context, {
+    ...runbooks,
+    around: async () => {
+      const answers = await askedRules(context.api, [{ rule: createRule }]);
+      return { aside: <Way answers={answers} rule={createRule} to="/runbooks/new" label="Write one" /> };
+    },
+  });
 
 const Steps = ({ steps }: { steps: RunbookView['steps'] }) => (
   <ol class="timeline">
@@ -63,9 +63,7 @@ const Steps = ({ steps }: { steps: RunbookView['steps'] }) => (
       .sort((one, other) => one.order - other.order)
       .map((step) => (
         <li key={`${step.order}${step.interface}${step.step}`}>
-          <b>
-            {step.interface}.{step.step}
-          </b>{' '}
+          <b>{`${step.interface}.${step.step}`}</b>{' '}
           {Object.keys(step.args as object).length > 0 && <Code value={step.args} />}
         </li>
       ))}
@@ -74,43 +72,36 @@ const Steps = ({ steps }: { steps: RunbookView['steps'] }) => (
 
 const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: readonly Revision[] }) => (
   <Table
+    heading
     caption="Revisions"
     rows={revisions}
-    keyOf={({ revision }) => String(revision)}
     columns={[
       { title: 'Revision', of: ({ revision, newest }) => `${revision}${newest ? ', newest' : ''}` },
       { title: 'Made', of: ({ created_at }) => <Time at={created_at} /> },
-      { title: 'By', of: ({ author }) => author?.user_name ?? author?.user_id ?? '–' },
-      {
-        title: 'State',
-        of: ({ withdrawn }) => (withdrawn ? <State is={`withdrawn: ${withdrawn.reason}`} tone="bad" /> : 'in use'),
-      },
+      { title: 'By', of: ({ author }) => personOf(author) },
+      { title: 'State', of: ({ withdrawn }) => (withdrawn ? <State is={`withdrawn: ${withdrawn.reason}`} tone="bad" /> : 'in use') },
       {
         title: 'Compare',
-        of: ({ revision }) =>
-          revision > 1 && (
-            <a href={`${addressOf(runbook)}/compare?from=${revision - 1}&to=${revision}`}>with {revision - 1}</a>
-          ),
+        of: ({ revision: to }) =>
+          to > 1 && <a href={`${addressOf(runbook)}/compare?from=${to - 1}&to=${to}`}>with {to - 1}</a>,
       },
     ]}
     empty="Its revisions cannot be read."
   />
-);
+); // biome-ignore format: one column a row
 
 export const runbookPage = async ({ api, params }: PageContext): Promise<PageAnswer> => {
   const runbook = await api.get<RunbookView>(`/v1/runbooks/${encodeURIComponent(params.runbook!)}`);
   const [revisions, runs, answers] = await Promise.all([
     api.find<{ revisions: readonly Revision[] }>(`/temper/v1/runbooks/${runbook.uuid}/revisions`, { limit: 50 }),
     api.find<{ runs: readonly RunListed[] }>('/temper/v1/runs', { runbook: runbook.uuid, state: 'any', limit: 20 }),
-    askedRules(api, [{ rule: 'baremetal:runbook:update', runbook: runbook.uuid }]),
+    askedRules(api, [{ rule: updateRule, runbook: runbook.uuid }]),
   ]);
-  const may = answers.get('baremetal:runbook:update');
-  const body: VNode = (
+  const body = (
     <>
-      <div class="title">
-        <h1>{runbook.name}</h1>
-        {may?.allowed ? <a href={`${addressOf(runbook)}/edit`}>Edit</a> : <span class="muted">{may?.reason}</span>}
-      </div>
+      <Title text={runbook.name}>
+        <Way answers={answers} rule={updateRule} to={`${addressOf(runbook)}/edit`} label="Edit" />
+      </Title>
       <Facts
         rows={[
           ['Id', <Id id={runbook.uuid} />],
@@ -122,13 +113,11 @@ export const runbookPage = async ({ api, params }: PageContext): Promise<PageAns
       />
       <h2>Steps</h2>
       <Steps steps={runbook.steps} />
-      <h2>Revisions</h2>
       <Revisions runbook={runbook} revisions={revisions?.revisions ?? []} />
-      <h2>Where it ran</h2>
       <Table
-        caption="Its runs"
+        heading
+        caption="Where it ran"
         rows={runs?.runs ?? []}
-        keyOf={({ uuid }) => uuid}
         columns={runColumns}
         empty="It has not run on a node that you may see."
       />
@@ -146,7 +135,7 @@ export const comparePage = async ({ api, params, query }: PageContext): Promise<
       api.get<Revision>(`/temper/v1/runbooks/${encodeURIComponent(name)}/revisions/${numberIn(revision)}`),
     ),
   );
-  const body: VNode = (
+  const body = (
     <>
       <h1>
         Revisions of <a href={addressOf({ name })}>{name}</a>
@@ -156,7 +145,7 @@ export const comparePage = async ({ api, params, query }: PageContext): Promise<
           <section key={side.revision} aria-labelledby={`revision-${side.revision}`}>
             <h2 id={`revision-${side.revision}`}>Revision {side.revision}</h2>
             <p class="muted">
-              made <Time at={side.created_at} /> by {side.author?.user_name ?? side.author?.user_id ?? 'a caller'}
+              made <Time at={side.created_at} /> by {side.author ? personOf(side.author) : 'a caller'}
             </p>
             <Steps steps={side.steps ?? []} />
           </section>

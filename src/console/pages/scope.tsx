@@ -1,5 +1,4 @@
 /** Another project, or the system, for the same person. */
-import type { VNode } from 'preact';
 import { ActForm } from '../parts/forms';
 import type { PageAnswer, PageContext } from '../server/context';
 
@@ -7,7 +6,7 @@ export const scopePage = async ({ keystone, session }: PageContext): Promise<Pag
   const { credentials } = session;
   const projects =
     keystone && session.keystone && credentials.is === 'token' ? await keystone.projects(credentials.token) : undefined;
-  const body: VNode = (
+  const body = (
     <>
       <h1>Project and scope</h1>
       <p>

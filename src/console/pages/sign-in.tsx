@@ -1,6 +1,7 @@
 /** The sign-in page: one form for each kind of credentials that the API accepts, and one button for each person of the demo. */
 import type { VNode } from 'preact';
-import { CsrfField, Field } from '../parts/forms';
+import { CsrfField, Field, Hidden } from '../parts/forms';
+import { Notice } from '../parts/texts';
 import type { ConsoleSettings } from '../server/context';
 import type { Session } from '../server/session';
 
@@ -13,11 +14,10 @@ export type SignInProps = {
   readonly next: string;
 };
 
-const Hidden = ({ session, next, kind }: { session: Session; next: string; kind: string }) => (
+const Asked = ({ session, next, kind }: { session: Session; next: string; kind: string }) => (
   <>
     <CsrfField session={session} />
-    <input type="hidden" name="next" value={next} />
-    <input type="hidden" name="kind" value={kind} />
+    <Hidden fields={{ next, kind }} />
   </>
 );
 
@@ -26,7 +26,7 @@ const Demo = ({ session, settings, next }: SignInProps) => (
     <h2 id="demo">Demo</h2>
     <p>This installation is a demo. Its people sign in with one click.</p>
     <form method="post" action="/sign-in" class="row">
-      <Hidden session={session} next={next} kind="demo" />
+      <Asked session={session} next={next} kind="demo" />
       {settings.demo?.map(({ label }) => (
         <button key={label} type="submit" name="person" value={label}>
           {label}
@@ -40,7 +40,7 @@ const Keystone = ({ session, next }: SignInProps) => (
   <section aria-labelledby="password">
     <h2 id="password">Keystone</h2>
     <form method="post" action="/sign-in" class="stack">
-      <Hidden session={session} next={next} kind="password" />
+      <Asked session={session} next={next} kind="password" />
       <Field label="User" name="user" required autocomplete="username" />
       <Field label="Password" name="password" secret required autocomplete="current-password" />
       <Field label="Project" name="project" hint="empty for the system, where you have a role there" />
@@ -52,7 +52,7 @@ const Keystone = ({ session, next }: SignInProps) => (
     <details>
       <summary>With an application credential</summary>
       <form method="post" action="/sign-in" class="stack">
-        <Hidden session={session} next={next} kind="application_credential" />
+        <Asked session={session} next={next} kind="application_credential" />
         <Field label="Id" name="id" required />
         <Field label="Secret" name="secret" secret required />
         <button type="submit">Sign in with the credential</button>
@@ -67,7 +67,7 @@ const Others = ({ session, next }: SignInProps) => (
     <details>
       <summary>With a token</summary>
       <form method="post" action="/sign-in" class="stack">
-        <Hidden session={session} next={next} kind="token" />
+        <Asked session={session} next={next} kind="token" />
         <Field label="Token" name="token" secret required />
         <button type="submit">Sign in with the token</button>
       </form>
@@ -75,7 +75,7 @@ const Others = ({ session, next }: SignInProps) => (
     <details>
       <summary>With a name and password of the API (HTTP basic)</summary>
       <form method="post" action="/sign-in" class="stack">
-        <Hidden session={session} next={next} kind="basic" />
+        <Asked session={session} next={next} kind="basic" />
         <Field label="Name" name="user" required autocomplete="username" />
         <Field label="Password of the API" name="password" secret required autocomplete="current-password" />
         <button type="submit">Sign in with name and password</button>
@@ -88,9 +88,9 @@ export const signInPage = (props: SignInProps): VNode => (
   <div class="sign-in">
     <h1>Sign in</h1>
     {props.says && (
-      <p role="alert" class="notice warn">
+      <Notice tone="wait" role="alert">
         {props.says}
-      </p>
+      </Notice>
     )}
     {props.settings.demo?.length ? <Demo {...props} /> : null}
     {props.settings.identityUrl && <Keystone {...props} />}

@@ -1,21 +1,14 @@
 /** One node of a rollout: why it has not begun, and its tenant's answer or the rollout's people's decision about it. */
-import {
-  type TargetAct,
-  targetActs,
-  targetStateSays,
-  targetWill,
-  whyNotBegun,
-} from '../../model/rollouts/rollout-acts';
-import { endedRollouts } from '../../model/rollouts/states';
+import { type TargetAct, targetActs, targetStateSays, targetWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
 import { Acts, askedRules, type Offer } from '../parts/acts';
 import { Choice, Field } from '../parts/forms';
 import { Live } from '../parts/live';
-import { Facts, Id, State, spanOf, Time } from '../parts/texts';
+import { Facts, Id, NodeLink, Notice, State, spanOf, Time, Title } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { RolloutView, TargetView } from '../views';
-import { targetAddress } from './rollout';
-import { rolloutAddress, rolloutEveryS, rolloutTitle } from './rollouts';
+import { rolloutEvents, targetAddress } from './rollout';
+import { rolloutAddress, rolloutTitle } from './rollouts';
 
 const targetLabels: Readonly<Record<TargetAct, string>> = { consent: 'Consent', refuse: 'Refuse', skip: 'Pass over', retry: 'Try again' }; // biome-ignore format: one row
 type Window = { readonly uuid: string; readonly name: string };
@@ -47,7 +40,7 @@ const TargetFacts = ({ target, rollout }: { target: TargetView; rollout: Rollout
   <Facts
     rows={[
       ['Rollout', <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a>],
-      ['Node', <a href={`/nodes/${target.node_uuid}`}>{target.node_name ?? target.node_uuid}</a>],
+      ['Node', <NodeLink uuid={target.node_uuid} name={target.node_name} to={`/nodes/${target.node_uuid}`} />],
       ['Wave', target.wave],
       ['Code', target.code],
       ['Rule', target.rule],
@@ -80,17 +73,11 @@ export const targetPage = async ({ api, params, session }: PageContext): Promise
   const [address, name] = [targetAddress(rollout, target), target.node_name ?? target.node_uuid];
   const why = whyNotBegun(rollout, target, Date.now()) ?? target.reason;
   const body = (
-    <Live
-      id="target"
-      events={endedRollouts.includes(rollout.state) ? undefined : '/live'}
-      path={address}
-      everyS={endedRollouts.includes(rollout.state) ? undefined : rolloutEveryS}
-    >
-      <div class="title">
-        <h1>{name} in a rollout</h1>
+    <Live id="target" path={address} {...rolloutEvents(rollout)}>
+      <Title text={`${name} in a rollout`}>
         <State is={target.state} />
-      </div>
-      {why && <p class="notice wait">{why}</p>}
+      </Title>
+      {why && <Notice tone="wait">{why}</Notice>}
       <TargetFacts target={target} rollout={rollout} />
       <h2>What you can do</h2>
       <Acts

@@ -1,9 +1,9 @@
 /** On the start page: rollouts that wait for a decision, and nodes whose tenant is asked. */
-import { askedRules } from '../parts/acts';
+import { askedLists } from '../parts/acts';
 import { State, Time } from '../parts/texts';
 import type { Api } from '../server/api';
 import type { PageContext } from '../server/context';
-import type { CanAnswer, RolloutView, TargetView } from '../views';
+import type { RolloutView, TargetView } from '../views';
 import { RolloutActs, rolloutAsks, targetAddress } from './rollout';
 import { rolloutAddress, rolloutTitle } from './rollouts';
 
@@ -13,19 +13,13 @@ const rolloutsIn = async (api: Api, state: string): Promise<readonly RolloutView
   (await api.find<{ rollouts: readonly RolloutView[] }>('/temper/v1/rollouts', { state, limit: mostAsked }))
     ?.rollouts ?? [];
 
-/** Nodes of a rollout about which the caller is asked. */
 const askedIn = async (api: Api, rollout: RolloutView) => {
-  const query = { state: 'asked', limit: mostAsked };
-  const found = await api.find<{ targets: readonly TargetView[] }>(
-    `/temper/v1${rolloutAddress(rollout)}/targets`,
-    query,
-  );
-  const targets = found?.targets ?? [];
-  if (targets.length === 0) return [];
-  const asks = targets.map(({ node_uuid: node }) => ({ rule: 'temper:rollout:answer', rollout: rollout.uuid, node }));
-  const { answers } = await api.send<{ answers: readonly CanAnswer[] }>('POST', '/temper/v1/policy/can', { asks });
-  return targets.filter((_, index) => answers[index]?.allowed).map((target) => ({ rollout, target }));
+  const path = `/temper/v1${rolloutAddress(rollout)}/targets`;
+  const found = await api.find<{ targets: readonly TargetView[] }>(path, { state: 'asked', limit: mostAsked });
+  return (found?.targets ?? []).map((target) => ({ rollout, target }));
 };
+
+const answerRule = 'temper:rollout:answer';
 
 /** What of rollouts waits for the caller, as far as the newest of each state. */
 export const waitingRollouts = async ({ api }: PageContext) => {
@@ -34,12 +28,15 @@ export const waitingRollouts = async ({ api }: PageContext) => {
   );
   // Those of which the caller sees its own nodes alone are for others to decide about.
   const whole = [...awaiting!, ...scheduled!, ...paused!].filter(({ plan_hash }) => plan_hash !== undefined);
-  const decisions = whole.map(async (rollout) => ({
-    rollout,
-    answers: await askedRules(api, rolloutAsks(rollout.uuid)),
-  }));
-  const asked = [...running!, ...paused!].map((rollout) => askedIn(api, rollout));
-  return { decisions: await Promise.all(decisions), asked: (await Promise.all(asked)).flat() };
+  const asked = (await Promise.all([...running!, ...paused!].map((rollout) => askedIn(api, rollout)))).flat();
+  const answers = await askedLists(api, [
+    ...whole.map(({ uuid }) => rolloutAsks(uuid)),
+    ...asked.map(({ rollout, target }) => [{ rule: answerRule, rollout: rollout.uuid, node: target.node_uuid }]),
+  ]);
+  return {
+    decisions: whole.map((rollout, at) => ({ rollout, answers: answers[at]! })),
+    asked: asked.filter((_, at) => answers[whole.length + at]?.get(answerRule)?.allowed),
+  };
 };
 
 type Waiting = Awaited<ReturnType<typeof waitingRollouts>>;

@@ -8,12 +8,30 @@ import { ActForm, Reason } from './forms';
 /** At most one object; a node beside a rollout is its target. */
 export type Ask = { readonly rule: string } & Readonly<Partial<Record<'node' | 'run' | 'runbook' | 'rollout', string>>>;
 
-/** The answers of the API to what the caller may do, by rule. */
-export const askedRules = async (api: Api, asks: readonly Ask[]): Promise<ReadonlyMap<string, CanAnswer>> => {
-  if (asks.length === 0) return new Map();
-  const { answers } = await api.send<{ answers: readonly CanAnswer[] }>('POST', '/temper/v1/policy/can', { asks });
-  return new Map(answers.map((answer) => [answer.rule, answer]));
+export type Answers = ReadonlyMap<string, CanAnswer>;
+
+const mostAsks = 100;
+
+/** For each list of asks the answers of the API to what the caller may do, by rule. */
+export const askedLists = async (api: Api, lists: readonly (readonly Ask[])[]): Promise<readonly Answers[]> => {
+  const asks = lists.flat();
+  const parts = Array.from({ length: Math.ceil(asks.length / mostAsks) }, (_, at) =>
+    api.send<{ answers: readonly CanAnswer[] }>('POST', '/temper/v1/policy/can', {
+      asks: asks.slice(at * mostAsks, (at + 1) * mostAsks),
+    }),
+  );
+  const answers = (await Promise.all(parts)).flatMap((part) => part.answers);
+  let from = 0;
+  return lists.map((list) => {
+    const own = answers.slice(from, from + list.length);
+    from += list.length;
+    return new Map(own.map((answer) => [answer.rule, answer]));
+  });
 };
+
+/** The same for one list. */
+export const askedRules = async (api: Api, asks: readonly Ask[]): Promise<Answers> =>
+  (await askedLists(api, [asks]))[0]!;
 
 export type Offer = {
   readonly name: string;
@@ -35,10 +53,7 @@ const OfferedAct = ({ offer, session, action }: { offer: Offer; session: Session
   <details class="act">
     <summary>{offer.label}</summary>
     <p>{offer.will}</p>
-    <ActForm session={session} action={action} class="row">
-      {Object.entries(offer.fields ?? {}).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
+    <ActForm session={session} action={action} fields={offer.fields} class="row">
       {offer.more}
       {!offer.withoutReason && <Reason />}
       <button type="submit" class={offer.danger ? 'danger' : 'primary'}>
@@ -56,7 +71,7 @@ const whyOff = (offer: Offer, answer: CanAnswer | undefined): string | undefined
 type ActsProps = {
   readonly id: string;
   readonly offers: readonly Offer[];
-  readonly answers: ReadonlyMap<string, CanAnswer>;
+  readonly answers: Answers;
   readonly session: Session;
   readonly actionOf: (offer: Offer) => string;
 };

@@ -1,34 +1,45 @@
 /** What forms are made of: the session's token, fields with their labels, and the reason that an act asks for. */
 import { randomUUID } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
-import type { Session } from '../server/session';
+import { formToken, type Session } from '../server/session';
 
 /** The proof that a form was made by the console for this session. */
 export const CsrfField = ({ session }: { session: Session }) => (
-  <input type="hidden" name="csrf" value={session.csrf} />
+  <input type="hidden" name="csrf" value={formToken(session)} />
+);
+
+export const Hidden = ({ fields }: { fields: Readonly<Record<string, string>> }) => (
+  <>
+    {Object.entries(fields).map(([name, value]) => (
+      <input key={name} type="hidden" name={name} value={value} />
+    ))}
+  </>
 );
 
 /** A form that changes something: with the session's token, and a key by which the API does it once however often it is sent. */
 export const ActForm = ({
   session,
   action,
+  fields,
   children,
   ...rest
 }: {
   session: Session;
   action: string;
+  /** Sent along, unseen. */
+  fields?: Readonly<Record<string, string>>;
   class?: string;
   id?: string;
   children?: ComponentChildren;
 }) => (
   <form method="post" action={action} {...rest}>
     <CsrfField session={session} />
-    <input type="hidden" name="key" value={randomUUID()} />
+    <Hidden fields={{ key: randomUUID(), ...fields }} />
     {children}
   </form>
 );
 
-type FieldProps = {
+export type FieldProps = {
   readonly label: string;
   readonly name: string;
   readonly value?: string | number;
@@ -52,23 +63,36 @@ export const Field = ({ label, hint, autocomplete = 'off', secret = false, ...in
   </label>
 );
 
+/** A value, with its label where that is another. */
+export type Option = string | readonly [value: string, label: string];
+
 type ChoiceProps = {
   readonly label: string;
   readonly name: string;
   readonly value?: string;
-  readonly options: readonly (readonly [value: string, label: string])[];
+  readonly options: readonly Option[];
 };
 
 export const Choice = ({ label, name, value, options }: ChoiceProps) => (
   <label class="field">
     <span>{label}</span>
     <select name={name}>
-      {options.map(([one, text]) => (
-        <option key={one} value={one} selected={one === value}>
-          {text}
-        </option>
-      ))}
+      {options
+        .map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
+        .map(([one, text]) => (
+          <option key={one} value={one} selected={one === value}>
+            {text}
+          </option>
+        ))}
     </select>
+  </label>
+);
+
+export const Lines = ({ label, name, value, hint }: FieldProps) => (
+  <label class="field">
+    <span>{label}</span>
+    <textarea name={name}>{value}</textarea>
+    {hint && <small>{hint}</small>}
   </label>
 );
 

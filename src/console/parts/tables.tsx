@@ -20,63 +20,63 @@ export const addressWith = (path: string, query: PageQuery, changes: PageQuery):
 const Head = <Row,>({ column, path, query }: { column: Column<Row>; path: string; query: PageQuery }) => {
   if (!column.sort) return <th scope="col">{column.title}</th>;
   const by = query.sort_key === column.sort;
-  const descending = by && query.sort_dir !== 'desc';
-  const href = addressWith(path, query, {
-    sort_key: column.sort,
-    sort_dir: descending ? 'desc' : undefined,
-    marker: undefined,
-  });
+  const down = query.sort_dir === 'desc';
+  const sort_dir = by && !down ? 'desc' : undefined;
   return (
-    <th scope="col" aria-sort={by ? (query.sort_dir === 'desc' ? 'descending' : 'ascending') : undefined}>
-      <a href={href}>
+    <th scope="col" aria-sort={by ? (down ? 'descending' : 'ascending') : undefined}>
+      <a href={addressWith(path, query, { sort_key: column.sort, sort_dir, marker: undefined })}>
         {column.title}
-        {by && <span aria-hidden="true">{query.sort_dir === 'desc' ? ' ↓' : ' ↑'}</span>}
+        {by && <span aria-hidden="true">{down ? ' ↓' : ' ↑'}</span>}
       </a>
     </th>
   );
 };
 
-type TableProps<Row> = {
-  /** What the table holds, for those who do not see it. */
+export type TableProps<Row> = {
+  /** What the table holds. */
   readonly caption: string;
+  /** Whether the caption is a heading of the page as well; else it is for those alone who do not see the table. */
+  readonly heading?: boolean;
   readonly rows: readonly Row[];
-  readonly keyOf: (row: Row) => string;
   readonly columns: readonly Column<Row>[];
   readonly path?: string;
   readonly query?: PageQuery;
   /** In place of a table without rows: what to do. */
-  readonly empty: ComponentChildren;
+  readonly empty?: ComponentChildren;
 };
 
-export const Table = <Row,>({ caption, rows, keyOf, columns, path = '', query = {}, empty }: TableProps<Row>) =>
-  rows.length === 0 ? (
-    <p class="empty">{empty}</p>
-  ) : (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by the keyboard
-    <section class="scroll" tabIndex={0} aria-label={caption}>
-      <table>
-        <caption class="hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <Head key={column.title} column={column} path={path} query={query} />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ title, of }) => (
-                <td key={title} data-title={title}>
-                  {of(row)}
-                </td>
+/** A cell without a value holds a dash. */
+export const Table = <Row,>({ caption, heading, rows, columns, path = '', query = {}, empty }: TableProps<Row>) => (
+  <>
+    {heading && <h2>{caption}</h2>}
+    {rows.length === 0 ? (
+      <p class="empty">{empty}</p>
+    ) : (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by the keyboard
+      <section class="scroll" tabIndex={0} aria-label={caption}>
+        <table>
+          <caption class="hidden">{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <Head key={column.title} column={column} path={path} query={query} />
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
+          </thead>
+          <tbody>
+            {rows.map((row, at) => (
+              <tr key={at}>
+                {columns.map(({ title, of }) => (
+                  <td key={title}>{of(row) ?? '–'}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    )}
+  </>
+);
 
 /** Links to the first page and to the one after this. @param next marker of the next page, if there is one */
 export const Pager = ({ path, query, next }: { path: string; query: PageQuery; next: string | undefined }) =>
@@ -87,15 +87,13 @@ export const Pager = ({ path, query, next }: { path: string; query: PageQuery; n
     </nav>
   );
 
-/** Rows of a page. */
 export const pageSize = 50;
 
-/** What is left of a page of one more row than it shows, and where the next one begins. */
+/** What is left of a page of more rows than it shows, and where the next one begins. */
 export const pageOf = <Row,>(
   rows: readonly Row[],
-  size: number,
   idOf: (row: Row) => string,
 ): { readonly shown: readonly Row[]; readonly next: string | undefined } => {
-  const shown = rows.slice(0, size);
-  return { shown, next: rows.length > size ? idOf(shown.at(-1)!) : undefined };
+  const shown = rows.slice(0, pageSize);
+  return { shown, next: rows.length > pageSize ? idOf(shown.at(-1)!) : undefined };
 };

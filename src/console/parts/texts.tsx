@@ -43,9 +43,9 @@ export const Id = ({ id, href }: { id: string; href?: string }) => (
   </span>
 );
 
-type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'idle';
+export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'idle';
 
-const shapes: Readonly<Record<Tone, string>> = { good: '●', busy: '◐', wait: '◆', bad: '▲', idle: '○' };
+export const toneShapes: Readonly<Record<Tone, string>> = { good: '●', busy: '◐', wait: '◆', bad: '▲', idle: '○' };
 
 const tones: readonly (readonly [pattern: RegExp, tone: Tone])[] = [
   [/pending|skipped/, 'idle'],
@@ -62,13 +62,47 @@ export const toneOf = (word: string): Tone => tones.find(([pattern]) => pattern.
 /** A state by its word and a shape; the color only repeats them. */
 export const State = ({ is, tone = toneOf(is) }: { is: string; tone?: Tone }) => (
   <span class={`state ${tone}`}>
-    <span aria-hidden="true">{shapes[tone]}</span> {is}
+    <span aria-hidden="true">{toneShapes[tone]}</span> {is}
   </span>
 );
 
 export const Code = ({ value }: { value: unknown }) => (
   <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
 );
+
+/** A notice of the page. @param role `alert` for what went wrong, `status` for what was done */
+export const Notice = ({
+  tone,
+  role,
+  children,
+}: {
+  tone: Tone;
+  role?: 'alert' | 'status';
+  children?: ComponentChildren;
+}) => (
+  <p role={role} class={`notice ${tone}`}>
+    {children}
+  </p>
+);
+
+/** The heading of a page, with what stands beside it. */
+export const Title = ({ text, children }: { text: ComponentChildren; children?: ComponentChildren }) => (
+  <div class="title">
+    <h1>{text}</h1>
+    {children}
+  </div>
+);
+
+export const nodeAddress = ({ uuid, name }: { uuid: string; name: string | null }): string =>
+  `/nodes/${encodeURIComponent(name ?? uuid)}`;
+
+export const NodeLink = ({ uuid, name, to }: { uuid: string; name: string | null; to?: string }) => (
+  <a href={to ?? nodeAddress({ uuid, name })}>{name ?? uuid.slice(0, 8)}</a>
+);
+
+type Person = { readonly user_name?: string | null; readonly user_id?: string | null };
+
+export const personOf = (who: Person | null | undefined): string => who?.user_name ?? who?.user_id ?? '–';
 
 /** Names and values; rows without a value are left out. */
 export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren])[] }) => (

@@ -42,6 +42,8 @@ export type PageContext = ConsoleDeps & {
   readonly query: PageQuery;
   /** Path and query of the request. */
   readonly path: string;
+  /** Whether the page is fetched for the part of it alone that has changed. */
+  readonly partial: boolean;
 };
 
 export type FormContext = PageContext & { readonly form: FormBody };

@@ -1,19 +1,13 @@
 /** The console as a request handler: headers, sessions, the proof that a form is its own, and faults as pages. */
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import express, { type Express, type NextFunction, type Request, type Response, Router } from 'express';
 import { awayPage, refusalPage, titleOf } from '../pages/faults';
 import { signInPage } from '../pages/sign-in';
 import { documentOf } from '../parts/layout';
 import { ApiAway, ApiRefusal, apiOf } from './api';
 import { assetRoutes } from './assets';
-import type {
-  ConsoleDeps,
-  ConsoleSettings,
-  FormBody,
-  FormContext,
-  PageAnswer,
-  PageContext,
-  PageQuery,
-} from './context';
+import type { ConsoleDeps, ConsoleSettings, FormBody, FormContext, PageAnswer, PageContext, PageQuery } from './context'; // biome-ignore format: one line
 import { createKeystone } from './keystone';
 import { createSessions, type Session, type SignedIn, sameToken } from './session';
 import { changeScope, placeWithin, signIn, signOut } from './sign-in';
@@ -27,6 +21,8 @@ export type ConsoleRoute =
   | { readonly get: string; readonly page: PageHandler }
   | { readonly post: string; readonly form: FormHandler }
   | { readonly stream: string; readonly run: StreamHandler };
+
+const [brotli, zip] = [promisify(brotliCompress), promisify(gzip)];
 
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -48,16 +44,36 @@ const securityHeaders =
 
 const largestForm = '512kb';
 
-const sendPage = (request: Request, response: Response, session: Session | undefined, answer: PageAnswer): void => {
-  if ('to' in answer) {
-    response.redirect(303, answer.to);
-    return;
-  }
-  response
-    .status(answer.status ?? 200)
-    .type('html')
-    .send(documentOf(answer.title, request.path, session, answer.body));
+/** One request and its answer. */
+type Exchange = { readonly deps: ConsoleDeps; readonly request: Request; readonly response: Response };
+
+/** The document as bytes, small where the browser takes them so. */
+const encoded = async (request: Request, html: string): Promise<{ coding?: string; body: Buffer | string }> => {
+  const coding = request.acceptsEncodings('br') || request.acceptsEncodings('gzip');
+  if (coding === 'br') return { coding, body: await brotli(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) };
+  return coding ? { coding, body: await zip(html) } : { body: html };
 };
+
+/** @param session whose name and sections the page has; none before signing in */
+const sendPage = async (
+  { request, response }: Exchange,
+  session: Session | undefined,
+  answer: PageAnswer,
+): Promise<void> => {
+  if ('to' in answer) return response.redirect(303, answer.to);
+  const html = documentOf(answer.title, request.path, isSignedIn(session) ? session : undefined, answer.body);
+  const { coding, body } = await encoded(request, html);
+  if (coding) response.set('content-encoding', coding);
+  response.status(answer.status ?? 200).set({ 'content-type': 'text/html; charset=utf-8', vary: 'accept-encoding' });
+  response.end(body);
+};
+
+const sendRefusal = (
+  exchange: Exchange,
+  session: Session | undefined,
+  { status, says }: Pick<ApiRefusal, 'status' | 'says'>,
+  title = titleOf(status),
+): Promise<void> => sendPage(exchange, session, { title, status, body: refusalPage(status, says) });
 
 const single = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : Array.isArray(value) ? single(value[0]) : undefined;
@@ -65,62 +81,40 @@ const single = (value: unknown): string | undefined =>
 const queryOf = (request: Request): PageQuery =>
   Object.fromEntries(Object.entries(request.query).map(([name, value]) => [name, single(value)]));
 
-const pageContext = (deps: ConsoleDeps, request: Request, session: SignedIn): PageContext => ({
+const pageContext = ({ deps, request }: Exchange, session: SignedIn): PageContext => ({
   ...deps,
   session,
   api: apiOf(deps.settings.apiUrl, session.credentials, request),
   params: request.params as Record<string, string>,
   query: queryOf(request),
   path: request.originalUrl,
+  partial: request.headers['hx-request'] === 'true',
 });
 
 const isSignedIn = (session: Session | undefined): session is SignedIn => session?.credentials != null;
 
 /** The sign-in page, with a session of its own so that its forms carry a token too. */
 const showSignIn = async (
-  { settings, sessions }: ConsoleDeps,
-  request: Request,
-  response: Response,
+  exchange: Exchange,
   { says, status = 200, next }: { says?: string; status?: number; next: string },
 ): Promise<void> => {
-  const session = await sessions.begin(response, { credentials: null, name: '', scope: '', keystone: false });
-  sendPage(request, response, undefined, {
-    title: 'Sign in',
-    status,
-    body: signInPage({ session, settings, says, next }),
-  });
+  const { settings, sessions } = exchange.deps;
+  const session = await sessions.begin(exchange.response, { credentials: null, name: '', scope: '', keystone: false });
+  const body = signInPage({ session, settings, says, next });
+  return sendPage(exchange, undefined, { title: 'Sign in', status, body });
 };
 
 const sessionOver = 'Your session has ended: sign in again.';
 
 /** A fault as a page; a refused token ends the session. */
-const showFault = async (
-  deps: ConsoleDeps,
-  request: Request,
-  response: Response,
-  session: SignedIn,
-  thrown: unknown,
-): Promise<void> => {
+const showFault = async (exchange: Exchange, session: SignedIn, thrown: unknown): Promise<void> => {
+  const { deps, request, response } = exchange;
   if (thrown instanceof ApiAway)
-    return sendPage(request, response, session, {
-      title: 'The API is away',
-      status: 503,
-      body: awayPage(thrown.message),
-    });
+    return sendPage(exchange, session, { title: 'The API is away', status: 503, body: awayPage(thrown.message) });
   if (!(thrown instanceof ApiRefusal)) throw thrown;
-  if (thrown.status === 401) {
-    deps.sessions.end(response, session);
-    return showSignIn(deps, request, response, {
-      says: sessionOver,
-      status: 401,
-      next: placeWithin(request.originalUrl),
-    });
-  }
-  sendPage(request, response, session, {
-    title: titleOf(thrown.status),
-    status: thrown.status,
-    body: refusalPage(thrown.status, thrown.says),
-  });
+  if (thrown.status !== 401) return sendRefusal(exchange, session, thrown);
+  deps.sessions.end(response, session);
+  return showSignIn(exchange, { says: sessionOver, status: 401, next: placeWithin(request.originalUrl) });
 };
 
 const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
@@ -135,101 +129,100 @@ const isOwnOrigin = (settings: ConsoleSettings, request: Request): boolean => {
   return URL.canParse(origin) && (new URL(origin).host === host || origin === new URL(settings.publicUrl).origin);
 };
 
-const refuseForm = (request: Request, response: Response, session: Session | undefined): void =>
-  sendPage(request, response, isSignedIn(session) ? session : undefined, {
-    title: 'Form refused',
-    status: 403,
-    body: refusalPage(
-      403,
-      'This form was not made by this console for your session. Go back, load the page again, and send it once more.',
-    ),
-  });
+const foreignForm =
+  'This form was not made by this console for your session. Go back, load the page again, and send it once more.';
 
-/** The session of a form that is its own; undefined where the form was refused and answered. */
-const provenSession = async (deps: ConsoleDeps, request: Request, response: Response): Promise<Session | undefined> => {
+type ProvenForm = { readonly session: Session; readonly form: FormBody };
+
+/** A form that is its session's own, and that session; undefined where the form was refused and answered. */
+const provenForm = async (exchange: Exchange): Promise<ProvenForm | undefined> => {
+  const { deps, request } = exchange;
   const session = await deps.sessions.of(request);
-  const proven = session && isOwnOrigin(deps.settings, request) && sameToken(session, (request.body as FormBody)?.csrf);
-  if (!proven) refuseForm(request, response, session);
-  return proven ? session : undefined;
+  const form = (request.body ?? {}) as FormBody;
+  if (session && isOwnOrigin(deps.settings, request) && sameToken(session, form.csrf)) return { session, form };
+  await sendRefusal(exchange, session, { status: 403, says: foreignForm }, 'Form refused');
+  return undefined;
 };
 
-const signInRoutes = (deps: ConsoleDeps): Router => {
-  const router = Router();
-  router.get('/sign-in', async (request, response) => {
-    const session = await deps.sessions.of(request);
-    if (isSignedIn(session)) return response.redirect(303, '/');
-    await showSignIn(deps, request, response, { next: placeWithin(queryOf(request).next ?? '/') });
-  });
-  router.post('/sign-in', async (request, response) => {
-    const session = await provenSession(deps, request, response);
-    if (!session) return;
-    const form = (request.body ?? {}) as FormBody;
-    const next = placeWithin(typeof form.next === 'string' ? form.next : '/');
-    try {
-      await signIn(deps, form, { before: session, response });
-      response.redirect(303, next);
-    } catch (thrown) {
-      if (!(thrown instanceof ApiRefusal || thrown instanceof ApiAway)) throw thrown;
-      const status = thrown instanceof ApiRefusal ? thrown.status : 503;
-      await showSignIn(deps, request, response, { says: thrown.message, status, next });
-    }
-  });
-  router.post('/scope', async (request, response) => {
-    const session = await provenSession(deps, request, response);
-    if (!isSignedIn(session)) return session && response.redirect(303, '/sign-in');
-    try {
-      await changeScope(deps, String((request.body as FormBody).project ?? ''), { before: session, response });
-      response.redirect(303, '/');
-    } catch (thrown) {
-      // A scope that is refused leaves the session as it is.
-      const refused = thrown instanceof ApiRefusal ? new ApiRefusal(403, thrown.says) : thrown;
-      await showFault(deps, request, response, session, refused);
-    }
-  });
-  router.post('/sign-out', async (request, response) => {
-    if (!(await provenSession(deps, request, response))) return;
-    await signOut(deps, request, response);
-    response.redirect(303, '/sign-in');
-  });
-  return router;
+const signInShown = async (exchange: Exchange): Promise<void> => {
+  const { deps, request, response } = exchange;
+  if (isSignedIn(await deps.sessions.of(request))) return response.redirect(303, '/');
+  return showSignIn(exchange, { next: placeWithin(queryOf(request).next ?? '/') });
 };
 
-const addRoute = (router: Router, deps: ConsoleDeps, route: ConsoleRoute): void => {
-  const answered = async (request: Request, response: Response, session: SignedIn, handle: () => Promise<void>) => {
-    try {
-      await handle();
-    } catch (thrown) {
-      if (response.headersSent) throw thrown;
-      await showFault(deps, request, response, session, thrown);
-    }
-  };
-  const signedIn = async (request: Request, response: Response): Promise<SignedIn | undefined> => {
-    const session = await deps.sessions.of(request);
-    if (isSignedIn(session)) return session;
-    response.redirect(303, `/sign-in?next=${encodeURIComponent(request.originalUrl)}`);
-    return undefined;
-  };
-  if ('post' in route) {
-    router.post(route.post, async (request, response) => {
-      const session = await provenSession(deps, request, response);
-      if (!isSignedIn(session)) return session && response.redirect(303, '/sign-in');
-      const form = { ...pageContext(deps, request, session), form: request.body as FormBody };
-      await answered(request, response, session, async () =>
-        sendPage(request, response, session, await route.form(form)),
-      );
-    });
-    return;
+const signedInBy = async (exchange: Exchange, { session, form }: ProvenForm): Promise<void> => {
+  const next = placeWithin(typeof form.next === 'string' ? form.next : '/');
+  try {
+    await signIn(exchange.deps, form, { before: session, response: exchange.response });
+    exchange.response.redirect(303, next);
+  } catch (thrown) {
+    if (!(thrown instanceof ApiRefusal || thrown instanceof ApiAway)) throw thrown;
+    const status = thrown instanceof ApiRefusal ? thrown.status : 503;
+    await showSignIn(exchange, { says: thrown.message, status, next });
   }
-  router.get('get' in route ? route.get : route.stream, async (request, response) => {
-    const session = await signedIn(request, response);
-    if (!session) return;
-    const context = pageContext(deps, request, session);
-    await answered(request, response, session, async () =>
-      'get' in route
-        ? sendPage(request, response, session, await route.page(context))
-        : route.run(context, request, response),
-    );
-  });
+};
+
+const scopeChanged = async (exchange: Exchange, { session, form }: ProvenForm): Promise<void> => {
+  const { deps, response } = exchange;
+  if (!isSignedIn(session)) return response.redirect(303, '/sign-in');
+  try {
+    await changeScope(deps, String(form.project ?? ''), { before: session, response });
+    response.redirect(303, '/');
+  } catch (thrown) {
+    // A scope that is refused leaves the session as it is.
+    await showFault(exchange, session, thrown instanceof ApiRefusal ? new ApiRefusal(403, thrown.says) : thrown);
+  }
+};
+
+const signedOut = async ({ deps, request, response }: Exchange): Promise<void> => {
+  await signOut(deps, request, response);
+  response.redirect(303, '/sign-in');
+};
+
+/** Answers a request of a signed-in caller; what the API refuses becomes a page. */
+const answered = async (exchange: Exchange, session: SignedIn, handle: () => Promise<void>): Promise<void> => {
+  try {
+    await handle();
+  } catch (thrown) {
+    if (exchange.response.headersSent) throw thrown;
+    await showFault(exchange, session, thrown);
+  }
+};
+
+const answerForm = async (exchange: Exchange, handler: FormHandler, { session, form }: ProvenForm): Promise<void> => {
+  if (!isSignedIn(session)) return exchange.response.redirect(303, '/sign-in');
+  const context = { ...pageContext(exchange, session), form };
+  await answered(exchange, session, async () => sendPage(exchange, session, await handler(context)));
+};
+
+const answerGet = async (exchange: Exchange, route: Exclude<ConsoleRoute, { post: string }>): Promise<void> => {
+  const { deps, request, response } = exchange;
+  const session = await deps.sessions.of(request);
+  if (!isSignedIn(session)) return response.redirect(303, `/sign-in?next=${encodeURIComponent(request.originalUrl)}`);
+  const context = pageContext(exchange, session);
+  await answered(exchange, session, async () =>
+    'get' in route ? sendPage(exchange, session, await route.page(context)) : route.run(context, request, response),
+  );
+};
+
+const routerOf = (deps: ConsoleDeps, routes: readonly ConsoleRoute[]): Router => {
+  const router = Router();
+  const get = (path: string, handle: (exchange: Exchange) => Promise<void>) =>
+    router.get(path, (request, response) => handle({ deps, request, response }));
+  const post = (path: string, handle: (exchange: Exchange, form: ProvenForm) => Promise<void>) =>
+    router.post(path, async (request, response) => {
+      const exchange = { deps, request, response };
+      const form = await provenForm(exchange);
+      if (form) await handle(exchange, form);
+    });
+  get('/sign-in', signInShown);
+  post('/sign-in', signedInBy);
+  post('/scope', scopeChanged);
+  post('/sign-out', signedOut);
+  for (const route of routes)
+    if ('post' in route) post(route.post, (exchange, form) => answerForm(exchange, route.form, form));
+    else get('get' in route ? route.get : route.stream, (exchange) => answerGet(exchange, route));
+  return router;
 };
 
 /**
@@ -253,25 +246,18 @@ export const createConsole = (
   app.use(securityHeaders(settings.secure));
   app.use(assetRoutes());
   app.use(express.urlencoded({ extended: false, limit: largestForm }));
-  app.use(signInRoutes(deps));
-  const router = Router();
-  for (const route of routes) addRoute(router, deps, route);
-  app.use(router);
+  app.use(routerOf(deps, routes));
   app.use(async (request: Request, response: Response) => {
-    const session = await deps.sessions.of(request);
-    const body = refusalPage(404, 'The console has no such page.');
-    sendPage(request, response, isSignedIn(session) ? session : undefined, { title: titleOf(404), status: 404, body });
+    const missing = { status: 404, says: 'The console has no such page.' };
+    await sendRefusal({ deps, request, response }, await deps.sessions.of(request), missing);
   });
-  app.use((thrown: unknown, request: Request, response: Response, _next: NextFunction) => {
-    const status = (thrown as { status?: unknown }).status;
-    const own = typeof status === 'number' && status < 500;
+  app.use(async (thrown: unknown, request: Request, response: Response, _next: NextFunction) => {
+    const given = (thrown as { status?: unknown }).status;
+    const own = typeof given === 'number' && given < 500;
     if (!own) report(thrown);
     if (response.headersSent) return void response.destroy();
-    const body = refusalPage(
-      own ? status : 500,
-      own ? 'The form could not be read.' : 'The console failed; its log says why.',
-    );
-    sendPage(request, response, undefined, { title: 'Failed', status: own ? status : 500, body });
+    const says = own ? 'The form could not be read.' : 'The console failed; its log says why.';
+    await sendRefusal({ deps, request, response }, undefined, { status: own ? given : 500, says }, 'Failed');
   });
   return app;
 };

@@ -10,7 +10,7 @@ import type { Credentials } from './api';
 export type Session = {
   /** Made anew at every login. */
   readonly id: string;
-  /** What every form of this session carries. */
+  /** The key of what the forms of this session carry. */
   readonly csrf: string;
   /** Milliseconds since the epoch, at which the session ends at the latest. */
   readonly until: number;
@@ -65,9 +65,14 @@ const cookieIn = (request: Request, name: string): string | undefined => {
 export const proofOf = ({ csrf }: Session, text: string): string =>
   createHmac('sha256', csrf).update(text).digest('base64url');
 
-/** Whether a form's token is the session's. */
+/** What a form carries: another text on each page, so that the length of compressed pages gives nothing away (BREACH). */
+export const formToken = (session: Session, salt = randomBytes(12).toString('base64url')): string =>
+  `${salt}.${proofOf(session, `form ${salt}`)}`;
+
+/** Whether a form's token is of the session. */
 export const sameToken = (session: Session, given: unknown): boolean => {
-  const [own, other] = [Buffer.from(session.csrf), Buffer.from(typeof given === 'string' ? given : '')];
+  const text = typeof given === 'string' ? given : '';
+  const [own, other] = [Buffer.from(formToken(session, text.split('.')[0])), Buffer.from(text)];
   return own.length === other.length && timingSafeEqual(own, other);
 };
 

@@ -1,0 +1,95 @@
+/** The form in which a rollout is planned: nothing begins by it, and a refusal of the API leaves what was typed. */
+import { ActForm, Choice, Field, Lines } from '../parts/forms';
+import { Notice } from '../parts/texts';
+import { type Api, ApiRefusal } from '../server/api';
+import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
+import type { Session } from '../server/session';
+import type { RolloutView, RunbookView } from '../views';
+import { rolloutAddress } from './rollouts';
+
+const verbs = ['service', 'clean', 'inspect', 'manage', 'provide'] as const;
+const names = ['name', 'nodes', 'query', 'verb', 'runbook', 'first', 'soak', 'advance', 'budget', 'at_once', 'by', 'by_most'] as const; // biome-ignore format: one row of names
+type Draft = Readonly<Record<(typeof names)[number], string>>;
+
+const untouched: Draft = { name: '', nodes: '', query: '', verb: 'service', runbook: '', first: '1', soak: '', advance: 'manual', budget: '1%', at_once: '', by: '', by_most: '' }; // biome-ignore format: one row
+
+/** Nodes that were chosen on their page, or what all that were meant have in common. */
+const draftOf = (address: string): Draft => {
+  const given = [...new URL(address, 'http://console').searchParams];
+  const nodes = given.filter(([name]) => name === 'node').map(([, value]) => value);
+  const pairs = given.filter(([name]) => name !== 'node').map(([name, value]) => `${name}=${value}`);
+  return { ...untouched, nodes: nodes.join('\n'), query: nodes.length > 0 ? '' : pairs.join('\n') };
+};
+
+const amountOf = (text: string): number | string | undefined => (/^\d+$/.test(text) ? Number(text) : text || undefined);
+const linesOf = (text: string): string[] => text.split(/[\n\r]+/).map((line) => line.trim()).filter(Boolean); // biome-ignore format: one line
+
+/** The plan as the API takes it; what is empty is left to the API. */
+const bodyOf = (draft: Draft) => {
+  const [nodes, pairs] = [linesOf(draft.nodes), linesOf(draft.query)];
+  const query = Object.fromEntries(
+    pairs.map((pair) => [pair.split('=')[0]!.trim(), pair.slice(pair.indexOf('=') + 1)]),
+  );
+  const first = draft.first && { size: amountOf(draft.first), soak: draft.soak || undefined, advance: draft.advance };
+  return {
+    name: draft.name || null,
+    verb: draft.verb,
+    runbook: draft.runbook || null,
+    select: { ...(nodes.length > 0 && { nodes }), ...(pairs.length > 0 && { query }) },
+    waves: [...(first ? [first] : []), { rest: true }],
+    budget: { total: amountOf(draft.budget) },
+    max_in_flight: amountOf(draft.at_once),
+    ...(draft.by && { spread: [{ by: draft.by, max: amountOf(draft.by_most) ?? 1 }] }),
+  };
+};
+
+type FormProps = { readonly draft: Draft; readonly runbooks: readonly RunbookView[]; readonly session: Session; readonly says?: string }; // biome-ignore format: one row
+
+const PlanForm = ({ draft, runbooks, session, says }: FormProps) => (
+  <>
+    <h1>Plan a rollout</h1>
+    <p>One runbook or verb on many nodes, in waves, within a budget of failures. A plan touches nothing.</p>
+    {says && <Notice tone="bad" role="alert">{says}</Notice>}
+    <ActForm session={session} action="/rollouts/new">
+      <div class="row">
+        <Choice label="Verb" name="verb" value={draft.verb} options={verbs} />
+        <Choice label="Runbook" name="runbook" value={draft.runbook} options={[['', 'none'], ...runbooks.map(({ name }) => name)]} />
+        <Field label="Name of the rollout" name="name" value={draft.name} />
+      </div>
+      <div class="two">
+        <Lines label="Nodes" name="nodes" value={draft.nodes} hint="a name or an id on each line" />
+        <Lines label="Or all nodes with" name="query" value={draft.query} hint="such as resource_class=compute or properties.rack=r1,r2, one on each line" />
+      </div>
+      <div class="row">
+        <Field label="First wave" name="first" value={draft.first} hint="nodes, or a share such as 5%" />
+        <Field label="Each node soaks for" name="soak" value={draft.soak} hint="such as 30m" />
+        <Choice label="The next wave is opened by" name="advance" value={draft.advance} options={[['manual', 'a person'], ['auto', 'the end of the first']]} />
+        <Field label="Failures at most" name="budget" value={draft.budget} hint="nodes, or a share" />
+        <Field label="Nodes at once" name="at_once" value={draft.at_once} hint="empty for no bound" />
+        <Field label="Spread over" name="by" value={draft.by} hint="such as properties.rack" />
+        <Field label="of each at once" name="by_most" value={draft.by_most} />
+      </div>
+      <button type="submit" class="primary">Plan it</button>
+    </ActForm>
+  </>
+); // biome-ignore format: one field a row
+
+const formPage = async (api: Api, props: Omit<FormProps, 'runbooks'>, status = 200): Promise<PageAnswer> => {
+  const found = await api.find<{ runbooks: readonly RunbookView[] }>('/v1/runbooks', { limit: 200 });
+  return { title: 'Plan a rollout', status, body: <PlanForm {...props} runbooks={found?.runbooks ?? []} /> };
+};
+
+export const rolloutPlanPage = ({ api, session, path }: PageContext): Promise<PageAnswer> =>
+  formPage(api, { draft: draftOf(path), session });
+
+/** Leads to the plan. */
+export const planRollout = async ({ api, session, form }: FormContext): Promise<PageAnswer> => {
+  const draft = Object.fromEntries(names.map((name) => [name, fieldOf(form, name)])) as Draft;
+  try {
+    const key = fieldOf(form, 'key') || undefined;
+    return { to: rolloutAddress(await api.send<RolloutView>('POST', '/temper/v1/rollouts', bodyOf(draft), key)) };
+  } catch (thrown) {
+    if (!(thrown instanceof ApiRefusal) || thrown.status === 401) throw thrown;
+    return formPage(api, { draft, session, says: thrown.says }, thrown.status);
+  }
+};

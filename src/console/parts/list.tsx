@@ -1,0 +1,100 @@
+/** Lists as pages: filters and place are the address, and the rows are fetched again when something has happened. */
+import type { ComponentChildren } from 'preact';
+import type { PageAnswer, PageContext, PageQuery } from '../server/context';
+import { Choice, Field, type Option } from './forms';
+import { Live } from './live';
+import { type Column, Pager, pageOf, pageSize, Table } from './tables';
+import { Title } from './texts';
+
+export type Filter = {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  /** What may be chosen; any text where absent. */
+  readonly options?: readonly Option[];
+  /** Holds where the address says nothing; without it nothing is filtered by this then. */
+  readonly unset?: string;
+};
+
+type FiltersProps = { readonly path: string; readonly query: PageQuery; readonly filters: readonly Filter[] };
+
+export const Filters = ({ path, query, filters }: FiltersProps) => (
+  <form method="get" action={path} class="row" aria-label="Filters" id="filters" hx-preserve="true">
+    {filters.map(({ options, unset, ...field }) =>
+      options ? (
+        <Choice
+          key={field.name}
+          {...field}
+          value={query[field.name] ?? unset}
+          options={unset === undefined ? [['', 'any'], ...options] : options}
+        />
+      ) : (
+        <Field key={field.name} {...field} value={query[field.name]} />
+      ),
+    )}
+    <button type="submit">Filter</button>
+    <a href={path}>Without filters</a>
+  </form>
+);
+
+/** Parameters of these names, and the place; the rest of an address is not passed on. */
+export const wantedOf = (query: PageQuery, names: readonly string[]): PageQuery =>
+  Object.fromEntries([...names, 'marker'].map((name) => [name, query[name] || undefined]));
+
+/** What a page has around its list. */
+type Around = { readonly aside?: ComponentChildren; readonly above?: ComponentChildren; readonly below?: ComponentChildren }; // biome-ignore format: one row
+
+export type List<Row> = {
+  readonly title: string;
+  /** Address of the page. */
+  readonly path: string;
+  /** Address of the list at the API, and the name of the rows in its answer. */
+  readonly from: string;
+  readonly holds: string;
+  readonly filters?: readonly Filter[];
+  /** Further parameters that the page passes on. */
+  readonly also?: readonly string[];
+  /** Parameters of every request. */
+  readonly fixed?: PageQuery;
+  readonly columns: readonly Column<Row>[];
+  readonly markerOf: (row: Row) => string;
+  readonly empty: ComponentChildren;
+  /** Address of the stream that says when the list is another; the rows stay as they are without one. */
+  readonly events?: string;
+  readonly everyS?: number;
+  readonly around?: () => Promise<Around>;
+};
+
+export const listPage = async <Row,>({ api, query }: PageContext, list: List<Row>): Promise<PageAnswer> => {
+  const { title, path, filters = [], also = [], columns } = list;
+  const wanted = wantedOf(query, [...filters.map(({ name }) => name), ...also]);
+  const [found, around] = await Promise.all([
+    api.get<Readonly<Record<string, readonly Row[]>>>(list.from, { ...wanted, ...list.fixed, limit: pageSize + 1 }),
+    list.around?.(),
+  ]);
+  const { shown, next } = pageOf(found[list.holds] ?? [], list.markerOf);
+  const filtered = filters.some(({ name }) => wanted[name] !== undefined);
+  const none = (
+    <>
+      Nothing that you may see is so. <a href={path}>Show all without filters.</a>
+    </>
+  );
+  const body = (
+    <>
+      <Title text={title}>{around?.aside}</Title>
+      {filters.length > 0 && <Filters path={path} query={query} filters={filters} />}
+      <Live id="list" events={list.events} path={path} query={wanted} everyS={list.everyS}>
+        {around?.above}
+        <Table
+          caption={title}
+          rows={shown}
+          {...{ columns, path, query: wanted }}
+          empty={filtered ? none : list.empty}
+        />
+        <Pager path={path} query={wanted} next={next} />
+      </Live>
+      {around?.below}
+    </>
+  );
+  return { title, body };
+};
