@@ -18,13 +18,15 @@ export type ContentDeps = {
   /** Put into every boot. */
   readonly files: readonly SmallFile[];
   readonly log: Log;
+  /** How long a URL is good beyond the end of its boot, milliseconds. */
+  readonly trustedMs?: number;
 };
 
 /** The last part of a URL. */
 export type Part = 'ramdisk.iso' | 'kernel' | 'initrd' | 'files.img';
 
 /** How long a URL is good beyond the end of its boot: BMCs ask for an image in thousands of ranges, and the store once a second. */
-const trustedMs = 1_000;
+const usualTrustedMs = 1_000;
 const mostKnown = 5_000;
 
 const etagOf = (sha256: string, patches: readonly Patch[]): string => {
@@ -72,14 +74,24 @@ const contentOf = async (
 
 /** @returns finds what is sent for a URL by its token and last part; undefined where it is good for nothing (any more) */
 export const createContents = (deps: ContentDeps) => {
-  const { inventory, log } = deps;
+  const { inventory, log, trustedMs = usualTrustedMs } = deps;
   const cache = new LRUCache<string, Promise<Content | undefined>>({ max: mostKnown, ttl: trustedMs });
   const seen = new LRUCache<string, true>({ max: mostKnown });
+  const made = new LRUCache<string, { readonly from: string; readonly content: Content }>({ max: mostKnown });
+  /** The content made for this URL before, where the store says the same of it as then. */
+  const sameOrNew = async (key: string, served: Served, part: Part, token: string): Promise<Content | undefined> => {
+    const from = JSON.stringify(served);
+    const before = made.get(key);
+    if (before?.from === from) return before.content;
+    const content = await contentOf(deps, served, part, token);
+    if (content) made.set(key, { from, content });
+    return content;
+  };
   const find = async (hash: string, token: string, part: Part): Promise<Content | undefined> => {
     const served = await inventory.bootCapabilities.served(hash);
-    const content = served && (await contentOf(deps, served, part, token));
-    if (!content) return undefined;
     const key = `${hash} ${part}`;
+    const content = served && (await sameOrNew(key, served, part, token));
+    if (!content) return undefined;
     if (!seen.has(key)) log.info('boot image asked for', { node_uuid: served.node_uuid, run: served.run_id, part });
     seen.set(key, true);
     return content;

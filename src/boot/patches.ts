@@ -18,6 +18,24 @@ export const argumentsOf = (
   return text;
 };
 
+/** The archive of small files that fills its area; made once for all boots, which share its bytes. Throws where they do not fit. */
+const archiveOf = (files: readonly SmallFile[], room: number): Uint8Array => {
+  const rooms = archives.get(files) ?? new Map<number, Uint8Array>();
+  archives.set(files, rooms);
+  const made = rooms.get(room) ?? packed(files, room);
+  rooms.set(room, made);
+  return made;
+};
+const archives = new WeakMap<readonly SmallFile[], Map<number, Uint8Array>>();
+
+const packed = (files: readonly SmallFile[], room: number): Uint8Array => {
+  const archive = Buffer.alloc(room);
+  const bytes = files.length > 0 ? cpioOf(files) : Buffer.alloc(0);
+  if (bytes.length > room) throw new Error(`small files take ${bytes.length} bytes of ${room}`);
+  bytes.copy(archive);
+  return archive;
+};
+
 /**
  * The patches of a boot. The argument line fills its area with blanks, so that nothing of the image's own text is left in it.
  * Throws where arguments or files do not fit, or the arguments do not keep to the grammar.
@@ -28,12 +46,8 @@ export const patchesOf = (
   files: readonly SmallFile[],
 ): Patch[] => {
   const text = argumentsOf({ arguments: line, inspection_url: url }, urlToken, ramdisk.arguments_bytes);
-  const archive = Buffer.alloc(ramdisk.files_bytes);
-  const packed = files.length > 0 ? cpioOf(files) : Buffer.alloc(0);
-  if (packed.length > archive.length) throw new Error(`small files take ${packed.length} bytes of ${archive.length}`);
-  packed.copy(archive);
   return [
     { at: ramdisk.arguments_at, bytes: Buffer.from(text.padEnd(ramdisk.arguments_bytes), 'latin1') },
-    { at: ramdisk.files_at, bytes: archive },
+    { at: ramdisk.files_at, bytes: archiveOf(files, ramdisk.files_bytes) },
   ];
 };
