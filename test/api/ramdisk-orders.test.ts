@@ -50,6 +50,21 @@ test.each([
   expect(at.api.runs.started).toEqual([]);
 });
 
+test.each([
+  ['aarch64', 400],
+  ['arm64', 400],
+  ['ppc64le', 400],
+  ['x86_64', 202],
+  ['amd64', 202],
+  ['', 202],
+])('a node whose processor is %j is answered %i: the record is for x86_64', async (cpu_arch, status) => {
+  await enrolled({ deploy_iso: 'ramdisk:debian' }, { properties: { cpu_arch } });
+  const answer = await at.ask({ target: 'active' });
+  expect(answer.status).toBe(status);
+  if (status === 400)
+    expect(faultOf(answer)).toContain(`ramdisk debian, which is for x86_64, and the node’s cpu_arch is ${cpu_arch}`);
+});
+
 test('nothing else may name a ramdisk record: not an instance’s image, not a drive that a caller fills', async () => {
   await enrolled({ deploy_iso: 'ramdisk:debian' });
   const drive = await at.api.as('operator', 'POST', `/v1/nodes/n1/vmedia`, {

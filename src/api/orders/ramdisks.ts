@@ -1,7 +1,8 @@
 /** Ramdisk records that a run boots its node from: they exist, and the node's own kernel arguments keep to the grammar. Can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
+import type { RamdiskRow } from '../../inventory/ramdisks';
 import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
-import { isLoadable, notLoadable, ramdiskNamed } from '../../model/boot/ramdisks';
+import { isLoadable, notLoadable, ramdiskNamed, startsOn } from '../../model/boot/ramdisks';
 import { raise } from '../../model/errors';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import type { OrderContext } from './context';
@@ -15,10 +16,21 @@ export const withDefaultRamdisk = <Node>(
   ...(settings.defaultRamdisk !== undefined && { default_ramdisk: settings.defaultRamdisk }),
 });
 
+/** Why a node cannot boot from a record; undefined where it can. */
+const unfit = (
+  ramdisk: RamdiskRow,
+  { loaded, cpu_arch }: { readonly loaded: boolean; readonly cpu_arch: unknown },
+): string | undefined => {
+  if (loaded && !isLoadable(ramdisk)) return notLoadable;
+  return startsOn(ramdisk, cpu_arch)
+    ? undefined
+    : `which is for ${ramdisk.arch}, and the node’s cpu_arch is ${String(cpu_arch)}`;
+};
+
 /** Asks the store nothing for steps that boot from no ramdisk record. Throws DriverInfoInvalid. */
 export const requireRamdisks = async (
   ctx: OrderContext,
-  { name, uuid, driver_info }: NodeRow,
+  { name, uuid, driver_info, properties }: NodeRow,
   steps: readonly PlannedStep[],
 ): Promise<void> => {
   const named = (key: 'image_url' | 'network_image') =>
@@ -28,7 +40,9 @@ export const requireRamdisks = async (
   const node = name ?? uuid;
   for (const ramdisk of new Set([...images, ...loaded])) {
     const row = await ctx.inventory.ramdisks.find(ramdisk);
-    const fault = !row ? 'which is not on record' : loaded.has(ramdisk) && !isLoadable(row) ? notLoadable : undefined;
+    const fault = row
+      ? unfit(row, { loaded: loaded.has(ramdisk), cpu_arch: properties.cpu_arch })
+      : 'which is not on record';
     if (fault !== undefined)
       raise('DriverInfoInvalid', { node, field: 'deploy_iso', reason: `names ramdisk ${ramdisk}, ${fault}` });
   }

@@ -1,5 +1,7 @@
 /** Ramdisk records: what is known of a boot image, and how a node names one in place of a URL. */
 
+import { ownValue } from '../own';
+
 /** A stretch of an image, in bytes from its beginning. */
 export type Area = { readonly at: number; readonly bytes: number };
 
@@ -22,6 +24,15 @@ export type RamdiskValues = {
 };
 
 export const ramdiskArchitectures = ['x86_64', 'aarch64'] as const;
+
+/** Other names of theirs, as vendors and distributions have them. */
+const architectureAliases: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
+
+/** Whether a ramdisk starts on a processor, by the node's `cpu_arch`; so where that is not recorded. */
+export const startsOn = ({ arch }: Pick<RamdiskValues, 'arch'>, cpu_arch: unknown): boolean =>
+  typeof cpu_arch !== 'string' ||
+  cpu_arch === '' ||
+  (ownValue(architectureAliases, cpu_arch.toLowerCase()) ?? cpu_arch.toLowerCase()) === arch;
 
 const prefix = 'ramdisk:';
 
