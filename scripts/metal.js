@@ -1,6 +1,6 @@
 /**
- * `npm run test:metal`: Temper against virtual machines with real firmware, booted into the real ramdisk. `--short` boots the ramdisk
- * once less, `--update-lock` takes the mirror's versions over; other arguments go to Jest.
+ * `npm run test:metal`: Temper against virtual machines with real firmware, booted into the real ramdisk. `--short` is one
+ * deployment without cleaning, `--update-lock` takes the mirror's versions over; other arguments go to Jest.
  * Everything runs in a network, mount and process namespace of its own, which ends with all that is in it, however this ends.
  */
 
@@ -8,7 +8,8 @@ require('./lib/node-version');
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
-const { acceleratorOf, ensureMetal } = require('./lib/metal');
+const { acceleratorOf, ensureImage, ensureTools } = require('./lib/metal');
+const { metalGiven } = require('./lib/metal-given');
 const { ensureClients } = require('./lib/python');
 const { ensureRamdisk } = require('./lib/ramdisk');
 const { identify } = require('./lib/processes');
@@ -23,35 +24,45 @@ const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mo
 /** What we start is killed as we end, however we end. */
 const endsWithUs = ['setpriv', '--pdeathsig', 'KILL'];
 
+/** What the ramdisk and its boot image are made with, and what brings it. */
+const made = {
+  cpio: 'cpio',
+  zstd: 'zstd',
+  'grub-mkrescue': 'grub-common',
+  xorriso: 'xorriso',
+  mformat: 'mtools',
+  '/usr/lib/grub/x86_64-efi': 'grub-efi-amd64-bin',
+  '/usr/lib/grub/i386-pc': 'grub-pc-bin',
+};
+
+const missingPackages = () => {
+  const folders = (process.env.PATH ?? '').split(path.delimiter);
+  const isThere = (name) => folders.some((folder) => fs.existsSync(path.resolve(folder, name)));
+  return Object.entries(made).flatMap(([name, brings]) => (isThere(name) ? [] : [brings]));
+};
+
 /** Why this machine cannot have virtual machines on a network of their own; undefined where it can. */
 async function lacking() {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'needs Linux on x86_64';
   if (process.getuid?.() !== 0) return 'needs root: it makes a bridge in a network namespace';
   if (!fs.existsSync('/dev/net/tun')) return 'needs /dev/net/tun';
+  const packages = missingPackages();
+  if (packages.length > 0) return `needs Debian's packages ${packages.join(', ')}`;
   const bridge = await run('unshare', [...namespaces, 'ip', 'link', 'add', 'name', 'metal0', 'type', 'bridge']);
   return bridge.ok ? undefined : `a bridge cannot be made: ${bridge.reason}`;
 }
 
-/** @returns {Promise<Record<string, string>>} what the tests are given, or why they are skipped */
-async function prepared(update) {
-  const missing = await lacking();
-  if (missing) return { TEMPER_TEST_METAL_MISSING: missing };
-  try {
-    const { kernel, initrd } = await ensureRamdisk({ kernel: 'cloud-amd64' });
-    const { tools, image } = await ensureMetal({ update });
-    const given = {
-      kernel,
-      initrd,
-      tools,
-      image,
-      clients: await ensureClients(),
-      accelerator: await acceleratorOf(tools),
-    };
-    return { TEMPER_TEST_METAL: JSON.stringify(given) };
-  } catch (failure) {
-    return { TEMPER_TEST_METAL_MISSING: failure.message };
-  }
-}
+/** @returns {Promise<Record<string, string>>} what the tests are given, or why they are skipped; a failure where it cannot be made */
+const prepared = (update) =>
+  metalGiven(
+    lacking,
+    () => ensureTools({ update }),
+    async (tools) => {
+      const { kernel, initrd } = await ensureRamdisk({ kernel: 'cloud-amd64' });
+      const image = await ensureImage(tools, { update });
+      return { kernel, initrd, image, clients: await ensureClients(), accelerator: await acceleratorOf(tools) };
+    },
+  );
 
 /**
  * What the first process of the namespaces does: the folder of claimed ports becomes its own, for in another process namespace their
@@ -90,14 +101,9 @@ main(async () => {
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, ...short, ...(await prepared(args.includes('--update-lock'))) };
   const words = args.filter((word) => word !== '--update-lock' && word !== '--short');
-  const jest = [
-    process.execPath,
-    path.join(modules, 'jest', 'bin', 'jest.js'),
-    ...words,
-    '--selectProjects',
-    'metal',
-    '--runInBand',
-  ];
+  const projects = ['--selectProjects', 'metal', '--runInBand'];
+  const files = args.includes('--short') ? ['--testPathPatterns', 'test/metal/one-machine'] : [];
+  const jest = [process.execPath, path.join(modules, 'jest', 'bin', 'jest.js'), ...words, ...projects, ...files];
   if (env.TEMPER_TEST_METAL_MISSING) {
     say(`no metal tests: ${env.TEMPER_TEST_METAL_MISSING}`);
     return played(jest, env);

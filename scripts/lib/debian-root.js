@@ -12,6 +12,13 @@ const defaultMirror = 'http://deb.debian.org/debian';
 
 const minute = 60_000;
 
+/** The mirror does not answer, which no recipe can mend. */
+class Unreachable extends Error {}
+
+// As apt says it: https://salsa.debian.org/apt-team/apt/-/blob/main/methods/connect.cc
+const unanswered =
+  /Could not (?:resolve|connect)|Temporary failure resolving|Unable to connect|Cannot initiate the connection/;
+
 /** Path of mmdebstrap; from Debian's package where the system has none. */
 const ensureMmdebstrap = async () =>
   (await ensurePrograms({ cache: 'mmdebstrap', packages: ['mmdebstrap'], names: ['mmdebstrap'], check: '--version' }))
@@ -43,13 +50,16 @@ const readLock = (file) =>
       .map((line) => /** @type {[string, string]} */ ([line.split(' ')[0], line.slice(line.indexOf(' ') + 1)])),
   );
 
-const heading = '# Versions and SHA-256 of the Debian packages; written by `npm run ramdisk -- --update`.\n';
+const defaultHeading = '# Versions and SHA-256 of the Debian packages; written by `npm run ramdisk -- --update`.\n';
+
+const headingOf = (lock) =>
+  (fs.existsSync(lock) && /^#.*\n/.exec(fs.readFileSync(lock, 'utf8'))?.[0]) || defaultHeading;
 
 /** Takes over what was installed; packages of another choice (a second kernel) keep their lines. */
 function writeLock(lock, list) {
   const all = new Map([...readLock(lock), ...readLock(list)]);
   const lines = [...all].map(([name, rest]) => `${name} ${rest}`).sort();
-  fs.writeFileSync(lock, `${heading}${lines.join('\n')}\n`);
+  fs.writeFileSync(lock, `${headingOf(lock)}${lines.join('\n')}\n`);
 }
 
 /** @throws Stop naming the packages that are not those of the lock */
@@ -74,7 +84,7 @@ function compareWithLock(lock, list) {
  * }} recipe
  *   `work` an empty folder for lists; `finish` a program that gets the root's path; `target` a folder for the root, which is thrown
  *   away where there is none; `epoch` the time stamp of all that is made, in seconds
- * @throws Stop where the packages are not those of the lock, Error where the root cannot be made
+ * @throws Stop where the packages are not those of the lock, Unreachable where no mirror answers, Error where the root cannot be made
  */
 async function makeRoot({ packages, lock, work, update = false, finish, env = {}, target, epoch }) {
   const list = path.join(work, 'packages');
@@ -107,9 +117,12 @@ async function makeRoot({ packages, lock, work, update = false, finish, env = {}
     timeoutMs: 20 * minute,
     env: { ...process.env, ...env, SOURCE_DATE_EPOCH: String(epoch) },
   });
-  if (!answer.ok) throw new Error(`mmdebstrap: ${answer.reason}\n${answer.output.split('\n').slice(-15).join('\n')}`);
+  if (!answer.ok) {
+    if (unanswered.test(answer.output)) throw new Unreachable(`the mirror ${mirror} does not answer`);
+    throw new Error(`mmdebstrap: ${answer.reason}\n${answer.output.split('\n').slice(-15).join('\n')}`);
+  }
   if (update) writeLock(lock, list);
   else compareWithLock(lock, list);
 }
 
-module.exports = { compareWithLock, makeRoot, packagesIn, readLock, writeLock };
+module.exports = { Unreachable, compareWithLock, makeRoot, packagesIn, readLock, writeLock };

@@ -14,8 +14,14 @@ const recipe = path.join(root, 'test', 'metal', 'lab');
 const epoch = Date.UTC(2026, 10, 1) / 1000;
 const inRecipe = (name) => path.join(recipe, name);
 
-/** The folder of something that is made once, by what it is made from. */
-async function ensure(name, inputs, work, { update }) {
+/**
+ * The folder of something that is made once, by what it is made from.
+ * @param {string} name
+ * @param {string[]} inputs files of the recipe
+ * @param {(making: string) => Promise<unknown>} work makes it in a folder
+ * @param {{update?: boolean}} options
+ */
+async function ensure(name, inputs, work, { update = false }) {
   const folder = () =>
     cacheDir('metal', `${name}-${fingerprint([...inputs, `${name}.lock`].map(inRecipe)).slice(0, 16)}`);
   const isWhole = () => fs.existsSync(path.join(folder(), '.complete'));
@@ -33,7 +39,11 @@ async function ensure(name, inputs, work, { update }) {
   return folder();
 }
 
-/** @returns the root with QEMU, libvirt, dnsmasq and sushy-emulator */
+/**
+ * The root with QEMU, libvirt, dnsmasq and sushy-emulator.
+ * @param {{update?: boolean}} options `update` takes the mirror's versions over into the lock
+ * @returns {Promise<string>} its path
+ */
 async function ensureTools(options) {
   const folder = await ensure(
     'tools',
@@ -55,7 +65,12 @@ async function ensureTools(options) {
   return path.join(folder, 'root');
 }
 
-/** @returns path of the disk of the small system */
+/**
+ * The disk of the small system, raw.
+ * @param {string} tools the root of the tools, in which it is made
+ * @param {{update?: boolean}} options
+ * @returns {Promise<string>} its path
+ */
 async function ensureImage(tools, options) {
   const inputs = ['image.packages', 'image-root.sh', 'image-disk.sh'];
   const folder = await ensure(
@@ -86,16 +101,6 @@ async function ensureImage(tools, options) {
 }
 
 /**
- * @param {{update?: boolean}} [options] `update` takes the mirror's versions over into the lock
- * @returns {Promise<{tools: string, image: string}>} paths
- * @throws Error or Stop that says why they cannot be had
- */
-async function ensureMetal({ update = false } = {}) {
-  const tools = await ensureTools({ update });
-  return { tools, image: await ensureImage(tools, { update }) };
-}
-
-/**
  * What can start firmware here. KVM on a processor without its own support for virtual machines starts kernels, and no firmware.
  * @param {string} tools the root of the tools
  * @returns {Promise<'kvm' | 'tcg'>}
@@ -109,4 +114,4 @@ async function acceleratorOf(tools) {
   return /BdsDxe|UEFI|Shell/.test(output) ? 'kvm' : 'tcg';
 }
 
-module.exports = { acceleratorOf, ensureMetal };
+module.exports = { acceleratorOf, ensureImage, ensureTools };
