@@ -1,165 +1,123 @@
 /** The life of one machine: real firmware, the real ramdisk from the boot service, an operating system on a disk that was really written. */
-import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { suiteOf } from '../support/found';
 import { metalGiven, metalMissing } from './support/given';
 import { type Impostor, startImpostor } from './support/impostor';
-import { type Lab, machineAddress, openLab } from './support/lab';
+import { type Lab, openLab } from './support/lab';
+import { acts, configDrive, enrol, hasTable, imaged, marker, rests, wait } from './support/life';
 import { until } from './support/shell';
+import { onceIn } from './support/ssh';
+import { isShort, note, stepsOf, withinMs } from './support/steps';
 
-const minutes = 60_000;
-/** Whole hours only end what never would: an emulated processor on a busy machine is slow. */
-const withinMs = 60 * minutes;
-jest.setTimeout(3 * withinMs);
-
-/** One boot of the ramdisk less. */
-const isShort = process.env.TEMPER_TEST_METAL_SHORT === '1';
+jest.setTimeout(4 * withinMs);
 
 const onMetal = suiteOf('a machine with real firmware', metalMissing);
 
 onMetal('a machine with real firmware', () => {
   let lab: Lab;
   let impostor: Impostor;
-  const begun = Date.now();
-  /** Notes on stdout how far the life is: minutes are long. */
-  const note = (what: string) =>
-    process.stdout.write(`${String(Math.round((Date.now() - begun) / 1000)).padStart(5)} s  ${what}\n`);
-  const wait = ['--wait', String(withinMs / 1000)];
-  const state = async (wanted: string) => {
-    const shown = JSON.parse(
-      await lab.baremetal(
-        'node',
-        'show',
-        'metal-1',
-        '-f',
-        'json',
-        '--fields',
-        'provision_state',
-        'last_error',
-        'maintenance',
-      ),
-    );
-    expect(shown).toMatchObject({ provision_state: wanted, last_error: null, maintenance: false });
-    note(wanted);
-  };
-  const properties = (given: Readonly<Record<string, string>>, option: string) =>
-    Object.entries(given).flatMap(([key, value]) => [option, `${key}=${value}`]);
+  const step = stepsOf(() => lab.explain());
+  const starts = (mark: number) => lab.machine.says(/deployed system started: /, withinMs, mark);
 
   beforeAll(async () => {
-    lab = await openLab(metalGiven());
+    lab = await openLab(metalGiven(), { firmware: 'uefi' });
     impostor = startImpostor(lab.ramdiskApi, lab.machine.mac, 'https://10.77.0.1:9999');
     note('the lab is up');
   });
   afterAll(async () => {
     await impostor?.stop();
     await lab?.close();
+    note('the lab is gone');
   });
 
-  test('it is enrolled by the address of its BMC, and its hardware is read from there', async () => {
-    const steps = JSON.stringify([{ interface: 'deploy', step: 'erase_devices_metadata', order: 1, args: {} }]);
-    await lab.baremetal('runbook', 'create', '--name', 'CUSTOM_METADATA', '--public', 'True', '--steps', steps);
-    const named = ['--driver', 'redfish', '--name', 'metal-1', '--resource-class', 'metal'];
-    await lab.baremetal('node', 'create', ...named, ...properties(lab.bmc, '--driver-info'));
-    await lab.baremetal('node', 'add', 'trait', 'metal-1', 'CUSTOM_METADATA');
-    await lab.baremetal('node', 'manage', 'metal-1', ...wait);
-    await state('manageable');
-    await lab.baremetal('node', 'inspect', 'metal-1', ...wait);
-    await state('manageable');
+  step('it is enrolled by the address of its BMC, and its hardware is read from there', async () => {
+    await enrol(lab);
+    await acts(lab, 'manage', 'manageable');
+    await acts(lab, 'inspect', 'manageable');
     const addresses = await lab.baremetal('port', 'list', '--fields', 'address', '-f', 'value');
     expect(addresses.trim()).toBe(lab.machine.mac);
   });
 
-  const cleaned = isShort
-    ? 'it is made available without cleaning, as the short form has it'
-    : 'it is cleaned by its ramdisk, which it booted from the boot service';
-  test(cleaned, async () => {
-    const mark = lab.machine.mark();
-    if (isShort) await lab.baremetal('node', 'set', 'metal-1', '--no-automated-clean');
-    await lab.baremetal('node', 'provide', 'metal-1', ...wait);
-    await state('available');
-    if (isShort) await lab.baremetal('node', 'set', 'metal-1', '--automated-clean');
-    else await lab.machine.says(/ramdisk started: firmware uefi/, minutes, mark);
-  });
+  if (isShort)
+    step('it is made available without cleaning', async () => {
+      await lab.baremetal('node', 'set', 'metal-1', '--no-automated-clean');
+      await acts(lab, 'provide', 'available');
+    });
+  else {
+    step('its ramdisk sends what it finds, as an inspection asks for it', async () => {
+      await lab.baremetal('node', 'set', 'metal-1', '--inspect-interface', 'agent');
+      await acts(lab, 'inspect', 'manageable');
+      const { inventory } = JSON.parse(await lab.baremetal('node', 'inventory', 'save', 'metal-1'));
+      expect(inventory.interfaces).toContainEqual(expect.objectContaining({ mac_address: lab.machine.mac }));
+      expect(inventory.disks).toHaveLength(2);
+      expect(inventory.boot.current_boot_mode).toBe('uefi');
+    });
 
-  test('it is deployed, with both workers killed in the image write: one download, user data has run, and its key opens ssh', async () => {
-    const { publicKey, privateKey } = sshKey(lab.folder);
-    const { url, sha256 } = lab.image;
-    const image = {
-      image_source: url,
-      image_disk_format: 'raw',
-      image_os_hash_algo: 'sha256',
-      image_os_hash_value: sha256,
-    };
-    await lab.baremetal('node', 'set', 'metal-1', ...properties(image, '--instance-info'));
-    const marker = 'written-by-user-data';
-    const drive = {
-      meta_data: { name: 'metal-one', hostname: 'metal-one', public_keys: { metal: publicKey } },
-      user_data: `#cloud-config\nwrite_files:\n- path: /etc/marker\n  content: ${marker}\n`,
-    };
-    const mark = lab.machine.mark();
-    const deploying = lab.baremetal('node', 'deploy', 'metal-1', '--config-drive', JSON.stringify(drive), ...wait);
-    const over = deploying.then(
-      () => true,
-      () => true,
-    );
-    await Promise.race([until('the image to be fetched', withinMs, () => lab.image.requests() > 0), over]);
-    note('the image is being written; both workers are killed');
-    await Promise.all(
-      ['worker-control', 'worker-bmc-default'].map((name) => lab.system.back(name, lab.system.kill(name))),
-    );
-    await deploying;
-    await state('active');
-    expect(lab.image.requests()).toBe(1);
-    const line = await lab.machine.says(/deployed system started: /, withinMs, mark);
-    note(line);
-    expect(line).toContain(`hostname metal-one, firmware uefi, marker ${marker}`);
-    const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
-    const login = ['-i', privateKey, ...options.flatMap((option) => ['-o', option])];
-    const asked = 'echo $(cat /etc/marker) $(hostname)';
-    const ssh = () => lab.tools.run('ssh', ...login, `debian@${machineAddress}`, asked);
-    await until('ssh to answer', withinMs, () =>
-      ssh().then(
+    step('it is cleaned by its ramdisk, which it booted from the boot service', async () => {
+      const mark = lab.machine.mark();
+      await acts(lab, 'provide', 'available');
+      await lab.machine.says(/ramdisk started: firmware uefi/, withinMs, mark);
+    });
+  }
+
+  let key: string;
+  const login = () => ({ user: 'debian', address: lab.address, key });
+  const asked = 'echo $(cat /etc/marker) $(hostname)';
+
+  step(
+    'it is deployed, with both workers killed in the image write: one download, user data has run, and its key opens ssh',
+    async () => {
+      await imaged(lab);
+      const given = configDrive(lab);
+      key = given.key;
+      const mark = lab.machine.mark();
+      const deploying = lab.baremetal('node', 'deploy', 'metal-1', ...given.drive, ...wait);
+      const over = deploying.then(
         () => true,
-        () => false,
-      ),
-    );
-    expect((await ssh()).trim()).toBe(`${marker} metal-one`);
-    note('ssh answers');
-  });
+        () => true,
+      );
+      await Promise.race([until('the image to be fetched', withinMs, () => lab.image.requests() > 0), over]);
+      note('the image is being written; both workers are killed');
+      await Promise.all(
+        ['worker-control', 'worker-bmc-default'].map((name) => lab.system.back(name, lab.system.kill(name))),
+      );
+      await deploying;
+      await rests(lab, 'active');
+      expect(lab.image.requests()).toBe(1);
+      const line = await starts(mark);
+      note(line);
+      expect(line).toContain(`hostname metal-one, firmware uefi, marker ${marker}`);
+      expect(await onceIn(lab.tools, login(), withinMs, asked)).toBe(`${marker} metal-one`);
+      note('ssh answers');
+    },
+  );
 
-  test('it is torn down, and its disk has no system any more', async () => {
-    // The header of a GPT is in the second sector (UEFI, 5.3.2).
-    const header = () => lab.machine.disk(512, 8).toString('latin1');
-    expect(header()).toBe('EFI PART');
-    await lab.baremetal('node', 'undeploy', 'metal-1', ...wait);
-    await state('available');
-    expect(header()).not.toBe('EFI PART');
-  });
+  if (isShort)
+    step('it is torn down, and powered off', async () => {
+      await acts(lab, 'undeploy', 'available');
+      expect((await lab.tools.run('virsh', 'domstate', 'metal-1')).trim()).toBe('shut off');
+    });
+  else {
+    step('it is torn down, and its disk has no system any more', async () => {
+      expect(hasTable(lab)).toBe(true);
+      await acts(lab, 'undeploy', 'available');
+      expect(hasTable(lab)).toBe(false);
+    });
+  }
 
-  test('a machine that played its ramdisk all the while got no token, and none of its heartbeats was taken', () => {
-    expect(impostor.rounds()).toBeGreaterThan(10);
-    expect([...impostor.tokens].filter((token) => token !== '******')).toEqual([]);
-    expect([...impostor.beats].filter((status) => status < 400)).toEqual([]);
-    expect(impostor.tokens.size + impostor.beats.size).toBeGreaterThan(0);
-  });
+  step(
+    'a machine that played its ramdisk all the while got no token, and none of its heartbeats was taken',
+    async () => {
+      expect(impostor.rounds()).toBeGreaterThan(10);
+      expect([...impostor.tokens].filter((token) => token !== '******')).toEqual([]);
+      expect([...impostor.beats].filter((status) => status < 400)).toEqual([]);
+      expect(impostor.tokens.size + impostor.beats.size).toBeGreaterThan(0);
+    },
+  );
 
-  test('no token of a boot stands on its serial console', () => {
+  step('no token of a boot stands on its serial console', async () => {
     const text = readFileSync(lab.machine.console, 'latin1');
     expect(text).toContain('ironic-python-agent version');
     expect(text).not.toMatch(/agent[_-]token=[\w-]/);
   });
 });
-
-/** A key for this test, made by ssh-keygen's own format. */
-const sshKey = (folder: string): { publicKey: string; privateKey: string } => {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 3072 });
-  const file = join(folder, 'key');
-  rmSync(file, { force: true });
-  writeFileSync(file, privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
-  const { e, n } = publicKey.export({ format: 'jwk' });
-  const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, bytes.length >> 8, bytes.length & 255]), bytes]);
-  const modulus = Buffer.concat([Buffer.from([0]), Buffer.from(n!, 'base64url')]);
-  const wire = [Buffer.from('ssh-rsa'), Buffer.from(e!, 'base64url'), modulus].map(field);
-  return { publicKey: `ssh-rsa ${Buffer.concat(wire).toString('base64')} metal`, privateKey: file };
-};

@@ -1,62 +1,87 @@
 /** A machine room in a network namespace: one bridge, DHCP on it, a BMC emulator, and Temper's own processes. */
-import { createHash } from 'node:crypto';
-import { createReadStream, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { type System, startSystem } from '../../e2e/support/system';
+import { documented } from './documented';
 import type { Given } from './given';
+import { type Image, serveImage } from './images';
 import { defineMachine, diskBytes, type Machine } from './machine';
+import { type Relay, startRelay } from './relay';
 import { must, started, until } from './shell';
 import { layOutTools, startLibvirt, type ToolsRoot } from './tools-root';
 
 const bridge = 'metal0';
 const net = '10.77.0';
 const gateway = `${net}.1`;
-export const machineAddress = `${net}.51`;
+const machineAddress = `${net}.51`;
+const mac = '52:54:00:77:00:01';
 // Ports of a namespace that has nothing else in it.
-const [bmcPort, ramdiskPort, bootPort] = [8000, 6387, 6386];
+const [bmcPort, ramdiskPort, bootPort, relayPort] = [8000, 6387, 6386, 6388];
+const bootUrl = `http://${gateway}:${bootPort}`;
 
 export type Lab = {
   readonly system: System;
   readonly machine: Machine;
   readonly folder: string;
   readonly tools: ToolsRoot;
-  readonly image: { readonly url: string; readonly sha256: string; readonly bytes: number; requests(): number };
+  readonly image: Image;
+  /** Between BMCs and the boot service. */
+  readonly relay: Relay;
   /** Redfish settings of the machine's BMC, as driver_info. */
   readonly bmc: Readonly<Record<string, string>>;
   /** The real `baremetal` command, as an operator. */
   baremetal(...args: string[]): Promise<string>;
   /** The `temper` command, as an operator. */
   temper(...args: string[]): Promise<string>;
+  /** Has the BMC eject its media, as a person at its console would. */
+  eject(): Promise<void>;
   /** The API of ramdisks, without /v1. */
   readonly ramdiskApi: string;
+  /** Address that the machine got on the bridge last. */
+  address(): string;
+  /** What is known of the node and its machine, for the output of a test that failed. */
+  explain(): Promise<string>;
   close(): Promise<void>;
 };
 
-const openNetwork = async (tools: ToolsRoot, folder: string, mac: string): Promise<void> => {
+/** How the machine boots: the firmware, and who answers its DHCP. */
+export type Wired = {
+  readonly firmware: 'uefi' | 'bios';
+  /** By the network, with the configuration that Temper makes; else from media of its BMC. */
+  readonly byNetwork?: boolean;
+};
+
+const openNetwork = async (): Promise<void> => {
   await must('ip', ['link', 'set', 'lo', 'up']);
   await must('ip', ['link', 'add', 'name', bridge, 'type', 'bridge']);
   await must('ip', ['address', 'add', `${gateway}/24`, 'dev', bridge]);
   await must('ip', ['link', 'set', bridge, 'up']);
-  const dhcp = [
-    `--interface=${bridge}`,
-    '--bind-interfaces',
-    '--except-interface=lo',
-    '--port=0',
-    '--keep-in-foreground',
-  ];
-  const leases = [`--dhcp-range=${net}.100,${net}.200,1h`, `--dhcp-host=${mac},${machineAddress}`];
-  tools.start(
-    join(folder, 'dnsmasq.log'),
-    'dnsmasq',
-    ...dhcp,
-    ...leases,
-    '--dhcp-leasefile=/run/leases',
-    '--log-facility=-',
-    '--log-dhcp',
-  );
+};
+
+/** DHCP of a site: one address, no boot loader. @returns arguments of dnsmasq */
+const plainDhcp = (): string[] => [
+  `--interface=${bridge}`,
+  '--bind-interfaces',
+  '--except-interface=lo',
+  '--port=0',
+  `--dhcp-range=${net}.100,${net}.200,1h`,
+  `--dhcp-host=${mac},${machineAddress}`,
+  '--dhcp-leasefile=/run/leases',
+];
+
+/** The one that Temper makes. @returns arguments of dnsmasq */
+const generatedDhcp = async (dir: string): Promise<string[]> => {
+  const values = {
+    '--dir': dir,
+    '--interface': bridge,
+    '--range': `${net}.100,${net}.200`,
+    '--url': bootUrl,
+  };
+  const made = documented('temper boot dnsmasq', values, ['--secure-boot']);
+  await must(process.execPath, [jest.requireActual('../../../scripts/lib/paths').bin('temper'), ...made]);
+  return [`--conf-file=${join(dir, 'dnsmasq.conf')}`, '--user=root'];
 };
 
 /** What the emulator says of disks: it has no way to read it from libvirt, and answers 500 where it was given nothing. */
@@ -95,35 +120,13 @@ const startBmc = async (tools: ToolsRoot, folder: string, uuid: string): Promise
   );
 };
 
-const digestOf = async (file: string): Promise<string> => {
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
-  return hash.digest('hex');
-};
-
-/** A plain web server with one image on the bridge. */
-const serveImage = async (file: string): Promise<Lab['image'] & { close(): void }> => {
-  const bytes = statSync(file).size;
-  let downloads = 0;
-  const server = createServer((request, response) => {
-    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes });
-    if (request.method !== 'GET') return void response.end();
-    downloads++;
-    createReadStream(file).pipe(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, gateway, resolve));
-  return {
-    url: `http://${gateway}:${(server.address() as AddressInfo).port}/system.raw`,
-    sha256: await digestOf(file),
-    bytes,
-    requests: () => downloads,
-    close: () => void server.close(),
-  };
-};
+// Weaknesses of processors are not emulated, and what guards against them costs an emulated one dearly.
+const kernelArguments = 'console=ttyS0,115200 net.ifnames=0 mitigations=off quiet';
 
 const settings = {
   TEMPER_BOOT_HOST: gateway,
   TEMPER_BOOT_PORT: String(bootPort),
+  TEMPER_BOOT_URL: `http://${gateway}:${relayPort}`,
   TEMPER_RAMDISK_LISTEN: `${gateway}:${ramdiskPort}`,
   TEMPER_BMC_NETWORKS: `${net}.0/24`,
   TEMPER_AGENT_NETWORKS: `${net}.0/24`,
@@ -132,49 +135,102 @@ const settings = {
   TEMPER_AGENT_TIMEOUT_MS: '3600000',
 };
 
-/** Brings everything up: the machine is powered off, its ramdisk is recorded as `metal`. */
-export const openLab = async (given: Given): Promise<Lab> => {
+/** Of dnsmasq's lines of expiry, MAC address, address, name and client: a ramdisk and a system are two clients of one machine. */
+const lastLease = (file: string): string => {
+  const leases = readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, leased]) => leased === mac);
+  const [latest] = leases.sort(([one], [other]) => Number(other) - Number(one));
+  if (latest === undefined) throw new Error('the machine has no address');
+  return latest[2]!;
+};
+
+const ejectMedia = async (uuid: string): Promise<void> => {
+  const manager = `http://${gateway}:${bmcPort}/redfish/v1/Managers/${uuid}`;
+  const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa('root:calvin')}` };
+  const act = `${manager}/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia`;
+  const { status } = await fetch(act, { method: 'POST', headers, body: '{}' });
+  if (status >= 300) throw new Error(`the BMC answered ${status} to EjectMedia`);
+};
+
+/** What a machine has written, without what moves a cursor. */
+const readable = (file: string): string =>
+  stripVTControlCharacters(readFileSync(file, 'latin1')).replace(/\r+\n/g, '\n');
+
+const endOf = (file: string): string =>
+  readable(file)
+    .split('\n')
+    .slice(-40)
+    .map((line) => line.slice(0, 240))
+    .join('\n');
+
+const shown = ['provision_state', 'target_provision_state', 'last_error', 'maintenance_reason', 'fault', 'power_state'];
+
+/** Brings everything up: the machine is powered off, its ramdisk is recorded as `debian`. */
+export const openLab = async (given: Given, { firmware, byNetwork = false }: Wired): Promise<Lab> => {
   const work = mkdtempSync(join(tmpdir(), 'temper-metal-'));
   const tools = await layOutTools(given, work);
   const folder = join(work, 'shared');
-  const mac = '52:54:00:77:00:01';
-  await openNetwork(tools, folder, mac);
+  await openNetwork();
+  const dhcpFolder = join(folder, 'dhcp');
+  const dhcp = byNetwork ? await generatedDhcp(dhcpFolder) : plainDhcp();
+  tools.start(
+    join(folder, 'dnsmasq.log'),
+    'dnsmasq',
+    '--keep-in-foreground',
+    ...dhcp,
+    '--log-facility=-',
+    '--log-dhcp',
+  );
   await startLibvirt(tools, folder);
-  const machine = await defineMachine(tools, { name: 'metal-1', mac, bridge, accelerator: given.accelerator }, folder);
+  const wanted = { name: 'metal-1', mac, bridge, firmware, accelerator: given.accelerator };
+  const machine = await defineMachine(tools, wanted, folder);
   await startBmc(tools, folder, machine.uuid);
-  const image = await serveImage(given.image);
-  const system = await startSystem(0, settings);
+  const image = await serveImage(given.image, gateway);
+  const relay = await startRelay(gateway, relayPort, bootPort);
+  const system = await startSystem(0, { ...settings, ...(byNetwork && { TEMPER_BOOT_DHCP_DIR: dhcpFolder }) });
   const env = {
     OS_CLIENT_CONFIG_FILE: system.record().addresses.clouds,
     OS_CLOUD: 'operator',
     TEMPER_SYSTEM_FILE: join(system.data, 'system.json'),
   };
   const temper = (...args: string[]) => must(process.execPath, [system.program('temper'), ...args], { env });
-  const files = ['--kernel', given.kernel, '--initrd', given.initrd];
-  const dir = ['--dir', join(system.data, 'boot')];
-  await temper('ramdisk', 'add', 'metal', ...files, '--args', 'console=ttyS0,115200 net.ifnames=0 quiet', ...dir);
+  const baremetal = (...args: string[]) => must(join(given.clients, 'baremetal'), args, { env });
+  const files = { '--kernel': given.kernel, '--initrd': given.initrd, '--dir': join(system.data, 'boot') };
+  await temper(...documented('temper ramdisk add', { ...files, '--args': kernelArguments }));
   return {
     system,
     machine,
     folder,
     tools,
     image,
+    relay,
     bmc: {
       redfish_address: `http://${gateway}:${bmcPort}`,
       redfish_system_id: `/redfish/v1/Systems/${machine.uuid}`,
       redfish_username: 'root',
       redfish_password: 'calvin',
-      deploy_iso: 'ramdisk:metal',
+      deploy_iso: 'ramdisk:debian',
     },
-    baremetal: (...args) => must(join(given.clients, 'baremetal'), args, { env }),
+    baremetal,
     temper,
     ramdiskApi: `http://${gateway}:${ramdiskPort}`,
+    address: () => (byNetwork ? lastLease(join(dhcpFolder, 'leases')) : machineAddress),
+    eject: () => ejectMedia(machine.uuid),
+    explain: async () =>
+      [
+        `--- the end of the console of metal-1\n${endOf(machine.console)}`,
+        `--- the node\n${await baremetal('node', 'show', 'metal-1', '--fields', ...shown)}`,
+        `--- its runs\n${await temper('runs', 'list', 'metal-1').catch(String)}`,
+      ].join('\n'),
     async close() {
       image.close();
+      relay.close();
       await started('chroot', [tools.path, 'virsh', 'destroy', 'metal-1']);
       await system.stop();
-      // The mounts go with the namespace; what is below them goes with the folder, later.
-      if (process.env.TEMPER_TEST_METAL_KEEP === undefined) rmSync(join(folder, 'metal-1-a.raw'), { force: true });
+      const kept = process.env.TEMPER_TEST_METAL_CONSOLE;
+      if (kept !== undefined) writeFileSync(kept, readable(machine.console));
     },
   };
 };

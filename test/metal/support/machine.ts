@@ -1,5 +1,5 @@
 /** A virtual machine with real firmware, two empty disks and a serial console, behind a BMC that other people's emulator plays. */
-import { openSync, readFileSync, readSync, truncateSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from './shell';
 import type { ToolsRoot } from './tools-root';
@@ -25,17 +25,20 @@ type Wanted = {
   readonly name: string;
   readonly mac: string;
   readonly bridge: string;
+  readonly firmware: 'uefi' | 'bios';
   readonly accelerator: 'kvm' | 'tcg';
 };
 
-const domain = ({ name, mac, bridge, accelerator }: Wanted, folder: string): string => `
+const uefi = (nvram: string): string => `
+    <loader readonly='yes' type='pflash'>/usr/share/OVMF/OVMF_CODE_4M.fd</loader>
+    <nvram template='/usr/share/OVMF/OVMF_VARS_4M.fd'>${nvram}</nvram>`;
+
+const domain = ({ name, mac, bridge, accelerator, firmware }: Wanted, folder: string): string => `
 <domain type='${accelerator === 'kvm' ? 'kvm' : 'qemu'}'>
   <name>${name}</name><memory unit='MiB'>2560</memory><vcpu>2</vcpu>
   <cpu mode='${accelerator === 'kvm' ? 'host-passthrough' : 'maximum'}'/>
   <os>
-    <type arch='x86_64' machine='q35'>hvm</type>
-    <loader readonly='yes' type='pflash'>/usr/share/OVMF/OVMF_CODE_4M.fd</loader>
-    <nvram template='/usr/share/OVMF/OVMF_VARS_4M.fd'>${folder}/${name}.nvram</nvram>
+    <type arch='x86_64' machine='q35'>hvm</type>${firmware === 'uefi' ? uefi(`${folder}/${name}.nvram`) : ''}
     <boot dev='hd'/>
   </os>
   <features><acpi/><apic/></features><clock offset='utc'/>
@@ -81,7 +84,9 @@ export const defineMachine = async (tools: ToolsRoot, wanted: Wanted, folder: st
     mark,
     disk(at, bytes) {
       const piece = Buffer.alloc(bytes);
-      readSync(openSync(first, 'r'), piece, 0, bytes, at);
+      const file = openSync(first, 'r');
+      readSync(file, piece, 0, bytes, at);
+      closeSync(file);
       return piece;
     },
     async says(line, withinMs, since = 0) {

@@ -1,0 +1,98 @@
+/** A plain web server with one image, which a test can spoil. */
+import { createHash } from 'node:crypto';
+import { createReadStream, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+export type Image = {
+  readonly url: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Downloads that have begun. */
+  requests(): number;
+  /** Bytes of the last download that were sent. */
+  sent(): number;
+  /** Whether downloads from now on end with another byte. */
+  change(changed: boolean): void;
+  /** Of a qcow2 file that no machine of the lab has the memory for. */
+  readonly hugeUrl: string;
+};
+
+const digestOf = async (file: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
+  return hash.digest('hex');
+};
+
+/** Magic, version 2, clusters of 64 KiB, a disk of 1 GiB: docs/interop/qcow2.txt of QEMU. */
+const qcow2Header = (): Buffer => {
+  const bytes = Buffer.alloc(1 << 16);
+  bytes.write('QFI\xfb', 'latin1');
+  bytes.writeUInt32BE(2, 4);
+  bytes.writeUInt32BE(16, 20);
+  bytes.writeBigUInt64BE(1n << 30n, 24);
+  return bytes;
+};
+
+const zeros = Buffer.alloc(1 << 20);
+const hugeBytes = (1 << 16) + 8_192 * zeros.length;
+
+function* hugeFile(): Generator<Buffer> {
+  yield qcow2Header();
+  for (let piece = 0; piece < 8_192; piece++) yield zeros;
+}
+
+/** Passes a file of so many bytes on; `count` learns how many went, and the last byte is another where it is to be. */
+const passing = (bytes: number, isChanged: () => boolean, count: (sent: number) => void): Transform => {
+  let sent = 0;
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      sent += piece.length;
+      count(sent);
+      if (sent === bytes && isChanged()) piece[piece.length - 1]! ^= 1;
+      done(null, piece);
+    },
+  });
+};
+
+/** Serves a file on an address, at a free port. */
+export const serveImage = async (file: string, address: string): Promise<Image & { close(): void }> => {
+  const bytes = statSync(file).size;
+  let downloads = 0;
+  let sent = 0;
+  let changed = false;
+  const count = (now: number) => {
+    sent = now;
+  };
+  const server = createServer((request, response) => {
+    const isHuge = request.url === '/huge.qcow2';
+    const length = isHuge ? hugeBytes : bytes;
+    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': length });
+    if (request.method !== 'GET') return void response.end();
+    // A client that goes away ends its own download.
+    const gone = () => undefined;
+    if (isHuge) return void pipeline(Readable.from(hugeFile()), response).catch(gone);
+    downloads++;
+    void pipeline(
+      createReadStream(file),
+      passing(bytes, () => changed, count),
+      response,
+    ).catch(gone);
+  });
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  const base = `http://${address}:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `${base}/system.raw`,
+    hugeUrl: `${base}/huge.qcow2`,
+    sha256: await digestOf(file),
+    bytes,
+    requests: () => downloads,
+    sent: () => sent,
+    change: (to) => {
+      changed = to;
+    },
+    close: () => void server.close(),
+  };
+};
