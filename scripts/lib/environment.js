@@ -91,7 +91,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       PATH: programsPath(),
       TEMPER_CONDUCTOR_GROUP: group,
       TEMPER_WORKER_HOSTNAME: `worker-${group || 'default'}`,
-      TEMPER_BOOT_URL: `http://${bootHost}:${ports.boot}`,
+      TEMPER_BOOT_URL: process.env.TEMPER_BOOT_URL || `http://${bootHost}:${ports.boot}`,
       TEMPER_RAMDISK_API_URL: ramdiskApiUrl,
       // The emulated rack listens on loopback, where a BMC of the real world never is.
       TEMPER_BMC_NETWORKS: process.env.TEMPER_BMC_NETWORKS || '127.0.0.0/8',

@@ -56,7 +56,7 @@ mkdir -p "$root/boot/grub"
 cat >"$root/boot/grub/grub.cfg" <<CFG
 set timeout=0
 search --no-floppy --label system --set=root
-linux /boot/$kernel root=LABEL=system ro console=ttyS0,115200 net.ifnames=0 mitigations=off quiet
+linux /boot/$kernel root=LABEL=system ro console=ttyS0,115200 net.ifnames=0 mitigations=off no_timer_check quiet
 initrd /boot/initrd.img-${kernel#vmlinuz-}
 boot
 CFG
