@@ -47,7 +47,7 @@ const rooms = {
     files: below('src/activities'),
     tests: [
       'test/activities/{act-parts,control-acts,looks,one-ramdisk,power-look}.test.ts',
-      'test/activities/{late-attempt,lease,power-sync,ramdisk-image,run-act,secrets-command,stolen-api}.test.ts',
+      'test/activities/{late-attempt,lease,power-sync,ramdisk-image,reported-attempts,run-act,secrets-command,stolen-api}.test.ts',
       'test/runs/{call,inspection-rules,lost-ramdisk,runs}.test.ts',
     ],
     servers: true,

@@ -35,7 +35,10 @@ test.each<[string, Driver | undefined, ActName]>([
   ['whose driver has no such look', withActs({}), 'read_boot_device'],
   ['by an act that writes', withActs({ power_on: async () => ({ is: 'done' }) }), 'power_on'],
 ])('a look at a node %s is refused by name', async (_, driver, act) => {
-  await expect(looked(driver, act)).rejects.toMatchObject({ type: 'DriverUnsupported' });
+  await expect(looked(driver, act)).rejects.toMatchObject({
+    type: 'DriverUnsupported',
+    message: expect.stringMatching(/^Driver redfish does not support to /),
+  });
 });
 
 test('a look answers what the driver saw', async () => {
