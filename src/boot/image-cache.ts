@@ -40,7 +40,10 @@ class NoRoom extends Error {}
 
 const mib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;
 
-type Entry = { readonly work: Promise<Cached>; state: Cached };
+type Entry = { readonly work: Promise<Cached>; state: Cached; notedAt?: number };
+
+// What makes room is chosen by hours and days.
+const notedMs = 60_000;
 
 export const createImageCache = (deps: ImageCacheDeps): ImageCache => {
   const { dir, mostBytes, inventory, origins, log, retryMs = 2_000, refusedMs = 15_000 } = deps;
@@ -175,10 +178,17 @@ export const createImageCache = (deps: ImageCacheDeps): ImageCache => {
     return entry;
   };
 
+  const noteUse = async (sha256: string, entry: Entry): Promise<void> => {
+    const now = performance.now();
+    if (entry.notedAt !== undefined && now - entry.notedAt < notedMs) return;
+    entry.notedAt = now;
+    await folder.touch(sha256);
+  };
+
   return {
     async find(wanted) {
       const entry = entries.get(wanted.sha256) ?? begin(wanted);
-      if (entry.state.is === 'ready') void folder.touch(wanted.sha256);
+      if (entry.state.is === 'ready') await noteUse(wanted.sha256, entry);
       return entry.state;
     },
     async close() {

@@ -118,13 +118,17 @@ const inFolder = () => readdirSync(join(dir, 'images')).toSorted();
 it('fetches an image once for many readers, who get its bytes by ranges', async () => {
   await start();
   const bytes = randomBytes(3 * mb);
-  serve = sending(bytes);
+  // The origin waits until all of them have asked.
+  const gate = new EventEmitter();
+  serve = (req, res) => void gate.once('open', () => sending(bytes)(req, res));
   const { image, give } = recordOf(bytes);
   const urls = Array.from({ length: 20 }, give);
   const first = await Promise.all(urls.map((one) => get(one)));
   expect(first.every(({ status }) => status === 503)).toBe(true);
   expect(first[0]!.headers.get('retry-after')).toBe('5');
   expect(first[0]!.bytes.toString()).toBe('image debian is being fetched and checked');
+  while (fetches === 0) await new Promise((done) => setImmediate(done));
+  gate.emit('open');
   expect((await Promise.all(urls.map(settled))).every(({ status }) => status === 206)).toBe(true);
   const read = await Promise.all(urls.map((one) => get(one)));
   expect(read.every(({ status, bytes: got }) => status === 200 && got.equals(bytes))).toBe(true);
