@@ -49,7 +49,7 @@ test('a rollout is shown with its reason, its waves, its budget and why a node h
   expect(text).toContain('1 failed, 0 parked, 0 under way; room for 1 of 2');
   expect(text).toContain('a person opens wave 2');
   expect(text).toContain('The rollout is paused: Wave 1 is over');
-  expect(text).toContain('sse:change, every 5s');
+  expect(text).toContain('hx-trigger="sse:change"');
 });
 
 test('a stranger sees no rollout, a tenant its own node and nothing of the others', async () => {
@@ -145,6 +145,28 @@ test('an act that the rules refuse is off and says by which rule; the API refuse
   const refused = await browser.post(`/rollouts/${id}/pause`, { reason: 'x' });
   expect(refused.status).toBe(403);
   expect(refused.text).toContain('temper:rollout:pause');
+});
+
+test('an open page is told of a pause and of a vote, which are events of no node', async () => {
+  const id = await made('running');
+  const { cookie } = await pages.as('owner-manager');
+  const leaving = new AbortController();
+  const reply = await fetch(`${pages.url}/live`, { headers: { cookie }, signal: leaving.signal });
+  const reader = reply.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const until = async (what: string): Promise<void> => {
+    while (!text.includes(what)) text += (await reader.read()).value ?? '';
+    text = '';
+  };
+  await until('retry:');
+  const body = { reason: 'the cable' };
+  expect((await api.as('owner-manager', 'POST', `/temper/v1/rollouts/${id}/pause`, { body })).status).toBe(200);
+  await until('event: change');
+  const other = await made('awaiting_approval');
+  const vote = { reason: 'read it', plan_hash: '0'.repeat(64) };
+  expect((await api.as('operator', 'POST', `/temper/v1/rollouts/${other}/approve`, { body: vote })).status).toBe(200);
+  await until('event: change');
+  leaving.abort();
 });
 
 test('an abort asks what becomes of what runs', async () => {

@@ -172,6 +172,17 @@ describe('a form is refused', () => {
     expect(await browser.post('/sign-out', { csrf: other.csrf })).toMatchObject(refused);
   });
 
+  test('with half a token, and no page has the token of another', async () => {
+    const browser = await pages.as('operator');
+    const first = browser.csrf;
+    await browser.get('/no-such-page');
+    expect(browser.csrf).not.toBe(first);
+    const [salt, proof] = first.split('.');
+    for (const csrf of [`${salt}.`, `.${proof}`, `${salt}x.${proof}`, salt!, proof!])
+      expect(await browser.post('/sign-out', { csrf })).toMatchObject(refused);
+    expect(await browser.post('/sign-out', { csrf: first })).toMatchObject({ status: 303 });
+  });
+
   test.each([
     ['another origin', { origin: 'https://evil.example.org' }],
     ['an origin that says nothing', { origin: 'null' }],

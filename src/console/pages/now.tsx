@@ -8,7 +8,6 @@ import { NodeLink, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { NodeView, RunListed, RunView, SummaryView, WorkerView } from '../views';
 import { NodeTrouble } from './nodes';
-import { rolloutEveryS } from './rollouts';
 import { RunActs, runAsks } from './run';
 import { runAddress, runColumns } from './runs';
 import { WaitingRollouts, waitingRollouts } from './waiting';
@@ -129,7 +128,7 @@ export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
   const body = (
     <>
       <h1>Now</h1>
-      <Live id="now" events="/live" path="/" everyS={rolling > 0 ? rolloutEveryS : undefined}>
+      <Live id="now" events="/live" path="/">
         {calm && (
           <p class="empty">
             Nothing waits for you. Runs and rollouts that need a decision, nodes in trouble and workers that are away

@@ -10,7 +10,7 @@ import { Facts, Id, NodeLink, Notice, personOf, State, spanOf, Time, Title, tone
 import { type FormContext, fieldOf, type PageAnswer, type PageContext, type PageQuery } from '../server/context';
 import { proofOf } from '../server/session';
 import type { CounterView, RolloutView, TargetView, WaveView } from '../views';
-import { rolloutAddress, rolloutEveryS, rolloutTitle, workOf } from './rollouts';
+import { rolloutAddress, rolloutTitle, workOf } from './rollouts';
 
 const rolloutLabels: Readonly<Record<RolloutAct, string>> = {
   approve: 'Approve the plan', reject: 'Reject the plan', submit: 'Ask for approval', start: 'Start', advance: 'Open the next wave',
@@ -223,8 +223,7 @@ const Whole = ({ rollout, answers, session }: ActsProps) => (
 const isAct = (act: string): act is RolloutAct => (offeredRolloutActs as readonly string[]).includes(act);
 
 /** What its pages follow while it goes on. */
-export const rolloutEvents = ({ state }: RolloutView) =>
-  endedRollouts.includes(state) ? { events: undefined } : { events: '/live', everyS: rolloutEveryS };
+export const rolloutEvents = ({ state }: RolloutView) => (endedRollouts.includes(state) ? undefined : '/live');
 
 const rolloutData = async ({ api, params }: PageContext, wanted: PageQuery) => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
@@ -249,7 +248,7 @@ export const rolloutPage = async (context: PageContext): Promise<PageAnswer> => 
   const body = (
     <>
       {did && <Notice tone="good" role="status">{rolloutWill[did]}</Notice>}
-      <Live id="rollout" path={address} query={wanted} {...rolloutEvents(rollout)}>
+      <Live id="rollout" path={address} query={wanted} events={rolloutEvents(rollout)}>
         <Title text={title}><State is={rollout.state} /></Title>
         {rollout.reason && <Notice tone="wait">{rollout.code && `${rollout.code}: `}{rollout.reason}</Notice>}
         <PlanFacts rollout={rollout} />

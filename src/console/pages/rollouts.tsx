@@ -5,9 +5,6 @@ import { personOf, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { RolloutView } from '../views';
 
-/** How often pages of rollouts are fetched again: pauses and approvals are no events of a node. */
-export const rolloutEveryS = 5;
-
 export const rolloutAddress = ({ uuid }: { uuid: string }): string => `/rollouts/${uuid}`;
 export const workOf = ({ verb, runbook }: RolloutView): string =>
   runbook ? `${verb}: ${runbook.name}, revision ${runbook.revision}` : verb;
@@ -33,7 +30,6 @@ const rollouts: List<RolloutView> = {
   empty:
     'There is no rollout that you may see: one runbook or verb on many nodes, in waves, within a budget of failures.',
   events: '/live',
-  everyS: rolloutEveryS,
   around: async () => ({ aside: <a href="/rollouts/new">Plan one</a> }),
 };
 

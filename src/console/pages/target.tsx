@@ -73,7 +73,7 @@ export const targetPage = async ({ api, params, session }: PageContext): Promise
   const [address, name] = [targetAddress(rollout, target), target.node_name ?? target.node_uuid];
   const why = whyNotBegun(rollout, target, Date.now()) ?? target.reason;
   const body = (
-    <Live id="target" path={address} {...rolloutEvents(rollout)}>
+    <Live id="target" path={address} events={rolloutEvents(rollout)}>
       <Title text={`${name} in a rollout`}>
         <State is={target.state} />
       </Title>

@@ -61,7 +61,6 @@ export type List<Row> = {
   readonly empty: ComponentChildren;
   /** Address of the stream that says when the list is another; the rows stay as they are without one. */
   readonly events?: string;
-  readonly everyS?: number;
   readonly around?: () => Promise<Around>;
 };
 
@@ -83,7 +82,7 @@ export const listPage = async <Row,>({ api, query }: PageContext, list: List<Row
     <>
       <Title text={title}>{around?.aside}</Title>
       {filters.length > 0 && <Filters path={path} query={query} filters={filters} />}
-      <Live id="list" events={list.events} path={path} query={wanted} everyS={list.everyS}>
+      <Live id="list" events={list.events} path={path} query={wanted}>
         {around?.above}
         <Table
           caption={title}

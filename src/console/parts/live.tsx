@@ -10,18 +10,16 @@ type LiveProps = {
   /** Address of the page whose part it is. */
   readonly path: string;
   readonly query?: PageQuery;
-  /** Fetched again after so many seconds as well, where not all that changes it is an event that the caller may see. */
-  readonly everyS?: number;
   readonly children?: ComponentChildren;
 };
 
-export const Live = ({ id, events, path, query = {}, everyS, children }: LiveProps) => (
+export const Live = ({ id, events, path, query = {}, children }: LiveProps) => (
   <div {...(events !== undefined && { 'hx-ext': 'sse', 'sse-connect': events })}>
     <div
       id={id}
       hx-get={addressWith(path, query, {})}
       hx-select={`#${id}`}
-      hx-trigger={everyS === undefined ? 'sse:change' : `sse:change, every ${everyS}s`}
+      hx-trigger="sse:change"
       hx-swap="outerHTML"
       hx-sync="this:replace"
     >
