@@ -152,6 +152,16 @@ const delivering = (sql: Db) => ({
         left join nodes n on n.uuid = e.node_uuid left join runs r on r.id = e.run_id`.then((rows) => rows.map(opened));
   },
 
+  /** Where an enabled webhook is and what it is signed with; undefined for others. */
+  async target(uuid: string): Promise<{ readonly url: string; readonly secret: DueDelivery['secret'] } | undefined> {
+    const [row] = await sql<(DueDelivery['secret'] & { url: string })[]>`
+      select w.url, s.id, s.key_id, s.nonce, s.ciphertext from webhooks w join webhook_secrets s on s.webhook_uuid = w.uuid
+      where w.uuid = ${uuid} and w.enabled`;
+    if (!row) return undefined;
+    const { url, ...secret } = row;
+    return { url, secret };
+  },
+
   /** Records what came of an attempt. */
   async attempted(id: number, { state, status, error, waitMs }: Attempted): Promise<void> {
     await sql`

@@ -5,9 +5,11 @@ import type { Caller } from '../model/access/callers';
 import type { Log } from '../model/log';
 import type { Amount } from '../model/rollouts/amounts';
 import type { ConsentTerms } from '../model/rollouts/consent';
+import type { Gate } from '../model/rollouts/gates';
 import type { Limits } from '../model/rollouts/layout';
 import type { Requester } from '../model/runs/runs';
 import type { RunOrder, Runs } from '../runs/contract';
+import type { Gates } from './gates';
 
 /** One revision of a runbook, whatever the runbook is by now. */
 export type PinnedRunbook = { readonly uuid: string; readonly name: string; readonly revision: number };
@@ -51,6 +53,8 @@ export type RolloutDeps = {
   readonly authority: Authority;
   /** Why this process must not begin targets now; undefined where it may. */
   readonly unready?: () => Promise<string | undefined>;
+  /** Absent where this process asks none: then a gate is inconclusive. */
+  readonly gates?: Gates;
   readonly log: Log;
 };
 
@@ -72,4 +76,6 @@ export type RolloutSpec = Limits & {
   readonly select: Selection;
   readonly seed?: string;
   readonly consent?: ConsentTerms;
+  /** Asked before nodes are begun. */
+  readonly guard?: Gate;
 };

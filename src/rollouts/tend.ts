@@ -6,9 +6,11 @@ import type { CounterRow, RolloutChange, RolloutRow, WaveRow } from '../inventor
 import type { TargetRow } from '../inventory/rollouts/targets';
 import type { RolloutUuid } from '../model/ids';
 import { rampedTo } from '../model/rollouts/amounts';
+import type { GateAnswer } from '../model/rollouts/gates';
 import { endedRollouts, type PauseCode, type RolloutState, type TargetState } from '../model/rollouts/states';
 import { type Began, beginTarget, passOverdue } from './admit';
 import type { RolloutDeps, RolloutSpec } from './contract';
+import { passGate, passGuard } from './passing';
 import { spentByParts } from './spent';
 
 /** When to look again, in ms; null when something happens. `over` where nothing more can come of it. */
@@ -87,6 +89,26 @@ const pausedFor = (code: PauseCode, reason: string): Standstill => ({ until: 'ac
 
 const identityAway = 'The identity service does not answer';
 
+const gateCodes = { fail: 'gate_failed', inconclusive: 'gate_inconclusive' } as const;
+
+const askedForTime = (by: string, note: string): Standstill => ({
+  until: 'passed',
+  code: 'gate_inconclusive',
+  reason: `The ${by} asks for time. ${note}`.trim(),
+});
+
+const guarded = async (deps: RolloutDeps, view: View): Promise<Standstill | undefined> => {
+  const answer = await passGuard(deps, view);
+  switch (answer.is) {
+    case 'pass':
+      return undefined;
+    case 'later':
+      return askedForTime('guard', answer.note);
+    default:
+      return pausedFor(gateCodes[answer.is], answer.note);
+  }
+};
+
 /** Undefined where something may be begun. */
 const standstill = async (deps: RolloutDeps, view: View): Promise<Standstill | undefined> => {
   const { rollout, counts } = view;
@@ -114,16 +136,41 @@ const standstill = async (deps: RolloutDeps, view: View): Promise<Standstill | u
       code: 'identity_unavailable',
       reason: `${identityAway}; nothing is begun until it does.`,
     };
-  return undefined;
+  return guarded(deps, view);
 };
 
 const unsaid = { code: null, reason: null } as const;
 
-/** The wave is over: the next one is opened, a person is asked, or all is done. */
-const endWave = async (deps: RolloutDeps, { rollout, waves }: View): Promise<void> => {
+/** A running rollout says what it waits for, and no longer than it does. */
+const sayWhy = async ({ inventory }: RolloutDeps, rollout: RolloutRow, why: Standstill | undefined): Promise<void> => {
+  const { code = null, reason = null } = why ?? {};
+  if (rollout.code === code && rollout.reason === reason) return;
+  await inventory.rollouts.move(rollout, ['running'], 'running', { code, reason });
+};
+
+/** Asks the wave's gate, where it has one. @returns whether the next wave may come */
+const gateOpens = async (deps: RolloutDeps, view: View): Promise<boolean | 'later'> => {
+  const { rollout } = view;
+  const passing = await passGate(deps, view);
+  await deps.inventory.rollouts.closeWave(rollout.id, rollout.wave, passing?.record);
+  const answer: GateAnswer = passing?.answer ?? { is: 'pass', note: '' };
+  switch (answer.is) {
+    case 'pass':
+      return true;
+    case 'later':
+      await sayWhy(deps, rollout, askedForTime('gate', answer.note));
+      return 'later';
+    default:
+      await pause(deps, rollout, gateCodes[answer.is], answer.note);
+      return false;
+  }
+};
+
+/** The wave is over: the next one is opened, a gate or a person is asked, or all is done. */
+const endWave = async (deps: RolloutDeps, view: View): Promise<void> => {
+  const { rollout, waves } = view;
   const { inventory } = deps;
   const ended = waves[rollout.wave]!;
-  await inventory.rollouts.closeWave(rollout.id, ended.wave);
   const next = waves[rollout.wave + 1];
   if (!next) return moveByItself(deps, rollout, 'succeeded', { ...unsaid, finished_at: new Date() });
   if (ended.advance === 'manual')
@@ -215,20 +262,14 @@ const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
   if (now > most) await inventory.rollouts.ramp(view.rollout.id, now);
 };
 
-/** A running rollout says what it waits for, and no longer than it does. */
-const sayWhy = async ({ inventory }: RolloutDeps, rollout: RolloutRow, why: Standstill | undefined): Promise<void> => {
-  const { code = null, reason = null } = why ?? {};
-  if (rollout.code === code && rollout.reason === reason) return;
-  await inventory.rollouts.move(rollout, ['running'], 'running', { code, reason });
-};
-
 const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   const { rollout, counts } = view;
   // A wave is over when nothing of it is to come, nor of an earlier one that is tried again; what was skipped, or has failed
   // within the budget, is over as well.
   if (sum(counts, unended, rollout.wave) === 0) {
-    await endWave(deps, view);
-    return 'more';
+    const opens = await gateOpens(deps, view);
+    if (opens === true) await endWave(deps, view);
+    return opens === 'later' ? 'waits' : 'more';
   }
   const stop = await standstill(deps, view);
   if (stop?.until === 'acted') {

@@ -71,11 +71,44 @@ const statusOf = (asked: ClientRequest, body: string): Promise<number> =>
     asked.end(body);
   });
 
+const longestAnswer = 16 * 1024;
+
+/** Status and text of a short answer. Rejects one that is longer. */
+const answerOf = (asked: ClientRequest, body: string): Promise<{ status: number; text: string }> =>
+  new Promise((done, fail) => {
+    asked.once('error', fail);
+    asked.once('response', (response) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      response.on('data', (part: Buffer) => {
+        size += part.length;
+        if (size > longestAnswer) asked.destroy(new Error('the answer is too long'));
+        else parts.push(part);
+      });
+      response.once('error', fail);
+      response.once('end', () =>
+        done({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }),
+      );
+    });
+    asked.end(body);
+  });
+
 /**
  * One attempt. @returns the status that came, a redirect included
  * @throws WebhookTargetRefused, or what the connection failed with
  */
-export const sendWebhook = async (message: Message, hands: SenderHands, signal: AbortSignal): Promise<number> => {
+export const sendWebhook = async (message: Message, hands: SenderHands, signal: AbortSignal): Promise<number> =>
+  statusOf(requestOf(message, hands, signal), message.body);
+
+/** Asks a question once. Throws as above, and for an answer that is too long. */
+export const askWebhook = async (
+  message: Message,
+  hands: SenderHands,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly text: string }> =>
+  answerOf(requestOf(message, hands, signal), message.body);
+
+const requestOf = (message: Message, hands: SenderHands, signal: AbortSignal): ClientRequest => {
   const url = allowedTarget(hands.origins, message.url);
   const options: RequestOptions = {
     method: 'POST',
@@ -84,5 +117,5 @@ export const sendWebhook = async (message: Message, hands: SenderHands, signal: 
     agent: false,
     signal: AbortSignal.any([signal, AbortSignal.timeout(hands.timeoutMs ?? defaultTimeoutMs)]),
   };
-  return statusOf((url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options), message.body);
+  return (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options);
 };

@@ -8,9 +8,11 @@ import { defaultSettings } from '../../src/api/context';
 import { createPrepare } from '../../src/api/orders/rollout-orders';
 import { createInventory } from '../../src/inventory';
 import { raise } from '../../src/model/errors';
+import type { GateAnswer } from '../../src/model/rollouts/gates';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
 import { beginTarget } from '../../src/rollouts/admit';
 import type { Authority, RolloutDeps } from '../../src/rollouts/contract';
+import type { Gates } from '../../src/rollouts/gates';
 import { runWaking, wakeOnce, wakeSilent } from '../../src/rollouts/waking';
 import { createRuns } from '../../src/runs';
 import { createEngine } from '../../src/runs/engine';
@@ -27,6 +29,7 @@ let api: TestApi;
 let deps: RolloutDeps;
 let policy = createPolicy({ set: 'temper' });
 let authority: Authority = async () => 'holds';
+let gates: Gates | undefined;
 let stopWaking: () => Promise<void>;
 const { withActs } = bmcWorker(() => world);
 
@@ -51,6 +54,9 @@ beforeAll(async () => {
     }),
     prepare: createPrepare({ policy: () => policy, inventory, settings: defaultSettings }),
     authority: (...asked) => authority(...asked),
+    get gates() {
+      return gates;
+    },
     log: quiet,
   };
   await world.control({ rollouts: deps });
@@ -79,6 +85,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   authority = async () => 'holds';
+  gates = undefined;
   setPolicy({ set: 'temper' });
 });
 
@@ -123,6 +130,13 @@ const nodes = (racks: readonly string[], values: object = {}) =>
   );
 const plan = async (over: object = {}, who: Persona = 'owner-manager') =>
   made(who, '/temper/v1/rollouts', { runbook: 'CUSTOM_RESTART', budget: { total: '100%' }, ...over });
+
+/** A webhook that gates may name. */
+const gateOf = async (): Promise<string> => {
+  const [row] = await world.sql<{ uuid: string }[]>`
+    insert into webhooks (url, kinds, enabled) values ('https://gate.example.org/', '{window.deleted}', true) returning uuid`;
+  return row!.uuid;
+};
 
 // By its name a runbook approves nodes with that trait, as set temper has it.
 test('a plan of three nodes runs in waves, waits for a person after the first, and succeeds', async () => {
@@ -250,6 +264,74 @@ test('an owner that changes in the middle takes its node out, and the others go 
   await act(rollout, 'advance');
   expect(await reaches(rollout, 'succeeded')).toMatchObject({ states: { done: 2, skipped: 1 } });
   expect(await targets(rollout, '?state=skipped')).toEqual([expect.objectContaining({ code: 'changed_since_plan' })]);
+});
+
+test('a gate is asked when a wave is over: only its pass opens the next, and a person has it asked again', async () => {
+  await withActs();
+  const webhook = await gateOf();
+  const answers: GateAnswer[] = [
+    { is: 'fail', note: 'five alarms' },
+    { is: 'inconclusive', note: 'no data' },
+    { is: 'pass', note: '' },
+  ];
+  const asked: unknown[] = [];
+  gates = {
+    ask: async (_, facts) => {
+      asked.push(facts);
+      return answers.shift()!;
+    },
+    guard: async () => ({ is: 'pass', note: '' }),
+  };
+  const waves = [{ size: 1, advance: 'auto', gate: { webhook } }, { rest: true }];
+  const rollout = await plan({ select: { nodes: await nodes(['r1', 'r1']) }, waves }, 'operator');
+  await act(rollout, 'start', { plan_hash: rollout.plan_hash }, 'operator');
+  const pausedBy = (code: string) =>
+    world.until(async () => {
+      const { body } = await api.as('operator', 'GET', `/temper/v1/rollouts/${rollout.uuid}`);
+      return body.code === code || (code === 'none' && body.state === 'succeeded') ? body : undefined;
+    });
+  expect(await pausedBy('gate_failed')).toMatchObject({
+    state: 'paused',
+    reason: 'five alarms',
+    states: { done: 1, pending: 1 },
+    waves: [{ gate: { answer: 'fail', note: 'five alarms' } }, {}],
+  });
+  await act(rollout, 'resume', {}, 'operator');
+  expect(await pausedBy('gate_inconclusive')).toMatchObject({ states: { done: 1, pending: 1 } });
+  await act(rollout, 'resume', {}, 'operator');
+  expect(await pausedBy('none')).toMatchObject({ states: { done: 2 } });
+  expect(asked[0]).toMatchObject({ rollout: rollout.uuid, wave: 1, waves: 2, states: { done: 1 } });
+});
+
+test('a guard begins nothing unless it passes, nor does a worker that asks no gates', async () => {
+  await withActs();
+  gates = undefined;
+  const guard = { webhook: await gateOf() };
+  const rollout = await plan({ select: { nodes: await nodes(['r1']) }, guard }, 'operator');
+  const shown = async () => (await api.as('operator', 'GET', `/temper/v1/rollouts/${rollout.uuid}`)).body;
+  const until = (state: string) =>
+    world.until(async () => {
+      const now = await shown();
+      return now.state === state ? now : undefined;
+    });
+  await act(rollout, 'start', { plan_hash: rollout.plan_hash }, 'operator');
+  expect(await until('paused')).toMatchObject({ code: 'gate_inconclusive', states: { pending: 1 } });
+  gates = { ask: async () => ({ is: 'fail', note: '' }), guard: async () => ({ is: 'pass', note: '' }) };
+  await act(rollout, 'resume', {}, 'operator');
+  expect(await until('succeeded')).toMatchObject({ states: { done: 1 } });
+});
+
+test('gates are for who may see where the installation sends its events, and ask a webhook that is there', async () => {
+  const select = { nodes: await nodes(['r1']) };
+  const webhook = await gateOf();
+  const planned = (who: Persona, guard: object) =>
+    api.as(who, 'POST', '/temper/v1/rollouts', { body: { runbook: 'CUSTOM_RESTART', select, guard } });
+  expect((await planned('owner-manager', { webhook })).status).toBe(403);
+  expect((await planned('owner-manager', { metric: { query: 'up', at_least: 1 } })).status).toBe(403);
+  expect((await planned('operator', { webhook: '11111111-2222-4333-8444-555555555555' })).status).toBe(404);
+  expect((await planned('operator', { metric: { query: 'up' } })).status).toBe(400);
+  await world.sql`update webhooks set enabled = false where uuid = ${webhook}`;
+  expect((await planned('operator', { webhook })).status).toBe(400);
 });
 
 test('a policy line that is withdrawn skips by rule, and pauses after ten in a row', async () => {

@@ -6,7 +6,7 @@ import { isBudgetKey } from '../../model/rollouts/disruption';
 import { domainFault } from '../../model/rollouts/domains';
 import { targetOrders } from '../../model/rollouts/waves';
 import type { RolloutSpec } from '../../rollouts/contract';
-import { flag } from '../resource/validation';
+import { flag, uuid } from '../resource/validation';
 import { nodeQuery } from './node-query';
 
 /** Verbs that are work of their own, and need nothing but the node. */
@@ -22,7 +22,18 @@ const duration = z
   .regex(/^\d{1,4}[smh]$/, { error: 'must be a duration such as 90s, 30m or 4h' })
   .transform((text) => Number.parseInt(text, 10) * durationUnits[text.at(-1)!]!);
 
-const between = { soak: duration.optional(), advance: z.enum(['manual', 'auto']).optional() };
+const metric = z
+  .strictObject({
+    query: z.string().trim().min(1).max(2_000),
+    at_least: z.number().optional(),
+    at_most: z.number().optional(),
+  })
+  .refine(({ at_least, at_most }) => at_least !== undefined || at_most !== undefined, {
+    error: 'needs at_least, at_most or both',
+  });
+const gate = z.union([z.strictObject({ webhook: uuid }), z.strictObject({ metric })]);
+
+const between = { soak: duration.optional(), advance: z.enum(['manual', 'auto']).optional(), gate: gate.optional() };
 const wave = z.union([
   z.strictObject({ size: amount, ...between }),
   z.strictObject({ rest: z.literal(true), ...between }),
@@ -72,6 +83,7 @@ const limits = {
     .default({ total: '1%', each: [] }),
   max_in_flight: amount.optional(),
   ramp: flag.default(false),
+  guard: gate.optional(),
   max_skipped: amount.optional(),
   consent: z
     .strictObject({ grace: duration })
@@ -109,6 +121,7 @@ const wavesOf = (waves: RolloutBody['waves']): RolloutSpec['waves'] =>
     // After the first wave a person looks at what came of it, where the request does not say otherwise.
     advance: given.advance ?? (index === 0 ? 'manual' : 'auto'),
     soak_ms: given.soak ?? 0,
+    ...(given.gate && { gate: given.gate }),
   }));
 
 /** With defaults; it belongs to the caller's project where it names none, to the system where the caller has none. */

@@ -23,6 +23,7 @@ import { pageLimit, uuid } from '../resource/validation';
 import { identOf, nodeColumns } from '../resource/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { type RolloutBody, rolloutBody, specOf } from './rollout-body';
+import { gateRule, requireGates } from './rollout-gates';
 import * as shapes from './rollout-shapes';
 import {
   headView,
@@ -49,6 +50,7 @@ export const planningRules: readonly string[] = [
   rolloutRules.own,
   ...provisionRules,
   withoutConsent,
+  gateRule,
 ];
 
 export type OfRollout = { rollout: string };
@@ -95,6 +97,7 @@ const planRollout = async (
   number = 1,
 ): Promise<RolloutPlan> => {
   const { who } = request;
+  await requireGates(ctx, who, spec);
   const seed = spec.seed ?? randomUUID();
   const policy = ctx.policy();
   return makePlan(

@@ -2,12 +2,15 @@
 import { createHash } from 'node:crypto';
 import { type Amount, shareOf } from './amounts';
 import { byDomain, type SelectedNode } from './domains';
+import type { Gate } from './gates';
 
 /** What a person, or the end of the wave before, lets begin. */
 export type WaveSpec = {
   readonly size: Amount | 'rest';
   readonly advance: 'manual' | 'auto';
   readonly soak_ms: number;
+  /** Asked when the wave is over. */
+  readonly gate?: Gate;
 };
 
 export const targetOrders = ['spread', 'random', 'domain', 'name'] as const;

@@ -1,7 +1,7 @@
 /** Settings of control workers for rollouts: those by which the API admits single runs, for they admit by the same checks. */
 import { api } from './api';
 import { served } from './http';
-import { count } from './kinds';
+import { count, webUrl } from './kinds';
 import { sealing } from './shared';
 
 export const admitting = {
@@ -24,6 +24,11 @@ export const admitting = {
   TEMPER_AUTOMATIC_LESSEE: api.TEMPER_AUTOMATIC_LESSEE,
   TEMPER_DEFAULT_RAMDISK: api.TEMPER_DEFAULT_RAMDISK,
   TEMPER_QUOTA_RUNS: served.TEMPER_QUOTA_RUNS,
+  TEMPER_GATE_METRICS_URL: webUrl
+    .optional()
+    .describe(
+      'Where gates of rollouts ask for metrics: the base of an API as Prometheus has it, below which /api/v1/query is.',
+    ),
   TEMPER_USERS_FILE: api.TEMPER_USERS_FILE,
   TEMPER_ROLLOUT_GRANT_HOURS: count(1, 8_760)
     .default(24)

@@ -9,6 +9,7 @@ import { createSealer } from '../../inventory/secrets/sealing';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
 import type { RolloutDeps } from '../../rollouts/contract';
+import { createGates } from '../../rollouts/gates';
 import { runWaking } from '../../rollouts/waking';
 import { createRuns } from '../../runs';
 import { createEngine } from '../../runs/engine';
@@ -17,6 +18,7 @@ import { apiPolicyFrom } from '../policy/api-policy';
 import type { Life } from '../process';
 import type { ControlConfig } from '../settings/config';
 import { timingOf } from '../settings/timing';
+import { webhookVaultFrom } from './event-delivery';
 import { grantsFrom } from './grants';
 
 type Dependencies = {
@@ -73,6 +75,12 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
     inventory,
     runs: createRuns({ inventory, vault, client, timing: timingOf(config), log, queuePrefix, quota }),
     prepare: createPrepare({ policy: policy.now, inventory, settings: orderSettings(config) }),
+    gates: createGates({
+      inventory,
+      origins: config.TEMPER_WEBHOOK_ORIGINS,
+      vault: webhookVaultFrom(config),
+      metricsUrl: config.TEMPER_GATE_METRICS_URL,
+    }),
     authority: grantsFrom(config, lookup),
     unready: async () =>
       (await inventory.policyLoads.known(policy.now().hash))

@@ -1,0 +1,25 @@
+/** Which gates a caller may have a rollout ask: those of the installation, for who may see where it sends its events. */
+import type { Caller } from '../../model/access/callers';
+import { invalidInput, raise } from '../../model/errors';
+import type { RolloutSpec } from '../../rollouts/contract';
+import type { ApiContext } from '../context';
+
+/** A gate shows an answer of the installation's own services, and its metrics are those of all projects. */
+export const gateRule = 'temper:webhook:get';
+
+/** Throws PolicyDenied, WebhookNotFound, InvalidInput. */
+export const requireGates = async (
+  ctx: ApiContext,
+  who: Caller,
+  { waves, guard }: Pick<RolloutSpec, 'waves' | 'guard'>,
+): Promise<void> => {
+  const gates = [guard, ...waves.map(({ gate }) => gate)].filter((gate) => gate !== undefined);
+  if (gates.length === 0) return;
+  ctx.policy().require(gateRule, who);
+  for (const gate of gates) {
+    if (!('webhook' in gate)) continue;
+    const found = await ctx.inventory.webhooks.find(gate.webhook);
+    if (!found) raise('WebhookNotFound', { webhook: gate.webhook });
+    if (!found!.enabled) invalidInput('gate', `names webhook ${gate.webhook}, which is disabled`);
+  }
+};

@@ -1,0 +1,97 @@
+/** Asks the gates of rollouts: a webhook of the installation, signed, or its metrics. What does not answer is inconclusive. */
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Inventory } from '../inventory';
+import type { Vault } from '../inventory/secrets/vault';
+import { isTemperError } from '../model/errors';
+import {
+  type Gate,
+  type GateAnswer,
+  inconclusive,
+  type MetricGate,
+  metricAnswer,
+  webhookAnswer,
+} from '../model/rollouts/gates';
+import { askWebhook, type SenderHands } from '../runs/webhook-sender';
+
+/** What a gate is told of the rollout and its wave. */
+export type GateFacts = Readonly<Record<string, unknown>> & { readonly rollout: string };
+
+export type Gates = {
+  /** Asks once, at a wave's end. */
+  readonly ask: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
+  /** The same before nodes are begun; an answer counts for half a minute. */
+  readonly guard: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
+};
+
+export type GateDeps = SenderHands & {
+  readonly inventory: Pick<Inventory, 'webhooks'>;
+  readonly vault?: Vault;
+  /** Base of an API as Prometheus has it. */
+  readonly metricsUrl?: string;
+};
+
+/** Well below the time that one look at a rollout has. */
+const withinMs = 5_000;
+const guardMs = 30_000;
+const mostGuards = 1_000;
+const longestReply = 64 * 1024;
+
+const askOfWebhook = async (deps: GateDeps, uuid: string, facts: GateFacts): Promise<GateAnswer> => {
+  const target = await deps.inventory.webhooks.target(uuid);
+  if (!target || !deps.vault) return inconclusive(`Webhook ${uuid} is disabled, or no more.`);
+  const delivery = randomUUID();
+  const message = {
+    url: target.url,
+    delivery,
+    kind: 'rollout.gate',
+    body: JSON.stringify({ delivery, ...facts }),
+    secret: String(deps.vault.open(target.secret)),
+  };
+  const { status, text } = await askWebhook(message, { timeoutMs: withinMs, ...deps }, new AbortController().signal);
+  return webhookAnswer(status, text);
+};
+
+const askOfMetrics = async ({ metricsUrl }: GateDeps, gate: MetricGate): Promise<GateAnswer> => {
+  if (metricsUrl === undefined) return inconclusive('This control worker has no TEMPER_GATE_METRICS_URL.');
+  const url = `${metricsUrl.replace(/\/+$/, '')}/api/v1/query?${new URLSearchParams({ query: gate.query })}`;
+  const reply = await fetch(url, { signal: AbortSignal.timeout(withinMs), redirect: 'error' });
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of reply.body ?? []) {
+    size += part.length;
+    if (size > longestReply) return inconclusive('The metrics answered more than one value.');
+    parts.push(part);
+  }
+  return metricAnswer(gate, reply.status, Buffer.concat(parts).toString('utf8'));
+};
+
+/** Why nothing was answered, without where it was asked. */
+const silence = (thrown: unknown): GateAnswer => {
+  if (isTemperError(thrown)) return inconclusive(thrown.message);
+  const { name, code } = thrown as NodeJS.ErrnoException;
+  const late = name === 'TimeoutError' || name === 'AbortError';
+  return inconclusive(late ? 'The gate did not answer in time.' : `The gate could not be asked (${code ?? name}).`);
+};
+
+export const createGates = (deps: GateDeps): Gates => {
+  const known = new LRUCache<string, GateAnswer>({ max: mostGuards, ttl: guardMs });
+  const ask: Gates['ask'] = async (gate, facts) => {
+    try {
+      return await ('webhook' in gate ? askOfWebhook(deps, gate.webhook, facts) : askOfMetrics(deps, gate.metric));
+    } catch (thrown) {
+      return silence(thrown);
+    }
+  };
+  return {
+    ask,
+    async guard(gate, facts) {
+      const found = known.get(facts.rollout);
+      if (found) return found;
+      const answer = await ask(gate, facts);
+      // Only what lets it go on is believed for a while.
+      if (answer.is === 'pass') known.set(facts.rollout, answer);
+      return answer;
+    },
+  };
+};

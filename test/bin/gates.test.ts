@@ -1,0 +1,134 @@
+/** Gates of rollouts: what an answer means, how they are asked, and that nothing but a clear pass lets a rollout go on. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createVault } from '../../src/inventory/secrets/vault';
+import { metricAnswer, webhookAnswer } from '../../src/model/rollouts/gates';
+import { createGates } from '../../src/rollouts/gates';
+
+const vault = createVault(new Map([['k1', randomBytes(32)]]));
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+test.each([
+  [200, '{"answer": "pass"}', 'pass'],
+  [200, '{"answer": "fail", "reason": "five alarms"}', 'fail'],
+  [200, '{"answer": "inconclusive"}', 'inconclusive'],
+  [200, '{"retry_after": 30}', 'later'],
+  [200, '{"retry_after": 86400}', 'inconclusive'],
+  [200, '{"answer": "yes"}', 'inconclusive'],
+  [200, 'pass', 'inconclusive'],
+  [200, '', 'inconclusive'],
+  [204, '', 'inconclusive'],
+  [302, '{"answer": "pass"}', 'inconclusive'],
+  [500, '{"answer": "pass"}', 'inconclusive'],
+])('a webhook that answers %p %p: %s', (status, text, is) => {
+  expect(webhookAnswer(status, text).is).toBe(is);
+});
+
+const vector = (...values: string[]) => ({ resultType: 'vector', result: values.map((one) => ({ value: [1, one] })) });
+const reply = (data: object, status = 'success') => JSON.stringify({ status, data });
+test.each([
+  [{ at_most: 0.01 }, 200, reply(vector('0.01')), 'pass'],
+  [{ at_most: 0.01 }, 200, reply(vector('0.02')), 'fail'],
+  [{ at_least: 1, at_most: 2 }, 200, reply({ resultType: 'scalar', result: [1, '0'] }), 'fail'],
+  [{ at_least: 1 }, 200, reply(vector('+Inf')), 'inconclusive'],
+  [{ at_most: 1 }, 200, reply(vector('NaN')), 'inconclusive'],
+  [{ at_most: 1 }, 200, reply(vector('')), 'inconclusive'],
+  [{ at_most: 1 }, 200, reply(vector()), 'inconclusive'],
+  [{ at_most: 1 }, 200, reply(vector('0', '0')), 'inconclusive'],
+  [{ at_most: 1 }, 200, reply(vector('0'), 'error'), 'inconclusive'],
+  [{ at_most: 1 }, 503, reply(vector('0')), 'inconclusive'],
+  [{ at_most: 1 }, 200, 'null', 'inconclusive'],
+])('metrics within %p that answer %p %p: %s', (bounds, status, text, is) => {
+  expect(metricAnswer({ query: 'q', ...bounds }, status, text).is).toBe(is);
+});
+
+type Served = { readonly status?: number; readonly text: string } | 'hang up' | 'hang';
+
+const served = async (answer: Served) => {
+  const asked: { readonly request: IncomingMessage; readonly body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    asked.push({ request, body });
+    if (answer === 'hang') return;
+    if (answer === 'hang up') return void request.socket.destroy();
+    response.writeHead(answer.status ?? 200, { location: 'http://127.0.0.1:1/' }).end(answer.text);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const [secret] = vault.seal({ secret: 'sixteen letters.' }).secrets;
+  const target = async (uuid: string) => (uuid === 'known' ? { url: `${url}/gate`, secret: secret! } : undefined);
+  const gates = (more: object = {}) =>
+    createGates({
+      inventory: { webhooks: { target } } as never,
+      origins: [url],
+      vault,
+      metricsUrl: url,
+      ...more,
+    });
+  return { asked, gates, url };
+};
+const facts = { rollout: 'r1', wave: 1, states: { done: 2 } };
+const webhook = { webhook: 'known' };
+
+test('a webhook is asked with the wave’s summary, signed, and its answer counts', async () => {
+  const { asked, gates } = await served({ text: '{"answer": "fail", "reason": "five alarms"}' });
+  expect(await gates().ask(webhook, facts)).toEqual({ is: 'fail', note: 'five alarms' });
+  const [{ request, body }] = asked as [(typeof asked)[number]];
+  expect(JSON.parse(body)).toMatchObject(facts);
+  expect(request.headers['x-temper-event']).toBe('rollout.gate');
+  const signed = createHmac('sha256', 'sixteen letters.').update(`${request.headers['x-temper-timestamp']}.${body}`);
+  expect(request.headers['x-temper-signature']).toBe(`v1=${signed.digest('hex')}`);
+});
+
+test.each<[string, Served, object]>([
+  ['hangs up', 'hang up', {}],
+  ['does not answer in time', 'hang', { timeoutMs: 100 }],
+  ['answers without end', { text: `{"answer": "pass", "reason": "${'x'.repeat(20_000)}"}` }, {}],
+  ['redirects', { status: 302, text: '{"answer": "pass"}' }, {}],
+  ['is at no allowed origin', { text: '{"answer": "pass"}' }, { origins: [] }],
+  ['has a secret that nothing opens', { text: '{"answer": "pass"}' }, { vault: undefined }],
+])('a webhook that %s is inconclusive', async (_, answer, more) => {
+  const { gates } = await served(answer);
+  expect(await gates(more).ask(webhook, facts)).toMatchObject({ is: 'inconclusive' });
+});
+
+test('a webhook that is disabled or gone is inconclusive', async () => {
+  const { asked, gates } = await served({ text: '{"answer": "pass"}' });
+  expect(await gates().ask({ webhook: 'gone' }, facts)).toMatchObject({ is: 'inconclusive' });
+  expect(asked).toEqual([]);
+});
+
+test('metrics are asked by an instant query, and without an address there is no answer', async () => {
+  const { asked, gates } = await served({ text: reply(vector('3')) });
+  const metric = { metric: { query: 'sum(alarms{rack="r 1"})', at_most: 2 } };
+  expect(await gates().ask(metric, facts)).toEqual({ is: 'fail', note: 'The value is 3.' });
+  expect(new URL(asked[0]!.request.url!, 'http://x').searchParams.get('query')).toBe(metric.metric.query);
+  expect(await gates({ metricsUrl: undefined }).ask(metric, facts)).toMatchObject({ is: 'inconclusive' });
+});
+
+test('a guard that passes is believed for a while, and asked anew after anything else', async () => {
+  const passing = await served({ text: '{"answer": "pass"}' });
+  const one = passing.gates();
+  await one.guard(webhook, facts);
+  await one.guard(webhook, facts);
+  expect(passing.asked).toHaveLength(1);
+  await one.guard(webhook, { ...facts, rollout: 'r2' });
+  expect(passing.asked).toHaveLength(2);
+  const failing = await served({ text: '{"answer": "fail"}' });
+  const other = failing.gates();
+  await other.guard(webhook, facts);
+  await other.guard(webhook, facts);
+  expect(failing.asked).toHaveLength(2);
+});
