@@ -14,7 +14,7 @@ import {
 } from '../model/rollouts/gates';
 import { askWebhook, type SenderHands } from '../runs/webhook-sender';
 
-/** What a gate is told of the rollout and its wave. */
+/** What is sent to a gate of the rollout and its wave. */
 export type GateFacts = Readonly<Record<string, unknown>> & { readonly rollout: string };
 
 export type Gates = {
@@ -44,7 +44,7 @@ const askOfWebhook = async (deps: GateDeps, uuid: string, facts: GateFacts): Pro
   const message = {
     url: target.url,
     delivery,
-    kind: 'rollout.gate',
+    kind: 'gate',
     body: JSON.stringify({ delivery, ...facts }),
     secret: String(deps.vault.open(target.secret)),
   };

@@ -87,7 +87,7 @@ test('a webhook is asked with the wave’s summary, signed, and its answer count
   expect(await gates().ask(webhook, facts)).toEqual({ is: 'fail', note: 'five alarms' });
   const [{ request, body }] = asked as [(typeof asked)[number]];
   expect(JSON.parse(body)).toMatchObject(facts);
-  expect(request.headers['x-temper-event']).toBe('rollout.gate');
+  expect(request.headers['x-temper-event']).toBe('gate');
   const signed = createHmac('sha256', 'sixteen letters.').update(`${request.headers['x-temper-timestamp']}.${body}`);
   expect(request.headers['x-temper-signature']).toBe(`v1=${signed.digest('hex')}`);
 });
