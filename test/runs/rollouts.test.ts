@@ -131,6 +131,12 @@ const nodes = (racks: readonly string[], values: object = {}) =>
 const plan = async (over: object = {}, who: Persona = 'owner-manager') =>
   made(who, '/temper/v1/rollouts', { runbook: 'CUSTOM_RESTART', budget: { total: '100%' }, ...over });
 
+/** The system's rollouts ask no tenant. */
+const unasked: PolicyOptions = {
+  set: 'temper',
+  overrides: { 'temper:rollout:without_consent': 'role:admin and system_scope:all' },
+};
+
 /** A webhook that gates may name. */
 const gateOf = async (): Promise<string> => {
   const [row] = await world.sql<{ uuid: string }[]>`
@@ -268,6 +274,7 @@ test('an owner that changes in the middle takes its node out, and the others go 
 
 test('a gate is asked when a wave is over: only its pass opens the next, and a person has it asked again', async () => {
   await withActs();
+  setPolicy(unasked);
   const webhook = await gateOf();
   const answers: GateAnswer[] = [
     { is: 'fail', note: 'five alarms' },
@@ -305,7 +312,7 @@ test('a gate is asked when a wave is over: only its pass opens the next, and a p
 
 test('a guard begins nothing unless it passes, nor does a worker that asks no gates', async () => {
   await withActs();
-  gates = undefined;
+  setPolicy(unasked);
   const guard = { webhook: await gateOf() };
   const rollout = await plan({ select: { nodes: await nodes(['r1']) }, guard }, 'operator');
   const shown = async () => (await api.as('operator', 'GET', `/temper/v1/rollouts/${rollout.uuid}`)).body;
