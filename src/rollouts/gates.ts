@@ -4,15 +4,9 @@ import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
 import { isTemperError } from '../model/errors';
-import {
-  type Gate,
-  type GateAnswer,
-  inconclusive,
-  type MetricGate,
-  metricAnswer,
-  webhookAnswer,
-} from '../model/rollouts/gates';
+import { type Gate, type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
 import { askWebhook, type SenderHands } from '../runs/webhook-sender';
+import { metricAnswer, webhookAnswer } from './gate-answers';
 
 /** What is sent to a gate of the rollout and its wave. */
 export type GateFacts = Readonly<Record<string, unknown>> & { readonly rollout: string };

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createVault } from '../../src/inventory/secrets/vault';
-import { metricAnswer, webhookAnswer } from '../../src/model/rollouts/gates';
+import { metricAnswer, webhookAnswer } from '../../src/rollouts/gate-answers';
 import { createGates } from '../../src/rollouts/gates';
 
 const vault = createVault(new Map([['k1', randomBytes(32)]]));
