@@ -53,36 +53,41 @@ const refusedTexts: Partial<Record<GrantedBoot['is'], string>> = {
   architecture: 'The ramdisk of this node is of another architecture.',
 };
 
+const scriptOf = async (
+  { inventory, files }: NetworkDeps,
+  loader: Loader,
+  mac: string,
+  token: string,
+): Promise<string | undefined> => {
+  const served = await inventory.bootCapabilities.served(hashOf(token));
+  if (!served) return undefined;
+  const text = argumentsOf(served, token, longestArguments);
+  return bootScript(loader, { token, mac, arguments: text, files: files.length > 0 });
+};
+
+const sendLoader = async ({ loaders, pieceMs }: NetworkDeps, response: ServerResponse, name: string): Promise<void> => {
+  const file = loaders === undefined ? undefined : await open(join(loaders, name)).catch(() => undefined);
+  if (!file) return answerEmpty(response, 404, { connection: 'close' });
+  try {
+    const { size, mtimeMs } = await file.stat();
+    await answer(response, { file, size, patches: [], etag: `"${size}-${Math.trunc(mtimeMs)}"` }, pieceMs);
+  } finally {
+    await file.close();
+  }
+};
+
+const noteGiven = ({ log }: NetworkDeps, given: GrantedBoot, mac: string, peer: string): void => {
+  if (given.is === 'none') return;
+  const facts = { node_uuid: given.node_uuid, run: given.run_id, mac, address: peer };
+  if (given.is === 'given') log.info('network boot given', facts);
+  if (given.is === 'contested') log.warn('two machines ask for one network boot', facts);
+  if (given.is === 'architecture') log.warn('machine of another architecture than its ramdisk', facts);
+};
+
 /** @returns answers a request, or undefined where its path is none of these */
 export const createNetwork = (deps: NetworkDeps) => {
-  const { inventory, files, log, loaders, pieceMs } = deps;
+  const { inventory } = deps;
   const repeated = new LRUCache<string, string>({ max: mostKnown, ttl: repeatedMs });
-
-  const scriptOf = async (loader: Loader, mac: string, token: string): Promise<string | undefined> => {
-    const served = await inventory.bootCapabilities.served(hashOf(token));
-    if (!served) return undefined;
-    const text = argumentsOf(served, token, longestArguments);
-    return bootScript(loader, { token, mac, arguments: text, files: files.length > 0 });
-  };
-
-  const sendLoader = async (response: ServerResponse, name: string): Promise<void> => {
-    const file = loaders === undefined ? undefined : await open(join(loaders, name)).catch(() => undefined);
-    if (!file) return answerEmpty(response, 404, { connection: 'close' });
-    try {
-      const { size, mtimeMs } = await file.stat();
-      await answer(response, { file, size, patches: [], etag: `"${size}-${Math.trunc(mtimeMs)}"` }, pieceMs);
-    } finally {
-      await file.close();
-    }
-  };
-
-  const noteGiven = (given: GrantedBoot, mac: string, peer: string): void => {
-    if (given.is === 'none') return;
-    const facts = { node_uuid: given.node_uuid, run: given.run_id, mac, address: peer };
-    if (given.is === 'given') log.info('network boot given', facts);
-    if (given.is === 'contested') log.warn('two machines ask for one network boot', facts);
-    if (given.is === 'architecture') log.warn('machine of another architecture than its ramdisk', facts);
-  };
 
   const answerScript = async (
     request: IncomingMessage,
@@ -101,11 +106,11 @@ export const createNetwork = (deps: NetworkDeps) => {
       ...(called !== undefined && { arch: arch ?? called }),
       conflict: 'Two machines asked for the network boot of this node; which one is its own cannot be known.',
     });
-    noteGiven(given, mac, peer);
+    noteGiven(deps, given, mac, peer);
     if (given.is === 'early') return say(waitingScript(loader));
     if (given.is === 'given') repeated.set(key, given.secret);
     const token = given.is === 'given' || given.is === 'again' ? repeated.get(key) : undefined;
-    const script = token === undefined ? undefined : await scriptOf(loader, mac, token);
+    const script = token === undefined ? undefined : await scriptOf(deps, loader, mac, token);
     return say(script ?? exitScript(loader, refusedTexts[given.is] ?? 'Nothing to boot here.'));
   };
 
@@ -121,6 +126,6 @@ export const createNetwork = (deps: NetworkDeps) => {
         called,
       });
     const [, name] = loaderPath.exec(url) ?? [];
-    return name === undefined ? Promise.resolve(answerEmpty(response, 404)) : sendLoader(response, name);
+    return name === undefined ? Promise.resolve(answerEmpty(response, 404)) : sendLoader(deps, response, name);
   };
 };

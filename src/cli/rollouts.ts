@@ -4,6 +4,7 @@ import { parse, YAMLParseError } from 'yaml';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 import { findRollout, rolloutsPath as path, planHashOf } from './find-rollout';
+import { queryText } from './query';
 import { addRolloutTargets } from './rollout-targets';
 import { planText, type Rollout, rolloutTable, type Target, targetTable, type Votes, votesText } from './rollout-texts';
 import { watchRollout } from './rollout-watch';
@@ -87,7 +88,7 @@ const listRollouts = async (
   { api, print, width }: Context,
   given: { state?: string; limit?: string },
 ): Promise<void> => {
-  const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== undefined) as never);
+  const query = queryText(given);
   print((await api.send('GET', `${path}?${query}`)) as { rollouts: Rollout[] }, ({ rollouts }) =>
     rolloutTable(rollouts, width),
   );
@@ -99,7 +100,7 @@ const showRollout = async (context: Context, ident: string): Promise<void> =>
 type Listed = { readonly state?: string; readonly wave?: string; readonly reason?: string; readonly limit?: string };
 
 const listTargets = async (context: Context, ident: string, given: Listed): Promise<void> => {
-  const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== undefined) as never);
+  const query = queryText(given);
   const one = await findRollout(context, ident);
   context.print(
     (await context.api.send('GET', `${path}/${one}/targets?${query}`)) as { targets: Target[] },

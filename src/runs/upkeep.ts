@@ -2,6 +2,7 @@
  * What each control worker sees to by a timer, one at a time: that store and engine agree, on their marks and on the workflows of
  * runs. It needs no schedule of the engine's, which may be lost, and leaves no row in the engine's list of workflows.
  */
+import type { RunUuid } from '../model/ids';
 import { createEngine } from './engine';
 import { lookAtMarks } from './marks';
 import { lookAtQuiet, reconcileOnce } from './reconcile';
@@ -25,8 +26,8 @@ const orphansEachPass = 15;
 const closesWithinMs = 10 * 60_000;
 
 /** The id of the run in a workflow's id; undefined where it is no run's. */
-export const runOfWorkflow = (workflowId: string): string | undefined =>
-  /^node-[0-9a-f-]{36}\.[a-z-]+\.([0-9a-f-]{36})$/.exec(workflowId)?.[1];
+export const runOfWorkflow = (workflowId: string): RunUuid | undefined =>
+  /^node-[0-9a-f-]{36}\.[a-z-]+\.([0-9a-f-]{36})$/.exec(workflowId)?.[1] as RunUuid | undefined;
 
 /**
  * Terminates open workflows of which the store has no run, or one that ended long ago: a start after a run was given up, an
@@ -37,7 +38,7 @@ export const endOrphans = async ({ client, inventory, log, queuePrefix }: Upkeep
   let ended = 0;
   for await (const workflowId of engine.open(queuePrefix)) {
     const id = runOfWorkflow(workflowId);
-    if (id === undefined || !(await inventory.runs.isOver(id as never, closesWithinMs))) continue;
+    if (id === undefined || !(await inventory.runs.isOver(id, closesWithinMs))) continue;
     if (!(await engine.terminate(workflowId, 'The store has no open run for this workflow.'))) continue;
     log.warn('a workflow without a run was terminated', { workflow: workflowId });
     ended++;

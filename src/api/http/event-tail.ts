@@ -42,19 +42,19 @@ const waitFor = (follower: Follower, withinMs: number, signals: readonly AbortSi
     if (follower.rows.length > 0 || follower.behind || signals.some(({ aborted }) => aborted)) done();
   });
 
+const hand = (followers: ReadonlySet<Follower>, rows: readonly SeenEvent[]): void => {
+  for (const follower of followers) {
+    follower.rows.push(...rows);
+    follower.behind ||= follower.rows.length > mostKept;
+    follower.wake();
+  }
+};
+
 export const createEventTail = ({ inventory, log }: { inventory: Inventory; log: ErrorLog }): EventTail => {
   const followers = new Set<Follower>();
   const ending = new AbortController();
   /** The one that reads, or is about to; none without a stream. */
   let current: Promise<TailReader> | undefined;
-
-  const hand = (rows: readonly SeenEvent[]): void => {
-    for (const follower of followers) {
-      follower.rows.push(...rows);
-      follower.behind ||= follower.rows.length > mostKept;
-      follower.wake();
-    }
-  };
 
   /** Reads until no stream is left. A store that does not answer is asked again. */
   const read = async (reader: TailReader): Promise<void> => {
@@ -62,7 +62,7 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
       try {
         const rows = await inventory.allEvents.after(reader.place, eventsAtOnce);
         reader.place = rows.at(-1) ?? reader.place;
-        if (rows.length > 0) hand(rows);
+        if (rows.length > 0) hand(followers, rows);
         if (rows.length === eventsAtOnce) continue;
       } catch (thrown) {
         log.warn('events could not be read', { reason: String(thrown) });

@@ -54,7 +54,7 @@ const byNode = (kind: ResourceKind): Reach => ({
 
 const byOwner = (kind: ResourceKind, { target, columns, open, filter }: NonNullable<ResourceKind['owned']>): Reach => {
   const see = ruleOf(kind, 'get');
-  const isOpen = (row: AnyRow): boolean => open !== undefined && row[open] === (true as never);
+  const isOpen = (row: AnyRow): boolean => open !== undefined && (row[open] as unknown) === true;
   return {
     ruleFirst: false,
     listRules: [...Object.values(listsOf(kind)), see],

@@ -37,6 +37,41 @@ export const timestamp = (date: Date): string => {
 /** Whose an object is: what a rule that hides a field of it decides by. */
 const decidedBy = ['owner', 'lessee'] as const;
 
+type Reading = {
+  readonly extras: Readonly<Record<string, Extra>>;
+  /** Columns to read whatever the fields are. */
+  readonly needs: readonly string[];
+  /** Columns that a field needs beside its own. */
+  readonly beside: Readonly<Record<string, readonly string[]>>;
+};
+
+/** What rules and extras look at. */
+const parsedFor = ({ extras, needs, beside }: Reading, rows: readonly FieldRow[]): string[] => [
+  ...new Set([
+    ...needs,
+    ...rows.flatMap((row) => (extras[row.name] ? columnsOf(row, beside[row.name]) : decidedFor(row))),
+  ]),
+];
+
+const compileProjection = (reading: Reading, rows: readonly FieldRow[], minor: number): Projection => {
+  const { extras, needs, beside } = reading;
+  const readers = rows.map((row) => [row.name, reader(row, extras[row.name], minor)] as const);
+  const columns = new Set([...needs, ...rows.flatMap((row) => columnsOf(row, beside[row.name]))]);
+  let texts: RowTexts | undefined;
+  return {
+    columns: [...columns],
+    texts: () => {
+      texts ??= compileTexts(rows, { extras, parsed: parsedFor(reading, rows), minor });
+      return texts;
+    },
+    represent: (row, shown) => {
+      const out: Record<string, unknown> = {};
+      for (const [name, read] of readers) out[name] = read(row, shown);
+      return out;
+    },
+  };
+};
+
 /**
  * The projections of one resource. `extras` by field name; `needs` are columns to read whatever the fields are, and `beside`
  * those that a field needs beside its own.
@@ -48,32 +83,8 @@ export const projections = (
   beside: Readonly<Record<string, readonly string[]>> = {},
 ) => {
   const known = new Map<string, Projection>();
-
-  const compile = (rows: readonly FieldRow[], minor: number): Projection => {
-    const readers = rows.map((row) => [row.name, reader(row, extras[row.name], minor)] as const);
-    const columns = new Set([...needs, ...rows.flatMap((row) => columnsOf(row, beside[row.name]))]);
-    let texts: RowTexts | undefined;
-    return {
-      columns: [...columns],
-      texts: () => {
-        texts ??= compileTexts(rows, { extras, parsed: parsedFor(rows), minor });
-        return texts;
-      },
-      represent: (row, shown) => {
-        const out: Record<string, unknown> = {};
-        for (const [name, read] of readers) out[name] = read(row, shown);
-        return out;
-      },
-    };
-  };
-
-  /** What rules and extras look at. */
-  const parsedFor = (rows: readonly FieldRow[]): string[] => [
-    ...new Set([
-      ...needs,
-      ...rows.flatMap((row) => (extras[row.name] ? columnsOf(row, beside[row.name]) : decidedFor(row))),
-    ]),
-  ];
+  const compile = (rows: readonly FieldRow[], minor: number): Projection =>
+    compileProjection({ extras, needs, beside }, rows, minor);
 
   const once = (key: string, minor: number, rows: () => readonly FieldRow[]): Projection => {
     const found = known.get(`${key}${minor}`);

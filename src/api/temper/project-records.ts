@@ -5,7 +5,7 @@ import { raise } from '../../model/errors';
 import type { ProjectId } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { Target } from '../../policy';
-import { type AuditContext, type AuditedAct, auditedWrite, recordChange } from '../audit/record';
+import { type AuditContext, type AuditedAct, auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
 
 /** Every admission reads the records of its node’s projects. */
@@ -33,28 +33,16 @@ type Kind<Row> = {
   values(row: Row): Readonly<Record<string, unknown>>;
 };
 
-/** What routes of such records do alike. */
-export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
-  const { resource, rules, target, store } = kind;
+/** How routes read such records. */
+const readsOf = <Row extends ProjectRecord>({ resource, rules, target, store, missing }: Kind<Row>) => {
   const find = async (ctx: ApiContext, who: Caller, uuid: string): Promise<Row | undefined> => {
     const row = await store(ctx.inventory).find(uuid);
     return row && ctx.policy().allows(rules.get, who, target(row)) ? row : undefined;
   };
-  const changeOf = (act: AuditedAct) => (row: Row) =>
-    recordChange({
-      resource,
-      act,
-      rule: rules[act]!,
-      uuid: row.uuid,
-      project: row.project,
-      values: kind.values(row),
-    });
   return {
-    changeOf,
-
     /** Throws its NotFound alike for missing and hidden ones. */
     visible: async (ctx: ApiContext, who: Caller, uuid: string): Promise<Row> =>
-      (await find(ctx, who, uuid)) ?? kind.missing(uuid),
+      (await find(ctx, who, uuid)) ?? missing(uuid),
 
     /** A page of those that the caller sees. Throws PolicyDenied, MarkerNotFound. */
     async page(ctx: ApiContext, who: Caller, { limit, after }: Page): Promise<readonly Row[]> {
@@ -63,6 +51,30 @@ export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
       if (after !== undefined && !(await find(ctx, who, after))) raise('MarkerNotFound', { marker: after });
       return store(ctx.inventory).list({ visible, limit, after });
     },
+  };
+};
+
+/** Refuses one more record where the project has as many as it may have. Throws Conflict. */
+const requireRoom = async <Row extends ProjectRecord>(
+  { store, plural }: Kind<Row>,
+  inventory: Queries,
+  project: ProjectId,
+): Promise<void> => {
+  if ((await store(inventory).count(project)) >= mostOfOneProject)
+    raise('Conflict', { reason: `Project ${project} has ${mostOfOneProject} ${plural}; delete one first.` });
+};
+
+/** What routes of such records do alike. */
+export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
+  const { resource, rules, target, store, values, missing } = kind;
+  const reads = readsOf(kind);
+  const changeOf =
+    (act: AuditedAct) =>
+    (row: Row): Change =>
+      recordChange({ resource, act, rule: rules[act]!, uuid: row.uuid, project: row.project, values: values(row) });
+  return {
+    ...reads,
+    changeOf,
 
     /** The project whose record a caller makes: the one that it names, or its own. Throws PolicyDenied, InvalidInput. */
     projectOf(ctx: ApiContext, who: Caller, named: string | undefined): ProjectId {
@@ -73,32 +85,21 @@ export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
       );
     },
 
-    /** Makes one, with its traces. Throws Conflict where the project has as many as it may have, and what `make` throws. */
-    create: (
-      ctx: ApiContext,
-      request: AuditContext,
-      project: ProjectId,
-      make: (inventory: Queries) => Promise<Row>,
-    ): Promise<Row> =>
-      auditedWrite(
-        ctx,
-        request,
-        async (inventory) => {
-          if ((await store(inventory).count(project)) >= mostOfOneProject)
-            raise('Conflict', {
-              reason: `Project ${project} has ${mostOfOneProject} ${kind.plural}; delete one first.`,
-            });
-          return make(inventory);
-        },
-        changeOf('create'),
-      ),
+    /** Makes one, with its traces. Throws Conflict where the project has too many, and what `make` throws. */
+    create(ctx: ApiContext, request: AuditContext, project: ProjectId, make: (inventory: Queries) => Promise<Row>) {
+      const write = async (inventory: Queries): Promise<Row> => {
+        await requireRoom(kind, inventory, project);
+        return make(inventory);
+      };
+      return auditedWrite(ctx, request, write, changeOf('create'));
+    },
 
     /** Deletes one, with its traces. Throws its NotFound, PolicyDenied. */
     async delete(ctx: ApiContext, request: AuditContext, uuid: string): Promise<void> {
-      const row = (await find(ctx, request.who, uuid)) ?? kind.missing(uuid);
+      const row = await reads.visible(ctx, request.who, uuid);
       ctx.policy().require(rules.delete, request.who, target(row));
-      const write = async (inventory: Queries) =>
-        (await store(inventory).delete(row.uuid)) ? row : kind.missing(uuid);
+      const write = async (inventory: Queries): Promise<Row> =>
+        (await store(inventory).delete(row.uuid)) ? row : missing(uuid);
       await auditedWrite(ctx, request, write, changeOf('delete'));
     },
   };
