@@ -140,7 +140,7 @@ const areasOf = async (file: FileHandle): Promise<{ readonly line: Area; readonl
 });
 
 /** What the files of a ramdisk say of its record. */
-type Stored = Omit<RamdiskValues, 'name' | 'arch' | 'args'>;
+type StoredRamdisk = Omit<RamdiskValues, 'name' | 'arch' | 'args'>;
 
 const digestAt = async (path: string): Promise<string> => {
   const file = await open(path);
@@ -169,7 +169,7 @@ export const storeImage = async (
   folder: string,
   given: RamdiskParts | { readonly iso: string },
   searched: string,
-): Promise<Stored> => {
+): Promise<StoredRamdisk> => {
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(folder, '.making-'));
   try {

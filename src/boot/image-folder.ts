@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Part of the data folder of the boot service. */
 const subfolder = 'images';
 
-const name = /^([0-9a-f]{64})\.img$/;
+const imageFileName = /^([0-9a-f]{64})\.img$/;
 const unfinished = /\.part$/;
 // A fetch ends sooner: of a 50 GB image, at 15 MB/s.
 const abandonedMs = 3_600_000;
@@ -30,7 +30,7 @@ export const createImageFolder = (dir: string) => {
       const files = await readdir(folder).catch(() => []);
       const found = await Promise.all(
         files.map(async (file) => {
-          const [, sha256] = name.exec(file) ?? [];
+          const [, sha256] = imageFileName.exec(file) ?? [];
           const facts = sha256 === undefined ? undefined : await statOf(file);
           return facts ? [{ sha256: sha256!, bytes: facts.size, usedAt: facts.mtimeMs }] : [];
         }),

@@ -54,7 +54,7 @@ const listFreezes = async (
   );
 };
 
-const add = async ({ api, print }: Context, node: string, given: Added): Promise<void> => {
+const addFreeze = async ({ api, print }: Context, node: string, given: Added): Promise<void> => {
   const body = { reason: given.reason, until: untilOf(given, Date.now()) };
   const made = (await api.send('POST', `/temper/v1/nodes/${encodeURIComponent(node)}/freezes`, body)) as Freeze;
   print(
@@ -86,7 +86,7 @@ export const addFreezes = (program: Command, acting: Acting): void => {
     .requiredOption('--reason <text>', 'why; refused callers read it')
     .option('--until <time>', 'when it is over by itself, such as 2026-11-30T18:00:00Z')
     .option('--for <span>', 'the same as a span: 30m, 2h, 3d')
-    .action(acting(add));
+    .action(acting(addFreeze));
   freezes
     .command('end')
     .description('end a freeze; the node stays frozen while it has another')

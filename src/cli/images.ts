@@ -98,7 +98,7 @@ const fromFile = async ({ hands }: Context, file: string, { checksum, dir }: Add
   return { url: null, ...stored };
 };
 
-const add = async (context: Context, name: string, source: string, given: Added): Promise<void> => {
+const addImage = async (context: Context, name: string, source: string, given: Added): Promise<void> => {
   const format = formatIn(given.format);
   const found = await (/^https?:\/\//i.test(source) ? fromUrl : fromFile)(context, source, given);
   const disk_format =
@@ -129,7 +129,7 @@ export const addImages = (program: Command, acting: Acting): void => {
     .option('--format <format>', `${diskFormats.join(' or ')}; by its first bytes when absent`)
     .option('--partition', 'it is the file system of one partition, not a whole disk')
     .option('--dir <folder>', 'folder of the boot service, for a file; TEMPER_BOOT_DIR when absent')
-    .action(acting(add));
+    .action(acting(addImage));
   image.command('list').description('all images').action(acting(listImages));
   image.command('show').description('one image').argument('<name>').action(acting(show));
   image.command('remove').description('forget an image that no run writes').argument('<name>').action(acting(remove));

@@ -49,7 +49,7 @@ const filesOf = ({ kernel, initrd, iso, arch }: Added) => {
   return stop('usage', 'Give --kernel and --initrd, or --iso with an image that has room for arguments already.');
 };
 
-const add = async ({ api, hands, print }: Context, name: string, given: Added): Promise<void> => {
+const addRamdisk = async ({ api, hands, print }: Context, name: string, given: Added): Promise<void> => {
   const fault = givenArgumentsFault(given.args);
   if (fault !== undefined) stop('usage', `--args ${fault}.`);
   const files = filesOf(given);
@@ -84,7 +84,7 @@ export const addRamdisks = (program: Command, acting: Acting): void => {
     .option('--arch <arch>', ramdiskArchitectures.join(' or '), ramdiskArchitectures[0])
     .option('--args <arguments>', 'kernel arguments of every boot, such as console=ttyS0', '')
     .option('--dir <folder>', 'folder of the boot service; TEMPER_BOOT_DIR when absent')
-    .action(acting(add));
+    .action(acting(addRamdisk));
   ramdisk.command('list').description('all ramdisks').action(acting(listRamdisks));
   ramdisk.command('show').description('one ramdisk').argument('<name>').action(acting(showRamdisk));
   ramdisk

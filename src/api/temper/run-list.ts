@@ -55,7 +55,7 @@ const startingWith = (text: string): RunSelection['between'] => {
   return asUuid(lowest) && asUuid(highest) ? { lowest, highest } : undefined;
 };
 
-const tries = ({ state, step_state, step_error }: RunListing): boolean =>
+const isRetrying = ({ state, step_state, step_error }: RunListing): boolean =>
   state === 'running' && step_state === 'running' && step_error !== null;
 
 const runListView = (run: RunListing, base: string, text: BmcText) => ({
@@ -71,9 +71,9 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
   step: run.step,
   step_count: run.steps,
   /** An attempt of its step has failed, and the next one follows or is under way. */
-  retrying: tries(run),
+  retrying: isRetrying(run),
   waiting_for: text(run.waiting_for),
-  last_error: text(run.last_error ?? (tries(run) || run.state === 'parked' ? run.step_error : null)),
+  last_error: text(run.last_error ?? (isRetrying(run) || run.state === 'parked' ? run.step_error : null)),
   created_at: run.created_at.toISOString(),
   started_at: run.started_at?.toISOString() ?? null,
   finished_at: run.finished_at?.toISOString() ?? null,

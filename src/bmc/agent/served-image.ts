@@ -4,7 +4,7 @@ import { raise } from '../../model/errors';
 import type { ActContext, BmcNode } from '../contract';
 import { pause } from '../wait';
 
-const answerMs = 10_000;
+const imageAnswerMs = 10_000;
 const awayMs = 60_000;
 const reasonBytes = 1_000;
 
@@ -14,7 +14,7 @@ const ask = async (url: string, signal: AbortSignal): Promise<Answer> => {
   const { statusCode, body } = await request(url, {
     headers: { range: 'bytes=0-0' },
     maxRedirections: 0,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(imageAnswerMs)]),
   });
   const chunks: Buffer[] = [];
   let size = 0;

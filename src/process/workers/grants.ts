@@ -12,14 +12,14 @@ type GrantSettings = Pick<
 const hour = 3_600_000;
 
 /** What is known of a person now; `unknown` where nothing can say it without a credential of the person. */
-type Standing = 'holds' | 'lost' | 'unknown' | 'away';
+type GrantStanding = 'holds' | 'lost' | 'unknown' | 'away';
 
-const has = (roles: readonly string[], granted: Caller): Standing => {
+const has = (roles: readonly string[], granted: Caller): GrantStanding => {
   const held = new Set(roles.map((role) => role.toLowerCase()));
   return granted.roles.every((role) => held.has(role.toLowerCase())) ? 'holds' : 'lost';
 };
 
-const byFile = async (file: string | undefined, granted: Caller): Promise<Standing> => {
+const byFile = async (file: string | undefined, granted: Caller): Promise<GrantStanding> => {
   if (file === undefined || granted.user_id === null) return 'unknown';
   const users = await readUsers(file).catch(() => undefined);
   if (!users) return 'away';
@@ -29,7 +29,7 @@ const byFile = async (file: string | undefined, granted: Caller): Promise<Standi
   return scope ? has(expandRoles(standing.roles), granted) : 'lost';
 };
 
-const byKeystone = async (lookup: Pick<RoleLookup, 'rolesOf'> | undefined, granted: Caller): Promise<Standing> => {
+const byKeystone = async (lookup: Pick<RoleLookup, 'rolesOf'> | undefined, granted: Caller): Promise<GrantStanding> => {
   const { user_id, project_id, system_scope } = granted;
   if (!lookup || user_id === null || (project_id === null && system_scope === null)) return 'unknown';
   const answer = await lookup.rolesOf(user_id, project_id === null ? { system: 'all' } : { project: project_id });
