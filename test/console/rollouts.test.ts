@@ -48,6 +48,7 @@ test('a rollout is shown with its reason, its waves, its budget and why a node h
   expect(text).toContain('wave_gate: Wave 1 is over; advance opens wave 2.');
   expect(text).toContain('1 failed, 0 parked, 0 under way; room for 1 of 2');
   expect(text).toContain('a person opens wave 2');
+  expect(text).not.toContain('<dd></dd>');
   expect(text).toContain('The rollout is paused: Wave 1 is over');
   expect(text).toContain('hx-trigger="sse:change"');
 });
