@@ -26,6 +26,14 @@ export const goals = {
   boot_ratio_at_least: 0.8,
   boot_mib_at_most: 150,
   boot_first_byte_ms_at_most: 50,
+  /** For 10,000 nodes; of more or fewer, in proportion. */
+  plan_s_at_most: 3,
+  admissions_per_s_at_least: 25,
+  between_waves_s_at_most: 2,
+  abort_s_at_most: 1,
+  rollout_events_per_1000_at_most: 500,
+  rollout_control_mib_at_most: 300,
+  power_beside_rollout_at_most: 1.25,
 } as const;
 
 /** One goal beside what was measured. */
@@ -97,6 +105,19 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
     atMost('the boot service, MiB', own.resident, goals.boot_mib_at_most),
     atMost('first byte of a range, p99 ms', own.p99, goals.boot_first_byte_ms_at_most),
     atMost('ranges that failed', own.failed, 0),
+  ],
+  rollouts: (found) => [
+    atMost('a plan, seconds for 10,000 nodes', (found.plan_s * 10_000) / found.planned, goals.plan_s_at_most),
+    atLeast('targets begun a second', found.admitted_per_s, goals.admissions_per_s_at_least),
+    atMost('from the end of a wave to the next, seconds', found.between_waves_s, goals.between_waves_s_at_most),
+    atMost('from an abort to the last admission, seconds', found.abort_s, goals.abort_s_at_most),
+    atMost('events of history for 1,000 nodes', found.events_per_1000, goals.rollout_events_per_1000_at_most),
+    atMost('control worker during a rollout, MiB', found.control_mib, goals.rollout_control_mib_at_most),
+    atMost(
+      'a power request beside a rollout, p99, times idle',
+      found.power_ms / found.power_idle_ms,
+      goals.power_beside_rollout_at_most,
+    ),
   ],
 };
 

@@ -10,6 +10,7 @@ import { measurePlans } from './plans';
 import { measurePolicy } from './policy';
 import { memoryOf } from './processes';
 import { measureRack } from './rack';
+import { measureRollouts } from './rollouts';
 import { measureRuns } from './runs';
 import type { System } from './system';
 import { measureWaiting } from './waiting';
@@ -30,6 +31,7 @@ export const efforts = {
     bmcs: 24,
     waiting: { waiting: 100, runs: 5, watch_s: 10 },
     boot: { nodes: 100, requests: 2_000 },
+    rollouts: { planned: 2_000, rolled: 200, requests: 20 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -43,6 +45,7 @@ export const efforts = {
     bmcs: 100,
     waiting: { waiting: 500, runs: 20, watch_s: 30 },
     boot: { nodes: 1_000, requests: 20_000 },
+    rollouts: { planned: 10_000, rolled: 1_000, requests: 100 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -56,6 +59,7 @@ export const efforts = {
     bmcs: 1_000,
     waiting: { waiting: 5_000, runs: 20, watch_s: 120 },
     boot: { nodes: 1_000, requests: 60_000 },
+    rollouts: { planned: 100_000, rolled: 10_000, requests: 100 },
   },
 } as const;
 
@@ -88,6 +92,7 @@ const parts = {
   rack: ({ system, effort, say }: Here) => measureRack(system, effort, say),
   waiting: ({ system, effort, say }: Here) => measureWaiting(system, effort.waiting, say),
   boot: ({ effort, say }: Here) => measureBoot(effort.boot, say),
+  rollouts: ({ system, effort, say }: Here) => measureRollouts(system, effort.rollouts, say),
 } as const;
 
 export type PartName = keyof typeof parts;

@@ -7,6 +7,7 @@ import type { EffortName, Found, Measured } from './parts';
 import { plansTables } from './plans';
 import { allocationsTables, cyclesTables, rackTables, waitingTables } from './report-load';
 import { policyTables } from './report-policy';
+import { rolloutTables } from './rollouts';
 import { amount, cpu, ms, rate, table } from './table';
 import { walksTables } from './walk';
 
@@ -91,6 +92,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   rack: rackTables,
   waiting: waitingTables,
   boot: bootTables,
+  rollouts: rolloutTables,
 };
 
 /** Everything, ready to be printed. */

@@ -1,5 +1,4 @@
 /** A plan: every selected node with what would run or what refuses it, waves, bounds, and a name by its content. Writes nothing. */
-import pLimit from 'p-limit';
 import type { Inventory, Queries } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { NewRollout, Planned, RolloutRow } from '../inventory/rollouts/rollouts';
@@ -36,41 +35,57 @@ export type RolloutPlan = {
   readonly targets: readonly PlannedTarget[];
 };
 
-type Judged = { readonly node: NodeRow; readonly refused?: Refused; readonly prepared?: Prepared };
+/** Of what would run, what it does to the node: the order itself is made anew when the node is begun. */
+type Outlook = Omit<Prepared, 'order'>;
+type Judged = { readonly node: NodeRow; readonly refused?: Refused; readonly prepared?: Outlook };
 
-// Each asks the store a few small questions; more at once would only wait for its connections.
-const judgedAtOnce = 16;
+// What all of them ask is read at once; between two of these groups other requests have their turn.
+const judgedAtOnce = 250;
+
+/** What plans are made with. */
+type PlanDeps = {
+  readonly inventory: Inventory;
+  /** The checks of a single run's admission, for these nodes together. */
+  readonly prepareFor: (nodes: readonly NodeRow[]) => Promise<Prepare>;
+};
+
+const judgeSome = async (
+  { inventory, prepareFor }: PlanDeps,
+  { who, requester, spec, runbook }: PlanOrder,
+  nodes: readonly NodeRow[],
+): Promise<Judged[]> => {
+  const [prepare, frozen] = await Promise.all([
+    prepareFor(nodes),
+    inventory.rolloutSelection.frozen(nodes.map(({ uuid }) => uuid)),
+  ]);
+  const work = { verb: spec.verb, runbook };
+  return Promise.all(
+    nodes.map(async (node) => {
+      const { refusals, prepared } = await prepare({ who, requester, work, node, want: 'every' });
+      const held = frozen.has(node.uuid) ? { code: 'frozen', reason: 'The node is frozen.' } : undefined;
+      const refused = refusals[0] ?? held;
+      if (refused || !prepared) return { node, refused };
+      const { order: _, ...outlook } = prepared;
+      return { node, prepared: outlook };
+    }),
+  );
+};
 
 /** What a single run's admission says of each node, with every refusal. */
-const judgeNode = async (
-  { inventory, prepare }: { readonly inventory: Inventory; readonly prepare: Prepare },
-  { who, requester, spec, runbook, nodes }: PlanOrder,
-): Promise<Judged[]> => {
-  const frozen = await inventory.rolloutSelection.frozen(nodes.map(({ uuid }) => uuid));
-  const limit = pLimit(judgedAtOnce);
-  return Promise.all(
-    nodes.map((node) =>
-      limit(async () => {
-        const { refusals, prepared } = await prepare({
-          who,
-          requester,
-          work: { verb: spec.verb, runbook },
-          node,
-          want: 'every',
-        });
-        const held = frozen.has(node.uuid) ? { code: 'frozen', reason: 'The node is frozen.' } : undefined;
-        const refused = refusals[0] ?? held;
-        return refused ? { node, refused } : { node, prepared };
-      }),
-    ),
-  );
+const judgeNodes = async (deps: PlanDeps, order: PlanOrder): Promise<Judged[]> => {
+  const judged: Judged[] = [];
+  for (let from = 0; from < order.nodes.length; from += judgedAtOnce) {
+    judged.push(...(await judgeSome(deps, order, order.nodes.slice(from, from + judgedAtOnce))));
+    await new Promise(setImmediate);
+  }
+  return judged;
 };
 
 /** A tenant's node whose power is interrupted, by a rollout that is not this tenant's own. */
 const needsConsent = (
   { spec: { project }, requester, withoutConsent }: PlanOrder,
   node: NodeRow,
-  { power_cycles }: Prepared,
+  { power_cycles }: Outlook,
 ): boolean => {
   const tenant = tenantOf(node);
   return tenant !== null && !asksItself(tenant, { project, requester }) && power_cycles > 0 && !withoutConsent(node);
@@ -167,12 +182,9 @@ const wavesFor = (waves: RolloutSpec['waves'], nodes: number): RolloutSpec['wave
   nodes === 1 && waves.length === 2 && waves[1]!.size === 'rest' ? waves.slice(0, 1) : waves;
 
 /** Throws NothingToDo where no node would run, InvalidInput for waves that do not fit. */
-export const makePlan = async (
-  deps: { readonly inventory: Inventory; readonly prepare: Prepare },
-  order: PlanOrder,
-): Promise<RolloutPlan> => {
+export const makePlan = async (deps: PlanDeps, order: PlanOrder): Promise<RolloutPlan> => {
   const { spec, seed, runbook } = order;
-  const judged = await judgeNode(deps, order);
+  const judged = await judgeNodes(deps, order);
   const runnable = judged.filter(({ prepared }) => prepared);
   if (runnable.length === 0) {
     const reasons = refusalsOf(judged)

@@ -41,7 +41,11 @@ export const prefetched = async (
       },
       freezes: { ...freezes, active: async (node) => (known.has(node) ? frozen.get(node) : freezes.active(node)) },
       runbooks: { ...runbooks, find: once((ident, options) => runbooks.find(ident, options)) },
-      runbookRevisions: { ...runbookRevisions, find: once(runbookRevisions.find) },
+      runbookRevisions: {
+        ...runbookRevisions,
+        find: once(runbookRevisions.find),
+        steps: once(runbookRevisions.steps),
+      },
       ramdisks: { ...ramdisks, find: once(ramdisks.find) },
       images: { ...images, find: once(images.find) },
       quotas: { ...quotas, require: once(quotas.require) },

@@ -17,6 +17,7 @@ import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, created, ok, type Route, route } from '../http/route';
 import { provisionRules } from '../orders/admit';
+import { prefetched } from '../orders/prefetched';
 import { createPrepare } from '../orders/rollout-orders';
 import { seesBmcRule } from '../resource/bmc-texts';
 import { pageLimit, uuid } from '../resource/validation';
@@ -101,7 +102,7 @@ const planRollout = async (
   const seed = spec.seed ?? randomUUID();
   const policy = ctx.policy();
   return makePlan(
-    { inventory: ctx.inventory, prepare: createPrepare(ctx) },
+    { inventory: ctx.inventory, prepareFor: async (nodes) => createPrepare(await prefetched(ctx, nodes)) },
     {
       who,
       requester: requesterOf(request),
