@@ -114,7 +114,8 @@ const askedOf = (choose: Choose) => {
   return { who: personas[choose(people)], requester, work: { verb, runbook } };
 };
 
-const said = (refused: Refused | undefined) => refused ?? { code: 'will run' };
+const said = (refused: Refused | undefined) =>
+  refused ? { code: refused.code, rule: refused.rule, reason: refused.reason } : { code: 'will run' };
 
 test('the plan of many nodes and the admission of each say the same on random worlds', async () => {
   const met = new Set<string>();

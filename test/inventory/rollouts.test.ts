@@ -6,7 +6,7 @@ import type { RolloutRow } from '../../src/inventory/rollouts/rollouts';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { always } from '../../src/model/predicates';
 import type { Limits } from '../../src/model/rollouts/layout';
-import { begin, endOf, nodesIn, runningRollout } from '../support/rollouts';
+import { begin, brokenCounters, endOf, nodesIn, runningRollout } from '../support/rollouts';
 import { openStores } from '../support/stores';
 
 let owner: Sql;
@@ -252,19 +252,7 @@ const world = fc.record({
   dice: fc.array(fc.nat(99), { minLength: 60, maxLength: 60 }),
 });
 
-const theWholeTruth = async (rollout: RolloutRow): Promise<string[]> => {
-  const rows = await owner<{ scope: string; value: string }[]>`
-    select c.scope, c.value from rollout_counters c
-    left join lateral (
-      select count(*) filter (where t.state in ('admitted', 'soaking')) as in_flight, count(*) filter (where t.state = 'failed') as failed,
-        count(*) filter (where t.state = 'parked') as parked, count(*) filter (where t.state = 'done') as done
-      from rollout_targets t where t.rollout = c.rollout and c.number = any (t.counters)
-    ) real on true
-    where c.rollout = ${rollout.id}
-      and ((real.in_flight, real.failed, real.parked, real.done) is distinct from (c.in_flight, c.failed, c.parked, c.done)
-        or real.in_flight + real.failed + real.parked > c.budget or real.in_flight > c.most)`;
-  return rows.map(({ scope, value }) => `${scope} ${value}`);
-};
+const theWholeTruth = (rollout: RolloutRow) => brokenCounters(owner, rollout);
 
 /** One coordinator: begins what it can, with faults; another one does the same at the same time. */
 const coordinator = async (

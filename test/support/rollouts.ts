@@ -188,3 +188,18 @@ export const endOf = async (
     }),
   );
 };
+
+/** Counters that say something else than the targets do, or more than they may. */
+export const brokenCounters = async (owner: Sql, rollout: RolloutRow): Promise<string[]> => {
+  const rows = await owner<{ scope: string; value: string }[]>`
+    select c.scope, c.value from rollout_counters c
+    left join lateral (
+      select count(*) filter (where t.state in ('admitted', 'soaking')) as in_flight, count(*) filter (where t.state = 'failed') as failed,
+        count(*) filter (where t.state = 'parked') as parked, count(*) filter (where t.state = 'done') as done
+      from rollout_targets t where t.rollout = c.rollout and c.number = any (t.counters)
+    ) real on true
+    where c.rollout = ${rollout.id}
+      and ((real.in_flight, real.failed, real.parked, real.done) is distinct from (c.in_flight, c.failed, c.parked, c.done)
+        or real.in_flight + real.failed + real.parked > c.budget or real.in_flight > c.most)`;
+  return rows.map(({ scope, value }) => `${scope} ${value}`);
+};

@@ -1,12 +1,12 @@
 /** The checks of a single run's admission, asked for the nodes of a rollout: by its plan for every refusal, by its admission for the first. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
-import { isTemperError, raise } from '../../model/errors';
+import { isTemperError, raise, type TemperError } from '../../model/errors';
 import type { RunbookUuid } from '../../model/ids';
 import { planOutlook } from '../../model/lifecycle/outlook';
 import { maxMinor } from '../../model/resources/microversions';
 import type { Runbook } from '../../model/resources/runbooks';
 import { refusalOf } from '../../model/runs/verdicts';
-import type { PinnedRunbook, Prepare, Prepared } from '../../rollouts/contract';
+import type { PinnedRunbook, Prepare, Prepared, Refused } from '../../rollouts/contract';
 import type { RunOrder } from '../../runs/contract';
 import { admitProvision } from './admit';
 import { everyRefusal, firstRefusal } from './checks';
@@ -38,6 +38,10 @@ const preparedOf = (order: RunOrder, runbook: PinnedRunbook | null): Prepared =>
   return { order: { ...order, runbook: pin }, power_cycles, erases: erases !== false, expected_ms: null };
 };
 
+/** A runbook that the rules in force hide from the person by now: thrown, it would stop every look at the rollout. */
+const hiddenRunbook = ({ code, message }: TemperError): Refused | undefined =>
+  code === 'RunbookNotFound' ? { code: 'rule', rule: 'baremetal:runbook:get', reason: message } : undefined;
+
 /** @returns the function that plan and admission share */
 export const createPrepare = (ctx: OrderContext): Prepare => {
   const contextOf = async (runbook: PinnedRunbook | null): Promise<OrderContext> =>
@@ -53,9 +57,9 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
       if (admitted.does === 'run') return { refusals: [], prepared: preparedOf(admitted.order, work.runbook) };
       return raise('InvalidInput', { field: 'verb', reason: `${work.verb} is no work of its own` });
     } catch (thrown) {
-      const refusal = isTemperError(thrown) ? refusalOf(thrown) : undefined;
+      const refusal = isTemperError(thrown) ? (refusalOf(thrown) ?? hiddenRunbook(thrown)) : undefined;
       if (!refusal) throw thrown;
-      return { refusals: [refusal] };
+      return { refusals: [...(checks?.refusals ?? []), refusal] };
     }
   };
 };
