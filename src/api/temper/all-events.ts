@@ -95,7 +95,7 @@ type Wanted = {
 };
 
 /** What the query names, as the caller may see it. Throws NodeNotFound, RunNotFound, RolloutNotFound. */
-const wantedOf = async (ctx: ApiContext, { who, query }: EventsRequest): Promise<Wanted> => ({
+const wantedEvents = async (ctx: ApiContext, { who, query }: EventsRequest): Promise<Wanted> => ({
   ...(query.node !== undefined && { node: (await visibleNode(ctx, { who, version: maxMinor }, query.node)).uuid }),
   ...(query.run !== undefined && { run: (await visibleRun(ctx, who, query.run)).run.id }),
   ...(query.rollout !== undefined && { rollout: (await visibleRollout(ctx, who, query.rollout)).row.id }),
@@ -112,7 +112,7 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answ
   const { limit, marker } = request.query;
   const policy = ctx.policy();
   const rows = await ctx.inventory.allEvents.page({
-    ...(await wantedOf(ctx, request)),
+    ...(await wantedEvents(ctx, request)),
     ofRuns: policy.filter(runListRule, request.who, runTenantColumns),
     ofNodes: policy.filter(seesNode, request.who, nodeTenantColumns),
     ofRollouts: policy.filter(rolloutRules.get, request.who, rolloutEventColumns),
@@ -131,7 +131,7 @@ const placeAfter = async (ctx: ApiContext, last: string | undefined): Promise<Fe
 };
 
 const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
-  const wanted = await wantedOf(ctx, request);
+  const wanted = await wantedEvents(ctx, request);
   const after = await placeAfter(ctx, request.header('last-event-id'));
   const ear = await ctx.streams.open(null, callerKey(request.who), quotaProject(request.who));
   const tailing = await ctx.streams.tail.open().catch(async (thrown) => {

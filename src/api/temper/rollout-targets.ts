@@ -87,7 +87,7 @@ const recorded = async (
 const answerRule = 'temper:rollout:answer';
 
 /** What the body says, checked against the store. Throws InvalidInput, WindowNotFound. */
-const answerOf = async (
+const targetAnswer = async (
   ctx: ApiContext,
   target: TargetRow,
   body: z.output<typeof consentBody>,
@@ -134,7 +134,7 @@ const consent = async (
 ): Promise<Answer> => {
   const found = await visibleTarget(ctx, request.who, request.params);
   await requireRule(ctx, request.who, answerRule, found);
-  const answer = await answerOf(ctx, found.target, request.body);
+  const answer = await targetAnswer(ctx, found.target, request.body);
   return answering(request, ctx, found, { ...answer, reason: request.body.reason ?? null });
 };
 

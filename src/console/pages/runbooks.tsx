@@ -45,15 +45,15 @@ const runbooks: List<RunbookView> = {
     'There is no runbook that you may see. One is a list of steps that its project and, where it is approved, others run on their nodes.',
 };
 
-const createRule = 'baremetal:runbook:create';
+const createsRunbooks = 'baremetal:runbook:create';
 const updateRule = 'baremetal:runbook:update';
 
 export const runbooksPage = (context: PageContext): Promise<PageAnswer> =>
   listPage(context, {
     ...runbooks,
     around: async () => {
-      const answers = await askedRules(context.api, [{ rule: createRule }]);
-      return { aside: <Way answers={answers} rule={createRule} to="/runbooks/new" label="Write one" /> };
+      const answers = await askedRules(context.api, [{ rule: createsRunbooks }]);
+      return { aside: <Way answers={answers} rule={createsRunbooks} to="/runbooks/new" label="Write one" /> };
     },
   });
 
