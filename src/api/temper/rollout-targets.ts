@@ -16,7 +16,7 @@ import { seesBmcRule } from '../resource/bmc-texts';
 import { uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import * as shapes from './rollout-shapes';
-import { plannedTargetOf, rolloutRules, targetView, visibleRollout } from './rollout-views';
+import { plannedTargetOf, rolloutRules, type SeenRollout, targetView, visibleRollout } from './rollout-views';
 
 const reason = z.string().trim().min(1, { error: 'say why' }).max(1_000);
 const consentBody = z
@@ -34,14 +34,16 @@ const consentBody = z
 const reasonBody = z.strictObject({ reason });
 type OfTarget = { rollout: string; node: string };
 
-type FoundTarget = { readonly rollout: RolloutRow; readonly target: TargetRow };
+type FoundTarget = Pick<SeenRollout, 'whole' | 'rows'> & { readonly rollout: RolloutRow; readonly target: TargetRow };
 
 /** The target on a node that the caller sees. Throws RolloutNotFound, NodeNotFound alike for what is missing and hidden. */
 export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<FoundTarget> => {
-  const { row: rollout, rows } = await visibleRollout(ctx, who, params.rollout);
+  const { row: rollout, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   const node = await visibleNode(ctx, { who, version: maxMinor }, params.node);
   const target = await ctx.inventory.rolloutTargets.find(rollout.id, node.uuid);
-  return target && matches(rows.own, target) ? { rollout, target } : raise('NodeNotFound', { node: params.node });
+  return target && matches(rows.own, target)
+    ? { rollout, target, rows, whole }
+    : raise('NodeNotFound', { node: params.node });
 };
 
 const requireRule = async (
@@ -62,7 +64,7 @@ type TargetRequest = {
 const recorded = async (
   request: ApiRequest<OfTarget, unknown, unknown>,
   ctx: ApiContext,
-  { rollout, target }: FoundTarget,
+  { rollout, target, rows, whole }: FoundTarget,
   { rule, act, kind, data }: TargetRequest,
   change: (store: Parameters<Parameters<ApiContext['inventory']['transaction']>[0]>[0]) => Promise<boolean>,
 ): Promise<Answer> => {
@@ -79,9 +81,9 @@ const recorded = async (
       data,
     });
   });
-  return ok(
-    targetView(ctx.policy(), request.who, (await ctx.inventory.rolloutTargets.find(rollout.id, target.node_uuid))!),
-  );
+  const { node_uuid: node } = target;
+  const [changed] = await ctx.inventory.rolloutTargets.list(rollout.id, { ...rows, node, limit: 1 });
+  return ok(targetView(ctx.policy(), request.who, changed!, whole));
 };
 
 const answerRule = 'temper:rollout:answer';

@@ -136,12 +136,15 @@ export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: Rollout
   };
 };
 
-/** A target as this caller may read it: why a run failed may name its BMC. */
-export const targetView = (policy: Policy, who: Caller, row: TargetRow) => ({
+/**
+ * A target as this caller may read it: why a run failed may name its BMC.
+ * @param whole whether the caller sees the rollout as a whole: the number of a wave says that there are nodes in those before it
+ */
+export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: boolean) => ({
   position: row.position,
   node_uuid: row.node_uuid,
   node_name: row.node_name,
-  wave: row.wave === null ? null : row.wave + 1,
+  wave: row.wave === null || !whole ? null : row.wave + 1,
   state: row.state,
   code: row.code,
   rule: row.rule,

@@ -224,6 +224,8 @@ const targets = async (
   ctx: ApiContext,
 ): Promise<Answer> => {
   const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
+  // Waves are not shown to tenants of single nodes, so that they may not choose by them either.
+  if (!whole && query.wave !== undefined) return ok({ targets: [] });
   const found = await ctx.inventory.rolloutTargets.list(row.id, {
     ...rows,
     state: query.state,
@@ -236,7 +238,7 @@ const targets = async (
   const domains = whole ? await ctx.inventory.rolloutTargets.domains(row.id, found) : undefined;
   return ok({
     targets: found.map((target) => ({
-      ...targetView(ctx.policy(), who, target),
+      ...targetView(ctx.policy(), who, target, whole),
       ...(domains && { domains: domains.get(target.position) ?? {} }),
     })),
   });

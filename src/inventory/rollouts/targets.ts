@@ -50,6 +50,7 @@ export type TargetSelection = {
   readonly state?: TargetState;
   readonly wave?: number;
   readonly code?: string;
+  readonly node?: NodeUuid;
   readonly limit: number;
   /** The position that the page follows. */
   readonly after?: number;
@@ -96,16 +97,26 @@ export const rolloutTargets = (sql: Db) => ({
             code text, rule text, reason text, power_cycles int, erases boolean, expected_ms bigint)`;
   },
 
-  /** A page in the order of the plan; of nodes that are gone those alone are shown to whom every node is. */
+  /**
+   * A page in the order of the plan; of nodes that are gone those alone are shown to whom every node is. Where not all rows are the
+   * caller's, `position` numbers those that are: the place in the plan would say how many others there are.
+   */
   list: (
     rollout: RolloutUuid,
-    { visible, own = always, state, wave, code, limit, after }: TargetSelection,
-  ): Promise<TargetRow[]> => sql<TargetRow[]>`
-    select ${sql(targetColumns.map((name) => `t.${name}`))} from rollout_targets t left join nodes n on n.uuid = t.node_uuid
-    where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')} and ${conditionOf(sql, own, 't')}
-      ${state === undefined ? sql`` : sql`and t.state = ${state}`} ${wave === undefined ? sql`` : sql`and t.wave = ${wave}`}
-      ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${after === undefined ? sql`` : sql`and t.position > ${after}`}
-    order by t.position limit ${limit}`,
+    { visible, own = always, state, wave, code, node, limit, after }: TargetSelection,
+  ): Promise<TargetRow[]> => {
+    const whole = visible.is === 'true' && own.is === 'true';
+    const position = whole ? sql`t.position` : sql`(row_number() over (order by t.position))::int - 1`;
+    return sql<TargetRow[]>`
+      select ${sql(targetColumns.map((name) => `t.${name}`))} from (
+        select ${sql(targetColumns.filter((name) => name !== 'position').map((name) => `t.${name}`))}, ${position} as position
+        from rollout_targets t left join nodes n on n.uuid = t.node_uuid
+        where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')} and ${conditionOf(sql, own, 't')}) t
+      where true ${state === undefined ? sql`` : sql`and t.state = ${state}`} ${wave === undefined ? sql`` : sql`and t.wave = ${wave}`}
+        ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${node === undefined ? sql`` : sql`and t.node_uuid = ${node}`}
+        ${after === undefined ? sql`` : sql`and t.position > ${after}`}
+      order by t.position limit ${limit}`;
+  },
 
   /** By its position the domains of each target that a bound of the plan is formed by: the bound's name, and the domain's. */
   async domains(
