@@ -168,6 +168,8 @@ export const createControlActivities = (deps: ControlHands) => {
     tendRollout: guarded(async ({ rollout }: { rollout: RolloutUuid }): Promise<Tended> => {
       if (deps.rollouts) return tend(deps.rollouts, rollout);
       log.warn('this worker has no settings for rollouts', { rollout });
+      const reason = 'A control worker has no TEMPER_SECRETS_PUBLIC_KEYS and begins nothing.';
+      await inventory.rollouts.waitsFor(rollout, reason);
       return { over: false, nextMs: 30_000 };
     }),
 

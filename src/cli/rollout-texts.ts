@@ -32,6 +32,7 @@ export type Rollout = {
   readonly plan_hash?: string;
   readonly created_at: string;
   readonly started_at?: string | null;
+  readonly start_at?: string | null;
   readonly waves?: readonly Wave[];
   readonly counters?: readonly Counter[];
   readonly states?: Readonly<Record<string, number>>;
@@ -45,6 +46,7 @@ export type Rollout = {
     readonly erased: number;
     readonly harmed_at_most: number | null;
     readonly expected_ms: number | null;
+    readonly p95_ms?: number | null;
   };
 };
 
@@ -81,7 +83,9 @@ export const planText = (rollout: Rollout): string => {
       ' ',
     ),
   );
-  const time = summary.expected_ms === null ? 'the time is not known yet' : `about ${clock(summary.expected_ms)}`;
+  const { expected_ms, p95_ms } = summary;
+  const p95 = typeof p95_ms === 'number' ? `, p95 ${clock(p95_ms)}` : '';
+  const time = expected_ms === null ? 'the time is not known yet' : `about ${clock(expected_ms)}${p95}`;
   return `${[
     `${count(summary.selected, 'node')} selected: ${summary.will_run} would run, ${refused} refused, ${summary.need_consent} ${summary.need_consent === 1 ? 'needs' : 'need'} consent.${started_at ? '' : ' Nothing was touched.'}`,
     ...reasons,
@@ -90,6 +94,40 @@ export const planText = (rollout: Rollout): string => {
     `  rollout   ${rollout.uuid}  ${plainText(rollout.state)}${whyText(rollout)}  ${plainText(workText(rollout))}`,
     `  plan      ${plainText(plan_hash)}`,
   ].join('\n')}\n`;
+};
+
+/** What an act answers: the rollout, or with an abort what of it still runs. */
+export type Acted =
+  | Rollout
+  | {
+      readonly rollout: Rollout;
+      readonly running: readonly {
+        readonly node_uuid: string;
+        readonly node_name: string | null;
+        readonly will: string;
+      }[];
+    };
+
+const stateSays = ({ state, wave = 1, start_at, reason }: Rollout): string => {
+  if (state === 'scheduled' && start_at) return `begins by itself at ${start_at}, by your rights.`;
+  if (state === 'running') return `is running; wave ${wave} is open.`;
+  if (state === 'awaiting_approval') return 'awaits its approval.';
+  return `is ${state}${reason ? `: ${reason}` : ''}.`;
+};
+
+const runningSays = (running: readonly { node_uuid: string; node_name: string | null; will: string }[]): string =>
+  [
+    running.length === 0 ? 'Nothing of it runs any more.' : 'What still runs:',
+    ...running.map(({ node_name, node_uuid, will }) => `  ${plainText(`${node_name ?? node_uuid} ${will}`)}`),
+  ].join('\n');
+
+/** What an act has come to. */
+export const actedText = (act: string, acted: Acted): string => {
+  const rollout = 'rollout' in acted ? acted.rollout : acted;
+  const name = rollout.name ?? rollout.uuid;
+  const adopted = act === 'adopt' ? 'goes on by your rights, and ' : '';
+  const line = plainText(`Rollout ${name} ${adopted}${stateSays(rollout)}`);
+  return 'rollout' in acted ? `${line}\n${runningSays(acted.running)}\n` : `${line}\n`;
 };
 
 /** What users have said of a plan. */

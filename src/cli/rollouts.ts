@@ -6,7 +6,17 @@ import { stop } from './faults';
 import { findRollout, rolloutsPath as path, planHashOf } from './find-rollout';
 import { queryText } from './query';
 import { addRolloutTargets } from './rollout-targets';
-import { planText, type Rollout, rolloutTable, type Target, targetTable, type Votes, votesText } from './rollout-texts';
+import {
+  type Acted,
+  actedText,
+  planText,
+  type Rollout,
+  rolloutTable,
+  type Target,
+  targetTable,
+  type Votes,
+  votesText,
+} from './rollout-texts';
 import { watchRollout } from './rollout-watch';
 import { plainText } from './tables';
 
@@ -15,6 +25,7 @@ type Planned = {
   readonly node?: readonly string[];
   readonly runbook?: string;
   readonly verb?: string;
+  readonly power?: string;
   readonly limit?: string;
   readonly percent?: string;
   readonly budget?: string;
@@ -74,6 +85,7 @@ const bodyOf = (document: Record<string, unknown>, given: Planned): Record<strin
     ...(Object.keys(select).length > 0 && { select }),
     ...(given.runbook !== undefined && { runbook: given.runbook }),
     ...(given.verb !== undefined && { verb: given.verb }),
+    ...(given.power !== undefined && { verb: 'power', power: { target: given.power } }),
     ...(given.name !== undefined && { name: given.name }),
     ...(total !== false && { budget: { ...(document.budget as object | undefined), total } }),
   };
@@ -113,6 +125,7 @@ type ActOptions = {
   readonly plan?: string;
   readonly wave?: string;
   readonly running?: string;
+  readonly at?: string;
 };
 
 const acting =
@@ -124,8 +137,9 @@ const acting =
       ...(hashed && { plan_hash: await planHashOf(context, uuid, given.plan) }),
       ...(given.wave !== undefined && { expected_wave: Number(given.wave) }),
       ...(given.running !== undefined && { running: given.running }),
+      ...(given.at !== undefined && { start_at: given.at }),
     });
-    context.print(answer, () => `Rollout ${uuid}: ${act} is done.\n`);
+    context.print(answer as Acted, (one) => actedText(act, one));
   };
 
 /** A vote is for the plan that its user has read, so its hash is no option. */
@@ -184,6 +198,7 @@ const addActs = (rollouts: Command, run: Acting): void => {
       .argument('<rollout>', 'its UUID, the beginning of it, or its name')
       .requiredOption('--reason <text>', 'why; it stands in the audit trail');
     if (hashed) command.option('--plan <hash>', 'the plan that you have read, or the beginning of its hash');
+    if (act === 'start') command.option('--at <time>', 'by itself at a time, such as 2026-11-30T18:00:00Z');
     if (act === 'advance') command.option('--wave <number>', 'the wave that you have seen end');
     if (act === 'abort') command.option('--running <what>', 'finish, or abort what runs', 'finish');
     command.action(run(acting(act, hashed)));
@@ -203,6 +218,7 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .option('--percent <share>', 'of these a share, such as 10%')
     .option('--runbook <runbook>', 'its name or UUID')
     .option('--verb <verb>', 'service where absent')
+    .option('--power <target>', 'verb power: power on, power off, rebooting, soft power off or soft rebooting')
     .option('--budget <amount>', 'how many nodes may be harmed: 2, or 1%')
     .option('--name <name>')
     .action(run(planRollout));

@@ -5,7 +5,9 @@ import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
 import { isTemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';
-import type { RolloutDeps, Work } from './contract';
+import type { RolloutDeps, RolloutSpec, Work } from './contract';
+import { type Overriding, overridingOf, passSilence, recordOverridden } from './overriding';
+import { workFor } from './plan';
 
 /**
  * What became of a target: it was `begun`; it is `skipped` for good; it `waits` for something that ends by itself, or for a bound
@@ -27,13 +29,13 @@ class Stopped extends Error {
   }
 }
 
-const workOf = ({ verb, runbook_uuid, runbook_name, runbook_revision }: RolloutRow): Work => ({
-  verb,
-  runbook:
+const workOf = ({ spec, verb, runbook_uuid, runbook_name, runbook_revision }: RolloutRow): Work =>
+  workFor(
+    { ...(spec as Partial<RolloutSpec>), verb },
     runbook_uuid === null || runbook_name === null || runbook_revision === null
       ? null
       : { uuid: runbook_uuid, name: runbook_name, revision: runbook_revision },
-});
+  );
 
 const skip = async (
   { inventory }: RolloutDeps,
@@ -58,7 +60,12 @@ const skip = async (
 };
 
 /** Takes the target's place, or throws what stands against it, so that nothing of the acceptance stays. */
-const place = async (store: Queries, rollout: RolloutRow, target: TargetRow, run: RunUuid): Promise<void> => {
+const place = async (
+  store: Queries,
+  rollout: RolloutRow,
+  target: TargetRow,
+  { run, overriding }: { readonly run: RunUuid; readonly overriding: Overriding | undefined },
+): Promise<void> => {
   const { id, plan_hash } = rollout;
   const { position, node_uuid } = target;
   const admission = await store.rolloutAdmission.admit({ rollout: id, plan_hash, position, node_uuid, run });
@@ -76,7 +83,9 @@ const place = async (store: Queries, rollout: RolloutRow, target: TargetRow, run
   }
   // The tenants' own word, counted where these counters are locked already, so that the order of locks is one.
   const spent = await store.disruptionBudgets.spentFor(node_uuid);
-  if (spent.length > 0) throw new Stopped({ is: 'full', scope: 'disruption_budget', value: spent[0]!.uuid });
+  if (spent.length === 0) return;
+  if (!overriding) throw new Stopped({ is: 'full', scope: 'disruption_budget', value: spent[0]!.uuid });
+  await recordOverridden(store, overriding, { target, run, spent });
 };
 
 const changedHands = {
@@ -103,10 +112,11 @@ const heldByTenant = async (deps: RolloutDeps, rollout: RolloutRow, target: Targ
   return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
 };
 
-/** Passes over the targets whose tenants have not answered in time. */
+/** Passes over the targets whose tenants have not answered in time, or over their silence where the rollout and a rule say so. */
 export const passOverdue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<void> => {
   const why = { code: 'no_consent', reason: 'The tenant has not answered in time.' };
-  for (const target of await deps.inventory.rolloutConsents.overdue(rollout.id)) await skip(deps, rollout, target, why);
+  for (const target of await deps.inventory.rolloutConsents.overdue(rollout.id))
+    if (!(await passSilence(deps, rollout, target))) await skip(deps, rollout, target, why);
 };
 
 /** Begins one target in the name of the rollout's grant. Throws what says nothing of the node: a store that is away, a fault of ours. */
@@ -134,8 +144,9 @@ export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target
       ? { is: 'waits', code: refused.code }
       : skip(deps, rollout, target, refused);
   try {
+    const overriding = overridingOf(deps, rollout, node);
     const { run } = await runs.start({ ...prepared!.order, batch: rollout.id }, (store, id) =>
-      place(store, rollout, target, id),
+      place(store, rollout, target, { run: id, overriding }),
     );
     return { is: 'begun', run };
   } catch (thrown) {

@@ -1,8 +1,11 @@
 /** What rollouts are made of, and what this room is given by the process that wires it. */
 import type { Inventory } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
+import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { Caller } from '../model/access/callers';
+import type { PowerTarget } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
+import type { FirmwareBaseline } from '../model/resources/firmware-baselines';
 import type { Amount } from '../model/rollouts/amounts';
 import type { ConsentTerms } from '../model/rollouts/consent';
 import type { Gate } from '../model/rollouts/gates';
@@ -14,8 +17,16 @@ import type { Gates } from './gates';
 /** One revision of a runbook, whatever the runbook is by now. */
 export type PinnedRunbook = { readonly uuid: string; readonly name: string; readonly revision: number };
 
-/** What is done on each node: a verb, by a runbook where the verb takes one. */
-export type Work = { readonly verb: string; readonly runbook: PinnedRunbook | null };
+/** A change of power, as a single request asks for it. */
+type PowerWork = { readonly target: PowerTarget; readonly timeout_ms?: number };
+
+/** What is done on each node: a verb, by a runbook where the verb takes one, or by what differs from a baseline of firmware. */
+export type Work = {
+  readonly verb: string;
+  readonly runbook: PinnedRunbook | null;
+  readonly power?: PowerWork;
+  readonly baseline?: readonly FirmwareBaseline[];
+};
 
 /** What keeps a run from being accepted on a node, by a code of model/runs/verdicts. */
 export type Refused = { readonly code: string; readonly rule?: string; readonly reason: string };
@@ -24,7 +35,9 @@ export type Prepared = {
   readonly order: RunOrder;
   readonly power_cycles: number;
   readonly erases: boolean;
+  /** The median of what its steps took before on nodes of its kind, and what 95 of 100 took at most; null where one has no past. */
   readonly expected_ms: number | null;
+  readonly p95_ms: number | null;
 };
 
 /**
@@ -51,6 +64,10 @@ export type RolloutDeps = {
   readonly runs: Pick<Runs, 'start' | 'operate'>;
   readonly prepare: Prepare;
   readonly authority: Authority;
+  /** Whether votes for the plan of a rollout that begins by itself count now; absent, none does. */
+  readonly approved?: (rollout: RolloutRow) => Promise<boolean>;
+  /** The hash of the policy by which a rule admits a caller to a node; undefined where it does not. Absent, none admits. */
+  readonly admitted?: (rule: string, who: Caller, node: NodeRow) => string | undefined;
   /** Why this process must not begin targets now; undefined where it may. */
   readonly unready?: () => Promise<string | undefined>;
   /** Absent where this process asks none: then a gate is inconclusive. */
@@ -73,9 +90,13 @@ export type RolloutSpec = Limits & {
   readonly project: string | null;
   readonly verb: string;
   readonly runbook: string | null;
+  readonly power?: PowerWork;
+  readonly baseline?: readonly FirmwareBaseline[];
   readonly select: Selection;
   readonly seed?: string;
   readonly consent?: ConsentTerms;
   /** Asked before nodes are begun. */
   readonly guard?: Gate;
+  /** Nodes are taken beyond disruption budgets where rule temper:rollout:override_budget admits, for this reason. */
+  readonly override_budgets?: { readonly reason: string };
 };

@@ -11,7 +11,7 @@ import { layOut, worstWaves } from '../model/rollouts/layout';
 import { planHash } from '../model/rollouts/plan-hash';
 import type { WaveSpec } from '../model/rollouts/waves';
 import type { Requester } from '../model/runs/runs';
-import type { PinnedRunbook, Prepare, Prepared, Refused, RolloutSpec } from './contract';
+import type { PinnedRunbook, Prepare, Prepared, Refused, RolloutSpec, Work } from './contract';
 
 export type PlanOrder = {
   readonly who: Caller;
@@ -34,6 +34,17 @@ export type RolloutPlan = {
   readonly counters: readonly Counter[];
   readonly targets: readonly PlannedTarget[];
 };
+
+/** What is done on each node by what a rollout was asked for. */
+export const workFor = (
+  { verb, power, baseline }: Pick<RolloutSpec, 'verb' | 'power' | 'baseline'>,
+  runbook: PinnedRunbook | null,
+): Work => ({
+  verb,
+  runbook,
+  ...(power && { power }),
+  ...(baseline && { baseline }),
+});
 
 /** Of what would run, what it does to the node: the order itself is made anew when the node is begun. */
 type Outlook = Omit<Prepared, 'order'>;
@@ -58,7 +69,7 @@ const judgeSome = async (
     prepareFor(nodes),
     inventory.rolloutSelection.frozen(nodes.map(({ uuid }) => uuid)),
   ]);
-  const work = { verb: spec.verb, runbook };
+  const work = workFor(spec, runbook);
   return Promise.all(
     nodes.map(async (node) => {
       const { refusals, prepared } = await prepare({ who, requester, work, node, want: 'every' });
@@ -83,12 +94,14 @@ const judgeNodes = async (deps: PlanDeps, order: PlanOrder): Promise<Judged[]> =
 
 /** A tenant's node whose power is interrupted, by a rollout that is not this tenant's own. */
 const needsConsent = (
-  { spec: { project }, requester, withoutConsent }: PlanOrder,
+  { spec: { project, consent }, requester, withoutConsent }: PlanOrder,
   node: NodeRow,
   { power_cycles }: Outlook,
 ): boolean => {
   const tenant = tenantOf(node);
-  return tenant !== null && !asksItself(tenant, { project, requester }) && power_cycles > 0 && !withoutConsent(node);
+  if (tenant === null || asksItself(tenant, { project, requester }) || power_cycles === 0) return false;
+  // One that passes over silence by that rule asks first all the same.
+  return consent?.force === 'rule' || !withoutConsent(node);
 };
 
 const rowOf = (position: number, { node, refused, prepared }: Judged): PlannedTarget => ({
@@ -107,6 +120,7 @@ const rowOf = (position: number, { node, refused, prepared }: Judged): PlannedTa
   power_cycles: prepared?.power_cycles ?? 0,
   erases: prepared?.erases ?? false,
   expected_ms: prepared?.expected_ms ?? null,
+  p95_ms: prepared?.p95_ms ?? null,
 });
 
 /** How many nodes are refused for what, the most frequent first; one reason stands for its like. */
@@ -122,11 +136,15 @@ const refusalsOf = (judged: readonly Judged[]) => {
   return [...groups.values()].sort((one, other) => other.nodes - one.nodes);
 };
 
-const expectedOf = (targets: readonly PlannedTarget[], atOnce: number | null): number | null => {
-  const known = targets.flatMap(({ expected_ms }) => expected_ms ?? []);
+const timeOf = (
+  targets: readonly PlannedTarget[],
+  which: 'expected_ms' | 'p95_ms',
+  atOnce: number | null,
+): number | null => {
+  const known = targets.flatMap((target) => target[which] ?? []);
   if (known.length < targets.length) return null;
-  const all = known.reduce((sum, ms) => sum + ms, 0);
-  return Math.round(Math.max(...known, all / Math.max(1, Math.min(atOnce ?? targets.length, targets.length))));
+  const [all, longest] = known.reduce(([sum, most], ms) => [sum + ms, Math.max(most, ms)], [0, 0]);
+  return Math.round(Math.max(longest, all / Math.max(1, Math.min(atOnce ?? targets.length, targets.length))));
 };
 
 type Laid = {
@@ -144,6 +162,7 @@ const summaryOf = (
   const running = targets.filter(({ wave }) => wave !== null);
   const [total] = counters;
   const bounds = [total?.budget, total?.most].filter((bound) => typeof bound === 'number');
+  const atOnce = spec.ramp || bounds.length === 0 ? null : Math.min(...bounds);
   return {
     selected: judged.length,
     will_run: running.length,
@@ -157,7 +176,8 @@ const summaryOf = (
       .filter((project) => project !== null)
       .sort(),
     harmed_at_most: total?.budget ?? null,
-    expected_ms: expectedOf(running, spec.ramp || bounds.length === 0 ? null : Math.min(...bounds)),
+    expected_ms: timeOf(running, 'expected_ms', atOnce),
+    p95_ms: timeOf(running, 'p95_ms', atOnce),
   };
 };
 

@@ -5,12 +5,13 @@
 import type { CounterRow, RolloutChange, RolloutRow, WaveRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
 import type { RolloutUuid } from '../model/ids';
-import { rampedTo } from '../model/rollouts/amounts';
+import { boundOf, rampedTo } from '../model/rollouts/amounts';
 import type { GateAnswer } from '../model/rollouts/gates';
 import { endedRollouts, type PauseCode, type RolloutState, type TargetState } from '../model/rollouts/states';
 import { type Began, beginTarget, passOverdue } from './admit';
 import type { RolloutDeps, RolloutSpec } from './contract';
 import { passGate, passGuard } from './passing';
+import { beginScheduled } from './scheduled';
 import { spentByParts } from './spent';
 
 /** When to look again, in ms; null when something happens. `over` where nothing more can come of it. */
@@ -35,7 +36,7 @@ type View = {
 const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
 const unended: readonly TargetState[] = ['pending', 'asked', ...underWay];
 
-const totalOf = ({ counters }: View): CounterRow => counters.find(({ scope }) => scope === 'total')!;
+const totalOf = ({ counters }: Pick<View, 'counters'>): CounterRow => counters.find(({ scope }) => scope === 'total')!;
 /** @param upTo only targets of this wave and of those before it */
 const sum = (counts: RolloutCounts, states: readonly TargetState[], upTo?: number): number =>
   counts
@@ -142,7 +143,11 @@ const standstill = async (deps: RolloutDeps, view: View): Promise<Standstill | u
 const unsaid = { code: null, reason: null } as const;
 
 /** A running rollout says what it waits for, and no longer than it does. */
-const sayWhy = async ({ inventory }: RolloutDeps, rollout: RolloutRow, why: Standstill | undefined): Promise<void> => {
+const sayWhy = async (
+  { inventory }: RolloutDeps,
+  rollout: RolloutRow,
+  why: { readonly code: PauseCode | null; readonly reason: string } | undefined,
+): Promise<void> => {
   const { code = null, reason = null } = why ?? {};
   if (rollout.code === code && rollout.reason === reason) return;
   await inventory.rollouts.move(rollout, ['running'], 'running', { code, reason });
@@ -262,8 +267,23 @@ const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
   if (now > most) await inventory.rollouts.ramp(view.rollout.id, now);
 };
 
+/** The budget of mode stop is spent: the rollout ends, and what runs is finished. */
+const stopBySpent = async (deps: RolloutDeps, { rollout, waves, counters, counts }: View): Promise<boolean> => {
+  const { budget } = rollout.spec as Partial<RolloutSpec>;
+  if (budget?.mode !== 'stop') return false;
+  const all = waves.reduce((nodes, { size }) => nodes + size, 0);
+  const most = boundOf(budget.total, all);
+  const { parked } = totalOf({ counters });
+  const failed = sum(counts, ['failed']);
+  if (failed + parked < most) return false;
+  const reason = `${failed} failed and ${parked} parked; it stops at ${most}.`;
+  await moveByItself(deps, rollout, 'stopped', { code: 'budget_spent', reason, finished_at: new Date() });
+  return true;
+};
+
 const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   const { rollout, counts } = view;
+  if (await stopBySpent(deps, view)) return 'nothing';
   // A wave is over when nothing of it is to come, nor of an earlier one that is tried again; what was skipped, or has failed
   // within the budget, is over as well.
   if (sum(counts, unended, rollout.wave) === 0) {
@@ -276,13 +296,12 @@ const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
     await pause(deps, rollout, stop.code, stop.reason);
     return 'nothing';
   }
-  await sayWhy(deps, rollout, stop);
-  if (stop) return 'waits';
-  const unready = await deps.unready?.();
-  if (unready !== undefined) {
-    deps.log.warn('this worker begins no targets of rollouts', { reason: unready });
-    return 'waits';
-  }
+  const unready = stop ? undefined : await deps.unready?.();
+  if (unready !== undefined) deps.log.warn('this worker begins no targets of rollouts', { reason: unready });
+  const own =
+    unready === undefined ? undefined : { code: null, reason: `A control worker begins nothing: ${unready}.` };
+  await sayWhy(deps, rollout, stop ?? own);
+  if (stop || own) return 'waits';
   await grow(deps, view);
   const follows = await beginDue(deps, rollout);
   const spent = follows === 'more' ? undefined : await spentByParts(deps, rollout);
@@ -327,6 +346,11 @@ export const tend = async (deps: RolloutDeps, id: RolloutUuid): Promise<Tended> 
     const rollout = await inventory.rollouts.find(id);
     if (!rollout) return { over: true, nextMs: null };
     await inventory.rolloutWakes.tended(id);
+    if (rollout.state === 'scheduled') {
+      const waitMs = await beginScheduled(deps, rollout);
+      if (waitMs !== 0) return { over: false, nextMs: waitMs };
+      continue;
+    }
     await closeSoaks(deps, id);
     await passOverdue(deps, rollout);
     if (rollout.ending === 'abort') await endRuns(deps, rollout);

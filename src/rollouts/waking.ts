@@ -9,6 +9,8 @@ export type WakingDeps = {
   /** Signals the rollout's workflow, and starts it where there is no open one. */
   readonly wake: (rollout: RolloutUuid) => Promise<void>;
   readonly log: Log;
+  /** After so many hours a plan that was not begun is expired; never where absent. */
+  readonly planHours?: number;
 };
 
 // Each wake costs a few events of history; what has happened meanwhile is seen by the same look.
@@ -23,7 +25,20 @@ export const wakeOnce = async ({ inventory, wake }: WakingDeps): Promise<number>
     await wake(one.rollout);
     await inventory.rolloutWakes.sent(one);
   }
-  return unsent.length;
+  const due = await inventory.rolloutWakes.due();
+  for (const rollout of due) await wake(rollout);
+  return unsent.length + due.length;
+};
+
+/** Ends plans that were not begun in time, each with its event. */
+export const expirePlans = async ({ inventory, planHours }: WakingDeps): Promise<number> => {
+  if (planHours === undefined || (await inventory.recovery.current())) return 0;
+  return inventory.transaction(async (store) => {
+    const expired = await store.rollouts.expire(planHours);
+    for (const { id, project } of expired)
+      await store.events.append({ kind: 'rollout.expired', project, rollout_id: id, data: { rollout: id } });
+    return expired.length;
+  });
 };
 
 /** Wakes those that were not looked at for a minute: their workflow was terminated, or lost with the engine's store. */
@@ -43,6 +58,7 @@ export const runWaking = async (deps: WakingDeps, signal: AbortSignal): Promise<
       await wakeOnce(deps);
       if (Date.now() - lookedAt >= silentForMs / 4) {
         await wakeSilent(deps);
+        await expirePlans(deps);
         lookedAt = Date.now();
       }
       quiet = false;

@@ -342,3 +342,42 @@ test('targets are listed by state, with why', async () => {
   expect(api.asked.at(-1)!.path).toBe(`/temper/v1/rollouts/${uuid}/targets?state=skipped&limit=5`);
   expect(out).toMatch(/n\s+1\s+skipped\s+frozen\s+fan/);
 });
+
+describe('an act says what it has come to', () => {
+  const acted = async (line: readonly string[], json: object) => {
+    answers = (path) => (path.endsWith(`/${line[0]}`) ? { json } : undefined);
+    return (await does([line[0]!, uuid, '--reason', 'r', ...line.slice(1)])).out;
+  };
+
+  test('a start now, and at a time', async () => {
+    expect(await acted(['start'], { ...rollout, state: 'running' })).toBe('Rollout bios is running; wave 1 is open.\n');
+    const start_at = '2026-11-30T18:00:00Z';
+    expect(await acted(['start', '--at', start_at], { ...rollout, state: 'scheduled', start_at })).toBe(
+      `Rollout bios begins by itself at ${start_at}, by your rights.\n`,
+    );
+    expect(api.asked.at(-1)).toMatchObject({ body: { reason: 'r', plan_hash, start_at } });
+  });
+
+  test('a pause, an adoption', async () => {
+    expect(await acted(['pause'], { ...rollout, state: 'paused', reason: 'r' })).toBe('Rollout bios is paused: r.\n');
+    expect(await acted(['adopt'], { ...rollout, state: 'running', wave: 2 })).toBe(
+      'Rollout bios goes on by your rights, and is running; wave 2 is open.\n',
+    );
+  });
+
+  test('an abort names what still runs', async () => {
+    const running = [{ node_uuid: 'u', node_name: 'bmc-4', run: null, will: 'goes on to its end' }];
+    const aborted = { ...rollout, state: 'aborted', reason: 'r' };
+    expect(await acted(['abort'], { rollout: aborted, running })).toBe(
+      'Rollout bios is aborted: r.\nWhat still runs:\n  bmc-4 goes on to its end\n',
+    );
+    expect(await acted(['abort'], { rollout: aborted, running: [] })).toContain('Nothing of it runs any more.');
+  });
+});
+
+test('a plan by power, and its time', async () => {
+  answers = () => ({ json: { ...rollout, summary: { ...rollout.summary, p95_ms: 18_000_000 } } });
+  const { out } = await does(['plan', '--node', 'n', '--power', 'soft rebooting']);
+  expect(api.asked.at(-1)).toMatchObject({ body: { verb: 'power', power: { target: 'soft rebooting' } } });
+  expect(out).toMatch(/about .*, p95 /);
+});

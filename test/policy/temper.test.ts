@@ -196,6 +196,7 @@ test('every rule but the helpers and those nobody may pass admits somebody and r
     'temper:runbook:cross',
     'temper:runbook:cross_without_reason',
     'temper:rollout:without_consent',
+    'temper:rollout:override_budget',
   ]);
   expect(rules.filter((rule) => !refuses(rule))).toEqual([
     'baremetal:node:ipa_heartbeat',

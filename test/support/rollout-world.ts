@@ -1,10 +1,11 @@
 /** Rollouts over HTTP with a coordinator that the test calls itself: its store and its acceptance are real, and no engine is there. */
 import { defaultSettings } from '../../src/api/context';
 import { createPrepare } from '../../src/api/orders/rollout-orders';
+import { requireApproved } from '../../src/api/temper/rollout-approvals';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import type { NodeUuid, RolloutUuid } from '../../src/model/ids';
-import { createPolicy, type PolicyOptions } from '../../src/policy';
+import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
 import type { RolloutDeps } from '../../src/rollouts/contract';
 import { tend } from '../../src/rollouts/tend';
 import { accept } from '../../src/runs/accept';
@@ -44,6 +45,16 @@ export const startRolloutWorld = async (settings: Parameters<typeof startTestApi
     },
     prepare: createPrepare({ policy: () => policy, inventory, settings: defaultSettings }),
     authority: async () => 'holds',
+    approved: (rollout) =>
+      requireApproved(
+        { policy: () => policy, inventory, settings: { rolloutApprovers: 1 } },
+        rollout.granted!,
+        rollout,
+      ).then(
+        () => true,
+        () => false,
+      ),
+    admitted: (rule, who, node) => (policy.allows(rule, who, nodeTarget(node)) ? policy.hash : undefined),
     log: quiet,
   };
   await api.sql`
@@ -106,7 +117,7 @@ export const startRolloutWorld = async (settings: Parameters<typeof startTestApi
     /** Ends the runs of a rollout that are under way. */
     endRuns: async (rollout: { uuid: string }, outcome: 'succeeded' | 'failed' = 'succeeded') => {
       const runs = await api.sql<Parameters<typeof endOf>[1][]>`
-        select r.id, r.node_uuid, r.fence from runs r where r.batch = ${rollout.uuid} and r.finished_at is null`;
+        select r.id, r.node_uuid, r.fence, r.verb from runs r where r.batch = ${rollout.uuid} and r.finished_at is null`;
       for (const run of runs) await endOf(inventory, run, outcome);
     },
     close: async () => {

@@ -69,6 +69,7 @@ export const runningRollout = async (
     power_cycles: 0,
     erases: false,
     expected_ms: null,
+    p95_ms: null,
   }));
   const plan_hash = planHash({ targets, nonce: randomUUID() });
   return inventory.transaction(async (store) => {
@@ -122,7 +123,7 @@ export const tendingDeps = (inventory: Inventory, over: Partial<RolloutDeps> = {
   },
   prepare: async ({ node }) => ({
     refusals: [],
-    prepared: { order: orderOf(node.uuid), power_cycles: 0, erases: false, expected_ms: null },
+    prepared: { order: orderOf(node.uuid), power_cycles: 0, erases: false, expected_ms: null, p95_ms: null },
   }),
   authority: async () => 'holds',
   log: { info() {}, warn() {} },
@@ -173,15 +174,15 @@ export const begin = async (
 /** Ends a run in the store as its workflow would. */
 export const endOf = async (
   inventory: Inventory,
-  run: { readonly id: RunUuid; readonly node_uuid: NodeUuid; readonly fence: number },
+  run: { readonly id: RunUuid; readonly node_uuid: NodeUuid; readonly fence: number; readonly verb?: string },
   outcome: 'succeeded' | 'failed' | 'aborted',
 ): Promise<void> => {
   await inventory.transaction((store) =>
     endRun(store, {
       lock: { run: run.id, node_uuid: run.node_uuid, fence: run.fence },
       outcome,
-      ends: 'done',
-      fault: 'service failure',
+      // A power request leaves the provision state alone.
+      ...(run.verb === 'power' ? { ends: null, fault: null } : { ends: 'done', fault: 'service failure' }),
       error: outcome === 'succeeded' ? null : 'it broke',
       cursor: 0,
       power: null,

@@ -91,7 +91,12 @@ const concernsOf = async (
   return [...checks.refusals, ...(leased ? [leased] : [])];
 };
 
-const kindOfStep = ({ interface: of, step }: PlannedStep) => ({ interface: of, step });
+export const kindOfStep = ({ interface: of, step }: PlannedStep) => ({ interface: of, step });
+
+export const kindOfNode = (node: NodeRow) => {
+  const { vendor, model } = factsOf(node);
+  return { vendor, model };
+};
 
 /** The verb of a runbook that comes without one: what the node's state admits, or cleaning. */
 export const runbookVerb = ({ provision_state }: NodeRow): Verb =>
@@ -112,8 +117,7 @@ export const planProvision = async (
   const order = admitted.does === 'run' ? admitted.order : undefined;
   if (order) await checkAcceptance(ctx, order, checks);
   const steps = order?.steps ?? [];
-  const { vendor, model } = factsOf(node);
-  const past = await ctx.inventory.expectations.ofSteps({ vendor, model }, steps.map(kindOfStep));
+  const past = await ctx.inventory.expectations.ofSteps(kindOfNode(node), steps.map(kindOfStep));
   const outlook = planOutlook({ steps, ...order?.ramdisk });
   return {
     admitted,

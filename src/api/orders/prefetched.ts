@@ -5,7 +5,7 @@ import type { NodeUuid } from '../../model/ids';
 import type { OrderContext } from './context';
 
 /** One answer for each key, asked for once. A refusal is remembered as well. */
-const once = <Args extends readonly unknown[], T>(ask: (...args: Args) => Promise<T>) => {
+export const once = <Args extends readonly unknown[], T>(ask: (...args: Args) => Promise<T>) => {
   const known = new Map<string, Promise<T>>();
   return (...args: Args): Promise<T> => {
     const key = JSON.stringify(args);

@@ -12,7 +12,7 @@ import { deployStep, requestStep } from './step-schema';
 const mostValues = 100;
 
 const word = z.string().min(1).max(255);
-const firmwareBaseline = z.strictObject({
+export const firmwareBaseline = z.strictObject({
   vendor: word.optional(),
   model: word.optional(),
   components: z

@@ -2,15 +2,21 @@
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { isTemperError, raise, type TemperError } from '../../model/errors';
 import type { RunbookUuid } from '../../model/ids';
-import { planOutlook } from '../../model/lifecycle/outlook';
+import { planOutlook, type StepDuration, totalDuration } from '../../model/lifecycle/outlook';
+import { nameOf } from '../../model/lifecycle/steps';
 import { maxMinor } from '../../model/resources/microversions';
 import type { Runbook } from '../../model/resources/runbooks';
 import { refusalOf } from '../../model/runs/verdicts';
-import type { PinnedRunbook, Prepare, Prepared, Refused } from '../../rollouts/contract';
+import { nodeTarget } from '../../policy';
+import type { PinnedRunbook, Prepare, Prepared, Refused, Work } from '../../rollouts/contract';
 import type { RunOrder } from '../../runs/contract';
+import type { AuditContext } from '../audit/record';
 import { admitProvision } from './admit';
-import { everyRefusal, firstRefusal } from './checks';
+import { type Checks, everyRefusal, firstRefusal } from './checks';
 import type { OrderContext } from './context';
+import { kindOfNode, kindOfStep } from './plan';
+import { powerOrder, setPower } from './power';
+import { once } from './prefetched';
 
 /** The runbook as it was at a revision, whatever it is by now. Throws RevisionNotFound, RevisionWithdrawn. */
 const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: PinnedRunbook): Promise<Runbook> => {
@@ -31,11 +37,25 @@ const withRunbook = (ctx: OrderContext, runbook: Runbook): OrderContext => ({
   inventory: { ...ctx.inventory, runbooks: { ...ctx.inventory.runbooks, find: async () => runbook } },
 });
 
-const preparedOf = (order: RunOrder, runbook: PinnedRunbook | null): Prepared => {
+const preparedOf = (order: RunOrder, runbook: PinnedRunbook | null, duration: StepDuration | null): Prepared => {
   const { power_cycles, erases } = planOutlook({ steps: order.steps, ...order.ramdisk });
   const pin = runbook && { uuid: runbook.uuid as RunbookUuid, name: runbook.name, revision: runbook.revision };
   // What is not known to keep the data is taken to destroy it.
-  return { order: { ...order, runbook: pin }, power_cycles, erases: erases !== false, expected_ms: null };
+  const { expected_ms, p95_ms } = duration ?? { expected_ms: null, p95_ms: null };
+  return { order: { ...order, runbook: pin }, power_cycles, erases: erases !== false, expected_ms, p95_ms };
+};
+
+/** A power request of this node. Undefined where it was refused and the checks go on. */
+const orderPower = async (
+  ctx: OrderContext,
+  request: AuditContext,
+  node: NodeRow,
+  { target, timeout_ms }: NonNullable<Work['power']>,
+  checks: Checks,
+): Promise<RunOrder | undefined> => {
+  checks.rule(ctx.policy(), setPower, request.who, nodeTarget(node));
+  const wish = { target, ...(timeout_ms !== undefined && { timeoutMs: timeout_ms }) };
+  return checks.ask(() => powerOrder(ctx, request, node, identOf(node), wish));
 };
 
 /** A runbook that the rules in force hide from the person by now: thrown, it would stop every look at the rollout. */
@@ -46,15 +66,33 @@ const hiddenRunbook = ({ code, message }: TemperError): Refused | undefined =>
 export const createPrepare = (ctx: OrderContext): Prepare => {
   const contextOf = async (runbook: PinnedRunbook | null): Promise<OrderContext> =>
     runbook ? withRunbook(ctx, await pinned(ctx, runbook)) : ctx;
+  // Asked by plans alone, each of which makes its own: nodes of one kind have one past.
+  const pastOf = once(ctx.inventory.expectations.ofSteps);
+  const durationOf = async (node: NodeRow, { steps }: RunOrder): Promise<StepDuration | null> => {
+    const past = await pastOf(kindOfNode(node), steps.map(kindOfStep));
+    return totalDuration(steps.map((step) => past.get(nameOf(step))));
+  };
   return async ({ who, requester, work, node, want }) => {
     const checks = want === 'every' ? everyRefusal() : undefined;
-    const body = { target: work.verb, ...(work.runbook && { runbook: work.runbook.uuid }) };
+    const body = {
+      target: work.verb,
+      ...(work.runbook && { runbook: work.runbook.uuid }),
+      ...(work.baseline && { temper: { baseline: [...work.baseline] } }),
+    };
     const request = { who, requestId: requester.request_id, origin: {}, version: maxMinor, body };
     try {
+      if (work.power) {
+        const order = await orderPower(ctx, request, node, work.power, checks ?? firstRefusal);
+        if (checks && checks.refusals.length > 0) return { refusals: checks.refusals };
+        return { refusals: [], prepared: preparedOf(order!, null, checks ? await durationOf(node, order!) : null) };
+      }
       const own = await contextOf(work.runbook);
       const admitted = await admitProvision(own, request, node, identOf(node), checks ?? firstRefusal);
       if (checks && checks.refusals.length > 0) return { refusals: checks.refusals };
-      if (admitted.does === 'run') return { refusals: [], prepared: preparedOf(admitted.order, work.runbook) };
+      if (admitted.does === 'run') {
+        const duration = checks ? await durationOf(node, admitted.order) : null;
+        return { refusals: [], prepared: preparedOf(admitted.order, work.runbook, duration) };
+      }
       return raise('InvalidInput', { field: 'verb', reason: `${work.verb} is no work of its own` });
     } catch (thrown) {
       const refusal = isTemperError(thrown) ? (refusalOf(thrown) ?? hiddenRunbook(thrown)) : undefined;

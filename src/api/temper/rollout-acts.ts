@@ -25,17 +25,24 @@ const actBody = z.strictObject({
   expected_wave: z.int().min(1).optional(),
 });
 const hashedBody = actBody.required({ plan_hash: true });
+const startBody = hashedBody.extend({
+  /** It begins by itself then; at once where absent. */
+  start_at: z.iso
+    .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
+    .transform((text) => new Date(text))
+    .optional(),
+});
 const abortion = actBody.extend({ running: z.enum(['finish', 'abort']).default('finish') });
-type ActBody = z.output<typeof actBody> & { readonly running?: 'finish' | 'abort' };
+type ActBody = z.output<typeof actBody> & { readonly running?: 'finish' | 'abort'; readonly start_at?: Date };
 type ActRequest = ApiRequest<OfRollout, unknown, ActBody>;
 
 type Act = Exclude<keyof typeof rolloutActs, 'replan' | 'rollback'>;
 
 /** Where an act leads, and what it changes beside the state. Throws Conflict. */
 type ActRow = {
-  readonly to: (row: RolloutRow) => RolloutState;
+  readonly to: (row: RolloutRow, request: ActRequest) => RolloutState;
   readonly change: (row: RolloutRow, request: ActRequest) => RolloutChange;
-  readonly more?: (store: Queries, row: RolloutRow) => Promise<void>;
+  readonly more?: (store: Queries, row: RolloutRow, request: ActRequest) => Promise<void>;
   readonly done: string;
 };
 
@@ -58,10 +65,13 @@ const refuseGate = ({ id, code }: RolloutRow): void => {
 const acts: Readonly<Record<Act, ActRow>> = {
   submit: { to: () => 'awaiting_approval', change: () => ({ submitted_at: new Date() }), done: 'submitted' },
   start: {
-    to: () => 'running',
-    change: (_, { who }) => ({ ...clear, granted: who, started_at: new Date() }),
-    more: async (store, { id }) => {
-      await store.rollouts.openWave(id, 0);
+    to: (_, { body }) => (body.start_at ? 'scheduled' : 'running'),
+    change: (_, { who, body: { start_at } }) =>
+      start_at
+        ? { ...clear, granted: who, start_at }
+        : { ...clear, granted: who, start_at: null, started_at: new Date() },
+    more: async (store, { id }, { body }) => {
+      if (!body.start_at) await store.rollouts.openWave(id, 0);
     },
     done: 'started',
   },
@@ -109,29 +119,45 @@ const requireState = (act: Act, { id, state }: RolloutRow): void => {
     raise('Conflict', { reason: `Rollout ${id} is ${state}; ${act} is possible while it is ${from.join(', ')}.` });
 };
 
+/** Throws InvalidInput for a time that is over, RolloutNotApproved where votes are missing or count no more by then. */
+const requireStartable = async (ctx: ApiContext, { who, body: { start_at } }: ActRequest, row: RolloutRow) => {
+  if (start_at && start_at.getTime() <= (await ctx.inventory.clock()))
+    raise('InvalidInput', { field: 'start_at', reason: 'is over already; leave it out to start now' });
+  await requireApproved(ctx, who, row, start_at);
+};
+
 /** Carries out an act on a rollout that the caller has seen in this state, with its audit row and event. */
 const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<RolloutRow> => {
   const row = await wholeRollout(ctx, request.who, request.params.rollout);
   const policy = ctx.policy();
   const rule = `temper:rollout:${act}`;
+  const { reason, start_at } = request.body;
   policy.require(rule, request.who, targetOf(row));
   requireState(act, row);
   requireSeen(row, request);
-  if (act === 'start') await requireApproved(ctx, request.who, row);
-  const { to, change, more, done } = acts[act];
+  if (act === 'start') await requireStartable(ctx, request, row);
+  const { change, more, done } = acts[act];
+  const to = acts[act].to(row, request);
   const changes = change(row, request);
   return ctx.inventory.transaction(async (store) => {
-    await more?.(store, row);
-    if (!(await store.rollouts.move(row, [row.state], to(row), changes)))
+    await more?.(store, row, request);
+    if (!(await store.rollouts.move(row, [row.state], to, changes)))
       raise('Conflict', { reason: `Rollout ${row.id} has changed meanwhile; look at it and ask again.` });
     await auditAndEvent(store, policy, request, {
       action: `rollout.${act}`,
-      kind: `rollout.${done}`,
+      kind: `rollout.${to === 'scheduled' ? 'scheduled' : done}`,
       rule,
       resource: 'rollout',
       resource_id: row.id,
       project: row.project,
-      data: { plan_hash: row.plan_hash, wave: row.wave + 1, from: row.state, to: to(row), reason: request.body.reason },
+      data: {
+        plan_hash: row.plan_hash,
+        wave: row.wave + 1,
+        from: row.state,
+        to,
+        ...(start_at && { start_at }),
+        reason,
+      },
     });
     return (await store.rollouts.find(row.id))!;
   });
@@ -196,7 +222,7 @@ const actRoute = (
 
 export const rolloutActRoutes: Route[] = [
   actRoute('submit', hashedBody),
-  actRoute('start', hashedBody),
+  actRoute('start', startBody),
   actRoute('pause'),
   actRoute('resume'),
   actRoute('advance'),

@@ -1,11 +1,12 @@
 /** Approvals of rollouts: votes of distinct users for one plan, whose rights are asked again when it starts. */
 import { z } from 'zod';
+import type { Queries } from '../../inventory';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { Vote } from '../../inventory/rollouts/votes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { auditAndEvent, requesterOf } from '../audit/record';
-import type { ApiContext } from '../context';
+import type { ApiContext, ContextSettings } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import * as shapes from './rollout-shapes';
 import { plannedTargetOf, rolloutRules, wholeRollout } from './rollout-views';
@@ -22,27 +23,35 @@ type OfRollout = { rollout: string };
 
 const votable = ['planned', 'awaiting_approval', 'scheduled'];
 
+/** What approvals are counted with, also by a process without an API. */
+export type VoteContext = Pick<ApiContext, 'policy'> & {
+  readonly inventory: Queries;
+  readonly settings: Pick<ContextSettings, 'rolloutApprovers'>;
+};
+
 /**
  * Approvals that count now, of users whom the policy in force still lets approve this plan; none while one of them rejects it,
  * however many approve.
  */
-const standingApprovals = async (ctx: ApiContext, row: RolloutRow): Promise<Vote[]> => {
-  const votes = await ctx.inventory.rolloutVotes.standing(row.id, row.plan_hash);
+const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): Promise<Vote[]> => {
+  const cast = await ctx.inventory.rolloutVotes.standing(row.id, row.plan_hash);
+  const votes = at ? cast.filter(({ expires_at }) => expires_at > at) : cast;
   const target = await plannedTargetOf(ctx, row);
   const counting = votes.filter(({ caller }) => ctx.policy().allows(approveRule, caller, target));
   return counting.some(({ vote }) => vote === 'reject') ? [] : counting;
 };
 
 /** How many users must approve. */
-const approversOf = ({ settings }: Pick<ApiContext, 'settings'>): number => settings.rolloutApprovers ?? 1;
+const approversOf = ({ settings }: Pick<VoteContext, 'settings'>): number => settings.rolloutApprovers ?? 1;
 
 /**
  * Lets a start pass that needs no approval, or that enough users have approved whose rights and votes hold now. Throws
  * RolloutNotApproved.
+ * @param at when it begins, where that is later: votes must count then
  */
-export const requireApproved = async (ctx: ApiContext, who: Caller, row: RolloutRow): Promise<void> => {
+export const requireApproved = async (ctx: VoteContext, who: Caller, row: RolloutRow, at?: Date): Promise<void> => {
   if (ctx.policy().allows(startAloneRule, who, await plannedTargetOf(ctx, row))) return;
-  const approved = (await standingApprovals(ctx, row)).length;
+  const approved = (await standingApprovals(ctx, row, at)).length;
   const wanted = approversOf(ctx);
   if (approved < wanted) raise('RolloutNotApproved', { rollout: row.id, approved, wanted });
 };
@@ -81,7 +90,8 @@ const cast =
     const ballot = { user_id, vote, caller: who, requester, rule_set: policy.hash, reason: body.reason };
     await ctx.inventory.transaction(async (store) => {
       await store.rolloutVotes.cast(rollout, ballot, ctx.settings.rolloutApprovalHours ?? 24);
-      if (vote === 'reject') await store.rollouts.move(rollout, ['awaiting_approval', 'scheduled'], 'planned');
+      if (vote === 'reject')
+        await store.rollouts.move(rollout, ['awaiting_approval', 'scheduled'], 'planned', { start_at: null });
       await auditAndEvent(store, policy, request, {
         action: `rollout.${vote}`,
         kind: `rollout.${voteKinds[vote]}`,

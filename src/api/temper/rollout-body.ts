@@ -1,16 +1,18 @@
 /** A rollout as a caller asks for it: which nodes, what is done, in which waves and within which bounds. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
+import { type PowerTarget, powerTargets } from '../../model/lifecycle/states';
 import { type Amount, isAmount } from '../../model/rollouts/amounts';
 import { isBudgetKey } from '../../model/rollouts/disruption';
 import { domainFault } from '../../model/rollouts/domains';
 import { targetOrders } from '../../model/rollouts/waves';
 import type { RolloutSpec } from '../../rollouts/contract';
+import { firmwareBaseline } from '../orders/request';
 import { flag, uuid } from '../resource/validation';
 import { nodeQuery } from './node-query';
 
 /** Verbs that are work of their own, and need nothing but the node. */
-const rolloutVerbs = ['service', 'clean', 'inspect', 'manage', 'provide'] as const;
+const rolloutVerbs = ['service', 'clean', 'inspect', 'manage', 'provide', 'power'] as const;
 const mostWaves = 100;
 const longestList = 100_000;
 
@@ -70,6 +72,8 @@ const select = z
     error: 'give limit or percent, not both',
   });
 
+const saidReason = z.string().trim().min(1, { error: 'say why; the tenants read it' }).max(1_000);
+
 const limits = {
   waves: z
     .array(wave)
@@ -79,40 +83,90 @@ const limits = {
   order: z.enum(targetOrders).default('spread'),
   spread: z.array(bound).max(5).default([]),
   budget: z
-    .strictObject({ total: amount.default('1%'), wave: amount.optional(), each: z.array(bound).max(5).default([]) })
-    .default({ total: '1%', each: [] }),
+    .strictObject({
+      mode: z.enum(['strict', 'stop']).default('strict'),
+      total: amount.default('1%'),
+      wave: amount.optional(),
+      each: z.array(bound).max(5).default([]),
+    })
+    .refine(({ mode, wave: ofWave, each }) => mode === 'strict' || (ofWave === undefined && each.length === 0), {
+      error: 'with mode stop only total is counted; wave and each are bounds of a strict budget',
+    })
+    .default({ mode: 'strict', total: '1%', each: [] }),
+  power_starts_per_minute: z
+    .array(z.strictObject({ by, max: z.int().min(1) }))
+    .max(5)
+    .default([]),
   max_in_flight: amount.optional(),
   ramp: flag.default(false),
   guard: gate.optional(),
   max_skipped: amount.optional(),
   consent: z
-    .strictObject({ grace: duration })
-    .transform(({ grace }) => ({ grace_ms: grace }))
+    .strictObject({
+      grace: duration.default(24 * 3_600_000),
+      force: z.enum(['never', 'rule']).default('never'),
+      reason: saidReason.optional(),
+    })
+    .refine(({ force, reason }) => force === 'never' || reason !== undefined, {
+      error: 'force: rule needs a reason; the tenants read it',
+    })
+    .transform(({ grace, force, reason }) => ({ grace_ms: grace, force, ...(reason !== undefined && { reason }) }))
     .optional(),
+  override_budgets: z.strictObject({ reason: saidReason }).optional(),
 };
 
 const work = {
   name: z.string().trim().min(1).max(255).nullable().default(null),
   verb: z.enum(rolloutVerbs).default('service'),
   runbook: z.string().min(1).max(255).nullable().default(null),
+  power: z
+    .strictObject({
+      target: z.enum(Object.keys(powerTargets) as [PowerTarget, ...PowerTarget[]]),
+      timeout: duration.optional(),
+    })
+    .transform(({ target, timeout }) => ({ target, ...(timeout !== undefined && { timeout_ms: timeout }) }))
+    .optional(),
+  baseline: z.array(firmwareBaseline).min(1).max(100).optional(),
   seed: z.string().min(1).max(64).optional(),
 };
 
-export const rolloutBody = z.strictObject({
-  ...work,
-  ...limits,
-  select,
-  project: z.string().min(1).max(255).optional(),
-});
+type AskedWork = {
+  readonly verb: string;
+  readonly runbook: string | null;
+  readonly power?: unknown;
+  readonly baseline?: unknown;
+};
+
+/** What of a body's work does not fit together. */
+const checkWork = ({ verb, runbook, power, baseline }: AskedWork, context: z.RefinementCtx): void => {
+  const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if ((verb === 'power') !== (power !== undefined))
+    fault('power', power === undefined ? 'says which change verb power is to make' : 'comes with verb power alone');
+  if (verb === 'power' && runbook !== null) fault('runbook', 'does not come with verb power');
+  if (baseline === undefined) return;
+  if (runbook !== null) fault('baseline', 'comes without a runbook');
+  if (verb !== 'service' && verb !== 'clean') fault('baseline', 'comes with verb service or clean');
+};
+
+export const rolloutBody = z
+  .strictObject({
+    ...work,
+    ...limits,
+    select,
+    project: z.string().min(1).max(255).optional(),
+  })
+  .superRefine(checkWork);
 export type RolloutBody = z.output<typeof rolloutBody>;
 
 /** The same without a selection, for nodes of another rollout. */
-export const rollbackBody = z.strictObject({
-  ...work,
-  ...limits,
-  targets: z.enum(['done', 'failed']),
-  reason: z.string().trim().min(1).max(1_000),
-});
+export const rollbackBody = z
+  .strictObject({
+    ...work,
+    ...limits,
+    targets: z.enum(['done', 'failed']),
+    reason: z.string().trim().min(1).max(1_000),
+  })
+  .superRefine(checkWork);
 export type RollbackBody = z.output<typeof rollbackBody>;
 
 const wavesOf = (waves: RolloutBody['waves']): RolloutSpec['waves'] =>

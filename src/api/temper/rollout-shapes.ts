@@ -19,6 +19,7 @@ const counter = z.strictObject({
   value: text,
   budget: count.nullable(),
   most: count.nullable(),
+  per_minute: count.nullable(),
   in_flight: count,
   failed: count,
   parked: count,
@@ -51,6 +52,7 @@ const head = {
   reverts: id.nullable(),
   ending: maybe,
   submitted_at: maybeTime,
+  start_at: maybeTime,
   updated_at: time,
 };
 
@@ -85,6 +87,7 @@ export const rolloutTarget = z.strictObject({
   erases: z.boolean(),
   domains: z.record(text, text).optional(),
   expected_ms: count.nullable(),
+  p95_ms: count.nullable(),
   not_before: maybeTime,
   run: id.nullable(),
   admitted_at: maybeTime,

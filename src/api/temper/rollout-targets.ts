@@ -102,7 +102,7 @@ const targetAnswer = async (
   }
   const window = await ctx.inventory.projectWindows.find(body.in);
   if (!window || window.project !== tenantOf(target)) return raise('WindowNotFound', { window: body.in });
-  if (!openingFor(window, now, target.expected_ms ?? 0))
+  if (!openingFor(window, now, target.p95_ms ?? 0))
     raise('InvalidInput', { field: 'in', reason: 'is too short for what is to be done' });
   return { answer: 'in', window };
 };

@@ -98,6 +98,7 @@ export const headView = (row: RolloutRow, base: string) => ({
   reverts: row.reverts,
   ending: row.ending,
   submitted_at: isoTime(row.submitted_at),
+  start_at: isoTime(row.start_at),
   updated_at: isoTime(row.updated_at),
 });
 
@@ -152,6 +153,7 @@ export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: b
   power_cycles: row.power_cycles,
   erases: row.erases,
   expected_ms: row.expected_ms,
+  p95_ms: row.p95_ms,
   not_before: isoTime(row.not_before),
   run: row.run_id,
   admitted_at: isoTime(row.admitted_at),
@@ -163,7 +165,7 @@ const sizes = ['1', '10', '100', '1000'] as const;
 
 /** Target of a rule that asks what the plan holds. @param tenant the project whose node a request is about, where it is about one */
 export const plannedTargetOf = async (
-  { inventory }: Pick<ApiContext, 'inventory'>,
+  { inventory }: { readonly inventory: Queries },
   { id, project, requester }: Pick<RolloutRow, 'id' | 'project' | 'requester'>,
   tenant: string | null = null,
 ) => {

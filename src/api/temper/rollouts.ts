@@ -17,6 +17,7 @@ import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, created, ok, type Route, route } from '../http/route';
 import { provisionRules } from '../orders/admit';
+import { setPower } from '../orders/power';
 import { prefetched } from '../orders/prefetched';
 import { createPrepare } from '../orders/rollout-orders';
 import { seesBmcRule } from '../resource/bmc-texts';
@@ -41,6 +42,7 @@ import {
 
 const planRule = 'temper:rollout:plan';
 const withoutConsent = 'temper:rollout:without_consent';
+const overrideBudget = 'temper:rollout:override_budget';
 const mostTargets = 100_000;
 
 /** The rules that a plan asks, of the rollout and of each node. */
@@ -50,8 +52,10 @@ export const planningRules: readonly string[] = [
   rolloutRules.get,
   rolloutRules.own,
   ...provisionRules,
+  setPower,
   withoutConsent,
   gateRule,
+  overrideBudget,
 ];
 
 export type OfRollout = { rollout: string };
@@ -101,6 +105,9 @@ const planRollout = async (
   await requireGates(ctx, who, spec);
   const seed = spec.seed ?? randomUUID();
   const policy = ctx.policy();
+  const nodes = await selectedNodes(ctx, who, { ...spec, seed });
+  // Each admission asks the starter's rights again; the plan says early that they are missing.
+  if (spec.override_budgets) for (const node of nodes) policy.require(overrideBudget, who, nodeTarget(node));
   return makePlan(
     { inventory: ctx.inventory, prepareFor: async (nodes) => createPrepare(await prefetched(ctx, nodes)) },
     {
@@ -110,7 +117,7 @@ const planRollout = async (
       seed,
       number,
       runbook: await pinOf(ctx, who, spec.runbook),
-      nodes: await selectedNodes(ctx, who, { ...spec, seed }),
+      nodes,
       rule_set: policy.hash,
       withoutConsent: (node) => policy.allows(withoutConsent, who, nodeTarget(node)),
     },

@@ -54,6 +54,19 @@ export const rolloutAdmission = (sql: Db) => {
     return { is: 'full', ...(first ?? { scope: 'total', value: '' }) };
   };
 
+  /** The counter whose nodes were begun as often in the last minute as their power supply bears. The counters are locked by now. */
+  const hurried = async ({ rollout, position }: AdmissionOrder, keys: number[]): Promise<Admission | undefined> => {
+    const [first] = await sql<{ scope: string; value: string }[]>`
+      select c.scope, c.value from rollout_counters c
+      where c.rollout = ${rollout} and c.number = any (${keys}) and c.per_minute is not null
+        and exists (select from rollout_targets where rollout = ${rollout} and position = ${position} and power_cycles > 0)
+        and c.per_minute <= (
+          select count(*) from rollout_targets t where t.rollout = c.rollout and t.power_cycles > 0
+            and t.admitted_at > now() - interval '1 minute' and t.counters @> array[c.number])
+      order by c.number limit 1`;
+    return first && { is: 'full', ...first };
+  };
+
   return {
     /**
      * Takes the target's place in all its counters, or in none: anything but `admitted` must not be committed. Belongs into the
@@ -77,6 +90,8 @@ export const rolloutAdmission = (sql: Db) => {
           and (budget is null or failed + parked + in_flight - ${again}::int < budget) and (most is null or in_flight < most)
         returning 1`;
       if (taken.length !== keys.length) return full(order, keys, again);
+      const pace = await hurried(order, keys);
+      if (pace) return pace;
       await sql`
         update rollout_targets set state = 'admitted', run_id = ${run}, code = null, rule = null, reason = null, admitted_at = now(), ended_at = null
         where rollout = ${rollout} and position = ${position}`;

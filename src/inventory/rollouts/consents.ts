@@ -17,7 +17,7 @@ import type { RolloutRow } from './rollouts';
 import type { TargetRow } from './targets';
 
 type OfRollout = Pick<RolloutRow, 'id' | 'project' | 'requester' | 'spec' | 'verb' | 'runbook_name'>;
-type Asked = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee' | 'expected_ms'>;
+type Asked = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee' | 'expected_ms' | 'p95_ms'>;
 
 /** As a tenant gives it. */
 export type GivenAnswer = {
@@ -50,13 +50,15 @@ export const rolloutConsents = (sql: Db) => {
   };
 
   const consentFor = async (rollout: RolloutUuid, target: Asked, tenant: ProjectId): Promise<Consent> => {
-    const [clock] = await sql<{ now: Date }[]>`select now() as now`;
+    const [clock] = await sql<{ now: Date; forced: boolean }[]>`
+      select now() as now, forced_at is not null as forced from rollout_targets where rollout = ${rollout} and position = ${target.position}`;
     return consentOf({
       answer: await answerTo(rollout, target.position),
       windows: await projectWindows(sql).ofProject(tenant),
       budgeted: await disruptionBudgets(sql).speakOf(tenant, target.node_uuid),
       now: clock!.now.getTime(),
-      needsMs: target.expected_ms ?? 0,
+      needsMs: target.p95_ms ?? 0,
+      forced: clock!.forced,
     });
   };
 
@@ -85,7 +87,7 @@ export const rolloutConsents = (sql: Db) => {
       const consent = await consentFor(rollout.id, target, tenant);
       if (consent.is === 'waits')
         await sql`
-          update rollout_targets set not_before = ${new Date(consent.until)}
+          update rollout_targets set not_before = ${new Date(consent.until)}, reason = case state when 'pending' then ${consent.reason} else reason end
           where rollout = ${rollout.id} and position = ${target.position} and state in ('pending', 'failed')`;
       if (consent.is === 'asks') await ask(rollout, target, tenant);
       if (consent.is === 'refused')
@@ -118,8 +120,16 @@ export const rolloutConsents = (sql: Db) => {
 
     /** Targets whose tenant has not answered in time. */
     overdue: (rollout: RolloutUuid): Promise<(Asked & { node_uuid: NodeUuid })[]> => sql`
-      select position, node_uuid, owner, lessee, expected_ms::float8 as expected_ms from rollout_targets
+      select position, node_uuid, owner, lessee, expected_ms::float8 as expected_ms, p95_ms::float8 as p95_ms from rollout_targets
       where rollout = ${rollout} and state = 'asked' and not_before <= now() order by position limit 1000`,
+
+    /** Passes over a tenant's silence. False where it has answered, or the target is not asked for any more. In a transaction. */
+    async force(rollout: RolloutUuid, position: number): Promise<boolean> {
+      const forced = await sql`
+        update rollout_targets set state = 'pending', forced_at = now(), not_before = null
+        where rollout = ${rollout} and position = ${position} and state = 'asked' and not_before <= now() returning 1`;
+      return forced.length === 1;
+    },
 
     /** When the next tenant's time is over; null where none is asked. */
     async nextOverdue(rollout: RolloutUuid): Promise<Date | null> {

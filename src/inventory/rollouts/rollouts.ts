@@ -38,6 +38,8 @@ export type RolloutRow = {
   readonly reverts: RolloutUuid | null;
   readonly created_at: Date;
   readonly submitted_at: Date | null;
+  /** When it begins by itself, once it is scheduled; null where a person starts it. */
+  readonly start_at: Date | null;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
   readonly updated_at: Date;
@@ -69,14 +71,22 @@ export type NewRollout = Planned & Pick<RolloutRow, 'name' | 'project' | 'reques
 export type RolloutChange = Partial<
   Pick<
     RolloutRow,
-    'code' | 'reason' | 'wave' | 'refused_in_row' | 'ending' | 'submitted_at' | 'started_at' | 'finished_at'
+    | 'code'
+    | 'reason'
+    | 'wave'
+    | 'refused_in_row'
+    | 'ending'
+    | 'submitted_at'
+    | 'start_at'
+    | 'started_at'
+    | 'finished_at'
   >
 > & { readonly granted?: Caller };
 
 const rolloutRowColumns = [
   'id', 'name', 'project', 'state', 'code', 'reason', 'verb', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'spec', 'summary',
   'plan_hash', 'plan_number', 'seed', 'requester', 'granted', 'granted_at', 'rule_set', 'wave', 'refused_in_row', 'ending', 'reverts',
-  'created_at', 'submitted_at', 'started_at', 'finished_at', 'updated_at',
+  'created_at', 'submitted_at', 'start_at', 'started_at', 'finished_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names
 
 const plannedColumns = (sql: Db, plan: Planned) => ({
@@ -108,7 +118,7 @@ export const rollouts = (sql: Db) => ({
   async replan(id: RolloutUuid, before: string, plan: Planned, requester: Requester): Promise<boolean> {
     const planned = await sql`
       update rollouts set ${sql({ ...plannedColumns(sql, plan), requester: jsonOf(sql, requester) })}, plan_number = plan_number + 1, state = 'planned', code = null, reason = null,
-        granted = null, granted_at = null, submitted_at = null, updated_at = now()
+        granted = null, granted_at = null, submitted_at = null, start_at = null, updated_at = now()
       where id = ${id} and plan_hash = ${before} and state in ('planned', 'awaiting_approval', 'scheduled') returning 1`;
     if (planned.length === 0) return false;
     await sql`delete from rollout_targets where rollout = ${id}`;
@@ -151,7 +161,7 @@ export const rollouts = (sql: Db) => ({
     select wave, size, advance, soak_ms, opened_at, closed_at, gate from rollout_waves where rollout = ${id} order by wave`,
 
   counters: (id: RolloutUuid): Promise<CounterRow[]> => sql<CounterRow[]>`
-    select number, scope, value, budget, most, in_flight, failed, parked, done from rollout_counters where rollout = ${id} order by number`,
+    select number, scope, value, budget, most, per_minute, in_flight, failed, parked, done from rollout_counters where rollout = ${id} order by number`,
 
   /** How many targets are in which state, by wave; wave null holds those that the plan refused. */
   counts: (
@@ -177,6 +187,22 @@ export const rollouts = (sql: Db) => ({
     if (moved.length === 0) return false;
     await sql`select wake_rollout(${id})`;
     return true;
+  },
+
+  /** What keeps a running rollout from beginning anything, beside its own bounds; null where nothing does. */
+  async waitsFor(id: RolloutUuid, reason: string | null): Promise<void> {
+    await sql`
+      update rollouts set reason = ${reason}, updated_at = now()
+      where id = ${id} and state = 'running' and reason is distinct from ${reason}`;
+  },
+
+  /** Ends plans that were not begun for so many hours. @returns those that it ended */
+  async expire(hours: number): Promise<Pick<RolloutRow, 'id' | 'project'>[]> {
+    const reason = `The plan was not begun within ${hours} h; plan it anew.`;
+    return sql<Pick<RolloutRow, 'id' | 'project'>[]>`
+      update rollouts set state = 'expired', reason = ${reason}, finished_at = now(), updated_at = now()
+      where (state in ('planned', 'awaiting_approval') or state = 'scheduled' and start_at is null)
+        and updated_at < now() - ${hours} * interval '1 hour' returning id, project`;
   },
 
   /** The rollout may begin the targets of this wave. */

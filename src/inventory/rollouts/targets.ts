@@ -24,6 +24,8 @@ export type TargetRow = {
   readonly power_cycles: number;
   readonly erases: boolean;
   readonly expected_ms: number | null;
+  /** What 95 of 100 such runs took at most: it must fit into what is left of a window. */
+  readonly p95_ms: number | null;
   /** Not begun before this time: a tenant's answer, or a window. */
   readonly not_before: Date | null;
   /** Since when the word of its tenant is needed; null where that was not asked for so far. */
@@ -58,11 +60,17 @@ export type TargetSelection = {
 
 const targetColumns = [
   'position', 'node_uuid', 'node_name', 'owner', 'lessee', 'lease_id', 'wave', 'state', 'code', 'rule', 'reason', 'power_cycles', 'erases',
-  'expected_ms', 'not_before', 'asked_at', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
+  'expected_ms', 'p95_ms', 'not_before', 'asked_at', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
 ] as const; // biome-ignore format: one row of names
 
 // One statement's parameter stays small, however large the plan is.
 const targetsAtOnce = 5_000;
+
+/** Counters whose nodes were begun as often in the last minute as their power supply bears. */
+const hurried = (sql: Db, rollout: RolloutUuid) => sql`
+  select number from rollout_counters c where c.rollout = ${rollout} and c.per_minute <= (
+    select count(*) from rollout_targets b where b.rollout = c.rollout and b.power_cycles > 0
+      and b.admitted_at > now() - interval '1 minute' and b.counters @> array[c.number])`;
 
 export const rolloutTargets = (sql: Db) => ({
   /** Writes what a plan lays down. In the transaction that stores the plan. */
@@ -82,19 +90,19 @@ export const rolloutTargets = (sql: Db) => ({
     if (rows.length > 0) await sql`insert into rollout_waves ${sql(rows)}`;
     for (let from = 0; from < counters.length; from += targetsAtOnce)
       await sql`
-        insert into rollout_counters (rollout, number, scope, value, budget, most)
-        select ${rollout}, number, scope, value, budget, most
+        insert into rollout_counters (rollout, number, scope, value, budget, most, per_minute)
+        select ${rollout}, number, scope, value, budget, most, per_minute
         from jsonb_to_recordset(${jsonOf(sql, counters.slice(from, from + targetsAtOnce))})
-          as c (number int, scope text, value text, budget int, most int)`;
+          as c (number int, scope text, value text, budget int, most int, per_minute int)`;
     for (let from = 0; from < targets.length; from += targetsAtOnce)
       await sql`
         insert into rollout_targets (rollout, position, node_uuid, node_name, owner, lessee, lease_id, wave, counters, state, code, rule, reason,
-          power_cycles, erases, expected_ms)
+          power_cycles, erases, expected_ms, p95_ms)
         select ${rollout}, position, node_uuid, node_name, owner, lessee, lease_id, wave, counters, state, code, rule, reason,
-          power_cycles, erases, expected_ms
+          power_cycles, erases, expected_ms, p95_ms
         from jsonb_to_recordset(${jsonOf(sql, targets.slice(from, from + targetsAtOnce))})
           as t (position int, node_uuid uuid, node_name text, owner text, lessee text, lease_id uuid, wave int, counters int[], state text,
-            code text, rule text, reason text, power_cycles int, erases boolean, expected_ms bigint)`;
+            code text, rule text, reason text, power_cycles int, erases boolean, expected_ms bigint, p95_ms bigint)`;
   },
 
   /**
@@ -157,7 +165,8 @@ export const rolloutTargets = (sql: Db) => ({
     select ${sql(targetColumns.map((name) => `t.${name}`))} from rollout_targets t left join nodes n on n.uuid = t.node_uuid
     where rollout = ${rollout} and (not_before is null or not_before <= now()) and ((state = 'pending' and wave = ${wave}
       and not t.counters && array(
-        select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget)))
+        select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget))
+      and (power_cycles = 0 or not t.counters && array(${hurried(sql, rollout)})))
       or (state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at and not t.counters && array(
         select number from rollout_counters where rollout = ${rollout} and in_flight >= most)))
     order by n.reservation is not null or exists (
@@ -222,7 +231,13 @@ export const rolloutTargets = (sql: Db) => ({
         min(not_before) filter (where not_before > now() and (state = 'pending' and wave = ${wave}
           or state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at))) as at
       from rollout_targets where rollout = ${rollout} and state in ('soaking', 'pending', 'failed')`;
-    return row?.at ?? null;
+    const [pace] = await sql<{ at: Date | null }[]>`
+      select min(admitted_at) + interval '1 minute' as at from rollout_targets
+      where rollout = ${rollout} and admitted_at > now() - interval '1 minute' and power_cycles > 0
+        and counters && array(select number from rollout_counters where rollout = ${rollout} and per_minute is not null)
+        and exists (select from rollout_targets where rollout = ${rollout} and state = 'pending' and wave = ${wave})`;
+    const times = [row?.at, pace?.at].filter((at) => at instanceof Date);
+    return times.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
   },
 
   /** Moves a target and its counters. False where it is in that state already. In a transaction of its own or the node's. */

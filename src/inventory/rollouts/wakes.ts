@@ -5,7 +5,7 @@ import type { Db } from '../database';
 export type Wake = { readonly rollout: RolloutUuid; readonly wanted: number };
 
 // In these there is still something to see to: ends of runs, soaks, or admissions.
-const tendedStates = ['running', 'paused', 'aborted'];
+const tendedStates = ['running', 'paused', 'aborted', 'stopped'];
 
 export const rolloutWakes = (sql: Db) => ({
   /** Has the rollout's workflow look at it. */
@@ -16,13 +16,20 @@ export const rolloutWakes = (sql: Db) => ({
   /** Wakes that were not sent, of each rollout at most one in `everyMs`. */
   unsent: (everyMs: number, limit = 50): Promise<Wake[]> => sql<Wake[]>`
     select w.rollout, w.wanted from rollout_wakes w join rollouts r on r.id = w.rollout
-    where w.wanted > w.sent and r.started_at is not null and (w.sent_at is null or w.sent_at <= now() - ${everyMs} * interval '1 millisecond')
+    where w.wanted > w.sent and (r.started_at is not null or r.start_at is not null) and (w.sent_at is null or w.sent_at <= now() - ${everyMs} * interval '1 millisecond')
     order by w.sent_at nulls first limit ${limit}`,
 
   /** The workflow was woken for all that had happened by then. */
   async sent({ rollout, wanted }: Wake): Promise<void> {
     await sql`update rollout_wakes set sent = greatest(sent, ${wanted}), sent_at = now() where rollout = ${rollout}`;
   },
+
+  /** Those whose time to begin has come; each is named again after a while, for its workflow may be lost. */
+  due: (limit = 50): Promise<RolloutUuid[]> =>
+    sql<{ id: RolloutUuid }[]>`
+      select id from rollouts where state = 'scheduled' and start_at <= now()
+        and (tended_at is null or tended_at < start_at or tended_at < now() - interval '30 seconds')
+      order by start_at limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
 
   /** Notes that the rollout was looked at. */
   async tended(rollout: RolloutUuid): Promise<void> {

@@ -1,5 +1,5 @@
 /** A tenant's word on one of its nodes: what it answered, what it lets happen in general, and whether it has to be asked. */
-import { beginsIn, type Window } from './windows';
+import { beginsIn, openingFor, type Window } from './windows';
 
 export type TenantAnswer =
   | { readonly answer: 'now' }
@@ -18,28 +18,37 @@ export type ConsentFacts = {
   readonly budgeted: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** How long the work takes, as far as that is known: it must end before a window closes. */
+  /** How long the work takes in 95 of 100 cases, as far as that is known: it must end before a window closes. */
   readonly needsMs: number;
+  /** Whether the tenant's silence was passed over, as a rule admits. Its answers count all the same. */
+  readonly forced?: boolean;
 };
 
 export type Consent =
   | { readonly is: 'given' }
   /** Until then, epoch milliseconds. */
-  | { readonly is: 'waits'; readonly until: number }
+  | { readonly is: 'waits'; readonly until: number; readonly reason: string }
   | { readonly is: 'asks' }
   | { readonly is: 'refused'; readonly reason: string | null };
 
-const from = (begins: number, now: number): Consent =>
-  begins <= now ? { is: 'given' } : { is: 'waits', until: begins };
+const from = (begins: number, now: number, reason: string): Consent =>
+  begins <= now ? { is: 'given' } : { is: 'waits', until: begins, reason };
+
+/** Why a node waits for a window that opens later. */
+const windowSays = (windows: readonly Window[], now: number, needsMs: number): string =>
+  windows.some((window) => (openingFor(window, now, 0)?.opens ?? Infinity) <= now)
+    ? `A window of its project is open, but not long enough: such work ends within ${Math.ceil(needsMs / 60_000)} min in 95 of 100 cases. It is begun in the next one.`
+    : 'It is begun when a window of its project opens.';
 
 /** An answer for the node counts before one for all nodes; a window that is too short for the work is no answer. */
-export const consentOf = ({ answer, windows, budgeted, now, needsMs }: ConsentFacts): Consent => {
+export const consentOf = ({ answer, windows, budgeted, now, needsMs, forced }: ConsentFacts): Consent => {
   if (answer?.answer === 'refuse') return { is: 'refused', reason: answer.reason };
   if (answer?.answer === 'now') return { is: 'given' };
-  if (answer?.answer === 'at') return from(answer.at, now);
+  if (answer?.answer === 'at') return from(answer.at, now, 'Its project has named this time.');
+  if (forced && !answer) return { is: 'given' };
   const named = answer?.answer === 'in' && answer.window ? [answer.window] : windows;
   const begins = beginsIn(named, now, needsMs);
-  if (begins !== undefined) return from(begins, now);
+  if (begins !== undefined) return from(begins, now, windowSays(named, now, needsMs));
   return budgeted && named.length === 0 ? { is: 'given' } : { is: 'asks' };
 };
 
@@ -47,9 +56,12 @@ export const consentOf = ({ answer, windows, budgeted, now, needsMs }: ConsentFa
 export type ConsentTerms = {
   /** How long a tenant has for its answer; without one the node is passed over. */
   readonly grace_ms: number;
+  /** With `rule` it is begun all the same where rule temper:rollout:without_consent admits by then, for this reason. */
+  readonly force: 'never' | 'rule';
+  readonly reason?: string;
 };
 
-const defaultTerms: ConsentTerms = { grace_ms: 24 * 3_600_000 };
+const defaultTerms: ConsentTerms = { grace_ms: 24 * 3_600_000, force: 'never' };
 
 /** The terms of a rollout's spec; those it leaves out are the defaults. */
 export const termsOf = (spec: Readonly<Record<string, unknown>>): ConsentTerms => ({

@@ -12,7 +12,15 @@ export type Limits = {
   /** How many of a domain are under way at once. */
   readonly spread: readonly DomainBound[];
   /** How many may be harmed: of all, of each wave, of each domain. */
-  readonly budget: { readonly total: Amount; readonly wave?: Amount; readonly each: readonly DomainBound[] };
+  readonly budget: {
+    /** `strict`: what may still fail counts as failed. `stop`: only what has failed counts, and the rollout ends when that is spent. */
+    readonly mode?: 'strict' | 'stop';
+    readonly total: Amount;
+    readonly wave?: Amount;
+    readonly each: readonly DomainBound[];
+  };
+  /** How many nodes of a domain have their power interrupted in a minute. */
+  readonly power_starts_per_minute?: readonly DomainBound[];
   readonly max_in_flight?: Amount;
   /** Doubles what is under way from one while nothing fails. */
   readonly ramp: boolean;
@@ -27,6 +35,8 @@ export type Counter = {
   readonly value: string;
   readonly budget: number | null;
   readonly most: number | null;
+  /** Of nodes whose power is interrupted, so many are begun in a minute. */
+  readonly per_minute: number | null;
 };
 
 export type Placed<Node> = { readonly node: Node; readonly wave: number; readonly counters: readonly number[] };
@@ -43,7 +53,7 @@ const smaller = (one: number | null, other: number): number => (one === null ? o
 const domainCounters = (
   nodes: readonly SelectedNode[],
   by: string,
-  { spread, budget }: Limits,
+  { spread, budget, power_starts_per_minute: starts = [] }: Limits,
 ): Omit<Counter, 'number'>[] =>
   [...byDomain(nodes, by)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -52,20 +62,22 @@ const domainCounters = (
         bounds
           .filter((bound) => bound.by === by)
           .reduce<number | null>((now, { max }) => smaller(now, boundOf(max, length)), null);
-      return { scope: by, value, budget: least(budget.each), most: least(spread) };
+      return { scope: by, value, budget: least(budget.each), most: least(spread), per_minute: least(starts) };
     });
 
 const countersOf = (nodes: readonly SelectedNode[], sizes: readonly number[], limits: Limits): Counter[] => {
-  const { budget, max_in_flight, ramp, spread } = limits;
+  const { budget, max_in_flight, ramp, spread, power_starts_per_minute: starts = [] } = limits;
+  const total = budget.mode === 'stop' ? null : boundOf(budget.total, nodes.length);
   const most = max_in_flight === undefined ? null : boundOf(max_in_flight, nodes.length);
-  const domains = [...new Set([...spread, ...budget.each].map(({ by }) => by))].sort();
+  const domains = [...new Set([...spread, ...budget.each, ...starts].map(({ by }) => by))].sort();
   return [
-    { scope: 'total', value: '', budget: boundOf(budget.total, nodes.length), most: ramp ? 1 : most },
+    { scope: 'total', value: '', budget: total, most: ramp ? 1 : most, per_minute: null },
     ...sizes.map((size, wave) => ({
       scope: 'wave',
       value: String(wave),
       budget: budget.wave === undefined ? null : boundOf(budget.wave, size),
       most: null,
+      per_minute: null,
     })),
     ...domains.flatMap((by) => domainCounters(nodes, by, limits)),
   ].map((counter, index) => ({ number: index + 1, ...counter }));

@@ -83,6 +83,8 @@ export type ScopeCounter = {
 
 type BeginningRollout = RolloutStanding & {
   readonly reason?: string | null;
+  /** ISO 8601; when a scheduled one begins by itself. */
+  readonly start_at?: string | null;
   /** The open wave, counted from 1; absent where the caller sees its own nodes alone. */
   readonly wave?: number;
   readonly counters?: readonly ScopeCounter[];
@@ -115,12 +117,14 @@ const whyPending = (rollout: BeginningRollout, target: BeginningTarget, now: num
   const { state, reason, wave, counters = [] } = rollout;
   if (state === 'paused') return `The rollout is paused${reason ? `: ${reason}` : '.'}`;
   if (endedRollouts.includes(state)) return `The rollout is ${state}; nothing more is begun.`;
+  if (state === 'scheduled' && rollout.start_at) return `The rollout begins by itself at ${rollout.start_at}.`;
   const before = notRunning[state];
   if (before) return before;
   if (wave !== undefined && target.wave !== null && target.wave > wave)
     return `Wave ${target.wave} is not open; wave ${wave} is under way.`;
   if (target.not_before !== null && Date.parse(target.not_before) > now)
-    return 'It is put off until a time that the project which uses the node has named.';
+    return target.reason ?? 'It is put off until a time that the project which uses the node has named.';
+  if (reason) return reason;
   const own = counters.filter(({ scope, value }) => scope === 'total' || (scope === 'wave' && value === `${wave}`));
   const full = own.map(whyFull).find((why) => why !== undefined);
   if (full) return full;

@@ -64,11 +64,11 @@ const lessee = projectOf('lessee');
 type Scene = { readonly kind: string; readonly title: string; readonly target: Target; readonly about: RegExp };
 
 const aboutNodes =
-  /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:(?:node|freeze|rollout_target):|rollout:without_consent$))/;
+  /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:(?:node|freeze|rollout_target):|rollout:(?:without_consent|override_budget)$))/;
 const aboutRunbooks = /^(?:(?:baremetal|temper):runbook:|baremetal:step:execute:)/;
 const aboutRuns = /^temper:run:/;
 const aboutAllocations = /^baremetal:allocation:/;
-const aboutRollouts = /^temper:rollout:(?!without_consent$)/;
+const aboutRollouts = /^temper:rollout:(?!(?:without_consent|override_budget)$)/;
 const aboutDisruptions = /^temper:(?:disruption_budget|window):/;
 
 /** The objects, and the rules each is asked about. */

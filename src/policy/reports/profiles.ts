@@ -19,7 +19,11 @@ const reserves = /^baremetal:allocation:create(?:_restricted)?$/;
 const owners = [
   { about: /^(?:baremetal|temper):runbook:/, key: 'runbook.owner', helper: 'unowned_runbook' },
   { about: /^baremetal:allocation:/, key: 'allocation.owner', helper: 'unowned_allocation' },
-  { about: /^temper:rollout:(?!without_consent$)/, key: 'rollout.project', helper: 'unowned_rollout' },
+  {
+    about: /^temper:rollout:(?!(?:without_consent|override_budget)$)/,
+    key: 'rollout.project',
+    helper: 'unowned_rollout',
+  },
   { about: /^/, key: 'node.owner', helper: 'unowned' },
 ] as const;
 

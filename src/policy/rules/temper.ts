@@ -466,6 +466,11 @@ export const addedRules: readonly TemperRuleRow[] = [
     says: 'Interrupt the power of another project’s node by a rollout without asking that project: no caller.',
   },
   {
+    name: 'temper:rollout:override_budget',
+    check: '!',
+    says: 'Take a node by a rollout though a disruption budget of its project has no room, for a reason that the project reads: no caller.',
+  },
+  {
     name: 'temper:audit:get',
     check: systemReader,
     says: 'Read the audit trail, which holds the requests of all callers: readers of the system.',

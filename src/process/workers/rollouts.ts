@@ -3,11 +3,15 @@ import type { Client } from '@temporalio/client';
 import { defaultSettings } from '../../api/context';
 import type { OrderContext } from '../../api/orders/context';
 import { createPrepare } from '../../api/orders/rollout-orders';
+import { requireApproved, type VoteContext } from '../../api/temper/rollout-approvals';
 import { createRoleLookup, type RoleLookup } from '../../identity';
 import type { Inventory } from '../../inventory';
 import { createSealer } from '../../inventory/secrets/sealing';
+import { isTemperError } from '../../model/errors';
+import type { RolloutUuid } from '../../model/ids';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
+import { nodeTarget } from '../../policy';
 import type { RolloutDeps } from '../../rollouts/contract';
 import { createGates } from '../../rollouts/gates';
 import { runWaking } from '../../rollouts/waking';
@@ -53,6 +57,19 @@ const roleLookupFrom = (config: ControlConfig): RoleLookup | undefined => {
   });
 };
 
+/** Whether a rollout that begins by itself may: by its starter's rights, or by votes that count now. */
+const approvedFrom =
+  (ctx: VoteContext): RolloutDeps['approved'] =>
+  async (rollout) => {
+    try {
+      await requireApproved(ctx, rollout.granted!, rollout);
+      return true;
+    } catch (thrown) {
+      if (isTemperError(thrown, 'RolloutNotApproved')) return false;
+      throw thrown;
+    }
+  };
+
 /**
  * Wakes rollouts, and has what begins their targets; that is absent where the settings name no keys to seal with. The policy is read
  * from the files that the settings name: a rule set that no API process has recorded begins nothing.
@@ -61,7 +78,8 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
   const { inventory, client, log } = deps;
   const { TEMPER_QUEUE_PREFIX: queuePrefix, TEMPER_SECRETS_PUBLIC_KEYS: publicKeys } = config;
   const engine = createEngine(client);
-  void runWaking({ inventory, log, wake: (rollout) => engine.wake(rollout, queuePrefix) }, life.signal);
+  const waking = { inventory, log, wake: (rollout: RolloutUuid) => engine.wake(rollout, queuePrefix) };
+  void runWaking({ ...waking, planHours: config.TEMPER_ROLLOUT_PLAN_HOURS }, life.signal);
   if (publicKeys === undefined) return undefined;
   const policy = apiPolicyFrom(config, deps);
   const lookup = roleLookupFrom(config);
@@ -82,6 +100,12 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
       metricsUrl: config.TEMPER_GATE_METRICS_URL,
     }),
     authority: grantsFrom(config, lookup),
+    approved: approvedFrom({
+      policy: policy.now,
+      inventory,
+      settings: { rolloutApprovers: config.TEMPER_ROLLOUT_APPROVERS },
+    }),
+    admitted: (rule, who, node) => (policy.now().allows(rule, who, nodeTarget(node)) ? policy.now().hash : undefined),
     unready: async () =>
       (await inventory.policyLoads.known(policy.now().hash))
         ? undefined

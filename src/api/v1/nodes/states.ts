@@ -9,14 +9,13 @@ import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, accepted, ok, type Route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { byLeaseAlone } from '../../orders/leases';
-import { askedBy, orderedNode } from '../../orders/orders';
+import { powerOrder, setPower } from '../../orders/power';
 import { bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { timestamp } from '../../resource/representation';
 import { came } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeRoute } from './node-route';
-import { powerPlan, requirePowerable, setPower } from './power';
 
 const documents: readonly string[] = ['raid_config', 'target_raid_config'];
 
@@ -87,21 +86,11 @@ const requestPower = async (request: PowerAsk, ctx: ApiContext): Promise<Answer>
   const node = await visibleNode(ctx, request, ident);
   policy.require(setPower, request.who, nodeTarget(node));
   const target = powerTarget(request);
-  await requirePowerable(ctx, node, ident, target);
   const { timeout } = request.body;
-  await ctx.runs.start({
-    node: orderedNode(node),
-    verb: 'power',
-    story: 'power',
-    event: null,
-    ends: null,
-    target: null,
-    fault: null,
-    steps: await powerPlan(ctx, request.who, node, target),
-    power: { target, ...(typeof timeout === 'number' ? { timeoutMs: timeout * 1000 } : {}) },
-    runbook: null,
-    asked: askedBy(policy, request, setPower),
-  });
+  const timeoutMs = typeof timeout === 'number' ? timeout * 1000 : undefined;
+  await ctx.runs.start(
+    await powerOrder(ctx, request, node, ident, { target, ...(timeoutMs !== undefined && { timeoutMs }) }),
+  );
   return accepted(`${request.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
 };
 

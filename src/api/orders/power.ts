@@ -1,15 +1,17 @@
 /** What a power request needs: of the node, and of the parent and children that are powered with it. May I do it, can it happen. */
-import type { NodeRow } from '../../../inventory/nodes/nodes';
-import type { Caller } from '../../../model/access/callers';
-import { raise } from '../../../model/errors';
-import { type PowerTarget, powerRefusedIn } from '../../../model/lifecycle/states';
-import type { PlannedStep } from '../../../model/lifecycle/step-types';
-import { powerSteps } from '../../../model/lifecycle/steps';
-import { nodeTarget } from '../../../policy';
-import type { ApiContext } from '../../context';
-import { placeOf } from '../../orders/children';
-import { refuseFrozen } from '../../orders/frozen';
-import { checkWorkable } from '../../orders/orders';
+import type { NodeRow } from '../../inventory/nodes/nodes';
+import type { Caller } from '../../model/access/callers';
+import { raise } from '../../model/errors';
+import { type PowerTarget, powerRefusedIn } from '../../model/lifecycle/states';
+import type { PlannedStep } from '../../model/lifecycle/step-types';
+import { powerSteps } from '../../model/lifecycle/steps';
+import { nodeTarget } from '../../policy';
+import type { RunOrder } from '../../runs/contract';
+import type { AuditContext } from '../audit/record';
+import { placeOf } from './children';
+import type { OrderContext } from './context';
+import { refuseFrozen } from './frozen';
+import { askedBy, checkWorkable, orderedNode } from './orders';
 
 /** The rule of power requests, asked for every node that one switches. */
 export const setPower = 'baremetal:node:set_power_state';
@@ -26,8 +28,8 @@ const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => 
  * The node can be switched now. Throws NodeFrozen, InvalidState, Conflict, NodeLocked, DriverInfoInvalid, NoWorker.
  * @param ident what the caller calls the node
  */
-export const requirePowerable = async (
-  ctx: ApiContext,
+const requirePowerable = async (
+  ctx: OrderContext,
   node: NodeRow,
   ident: string,
   target: PowerTarget,
@@ -45,7 +47,7 @@ const offTargets: readonly PowerTarget[] = ['power off', 'soft power off'];
 type Related = { readonly row: NodeRow; readonly target: PowerTarget };
 
 /** The nodes that must be switched before this one: a parent that is off, or children that are not. */
-const relatedTo = async ({ inventory }: ApiContext, node: NodeRow, target: PowerTarget): Promise<Related[]> => {
+const relatedTo = async ({ inventory }: OrderContext, node: NodeRow, target: PowerTarget): Promise<Related[]> => {
   if (offTargets.includes(target))
     return (await inventory.nodes.children(node.uuid))
       .filter((child) => !hasOwnSupply(child) && child.power_state !== 'power off')
@@ -56,7 +58,7 @@ const relatedTo = async ({ inventory }: ApiContext, node: NodeRow, target: Power
 };
 
 /** What a related node may be called before this caller. Throws PolicyDenied where the caller may not switch it. */
-const labelFor = (ctx: ApiContext, who: Caller, row: NodeRow): string => {
+const labelFor = (ctx: OrderContext, who: Caller, row: NodeRow): string => {
   const policy = ctx.policy();
   const target = nodeTarget(row);
   const label = policy.allows('baremetal:node:get', who, target) ? (row.name ?? row.uuid) : undefined;
@@ -73,8 +75,8 @@ const labelFor = (ctx: ApiContext, who: Caller, row: NodeRow): string => {
  * powered on before it, and children are powered off before their parent. Each of them is asked for as if the caller had
  * named it. Throws PolicyDenied and what requirePowerable throws.
  */
-export const powerPlan = async (
-  ctx: ApiContext,
+const powerPlan = async (
+  ctx: OrderContext,
   who: Caller,
   node: NodeRow,
   target: PowerTarget,
@@ -84,4 +86,34 @@ export const powerPlan = async (
   for (const [at, one] of related.entries()) await requirePowerable(ctx, one.row, labels[at]!, one.target);
   const before = related.map((one) => ({ ...powerSteps(one.target)[0]!, on: placeOf(one.row) }));
   return [...before, ...powerSteps(target)].map((step, index) => ({ ...step, index }));
+};
+
+/** What a power request asks for. */
+export type PowerWish = { readonly target: PowerTarget; readonly timeoutMs?: number };
+
+/**
+ * The run of a power request, its checks made in the order of the original. Throws PolicyDenied and what requirePowerable throws.
+ * @param ident what the caller calls the node
+ */
+export const powerOrder = async (
+  ctx: OrderContext,
+  request: AuditContext,
+  node: NodeRow,
+  ident: string,
+  { target, timeoutMs }: PowerWish,
+): Promise<RunOrder> => {
+  await requirePowerable(ctx, node, ident, target);
+  return {
+    node: orderedNode(node),
+    verb: 'power',
+    story: 'power',
+    event: null,
+    ends: null,
+    target: null,
+    fault: null,
+    steps: await powerPlan(ctx, request.who, node, target),
+    power: { target, ...(timeoutMs !== undefined && { timeoutMs }) },
+    runbook: null,
+    asked: askedBy(ctx.policy(), request, setPower),
+  };
 };

@@ -1,0 +1,109 @@
+/** Where a rollout goes on against a tenant's word or without one: by a rule of its own, for a reason that the tenant reads. */
+import type { Queries } from '../inventory';
+import type { SpentBudget } from '../inventory/disruption-budgets';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { RolloutRow } from '../inventory/rollouts/rollouts';
+import type { TargetRow } from '../inventory/rollouts/targets';
+import type { Caller } from '../model/access/callers';
+import type { RunUuid } from '../model/ids';
+import { tenantOf, termsOf } from '../model/rollouts/consent';
+import type { Requester } from '../model/runs/runs';
+import type { RolloutDeps, RolloutSpec } from './contract';
+
+/** The rule that admits, the policy by which it does, and why. */
+export type Overriding = {
+  readonly rollout: RolloutRow;
+  readonly rule: string;
+  readonly rule_set: string;
+  readonly reason: string;
+};
+
+type Deps = Pick<RolloutDeps, 'inventory' | 'admitted'>;
+type Overridden = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee'>;
+
+const askedFor = (
+  { admitted }: Deps,
+  { rollout, rule, reason }: Omit<Overriding, 'rule_set' | 'reason'> & { readonly reason: string | undefined },
+  node: NodeRow,
+): Overriding | undefined => {
+  if (reason === undefined || !rollout.granted) return undefined;
+  const rule_set = admitted?.(rule, rollout.granted, node);
+  return rule_set === undefined ? undefined : { rollout, rule, rule_set, reason };
+};
+
+/** What lets this node be taken beyond disruption budgets now; undefined where they hold. */
+export const overridingOf = (deps: Deps, rollout: RolloutRow, node: NodeRow): Overriding | undefined => {
+  const { override_budgets } = rollout.spec as Partial<RolloutSpec>;
+  return askedFor(deps, { rollout, rule: 'temper:rollout:override_budget', reason: override_budgets?.reason }, node);
+};
+
+const requesterOf = (
+  { user_id, user_name, project_id, system_scope, strategy }: Caller,
+  { request_id }: Requester,
+): Requester => ({ user_id, user_name, project_id, system_scope, strategy, request_id });
+
+const auditedAs = (
+  { rollout, rule, rule_set, reason }: Overriding,
+  { node_uuid, owner }: Overridden,
+  action: string,
+) => ({
+  requester: requesterOf(rollout.granted!, rollout.requester),
+  action,
+  rule,
+  rule_set,
+  resource: 'rollout',
+  resource_id: rollout.id,
+  node_uuid,
+  project: owner,
+  data: { reason },
+});
+
+/** Each project reads that its budget was passed over, and why. In the transaction that takes the node. */
+export const recordOverridden = async (
+  store: Queries,
+  overriding: Overriding,
+  {
+    target,
+    run,
+    spent,
+  }: { readonly target: Overridden; readonly run: RunUuid; readonly spent: readonly SpentBudget[] },
+): Promise<void> => {
+  const { rollout, rule, reason } = overriding;
+  const { node_uuid } = target;
+  await store.audit.write({ ...auditedAs(overriding, target, 'rollout.override_budget'), run_id: run });
+  for (const { uuid, project } of spent)
+    await store.events.append({
+      kind: 'rollout.budget_overridden',
+      node_uuid,
+      run_id: run,
+      project,
+      rollout_id: rollout.id,
+      data: { rollout: rollout.id, disruption_budget: uuid, rule, reason },
+    });
+};
+
+/**
+ * A tenant has not answered in time, and the rollout goes on all the same. False where it does not say so, or no rule admits: the
+ * tenant's silence is no consent.
+ */
+export const passSilence = async (deps: Deps, rollout: RolloutRow, target: Overridden): Promise<boolean> => {
+  const { force, reason } = termsOf(rollout.spec);
+  if (force !== 'rule') return false;
+  const node = await deps.inventory.nodes.find({ uuid: target.node_uuid });
+  if (!node) return false;
+  const forcing = askedFor(deps, { rollout, rule: 'temper:rollout:without_consent', reason }, node);
+  if (!forcing) return false;
+  return deps.inventory.transaction(async (store) => {
+    // One that has answered meanwhile is none that says nothing.
+    if (!(await store.rolloutConsents.force(rollout.id, target.position))) return true;
+    await store.audit.write(auditedAs(forcing, target, 'rollout.force'));
+    await store.events.append({
+      kind: 'rollout.forced',
+      node_uuid: target.node_uuid,
+      project: tenantOf(target),
+      rollout_id: rollout.id,
+      data: { rollout: rollout.id, rule: forcing.rule, reason: forcing.reason },
+    });
+    return true;
+  });
+};
