@@ -208,6 +208,22 @@ test.each([
   expect(await api.rollouts.find(rollout.id)).toMatchObject({ state, code });
 });
 
+test.each([
+  ['store', true],
+  ['engine', false],
+] as const)(
+  'after a restore of %s a rollout that was to begin at a time waits for a person: %s',
+  async (side, waits) => {
+    const rollout = await runningRollout(api, await nodesIn(owner, [null]));
+    await owner`
+    update rollouts set state = 'scheduled', started_at = null, start_at = now() - interval '1 hour' where id = ${rollout.id}`;
+    await control.recovery.enter({ side, reason: 'older' });
+    expect(await api.recovery.leave()).toBe(true);
+    expect((await api.rolloutWakes.due()).includes(rollout.id)).toBe(!waits);
+    await owner`update rollouts set state = 'aborted', start_at = null where id = ${rollout.id}`;
+  },
+);
+
 test('the schema itself refuses more harm than the budget', async () => {
   const rollout = await runningRollout(api, await nodesIn(owner, [null, null]), { budget: { total: 1, each: [] } });
   await expect(

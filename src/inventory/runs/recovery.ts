@@ -45,6 +45,10 @@ export const recovery = (sql: Db) => {
       await sql`
         update rollouts set state = 'paused', code = 'restored', reason = 'The database was set back; look at the nodes, then resume.', updated_at = now()
         where state = 'running' and exists (select from recovery where side <> 'engine')`;
+      await sql`
+        update rollouts set start_at = null, updated_at = now(),
+          reason = 'The database was set back, and this may have begun since; look at the nodes, then start it.'
+        where state = 'scheduled' and start_at is not null and exists (select from recovery where side <> 'engine')`;
       const left = await sql`delete from recovery returning 1`;
       await sql`update store_mark set system_id = null, timeline = null, mark = null, seen = null`;
       return left.length === 1;
