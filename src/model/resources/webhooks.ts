@@ -42,6 +42,10 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
   image: ['created', 'deleted'],
   window: ['created', 'deleted'],
   rollout: [
+    'scheduled',
+    'expired',
+    'forced',
+    'budget_overridden',
     'planned', 'replanned', 'submitted', 'started', 'running', 'paused', 'resumed', 'advanced', 'aborted', 'adopted', 'succeeded', 'asked', 'answered',
     'approved', 'rejected', 'skip', 'retry', 'target.admitted', 'target.soaking', 'target.done', 'target.failed', 'target.parked', 'target.aborted',
     'target.skipped',
