@@ -138,6 +138,8 @@ test('a step that joined the plan since the backup is begun in a ramdisk that is
   await first.reached;
   // The worker takes nothing more: the command of the second step never leaves before the restore.
   const stopping = one.stop();
+  // Until the engine has noticed that its poll was broken off: a task that it matched with it would be begun, or lost until its heartbeat is due.
+  await new Promise((resolve) => setTimeout(resolve, 500));
   first.release();
   await stopping;
   await world.until(async () => ((await namesOf(one)).includes('erase_devices_metadata done') ? true : undefined));
@@ -157,7 +159,7 @@ test('a step that joined the plan since the backup is begun in a ramdisk that is
   await callBack(world, one.node);
   expect(await world.ended(one.run)).toMatchObject({ state: 'succeeded', last_error: null });
   expect(calls.filter((call) => call === 'agent_step')).toHaveLength(2); // without a ramdisk on record, and with one
-}, 40_000);
+}, 120_000);
 
 test('a step of the ramdisk whose command may have left asks a person, by its name', async () => {
   const second = held();

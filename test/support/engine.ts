@@ -109,8 +109,8 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
   const base = {
     connection: native,
     namespace: temporalNamespace,
-    shutdownGraceTime: '1s',
-    shutdownForceTime: '5s',
+    shutdownGraceTime: '3s',
+    shutdownForceTime: '10s',
   } as const;
 
   const until = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
