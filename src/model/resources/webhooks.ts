@@ -46,6 +46,7 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
     'expired',
     'forced',
     'budget_overridden',
+    'stopped',
     'planned', 'replanned', 'submitted', 'started', 'running', 'paused', 'resumed', 'advanced', 'aborted', 'adopted', 'succeeded', 'asked', 'answered',
     'approved', 'rejected', 'skip', 'retry', 'target.admitted', 'target.soaking', 'target.done', 'target.failed', 'target.parked', 'target.aborted',
     'target.skipped',
