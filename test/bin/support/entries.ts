@@ -110,7 +110,7 @@ export const good = {
   },
   control: { ...store, ...engine },
   bmc: { ...store, ...engine, ...opening, ...networks },
-  boot: { ...store, TEMPER_BOOT_PORT: '0', TEMPER_BOOT_DIR: '/nonexistent' },
+  boot: { ...store, TEMPER_BOOT_PORT: '0', TEMPER_BOOT_DIR: '/dev/null/boot' },
   console: {
     TEMPER_CONSOLE_PORT: '0',
     TEMPER_CONSOLE_API_URL: 'http://127.0.0.1:9',
